@@ -1,0 +1,80 @@
+//! Ways to avoid, measured; `benches/avoidance/README.md` tells what it means. `cargo bench --bench avoidance -- [METHOD …]
+//! [FIRST_SEED]`
+
+#![allow(clippy::print_stdout, missing_docs)]
+
+#[path = "../tests/crowds/mod.rs"]
+mod crowds;
+
+use crowds::{Figures, Method, Scene};
+
+/// How often a scene is run, each time with other starts.
+const SEEDS: u32 = 4;
+/// Who has not arrived by then never will.
+const SECS: f32 = 120.0;
+
+type Make = fn(u32) -> Scene;
+
+const SCENES: [(&str, Make); 6] = [
+    ("circle swap (40)", crowds::circle_swap),
+    ("T-bone (2 x 30)", crowds::t_bone),
+    ("hallway (2 x 24)", crowds::hallway),
+    ("rock field, single", crowds::rocks_single),
+    ("rock field, school (20)", crowds::rocks_school),
+    ("formation change (20)", crowds::formation_change),
+];
+
+fn main() {
+    let first: u32 = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(1);
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with("--") && a.parse::<u32>().is_err())
+        .collect();
+    println!(
+        "radius {} m, {} m/s, 60 Hz, at most 8 m/s²; {SEEDS} runs a row (rock field, single: {})",
+        crowds::RADIUS_M,
+        crowds::SPEED_MPS,
+        4 * SEEDS
+    );
+    println!(
+        "{:24} {:14} {:>10} {:>8} {:>8} {:>8} {:>8} {:>7} {:>9}",
+        "scene",
+        "method",
+        "coll/ag·min",
+        "worst %",
+        "jitter",
+        "loss %",
+        "speed ±%",
+        "time",
+        "arrived"
+    );
+    for (name, make) in SCENES {
+        for method in Method::ALL {
+            if !wanted.is_empty() && !wanted.iter().any(|w| method.name().contains(w.as_str())) {
+                continue;
+            }
+            let runs = if name.contains("single") {
+                4 * SEEDS
+            } else {
+                SEEDS
+            };
+            let mut all = Figures::default();
+            for seed in first..first + runs {
+                all.add(&crowds::run(&make(seed), method, SECS));
+            }
+            println!(
+                "{:24} {:14} {:10.2} {:8.1} {:8.1} {:8.1} {:8.1} {:7.2} {:>5}/{}",
+                name,
+                method.name(),
+                all.collision_rate(),
+                all.worst_penetration_percent,
+                all.jitter_dps(),
+                all.speed_loss_percent(),
+                all.speed_deviation_percent(),
+                all.time_ratio(),
+                all.arrived,
+                all.agents
+            );
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Ways on grids: against the listed optima of movingai.com maps, and beside the `pathfinding` crate in the same run.
+//!
+//! `cargo bench --bench grid_paths -- [--map FILE --scen FILE] [--peer-every N]`
+
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+#[path = "../tests/movingai/mod.rs"]
+mod movingai;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use glam::{UVec2, Vec2};
+use movingai::Problem;
+use shoal::navigation::Footprints;
+use shoal::navigation::grid::{
+    Area, Effort, Fill, GridMap, Ground, LocalGrid, OpenKind, Progress, Search, SearchRules,
+};
+
+fn main() -> Result<(), String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str| {
+        let place = arguments.iter().position(|a| a == name)?;
+        arguments.get(place + 1).cloned()
+    };
+    let peer_every = value("--peer-every").map_or(Ok(20), |n| n.parse::<usize>());
+    let peer_every = peer_every
+        .map_err(|error| format!("--peer-every: {error}"))?
+        .max(1);
+    if let (Some(map), Some(scen)) = (value("--map"), value("--scen")) {
+        return on_map(&PathBuf::from(map), &PathBuf::from(scen), peer_every);
+    }
+    for (name, wanted_ms) in [("maze-400-4", 2.0), ("random-400-33", 0.06)] {
+        let map = movingai::shared(&format!("grid/{name}.map"));
+        let scen = movingai::shared(&format!("grid/{name}.map.scen"));
+        if !map.exists() {
+            eprintln!("SKIPPED {name}: {} is not there", map.display());
+            continue;
+        }
+        on_map(&map, &scen, peer_every)?;
+        println!("  (wanted at weight 1.6: median at most {wanted_ms} ms)");
+    }
+    local()
+}
+
+/// A grid of 128 × 128 cells made afresh among 60 turned boxes, and a search from corner to corner, 2,000 times.
+fn local() -> Result<(), String> {
+    let mut state = 1u64;
+    let mut draw = |low: f32, high: f32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        low + (high - low) * ((state >> 40) as f32 / (1u64 << 24) as f32)
+    };
+    let (mut grid, mut search, mut path) = (LocalGrid::default(), Search::default(), Vec::new());
+    let (mut times, mut builds) = (Vec::new(), Vec::new());
+    let (mut found, mut blocked) = (0, 0u32);
+    for _ in 0..2000 {
+        let mut boxes = Footprints::default();
+        for _ in 0..60 {
+            let at = Vec2::new(draw(0.0, 12.8), draw(0.0, 12.8));
+            let half = Vec2::new(draw(0.1, 0.5), draw(0.1, 0.5));
+            boxes.push_box(at, half, Vec2::from_angle(draw(0.0, std::f32::consts::TAU)));
+        }
+        let area = Area {
+            low_m: Vec2::ZERO,
+            high_m: Vec2::splat(12.8),
+        };
+        let ground = Ground {
+            obstacles: &boxes,
+            grow_m: 0.1,
+            bounds: area,
+            fill: Fill::Filled,
+            diagonal: false,
+        };
+        let (start, goal) = (UVec2::new(2, 2), UVec2::new(125, 125));
+        let begun = now()?;
+        grid.build(area, 0.1, &ground);
+        builds.push(begun.elapsed());
+        let parts = grid.parts();
+        if parts.of(start).is_some() && parts.of(start) == parts.of(goal) {
+            search.begin(grid.map(), start, goal, SearchRules::default());
+            found +=
+                u32::from(search.advance(grid.map(), &mut u32::MAX.clone()) == Progress::Found);
+            search.path(grid.map(), &mut path);
+            times.push(begun.elapsed());
+        }
+        let map = grid.map();
+        let cells = (0..128 * 128).filter(|n| !map.is_free(UVec2::new(n % 128, n / 128)));
+        blocked += cells.count() as u32;
+    }
+    println!(
+        "local grid of 128 x 128 cells, 60 turned boxes ({:.0} % blocked): build + search median {:.4} ms (wanted at most 0.04), build alone {:.4} ms, p99 of both {:.4} ms; {found} of 2000 had a way",
+        f64::from(blocked) / (2000.0 * 128.0 * 1.28),
+        quantile(&mut times, 0.5),
+        quantile(&mut builds, 0.5),
+        quantile(&mut times, 0.99),
+    );
+    Ok(())
+}
+
+/// All problems of a map at weight 1 and 1.6, and some by the peer.
+fn on_map(map: &Path, scen: &Path, peer_every: usize) -> Result<(), String> {
+    let grid = movingai::map(map)?;
+    let problems = movingai::problems(scen)?;
+    println!("{}: {} problems", map.display(), problems.len());
+    for (weight, open) in [
+        (1.0, OpenKind::Bucket),
+        (1.6, OpenKind::Bucket),
+        (1.6, OpenKind::Heap),
+        (1.6, OpenKind::CheapList),
+    ] {
+        let rules = SearchRules {
+            weight,
+            open,
+            ..SearchRules::default()
+        };
+        run(&grid, &problems, rules)?;
+    }
+    peer(&grid, &problems, peer_every)
+}
+
+fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), String> {
+    let mut search = Search::default();
+    let mut path = Vec::new();
+    let mut times = Vec::with_capacity(problems.len());
+    let (mut worst, mut sum, mut failed) = (0f64, 0.0, 0);
+    let mut total = Effort::default();
+    for problem in problems {
+        let start = now()?;
+        search.begin(grid, problem.start, problem.goal, rules);
+        let progress = search.advance(grid, &mut u32::MAX.clone());
+        search.path(grid, &mut path);
+        times.push(start.elapsed());
+        total.expanded += search.effort().expanded;
+        total.reopened += search.effort().reopened;
+        if progress != Progress::Found {
+            failed += 1;
+            continue;
+        }
+        // The cost of the cells gone through, independent of the search's own sum.
+        let cost: f64 = path
+            .windows(2)
+            .map(|pair| pair[0].as_dvec2().distance(pair[1].as_dvec2()))
+            .sum();
+        let ratio = if problem.optimum > 0.0 {
+            cost / problem.optimum
+        } else {
+            1.0
+        };
+        worst = worst.max((ratio - 1.0).abs());
+        sum += ratio;
+    }
+    println!(
+        "  weight {}, {:?}: median {:.4} ms, p99 {:.3} ms; {:.0} ns an expansion; cost / optimum: mean {:.4}, worst {:+.2e}; {} expanded, {} reopened, {failed} without a path",
+        rules.weight,
+        rules.open,
+        quantile(&mut times, 0.5),
+        quantile(&mut times, 0.99),
+        times.iter().sum::<Duration>().as_nanos() as f64 / total.expanded as f64,
+        sum / (problems.len() - failed).max(1) as f64,
+        worst,
+        total.expanded,
+        total.reopened,
+    );
+    Ok(())
+}
+
+/// The `pathfinding` crate's A* on the same map, at weight 1 as it is meant, and with its heuristic weighted.
+fn peer(grid: &GridMap, problems: &[Problem], every: usize) -> Result<(), String> {
+    for weight in [1.0, 1.6] {
+        let mut times = Vec::new();
+        for problem in problems.iter().step_by(every) {
+            let goal = problem.goal;
+            let start = now()?;
+            let found = pathfinding::directed::astar::astar(
+                &(problem.start.x as i32, problem.start.y as i32),
+                |&(x, y)| neighbors(grid, x, y),
+                |&(x, y)| {
+                    let dx = x.abs_diff(goal.x as i32);
+                    let dy = y.abs_diff(goal.y as i32);
+                    let octile = dx.max(dy) * 5741 + dx.min(dy) * 2378;
+                    (f64::from(octile) * weight) as u32
+                },
+                |&(x, y)| (x as u32, y as u32) == (goal.x, goal.y),
+            );
+            times.push(start.elapsed());
+            if found.is_none() {
+                return Err("the peer found no path".into());
+            }
+        }
+        println!(
+            "  pathfinding crate, weight {weight}, every {every}th problem: median {:.4} ms, p99 {:.3} ms",
+            quantile(&mut times, 0.5),
+            quantile(&mut times, 0.99),
+        );
+    }
+    Ok(())
+}
+
+fn neighbors(grid: &GridMap, x: i32, y: i32) -> impl Iterator<Item = ((i32, i32), u32)> {
+    let free = |x: i32, y: i32| grid.is_free(UVec2::new(x as u32, y as u32));
+    let around = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
+    let list: Vec<_> = around
+        .filter(|&(dx, dy)| {
+            (dx, dy) != (0, 0) && free(x + dx, y + dy) && free(x + dx, y) && free(x, y + dy)
+        })
+        .map(|(dx, dy)| {
+            (
+                (x + dx, y + dy),
+                if dx == 0 || dy == 0 { 5741 } else { 8119 },
+            )
+        })
+        .collect();
+    list.into_iter()
+}
+
+fn now() -> Result<ThreadTime, String> {
+    ThreadTime::try_now().map_err(|error| error.to_string())
+}
+
+/// Milliseconds; sorts the times.
+fn quantile(times: &mut [Duration], share: f64) -> f64 {
+    times.sort();
+    let last = times.len().saturating_sub(1);
+    let place = ((last as f64) * share).round() as usize;
+    times
+        .get(place)
+        .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+}

@@ -1,0 +1,133 @@
+//! Ways on meshes, links off: beside `polyanya`'s any-angle optimum in the same run.
+//!
+//! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`
+
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+#[path = "../tests/meshes/mod.rs"]
+mod meshes;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use glam::Vec2;
+use polyanya::PolyanyaFile;
+use shoal::navigation::mesh::{Abilities, Links, MeshPath, MeshSearch, Outcome, Place, Query};
+
+fn main() -> Result<(), String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str| {
+        let place = arguments.iter().position(|a| a == name)?;
+        arguments.get(place + 1).map(PathBuf::from)
+    };
+    if let (Some(mesh), Some(scen)) = (value("--mesh"), value("--scen")) {
+        return run(&mesh, &scen);
+    }
+    for name in ["arena", "aurora"] {
+        let mesh = meshes::shared(&format!("mesh/meshes_v2_{name}-merged.mesh"));
+        let scen = meshes::shared(&format!("mesh/scenarios_{name}.scen"));
+        if !mesh.exists() {
+            eprintln!("SKIPPED {name}: {} is not there", mesh.display());
+            continue;
+        }
+        run(&mesh, &scen)?;
+    }
+    println!(
+        "(wanted: never shorter than the peer's by more than 1e-4, median at most 3 % longer, aurora at most 1 ms)"
+    );
+    Ok(())
+}
+
+fn run(file: &Path, scen: &Path) -> Result<(), String> {
+    let mesh = meshes::mesh(file)?;
+    let problems = meshes::problems(scen)?;
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let peer: polyanya::Mesh = PolyanyaFile::from_bytes(&bytes)
+        .try_into()
+        .map_err(|error| format!("the peer refuses the mesh: {error:?}"))?;
+    let links = Links::new(&mesh, Vec::new(), &[]);
+    let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
+    let (mut own, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut shortest, mut unsolved, mut expanded) = (f64::INFINITY, 0, 0);
+    for &(start, goal) in &problems {
+        let place = |at_m| Place { terrace: 0, at_m };
+        let query = Query {
+            start: place(start),
+            goal: place(goal),
+            abilities: Abilities::default(),
+            cooldown_left_secs: 0.0,
+            speed_mps: 1.0,
+            costs: &[],
+        };
+        let begun = now()?;
+        let outcome = search.find(&mesh, &links, &query, &mut path);
+        own.push(begun.elapsed());
+        expanded += search.expanded();
+        let begun = now()?;
+        let optimum = peer.path(of_peer(start), of_peer(goal));
+        theirs.push(begun.elapsed());
+        let (Outcome::Found, Some(optimum)) = (outcome, optimum) else {
+            unsolved += 1;
+            continue;
+        };
+        let ours = path.length_m(start);
+        let best = length(start, &optimum.path);
+        shortest = shortest.min(ours - best);
+        if best > 0.0 {
+            ratios.push(ours / best);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
+    println!(
+        "{}: {} polygons, {} problems ({unsolved} without a path by one of the two)",
+        file.display(),
+        mesh.len(),
+        problems.len()
+    );
+    println!(
+        "  length / optimum: median {:.5}, p90 {:.4}, p99 {:.4}, worst {:.4}; ours - optimum at least {shortest:.2e}",
+        at(0.5).unwrap_or(&f64::NAN),
+        at(0.9).unwrap_or(&f64::NAN),
+        at(0.99).unwrap_or(&f64::NAN),
+        at(1.0).unwrap_or(&f64::NAN),
+    );
+    println!(
+        "  ours median {:.4} ms, p99 {:.3} ms, {} polygons expanded a query; polyanya median {:.4} ms, p99 {:.3} ms",
+        quantile(&mut own, 0.5),
+        quantile(&mut own, 0.99),
+        expanded / problems.len().max(1) as u64,
+        quantile(&mut theirs, 0.5),
+        quantile(&mut theirs, 0.99),
+    );
+    Ok(())
+}
+
+fn of_peer(at: Vec2) -> glam_of_polyanya::Vec2 {
+    glam_of_polyanya::Vec2::new(at.x, at.y)
+}
+
+fn length(start: Vec2, points: &[glam_of_polyanya::Vec2]) -> f64 {
+    let mut from = of_peer(start).as_dvec2();
+    let mut sum = 0.0;
+    for &point in points {
+        sum += from.distance(point.as_dvec2());
+        from = point.as_dvec2();
+    }
+    sum
+}
+
+fn now() -> Result<ThreadTime, String> {
+    ThreadTime::try_now().map_err(|error| error.to_string())
+}
+
+/// Milliseconds; sorts the times.
+fn quantile(times: &mut [Duration], share: f64) -> f64 {
+    times.sort();
+    let last = times.len().saturating_sub(1);
+    let place = ((last as f64) * share).round() as usize;
+    times
+        .get(place)
+        .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+}

@@ -1,0 +1,124 @@
+//! Full minds: the shipped species with shadows, occlusion and obstacles: ms of CPU a tick.
+//!
+//! The pool grows with the number of fish, so that the neighbors of each stay about the same. `cargo bench --bench minds`
+
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+#[path = "../tests/pools/mod.rs"]
+mod pools;
+
+use cpu_time::ProcessTime;
+use glam::Vec2;
+use shoal::simulation::{SceneDescription, Simulation};
+use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
+
+fn main() -> Result<(), String> {
+    for count in [300u32, 1_000, 10_000] {
+        time(count)?;
+    }
+    Ok(())
+}
+
+/// The shipped pool with `count` fish in the shipped proportions, as wide as keeps their density.
+fn scene(count: u32) -> SceneDescription {
+    let mut scene = pools::pool();
+    let shipped: u32 = scene.species.iter().map(|species| species.count).sum();
+    for species in &mut scene.species {
+        species.count = (species.count * count / shipped).max(1);
+        // Salmon see across the shipped pool; in a larger one they see as far as that.
+        species.perception.sight_radius_m = species.perception.sight_radius_m.min(1.2);
+        species.perception.prey_sight_radius_m = species.perception.prey_sight_radius_m.min(1.5);
+    }
+    let missing = count
+        - scene
+            .species
+            .iter()
+            .map(|species| species.count)
+            .sum::<u32>();
+    scene.species[0].count += missing;
+    let wider = (count as f32 / shipped as f32).sqrt() * 2.0;
+    scene.surface.width_m *= wider;
+    scene.surface.height_m *= wider;
+    scene.obstacles = (0..24)
+        .map(|place| {
+            let at = spot(
+                place,
+                Vec2::new(scene.surface.width_m, scene.surface.height_m) * 0.45,
+            );
+            ObstacleParams::Sphere(SphereParams {
+                center_m: [at.x, -1.0, at.y],
+                radius_m: 0.35,
+            })
+        })
+        .collect();
+    scene
+}
+
+/// Well spread places. **Source**: Roberts 2018, the R2 sequence.
+fn spot(place: u32, half_m: Vec2) -> Vec2 {
+    let along = Vec2::new(0.754_877_7, 0.569_840_3) * place as f32;
+    (along.fract() * 2.0 - 1.0) * half_m
+}
+
+fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
+    let half = Vec2::new(scene.surface.width_m, scene.surface.height_m) * 0.45;
+    let shadow = |id: u32| {
+        let sway = Vec2::from_angle(tick as f32 * 0.02 + id as f32) * 0.5;
+        let at = spot(100 + id, half) + sway;
+        Shadow {
+            id,
+            centroid_m: at,
+            foot_m: at,
+            radius_m: 0.25,
+            velocity_mps: sway.perp() * 1.2,
+            area_m2: 0.2,
+            age_secs: 10.0,
+            still_secs: 0.0,
+            outline_m: (0..64)
+                .map(|step| at + Vec2::from_angle(step as f32 * 0.098_174_77) * Vec2::new(0.4, 0.2))
+                .collect(),
+        }
+    };
+    Observation {
+        time_secs: tick as f64 / 60.0,
+        shadows: (0..8).map(shadow).collect(),
+    }
+}
+
+fn time(count: u32) -> Result<(), String> {
+    let scene = scene(count);
+    let mut simulation =
+        Simulation::new(&scene, &pools::run(1, 1)).map_err(|error| error.to_string())?;
+    let mut tick = 0;
+    let mut go = |simulation: &mut Simulation, steps: u64| {
+        for _ in 0..steps {
+            simulation.step(&visitors(&scene, tick));
+            tick += 1;
+        }
+    };
+    go(&mut simulation, 600);
+    let steps = u64::from((20_000 / count).clamp(2, 60));
+    let mut least_ms = f64::MAX;
+    for _ in 0..20 {
+        let start = ProcessTime::try_now().map_err(|error| error.to_string())?;
+        go(&mut simulation, steps);
+        least_ms = least_ms.min(start.elapsed().as_secs_f64() * 1e3 / steps as f64);
+    }
+    let world = simulation.world();
+    let mut pairs = 0usize;
+    for (index, me) in world.agents.bodies.iter().enumerate() {
+        let sight = world.species[usize::from(world.agents.species[index])]
+            .perception
+            .sight_radius_m;
+        let sees = |other: &&shoal::world::Body| other.position_m.distance(me.position_m) <= sight;
+        pairs += world.agents.bodies.iter().filter(sees).count() - 1;
+    }
+    let shadows = visitors(&scene, 0).shadows.len();
+    println!(
+        "full minds, {} fish, {:.1} neighbors in sight of each, {shadows} shadows of 64 corners, {} rocks: {least_ms:.3} ms of CPU a tick",
+        world.agents.len(),
+        pairs as f64 / world.agents.len() as f64,
+        world.solids.len()
+    );
+    Ok(())
+}

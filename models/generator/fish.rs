@@ -1,0 +1,242 @@
+//! The body of a fish: cross sections lofted along the spine, fins as thin curved sheets, domed eyes.
+//!
+//! Stations `s` run from 0 at the nose to 1 at the tail's tip; the model is 1 long, z = 0.5 − s.
+
+use glam::{Vec2, Vec3};
+
+use super::mesh::{Mesh, Vertex};
+
+/// Cross section at a station: half width, height above and below the spine.
+#[derive(Clone, Copy)]
+pub(super) struct Section {
+    pub s: f32,
+    pub width: f32,
+    pub top: f32,
+    pub bottom: f32,
+}
+
+/// A fin between a root line on the body and a free edge, both from front to back.
+#[derive(Clone)]
+pub(super) struct Fin {
+    /// Root at the front and at the back, in (x, y, s).
+    pub root: [Vec3; 2],
+    /// Free edge, corners from front to back, in (x, y, s).
+    pub edge: Vec<Vec3>,
+    /// Joint that moves it, when not the spine beside it.
+    pub joint: Option<u8>,
+    /// Repeated on the other side (x mirrored, joint + 1).
+    pub paired: bool,
+}
+
+/// Everything about a species' shape.
+pub(super) struct Shape {
+    pub sections: Vec<Section>,
+    pub fins: Vec<Fin>,
+    /// Middle of the left eye in (x, y, s), and its radius.
+    pub eye: (Vec3, f32),
+}
+
+/// Stations of the joints along the spine; joint 0 is the root, 1 the head, 2.. the tail, then the two pectoral fins.
+pub(super) const ROOT_S: f32 = 0.32;
+pub(super) const HEAD_S: f32 = 0.26;
+pub(super) const TAIL_S: [f32; 5] = [0.42, 0.54, 0.65, 0.76, 0.86];
+/// Index of the left pectoral's joint; the right one follows.
+pub(super) const PECTORAL: u8 = 7;
+
+/// How finely a body is cut.
+#[derive(Clone, Copy)]
+pub(super) struct Detail {
+    rings: usize,
+    segments: usize,
+    fin_rows: usize,
+    has_eyes: bool,
+    /// Fins that stay, from the tail forwards.
+    fins: usize,
+}
+
+/// For fish that are seen large.
+pub(super) const FULL: Detail = Detail {
+    rings: 20,
+    segments: 14,
+    fin_rows: 4,
+    has_eyes: true,
+    fins: usize::MAX,
+};
+
+/// For fish of a few dozen pixels.
+pub(super) const LIGHT: Detail = Detail {
+    rings: 10,
+    segments: 6,
+    fin_rows: 2,
+    has_eyes: false,
+    fins: usize::MAX,
+};
+
+/// For fish of half a hundred pixels and less, in schools.
+pub(super) const TINY: Detail = Detail {
+    rings: 8,
+    segments: 4,
+    fin_rows: 2,
+    has_eyes: false,
+    fins: 1,
+};
+
+/// Lofts a species.
+pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
+    let mut mesh = Mesh::default();
+    let end = shape.sections.last().map_or(1.0, |section| section.s);
+    mesh.sheet(detail.rings, detail.segments + 1, |row, column| {
+        // Rings crowd at the nose, where the outline curves most.
+        let along = row as f32 / (detail.rings - 1) as f32;
+        let s = end * (0.65 * along + 0.35 * along * along);
+        body_point(shape, s, column as f32 / detail.segments as f32)
+    });
+    let eyes: &[f32] = if detail.has_eyes { &[1.0, -1.0] } else { &[] };
+    for &side in eyes {
+        eye(&mut mesh, shape, side);
+    }
+    for fin in shape.fins.iter().rev().take(detail.fins) {
+        let sides: &[f32] = if fin.paired { &[1.0, -1.0] } else { &[1.0] };
+        for &side in sides {
+            sheet_fin(&mut mesh, fin, side, detail);
+        }
+    }
+    mesh.smooth_normals();
+    mesh
+}
+
+/// A point of the skin; `around` runs 0 → 1 from the back down the left side, over the belly and up the right side.
+fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
+    let section = section_at(&shape.sections, s);
+    let angle = around * std::f32::consts::TAU;
+    let (sin, cos) = angle.sin_cos();
+    let height = if cos > 0.0 {
+        section.top
+    } else {
+        section.bottom
+    };
+    // Slightly squared sections: flanks are flatter than an ellipse's.
+    let round = |v: f32| v.signum() * v.abs().powf(0.85);
+    let position = Vec3::new(section.width * round(sin), height * round(cos), 0.5 - s);
+    let down = (around * 2.0).min(2.0 - around * 2.0);
+    spine_vertex(position, Vec2::new(s, down * 0.75), s)
+}
+
+fn section_at(sections: &[Section], s: f32) -> Section {
+    let next = sections
+        .iter()
+        .position(|section| section.s >= s)
+        .unwrap_or(sections.len() - 1)
+        .max(1);
+    let at = |i: usize| sections[i.min(sections.len() - 1)];
+    let (a, b, c, d) = (
+        at(next.saturating_sub(2)),
+        at(next - 1),
+        at(next),
+        at(next + 1),
+    );
+    let t = ((s - b.s) / (c.s - b.s)).clamp(0.0, 1.0);
+    // Catmull-Rom over uneven stations, kept above zero.
+    let curve = |f: fn(&Section) -> f32| {
+        let slope = |p: &Section, q: &Section| {
+            if q.s > p.s {
+                (f(q) - f(p)) / (q.s - p.s)
+            } else {
+                0.0
+            }
+        };
+        let step = c.s - b.s;
+        let (m0, m1) = (slope(&a, &c) * step, slope(&b, &d) * step);
+        let (t2, t3) = (t * t, t * t * t);
+        ((2.0 * t3 - 3.0 * t2 + 1.0) * f(&b)
+            + (t3 - 2.0 * t2 + t) * m0
+            + (3.0 * t2 - 2.0 * t3) * f(&c)
+            + (t3 - t2) * m1)
+            .max(0.0)
+    };
+    Section {
+        s,
+        width: curve(|p| p.width),
+        top: curve(|p| p.top),
+        bottom: curve(|p| p.bottom),
+    }
+}
+
+fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
+    let (middle, radius) = shape.eye;
+    let (rings, segments) = (3, 8);
+    mesh.sheet(rings, segments + 1, |row, column| {
+        let out = row as f32 / (rings - 1) as f32 * 1.35;
+        let turn = side * column as f32 / segments as f32 * std::f32::consts::TAU;
+        let (sin, cos) = (out.sin(), out.cos());
+        let position = Vec3::new(
+            side * (middle.x + radius * 0.7 * (cos - 0.45)),
+            middle.y + radius * sin * turn.sin() + radius * 0.2 * cos,
+            0.5 - middle.z + radius * sin * turn.cos(),
+        );
+        let uv = Vec2::new(0.9375, 0.875)
+            + Vec2::new(turn.cos() * 0.055, turn.sin() * 0.11) * (out / 1.35);
+        spine_vertex(position, uv, middle.z)
+    });
+}
+
+fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, detail: Detail) {
+    let full_columns = fin.edge.len().max(4);
+    let columns = if detail.has_eyes {
+        full_columns
+    } else {
+        full_columns.min(5)
+    };
+    let rows = detail.fin_rows;
+    mesh.sheet(rows, columns, |row, column| {
+        let along = column as f32 / (columns - 1) as f32;
+        let out = row as f32 / (rows - 1) as f32;
+        let root = fin.root[0].lerp(fin.root[1], along);
+        let at = along * (fin.edge.len() - 1) as f32;
+        let i = (at as usize).min(fin.edge.len() - 2);
+        let edge = fin.edge[i].lerp(fin.edge[i + 1], at - i as f32);
+        let p = root.lerp(edge, out);
+        let position = Vec3::new(p.x * side, p.y, 0.5 - p.z);
+        let uv = Vec2::new(0.02 + 0.82 * along, 0.78 + 0.2 * out);
+        let mut vertex = spine_vertex(position, uv, p.z);
+        if let Some(joint) = fin.joint {
+            let joint = joint + u8::from(side < 0.0);
+            let grip = (out * 2.0).min(1.0);
+            vertex.joints = [joint, 0];
+            vertex.weight = (grip * 255.0).round() as u8;
+        }
+        vertex
+    });
+}
+
+/// A vertex bound to the spine beside it: in the middle of a bone to it alone, at a joint to both neighbors.
+fn spine_vertex(position: Vec3, uv: Vec2, s: f32) -> Vertex {
+    // Bones from nose to tail: joint and the station where it begins.
+    let bones: [(u8, f32); 7] = [
+        (1, 0.0),
+        (0, 0.27),
+        (2, TAIL_S[0]),
+        (3, TAIL_S[1]),
+        (4, TAIL_S[2]),
+        (5, TAIL_S[3]),
+        (6, TAIL_S[4]),
+    ];
+    let reach = 0.055;
+    let mut joints = [1, 0];
+    let mut weight = 1.0;
+    for pair in bones.windows(2) {
+        let from_border = (s - pair[1].1) / reach;
+        if from_border > -1.0 {
+            joints = [pair[1].0, pair[0].0];
+            let t = (from_border * 0.5 + 0.5).clamp(0.0, 1.0);
+            weight = t * t * (3.0 - 2.0 * t);
+        }
+    }
+    Vertex {
+        position,
+        normal: Vec3::Y,
+        uv,
+        joints,
+        weight: (weight * 255.0f32).round() as u8,
+    }
+}

@@ -1,0 +1,73 @@
+//! A mesh under construction: vertices with skin weights, sheets of quads between them, smooth normals.
+
+use glam::{Vec2, Vec3};
+
+/// One corner of the mesh in the model's space: nose towards +z, back towards +y, the animal's left towards +x.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vertex {
+    pub position: Vec3,
+    pub normal: Vec3,
+    pub uv: Vec2,
+    /// Two joints and the first one's weight in 0..=255; the second has the rest.
+    pub joints: [u8; 2],
+    pub weight: u8,
+}
+
+/// Triangles over vertices.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mesh {
+    pub vertices: Vec<Vertex>,
+    pub indices: Vec<u32>,
+}
+
+impl Mesh {
+    /// Adds a sheet of `rows` × `columns` points with quads between neighbors; `point` gives each corner but its normal.
+    pub(super) fn sheet(
+        &mut self,
+        rows: usize,
+        columns: usize,
+        mut point: impl FnMut(usize, usize) -> Vertex,
+    ) {
+        let first = self.vertices.len() as u32;
+        for row in 0..rows {
+            for column in 0..columns {
+                let vertex = point(row, column);
+                self.vertices.push(vertex);
+            }
+        }
+        let at = |row: usize, column: usize| first + (row * columns + column) as u32;
+        for row in 1..rows {
+            for column in 1..columns {
+                let [a, b, c, d] = [
+                    at(row - 1, column - 1),
+                    at(row - 1, column),
+                    at(row, column),
+                    at(row, column - 1),
+                ];
+                for triangle in [[a, b, c], [a, c, d]] {
+                    let [p, q, r] = triangle.map(|i| self.vertices[i as usize].position);
+                    if (q - p).cross(r - p).length() > 1e-9 {
+                        self.indices.extend(triangle);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives every vertex the area-weighted mean normal of the triangles around its position, across seams.
+    pub(super) fn smooth_normals(&mut self) {
+        let key = |p: Vec3| [p.x, p.y, p.z].map(|v| (v * 1e5).round() as i64);
+        let mut sums = std::collections::BTreeMap::<[i64; 3], Vec3>::new();
+        for triangle in self.indices.chunks_exact(3) {
+            let [p, q, r] = [0, 1, 2].map(|i| self.vertices[triangle[i] as usize].position);
+            let normal = (q - p).cross(r - p);
+            for corner in [p, q, r] {
+                *sums.entry(key(corner)).or_default() += normal;
+            }
+        }
+        for vertex in &mut self.vertices {
+            let sum = sums.get(&key(vertex.position)).copied().unwrap_or_default();
+            vertex.normal = sum.normalize_or(Vec3::Y);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The skins: one small picture a species. Its upper three quarters are the body (left to right from nose to tail, top
+//! to bottom from back to belly), the strip below the fins (top to bottom from root to edge), its corner the eye.
+
+use std::io::Cursor;
+
+use glam::{Vec2, Vec3};
+use image::{ImageFormat, Rgba, RgbaImage};
+
+/// Width and height of a skin.
+pub(super) const SIZE: (u32, u32) = (512, 256);
+
+/// Colors are sRGB 0..255; stations as in `fish`, `down` 0 at the back, 1 at the belly.
+pub(super) struct Skin {
+    pub back: Vec3,
+    pub flank: Vec3,
+    pub belly: Vec3,
+    /// Where back turns into flank and flank into belly.
+    pub borders: [f32; 2],
+    /// How gradual these borders are.
+    pub softness: f32,
+    pub fin: Vec3,
+    /// Opacity of the fins at root and edge.
+    pub fin_opacity: [f32; 2],
+    pub mottling: f32,
+    pub spots: Option<Spots>,
+    /// A bright or colored band along the side: color and strength.
+    pub band: Option<(Vec3, f32)>,
+    /// Stations of the gill covers' edge, or of the slits.
+    pub gills: &'static [f32],
+    pub iris: Vec3,
+}
+
+/// Dark round spots.
+pub(super) struct Spots {
+    pub color: Vec3,
+    pub per_length: f32,
+    pub radius: f32,
+    pub reach_down: f32,
+    /// Share of spots that are rust red with a pale ring.
+    pub red: f32,
+}
+
+/// Paints a skin and packs it as PNG.
+pub(super) fn png(skin: &Skin) -> Vec<u8> {
+    let image = RgbaImage::from_fn(SIZE.0, SIZE.1, |x, y| {
+        let u = (x as f32 + 0.5) / SIZE.0 as f32;
+        let v = (y as f32 + 0.5) / SIZE.1 as f32;
+        let (color, opacity) = if v < 0.765 {
+            (body(skin, u, (v / 0.75).min(1.0)), 1.0)
+        } else if u < 0.865 {
+            fin(skin, (u - 0.02) / 0.82, ((v - 0.78) / 0.2).clamp(0.0, 1.0))
+        } else {
+            let from_middle = Vec2::new((u - 0.9375) / 0.055, (v - 0.875) / 0.11);
+            (eye(skin, from_middle), 1.0)
+        };
+        let byte = |value: f32| value.round().clamp(0.0, 255.0) as u8;
+        Rgba([
+            byte(color.x),
+            byte(color.y),
+            byte(color.z),
+            byte(opacity * 255.0),
+        ])
+    });
+    let mut bytes = Vec::new();
+    image
+        .write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)
+        .expect("writing a PNG into memory cannot fail");
+    bytes
+}
+
+fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
+    let wobble = 0.05 * (fbm(Vec3::new(s * 14.0, down * 5.0, 3.0)) - 0.5);
+    let at = |border: f32| {
+        smoothstep(
+            border - skin.softness,
+            border + skin.softness,
+            down + wobble,
+        )
+    };
+    let mut color = skin
+        .back
+        .lerp(skin.flank, at(skin.borders[0]))
+        .lerp(skin.belly, at(skin.borders[1]));
+    if let Some((tint, strength)) = skin.band {
+        let across = (down - 0.47) / 0.09;
+        let along = smoothstep(0.1, 0.25, s) * smoothstep(0.95, 0.75, s);
+        color = color.lerp(tint, strength * along * (-across * across).exp());
+    }
+    let grain = fbm(Vec3::new(s * 60.0, down * 22.0, 9.0)) - 0.5;
+    let patches = fbm(Vec3::new(s * 9.0, down * 4.0, 21.0)) - 0.5;
+    color *= 1.0 + skin.mottling * (0.5 * grain + 0.9 * patches);
+    // Scales: a fine net, fading on head and belly.
+    let scale = Vec2::new(s * 95.0, down * 26.0);
+    let row = scale.y.floor();
+    let cell = (scale.x + 0.5 * (row - 2.0 * (row / 2.0).floor())).fract() - 0.5;
+    let rim = smoothstep(0.25, 0.55, Vec2::new(cell, scale.y.fract() - 0.5).length());
+    color *= 1.0 - 0.10 * rim * smoothstep(0.2, 0.28, s) * (1.0 - 0.6 * down);
+    // A dark ridge along the very back, and a head a little darker than the body.
+    color *= 1.0 - 0.22 * (-down * down * 180.0).exp();
+    color *= 1.0 - 0.16 * smoothstep(0.24, 0.04, s) * smoothstep(0.65, 0.1, down);
+    if let Some(spots) = &skin.spots {
+        color = spotted(color, spots, s, down);
+    }
+    for &gill in skin.gills {
+        let bow = gill + 0.035 * (1.0 - ((down - 0.52) / 0.3).powi(2));
+        let line = (-((s - bow) / 0.005).powi(2)).exp()
+            * smoothstep(0.26, 0.36, down)
+            * smoothstep(0.86, 0.74, down);
+        color *= 1.0 - 0.5 * line;
+    }
+    // The mouth's line.
+    let mouth = (-((down - 0.60 - 0.5 * s) / 0.02).powi(2)).exp() * smoothstep(0.085, 0.06, s);
+    color * (1.0 - 0.55 * mouth)
+}
+
+fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
+    // One spot to each cell of a jittered grid; down spans about a fifth of a length.
+    let grid = Vec2::new(spots.per_length, spots.per_length * 0.3);
+    let place = Vec2::new(s, down) * grid;
+    for dy in -1..=1 {
+        for dx in -1..=1 {
+            let cell = place.floor() + Vec2::new(dx as f32, dy as f32);
+            let chance = |k: f32| noise_at(Vec3::new(cell.x, cell.y, k));
+            let middle = (cell + Vec2::new(chance(1.0), chance(2.0))) / grid;
+            if middle.y > spots.reach_down || chance(3.0) < 0.35 {
+                continue;
+            }
+            let offset = (Vec2::new(s, down) - middle) * Vec2::new(1.0, 0.3);
+            let radius = spots.radius * (0.5 + chance(4.0));
+            let distance = offset.length() / radius;
+            let red = chance(5.0) < spots.red && middle.y > 0.3;
+            if red {
+                color = color.lerp(
+                    Vec3::new(222.0, 205.0, 160.0),
+                    0.6 * smoothstep(1.9, 1.3, distance),
+                );
+            }
+            let ink = if red {
+                Vec3::new(172.0, 62.0, 38.0)
+            } else {
+                spots.color
+            };
+            color = color.lerp(ink, 0.85 * smoothstep(1.15, 0.75, distance));
+        }
+    }
+    color
+}
+
+fn fin(skin: &Skin, along: f32, out: f32) -> (Vec3, f32) {
+    let fan = along * 17.0 + 0.6 * out * (along - 0.5);
+    let ray = smoothstep(0.12, 0.42, (fan.fract() - 0.5).abs());
+    let opacity = skin.fin_opacity[0] + (skin.fin_opacity[1] - skin.fin_opacity[0]) * out;
+    let grain = 0.85 + 0.3 * fbm(Vec3::new(along * 12.0, out * 6.0, 40.0));
+    let color = skin.fin * (0.75 + 0.3 * ray) * grain * (1.0 - 0.15 * out);
+    // Skin between the rays is thinner where the fin is thin.
+    (
+        color,
+        (opacity + (1.0 - opacity) * 0.45 * (ray - 1.0)).clamp(0.0, 1.0),
+    )
+}
+
+fn eye(skin: &Skin, from_middle: Vec2) -> Vec3 {
+    let radius = from_middle.length();
+    let pupil = Vec3::splat(10.0);
+    let rim = skin.back * 0.45;
+    pupil
+        .lerp(skin.iris, smoothstep(0.36, 0.44, radius))
+        .lerp(rim, smoothstep(0.62, 0.8, radius))
+}
+
+fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+fn fbm(p: Vec3) -> f32 {
+    0.5 * noise3(p) + 0.3 * noise3(p * 2.03 + 7.0) + 0.2 * noise3(p * 4.07 + 13.0)
+}
+
+/// Smooth noise in 0..1.
+pub(super) fn noise3(p: Vec3) -> f32 {
+    let cell = p.floor();
+    let f = p - cell;
+    let f = f * f * (3.0 - 2.0 * f);
+    let corner = |x: f32, y: f32, z: f32| noise_at(cell + Vec3::new(x, y, z));
+    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    let side = |z: f32| {
+        mix(
+            mix(corner(0.0, 0.0, z), corner(1.0, 0.0, z), f.x),
+            mix(corner(0.0, 1.0, z), corner(1.0, 1.0, z), f.x),
+            f.y,
+        )
+    };
+    mix(side(0.0), side(1.0), f.z)
+}
+
+/// Chance of a whole-numbered place, 0..1: an integer hash, so that every machine draws the same.
+fn noise_at(cell: Vec3) -> f32 {
+    let mut h = (cell.x as i32 as u32)
+        .wrapping_mul(0x9E37_79B1)
+        .wrapping_add((cell.y as i32 as u32).wrapping_mul(0x85EB_CA77))
+        .wrapping_add((cell.z as i32 as u32).wrapping_mul(0xC2B2_AE3D));
+    h = (h ^ (h >> 15)).wrapping_mul(0x2C1B_3C6D);
+    h = (h ^ (h >> 12)).wrapping_mul(0x297A_2D39);
+    ((h ^ (h >> 15)) >> 8) as f32 / (1 << 24) as f32
+}

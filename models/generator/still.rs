@@ -1,0 +1,102 @@
+//! What stands and lies in the water: a log, a slab of rock, and a tuft of water weed.
+
+use glam::{Vec2, Vec3};
+
+use super::mesh::{Mesh, Vertex};
+use super::paint::noise3;
+
+fn rigid(position: Vec3, uv: Vec2) -> Vertex {
+    Vertex {
+        position,
+        normal: Vec3::Y,
+        uv,
+        joints: [0, 0],
+        weight: 255,
+    }
+}
+
+/// A sunken trunk along x, inside of the cylinder of radius 1 from −1 to 1, with broken ends.
+pub(super) fn log() -> Mesh {
+    let (rows, columns) = (15, 13);
+    let mut mesh = Mesh::default();
+    mesh.sheet(rows, columns, |row, column| {
+        let along = row as f32 / (rows - 1) as f32;
+        let turn = (column % (columns - 1)) as f32 / (columns - 1) as f32 * std::f32::consts::TAU;
+        // The first and last ring close the ends.
+        let is_end = row == 0 || row == rows - 1;
+        let x = (along * 2.0 - 1.0) * 1.12;
+        let rough = noise3(Vec3::new(x * 3.0, turn.cos() * 1.3, turn.sin() * 1.3) + 7.0);
+        let radius = if is_end { 0.0 } else { 0.80 + 0.19 * rough };
+        let x = x.clamp(-0.93, 0.93)
+            + if is_end {
+                0.0
+            } else {
+                0.06 * x.signum() * (rough - 0.2)
+            };
+        rigid(
+            Vec3::new(x, radius * turn.cos(), radius * turn.sin()),
+            Vec2::new(along, turn),
+        )
+    });
+    mesh.smooth_normals();
+    mesh
+}
+
+/// A block inside of the cube from −1 to 1, its edges worn and its faces uneven.
+pub(super) fn slab() -> Mesh {
+    let steps = 7;
+    let mut mesh = Mesh::default();
+    for axis in 0..3 {
+        for side in [1.0f32, -1.0] {
+            mesh.sheet(steps, steps, |row, column| {
+                let at = |i: usize| i as f32 / (steps - 1) as f32 * 2.0 - 1.0;
+                // Rows and columns change places on the other side, so that all faces look out.
+                let (a, b) = if side > 0.0 {
+                    (at(row), at(column))
+                } else {
+                    (at(column), at(row))
+                };
+                let p = match axis {
+                    0 => Vec3::new(side, a, b),
+                    1 => Vec3::new(b, side, a),
+                    _ => Vec3::new(a, b, side),
+                };
+                let core = p * 0.80;
+                let round = core + (p - core).normalize_or_zero() * 0.20;
+                let worn = 1.0 - 0.07 * noise3(p * 2.1 + 11.0) - 0.03 * noise3(p * 5.3 + 3.0);
+                rigid(
+                    (round * worn).clamp(Vec3::splat(-1.0), Vec3::ONE),
+                    Vec2::ZERO,
+                )
+            });
+        }
+    }
+    mesh.smooth_normals();
+    mesh
+}
+
+/// A tuft of long leaves, 1 high along y, its root at the origin; v runs up each leaf, u across it.
+pub(super) fn weed() -> Mesh {
+    let mut mesh = Mesh::default();
+    for leaf in 0..9 {
+        let chance = |n: f32| noise3(Vec3::new(leaf as f32 * 3.7, n * 5.1, 1.3));
+        let turn = leaf as f32 * 2.399_963 + chance(1.0);
+        let out = Vec3::new(turn.cos(), 0.0, turn.sin());
+        let aside = Vec3::new(-turn.sin(), 0.0, turn.cos());
+        let (height, lean) = (0.55 + 0.45 * chance(2.0), 0.25 + 0.65 * chance(3.0));
+        mesh.sheet(7, 2, |row, column| {
+            let up = row as f32 / 6.0;
+            let width = 0.050 * (1.0 - 0.9 * up * up) * (0.4 + 0.6 * (4.0 * up).min(1.0));
+            let side = column as f32 * 2.0 - 1.0;
+            let bow =
+                out * (0.04 + lean * up * up) + Vec3::Y * (height * up * (1.0 - 0.28 * lean * up));
+            let curl = aside * (0.10 * (3.0 * up + 6.0 * chance(4.0)).sin() * up);
+            rigid(
+                bow + curl + aside * (side * width),
+                Vec2::new(column as f32, up),
+            )
+        });
+    }
+    mesh.smooth_normals();
+    mesh
+}

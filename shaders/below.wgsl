@@ -1,0 +1,257 @@
+// Everything that swims or stands in the water, as light that reaches its surface: stones, plants, fish. Linear,
+// scene-referred, premultiplied by its cover: what is not covered shows the ground.
+
+struct Instance {
+    // cosine and sine of the hue's turn, brightness, shine
+    tint: vec4<f32>,
+    // first joint matrix, layer of the skin (or -1), length, unused
+    kind: vec4<f32>,
+}
+
+struct Rows {
+    x: vec4<f32>,
+    y: vec4<f32>,
+    z: vec4<f32>,
+}
+
+@group(1) @binding(0) var caustics: texture_2d<f32>;
+@group(1) @binding(1) var smooth_sampler: sampler;
+@group(1) @binding(2) var skins: texture_2d_array<f32>;
+@group(1) @binding(3) var<storage, read> instances: array<Instance>;
+@group(1) @binding(4) var<storage, read> joints: array<Rows>;
+
+// Most joints that carry a corner in this scene.
+override INFLUENCES: i32 = 4;
+
+fn sunlight(world: vec3<f32>) -> f32 {
+    let depth = depth_of(world);
+    // The picture of light belongs to a level plane; follow the sun's ray up to the surface.
+    var at = world.xz - frame.sun.xy * depth;
+    if KIND == 1u {
+        at = vec2<f32>(world.x + 0.4 * depth, 1.3 * world.y);
+    }
+    let net = textureSampleLevel(caustics, smooth_sampler, at / frame.field.xy * 0.5 + 0.5, 0.0).r;
+    return gathered(net, depth);
+}
+
+struct Corner {
+    @location(0) position: vec3<f32>,
+    @location(1) normal: vec3<f32>,
+    @location(2) uv: vec2<f32>,
+    @location(3) color: vec4<f32>,
+    @location(4) joints: vec4<u32>,
+    @location(5) weights: vec4<f32>,
+}
+
+struct BodyPixel {
+    @builtin(position) position: vec4<f32>,
+    @location(0) world: vec3<f32>,
+    @location(1) normal: vec3<f32>,
+    @location(2) uv: vec2<f32>,
+    @location(3) @interpolate(flat) instance: u32,
+    @location(4) at_rest: vec3<f32>,
+}
+
+// What a fish's pixels are given: as little as possible, for what a triangle costs without a graphics card.
+struct FishPixel {
+    @builtin(position) position: vec4<f32>,
+    // place, and how much of a back it is at rest
+    @location(0) world: vec4<f32>,
+    // and layer of the skin, or -1
+    @location(1) normal: vec4<f32>,
+    // place on the skin, and brightness and opacity of the corner; without a skin the corner's color
+    @location(2) paint: vec4<f32>,
+    @location(3) @interpolate(flat) tint: vec4<f32>,
+}
+
+struct Posed {
+    world: vec3<f32>,
+    normal: vec3<f32>,
+}
+
+fn posed(corner: Corner, index: u32) -> Posed {
+    let first = u32(instances[index].kind.x);
+    var x = vec4<f32>(0.0);
+    var y = vec4<f32>(0.0);
+    var z = vec4<f32>(0.0);
+    for (var i = 0; i < INFLUENCES; i++) {
+        let weight = corner.weights[i];
+        let joint = joints[first + corner.joints[i]];
+        x += joint.x * weight;
+        y += joint.y * weight;
+        z += joint.z * weight;
+    }
+    let place = vec4<f32>(corner.position, 1.0);
+    let normal = vec3<f32>(dot(x.xyz, corner.normal), dot(y.xyz, corner.normal), dot(z.xyz, corner.normal));
+    return Posed(vec3<f32>(dot(x, place), dot(y, place), dot(z, place)), normal);
+}
+
+@vertex
+fn fish_corner(corner: Corner, @builtin(instance_index) index: u32) -> FishPixel {
+    let pose = posed(corner, index);
+    var pixel: FishPixel;
+    pixel.position = clip_from_world(pose.world);
+    pixel.world = vec4<f32>(pose.world, corner.normal.y);
+    let instance = instances[index];
+    pixel.normal = vec4<f32>(pose.normal, instance.kind.y);
+    let brightness = dot(corner.color.rgb, vec3<f32>(0.3333));
+    pixel.paint = select(corner.color, vec4<f32>(corner.uv, brightness, corner.color.a), instance.kind.y >= 0.0);
+    pixel.tint = instance.tint;
+    return pixel;
+}
+
+@vertex
+fn body_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixel {
+    let pose = posed(corner, index);
+    var pixel: BodyPixel;
+    pixel.position = clip_from_world(pose.world);
+    pixel.world = pose.world;
+    pixel.normal = pose.normal;
+    pixel.uv = corner.uv;
+    pixel.instance = index;
+    pixel.at_rest = corner.position;
+    return pixel;
+}
+
+// Water weed: it bows to the swell, more the higher the leaf.
+@vertex
+fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixel {
+    let rows = joints[u32(instances[index].kind.x)];
+    let tone = instances[index].tint.x;
+    let place = vec4<f32>(corner.position, 1.0);
+    var world = vec3<f32>(dot(rows.x, place), dot(rows.y, place), dot(rows.z, place));
+    let high = corner.position.y * corner.position.y * length(rows.x.xyz);
+    let t = frame.time.x;
+    let sway = vec3<f32>(
+        sin(0.9 * t + 9.0 * tone + 1.7 * world.x) + 0.4 * sin(2.3 * t + 4.0 * world.z),
+        0.3 * sin(1.3 * t + 20.0 * tone),
+        cos(0.7 * t + 14.0 * tone + 1.9 * world.z) + 0.4 * sin(1.9 * t + 5.0 * world.x),
+    );
+    world += (sway - frame.up.xyz * dot(sway, frame.up.xyz)) * (0.11 * high);
+    var pixel: BodyPixel;
+    pixel.position = clip_from_world(world);
+    pixel.world = world;
+    pixel.normal = vec3<f32>(dot(rows.x.xyz, corner.normal), dot(rows.y.xyz, corner.normal), dot(rows.z.xyz, corner.normal));
+    pixel.uv = corner.uv;
+    pixel.instance = index;
+    pixel.at_rest = corner.position;
+    return pixel;
+}
+
+@fragment
+fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+    let tone = instances[pixel.instance].tint.x;
+    let up = pixel.uv.y;
+    // A pale rib along the middle, rust where a leaf is old.
+    let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
+    var color = mix(vec3<f32>(0.055, 0.085, 0.030), vec3<f32>(0.17, 0.26, 0.065), up);
+    color = mix(color, vec3<f32>(0.23, 0.20, 0.075), smoothstep(0.5, 1.0, tone) * 0.6);
+    color = color * (0.85 + 0.35 * rib);
+    var normal = normalize(pixel.normal);
+    // Leaves let light through: what shines on the back is seen on the front.
+    let facing = (0.35 + 0.65 * abs(dot(normal, frame.to_sun.xyz))) * frame.to_sun.w;
+    return vec4<f32>(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), 1.0);
+}
+
+// Turns a color around the gray axis (Rodrigues' rotation about (1, 1, 1)).
+fn turned(color: vec3<f32>, cosine: f32, sine: f32) -> vec3<f32> {
+    let axis = vec3<f32>(0.57735);
+    return max(color * cosine + cross(axis, color) * sine + axis * dot(axis, color) * (1.0 - cosine), vec3<f32>(0.0));
+}
+
+@fragment
+fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
+    let world = pixel.world.xyz;
+    let eye = vec3<f32>(0.0, frame.surface.z, 0.0);
+    let view = normalize(eye - world);
+    var normal = normalize(pixel.normal.xyz);
+    normal = select(normal, -normal, dot(normal, view) < 0.0);
+    let skin = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
+    let has_skin = step(-0.5, pixel.normal.w);
+    let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
+    let color = turned(base.rgb, pixel.tint.x, pixel.tint.y) * pixel.tint.z;
+
+    let sun_dir = frame.to_sun.xyz;
+    let light = sunlight(world);
+    // Skin is wet and a little translucent: light wraps around it.
+    let facing = max((dot(normal, sun_dir) + 0.25) / 1.25, 0.0) * frame.to_sun.w;
+    let up = 0.5 + 0.5 * dot(normal, frame.up.xyz);
+    let from_ground = (1.0 - up) * 0.45;
+    let depth = depth_of(world);
+    let way = max(-world.y, 0.0);
+    let through = transmitted(depth / frame.sun.z + way);
+    let sky_through = transmitted(1.2 * depth + way);
+    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * sky_through;
+    var out = color * lit + scattered(way);
+
+    // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
+    // flash where they throw the sun into the eye.
+    let half_way = normalize(view + sun_dir);
+    let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
+    let silver = pixel.tint.w * flank;
+    let mirrored = reflect(-view, normal);
+    let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, frame.up.xyz));
+    let cosine = max(dot(normal, half_way), 0.0);
+    let broad = pow(cosine, 14.0);
+    let sharp = pow(cosine, 70.0);
+    let sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen);
+    let sun = frame.sun_color.xyz * frame.sun.w * light;
+    let mirror = (sky + sun * broad * 1.1) * through;
+    out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
+    // Every wet skin has a narrow highlight along the back.
+    out += sun * through * sharp * (0.10 + 0.55 * silver) ;
+    let opacity = mix(1.0, base.a, has_skin);
+    return vec4<f32>(out * opacity, opacity);
+}
+
+fn hash3(p: vec3<i32>) -> f32 {
+    var h = bitcast<vec3<u32>>(p) * vec3<u32>(0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du);
+    var k = h.x ^ h.y ^ h.z;
+    k = (k ^ (k >> 15u)) * 0x2C1B3C6Du;
+    k = (k ^ (k >> 12u)) * 0x297A2D39u;
+    return f32((k ^ (k >> 15u)) & 0xFFFFu) / 65535.0;
+}
+
+fn noise3(p: vec3<f32>) -> f32 {
+    let cell = vec3<i32>(floor(p));
+    let f = fract(p);
+    let w = f * f * (3.0 - 2.0 * f);
+    var sum = 0.0;
+    for (var corner = 0; corner < 8; corner++) {
+        let step = vec3<i32>(corner & 1, (corner >> 1) & 1, corner >> 2);
+        let share = mix(1.0 - w, w, vec3<f32>(step));
+        sum += share.x * share.y * share.z * hash3(cell + step);
+    }
+    return sum;
+}
+
+@fragment
+fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+    let instance = instances[pixel.instance];
+    let size = instance.kind.z;
+    let p = pixel.at_rest * size + instance.tint.xyx * 9.0;
+    let rough = 0.6 * noise3(p * 6.0) + 0.4 * noise3(p * 13.0);
+    let fine = noise3(p * 70.0);
+    // Bumps bend the normal.
+    let e = 0.012;
+    let bump = vec3<f32>(noise3((p + vec3<f32>(e, 0.0, 0.0)) * 26.0), noise3((p + vec3<f32>(0.0, e, 0.0)) * 26.0), noise3((p + vec3<f32>(0.0, 0.0, e)) * 26.0)) - noise3(p * 26.0);
+    let view = vec3<f32>(0.0, frame.surface.z, 0.0) - pixel.world;
+    let outward = select(pixel.normal, -pixel.normal, dot(pixel.normal, view) < 0.0);
+    let normal = normalize(normalize(outward) - bump * 1.3);
+    let gray = mix(vec3<f32>(0.17, 0.165, 0.15), vec3<f32>(0.36, 0.335, 0.29), smoothstep(0.3, 0.7, 0.6 * rough + 0.4 * fine));
+    let warm = mix(gray, gray * vec3<f32>(1.18, 0.98, 0.76), smoothstep(0.45, 0.65, noise3(p * 3.0 + 5.0)));
+    // Wood: brown, its grain along the trunk.
+    let grain = noise3(vec3<f32>(pixel.at_rest.x * 1.6, pixel.at_rest.yz * 9.0) + 3.0);
+    let bark = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.24, 0.17, 0.105), smoothstep(0.25, 0.8, 0.7 * grain + 0.3 * fine));
+    let substance = select(warm, bark, instance.tint.z > 1.5);
+    // Algae where light falls, paler silt in the hollows.
+    let moss = smoothstep(0.35, 0.9, dot(normal, frame.up.xyz)) * smoothstep(0.42, 0.62, noise3(p * 5.0 + 20.0));
+    var color = mix(substance, vec3<f32>(0.115, 0.145, 0.06), 0.55 * moss);
+    color *= 0.8 + 0.4 * fine;
+    let sun_dir = frame.to_sun.xyz;
+    let facing = max(dot(normal, sun_dir), 0.0) * frame.to_sun.w;
+    // Near the ground little sky is seen.
+    let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), 1.0, KIND > 0u);
+    let sky = (0.35 + 0.65 * dot(normal, frame.up.xyz)) * mix(0.35, 1.0, over);
+    return vec4<f32>(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, 0.08)), 1.0);
+}

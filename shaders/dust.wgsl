@@ -1,0 +1,39 @@
+// Specks that drift in the water: lit by the sun by day, glowing by themselves at night.
+
+struct Speck {
+    // where it is, and its radius in meters
+    @location(0) place: vec4<f32>,
+}
+
+struct Pixel {
+    @builtin(position) position: vec4<f32>,
+    @location(0) from_middle: vec2<f32>,
+    @location(1) @interpolate(flat) light: vec4<f32>,
+}
+
+@vertex
+fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index) number: u32) -> Pixel {
+    var corners = array<vec2<f32>, 6>(
+        vec2<f32>(-1.0, -1.0), vec2<f32>(1.0, -1.0), vec2<f32>(-1.0, 1.0),
+        vec2<f32>(-1.0, 1.0), vec2<f32>(1.0, -1.0), vec2<f32>(1.0, 1.0),
+    );
+    let aside = corners[corner];
+    let chance = hash2(vec2<i32>(i32(number), 17));
+    // A glow is seen wider than the speck.
+    let glow = frame.ground.w;
+    let radius = speck.place.w * (1.0 + 2.2 * min(glow, 1.0));
+    var pixel: Pixel;
+    pixel.position = clip_from_world(speck.place.xyz + vec3<f32>(aside.x, 0.0, aside.y) * radius);
+    pixel.from_middle = aside;
+    let lit = under_water(vec3<f32>(0.75), speck.place.xyz, 0.7, 0.8);
+    let pulse = 0.55 + 0.45 * sin(frame.time.x * (0.5 + chance.x) + 40.0 * chance.y);
+    let shine = mix(vec3<f32>(0.10, 0.75, 1.0), vec3<f32>(0.35, 1.0, 0.55), chance.x) * (glow * pulse);
+    pixel.light = vec4<f32>(lit * 0.35 + shine, 0.35 * (1.0 - min(glow, 1.0)));
+    return pixel;
+}
+
+@fragment
+fn shine(pixel: Pixel) -> @location(0) vec4<f32> {
+    let soft = max(1.0 - dot(pixel.from_middle, pixel.from_middle), 0.0);
+    return pixel.light * (soft * soft);
+}

@@ -1,0 +1,146 @@
+// The last pass: through the moving surface to what lies below, what the surface itself mirrors, film tone, and the
+// warp onto one projector.
+
+@group(1) @binding(0) var bodies: texture_2d<f32>;
+@group(1) @binding(1) var slopes: texture_2d<f32>;
+@group(1) @binding(2) var ground_picture: texture_2d<f32>;
+@group(1) @binding(3) var ground_light: texture_2d<f32>;
+@group(1) @binding(4) var smooth_sampler: sampler;
+// Two noises for wavelets, one for bubbles; repeats every 1.6 m, which nobody sees in glints that come and go.
+@group(1) @binding(5) var ripple_noise: texture_2d<f32>;
+@group(1) @binding(6) var tiling_sampler: sampler;
+
+// One projector; twin of `render::draw::OutputFrame`.
+struct Output {
+    // factors on red, green and blue; exponent of the shown brightness
+    gain: vec4<f32>,
+    // widths of the soft left, upper, right and lower edge
+    ramps: vec4<f32>,
+    // shape of the ramps; light added outside of them; unused
+    blend: vec4<f32>,
+}
+
+@group(2) @binding(0) var<uniform> projector: Output;
+
+// Whether this projector has soft edges; whether its exponent is not 1.
+override BLENDS: bool = false;
+override BENDS: bool = false;
+
+struct Corner {
+    @location(0) clip: vec3<f32>,
+    @location(1) picture: vec2<f32>,
+    @location(2) part: vec2<f32>,
+}
+
+struct Pixel {
+    @builtin(position) position: vec4<f32>,
+    // place on the surface
+    @location(0) place: vec2<f32>,
+    @location(1) part: vec2<f32>,
+    // What the water leaves of sun and sky on their ways to the ground and back, and what it adds.
+    @location(2) @interpolate(flat) sun: vec3<f32>,
+    @location(3) @interpolate(flat) sky: vec3<f32>,
+    @location(4) @interpolate(flat) haze: vec3<f32>,
+}
+
+@vertex
+fn carry(corner: Corner) -> Pixel {
+    var pixel: Pixel;
+    pixel.position = vec4<f32>(corner.clip.xy, 0.0, corner.clip.z);
+    pixel.place = (corner.picture * 2.0 - 1.0) * frame.surface.xy;
+    pixel.part = corner.part;
+    let ground = vec3<f32>(0.0, -frame.surface.w, 0.0);
+    pixel.haze = under_water(vec3<f32>(0.0), ground, 0.0, 0.0);
+    pixel.sun = under_water(vec3<f32>(1.0), ground, 1.0, 0.0) - pixel.haze;
+    pixel.sky = under_water(vec3<f32>(1.0), ground, 0.0, 1.0) - pixel.haze;
+    return pixel;
+}
+
+// Filmic curve: a toe that keeps shadows, a long shoulder that never clips.
+// Source: K. Narkowicz 2016, fit of the ACES reference transform.
+fn film(light: vec3<f32>) -> vec3<f32> {
+    let x = light * 0.60;
+    return clamp((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), vec3<f32>(0.0), vec3<f32>(1.0));
+}
+
+// What stands in the water at a place, over what lies behind it.
+fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
+    let body = textureSampleLevel(bodies, smooth_sampler, seen * frame.maps.xy + 0.5, 0.0);
+    return behind * (1.0 - body.a) + body.rgb;
+}
+
+// Slope of the surface, as `surface.wgsl` writes it.
+fn slope_of(water: vec4<f32>) -> vec2<f32> {
+    return (water.xy - 128.0 / 255.0) * 0.5;
+}
+
+fn pool(pixel: Pixel) -> vec3<f32> {
+    let place = pixel.place;
+    let water = textureSampleLevel(slopes, smooth_sampler, place / frame.field.xy * 0.5 + 0.5, 0.0);
+    let slope = slope_of(water);
+    // A slope s bends the ray by about s/4; what it shows lies beside, by the depth it crosses.
+    let depth_scale = frame.surface.z / (frame.surface.z + frame.surface.w);
+    let seen = place - slope * (0.25 * frame.surface.w * depth_scale);
+    let ground = seen * frame.maps.zw + 0.5;
+    let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
+    let roots = textureSampleLevel(ground_light, smooth_sampler, ground, 0.0).rg;
+    let lit = roots * roots;
+    let sun = painted.a * 8.0 * lit.r;
+    let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
+    var light = with_bodies(seen, sand);
+
+    // The sky in the water: a little everywhere, more where it leans towards the bright side.
+    let sunward = normalize(frame.sun.xy + vec2<f32>(1e-5, 0.0));
+    let lean = max(-dot(slope, sunward), 0.0);
+    let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * lean * lean;
+    light += frame.sky_color.xyz * (frame.sky_color.w * mirrored);
+    // Glints: wavelets too small for the field throw the sun into the eye here and there, for a moment.
+    let t = frame.time.x;
+    let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);
+    let wavelet = (ripples.xy - 0.5) * 5.0;
+    let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
+    light += frame.sun_color.xyz * (frame.sun.w * frame.sky_color.w * 0.9 * exp(-dot(off, off)));
+    // Foam gathers where a foot breaks the surface.
+    let edge = water.w * (1.0 - water.w) * 4.0;
+    let foam = smoothstep(0.45, 1.3, edge * (0.15 + 1.6 * ripples.z)) * frame.time.z;
+    return mix(light, 0.85 * frame.sky_color.xyz + 0.6 * frame.sun_color.xyz, foam);
+}
+
+@fragment
+fn show(pixel: Pixel) -> @location(0) vec4<f32> {
+    var light: vec3<f32>;
+    if KIND == 0u {
+        light = pool(pixel);
+    } else if KIND == 1u {
+        light = aquarium(pixel);
+    } else {
+        light = overhead(pixel);
+    }
+    var color = film(light * frame.absorption.w);
+    // The curve pales what is bright; give some color back.
+    color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
+    if BENDS {
+        color = pow(color, vec3<f32>(1.0 / projector.gain.w));
+    }
+    color *= projector.gain.xyz;
+    if BLENDS {
+        color = ramped(color, pixel.part);
+    }
+    // Noise of one step hides the steps of eight bits; the picture is stored as sRGB, whose steps grow with about the
+    // square root of the light.
+    let at = pixel.position.xy + 5.588238 * floor(fract(frame.time.x) * 60.0);
+    let grain = fract(52.9829189 * fract(dot(at, vec2<f32>(0.06711056, 0.00583715)))) - 0.5;
+    return vec4<f32>(color + grain / 255.0 * (2.1 * sqrt(max(color, vec3<f32>(0.0))) + 0.02), 1.0);
+}
+
+// Soft edges in linear light, and the gray that two projectors share where they overlap.
+fn ramped(color: vec3<f32>, part: vec2<f32>) -> vec3<f32> {
+    let inside = vec4<f32>(part, 1.0 - part);
+    let t = clamp(inside / max(projector.ramps, vec4<f32>(1e-6)), vec4<f32>(0.0), vec4<f32>(1.0));
+    let low = 0.5 * pow(2.0 * min(t, vec4<f32>(0.5)), vec4<f32>(projector.blend.x));
+    let high = 1.0 - 0.5 * pow(2.0 * min(1.0 - t, vec4<f32>(0.5)), vec4<f32>(projector.blend.x));
+    let share = select(high, low, t < vec4<f32>(0.5));
+    let whole = share.x * share.y * share.z * share.w;
+    let lift = select(0.0, projector.blend.y, whole >= 0.9999);
+    return color * whole * (1.0 - lift) + lift;
+}

@@ -1,0 +1,77 @@
+// The water's surface for this frame: slopes of rings and swell together, and the light that they bend to the ground.
+// Every cell sends one bundle of sunlight down; where bundles meet, the ground is bright (caustics by area ratio).
+
+@group(1) @binding(0) var<storage, read> field: array<vec4<f32>>;
+@group(1) @binding(1) var slopes: texture_storage_2d<rgba8unorm, write>;
+@group(1) @binding(2) var<storage, read_write> light: array<atomic<u32>>;
+
+// One bundle in fixed point.
+const UNIT = 4096.0;
+// How far a slope of one moves a bundle on the ground. More than refraction would (a quarter of the depth): the swell
+// is kept low for the eye's sake, and the net must still form. Tuned by eye.
+const FOCUS_M = 0.95;
+
+fn height(x: i32, z: i32) -> f32 {
+    let columns = i32(frame.field.w);
+    let rows = i32(frame.steps.w);
+    return field[clamp(z, 0, rows - 1) * columns + clamp(x, 0, columns - 1)].x;
+}
+
+// Cells along x that one thread works out: the swell turns on from cell to cell without new cosines.
+const CELLS = 4u;
+
+@compute @workgroup_size(8, 8)
+fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = vec2<u32>(id.x * CELLS, id.y);
+    let columns = u32(frame.field.w);
+    let rows = u32(frame.steps.w);
+    if first.x >= columns || first.y >= rows {
+        return;
+    }
+    let place = (vec2<f32>(first) + 0.5) * frame.field.z - frame.field.xy;
+    var swells = array<vec2<f32>, 4>();
+    for (var i = 0; i < 14; i++) {
+        let wave = frame.waves[i];
+        let turn = frame.turns[i].xy;
+        let start = dot(wave.xy, place) + wave.z;
+        let steep = wave.xy * wave.w;
+        var now = vec2<f32>(cos(start), sin(start));
+        for (var j = 0u; j < CELLS; j++) {
+            swells[j] += steep * now.x;
+            now = vec2<f32>(now.x * turn.x - now.y * turn.y, now.x * turn.y + now.y * turn.x);
+        }
+    }
+    for (var j = 0u; j < CELLS; j++) {
+        bend_cell(first + vec2<u32>(j, 0u), swells[j]);
+    }
+}
+
+fn bend_cell(cell: vec2<u32>, swell: vec2<f32>) {
+    let x = i32(cell.x);
+    let z = i32(cell.y);
+    let columns = i32(frame.field.w);
+    let rows = i32(frame.steps.w);
+    let place = (vec2<f32>(cell) + 0.5) * frame.field.z - frame.field.xy;
+    let rings = vec2<f32>(height(x + 1, z) - height(x - 1, z), height(x, z + 1) - height(x, z - 1)) / (2.0 * frame.field.z);
+    let here = field[z * columns + x];
+    // Around somebody who stands still the swell lies down too.
+    let slope = swell * (1.0 - 0.5 * here.z) + rings;
+    // The sky that this place mirrors: slow clouds, moved aside by the slope.
+    let sky = place * 1.3 + slope * 9.0 + vec2<f32>(frame.time.x * 0.02, 3.0);
+    let clouds = 0.5 + 0.25 * (sin(sky.x + 0.7 * sky.y) + sin(1.31 * sky.y - 0.4 * sky.x));
+    // What the eye sees of a slope: steep ones are broken by wavelets. Below a quarter, so it fits into 0..1.
+    textureStore(slopes, vec2<i32>(x, z), vec4<f32>(slope / (1.0 + 4.0 * length(slope)) * 2.0 + 128.0 / 255.0, clouds, here.z));
+
+    let steep = swell + rings / (1.0 + 4.0 * length(rings));
+    let moved = vec2<f32>(cell) - steep * FOCUS_M / frame.field.z;
+    let first = vec2<i32>(floor(moved));
+    let part = moved - vec2<f32>(first);
+    for (var corner = 0; corner < 4; corner++) {
+        let step = vec2<i32>(corner & 1, corner >> 1);
+        let at = first + step;
+        if all(at >= vec2<i32>(0)) && at.x < columns && at.y < rows {
+            let share = mix(1.0 - part, part, vec2<f32>(step));
+            atomicAdd(&light[at.y * columns + at.x], u32(share.x * share.y * UNIT));
+        }
+    }
+}

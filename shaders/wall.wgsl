@@ -1,0 +1,63 @@
+// The pool from the side (wall) and from below (ceiling); put behind `show.wgsl`.
+// The wall's glass is the plane of the picture: up is the picture's upper edge, where the water ends; the ground lies at
+// its lower edge, and what is far away fades into the water's own light.
+
+// Sheets of light that the waves cut out of the sun, at a distance behind the glass.
+fn shaft(at: vec2<f32>, distance: f32) -> f32 {
+    let along = at.x * (1.0 + distance / frame.surface.z) + 0.42 * at.y + 3.1 * distance;
+    let t = frame.time.x;
+    let wide = sin(along * 3.1 + 0.21 * t + 1.3 * sin(along * 0.83 - 0.17 * t));
+    let fine = sin(along * 7.7 - 0.35 * t + 2.1 * sin(along * 1.9 + 0.13 * t));
+    return smoothstep(0.25, 1.6, wide + 0.6 * fine);
+}
+
+fn aquarium(pixel: Pixel) -> vec3<f32> {
+    let place = pixel.place;
+    let eye = frame.surface.z;
+    let half = frame.surface.y;
+    // Where the ray through this place meets the ground or the surface above.
+    let away = eye * (half / max(abs(place.y), 1e-3) - 1.0);
+    let meets = min(away, 9.0);
+    let scale = (eye + meets) / eye;
+    let at = vec2<f32>(place.x * scale, meets);
+    let reach = 1.0 - exp(-frame.haze.w * meets);
+    let height = 0.5 - 0.5 * place.y / half;
+    let open = scattered(9.0) * mix(0.38, 1.35, height * height);
+
+    // The ground, its ripples and its net of light.
+    let uv = vec2<f32>(at.x / frame.ground.x * 0.5, at.y / frame.ground.y * 0.5) + 0.5;
+    let painted = textureSampleLevel(ground_picture, smooth_sampler, fract(uv), 0.0);
+    let net = textureSampleLevel(ground_light, smooth_sampler, fract(uv), 0.0).r;
+    let under = vec3<f32>(0.0, -meets, half);
+    let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
+
+    // The surface from below: a mirror of the water, broken by bright wavelets.
+    let water = textureSampleLevel(slopes, smooth_sampler, fract(vec2<f32>(at.x, at.y) / frame.field.xy * 0.35 + 0.5), 0.0);
+    let bright = smoothstep(-0.02, 0.09, dot(slope_of(water), vec2<f32>(1.0, 0.7)));
+    let mirror = mix(open * 0.9, frame.sky_color.xyz * 1.2 + frame.sun_color.xyz * 0.9, bright * 0.75);
+
+    let solid = select(mirror, sand, place.y > 0.0);
+    var light = mix(solid, open, clamp(reach, 0.0, 1.0));
+    // Shafts stand before and behind the fish.
+    let low = smoothstep(-1.0, 0.75, -place.y / half);
+    light += frame.sun_color.xyz * frame.haze.xyz * (frame.time.w * 1.3 * low * shaft(place, 2.4));
+    light = with_bodies(place, light);
+    return light + frame.sun_color.xyz * frame.haze.xyz * (frame.time.w * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
+}
+
+fn overhead(pixel: Pixel) -> vec3<f32> {
+    let place = pixel.place;
+    let depth = frame.surface.w;
+    let scale = (frame.surface.z + depth) / frame.surface.z;
+    let water = textureSampleLevel(slopes, smooth_sampler, place * scale / frame.field.xy * 0.5 + 0.5, 0.0);
+    // Through the surface lies the whole sky, drawn together; beside the window it mirrors the dark water.
+    let bent = place * scale / (frame.surface.z + depth) + 2.2 * slope_of(water);
+    let sun = normalize(frame.to_sun.xyz).xz / max(abs(frame.to_sun.y), 0.2);
+    let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));
+    let window = 1.0 - smoothstep(0.55, 1.05, length(bent));
+    let crests = smoothstep(-0.01, 0.07, dot(slope_of(water), vec2<f32>(0.8, 0.6)));
+    let sky = frame.sky_color.xyz * (0.34 + 0.20 * water.z + 0.45 * crests) + frame.sun_color.xyz * (1.9 * glow * (0.4 + 0.8 * crests));
+    let behind = mix(scattered(9.0) * (0.55 + 0.5 * crests), sky, 0.12 + 0.88 * window);
+    let light = behind * transmitted(1.6 * depth) * vec3<f32>(0.55, 0.92, 1.0) + 0.6 * scattered(depth);
+    return with_bodies(place, light) + frame.sun_color.xyz * frame.haze.xyz * (frame.time.w * 0.5 * shaft(place.yx, 0.6));
+}

@@ -1,0 +1,99 @@
+//! Whether there is a display to open a window on. Asked before the windowing library is touched, which may be tried
+//! only once in the life of a process.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Tells what is lacking for a window; `Ok` where a display answers.
+///
+/// # Errors
+/// Why there is no display, in words.
+pub fn reachable() -> Result<(), String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if variable("WAYLAND_SOCKET").is_some() {
+        return Ok(());
+    }
+    if let Some(name) = variable("WAYLAND_DISPLAY") {
+        let folder = PathBuf::from(variable("XDG_RUNTIME_DIR").unwrap_or_default());
+        let socket = folder.join(name);
+        return connect(&socket).map_err(|error| {
+            format!(
+                "the Wayland display {} does not answer: {error}",
+                socket.display()
+            )
+        });
+    }
+    match variable("DISPLAY") {
+        Some(name) => {
+            x11(&name).map_err(|error| format!("the X11 display {name} does not answer: {error}"))
+        }
+        None if cfg!(target_os = "linux") => {
+            Err("there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned())
+        }
+        // Elsewhere displays have no names.
+        None => Ok(()),
+    }
+}
+
+/// Connects to `[HOST]:NUMBER[.SCREEN]`.
+///
+/// **Source**: X(7), section DISPLAY NAMES; Xtrans for where the sockets lie.
+fn x11(name: &str) -> io::Result<()> {
+    let broken = || io::Error::new(io::ErrorKind::InvalidInput, "this is no name of a display");
+    let (host, rest) = name.rsplit_once(':').ok_or_else(broken)?;
+    let number: u16 = rest
+        .split('.')
+        .next()
+        .and_then(|number| number.parse().ok())
+        .ok_or_else(broken)?;
+    if !host.is_empty() && host != "unix" && !host.starts_with('/') {
+        let port = number.checked_add(6000).ok_or_else(broken)?;
+        return std::net::TcpStream::connect((host, port)).map(drop);
+    }
+    let mut path = String::from("/tmp/.X11-unix/X");
+    // Writing to a String cannot fail.
+    let _ = write!(path, "{number}");
+    connect(Path::new(&path)).or_else(|error| abstract_socket(&path).map_err(|_| error))
+}
+
+#[cfg(unix)]
+fn connect(socket: &Path) -> io::Result<()> {
+    std::os::unix::net::UnixStream::connect(socket).map(drop)
+}
+
+#[cfg(not(unix))]
+fn connect(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn abstract_socket(name: &str) -> io::Result<()> {
+    use std::os::linux::net::SocketAddrExt as _;
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(name)?;
+    std::os::unix::net::UnixStream::connect_addr(&address).map(drop)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn abstract_socket(_: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_none_are_refused() {
+        for name in ["", "0", ":", ":x", "::", "host:70000"] {
+            assert!(x11(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_display_that_is_not_there_does_not_answer() {
+        assert!(x11(":64999").is_err());
+        assert!(x11("unix:64999.0").is_err());
+        assert!(x11("127.0.0.1:59000").is_err());
+    }
+}

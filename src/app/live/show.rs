@@ -1,0 +1,516 @@
+//! The render stage: keeps a picture on the screen whatever happens to screen and device.
+//!
+//! In: the newest moment of the pool. Out: pictures, one tick back, between the two states around. What is lost is made
+//! anew from what the CPU knows, at once the first time and with growing pauses after that; the pool itself never waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::render::{Acquired, Screen};
+
+use super::clock::{Backoff, Budget, Pacer};
+use super::living::Moment;
+use super::meter::Meter;
+use super::slot::Slot;
+use super::supervise::{Pulse, Trouble};
+
+/// Pauses between attempts to make the screen anew.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// So many losses of a screen that had been made ...
+const MOST_LOSSES: usize = 30;
+/// ... within this time end the program: the driver needs more than a new device.
+const LOSSES_WITHIN: Duration = Duration::from_secs(300);
+/// Outdated so often in a row, the surface is made anew.
+const MOST_OUTDATED: u32 = 10;
+/// How long to leave a screen alone that nobody can see, and one that does not exist yet.
+const UNSEEN_PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes the screen: `None` where there is no display to make it on yet, which is nobody's failure.
+pub type Opener = Box<dyn FnMut() -> anyhow::Result<Option<Box<dyn Screen>>> + Send>;
+
+/// What the stage has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Pictures shown.
+    pub pictures: u64,
+    /// Pictures left out, because the screen had no room in time or nobody could see it.
+    pub skipped: u64,
+    /// How often the screen was made.
+    pub opened: u64,
+    /// How often it was configured anew.
+    pub configured: u64,
+    /// How often it was lost.
+    pub lost: u64,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// There is room for a picture.
+    Draw,
+    /// Come back after a while.
+    Wait(Duration),
+}
+
+/// The screen and what becomes of its failures. Asks no clock.
+pub struct Show<'a> {
+    open: &'a mut Opener,
+    screen: Option<Box<dyn Screen>>,
+    backoff: Backoff,
+    trouble: Trouble,
+    losses: Budget,
+    outdated: u32,
+    suboptimal: bool,
+    shown: Shown,
+}
+
+impl<'a> Show<'a> {
+    /// Without a screen yet.
+    pub fn new(open: &'a mut Opener) -> Self {
+        Self {
+            open,
+            screen: None,
+            backoff: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE),
+            trouble: Trouble::new("picture"),
+            losses: Budget::new(MOST_LOSSES, LOSSES_WITHIN),
+            outdated: 0,
+            suboptimal: false,
+            shown: Shown::default(),
+        }
+    }
+
+    /// What has been done so far.
+    pub fn shown(&self) -> Shown {
+        self.shown
+    }
+
+    /// The screen, if there is one.
+    pub fn screen(&mut self) -> Option<&mut (dyn Screen + 'static)> {
+        self.screen.as_deref_mut()
+    }
+
+    /// Makes room for the next picture.
+    ///
+    /// # Errors
+    /// When screens are lost so often that the program is to be started afresh.
+    pub fn prepare(&mut self, now: Instant) -> anyhow::Result<Next> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(self.make(now));
+        };
+        let acquired = match screen.acquire() {
+            Ok(acquired) => acquired,
+            Err(error) => return self.lose(now, &error),
+        };
+        if acquired != Acquired::Outdated {
+            self.outdated = 0;
+        }
+        match acquired {
+            Acquired::Ready => Ok(Next::Draw),
+            Acquired::Suboptimal => {
+                self.suboptimal = true;
+                Ok(Next::Draw)
+            }
+            Acquired::Timeout => {
+                self.shown.skipped += 1;
+                Ok(Next::Wait(FIRST_PAUSE / 10))
+            }
+            Acquired::Occluded => {
+                self.shown.skipped += 1;
+                Ok(Next::Wait(UNSEEN_PAUSE))
+            }
+            Acquired::Outdated => {
+                self.outdated += 1;
+                if self.outdated > MOST_OUTDATED {
+                    self.outdated = 0;
+                    return self.lose(now, &"the surface stays outdated");
+                }
+                self.configure(now)
+            }
+            Acquired::Lost => self.lose(now, &"the surface is lost"),
+            Acquired::Validation => self.lose(now, &"the driver refused the surface"),
+        }
+    }
+
+    /// Draws into the room that [`Self::prepare`] made.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn draw(&mut self, moment: &Moment, now: Instant) -> anyhow::Result<bool> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(false);
+        };
+        if let Err(error) = screen.show(&moment.before, &moment.after, moment.alpha(now)) {
+            self.lose(now, &error)?;
+            return Ok(false);
+        }
+        self.shown.pictures += 1;
+        self.trouble.over();
+        self.backoff.well(now);
+        if std::mem::take(&mut self.suboptimal) {
+            self.configure(now)?;
+        }
+        Ok(true)
+    }
+
+    /// Gives the screen up, to be made anew with another picture. What it shows stays until then.
+    pub fn renew(&mut self) {
+        self.screen = None;
+        self.suboptimal = false;
+    }
+
+    fn make(&mut self, now: Instant) -> Next {
+        let wait = self.backoff.wait(now);
+        if !wait.is_zero() {
+            return Next::Wait(wait);
+        }
+        match (self.open)() {
+            Ok(Some(screen)) => {
+                self.shown.opened += 1;
+                tracing::info!(picture = screen.describe(), "the screen is open");
+                self.screen = Some(screen);
+                Next::Wait(Duration::ZERO)
+            }
+            Ok(None) => Next::Wait(UNSEEN_PAUSE),
+            Err(error) => {
+                self.trouble.happened(&format!(
+                    "{error:#}; the pool goes on without a picture, and the screen is tried again"
+                ));
+                self.backoff.fail(now);
+                Next::Wait(self.backoff.wait(now))
+            }
+        }
+    }
+
+    fn configure(&mut self, now: Instant) -> anyhow::Result<Next> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(Next::Wait(Duration::ZERO));
+        };
+        self.shown.configured += 1;
+        match screen.configure() {
+            Ok(()) => Ok(Next::Wait(Duration::ZERO)),
+            Err(error) => self.lose(now, &error),
+        }
+    }
+
+    fn lose(&mut self, now: Instant, why: &dyn std::fmt::Display) -> anyhow::Result<Next> {
+        self.screen = None;
+        self.suboptimal = false;
+        self.shown.lost += 1;
+        self.trouble
+            .happened(&format!("{why}; the screen is made anew"));
+        self.backoff.fail(now);
+        if self.losses.spend(now) {
+            bail!(
+                "the screen was lost {MOST_LOSSES} times within {} s, the last time because {why}",
+                LOSSES_WITHIN.as_secs()
+            );
+        }
+        Ok(Next::Wait(self.backoff.wait(now)))
+    }
+}
+
+/// What the render stage is made of.
+pub struct Showing {
+    /// Makes the screen.
+    pub open: Opener,
+    /// Where moments come from.
+    pub moments: Arc<Slot<Moment>>,
+    /// Shortest time between two pictures, as it is now.
+    pub interval: Box<dyn Fn() -> Duration + Send>,
+    /// From a frame's arrival to the first picture handed to the GPU that shows what came of it.
+    pub submitted: Arc<Meter>,
+    /// Time that making and handing over a picture took, without waiting for room.
+    pub drawn: Arc<Meter>,
+    /// Lose the device after so many pictures, once. For tests.
+    pub lose_device_after: Option<u64>,
+    /// Version of the picture that the opened screen shows (see [`super::editing::Pictures`]).
+    pub opened: Arc<AtomicU64>,
+}
+
+impl Showing {
+    /// Shows until the program ends.
+    ///
+    /// # Errors
+    /// When screens are lost so often that the program is to be started afresh.
+    pub fn run(&mut self, pulse: &Pulse) -> anyhow::Result<()> {
+        let mut show = Show::new(&mut self.open);
+        let (mut moment, mut newer) = (Moment::default(), Moment::default());
+        let mut is_other = false;
+        let mut pacer = Pacer::default();
+        let mut last_arrived = None;
+        // Nothing is shown before the pool has begun.
+        while pulse.goes_on() && !self.moments.take(&mut moment, UNSEEN_PAUSE) {}
+        while pulse.goes_on() {
+            if std::mem::take(&mut is_other) {
+                std::mem::swap(&mut moment, &mut newer);
+            }
+            if show.screen().is_some() {
+                match moment.version.cmp(&self.opened.load(Ordering::Acquire)) {
+                    std::cmp::Ordering::Equal => {}
+                    std::cmp::Ordering::Greater => show.renew(),
+                    std::cmp::Ordering::Less => {
+                        self.moments.take(&mut moment, UNSEEN_PAUSE);
+                        continue;
+                    }
+                }
+            }
+            if let Next::Wait(wait) = show.prepare(Instant::now())? {
+                pulse.sleep(wait);
+                continue;
+            }
+            if self.moments.take(&mut newer, Duration::ZERO) {
+                is_other = newer.version != moment.version;
+                if !is_other {
+                    std::mem::swap(&mut moment, &mut newer);
+                }
+            }
+            let begun = Instant::now();
+            if show.draw(&moment, begun)? {
+                self.drawn.note(begun.elapsed());
+                if moment.arrived != last_arrived {
+                    last_arrived = moment.arrived;
+                    if let Some(arrived) = moment.arrived {
+                        self.submitted.note(arrived.elapsed());
+                    }
+                }
+                if self.lose_device_after == Some(show.shown().pictures) {
+                    self.lose_device_after = None;
+                    if let Some(screen) = show.screen() {
+                        screen.lose_device();
+                    }
+                }
+            }
+            let pause = pacer.pause(Instant::now(), (self.interval)());
+            std::thread::sleep(pause);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::RenderError;
+    use crate::world::Snapshot;
+    use std::sync::Mutex;
+
+    /// What the fake screens have been asked for, in order.
+    type Log = Arc<Mutex<Vec<&'static str>>>;
+
+    /// A screen that answers as it is told, then is always ready.
+    struct FakeScreen {
+        answers: std::vec::IntoIter<Answer>,
+        log: Log,
+        show_fails: bool,
+    }
+
+    #[derive(Clone, Copy)]
+    enum Answer {
+        Says(Acquired),
+        DeviceLost,
+        ShowFails,
+    }
+
+    fn lost() -> RenderError {
+        RenderError::Device("lost in a test".to_owned())
+    }
+
+    impl Screen for FakeScreen {
+        fn acquire(&mut self) -> Result<Acquired, RenderError> {
+            self.log.lock().unwrap().push("acquire");
+            match self.answers.next() {
+                Some(Answer::Says(acquired)) => Ok(acquired),
+                Some(Answer::DeviceLost) => Err(lost()),
+                Some(Answer::ShowFails) => {
+                    self.show_fails = true;
+                    Ok(Acquired::Ready)
+                }
+                None => Ok(Acquired::Ready),
+            }
+        }
+
+        fn show(&mut self, _: &Snapshot, _: &Snapshot, _: f32) -> Result<(), RenderError> {
+            self.log.lock().unwrap().push("show");
+            if self.show_fails {
+                return Err(lost());
+            }
+            Ok(())
+        }
+
+        fn configure(&mut self) -> Result<(), RenderError> {
+            self.log.lock().unwrap().push("configure");
+            Ok(())
+        }
+
+        fn describe(&self) -> String {
+            "a fake".to_owned()
+        }
+
+        fn lose_device(&mut self) {}
+    }
+
+    impl Drop for FakeScreen {
+        fn drop(&mut self) {
+            self.log.lock().unwrap().push("drop");
+        }
+    }
+
+    /// Runs through `rounds` pictures on screens that give these answers, the first screen first; says what was asked.
+    fn played(answers: Vec<Vec<Answer>>, rounds: u64) -> (Vec<&'static str>, Shown) {
+        let log = Log::default();
+        let (opened, mut screens) = (Arc::clone(&log), answers.into_iter());
+        let mut open: Opener = Box::new(move || {
+            opened.lock().unwrap().push("open");
+            Ok(Some(Box::new(FakeScreen {
+                answers: screens.next().unwrap_or_default().into_iter(),
+                log: Arc::clone(&opened),
+                show_fails: false,
+            })))
+        });
+        let shown = {
+            let mut show = Show::new(&mut open);
+            let mut now = Instant::now();
+            while show.shown().pictures < rounds {
+                match show.prepare(now).unwrap() {
+                    Next::Draw => {
+                        show.draw(&Moment::default(), now).unwrap();
+                        now += Duration::from_millis(16);
+                    }
+                    Next::Wait(wait) => now += wait,
+                }
+            }
+            show.shown()
+        };
+        let mut said = std::mem::take(&mut *log.lock().unwrap());
+        assert_eq!(said.pop(), Some("drop"), "the last screen is given up");
+        (said, shown)
+    }
+
+    #[test]
+    fn a_ready_screen_shows() {
+        let (said, shown) = played(vec![vec![]], 2);
+        assert_eq!(said, ["open", "acquire", "show", "acquire", "show"]);
+        assert_eq!((shown.opened, shown.skipped, shown.lost), (1, 0, 0));
+    }
+
+    #[test]
+    fn a_suboptimal_screen_shows_and_is_configured() {
+        let (said, shown) = played(vec![vec![Answer::Says(Acquired::Suboptimal)]], 2);
+        assert_eq!(
+            said,
+            ["open", "acquire", "show", "configure", "acquire", "show"]
+        );
+        assert_eq!((shown.configured, shown.skipped, shown.lost), (1, 0, 0));
+    }
+
+    #[test]
+    fn a_screen_without_room_leaves_pictures_out() {
+        for state in [Acquired::Timeout, Acquired::Occluded] {
+            let (said, shown) = played(vec![vec![Answer::Says(state); 2]], 1);
+            assert_eq!(said, ["open", "acquire", "acquire", "acquire", "show"]);
+            assert_eq!((shown.skipped, shown.lost, shown.opened), (2, 0, 1));
+        }
+    }
+
+    #[test]
+    fn an_outdated_screen_is_configured_and_asked_again() {
+        let (said, shown) = played(vec![vec![Answer::Says(Acquired::Outdated)]], 1);
+        assert_eq!(said, ["open", "acquire", "configure", "acquire", "show"]);
+        assert_eq!((shown.configured, shown.lost), (1, 0));
+    }
+
+    #[test]
+    fn a_screen_that_stays_outdated_is_made_anew() {
+        let (_, shown) = played(vec![vec![Answer::Says(Acquired::Outdated); 50]], 1);
+        assert_eq!((shown.opened, shown.lost), (2, 1));
+        assert_eq!(shown.configured, u64::from(MOST_OUTDATED));
+    }
+
+    #[test]
+    fn a_lost_screen_or_device_is_given_up_before_it_is_made_anew() {
+        for state in [
+            Answer::Says(Acquired::Lost),
+            Answer::Says(Acquired::Validation),
+            Answer::DeviceLost,
+        ] {
+            let (said, shown) = played(vec![vec![state]], 1);
+            assert_eq!(said, ["open", "acquire", "drop", "open", "acquire", "show"]);
+            assert_eq!((shown.opened, shown.lost), (2, 1));
+        }
+        let (said, shown) = played(vec![vec![Answer::ShowFails]], 1);
+        let expected = ["open", "acquire", "show", "drop", "open", "acquire", "show"];
+        assert_eq!(said, expected);
+        assert_eq!((shown.opened, shown.lost), (2, 1));
+    }
+
+    #[test]
+    fn any_row_of_states_ends_in_pictures() {
+        let states = [
+            Answer::Says(Acquired::Suboptimal),
+            Answer::Says(Acquired::Timeout),
+            Answer::Says(Acquired::Occluded),
+            Answer::Says(Acquired::Outdated),
+            Answer::Says(Acquired::Lost),
+            Answer::Says(Acquired::Validation),
+            Answer::DeviceLost,
+            Answer::ShowFails,
+        ];
+        for first in states {
+            for second in states {
+                let (_, shown) = played(vec![vec![first, second], vec![second, first]], 3);
+                assert_eq!(shown.pictures, 3);
+                assert_eq!(shown.opened, shown.lost + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_screen_that_cannot_be_made_is_tried_again_with_growing_pauses() {
+        let mut attempts = 0;
+        let mut open: Opener = Box::new(move || {
+            attempts += 1;
+            match attempts {
+                1..=2 => Ok(None),
+                3..=8 => Err(RenderError::NoAdapter("in a test".to_owned()).into()),
+                _ => Ok(Some(Box::new(FakeScreen {
+                    answers: Vec::new().into_iter(),
+                    log: Log::default(),
+                    show_fails: false,
+                }))),
+            }
+        });
+        let mut show = Show::new(&mut open);
+        let mut now = Instant::now();
+        let mut waits = Vec::new();
+        while let Next::Wait(wait) = show.prepare(now).unwrap() {
+            waits.push(wait.as_millis());
+            now += wait;
+        }
+        assert_eq!(waits, [100, 100, 0, 50, 100, 200, 400, 800, 0]);
+    }
+
+    #[test]
+    fn a_driver_that_does_not_come_back_ends_the_program() {
+        let mut open: Opener = Box::new(|| {
+            Ok(Some(Box::new(FakeScreen {
+                answers: vec![Answer::DeviceLost].into_iter(),
+                log: Log::default(),
+                show_fails: false,
+            })))
+        });
+        let mut show = Show::new(&mut open);
+        let mut now = Instant::now();
+        let error = loop {
+            match show.prepare(now) {
+                Ok(Next::Wait(wait)) => now += wait,
+                Ok(Next::Draw) => panic!("nothing can be drawn"),
+                Err(error) => break error,
+            }
+        };
+        assert!(error.to_string().contains("lost 30 times"), "{error}");
+    }
+}

@@ -1,0 +1,220 @@
+//! `shoal run`, and `shoal demo` where there is a display: the pool live, in a window on the projector.
+//!
+//! The main thread opens the window and passes on what the display says; everything else has threads of its own (see
+//! [`super::live`]). Without a display the pool goes on unseen, and the display is looked for until it is there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::render::{Screen, Setup, WindowScreen};
+use crate::site::Editor;
+
+use super::desk::{CommandSender, command_queue};
+use super::live::clock::Backoff;
+use super::live::display;
+use super::live::editing::{Painter, Pictures, lock};
+use super::live::keys::step_of_key;
+use super::live::meter::Meter;
+use super::live::show::Opener;
+use super::live::supervise::{Crew, Stop, Watch};
+use super::live::window::{self, WindowLink, WindowWish};
+use super::live::{Live, Plan};
+use super::{tell, told, watch};
+use crate::control::Command;
+
+/// How often the main thread looks after the crew where no window does.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Pauses between looks for a display.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What runs, and how it is shown.
+pub struct RunOptions {
+    /// Camera, vision and pool.
+    pub plan: Plan,
+    /// What is shown; nothing without it.
+    pub picture: Option<PictureOptions>,
+    /// End after this time.
+    pub seconds: Option<f64>,
+    /// What can be changed while it runs; nothing without it.
+    pub documents: Option<Documents>,
+    /// A file of commands, `-` for standard input.
+    pub commands: Option<PathBuf>,
+}
+
+/// The files of a site, which are taken over when they are changed.
+pub struct Documents {
+    /// What they say now.
+    pub editor: Editor,
+    /// The site file; the built-in site has none, and nothing to watch.
+    pub site: Option<PathBuf>,
+    /// Makes the picture of a changed site.
+    pub painter: Painter,
+}
+
+/// A pool's picture in a window.
+pub struct PictureOptions {
+    /// What is drawn.
+    pub setup: Setup,
+    /// Where it is shown.
+    pub wish: WindowWish,
+    /// Lose the graphics device after so many pictures, once. For tests.
+    pub lose_device_after: Option<u64>,
+}
+
+/// Runs until `stop` is set, the window is closed or the time is over.
+///
+/// # Errors
+/// When a recording cannot be begun, or the program has to end for the service manager to start it afresh: too many
+/// panics, a thread that hangs, a graphics driver that does not come back. A lack of camera or display is no error.
+pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<()> {
+    if let Some(record) = &options.plan.record {
+        let path = record.path.display();
+        tell(&format!("recording: {path}, at most {} s", record.secs));
+    }
+    let mut live = Live::start(options.plan, stop)?;
+    if let Some(seconds) = options.seconds {
+        let seconds = Duration::from_secs_f64(seconds);
+        live.crew.start("timer", Watch::Pulse, move |pulse| {
+            pulse.sleep(seconds);
+            pulse.stop().store(true, Ordering::Relaxed);
+            Ok(())
+        })?;
+    }
+    let (setup, window) = match options.picture {
+        Some(picture) => (
+            Some(picture.setup),
+            Some((picture.wish, picture.lose_device_after)),
+        ),
+        None => (None, None),
+    };
+    let pictures = setup.map(|setup| Arc::new(Pictures::new(setup, Arc::clone(&live.opened))));
+    let sender = match options.documents {
+        Some(documents) => Some(watched(&mut live, documents, pictures.clone())?),
+        None => None,
+    };
+    if let Some((commands, sender)) = options.commands.zip(sender.clone()) {
+        told::listen(&commands, sender, Arc::clone(live.crew.stop()))?;
+    }
+    match pictures.zip(window) {
+        Some((pictures, (wish, lose_device_after))) => {
+            shown(&mut live, pictures, wish, (lose_device_after, sender))?;
+        }
+        None => {
+            tell("picture: none (--headless)");
+            while live.crew.watch() {
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
+    }
+    let (observed, submitted, drawn) = (live.observed, live.submitted, live.drawn);
+    let ended = live.crew.end();
+    summarize("frame to observation", &observed);
+    summarize("frame to picture", &submitted);
+    summarize("drawing a picture", &drawn);
+    ended
+}
+
+/// Takes changed files over while the pool runs; whoever else wants something changed is given a sender.
+fn watched(
+    live: &mut Live,
+    documents: Documents,
+    pictures: Option<Arc<Pictures>>,
+) -> anyhow::Result<CommandSender> {
+    let (sender, commands) = command_queue();
+    let painted = pictures.map(|pictures| (pictures, documents.painter));
+    let folder = documents
+        .site
+        .as_deref()
+        .map(|site| site.parent().map(Path::to_path_buf).unwrap_or_default());
+    live.edit(documents.editor, commands, folder, painted)?;
+    if let Some(site) = documents.site {
+        tell(&format!(
+            "files: changes beside {} are taken over",
+            site.display()
+        ));
+        // It ends with the stop flag, as the crew does.
+        let _ = watch::watch(&site, sender.clone(), Arc::clone(live.crew.stop()))?;
+    }
+    Ok(sender)
+}
+
+fn shown(
+    live: &mut Live,
+    pictures: Arc<Pictures>,
+    wish: WindowWish,
+    (lose_device_after, sender): (Option<u64>, Option<CommandSender>),
+) -> anyhow::Result<()> {
+    let link: Arc<WindowLink> = Arc::default();
+    let drawn_on = Arc::clone(&link);
+    let open: Opener = Box::new(move || {
+        let Some(target) = drawn_on.target() else {
+            return Ok(None);
+        };
+        let screen = WindowScreen::open(target, pictures.open())?;
+        tell(&format!("picture: {}", screen.describe()));
+        Ok(Some(Box::new(screen)))
+    });
+    let paced = Arc::clone(&link);
+    live.show(open, move || paced.interval(), lose_device_after)?;
+
+    wait_for_display(&live.crew);
+    if !live.crew.watch() {
+        return Ok(());
+    }
+    let calibration = Arc::clone(&live.calibration);
+    let mut on_key = |key: &_| {
+        let Some(sender) = &sender else { return false };
+        let step = step_of_key(key, &lock(&calibration));
+        step.is_some_and(|step| {
+            let sent = sender.send(Command::Calibrate { step });
+            sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
+        })
+    };
+    if let Err(error) = window::run(wish, &link, &live.crew, &mut on_key) {
+        // The windowing library cannot be started twice in one process. The pool goes on; who looks after the program
+        // sees why there is no picture.
+        tracing::error!("the window is gone: {error:#}; the pool goes on without a picture");
+        while live.crew.watch() {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+    Ok(())
+}
+
+/// Returns when there is a display, or the program ends.
+fn wait_for_display(crew: &Crew) {
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
+    let mut missing = false;
+    while crew.watch() {
+        if backoff.wait(Instant::now()).is_zero() {
+            match display::reachable() {
+                Ok(()) => {
+                    if missing {
+                        tell("display: it is there now");
+                    }
+                    return;
+                }
+                Err(reason) => {
+                    if !std::mem::replace(&mut missing, true) {
+                        tell(&format!(
+                            "display: {reason}; the pool runs without a picture until there is one (--headless wants none)"
+                        ));
+                    }
+                    backoff.fail(Instant::now());
+                }
+            }
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+fn summarize(what: &str, meter: &Meter) {
+    let said = meter.quantiles();
+    if said.count > 0 {
+        let (p50_ms, p99_ms) = (said.p50_secs * 1e3, said.p99_secs * 1e3);
+        tracing::info!(count = said.count, p50_ms, p99_ms, "{what}");
+    }
+}

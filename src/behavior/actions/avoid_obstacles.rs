@@ -1,0 +1,146 @@
+//! `avoid_obstacles`: keep clear of what lies ahead.
+
+use glam::Vec3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::view::{Neighbor, View};
+use crate::geometry::Solid;
+use crate::steering::{
+    Corridor, Disc, HeldSide, avoid_most_dangerous, avoid_reciprocally, avoid_solids, stay_between,
+    stay_inside,
+};
+use crate::world::Avoidance;
+
+/// Steer round obstacles, guides, the water's surface and the ground before touching them; round others too where the
+/// species' `avoidance` is `reynolds` or `orca`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AvoidObstacles {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// How far ahead in time it looks. Short is daring, long gives everything a wide berth.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub lookahead_secs: f32,
+    /// Room to keep beyond the body's radius.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub clearance_m: f32,
+    /// Whether of all obstacles ahead only the one met first counts, on whatever side it is nearer: as Reynolds has it, and
+    /// trembling among rocks. For comparison.
+    pub most_dangerous_only: bool,
+}
+
+impl Default for AvoidObstacles {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            lookahead_secs: 1.2,
+            clearance_m: 0.05,
+            most_dangerous_only: false,
+        }
+    }
+}
+
+impl Action for AvoidObstacles {
+    /// The side on which the nearest obstacle is passed.
+    type Memory = HeldSide;
+
+    fn propose(&self, view: &View<'_>, held: &mut HeldSide) -> Option<Proposal> {
+        let motion = &view.motion;
+        let own = &view.species.motion;
+        let speed = motion.velocity_mps.length().max(own.cruise_mps * 0.5);
+        let lookahead_m = speed * self.lookahead_secs + view.radius_m;
+        let water = &view.world.water;
+        let walls = water.has_guides().then(|| {
+            let edge = water.edge_m(motion.position_m.y);
+            let half = Vec3::new(edge.x, 0.0, edge.y);
+            stay_inside(
+                motion,
+                half,
+                water.params.guide_m,
+                lookahead_m,
+                own.max_force_n,
+            )
+        });
+        let walls = walls.flatten();
+        let corridor = Corridor {
+            length_m: lookahead_m,
+            radius_m: view.radius_m + self.clearance_m,
+            force_n: own.max_force_n,
+            // What the walls want must not press it against a rock either.
+            wish: view.wish + walls.unwrap_or_default() * self.weight,
+        };
+        let around = self.around(view, &corridor, held);
+        let band = water.band_m(view.radius_m);
+        let floor = stay_between(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
+        let forces = [around, walls, floor];
+        forces
+            .iter()
+            .any(Option::is_some)
+            .then(|| Proposal::force(forces.iter().flatten().sum()))
+    }
+}
+
+/// How long it may take to reach the velocity that the active need wants, for what is held to be that velocity.
+const WANTED_WITHIN_SECS: f32 = 0.5;
+
+impl AvoidObstacles {
+    /// What keeps clear of obstacles, and of others where that is not the fields' part.
+    fn around(&self, view: &View<'_>, corridor: &Corridor, held: &mut HeldSide) -> Option<Vec3> {
+        let motion = &view.motion;
+        let solids = view.near_solids();
+        match view.species.avoidance {
+            Avoidance::Flow => None,
+            Avoidance::Reynolds => {
+                let others = others(view).map(|other| Solid::Sphere {
+                    center_m: motion.position_m + other.offset_m,
+                    radius_m: other.radius_m,
+                });
+                let all = solids.map(|(_, solid)| *solid).chain(others);
+                avoid_most_dangerous(motion, corridor, all)
+            }
+            Avoidance::Hybrid if self.most_dangerous_only => {
+                avoid_most_dangerous(motion, corridor, solids.map(|(_, solid)| *solid))
+            }
+            Avoidance::Hybrid => avoid_solids(motion, corridor, solids, held),
+            Avoidance::Orca => {
+                let round = avoid_solids(motion, corridor, solids, held).unwrap_or_default();
+                orca(view, corridor.wish + round).map(|force| force + round)
+            }
+        }
+    }
+}
+
+/// The force that, with the one that is wanted already, leads to the velocity that reciprocal avoidance allows.
+fn orca(view: &View<'_>, wanted_n: Vec3) -> Option<Vec3> {
+    let motion = &view.motion;
+    let mass_kg = view.species.body.mass_kg;
+    let own = Disc {
+        position_m: motion.position_m,
+        velocity_mps: motion.velocity_mps,
+        radius_m: view.radius_m,
+    };
+    let speed_mps = view.speed_mps(None);
+    let wanted = motion.velocity_mps + wanted_n * (WANTED_WITHIN_SECS / mass_kg);
+    let wanted = wanted.clamp_length_max(speed_mps);
+    let dt = view.world.dt_secs;
+    let discs = others(view)
+        // Above and below there is room.
+        .filter(|other| other.offset_m.y.abs() < other.radius_m + view.radius_m)
+        .map(|other| Disc {
+            position_m: motion.position_m + other.offset_m,
+            velocity_mps: view.velocity_mps(other),
+            radius_m: other.radius_m,
+        });
+    let allowed = avoid_reciprocally(&own, wanted, speed_mps, dt, discs);
+    if allowed.distance_squared(wanted) < 1e-10 {
+        return None;
+    }
+    Some((allowed - motion.velocity_mps) * (mass_kg / dt) - wanted_n)
+}
+
+fn others<'v>(view: &View<'v>) -> impl Iterator<Item = &'v Neighbor> {
+    view.neighbors.iter().filter(|other| !other.is_shadow)
+}

@@ -1,0 +1,64 @@
+//! `eat`: swim to food and take it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::need::NeedEvent;
+use crate::behavior::view::View;
+use crate::steering::seek;
+
+/// Swim to the nearest visible food, those to whom the relation `food` goes, and take it by touching it. A meal stills hunger;
+/// what was eaten comes back in elsewhere, out of sight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Eat {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// How near food must be.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub reach_m: f32,
+    /// How long it swims to food that it no longer sees.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub memory_secs: f32,
+    /// Room between the hulls within which it takes the food.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub bite_m: f32,
+}
+
+impl Default for Eat {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            reach_m: 1.0,
+            memory_secs: 1.0,
+            bite_m: 0.02,
+        }
+    }
+}
+
+impl Action for Eat {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let food = &view.recall.food;
+        let me = view.motion.position_m;
+        let (target, bite) = match food.visible() {
+            Some(seen) => {
+                let distance_m = seen.position_m.distance(me);
+                if distance_m > self.reach_m {
+                    return None;
+                }
+                let touches = distance_m < view.radius_m + seen.radius_m + self.bite_m;
+                (seen.position_m, seen.agent.filter(|_| touches))
+            }
+            None => (food.guessed_m(self.memory_secs)?, None),
+        };
+        Some(Proposal {
+            catch: bite,
+            event: bite.map(|_| NeedEvent::Meal),
+            ..Proposal::force(seek(&view.motion, target, view.cruise_mps()).unwrap_or_default())
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! `evade_shadow`: flee from a visitor's shadow, and come back to one who stands still.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::view::View;
+use crate::steering::head;
+use crate::world::Shadow;
+use crate::world::visitors::{ShadowAtDepth, circle_at_depth, outline_at_depth};
+
+/// Flee from the shadow that is nearest in the picture, while it is nearer than the flee distance of now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EvadeShadow {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Flee distance from a moving shadow.
+    #[schemars(range(min = -10.0, max = 50.0))]
+    pub flee_distance_m: f32,
+    /// Flee distance from a shadow that has stood still; negative lets fish come under its edge.
+    #[schemars(range(min = -10.0, max = 50.0))]
+    pub still_flee_distance_m: f32,
+    /// Time of standing still after which the still flee distance holds; on the way there it falls evenly.
+    #[schemars(range(min = 0.0, max = 600.0))]
+    pub calm_after_secs: f32,
+    /// What of a shadow counts.
+    pub shadow_shape: ShadowShape,
+    /// Whether one that is nearer than `boost_distance_m`, with the shadow behind it, swims faster than it cruises.
+    pub use_boost: bool,
+    /// Distance from a shadow below which it boosts: 0 only under the shadow, as in the source; more keeps it ahead of
+    /// visitors who walk faster than it cruises. While one stands still it falls with the flee distance.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub boost_distance_m: f32,
+    /// Whether one that is under a shadow may turn on the spot.
+    pub use_hulk: bool,
+    /// Time from the full boost speed back to cruising.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub calm_secs: f32,
+}
+
+impl Default for EvadeShadow {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            flee_distance_m: 0.5,
+            still_flee_distance_m: -0.1,
+            calm_after_secs: 5.0,
+            shadow_shape: ShadowShape::Contour,
+            use_boost: true,
+            boost_distance_m: 0.0,
+            use_hulk: true,
+            calm_secs: 1.5,
+        }
+    }
+}
+
+/// What of a shadow counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShadowShape {
+    /// The nearest point of its real outline.
+    #[default]
+    Contour,
+    /// The circle of the same area.
+    Circle,
+}
+
+impl EvadeShadow {
+    /// The flee distance from a shadow that has stood still for so long.
+    pub fn flee_distance_now_m(&self, still_secs: f32) -> f32 {
+        let calm = if self.calm_after_secs > 0.0 {
+            (still_secs / self.calm_after_secs).clamp(0.0, 1.0)
+        } else {
+            f32::from(still_secs > 0.0)
+        };
+        self.flee_distance_m + (self.still_flee_distance_m - self.flee_distance_m) * calm
+    }
+
+    /// The shadow that is fled from now, with the flee distance from it: of those nearer than that the nearest.
+    fn nearest(&self, view: &View<'_>) -> Option<(ShadowAtDepth, f32)> {
+        let at = view.motion.position_m;
+        let scale = view.world.water.scale(at.y);
+        let visitors = &view.world.visitors;
+        let mut least: Option<(ShadowAtDepth, f32)> = None;
+        for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.reaches_m) {
+            let flee_m = self.flee_distance_now_m(shadow.still_secs);
+            let limit = least.map_or(flee_m, |(found, _)| found.distance_m.min(flee_m));
+            let middle_m = (shadow.centroid_m * scale).distance(glam::Vec2::new(at.x, at.z));
+            // No part of the outline lies farther from the middle than its reach.
+            if middle_m - reach_m * scale - view.radius_m >= limit {
+                continue;
+            }
+            let seen = self.at_depth(shadow, view, scale);
+            if seen.distance_m < limit {
+                least = Some((seen, flee_m));
+            }
+        }
+        least
+    }
+
+    fn at_depth(&self, shadow: &Shadow, view: &View<'_>, scale: f32) -> ShadowAtDepth {
+        let (at, radius_m) = (view.motion.position_m, view.radius_m);
+        match self.shadow_shape {
+            ShadowShape::Contour => outline_at_depth(shadow, at, radius_m, scale),
+            ShadowShape::Circle => circle_at_depth(shadow, at, radius_m, scale),
+        }
+    }
+}
+
+impl Action for EvadeShadow {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let (shadow, flee_m) = self.nearest(view)?;
+        let calmed_m = (self.flee_distance_m - flee_m).max(0.0);
+        // Under a shadow it boosts in any case.
+        let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
+        let ahead = view.motion.forward;
+        let away = if shadow.away == glam::Vec3::ZERO {
+            ahead
+        } else {
+            shadow.away
+        };
+        let is_under = shadow.distance_m < 0.0;
+        let is_close = shadow.distance_m < boost_distance_m;
+        let boosts = is_close && self.use_boost && ahead.dot(away) > 0.0;
+        let boost = boosts.then_some(BoostRequest {
+            scale: 1.0,
+            hold_secs: 0.0,
+            calm_secs: self.calm_secs,
+        });
+        let force = head(&view.motion, away, view.speed_mps(boost))?;
+        Some(Proposal {
+            force,
+            boost,
+            hulk: is_under && self.use_hulk,
+            ..Proposal::default()
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! `flee_enemy`: flee from the nearest enemy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::view::View;
+use crate::steering::flee;
+
+/// Flee from the nearest visible enemy while it is nearer than the flee distance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FleeEnemy {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Distance below which it flees. Absent: the sight radius.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub flee_distance_m: Option<f32>,
+    /// Whether it swims faster than it cruises, for 1 s longer than the danger lasts.
+    pub use_boost: bool,
+    /// Time from the full boost speed back to cruising.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub calm_secs: f32,
+    /// Whether it may turn on the spot.
+    pub use_hulk: bool,
+}
+
+impl Default for FleeEnemy {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            flee_distance_m: None,
+            use_boost: true,
+            calm_secs: 1.5,
+            use_hulk: false,
+        }
+    }
+}
+
+impl Action for FleeEnemy {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let enemy = view.recall.enemy.visible()?;
+        let sight_m = view.species.perception.sight_radius_m;
+        let distance_m = enemy.position_m.distance(view.motion.position_m);
+        if distance_m >= self.flee_distance_m.unwrap_or(sight_m) {
+            return None;
+        }
+        let boost = self.use_boost.then_some(BoostRequest {
+            scale: 1.0,
+            hold_secs: 1.0,
+            calm_secs: self.calm_secs,
+        });
+        Some(Proposal {
+            force: flee(&view.motion, enemy.position_m, view.speed_mps(boost))?,
+            boost,
+            hulk: self.use_hulk,
+            ..Proposal::default()
+        })
+    }
+}

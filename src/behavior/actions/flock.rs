@@ -1,0 +1,45 @@
+//! `flock`: school with everybody in sight.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::schooling::{School, school};
+use crate::behavior::view::View;
+
+/// School with all visible agents but shadows, by the species' `[flock]` numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Flock {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Force that keeps up the pace of a school: towards the cruise speed, along the own direction.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub pace_weight: f32,
+    /// Whether one that has fallen behind its school hurries after it.
+    pub use_boost: bool,
+}
+
+impl Default for Flock {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            pace_weight: 1.0,
+            use_boost: true,
+        }
+    }
+}
+
+impl Action for Flock {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let with = School {
+            names: u64::MAX,
+            pace_weight: self.pace_weight,
+            use_boost: self.use_boost,
+        };
+        school(view, with)
+    }
+}

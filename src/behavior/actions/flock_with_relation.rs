@@ -1,0 +1,52 @@
+//! `flock_with_relation`: school with one's own kind and with chosen others.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::schooling::{School, school};
+use crate::behavior::view::View;
+
+/// School with agents of the same species, or in one of the relations, by the species' `[flock]` numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlockWithRelation {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Relations whose agents are flock mates besides the own species.
+    pub relations: Vec<String>,
+    /// Force that keeps up the pace of a school: towards the cruise speed, along the own direction.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub pace_weight: f32,
+    /// Whether one that has fallen behind its school hurries after it.
+    pub use_boost: bool,
+}
+
+impl Default for FlockWithRelation {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            relations: vec!["friend".into()],
+            pace_weight: 1.0,
+            use_boost: true,
+        }
+    }
+}
+
+impl Action for FlockWithRelation {
+    type Memory = ();
+
+    fn relations(&self) -> &[String] {
+        &self.relations
+    }
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let with = School {
+            names: view.species.own_bit | view.related,
+            pace_weight: self.pace_weight,
+            use_boost: self.use_boost,
+        };
+        school(view, with)
+    }
+}

@@ -1,0 +1,82 @@
+//! `follow_leader`: swim behind a leader, out of its way and apart from the other followers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::schooling::keep_apart;
+use crate::behavior::view::View;
+use crate::steering::{Following, Quarry, follow_leader};
+
+/// Swim behind the nearest visible one in the relation, clear the way before it, and keep apart from others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FollowLeader {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Who is a leader.
+    pub relations: Vec<String>,
+    /// How far behind the leader its place is.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub behind_m: f32,
+    /// Length of the box before the leader that it keeps clear.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub clear_ahead_m: f32,
+    /// Half of that box's width.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub clear_side_m: f32,
+    /// Distance within which it keeps apart from others.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub apart_m: f32,
+    /// Factor on keeping apart.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub apart_weight: f32,
+    /// Distance from its place within which it slows down.
+    #[schemars(range(min = 0.01, max = 50.0))]
+    pub slowing_m: f32,
+}
+
+impl Default for FollowLeader {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            relations: vec!["leader".into()],
+            behind_m: 0.4,
+            clear_ahead_m: 0.8,
+            clear_side_m: 0.25,
+            apart_m: 0.2,
+            apart_weight: 0.5,
+            slowing_m: 0.4,
+        }
+    }
+}
+
+impl Action for FollowLeader {
+    type Memory = ();
+
+    fn relations(&self) -> &[String] {
+        &self.relations
+    }
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let nearest = view.nearest_visible(view.related)?;
+        let leader = Quarry {
+            position_m: view.motion.position_m + nearest.offset_m,
+            velocity_mps: view.velocity_mps(nearest),
+            forward: nearest.forward,
+        };
+        let following = Following {
+            behind_m: self.behind_m,
+            clear_ahead_m: self.clear_ahead_m,
+            clear_side_m: self.clear_side_m,
+            speed_mps: view.speed_mps(None),
+            slowing_m: self.slowing_m,
+        };
+        let force = follow_leader(&view.motion, &leader, &following)?;
+        let apart = keep_apart(view, self.apart_m, 135.0, |other| !other.is_shadow);
+        Some(Proposal::force(
+            force + apart.unwrap_or_default() * self.apart_weight,
+        ))
+    }
+}

@@ -1,0 +1,115 @@
+//! `hide_from_enemy`: swim behind an obstacle, and round it as the hunter circles.
+
+use glam::Vec3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::view::View;
+use crate::geometry::Solid;
+use crate::steering::arrive;
+
+/// Swim behind the nearest suitable obstacle while an enemy is near or remembered.
+///
+/// Stands after `flee_enemy`, so it acts only while the enemy is farther than that one's flee distance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HideFromEnemy {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Distance of the enemy below which it hides, and of the obstacles that it considers.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub flee_distance_m: f32,
+    /// How long it remembers an enemy that it no longer sees.
+    #[schemars(range(min = 0.0, max = 600.0))]
+    pub memory_secs: f32,
+    /// Whether it swims faster than it cruises on the way.
+    pub use_boost: bool,
+    /// Time from the full boost speed back to cruising.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub calm_secs: f32,
+    /// Whether it may turn on the spot.
+    pub use_hulk: bool,
+}
+
+impl Default for HideFromEnemy {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            flee_distance_m: 1.5,
+            memory_secs: 4.0,
+            use_boost: true,
+            calm_secs: 1.0,
+            use_hulk: false,
+        }
+    }
+}
+
+/// An obstacle counts in any direction when it is nearer than this share of the enemy's distance.
+const NEARER_SHARE: f32 = 0.75;
+
+impl HideFromEnemy {
+    /// The place behind the nearest suitable obstacle, seen from the enemy.
+    fn hiding_place_m(
+        &self,
+        me: Vec3,
+        radius_m: f32,
+        enemy: Vec3,
+        solids: &[Solid],
+    ) -> Option<Vec3> {
+        let solid = solids
+            .iter()
+            .filter(|solid| {
+                let (to_solid, from_enemy) = (solid.center_m() - me, me - enemy);
+                let distance = to_solid.length();
+                distance <= self.flee_distance_m
+                    && (from_enemy.dot(to_solid) > 0.0
+                        || distance < NEARER_SHARE * from_enemy.length())
+            })
+            .min_by(|a, b| {
+                let distance = |solid: &Solid| solid.center_m().distance_squared(me);
+                distance(a).total_cmp(&distance(b))
+            })?;
+        let to_solid = solid.center_m() - enemy;
+        let direction = to_solid.normalize_or((me - enemy).normalize_or(Vec3::X));
+        let reach = to_solid.length() + solid.bounding_radius_m() + radius_m;
+        Some(enemy + direction * reach)
+    }
+}
+
+impl Action for HideFromEnemy {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let me = view.motion.position_m;
+        let enemy = match view.recall.enemy.visible() {
+            Some(seen) => {
+                let is_near = seen.position_m.distance(me) <= self.flee_distance_m;
+                is_near.then_some(seen.position_m)?
+            }
+            None => view.recall.enemy.guessed_m(self.memory_secs)?,
+        };
+        let place = self.hiding_place_m(me, view.radius_m, enemy, &view.world.solids)?;
+        let (low, high) = view.world.water.band_m(view.radius_m);
+        let place = place.with_y(place.y.clamp(low, high));
+        let boost = self.use_boost.then_some(BoostRequest {
+            scale: 1.0,
+            hold_secs: 0.0,
+            calm_secs: self.calm_secs,
+        });
+        // Arrival instead of the source's plain seek: one that has arrived stays instead of shooting past.
+        let slowing_m = view.radius_m * 4.0;
+        let force = if place.distance(me) < view.radius_m * 1.5 {
+            -view.motion.velocity_mps
+        } else {
+            arrive(&view.motion, place, view.speed_mps(boost), slowing_m)?
+        };
+        Some(Proposal {
+            force,
+            boost,
+            hulk: self.use_hulk,
+            ..Proposal::default()
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! `hunt_prey`: chase the nearest prey, and be confused by many.
+
+use glam::Vec3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::need::NeedEvent;
+use crate::behavior::view::View;
+use crate::steering::{led_position, seek};
+
+/// Chase the nearest visible prey; touching it is a catch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HuntPrey {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Distance within which prey is hunted.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub radius_m: f32,
+    /// Prey within this of the target confuses the hunter, who then aims between it and their middle. 0 switches it off.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub confusion_radius_m: f32,
+    /// Longest time by which the target's motion is led.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub lead_secs: f32,
+    /// How long it follows prey that it no longer sees.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub memory_secs: f32,
+    /// Whether it swims faster than it cruises.
+    pub use_boost: bool,
+    /// Time from the full boost speed back to cruising.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub calm_secs: f32,
+    /// Whether it may turn on the spot.
+    pub use_hulk: bool,
+}
+
+impl Default for HuntPrey {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            radius_m: 2.0,
+            confusion_radius_m: 0.0,
+            lead_secs: 0.5,
+            memory_secs: 2.0,
+            use_boost: true,
+            calm_secs: 0.5,
+            use_hulk: true,
+        }
+    }
+}
+
+/// How strongly the middle of many prey counts against the one that is chased. **Source**: main source 4.2.5, 3:2.
+const CONFUSION: (f32, f32) = (3.0, 2.0);
+
+impl HuntPrey {
+    /// Where a hunter aims that chases `target_m` (led by its motion) while it sees prey around it.
+    fn confused_aim(&self, view: &View<'_>, target_m: Vec3, led_m: Vec3) -> Vec3 {
+        if self.confusion_radius_m <= 0.0 {
+            return led_m;
+        }
+        let (mut sum, mut count) = (Vec3::ZERO, 0.0);
+        for prey in view.neighbors {
+            let at = view.motion.position_m + prey.offset_m;
+            if prey.bits & view.species.relations.prey != 0
+                && at.distance(target_m) <= self.confusion_radius_m
+                && view.is_visible(prey)
+            {
+                sum += at;
+                count += 1.0;
+            }
+        }
+        if count == 0.0 {
+            return led_m;
+        }
+        let (middle, own) = CONFUSION;
+        (sum / count * middle + led_m * own) / (middle + own)
+    }
+}
+
+impl Action for HuntPrey {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let boost = self.use_boost.then_some(BoostRequest {
+            scale: 1.0,
+            hold_secs: 0.0,
+            calm_secs: self.calm_secs,
+        });
+        let speed = view.speed_mps(boost);
+        let me = view.motion.position_m;
+        let prey = &view.recall.prey;
+        let mut catch = None;
+        let aim = if let Some(seen) = prey.visible() {
+            let distance_m = seen.position_m.distance(me);
+            if distance_m > self.radius_m {
+                return None;
+            }
+            if distance_m < view.radius_m + seen.radius_m {
+                catch = seen.agent;
+            }
+            let led = led_position(
+                me,
+                seen.position_m,
+                seen.velocity_mps,
+                speed,
+                self.lead_secs,
+            );
+            self.confused_aim(view, seen.position_m, led)
+        } else {
+            prey.guessed_m(self.memory_secs)?
+        };
+        Some(Proposal {
+            force: seek(&view.motion, aim, speed).unwrap_or_default(),
+            boost,
+            hulk: self.use_hulk,
+            catch,
+            event: catch.map(|_| NeedEvent::Catch),
+            ..Proposal::default()
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! `keep_habits`: go where light and warmth are as it likes them.
+
+use glam::Vec3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::view::View;
+use crate::steering::head;
+
+/// Go towards the light and the warmth that it likes, read from the pool's `climate`; possible while one of them is off by
+/// more than is tolerated. **Source**: Tu 1996, habits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeepHabits {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Light that it likes: 1 is that at the surface, 0 darkness.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub light: f32,
+    /// How much the light may differ.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub light_tolerance: f32,
+    /// Water temperature that it likes.
+    #[schemars(range(min = -5.0, max = 60.0))]
+    pub warmth_c: f32,
+    /// How much the temperature may differ.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub warmth_tolerance_c: f32,
+}
+
+impl Default for KeepHabits {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            light: 0.7,
+            light_tolerance: 0.2,
+            warmth_c: 16.0,
+            warmth_tolerance_c: 3.0,
+        }
+    }
+}
+
+impl Action for KeepHabits {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let climate = &view.world.water.params.climate;
+        let at = view.motion.position_m;
+        let beyond = |off: f32, tolerance: f32| {
+            let over = (off.abs() - tolerance).max(0.0);
+            over.copysign(off) / tolerance.max(1e-3)
+        };
+        let brighter = beyond(self.light - climate.light(at), self.light_tolerance);
+        let warmer = beyond(
+            self.warmth_c - climate.warmth_c(at),
+            self.warmth_tolerance_c,
+        );
+        // Light grows upwards; warmth along its own gradient.
+        let wish = Vec3::Y * brighter + climate.warmer().normalize_or_zero() * warmer;
+        let direction = wish.try_normalize()?;
+        head(&view.motion, direction, view.cruise_mps()).map(Proposal::force)
+    }
+}

@@ -1,0 +1,65 @@
+//! `keep_with_child`: wait for the children.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::view::View;
+use crate::steering::{seek, target_speed};
+
+/// Wait while the farthest of those in sight to whom the relation `child` goes has fallen behind, and swim back to it when it
+/// is far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeepWithChild {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Distance of a child beyond which the mother waits.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub wait_m: f32,
+    /// Distance beyond which she swims back.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub return_m: f32,
+    /// Speed while she waits, as a share of the cruise speed.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub waiting_share: f32,
+}
+
+impl Default for KeepWithChild {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            wait_m: 0.6,
+            return_m: 1.2,
+            waiting_share: 0.3,
+        }
+    }
+}
+
+impl Action for KeepWithChild {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let names = view.species.relations.child;
+        let children = view
+            .neighbors
+            .iter()
+            .filter(|n| n.bits & names != 0 && !n.is_shadow);
+        let farthest = children.max_by(|a, b| a.distance_m.total_cmp(&b.distance_m))?;
+        if farthest.distance_m <= self.wait_m {
+            return None;
+        }
+        let speed = view.cruise_mps();
+        let force = if farthest.distance_m > self.return_m {
+            seek(
+                &view.motion,
+                view.motion.position_m + farthest.offset_m,
+                speed,
+            )
+        } else {
+            target_speed(&view.motion, speed * self.waiting_share)
+        };
+        force.map(Proposal::force)
+    }
+}

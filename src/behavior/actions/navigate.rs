@@ -1,0 +1,189 @@
+//! `navigate`: find the way to a target round what lies between.
+//!
+//! The action files a call and steers to what was answered last; the simulation advances all searches between deciding and
+//! moving. **Source**: 5-navigation.md part B; 001.
+
+use glam::{Vec2, Vec3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::need::NeedEvent;
+use crate::behavior::view::{Sighting, View};
+use crate::navigation::grid::Area;
+use crate::navigation::{Call, Goal, SearchParams, Status, Trip, Waypoint};
+use crate::steering::{arrive, seek};
+
+/// Find the way to a target round obstacles. Not possible where there is no target, or all ways to it have failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Navigate {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// What is sought.
+    pub target: NavigateTarget,
+    /// The target in world space where `target` is a point, `[x, y, z]`.
+    pub point_m: [f32; 3],
+    /// Where `target` is an agent: the nearest visible one in one of these relations is sought.
+    pub relations: Vec<String>,
+    /// How long it goes for where it saw prey last.
+    #[schemars(range(min = 0.0, max = 600.0))]
+    pub memory_secs: f32,
+    /// Whether it swims faster than it cruises.
+    pub use_boost: bool,
+    /// Time from the full boost speed back to cruising.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub calm_secs: f32,
+    /// Within this of a target that stands still it slows down.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub slowing_m: f32,
+    /// How the way is searched.
+    pub search: SearchParams,
+}
+
+impl Default for Navigate {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            target: NavigateTarget::Prey,
+            point_m: [0.0, -0.7, 0.0],
+            relations: vec!["mother".into()],
+            memory_secs: 20.0,
+            use_boost: false,
+            calm_secs: 0.5,
+            slowing_m: 0.3,
+            search: SearchParams::default(),
+        }
+    }
+}
+
+/// What is sought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NavigateTarget {
+    /// The nearest visible prey; touching it is a catch. When it is hidden, where it was seen last.
+    #[default]
+    Prey,
+    /// A point in the water.
+    Point,
+    /// The nearest visible agent in one of the relations.
+    Agent,
+    /// What the director names; nothing as long as it names nothing.
+    Director,
+}
+
+impl Navigate {
+    fn goal(&self, view: &View<'_>) -> Option<Goal> {
+        let fixed = |position_m: Vec3| Goal {
+            position_m,
+            is_seen: true,
+            ..Goal::default()
+        };
+        match self.target {
+            NavigateTarget::Point => Some(fixed(self.point_m.into())),
+            NavigateTarget::Director => Some(fixed(view.gathering()?.point_m)),
+            NavigateTarget::Agent => {
+                let nearest = view.nearest_visible(view.related)?;
+                Some(Goal {
+                    position_m: view.motion.position_m + nearest.offset_m,
+                    velocity_mps: view.velocity_mps(nearest),
+                    is_moving: true,
+                    is_seen: true,
+                })
+            }
+            NavigateTarget::Prey => self.prey_goal(view, &view.recall.prey),
+        }
+    }
+
+    /// A goal hidden by an obstacle is not known: the hunter goes to where it saw it last, and no further.
+    /// **Source**: 001 section 6.1.7.
+    fn prey_goal(&self, view: &View<'_>, prey: &Sighting) -> Option<Goal> {
+        let is_seen = prey.visible().is_some();
+        let was_there = prey.position_m.distance(view.motion.position_m) < 2.0 * view.radius_m;
+        if !is_seen && (prey.age_secs > self.memory_secs || was_there) {
+            return None;
+        }
+        Some(Goal {
+            position_m: prey.position_m,
+            velocity_mps: if is_seen {
+                prey.velocity_mps
+            } else {
+                Vec3::ZERO
+            },
+            is_moving: is_seen,
+            is_seen,
+        })
+    }
+
+    fn call(&self, view: &View<'_>, goal: Goal, speed_mps: f32) -> Call {
+        let at_m = view.motion.position_m;
+        let water = &view.world.water;
+        // The picture is wider the deeper it is looked at; the way keeps to the narrower of both heights.
+        let half = water.edge_m(at_m.y.max(goal.position_m.y));
+        let far = Vec2::new(at_m.x, at_m.z);
+        let edge = Area {
+            low_m: (-half).min(far),
+            high_m: half.max(far),
+        };
+        Call {
+            id: u64::from(view.id()),
+            at_m,
+            speed_mps,
+            radius_m: view.radius_m,
+            goal,
+            bounds: edge,
+            params: self.search,
+        }
+    }
+}
+
+impl Action for Navigate {
+    type Memory = Trip;
+
+    fn relations(&self) -> &[String] {
+        &self.relations
+    }
+
+    fn propose(&self, view: &View<'_>, trip: &mut Trip) -> Option<Proposal> {
+        let Some(goal) = self.goal(view) else {
+            *trip = Trip::default();
+            return None;
+        };
+        let boost = self.use_boost.then_some(BoostRequest {
+            scale: 1.0,
+            hold_secs: 0.0,
+            calm_secs: self.calm_secs,
+        });
+        let speed = view.speed_mps(boost);
+        trip.call = Some(self.call(view, goal, speed));
+        let prey = view.recall.prey.visible();
+        let touched = prey.filter(|seen| {
+            let reach_m = view.radius_m + seen.radius_m;
+            self.target == NavigateTarget::Prey
+                && seen.position_m.distance(view.motion.position_m) < reach_m
+        });
+        let catch = touched.and_then(|seen| seen.agent);
+        let answer = trip.answer.unwrap_or_default();
+        if answer.status == Status::NoMap && catch.is_none() {
+            return None;
+        }
+        let target_m = match trip.answer {
+            Some(answer) => answer.target_m,
+            None => goal.position_m,
+        };
+        let stops = answer.waypoint != Waypoint::More && !goal.is_moving;
+        let force = if stops {
+            arrive(&view.motion, target_m, speed, self.slowing_m.max(1e-3))
+        } else {
+            seek(&view.motion, target_m, speed)
+        };
+        Some(Proposal {
+            force: force.unwrap_or_default(),
+            boost,
+            catch,
+            event: catch.map(|_| NeedEvent::Catch),
+            ..Proposal::default()
+        })
+    }
+}

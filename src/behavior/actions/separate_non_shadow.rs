@@ -1,0 +1,44 @@
+//! `separate_non_shadow`: keep one's distance.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::schooling::keep_apart;
+use crate::behavior::view::View;
+
+/// Keep away from all neighbors in range but shadows, which `evade_shadow` is for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SeparateNonShadow {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// How far away others still count.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub radius_m: f32,
+    /// Angle from straight ahead to each side within which others count.
+    #[schemars(range(min = 0.0, max = 180.0))]
+    pub angle_deg: f32,
+}
+
+impl Default for SeparateNonShadow {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            radius_m: 0.3,
+            angle_deg: 135.0,
+        }
+    }
+}
+
+impl Action for SeparateNonShadow {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        keep_apart(view, self.radius_m, self.angle_deg, |neighbor| {
+            !neighbor.is_shadow
+        })
+        .map(Proposal::force)
+    }
+}

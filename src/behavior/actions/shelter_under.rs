@@ -1,0 +1,80 @@
+//! `shelter_under`: come under the edge of a visitor who stands still.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::view::View;
+use crate::steering::{arrive, head};
+use crate::world::visitors::{ShadowAtDepth, outline_at_depth};
+
+/// Come under the edge of the nearest shadow that has stood still, and look outwards from there. A shadow that moves is left
+/// at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShelterUnder {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// How long a shadow must have stood still. Longer than `evade_shadow` takes to calm down, or the two quarrel.
+    #[schemars(range(min = 0.0, max = 600.0))]
+    pub still_secs: f32,
+    /// How far from the shadow's edge it is noticed. Longer brings more fish.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub reach_m: f32,
+    /// How far under the edge its place is. Less than the `still_flee_distance_m` of `evade_shadow` allows.
+    #[schemars(range(min = -10.0, max = 10.0))]
+    pub inside_m: f32,
+    /// Distance from its place within which it slows down. Short is hasty.
+    #[schemars(range(min = 0.01, max = 50.0))]
+    pub slowing_m: f32,
+}
+
+impl Default for ShelterUnder {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            still_secs: 5.0,
+            reach_m: 1.5,
+            inside_m: 0.05,
+            slowing_m: 0.3,
+        }
+    }
+}
+
+/// Speed outwards of one that has arrived, as a share of the cruise speed: it turns its nose out and hardly moves.
+const LOOK_OUT_SHARE: f32 = 0.12;
+
+impl ShelterUnder {
+    fn nearest(&self, view: &View<'_>) -> Option<ShadowAtDepth> {
+        let at = view.motion.position_m;
+        let scale = view.world.water.scale(at.y);
+        let mut nearest: Option<ShadowAtDepth> = None;
+        for shadow in &view.world.visitors.shadows {
+            if shadow.still_secs < self.still_secs {
+                continue;
+            }
+            let seen = outline_at_depth(shadow, at, view.radius_m, scale);
+            if seen.distance_m < nearest.map_or(self.reach_m, |n| n.distance_m) {
+                nearest = Some(seen);
+            }
+        }
+        nearest
+    }
+}
+
+impl Action for ShelterUnder {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let shadow = self.nearest(view)?;
+        let out = shadow.away.try_normalize().unwrap_or(view.motion.forward);
+        let way_m = shadow.distance_m + self.inside_m;
+        let cruise = view.cruise_mps();
+        if way_m.abs() < view.radius_m * 0.5 {
+            return head(&view.motion, out, cruise * LOOK_OUT_SHARE).map(Proposal::force);
+        }
+        let place = view.motion.position_m - out * way_m;
+        arrive(&view.motion, place, cruise, self.slowing_m).map(Proposal::force)
+    }
+}

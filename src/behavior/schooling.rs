@@ -1,0 +1,140 @@
+//! Schooling for the actions that school: the three parts of flocking and the three repairs that hold small schools together.
+//!
+//! **Source**: main source 4.2.5, `FlockAction`; 2-behavior.md section 4.
+
+use glam::Vec3;
+
+use super::action::{BoostRequest, Proposal};
+use super::view::{Neighbor, View};
+use crate::steering::{FlockForces, FlockRules, FlockSums, Neighborhood, target_speed};
+use crate::world::{FlockParams, Species};
+
+/// Whom to school with, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct School {
+    /// Names of the flock mates.
+    pub names: u64,
+    /// Force towards the cruise speed.
+    pub pace_weight: f32,
+    /// Whether a straggler hurries.
+    pub use_boost: bool,
+}
+
+/// What a straggler asks for. **Source**: main source 4.2.5.
+const CATCH_UP: BoostRequest = BoostRequest {
+    scale: 0.5,
+    hold_secs: 0.0,
+    calm_secs: 0.8,
+};
+
+/// The compiled neighborhoods of a species for an individual of its own size.
+pub fn flock_rules(species: &Species) -> FlockRules {
+    let flock: &FlockParams = &species.flock;
+    let always = flock.always_radius_m.unwrap_or(3.0 * species.body.radius_m);
+    let soften = flock.soften;
+    let radius = flock.radius_m.max(1e-3);
+    // What counts as a short wish: an angle for alignment, a share of the radius for cohesion, and for separation, whose
+    // wishes are inverse distances, a neighbor at the radius counting 1/r.
+    let [separation, alignment, cohesion] = [
+        (flock.parts()[0], 4.0 * soften / radius),
+        (flock.parts()[1], soften),
+        (flock.parts()[2], soften * radius),
+    ]
+    .map(|(part, soft)| Neighborhood {
+        soft,
+        ..Neighborhood::new(part.radius_m, part.angle_deg, part.weight)
+    });
+    FlockRules {
+        always_sq_m2: always * always,
+        separation,
+        alignment,
+        cohesion,
+    }
+}
+
+/// Schools with all neighbors of these names; `None` where nobody is in any neighborhood, repairs included.
+pub fn school(view: &View<'_>, with: School) -> Option<Proposal> {
+    let rules = view.flock;
+    let mates = || {
+        view.neighbors
+            .iter()
+            .filter(|other| other.bits & with.names != 0 && !other.is_shadow)
+    };
+    let nearest = nearest(mates())?;
+    let mut forces = forces(view, rules, mates());
+    let is_within_alignment =
+        nearest.distance_m * nearest.distance_m <= rules.alignment.radius_sq_m2;
+    if forces.alignment.is_none() && forces.cohesion.is_none() {
+        if forces.separation.is_some() {
+            // Repair 1: separation never acts alone.
+            let wide = FlockRules {
+                alignment: rules.alignment.all_round(),
+                ..*rules
+            };
+            forces.alignment = self::forces(view, &wide, mates()).alignment;
+        } else if is_within_alignment {
+            // Repair 2: those who were scattered turn back, but the leader at the tip stays a leader.
+            let wide = FlockRules {
+                cohesion: rules.cohesion.all_round(),
+                ..*rules
+            };
+            forces.cohesion = self::forces(view, &wide, mates()).cohesion;
+        }
+    }
+    let force = forces.sum()?;
+    // Repair 3: one that has fallen behind its school hurries after it.
+    let falls_behind = !is_within_alignment && nearest.offset_m.dot(view.motion.forward) > 0.0;
+    let boost = (with.use_boost && falls_behind).then_some(CATCH_UP);
+    let pace = target_speed(&view.motion, view.speed_mps(boost)).unwrap_or_default();
+    Some(Proposal {
+        boost,
+        ..Proposal::force(force + pace * with.pace_weight)
+    })
+}
+
+/// Keeps away from neighbors within a radius and an angle to each side; `None` where there is nobody.
+pub fn keep_apart(
+    view: &View<'_>,
+    radius_m: f32,
+    angle_deg: f32,
+    counts: impl Fn(&Neighbor) -> bool,
+) -> Option<Vec3> {
+    let nowhere = Neighborhood::new(-1.0, 0.0, 0.0);
+    let rules = FlockRules {
+        always_sq_m2: 0.0,
+        separation: Neighborhood::new(radius_m, angle_deg, 1.0),
+        alignment: Neighborhood {
+            radius_sq_m2: -1.0,
+            ..nowhere
+        },
+        cohesion: Neighborhood {
+            radius_sq_m2: -1.0,
+            ..nowhere
+        },
+    };
+    forces(
+        view,
+        &rules,
+        view.neighbors.iter().filter(|other| counts(other)),
+    )
+    .separation
+}
+
+fn forces<'n>(
+    view: &View<'_>,
+    rules: &FlockRules,
+    mates: impl Iterator<Item = &'n Neighbor>,
+) -> FlockForces {
+    let mut sums = FlockSums::default();
+    let forward = view.motion.forward;
+    sums.add_each(
+        rules,
+        forward,
+        mates.map(|mate| (mate.offset_m, mate.forward)),
+    );
+    sums.forces(rules, forward)
+}
+
+fn nearest<'n>(mates: impl Iterator<Item = &'n Neighbor>) -> Option<&'n Neighbor> {
+    mates.min_by(|a, b| a.distance_m.total_cmp(&b.distance_m))
+}

@@ -1,0 +1,499 @@
+//! What one individual perceives in one step: one query of the neighbor index, on which everything later works.
+//!
+//! **Source**: 2-behavior.md section 1, 'Perception'. Blind behind, prey seen farther, larger ones earlier, and nobody
+//! seen through an obstacle. Schooling alone also feels whom it does not see, as fish do with the lateral line: the
+//! repairs of `flock` look all round.
+
+use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::Solid;
+use crate::navigation::fields::Fields;
+use crate::steering::{FlockRules, Motion};
+use crate::world::{Chance, Gathering, Purpose, Slots, Species, World};
+
+use super::action::BoostRequest;
+
+/// Another agent within the sight radius.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbor {
+    /// Its index among the living agents; for shadows counted on from there.
+    pub agent: u32,
+    /// Whether it is a visitor's shadow, carried down to the own depth.
+    pub is_shadow: bool,
+    /// Whether it is within the field of view.
+    pub in_view: bool,
+    /// Bits of its names.
+    pub bits: u64,
+    /// Its center, seen from the own. Never zero.
+    pub offset_m: Vec3,
+    /// Length of the offset.
+    pub distance_m: f32,
+    /// Its radius.
+    pub radius_m: f32,
+    /// Unit vector to its nose; along its velocity for shadows.
+    pub forward: Vec3,
+}
+
+/// One that was seen, and how long ago.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sighting {
+    /// Where it was.
+    pub position_m: Vec3,
+    /// How it moved.
+    pub velocity_mps: Vec3,
+    /// Its radius.
+    pub radius_m: f32,
+    /// Its index in the step in which it was seen; `None` for a shadow.
+    pub agent: Option<u32>,
+    /// How long ago; 0 in the step itself, [`NEVER_SECS`] when never.
+    pub age_secs: f32,
+}
+
+/// The age of what was never seen.
+pub const NEVER_SECS: f32 = f32::MAX;
+
+impl Default for Sighting {
+    fn default() -> Self {
+        Self {
+            position_m: Vec3::ZERO,
+            velocity_mps: Vec3::ZERO,
+            radius_m: 0.0,
+            agent: None,
+            age_secs: NEVER_SECS,
+        }
+    }
+}
+
+impl Sighting {
+    /// The sighting when it is of this very step.
+    pub fn visible(&self) -> Option<&Self> {
+        (self.age_secs == 0.0).then_some(self)
+    }
+
+    /// Where it may be by now, at half the velocity it had, while it is not longer ago than `memory_secs`.
+    pub fn guessed_m(&self, memory_secs: f32) -> Option<Vec3> {
+        (self.age_secs > 0.0 && self.age_secs <= memory_secs)
+            .then(|| self.position_m + self.velocity_mps * (0.5 * self.age_secs))
+    }
+}
+
+/// What an individual remembers of others, for all its actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recall {
+    /// The nearest visible enemy, or the last seen one.
+    pub enemy: Sighting,
+    /// The nearest visible prey, or the last seen one.
+    pub prey: Sighting,
+    /// The nearest visible food, or the last seen one.
+    pub food: Sighting,
+    /// Those who were added to the relation `known`.
+    pub known: [Known; 6],
+}
+
+/// One to whom the relation `known` was added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// Its key, see [`View::key_of`].
+    pub key: u32,
+    /// How long it stays known; 0 for nobody.
+    pub left_secs: f32,
+}
+
+impl Recall {
+    /// Lets what is known fade.
+    pub fn fade(&mut self, dt_secs: f32) {
+        for known in &mut self.known {
+            known.left_secs = (known.left_secs - dt_secs).max(0.0);
+        }
+    }
+
+    /// Adds one to those who are known; the one that would be forgotten first makes room.
+    pub fn learn(&mut self, key: u32, secs: f32) {
+        let first = self
+            .known
+            .iter_mut()
+            .min_by(|a, b| a.left_secs.total_cmp(&b.left_secs));
+        if let Some(place) = first {
+            *place = Known {
+                key,
+                left_secs: secs,
+            };
+        }
+    }
+}
+
+/// Everything that an action may know.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The state before the step.
+    pub world: &'a World,
+    /// The scene's flow fields.
+    pub fields: &'a Fields,
+    /// Own index among the living agents.
+    pub index: usize,
+    /// Own motion.
+    pub motion: Motion,
+    /// Own species.
+    pub species: &'a Species,
+    /// Own neighborhoods for schooling.
+    pub flock: &'a FlockRules,
+    /// Own radius.
+    pub radius_m: f32,
+    /// Others within the sight radius, in a fixed order.
+    pub neighbors: &'a [Neighbor],
+    /// Places of the solids nearby in the world's list.
+    pub nearby: &'a [u32],
+    /// Enemy and prey, seen or remembered.
+    pub recall: Recall,
+    /// Where the active need steers to, for those who help it; zero before it has decided.
+    pub wish: Vec3,
+    /// Names that the relations of the asked action go to.
+    pub related: u64,
+}
+
+impl<'a> View<'a> {
+    /// Cruise speed.
+    pub fn cruise_mps(&self) -> f32 {
+        self.species.motion.cruise_mps
+    }
+
+    /// Speed to strive for: what a boost would allow, or what is allowed already.
+    pub fn speed_mps(&self, boost: Option<BoostRequest>) -> f32 {
+        let motion = &self.species.motion;
+        let scale = boost.map_or(0.0, |request| request.scale);
+        let asked = motion.cruise_mps + scale * (motion.boost_mps - motion.cruise_mps).max(0.0);
+        let allowed = self.world.agents.bodies[self.index].boost.allowed_mps;
+        asked.max(allowed)
+    }
+
+    /// The solids nearby with their places in the world's list.
+    pub fn near_solids(&self) -> impl Iterator<Item = (usize, &'a Solid)> + Clone {
+        let solids = &self.world.solids;
+        self.nearby
+            .iter()
+            .map(move |&place| (place as usize, &solids[place as usize]))
+    }
+
+    /// How another moves.
+    pub fn velocity_mps(&self, other: &Neighbor) -> Vec3 {
+        velocity_mps(self.world, self.motion.position_m, other)
+    }
+
+    /// Whether another is in the field of view and not hidden by a solid.
+    pub fn is_visible(&self, other: &Neighbor) -> bool {
+        other.in_view && !is_hidden(self.motion.position_m, other, self.near_solids())
+    }
+
+    /// The nearest visible one who bears one of these names.
+    pub fn nearest_visible(&self, names: u64) -> Option<&'a Neighbor> {
+        nearest_visible(self.motion.position_m, self.neighbors, names, || {
+            self.near_solids()
+        })
+    }
+
+    /// Own id.
+    pub fn id(&self) -> u32 {
+        self.world.agents.ids[self.index]
+    }
+
+    /// Where the director wants it to gather.
+    pub fn gathering(&self) -> Option<Gathering> {
+        self.world
+            .director
+            .gathering(self.world.agents.species[self.index])
+    }
+
+    /// What tells another from all others, shadows included, for as long as it is there.
+    pub fn key_of(&self, other: &Neighbor) -> u32 {
+        let agents = &self.world.agents;
+        let place = other.agent as usize;
+        match agents.ids.get(place) {
+            Some(id) => *id & (SHADOW_KEY - 1),
+            None => {
+                let shadow = self.world.visitors.shadows.get(place - agents.len());
+                SHADOW_KEY | shadow.map_or(0, |s| s.id & (SHADOW_KEY - 1))
+            }
+        }
+    }
+
+    /// Whether the relation `known` was added to another.
+    pub fn is_known(&self, other: &Neighbor) -> bool {
+        let key = self.key_of(other);
+        self.recall
+            .known
+            .iter()
+            .any(|known| known.left_secs > 0.0 && known.key == key)
+    }
+
+    /// A number in −1..1 of this individual's own that never changes.
+    pub fn own_draw(&self, draw: u32) -> f32 {
+        let chance = Chance {
+            tick: 0,
+            ..self.world.chance
+        };
+        chance.signed(self.id(), Purpose::Companion, draw)
+    }
+
+    /// A number in 0..1 of this agent's own for this purpose and tick.
+    pub fn chance(&self, purpose: Purpose) -> f32 {
+        let id = self.world.agents.ids[self.index];
+        self.world.chance.unit(id, purpose, 0)
+    }
+}
+
+/// How far at least solids are looked for, however short the sight.
+pub const SOLIDS_REACH_LEAST_M: f32 = 2.0;
+
+/// Keys of shadows have this bit, those of agents have not.
+const SHADOW_KEY: u32 = 1 << 30;
+
+/// Room for one individual's perception, used again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct Senses {
+    /// Others within the sight radius.
+    pub neighbors: Vec<Neighbor>,
+    /// Solids nearby.
+    pub nearby: Vec<u32>,
+    /// Slots of the neighbor index within reach.
+    slots: Slots,
+}
+
+impl Senses {
+    /// Makes room for so many neighbors.
+    pub(super) fn make_room_for(&mut self, neighbors: usize) {
+        self.slots.make_room_for(neighbors);
+    }
+
+    /// Looks around for one agent and brings what it recalls up to date.
+    pub fn look(&mut self, world: &World, index: usize, recall: &mut Recall) {
+        let species = &world.species[usize::from(world.agents.species[index])];
+        let at = world.agents.bodies[index].position_m;
+        let reach = query_radius_m(
+            species,
+            largest_radius_m(world),
+            world.agents.radii_m[index],
+        );
+        self.nearby.clear();
+        let solids_reach = reach.max(SOLIDS_REACH_LEAST_M);
+        let listed = world
+            .seen_solids
+            .places_near(at)
+            .iter()
+            .zip(world.seen_solids.near(at));
+        for (&place, solid) in listed {
+            let limit = solids_reach + solid.bounding_radius_m();
+            if solid.center_m().distance_squared(at) < limit * limit {
+                self.nearby.push(place);
+            }
+        }
+        self.neighbors.clear();
+        let eye = Eye::new(world, index);
+        self.find_agents(world, index, reach, &eye);
+        self.find_shadows(world, index, &eye);
+        let solids = || {
+            self.nearby
+                .iter()
+                .map(|&place| (place as usize, &world.solids[place as usize]))
+        };
+        let relations = &species.relations;
+        for (sighting, names) in [
+            (&mut recall.enemy, relations.enemy),
+            (&mut recall.prey, relations.prey),
+            (&mut recall.food, relations.food),
+        ] {
+            if names == 0 {
+                // The relation may have been taken away while one of them was seen.
+                *sighting = Sighting::default();
+                continue;
+            }
+            match nearest_visible(at, &self.neighbors, names, solids) {
+                Some(seen) => {
+                    *sighting = Sighting {
+                        position_m: at + seen.offset_m,
+                        velocity_mps: velocity_mps(world, at, seen),
+                        radius_m: seen.radius_m,
+                        agent: (!seen.is_shadow).then_some(seen.agent),
+                        age_secs: 0.0,
+                    };
+                }
+                None => sighting.age_secs += world.dt_secs,
+            }
+        }
+    }
+
+    fn find_agents(&mut self, world: &World, index: usize, reach_m: f32, eye: &Eye<'_>) {
+        let agents = &world.agents;
+        let grid = &world.grid;
+        grid.within(eye.at, reach_m, &mut self.slots);
+        for slot in self.slots.iter() {
+            let agent = grid.agents[slot];
+            let other = agent as usize;
+            if other == index {
+                continue;
+            }
+            let offset = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]) - eye.at;
+            let candidate = Neighbor {
+                agent,
+                is_shadow: false,
+                in_view: true,
+                bits: agents.bits[other],
+                offset_m: offset,
+                distance_m: offset.length(),
+                radius_m: agents.radii_m[other],
+                forward: Vec3::new(
+                    grid.forward_x[slot],
+                    grid.forward_y[slot],
+                    grid.forward_z[slot],
+                ),
+            };
+            if candidate.distance_m <= eye.radius_m(&candidate) {
+                self.neighbors.push(eye.judge(candidate, index));
+            }
+        }
+    }
+
+    fn find_shadows(&mut self, world: &World, index: usize, eye: &Eye<'_>) {
+        let scale = world.water.scale(eye.at.y);
+        for (place, shadow) in world.visitors.shadows.iter().enumerate() {
+            let middle = shadow.centroid_m * scale - Vec2::new(eye.at.x, eye.at.z);
+            let velocity = shadow.velocity_mps * scale;
+            let velocity_mps = Vec3::new(velocity.x, 0.0, velocity.y);
+            let candidate = Neighbor {
+                agent: (world.agents.len() + place) as u32,
+                is_shadow: true,
+                in_view: true,
+                bits: world.visitor_bits,
+                offset_m: Vec3::new(middle.x, 0.0, middle.y),
+                distance_m: middle.length(),
+                radius_m: shadow.radius_m * scale,
+                forward: velocity_mps.normalize_or(Vec3::X),
+            };
+            if candidate.distance_m <= eye.radius_m(&candidate) {
+                self.neighbors.push(eye.judge(candidate, index));
+            }
+        }
+    }
+}
+
+/// The radius of the query of the neighbor index: the farthest that anybody could be seen.
+pub fn query_radius_m(species: &Species, largest_m: f32, own_m: f32) -> f32 {
+    let perception = &species.perception;
+    let radius = if species.relations.prey == 0 {
+        perception.sight_radius_m
+    } else {
+        perception
+            .sight_radius_m
+            .max(perception.prey_sight_radius_m)
+    };
+    radius * (1.0 + perception.size_gain * (largest_m / own_m.max(1e-3) - 1.0).max(0.0))
+}
+
+fn largest_radius_m(world: &World) -> f32 {
+    let sizes = world
+        .species
+        .iter()
+        .map(|s| s.body.radius_m * (1.0 + s.body.size_spread));
+    sizes.fold(0.0, f32::max)
+}
+
+/// How another moves, seen from a place; a shadow as it moves at the depth of that place.
+fn velocity_mps(world: &World, at_m: Vec3, other: &Neighbor) -> Vec3 {
+    let place = other.agent as usize;
+    if let Some(body) = world.agents.bodies.get(place) {
+        return body.velocity_mps;
+    }
+    let shadow = world.visitors.shadows.get(place - world.agents.len());
+    let velocity = shadow.map_or(Vec2::ZERO, |s| s.velocity_mps * world.water.scale(at_m.y));
+    Vec3::new(velocity.x, 0.0, velocity.y)
+}
+
+/// One individual's eye.
+struct Eye<'a> {
+    at: Vec3,
+    forward: Vec3,
+    own_radius_m: f32,
+    species: &'a Species,
+    cos_limit: f32,
+}
+
+impl<'a> Eye<'a> {
+    fn new(world: &'a World, index: usize) -> Self {
+        let species = &world.species[usize::from(world.agents.species[index])];
+        let body = &world.agents.bodies[index];
+        Self {
+            at: body.position_m,
+            forward: body.forward,
+            own_radius_m: world.agents.radii_m[index],
+            species,
+            cos_limit: if species.perception.field_of_view_deg >= 360.0 {
+                -2.0
+            } else {
+                (species.perception.field_of_view_deg / 2.0)
+                    .to_radians()
+                    .cos()
+            },
+        }
+    }
+
+    /// How far it would see this one.
+    fn radius_m(&self, other: &Neighbor) -> f32 {
+        let perception = &self.species.perception;
+        let radius = if other.bits & self.species.relations.prey != 0 {
+            perception.prey_sight_radius_m
+        } else {
+            perception.sight_radius_m
+        };
+        if perception.size_gain == 0.0 {
+            return radius;
+        }
+        let times = other.radius_m / self.own_radius_m.max(1e-3) - 1.0;
+        radius * (1.0 + perception.size_gain * times.max(0.0))
+    }
+
+    /// Whether it is in view. Two at the very same place see each other on opposite sides.
+    fn judge(&self, mut other: Neighbor, index: usize) -> Neighbor {
+        if other.distance_m < 1e-5 {
+            let sign = if (other.agent as usize) < index {
+                1.0
+            } else {
+                -1.0
+            };
+            other.offset_m = Vec3::X * (sign * 1e-4);
+            other.distance_m = 1e-4;
+        }
+        other.in_view = other.offset_m.dot(self.forward) >= self.cos_limit * other.distance_m;
+        other
+    }
+}
+
+fn is_hidden<'s>(
+    eye: Vec3,
+    other: &Neighbor,
+    mut solids: impl Iterator<Item = (usize, &'s Solid)>,
+) -> bool {
+    let at = eye + other.offset_m;
+    solids.any(|(_, solid)| solid.hides(eye, at, other.radius_m))
+}
+
+fn nearest_visible<'n, 's, I: Iterator<Item = (usize, &'s Solid)>>(
+    eye: Vec3,
+    neighbors: &'n [Neighbor],
+    names: u64,
+    solids: impl Fn() -> I,
+) -> Option<&'n Neighbor> {
+    let mut nearest: Option<&Neighbor> = None;
+    for other in neighbors {
+        if other.bits & names != 0
+            && other.in_view
+            && nearest.is_none_or(|n| other.distance_m < n.distance_m)
+            && !is_hidden(eye, other, solids())
+        {
+            nearest = Some(other);
+        }
+    }
+    nearest
+}

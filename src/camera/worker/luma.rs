@@ -1,0 +1,310 @@
+//! Takes brightness out of a camera's pixel formats.
+//!
+//! In: a driver's buffer and how it is laid out. Out: one byte a pixel, or two (little endian) where a level has more than
+//! 8 bits. A buffer that does not hold the whole picture is refused.
+//!
+//! Source: the pixel formats of the Linux kernel's V4L2 documentation.
+
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+use super::{Layout, Trouble};
+use crate::camera::frame::MAX_SIDE_PX;
+use crate::camera::live::FaultKind;
+
+/// A pixel format whose brightness can be read, best for an infrared camera first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PixelFormat {
+    Grey,
+    Y16,
+    Y12,
+    Y10,
+    Nv12,
+    Yuyv,
+    Uyvy,
+    /// Two interleaved pictures of a stereo camera; the left one is used.
+    Y8i,
+    Rgb,
+    Bgr,
+    Mjpeg,
+}
+
+const ALL: [(PixelFormat, [u8; 4]); 11] = [
+    (PixelFormat::Grey, *b"GREY"),
+    (PixelFormat::Y16, *b"Y16 "),
+    (PixelFormat::Y12, *b"Y12 "),
+    (PixelFormat::Y10, *b"Y10 "),
+    (PixelFormat::Nv12, *b"NV12"),
+    (PixelFormat::Yuyv, *b"YUYV"),
+    (PixelFormat::Uyvy, *b"UYVY"),
+    (PixelFormat::Y8i, *b"Y8I "),
+    (PixelFormat::Rgb, *b"RGB3"),
+    (PixelFormat::Bgr, *b"BGR3"),
+    (PixelFormat::Mjpeg, *b"MJPG"),
+];
+
+impl PixelFormat {
+    /// All of them, best first.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        ALL.iter().map(|(format, _)| *format)
+    }
+
+    /// The format of a four character code.
+    #[cfg(any(target_os = "linux", test))]
+    pub(super) fn from_code(code: [u8; 4]) -> Option<Self> {
+        let found = ALL.iter().find(|(_, known)| *known == code);
+        found.map(|(format, _)| *format)
+    }
+
+    /// The format as a user writes it: the code without its spaces, in any case, or the common name.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        let name = match name.to_ascii_uppercase().as_str() {
+            "GRAY" | "Y8" => "GREY".to_owned(),
+            "MJPEG" | "JPEG" => "MJPG".to_owned(),
+            "YUY2" => "YUYV".to_owned(),
+            "RGB" => "RGB3".to_owned(),
+            "BGR" => "BGR3".to_owned(),
+            other => other.to_owned(),
+        };
+        Self::all().find(|format| format.name() == name)
+    }
+
+    /// Its four character code.
+    pub(super) fn code(self) -> [u8; 4] {
+        let found = ALL.iter().find(|(format, _)| *format == self);
+        found.map_or(*b"    ", |(_, code)| *code)
+    }
+
+    /// Its code without trailing spaces.
+    pub(super) fn name(self) -> String {
+        self.code().escape_ascii().to_string().trim_end().to_owned()
+    }
+
+    /// Bits of a level.
+    pub(super) fn bits(self) -> u32 {
+        match self {
+            Self::Y16 => 16,
+            Self::Y12 => 12,
+            Self::Y10 => 10,
+            _ => 8,
+        }
+    }
+
+    /// Bytes of a row that hold brightness; 0 where rows have no bytes of their own.
+    pub(super) fn row_bytes(self, width_px: u32) -> usize {
+        let width = width_px as usize;
+        match self {
+            Self::Grey | Self::Nv12 => width,
+            Self::Y16 | Self::Y12 | Self::Y10 | Self::Yuyv | Self::Uyvy | Self::Y8i => width * 2,
+            Self::Rgb | Self::Bgr => width * 3,
+            Self::Mjpeg => 0,
+        }
+    }
+}
+
+/// Writes the brightness of all pixels into `to`, whose memory is used again.
+///
+/// # Errors
+/// When the picture is cut short, damaged, or of another size.
+pub(super) fn write_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(), Trouble> {
+    to.clear();
+    if layout.format == PixelFormat::Mjpeg {
+        return write_jpeg_luma(picture, layout, to);
+    }
+    let row_bytes = layout.format.row_bytes(layout.width_px);
+    let height = layout.height_px as usize;
+    let stride = layout.stride_bytes.max(row_bytes);
+    let needed = stride * height.saturating_sub(1) + row_bytes;
+    if picture.len() < needed {
+        return Err(Trouble::new(
+            FaultKind::ShortFrames,
+            format!(
+                "a frame has {} bytes, {needed} are needed for {}x{} {}",
+                picture.len(),
+                layout.width_px,
+                layout.height_px,
+                layout.format.name()
+            ),
+        ));
+    }
+    for row in picture.chunks(stride).take(height) {
+        let row = &row[..row_bytes];
+        match layout.format {
+            PixelFormat::Grey | PixelFormat::Nv12 | PixelFormat::Y16 => to.extend_from_slice(row),
+            PixelFormat::Y12 | PixelFormat::Y10 => {
+                let top = (1 << layout.format.bits()) - 1;
+                to.extend(row.chunks_exact(2).flat_map(|pair| {
+                    let level = u16::from_le_bytes([pair[0], pair[1]]);
+                    level.min(top).to_le_bytes()
+                }));
+            }
+            PixelFormat::Yuyv | PixelFormat::Y8i => to.extend(row.iter().step_by(2)),
+            PixelFormat::Uyvy => to.extend(row.iter().skip(1).step_by(2)),
+            PixelFormat::Rgb => to.extend(row.chunks_exact(3).map(|p| luma(p[0], p[1], p[2]))),
+            PixelFormat::Bgr => to.extend(row.chunks_exact(3).map(|p| luma(p[2], p[1], p[0]))),
+            PixelFormat::Mjpeg => {}
+        }
+    }
+    Ok(())
+}
+
+/// Brightness of a color. **Source**: ITU-R BT.601, in 256ths.
+fn luma(red: u8, green: u8, blue: u8) -> u8 {
+    ((77 * u32::from(red) + 150 * u32::from(green) + 29 * u32::from(blue)) >> 8) as u8
+}
+
+fn write_jpeg_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(), Trouble> {
+    let short = |told: String| Trouble::new(FaultKind::ShortFrames, told);
+    // Some cameras fill the buffer up with zeros behind the end marker.
+    let end = picture.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
+    let whole = &picture[..end];
+    if !whole.ends_with(&[0xff, 0xd9]) {
+        return Err(short(format!(
+            "a JPEG of {end} bytes ends before its end marker"
+        )));
+    }
+    let options = DecoderOptions::default()
+        .set_max_width(MAX_SIDE_PX as usize)
+        .set_max_height(MAX_SIDE_PX as usize)
+        .jpeg_set_out_colorspace(ColorSpace::Luma);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(whole), options);
+    let damaged = |e: zune_jpeg::errors::DecodeErrors| {
+        Trouble::new(
+            FaultKind::DamagedFrames,
+            format!("a JPEG cannot be decoded: {e:?}"),
+        )
+    };
+    decoder.decode_headers().map_err(damaged)?;
+    let size = decoder.info().map_or((0, 0), |i| (i.width, i.height));
+    if (u32::from(size.0), u32::from(size.1)) != (layout.width_px, layout.height_px) {
+        return Err(Trouble::new(
+            FaultKind::WrongSize,
+            format!(
+                "a JPEG has {}x{} px, the camera said {}x{}",
+                size.0, size.1, layout.width_px, layout.height_px
+            ),
+        ));
+    }
+    to.resize(layout.width_px as usize * layout.height_px as usize, 0);
+    if decoder.output_buffer_size() != Some(to.len()) {
+        return Err(short("a JPEG that has no brightness of its own".into()));
+    }
+    decoder.decode_into(to).map_err(damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(format: PixelFormat, width_px: u32, height_px: u32, stride_bytes: usize) -> Layout {
+        Layout {
+            format,
+            width_px,
+            height_px,
+            stride_bytes,
+        }
+    }
+
+    fn taken(format: PixelFormat, stride: usize, picture: &[u8]) -> Result<Vec<u8>, Trouble> {
+        let mut to = vec![99; 3];
+        write_luma(picture, layout(format, 2, 2, stride), &mut to).map(|()| to)
+    }
+
+    #[test]
+    fn brightness_of_every_format() {
+        use PixelFormat::*;
+        let cases: [(PixelFormat, usize, &[u8], &[u8]); 10] = [
+            (Grey, 3, &[1, 2, 9, 3, 4], &[1, 2, 3, 4]),
+            (Nv12, 2, &[1, 2, 3, 4, 9, 9], &[1, 2, 3, 4]),
+            (Yuyv, 4, &[1, 9, 2, 9, 3, 9, 4, 9], &[1, 2, 3, 4]),
+            (Uyvy, 4, &[9, 1, 9, 2, 9, 3, 9, 4], &[1, 2, 3, 4]),
+            (Y8i, 4, &[1, 9, 2, 9, 3, 9, 4, 9], &[1, 2, 3, 4]),
+            (Y16, 4, &[1, 2, 3, 4, 5, 6, 7, 8], &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (
+                Y10,
+                5,
+                &[1, 2, 0, 4, 9, 255, 255, 1, 1],
+                &[1, 2, 255, 3, 255, 3, 1, 1],
+            ),
+            (
+                Y12,
+                4,
+                &[1, 2, 0, 16, 0, 15, 1, 1],
+                &[1, 2, 255, 15, 0, 15, 1, 1],
+            ),
+            (
+                Rgb,
+                6,
+                &[255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255],
+                &[76, 149, 28, 255],
+            ),
+            (
+                Bgr,
+                6,
+                &[255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255],
+                &[28, 149, 76, 255],
+            ),
+        ];
+        for (format, stride, picture, wanted) in cases {
+            assert_eq!(
+                taken(format, stride, picture).unwrap(),
+                wanted,
+                "{format:?}"
+            );
+            let short = taken(format, stride, &picture[..picture.len().min(3)]).unwrap_err();
+            assert_eq!(short.kind, FaultKind::ShortFrames, "{format:?}");
+        }
+    }
+
+    #[test]
+    fn a_stride_that_is_told_too_small_is_not_believed() {
+        assert_eq!(
+            taken(PixelFormat::Grey, 0, &[1, 2, 3, 4]).unwrap(),
+            [1, 2, 3, 4]
+        );
+    }
+
+    #[test]
+    fn jpeg_gives_luma_only_and_refuses_what_is_cut() {
+        let mut picture = image::RgbImage::new(32, 16);
+        for (x, _, pixel) in picture.enumerate_pixels_mut() {
+            *pixel = image::Rgb([(x * 8) as u8; 3]);
+        }
+        let mut jpeg = Vec::new();
+        let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
+        picture.write_with_encoder(encoder).unwrap();
+        let layout = layout(PixelFormat::Mjpeg, 32, 16, 0);
+        let mut to = Vec::new();
+        jpeg.extend([0; 20]);
+        write_luma(&jpeg, layout, &mut to).unwrap();
+        assert_eq!(to.len(), 32 * 16);
+        for (i, level) in to.iter().enumerate() {
+            assert!(level.abs_diff((i % 32 * 8) as u8) <= 4, "{i}: {level}");
+        }
+        let kind = |bytes: &[u8], layout| {
+            let mut to = Vec::new();
+            write_luma(bytes, layout, &mut to).unwrap_err().kind
+        };
+        assert_eq!(kind(&jpeg[..200], layout), FaultKind::ShortFrames);
+        assert_eq!(kind(&[], layout), FaultKind::ShortFrames);
+        assert_eq!(kind(&[7, 8, 0xff, 0xd9], layout), FaultKind::DamagedFrames);
+        let other = Layout {
+            width_px: 64,
+            ..layout
+        };
+        assert_eq!(kind(&jpeg, other), FaultKind::WrongSize);
+    }
+
+    #[test]
+    fn formats_by_name() {
+        for format in PixelFormat::all() {
+            assert_eq!(PixelFormat::from_name(&format.name()), Some(format));
+            assert_eq!(PixelFormat::from_code(format.code()), Some(format));
+        }
+        assert_eq!(PixelFormat::from_name("y16"), Some(PixelFormat::Y16));
+        assert_eq!(PixelFormat::from_name("mjpeg"), Some(PixelFormat::Mjpeg));
+        assert_eq!(PixelFormat::from_name("H264"), None);
+    }
+}

@@ -1,0 +1,394 @@
+//! One TOML text: read with a cap, parsed with all its errors, checked, made a value.
+//!
+//! In: text and the name of its file. Out: a value with [`Spans`], or [`Problems`]. Must not: know any parameter.
+
+use std::io::Read;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use toml::de::DeTable;
+
+use super::problem::{Problem, Problems};
+use super::schema::schema_of;
+use super::spans::Spans;
+use super::validate::validate;
+
+/// No configuration file is larger; one that is was not written by hand.
+pub const TEXT_BYTES_MAX: u64 = 1 << 20;
+
+/// More problems than these in one file are counted, not listed.
+const PROBLEMS_MAX: usize = 100;
+
+/// Reads a text file of at most [`TEXT_BYTES_MAX`].
+///
+/// # Errors
+/// One problem of the whole file: it cannot be opened, is no file, is too large, or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String, Problem> {
+    let file = path.display().to_string();
+    let refuse = |message: String| Problem::of_file(file.clone(), message);
+    let handle = std::fs::File::open(path).map_err(|e| refuse(format!("cannot be opened: {e}")))?;
+    // A pipe or a device could deliver for ever, or never.
+    if !handle.metadata().is_ok_and(|m| m.is_file()) {
+        return Err(refuse("is not a file".into()));
+    }
+    let mut bytes = Vec::new();
+    handle
+        .take(TEXT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| refuse(format!("cannot be read: {e}")))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(refuse(format!(
+            "is larger than {TEXT_BYTES_MAX} bytes, which no file of this kind needs"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        refuse(format!(
+            "is not UTF-8 text (byte {}); save it as UTF-8",
+            e.utf8_error().valid_up_to()
+        ))
+    })
+}
+
+/// Makes a value of a text.
+///
+/// # Errors
+/// All problems of the text, by line: syntax, duplicate and unknown keys, wrong types, numbers that are not finite or
+/// out of range, names that are none of an enum's, missing values.
+pub fn parse<T: JsonSchema + DeserializeOwned>(
+    text: &str,
+    file: &str,
+) -> Result<(T, Spans), Problems> {
+    if text.len() as u64 > TEXT_BYTES_MAX {
+        let message =
+            format!("is larger than {TEXT_BYTES_MAX} bytes, which no file of this kind needs");
+        return Err(Problems(vec![Problem::of_file(file, message)]));
+    }
+    let mut spans = Spans::new(text, file);
+    let (tree, syntax) = DeTable::parse_recoverable(text);
+    spans.note(tree.get_ref(), "");
+    let mut problems: Vec<Problem> = syntax
+        .iter()
+        .map(|e| spans.problem_at(e.span(), String::new(), syntax_message(e.message())))
+        .collect();
+    // The parser says several things about one slip; the first is enough.
+    problems.dedup_by_key(|p| p.line);
+    let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
+    for finding in validate(tree.get_ref(), &schema_of::<T>(), text) {
+        // What follows a syntax error on the same line, and what is missing because of one, is its echo.
+        let is_echo = finding.is_absence && !broken.is_empty();
+        let problem = spans.problem_at(Some(finding.span), finding.path, finding.message);
+        if !is_echo && !broken.contains(&problem.line) {
+            problems.push(problem);
+        }
+    }
+    if problems.is_empty() {
+        match T::deserialize(toml::de::Deserializer::from(tree)) {
+            Ok(value) => return Ok((value, spans)),
+            Err(e) => problems.push(spans.problem_at(e.span(), String::new(), e.message().into())),
+        }
+    }
+    let mut problems = Problems(problems);
+    problems.sort();
+    let count = problems.0.len();
+    if count > PROBLEMS_MAX {
+        problems.0.truncate(PROBLEMS_MAX);
+        problems.0.push(Problem::of_file(
+            file,
+            format!("and {} more problems", count - PROBLEMS_MAX),
+        ));
+    }
+    Err(problems)
+}
+
+fn syntax_message(message: &str) -> String {
+    match message {
+        "duplicate key" => "duplicate key: the same name is given twice; remove one of them".into(),
+        other => format!("no valid TOML: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde::{Deserialize, Serialize};
+    use std::collections::BTreeMap;
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    struct Pond {
+        title: String,
+        deep: bool,
+        water: Water,
+        #[schemars(range(max = 9))]
+        ducks: u8,
+        #[schemars(inner(range(min = -1.0, max = 1.0)))]
+        at_m: [f32; 2],
+        reeds: BTreeMap<String, Reed>,
+        stones: Vec<Stone>,
+        kind: Kind,
+    }
+
+    impl Default for Pond {
+        fn default() -> Self {
+            Self {
+                title: "pond".into(),
+                deep: true,
+                water: Water::default(),
+                ducks: 3,
+                at_m: [0.0; 2],
+                reeds: BTreeMap::new(),
+                stones: Vec::new(),
+                kind: Kind::Still,
+            }
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    struct Water {
+        #[schemars(range(min = 0.1, max = 5.0))]
+        depth_m: f32,
+    }
+
+    impl Default for Water {
+        fn default() -> Self {
+            Self { depth_m: 1.0 }
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Reed {
+        #[schemars(range(min = 0.0, max = 3.0))]
+        height_m: f64,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Kind {
+        Still,
+        Running,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "shape", rename_all = "snake_case", deny_unknown_fields)]
+    enum Stone {
+        Round {
+            #[schemars(range(min = 0.0, max = 1.0))]
+            radius_m: f32,
+        },
+        Flat,
+    }
+
+    fn pond(text: &str) -> Result<(Pond, Spans), Problems> {
+        parse(text, "pond.toml")
+    }
+
+    #[test]
+    fn a_good_text_is_a_value() {
+        let text = "title = 'x'\nducks = 0x4\nat_m = [1, -0.5]\n[water]\ndepth_m = 2\n[reeds.a]\nheight_m = 1.5\n\
+                    [[stones]]\nshape = 'round'\nradius_m = 1\n[[stones]]\nshape = 'flat'\n";
+        let (value, spans) = pond(text).expect("the text is good");
+        assert_eq!(value.water.depth_m, 2.0);
+        assert_eq!(value.ducks, 4);
+        assert_eq!(value.stones, [Stone::Round { radius_m: 1.0 }, Stone::Flat]);
+        assert_eq!(spans.locate("water.depth_m"), (5, 11));
+        assert_eq!(spans.locate("water.absent"), (4, 2));
+        assert_eq!(spans.locate("stones[0].radius_m"), (10, 12));
+        assert_eq!(spans.locate("stones.1.shape"), (12, 9));
+        assert_eq!(spans.locate("stones[1]").0, 11);
+        assert_eq!(spans.locate("at_m[1]"), (3, 12));
+        assert_eq!(spans.locate("nothing"), (1, 1));
+        assert!(spans.is_written("ducks") && !spans.is_written("deep"));
+        assert_eq!(pond("").expect("defaults are good").0, Pond::default());
+    }
+
+    /// Each kind of mistake with its whole message.
+    #[test]
+    fn every_mistake_has_its_sentence() {
+        for (text, wanted) in [
+            (
+                "[water]\ndepht_m = 2",
+                "pond.toml:2:1: water.depht_m: unknown key 'depht_m'; did you mean 'depth_m'?",
+            ),
+            (
+                "[water]\nfish = 2",
+                "pond.toml:2:1: water.fish: unknown key 'fish'; known here are depth_m",
+            ),
+            (
+                "[water]\ndepth_m = 50",
+                "pond.toml:2:11: water.depth_m: 50 m is too large; allowed is 0.1 to 5 m",
+            ),
+            (
+                "[water]\ndepth_m = -1.5",
+                "pond.toml:2:11: water.depth_m: -1.5 m is too small; allowed is 0.1 to 5 m",
+            ),
+            (
+                "[water]\ndepth_m = nan",
+                "pond.toml:2:11: water.depth_m: nan is no finite number; allowed is 0.1 to 5 m",
+            ),
+            (
+                "[water]\ndepth_m = -inf",
+                "pond.toml:2:11: water.depth_m: -inf is no finite number; allowed is 0.1 to 5 m",
+            ),
+            (
+                "[water]\ndepth_m = '2 m'",
+                "pond.toml:2:11: water.depth_m: '2 m' is a text, but a number (0.1 to 5 m) is wanted; write the number \
+                 without quotation marks and without a unit, the unit is in the name",
+            ),
+            (
+                "ducks = 2.5",
+                "pond.toml:1:9: ducks: 2.5 is a number with a point, but a whole number (0 to 9) is wanted",
+            ),
+            (
+                "ducks = 10",
+                "pond.toml:1:9: ducks: 10 is too large; allowed is 0 to 9",
+            ),
+            (
+                "ducks = 99999999999999999999",
+                "pond.toml:1:9: ducks: 99999999999999999999 is too large to be held; allowed is 0 to 9",
+            ),
+            (
+                "deep = 'true'",
+                "pond.toml:1:8: deep: 'true' is a text, but true or false is wanted; write it without quotation marks",
+            ),
+            (
+                "title = 3",
+                "pond.toml:1:9: title: 3 is a whole number, but a text is wanted; put it in quotation marks",
+            ),
+            (
+                "title = 1979-05-27",
+                "pond.toml:1:9: title: 1979-05-27 is a date, but a text is wanted",
+            ),
+            (
+                "water = 3",
+                "pond.toml:1:9: water: 3 is a whole number, but a table is wanted",
+            ),
+            (
+                "at_m = [0, 0, 0]",
+                "pond.toml:1:8: at_m: has 3 items; allowed are exactly 2",
+            ),
+            (
+                "at_m = [1, 2]",
+                "pond.toml:1:12: at_m[1]: 2 m is too large; allowed is -1 to 1 m",
+            ),
+            (
+                "at_m = 1",
+                "pond.toml:1:8: at_m: 1 is a whole number, but a list is wanted; put it in [ ]",
+            ),
+            (
+                "kind = 'stil'",
+                "pond.toml:1:8: kind: 'stil' is none of still, running; did you mean 'still'?",
+            ),
+            (
+                "[reeds.a]\n",
+                "pond.toml:1:1: reeds.a: 'height_m' is missing: it wants a number (0 to 3 m)",
+            ),
+            (
+                "[[stones]]\n",
+                "pond.toml:1:1: stones[0]: 'shape' is missing: it says which kind this is, one of round, flat",
+            ),
+            (
+                "[[stones]]\nshape = 'rund'",
+                "pond.toml:2:9: stones[0].shape: 'rund' is none of round, flat; did you mean 'round'?",
+            ),
+            (
+                "[[stones]]\nshape = 'flat'\nradius_m = 1",
+                "pond.toml:3:1: stones[0].radius_m: unknown key 'radius_m'; known here are shape",
+            ),
+            (
+                "ducks = 1\nducks = 2",
+                "pond.toml:2:1: duplicate key: the same name is given twice; remove one of them",
+            ),
+        ] {
+            let problems = pond(text).expect_err(text);
+            assert_eq!(problems.to_string(), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn all_problems_come_at_once_and_in_order() {
+        let text = "# é\ntitle = 3\ndeep = \nducks = 10\nducks = 1\nkind = 'stil'\n[water]\ndepth_m = nan\nx = 1\n";
+        let problems = pond(text).expect_err("almost every line is wrong");
+        let lines: Vec<usize> = problems.0.iter().map(|p| p.line).collect();
+        assert_eq!(lines, [2, 3, 4, 5, 6, 8, 9], "{problems}");
+    }
+
+    #[test]
+    fn no_echo_of_a_syntax_error() {
+        let problems = pond("[reeds.a]\nheight_m = 1..5\n").expect_err("1..5 is no number");
+        assert_eq!(problems.0.len(), 1, "{problems}");
+        assert_eq!(problems.0[0].line, 2);
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let problems = pond("title = 'ééé'  \nkind = 'é' # x\nat_m = ['é', 1]")
+            .expect_err("an é is no number");
+        assert_eq!(
+            (problems.0[1].line, problems.0[1].column),
+            (3, 9),
+            "{problems}"
+        );
+    }
+
+    #[test]
+    fn large_files_are_refused_and_long_lists_of_problems_cut() {
+        let problems = pond(&"#".repeat(2 << 20)).expect_err("two megabytes are refused");
+        assert!(
+            problems.to_string().contains("is larger than"),
+            "{problems}"
+        );
+        let many: String = (0..1000).map(|i| format!("key{i} = 1\n")).collect();
+        let problems = pond(&many).expect_err("no key is known");
+        assert_eq!(problems.0.len(), PROBLEMS_MAX + 1);
+        assert!(problems.to_string().ends_with("and 900 more problems"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("a.toml");
+        let refused = |path: &Path| read_text(path).expect_err("it cannot be read").message;
+        assert!(refused(&path).starts_with("cannot be opened"));
+        assert_eq!(refused(folder.path()), "is not a file");
+        std::fs::write(&path, b"a = '\xff'").expect("the folder is writable");
+        assert_eq!(
+            refused(&path),
+            "is not UTF-8 text (byte 5); save it as UTF-8"
+        );
+        std::fs::write(&path, vec![b'#'; 2 << 20]).expect("the folder is writable");
+        assert!(refused(&path).starts_with("is larger than"));
+        std::fs::write(&path, "a = 1").expect("the folder is writable");
+        assert_eq!(read_text(&path).expect("it is a small text"), "a = 1");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = pond(&String::from_utf8_lossy(&bytes));
+        }
+
+        #[test]
+        fn no_lines_make_it_panic(lines in proptest::collection::vec(
+            "(\\[{0,2}(water|stones|reeds\\.a|x)?\\]{0,2})|((title|ducks|at_m|kind|shape|depth_m|water|stones\\.a) ?= ?(1|-0|1e999|nan|'é|\"x\"|\\[1,|\\]|\\{a=|\\}|true|0xff|1979-05-27|\"\"\"))", 0..12)) {
+            let text = lines.join("\n");
+            if let Err(problems) = pond(&text) {
+                prop_assert!(!problems.0.is_empty());
+                prop_assert!(problems.0.iter().all(|p| p.line >= 1 && p.column >= 1));
+            }
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let text = format!("title = {}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(pond(&text).is_err());
+        let text = format!("{}x = 1", "a.".repeat(100_000));
+        assert!(pond(&text).is_err());
+        let text = format!("[{}x]", "a.".repeat(100_000));
+        assert!(pond(&text).is_err());
+    }
+}

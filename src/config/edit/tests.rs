@@ -1,0 +1,354 @@
+//! Changes of texts: what they touch, what they leave alone.
+
+use super::*;
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+const TEXT: &str = "\
+# The head of the file.
+# Two lines of it.
+
+title = \"pond\"  # what it is called
+at_m = [0.5, -1.0]   # where
+names = [
+    \"a\",  # the first
+    \"b\",
+]
+
+# About the water.
+[water]
+depth_m = 0.30    # shallow
+
+# All the stones.
+[[stones]]
+shape = \"round\"
+radius_m = 1.0   # large
+
+[stones.moss]
+green = 3
+
+# The second.
+[[stones]]
+shape = \"flat\"
+
+[reeds.tall]
+height_m = 2.0
+";
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Pond {
+    title: String,
+    at_m: Vec<f64>,
+    names: Vec<String>,
+    water: Water,
+    stones: Vec<Stone>,
+    ducks: u8,
+    reeds: BTreeMap<String, Reed>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Water {
+    depth_m: f64,
+    salt: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "shape", rename_all = "snake_case")]
+enum Stone {
+    Round(Round),
+    Flat(Water),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Round {
+    radius_m: f64,
+    moss: BTreeMap<String, u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Reed {
+    height_m: f64,
+}
+
+fn after(changes: &[(&str, Change)]) -> String {
+    try_after(TEXT, changes).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+fn try_after(text: &str, changes: &[(&str, Change)]) -> Result<String, Vec<Refused>> {
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(path, change)| (Path::parse(path).unwrap(), change.clone()))
+        .collect();
+    edited(text, &super::super::schema_of::<Pond>(), &changes)
+}
+
+fn pond(text: &str) -> Pond {
+    toml::from_str(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn set(value: Json) -> Change {
+    Change::Set(value)
+}
+
+fn insert(index: usize, value: Json) -> Change {
+    Change::Insert {
+        index: Some(index),
+        value,
+    }
+}
+
+#[test]
+fn a_number_changes_and_nothing_else() {
+    let new = after(&[("water.depth_m", set(json!(2)))]);
+    assert_eq!(new, TEXT.replace("0.30", "2.0"));
+    let new = after(&[("at_m[1]", set(json!(0.1)))]);
+    assert_eq!(new, TEXT.replace("-1.0", "0.1"));
+    let new = after(&[("stones[0].radius_m", set(json!(3)))]);
+    assert_eq!(new, TEXT.replace("radius_m = 1.0", "radius_m = 3.0"));
+    // The same value keeps its spelling.
+    assert_eq!(after(&[("water.depth_m", set(json!(0.3)))]), TEXT);
+    assert_eq!(after(&[("title", set(json!("pond")))]), TEXT);
+    let new = after(&[("title", set(json!("a \"b\"\n")))]);
+    assert_eq!(pond(&new).title, "a \"b\"\n");
+}
+
+#[test]
+fn what_is_not_written_yet_is_written() {
+    let new = after(&[("water.salt", set(json!(3.0))), ("ducks", set(json!(4)))]);
+    assert!(
+        new.contains("depth_m = 0.30    # shallow\nsalt = 3\n"),
+        "{new}"
+    );
+    assert_eq!(pond(&new).ducks, 4);
+    let new = after(&[("reeds.short.height_m", set(json!(1)))]);
+    assert_eq!(
+        new,
+        format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"),
+        "a new table stands behind its sisters"
+    );
+    let new = after(&[("reeds.short", set(json!({"height_m": 1})))]);
+    assert_eq!(new, format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"));
+    let new = after(&[("stones[1].salt", set(json!(7)))]);
+    assert_eq!(
+        new,
+        TEXT.replace("shape = \"flat\"\n", "shape = \"flat\"\nsalt = 7\n")
+    );
+}
+
+#[test]
+fn lists_of_values_grow_shrink_and_turn() {
+    let new = after(&[("at_m", insert(0, json!(9)))]);
+    assert_eq!(new, TEXT.replace("[0.5, -1.0]   #", "[9.0, 0.5, -1.0]   #"));
+    let new = after(&[("at_m[0]", Change::Remove)]);
+    assert_eq!(new, TEXT.replace("[0.5, -1.0]", "[-1.0]"));
+    let new = after(&[("at_m[0]", Change::Move { to: 1 })]);
+    assert_eq!(new, TEXT.replace("[0.5, -1.0]", "[-1.0, 0.5]"));
+    let new = after(&[("names", insert(1, json!("c")))]);
+    assert_eq!(pond(&new).names, ["a", "c", "b"]);
+    assert!(new.contains("# the first"), "{new}");
+    let new = after(&[(
+        "names",
+        Change::Insert {
+            index: None,
+            value: json!("c"),
+        },
+    )]);
+    assert!(new.contains("    \"b\",\n    \"c\",\n]"), "{new}");
+}
+
+#[test]
+fn lists_of_tables_keep_what_belongs_to_them() {
+    let new = after(&[("stones[1]", Change::Move { to: 0 })]);
+    let text = "\
+# The second.
+[[stones]]
+shape = \"flat\"
+
+# All the stones.
+[[stones]]
+shape = \"round\"
+radius_m = 1.0   # large
+
+[stones.moss]
+green = 3
+
+[reeds.tall]";
+    assert!(new.contains(text), "{new}");
+    let new = after(&[("stones[0]", Change::Remove)]);
+    assert!(
+        new.contains("\n# The second.\n[[stones]]\nshape = \"flat\"\n"),
+        "{new}"
+    );
+    assert!(!new.contains("moss"));
+    let new = after(&[(
+        "stones",
+        insert(1, json!({"radius_m": 2, "shape": "round"})),
+    )]);
+    assert!(
+        new.contains("green = 3\n\n[[stones]]\nshape = \"round\"\nradius_m = 2.0\n\n# The second."),
+        "{new}"
+    );
+    let new = after(&[
+        ("stones[0]", Change::Remove),
+        ("stones[0]", Change::Remove),
+        ("stones", insert(0, json!({"shape": "flat", "salt": 1}))),
+    ]);
+    assert_eq!(pond(&new).stones.len(), 1);
+    assert!(
+        new.contains("[[stones]]\nshape = \"flat\"\nsalt = 1\n"),
+        "{new}"
+    );
+}
+
+#[test]
+fn whole_tables_and_lists_change_only_where_they_differ() {
+    let new = after(&[("water", set(json!({"depth_m": 0.3, "salt": 2})))]);
+    assert!(
+        new.contains("depth_m = 0.30    # shallow\nsalt = 2\n"),
+        "{new}"
+    );
+    let stones = json!([{"shape": "round", "radius_m": 5, "moss": {"green": 3}}]);
+    let new = after(&[("stones", set(stones))]);
+    assert!(new.contains("# All the stones."), "{new}");
+    assert!(new.contains("radius_m = 5.0   # large"), "{new}");
+    assert_eq!(pond(&new).stones.len(), 1);
+    let new = after(&[("stones[0]", set(json!({"shape": "flat"})))]);
+    assert!(
+        new.contains("# All the stones.\n[[stones]]\nshape = \"flat\"\n"),
+        "{new}"
+    );
+}
+
+#[test]
+fn the_head_stays_when_the_first_value_goes() {
+    let new = after(&[("title", Change::Remove)]);
+    assert!(
+        new.starts_with("# The head of the file.\n# Two lines of it.\n\n"),
+        "{new}"
+    );
+    assert_eq!(pond(&new).title, "");
+}
+
+#[test]
+fn everything_that_cannot_be_done_is_told_and_nothing_is_done() {
+    let refused = try_after(
+        TEXT,
+        &[
+            ("ducks", set(json!(4))),
+            ("stones[7].radius_m", set(json!(4))),
+            ("title[0]", Change::Remove),
+            ("nothing", Change::Remove),
+            ("at_m", insert(5, json!(1))),
+            ("title", set(Json::Null)),
+            ("water", Change::Move { to: 0 }),
+            ("at_m[0]", Change::Move { to: 2 }),
+        ],
+    )
+    .expect_err("most of it cannot be done");
+    let paths: Vec<&str> = refused.iter().map(|r| r.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "stones[7].radius_m",
+            "title[0]",
+            "nothing",
+            "at_m",
+            "title",
+            "water",
+            "at_m[0]"
+        ]
+    );
+    assert!(refused[3].message.contains("has 2 items"), "{refused:?}");
+}
+
+#[test]
+fn tables_on_one_line_stay_on_it() {
+    let text = "water = { depth_m = 1.0 } # w\nstones = [{ shape = \"flat\" }]\nreeds = {}\n";
+    let new = try_after(
+        text,
+        &[
+            ("water.salt", set(json!(2))),
+            ("stones", insert(0, json!({"shape": "round"}))),
+            ("reeds.a.height_m", set(json!(1))),
+        ],
+    )
+    .unwrap();
+    assert_eq!(
+        new,
+        "water = { depth_m = 1.0, salt = 2 } # w\n\
+         stones = [{ shape = \"round\" }, { shape = \"flat\" }]\n\
+         reeds = { a = { height_m = 1.0 } }\n"
+    );
+    // An empty list may be spelled as lines from its first table on.
+    let new = try_after(
+        "stones = []\n",
+        &[("stones", insert(0, json!({"shape": "flat"})))],
+    );
+    assert_eq!(new.unwrap().trim(), "[[stones]]\nshape = \"flat\"");
+}
+
+fn any_change() -> impl Strategy<Value = (&'static str, Change)> {
+    let paths = [
+        "title",
+        "at_m",
+        "at_m[0]",
+        "names[1]",
+        "water",
+        "water.salt",
+        "water.x.y[0]",
+        "stones",
+        "stones[0]",
+        "stones[1]",
+        "stones[0].moss.green",
+        "stones[0].moss",
+        "reeds",
+        "reeds.tall",
+        "reeds.b.height_m",
+        "reeds.b",
+        "names",
+        "stones[0].a[1].b",
+    ];
+    let values = prop_oneof![
+        Just(json!(1)),
+        Just(json!(1.5)),
+        Just(json!("x")),
+        Just(json!(null)),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!({"shape": "flat"})),
+        Just(json!([{"shape": "round", "moss": {"a": 1}}, {}])),
+        Just(json!([1, [2], {"a": []}])),
+        Just(json!({"tall": {"height_m": 3}, "": 1})),
+    ];
+    let change = prop_oneof![
+        values.clone().prop_map(Change::Set),
+        (proptest::option::of(0usize..3), values)
+            .prop_map(|(index, value)| Change::Insert { index, value }),
+        Just(Change::Remove),
+        (0usize..3).prop_map(|to| Change::Move { to }),
+    ];
+    (proptest::sample::select(paths.to_vec()), change)
+}
+
+proptest! {
+    /// Whatever is changed, the text stays a TOML text that reads as the tree it was printed from, and keeps its head.
+    #[test]
+    fn any_changes_leave_a_toml_text(changes in proptest::collection::vec(any_change(), 1..12)) {
+        let mut text = TEXT.to_owned();
+        for (path, change) in changes {
+            if let Ok(new) = try_after(&text, &[(path, change)]) {
+                let read: Result<toml::Table, _> = new.parse();
+                prop_assert!(read.is_ok(), "{}\n{new}", path);
+                prop_assert!(new.starts_with("# The head of the file.\n"));
+                text = new;
+            }
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! JSON Schema of a parameter struct, in a closed set of keywords that a page can make editors of.
+//!
+//! In: a type with `#[derive(JsonSchema)]`. Out: plain JSON. Must not: know any parameter.
+//!
+//! What is left after [`schema_of`]: `type` (object, array, string, boolean, number, integer), `properties`, `required`,
+//! `additionalProperties` (`false`, or the schema of a map's values), `items`, `minItems`, `maxItems`, `enum` of strings,
+//! `oneOf` tables told apart by a `const` string, `minimum`, `maximum`, `title`, `description`, `default`, `x-unit` (from
+//! the field name's suffix) and `x-restart`. [`foreign`] finds everything else, so that a test can refuse it.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The keywords that may stay, and whether their values are looked into by [`foreign`].
+const KEYWORDS: [&str; 17] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "minItems",
+    "maxItems",
+    "enum",
+    "oneOf",
+    "const",
+    "minimum",
+    "maximum",
+    "title",
+    "description",
+    "default",
+    "x-unit",
+    "x-restart",
+];
+
+/// Units by the last words of a field's name, longest first where one ends in another.
+const UNITS: [(&str, &str); 30] = [
+    ("_per_sec", "1/s"),
+    ("_per_m2", "1/m²"),
+    ("_per_m3", "1/m³"),
+    ("_per_m", "1/m"),
+    ("_mps2", "m/s²"),
+    ("_mps", "m/s"),
+    ("_m2ps3", "m²/s³"),
+    ("_m2", "m²"),
+    ("_px2", "px²"),
+    ("_secs", "s"),
+    ("_mins", "min"),
+    ("_hours", "h"),
+    ("_ms", "ms"),
+    ("_mm", "mm"),
+    ("_m", "m"),
+    ("_radps", "rad/s"),
+    ("_rad", "rad"),
+    ("_dps", "°/s"),
+    ("_deg", "°"),
+    ("_rps", "rad/s"),
+    ("_px", "px"),
+    ("_hz", "Hz"),
+    ("_fps", "1/s"),
+    ("_kg", "kg"),
+    ("_c", "°C"),
+    ("_newtons", "N"),
+    ("_n", "N"),
+    ("_lengths", "lengths"),
+    ("_percent", "%"),
+    ("_bytes", "B"),
+];
+
+/// The unit that a field's name ends in, `None` for a name without one.
+pub fn unit_of(name: &str) -> Option<&'static str> {
+    UNITS
+        .iter()
+        .find(|(suffix, _)| name.ends_with(suffix))
+        .map(|(_, unit)| *unit)
+}
+
+/// The schema of a type, whole (nothing is referred to), in the closed set of keywords where the type allows it.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let generator = SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .into_generator();
+    let mut schema = generator.into_root_schema_for::<T>().to_value();
+    simplify(&mut schema, None);
+    schema
+}
+
+/// Everything in a schema that is no keyword of the closed set or no closed form of it, with the path to it.
+pub fn foreign(schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    look(schema, "", &mut found);
+    found
+}
+
+fn look(schema: &Value, path: &str, found: &mut Vec<String>) {
+    let Value::Object(map) = schema else {
+        found.push(format!("{path}: a schema is a table, this is {schema}"));
+        return;
+    };
+    for key in map.keys() {
+        if !KEYWORDS.contains(&key.as_str()) {
+            found.push(format!("{path}: '{key}' is no keyword of the closed set"));
+        }
+    }
+    if let Some(Value::Array(variants)) = map.get("oneOf") {
+        if tag_of(variants).is_none() {
+            found.push(format!(
+                "{path}: oneOf without a const property that tells its tables apart"
+            ));
+        }
+        for (i, variant) in variants.iter().enumerate() {
+            look(variant, &format!("{path}/oneOf/{i}"), found);
+        }
+        return;
+    }
+    match map.get("type").and_then(Value::as_str) {
+        Some("object") => {
+            for (name, inner) in map
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+            {
+                look(inner, &format!("{path}/{name}"), found);
+            }
+            match map.get("additionalProperties") {
+                Some(Value::Bool(false)) => {}
+                Some(inner @ Value::Object(_)) => look(inner, &format!("{path}/*"), found),
+                _ => found.push(format!(
+                    "{path}: a table that takes any key (deny_unknown_fields is missing)"
+                )),
+            }
+        }
+        Some("array") => match map.get("items") {
+            Some(inner) => look(inner, &format!("{path}/items"), found),
+            None => found.push(format!("{path}: an array without a type of its items")),
+        },
+        Some("number" | "integer") => {
+            if map.get("minimum").and_then(Value::as_f64).is_none()
+                || map.get("maximum").and_then(Value::as_f64).is_none()
+            {
+                found.push(format!("{path}: a number without minimum and maximum (of a list's items: `inner(range(…))`)"));
+            }
+        }
+        Some("string" | "boolean") => {}
+        other => found.push(format!("{path}: type {other:?} is none of the closed set")),
+    }
+}
+
+/// The property that holds a different constant string in each of the tables.
+pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
+    let first = variants.first()?.get("properties")?.as_object()?;
+    first
+        .keys()
+        .map(String::as_str)
+        .find(|tag| variants.iter().all(|v| variant_name(v, tag).is_some()))
+}
+
+/// The constant that stands in `tag` in this variant.
+pub(super) fn variant_name<'a>(variant: &'a Value, tag: &str) -> Option<&'a str> {
+    variant.get("properties")?.get(tag)?.get("const")?.as_str()
+}
+
+/// Brings one schema, that of the field `name`, and all below it into the closed form.
+fn simplify(schema: &mut Value, name: Option<&str>) {
+    let Value::Object(map) = schema else { return };
+    drop_null(map);
+    merge_constants(map);
+    let format = map.remove("format");
+    bound(map, format.as_ref().and_then(Value::as_str));
+    for key in ["$schema", "examples", "deprecated", "readOnly", "writeOnly"] {
+        map.remove(key);
+    }
+    if map.get("default").is_some_and(Value::is_null) {
+        map.remove("default");
+    }
+    if let Some(default) = map.get_mut("default") {
+        shorten(default);
+    }
+    if let Some(name) = name {
+        if let Some(unit) = unit_of(name).filter(|_| holds_numbers(map)) {
+            map.insert("x-unit".into(), unit.into());
+        }
+        map.entry("title").or_insert_with(|| words(name).into());
+    }
+    for (name, inner) in map
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flatten()
+    {
+        if inner.get("const").is_none() {
+            simplify(inner, Some(name));
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = map.get_mut(key).filter(|v| v.is_object()) {
+            simplify(inner, None);
+        }
+    }
+    for variant in map
+        .get_mut("oneOf")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        simplify(variant, None);
+    }
+}
+
+/// An absent key means nothing; TOML has no null, so the schema of an optional value is that of the value.
+fn drop_null(map: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|t| t != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|v| !v.is_null());
+    }
+    let Some(Value::Array(any)) = map.get_mut("anyOf") else {
+        return;
+    };
+    any.retain(|v| v.get("type").and_then(Value::as_str) != Some("null"));
+    if let [Value::Object(only)] = any.as_slice() {
+        let only = only.clone();
+        map.remove("anyOf");
+        for (key, value) in only {
+            map.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// Documented unit variants come as a list of constants: an `enum` with their help in the description.
+fn merge_constants(map: &mut Map<String, Value>) {
+    let Some(Value::Array(variants)) = map.get("oneOf") else {
+        return;
+    };
+    let mut names = Vec::new();
+    let mut help = String::new();
+    for variant in variants {
+        let listed = variant.get("enum").and_then(Value::as_array);
+        let known = match (variant.get("const"), listed) {
+            (Some(name @ Value::String(_)), _) => vec![name.clone()],
+            (None, Some(listed)) => listed.clone(),
+            _ => return,
+        };
+        if let (Some(text), [Value::String(name)]) = (
+            variant.get("description").and_then(Value::as_str),
+            known.as_slice(),
+        ) {
+            help.push_str(&format!("\n- {name}: {text}"));
+        }
+        names.extend(known);
+    }
+    map.remove("oneOf");
+    map.insert("type".into(), "string".into());
+    map.insert("enum".into(), names.into());
+    if !help.is_empty() {
+        let text = map
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        map.insert(
+            "description".into(),
+            format!("{text}{help}").trim_start().into(),
+        );
+    }
+}
+
+/// What the number's Rust type allows, where no narrower range is given; of an f32 only what is no mistake anywhere, for
+/// beyond its own range it would become infinite.
+fn bound(map: &mut Map<String, Value>, format: Option<&str>) {
+    let bounds = match format {
+        Some("uint8") => json!([0, u8::MAX]),
+        Some("uint16") => json!([0, u16::MAX]),
+        Some("uint32") => json!([0, u32::MAX]),
+        // TOML's integers end at i64.
+        Some("uint64" | "uint") => json!([0, i64::MAX]),
+        Some("int8") => json!([i8::MIN, i8::MAX]),
+        Some("int16") => json!([i16::MIN, i16::MAX]),
+        Some("int32") => json!([i32::MIN, i32::MAX]),
+        Some("int64" | "int") => json!([i64::MIN, i64::MAX]),
+        Some("float" | "double") => json!([-1e6, 1e6]),
+        _ => return,
+    };
+    map.entry("minimum").or_insert_with(|| bounds[0].clone());
+    map.entry("maximum").or_insert_with(|| bounds[1].clone());
+}
+
+/// A default that was an f32 is written as people write it: 0.1, not 0.10000000149011612.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let Some(wide) = number.as_f64().filter(|_| number.is_f64()) else {
+                return;
+            };
+            let narrow = wide as f32;
+            if f64::from(narrow) == wide
+                && let Ok(short) = narrow.to_string().parse::<f64>()
+            {
+                *value = short.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(map) => map.values_mut().for_each(shorten),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+fn holds_numbers(map: &Map<String, Value>) -> bool {
+    match map.get("type").and_then(Value::as_str) {
+        Some("number" | "integer") => true,
+        Some("array") => map
+            .get("items")
+            .and_then(Value::as_object)
+            .is_some_and(holds_numbers),
+        _ => false,
+    }
+}
+
+/// `flee_distance_m` as a label: 'Flee distance'; the unit is told apart.
+fn words(name: &str) -> String {
+    let bare = UNITS
+        .iter()
+        .find_map(|(suffix, _)| name.strip_suffix(suffix))
+        .filter(|bare| !bare.is_empty())
+        .unwrap_or(name);
+    let mut letters = bare.chars();
+    let first: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    first + &letters.as_str().replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::{Deserialize, Serialize};
+    use std::collections::BTreeMap;
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    #[derive(Default)]
+    struct Sample {
+        /// How far.
+        #[schemars(range(min = 0.1, max = 5.0))]
+        reach_m: f32,
+        /// How many.
+        #[schemars(range(max = 7))]
+        count: u32,
+        /// Where, if anywhere.
+        #[schemars(inner(range(min = -1.0, max = 1.0)))]
+        at_m: Option<[f32; 3]>,
+        /// Which.
+        side: Option<Side>,
+        /// By name.
+        shapes: BTreeMap<String, Shape>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Side {
+        /// Towards the wall.
+        Left,
+        /// Towards the door.
+        Right,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+    enum Shape {
+        /// Round.
+        Ball {
+            /// Size.
+            #[schemars(range(min = 0.0, max = 1.0))]
+            radius_m: f32,
+        },
+        /// Nothing.
+        Point,
+    }
+
+    #[test]
+    fn closed_form() {
+        let schema = schema_of::<Sample>();
+        assert_eq!(foreign(&schema), Vec::<String>::new(), "{schema:#}");
+        let of = |name: &str| schema["properties"][name].clone();
+        assert_eq!(of("reach_m")["x-unit"], "m");
+        assert_eq!(of("reach_m")["title"], "Reach");
+        assert_eq!(of("reach_m")["description"], "How far.");
+        assert_eq!(of("count")["maximum"], 7);
+        assert_eq!(of("count")["minimum"], 0);
+        assert_eq!(of("at_m")["type"], "array");
+        assert_eq!(of("at_m")["minItems"], 3);
+        assert_eq!(of("at_m")["x-unit"], "m");
+        assert_eq!(of("side")["enum"], json!(["left", "right"]));
+        assert!(
+            of("side")["description"]
+                .as_str()
+                .is_some_and(|d| d.contains("- left: Towards the wall."))
+        );
+        let variants = of("shapes")["additionalProperties"]["oneOf"].clone();
+        let variants = variants.as_array().cloned().unwrap_or_default();
+        assert_eq!(tag_of(&variants), Some("kind"));
+        assert_eq!(variant_name(&variants[0], "kind"), Some("ball"));
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Open {
+        /// Unknown keys beside it are swallowed.
+        size: f32,
+        /// Anything.
+        anything: (f32, String),
+    }
+
+    #[test]
+    fn what_is_not_closed_is_found() {
+        let found = foreign(&schema_of::<Open>()).join("\n");
+        assert!(found.contains("any key"), "{found}");
+        assert!(found.contains("prefixItems"), "{found}");
+    }
+
+    #[test]
+    fn units_and_labels() {
+        assert_eq!(unit_of("cruise_mps"), Some("m/s"));
+        assert_eq!(unit_of("idle_per_sec"), Some("1/s"));
+        assert_eq!(unit_of("weight"), None);
+        assert_eq!(words("still_flee_distance_m"), "Still flee distance");
+        assert_eq!(words("depth_m"), "Depth");
+    }
+
+    #[test]
+    fn defaults_are_written_as_people_write_them() {
+        let mut value = json!([f64::from(0.1_f32), 0.1, 3]);
+        shorten(&mut value);
+        assert_eq!(value, json!([0.1, 0.1, 3]));
+    }
+}

@@ -1,0 +1,367 @@
+//! The raw tree of a TOML text against the schema of a type: every difference, not the first.
+//!
+//! In: tree with spans, schema in the closed set of keywords, the text to quote from. Out: findings. Must not: stop early,
+//! know any parameter.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::schema::{tag_of, variant_name};
+use super::suggest::nearest;
+
+/// Longest piece of the user's text that is quoted back.
+const QUOTE_CHARS_MAX: usize = 40;
+
+/// One difference between tree and schema.
+pub(super) struct Finding {
+    pub(super) span: Range<usize>,
+    pub(super) path: String,
+    pub(super) message: String,
+    /// Whether something is missing, rather than wrong.
+    pub(super) is_absence: bool,
+}
+
+/// All differences between a tree and a schema, in the order of the keys.
+pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, text: &str) -> Vec<Finding> {
+    let mut check = Check {
+        text,
+        found: Vec::new(),
+    };
+    check.table(tree, 0..0, schema, "");
+    check.found
+}
+
+struct Check<'t> {
+    text: &'t str,
+    found: Vec<Finding>,
+}
+
+impl Check<'_> {
+    fn find(&mut self, span: Range<usize>, path: &str, message: String) {
+        self.found.push(Finding {
+            span,
+            path: path.into(),
+            message,
+            is_absence: false,
+        });
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Value, path: &str) {
+        let span = value.span();
+        let kind = schema
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or("object");
+        match (kind, value.get_ref()) {
+            ("object", DeValue::Table(table)) => self.table(table, span, schema, path),
+            ("array", DeValue::Array(items)) => {
+                self.length(items.len(), span, schema, path);
+                for (i, item) in items.iter().enumerate() {
+                    // The items' unit and help are those of the list's own field.
+                    if let Some(inner) = schema.get("items") {
+                        let inner = with_unit_of(inner, schema);
+                        self.value(item, &inner, &format!("{path}[{i}]"));
+                    }
+                }
+            }
+            ("string", DeValue::String(word)) => self.word(word, span, schema, path),
+            ("boolean", DeValue::Boolean(_)) => {}
+            ("number", DeValue::Float(number)) => {
+                self.number(number.as_str().parse().ok(), span, schema, path);
+            }
+            ("number" | "integer", DeValue::Integer(number)) => {
+                let exact = i64::from_str_radix(number.as_str(), number.radix()).ok();
+                match exact {
+                    Some(exact) => self.number(Some(exact as f64), span, schema, path),
+                    None => self.number(None, span, schema, path),
+                }
+            }
+            (_, found) => {
+                let message = self.wrong_type(found, &span, schema);
+                self.find(span, path, message);
+            }
+        }
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, span: Range<usize>, schema: &Value, path: &str) {
+        if let Some(variants) = schema.get("oneOf").and_then(Value::as_array) {
+            if let Some(variant) = self.variant(table, span.clone(), variants, path) {
+                self.table(table, span, variant, path);
+            }
+            return;
+        }
+        let none = Map::new();
+        let known = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&none);
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            let inner = if path.is_empty() {
+                name.to_string()
+            } else {
+                format!("{path}.{name}")
+            };
+            match (known.get(name), schema.get("additionalProperties")) {
+                // The tag was checked when the variant was chosen.
+                (Some(schema), _) if schema.get("const").is_some() => {}
+                (Some(schema), _) => self.value(value, schema, &inner),
+                (None, Some(Value::Bool(false)) | None) => {
+                    let message = unknown_key(name, known);
+                    self.find(key.span(), &inner, message);
+                }
+                (None, Some(schema)) => self.value(value, schema, &inner),
+            }
+        }
+        let required = schema.get("required").and_then(Value::as_array);
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            if !table.contains_key(name) {
+                let wants = known
+                    .get(name)
+                    .map_or(String::new(), |s| format!(": it wants {}", wanted(s)));
+                self.found.push(Finding {
+                    span: span.clone(),
+                    path: path.into(),
+                    message: format!("'{name}' is missing{wants}"),
+                    is_absence: true,
+                });
+            }
+        }
+    }
+
+    /// The variant that the table's tag names.
+    fn variant<'s>(
+        &mut self,
+        table: &DeTable<'_>,
+        span: Range<usize>,
+        variants: &'s [Value],
+        path: &str,
+    ) -> Option<&'s Value> {
+        let tag = tag_of(variants)?;
+        let names: Vec<&str> = variants
+            .iter()
+            .filter_map(|v| variant_name(v, tag))
+            .collect();
+        let Some(written) = table.get(tag) else {
+            self.found.push(Finding {
+                span,
+                path: path.into(),
+                message: format!(
+                    "'{tag}' is missing: it says which kind this is, one of {}",
+                    names.join(", ")
+                ),
+                is_absence: true,
+            });
+            return None;
+        };
+        let DeValue::String(word) = written.get_ref() else {
+            let quoted = self.quote(&written.span());
+            let message = format!(
+                "{quoted} is no name; allowed is one of {}",
+                names.join(", ")
+            );
+            self.find(written.span(), &format!("{path}.{tag}"), message);
+            return None;
+        };
+        let found = variants.iter().find(|v| variant_name(v, tag) == Some(word));
+        if found.is_none() {
+            let message = unknown_name(word, &names);
+            self.find(written.span(), &format!("{path}.{tag}"), message);
+        }
+        found
+    }
+
+    fn length(&mut self, length: usize, span: Range<usize>, schema: &Value, path: &str) {
+        let min = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        let max = schema
+            .get("maxItems")
+            .and_then(Value::as_u64)
+            .unwrap_or(u64::MAX);
+        if (min..=max).contains(&(length as u64)) {
+            return;
+        }
+        let allowed = match (min, max) {
+            (min, max) if min == max => format!("exactly {min}"),
+            (min, u64::MAX) => format!("at least {min}"),
+            (0, max) => format!("at most {max}"),
+            (min, max) => format!("{min} to {max}"),
+        };
+        self.find(
+            span,
+            path,
+            format!("has {length} items; allowed are {allowed}"),
+        );
+    }
+
+    fn word(&mut self, word: &str, span: Range<usize>, schema: &Value, path: &str) {
+        let Some(names) = schema.get("enum").and_then(Value::as_array) else {
+            return;
+        };
+        let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+        if !names.contains(&word) {
+            self.find(span, path, unknown_name(word, &names));
+        }
+    }
+
+    fn number(&mut self, number: Option<f64>, span: Range<usize>, schema: &Value, path: &str) {
+        let quoted = self.quote(&span);
+        let message = match number {
+            Some(n) if n.is_finite() => {
+                let low = bound(schema, "minimum").is_some_and(|min| n < min);
+                let high = bound(schema, "maximum").is_some_and(|max| n > max);
+                if !low && !high {
+                    return;
+                }
+                let unit = unit(schema);
+                format!(
+                    "{quoted}{unit} is too {}; allowed is {}",
+                    if low { "small" } else { "large" },
+                    allowed(schema)
+                )
+            }
+            Some(_) => format!(
+                "{quoted} is no finite number; allowed is {}",
+                allowed(schema)
+            ),
+            None => format!(
+                "{quoted} is too large to be held; allowed is {}",
+                allowed(schema)
+            ),
+        };
+        self.find(span, path, message);
+    }
+
+    fn wrong_type(&self, found: &DeValue<'_>, span: &Range<usize>, schema: &Value) -> String {
+        let quoted = match found {
+            DeValue::Table(_) => "a table".into(),
+            DeValue::Array(_) => "a list".into(),
+            _ => self.quote(span),
+        };
+        let hint = match (schema.get("type").and_then(Value::as_str), found) {
+            (Some("number" | "integer"), DeValue::String(_)) => {
+                "; write the number without quotation marks and without a unit, the unit is in the name"
+            }
+            (Some("string"), DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_)) => {
+                "; put it in quotation marks"
+            }
+            (Some("boolean"), DeValue::String(_)) => "; write it without quotation marks",
+            (Some("array"), _) => "; put it in [ ]",
+            _ => "",
+        };
+        format!(
+            "{quoted} is {}, but {} is wanted{hint}",
+            article(found),
+            wanted(schema)
+        )
+    }
+
+    /// A piece of the user's own text, on one line and not too long.
+    fn quote(&self, span: &Range<usize>) -> String {
+        let piece = self.text.get(span.clone()).unwrap_or("").trim();
+        let mut quoted = shown(piece);
+        if piece.chars().nth(QUOTE_CHARS_MAX).is_some() {
+            quoted.push('…');
+        }
+        quoted
+    }
+}
+
+fn with_unit_of(items: &Value, list: &Value) -> Value {
+    let mut items = items.clone();
+    if let (Some(unit), Value::Object(map)) = (list.get("x-unit"), &mut items) {
+        map.entry("x-unit").or_insert_with(|| unit.clone());
+    }
+    items
+}
+
+fn bound(schema: &Value, key: &str) -> Option<f64> {
+    schema.get(key).and_then(Value::as_f64)
+}
+
+fn unit(schema: &Value) -> String {
+    schema
+        .get("x-unit")
+        .and_then(Value::as_str)
+        .map_or(String::new(), |u| format!(" {u}"))
+}
+
+/// The range of a number in words, with its unit.
+fn allowed(schema: &Value) -> String {
+    let unit = unit(schema);
+    let whole = if schema.get("type").and_then(Value::as_str) == Some("integer") {
+        "a whole number"
+    } else {
+        "a number"
+    };
+    match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(min), Some(max)) => format!("{} to {}{unit}", plain(min), plain(max)),
+        (Some(min), None) => format!("{whole} from {}{unit}", plain(min)),
+        (None, Some(max)) => format!("{whole} up to {}{unit}", plain(max)),
+        (None, None) => format!("{whole}{unit}"),
+    }
+}
+
+/// 4 rather than 4.0.
+fn plain(number: &Value) -> String {
+    match number.as_f64() {
+        Some(n) if !number.is_i64() && !number.is_u64() => n.to_string(),
+        _ => number.to_string(),
+    }
+}
+
+fn wanted(schema: &Value) -> String {
+    if let Some(names) = schema.get("enum").and_then(Value::as_array) {
+        let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+        return format!("one of {}", names.join(", "));
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("number") => format!("a number ({})", allowed(schema)),
+        Some("integer") => format!("a whole number ({})", allowed(schema)),
+        Some("string") => "a text".into(),
+        Some("boolean") => "true or false".into(),
+        Some("array") => "a list".into(),
+        _ => "a table".into(),
+    }
+}
+
+fn article(found: &DeValue<'_>) -> &'static str {
+    match found {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "there",
+        DeValue::Table(_) => "there",
+    }
+}
+
+fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
+    let name = shown(name);
+    match nearest(&name, known.keys().map(String::as_str)) {
+        Some(near) => format!("unknown key '{name}'; did you mean '{near}'?"),
+        None if known.is_empty() => format!("unknown key '{name}'; none is allowed here"),
+        None => {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            format!("unknown key '{name}'; known here are {}", names.join(", "))
+        }
+    }
+}
+
+fn unknown_name(word: &str, names: &[&str]) -> String {
+    let word = shown(word);
+    let meant = nearest(&word, names.iter().copied())
+        .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+    format!("'{word}' is none of {}{meant}", names.join(", "))
+}
+
+/// A name of the user's, fit to be printed.
+fn shown(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(QUOTE_CHARS_MAX)
+        .collect()
+}

@@ -1,0 +1,273 @@
+//! Convex solids in world space: signed distance, outward normal, closest approach of a straight way, and hiding.
+//!
+//! The signed distances are exact outside, so stepping along a way by the distance never enters a solid.
+
+use glam::{Vec2, Vec3};
+
+/// A convex solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Solid {
+    /// A ball.
+    Sphere {
+        /// Middle.
+        center_m: Vec3,
+        /// Radius.
+        radius_m: f32,
+    },
+    /// A cuboid, turned about the vertical.
+    Box {
+        /// Middle.
+        center_m: Vec3,
+        /// Half of its extents along its own axes.
+        half_m: Vec3,
+        /// Its own x axis in world x and z, a unit vector.
+        axis: Vec2,
+    },
+    /// A rod with round ends.
+    Capsule {
+        /// One end of its axis.
+        from_m: Vec3,
+        /// The other end.
+        to_m: Vec3,
+        /// Radius.
+        radius_m: f32,
+    },
+}
+
+impl Solid {
+    /// Middle of the bounding ball.
+    pub fn center_m(&self) -> Vec3 {
+        match *self {
+            Self::Sphere { center_m, .. } | Self::Box { center_m, .. } => center_m,
+            Self::Capsule { from_m, to_m, .. } => (from_m + to_m) / 2.0,
+        }
+    }
+
+    /// Radius of the bounding ball.
+    pub fn bounding_radius_m(&self) -> f32 {
+        match *self {
+            Self::Sphere { radius_m, .. } => radius_m,
+            Self::Box { half_m, .. } => half_m.length(),
+            Self::Capsule {
+                from_m,
+                to_m,
+                radius_m,
+            } => from_m.distance(to_m) / 2.0 + radius_m,
+        }
+    }
+
+    /// Distance of a point from the surface; negative inside.
+    #[inline]
+    pub fn signed_distance_m(&self, point: Vec3) -> f32 {
+        match *self {
+            Self::Sphere { center_m, radius_m } => point.distance(center_m) - radius_m,
+            Self::Box {
+                center_m,
+                half_m,
+                axis,
+            } => {
+                let q = into_box(point - center_m, axis).abs() - half_m;
+                q.max(Vec3::ZERO).length() + q.max_element().min(0.0)
+            }
+            Self::Capsule {
+                from_m,
+                to_m,
+                radius_m,
+            } => point.distance(nearest_on_segment(from_m, to_m, point)) - radius_m,
+        }
+    }
+
+    /// Unit vector out of the solid at a point; upwards where there is none (the middle).
+    pub fn normal(&self, point: Vec3) -> Vec3 {
+        self.outward(point).unwrap_or(Vec3::Y)
+    }
+
+    /// Unit vector out of the solid at a point; `None` in the middle of a ball or on the axis of a rod.
+    pub fn outward(&self, point: Vec3) -> Option<Vec3> {
+        match *self {
+            Self::Sphere { center_m, .. } => (point - center_m).try_normalize(),
+            Self::Box {
+                center_m,
+                half_m,
+                axis,
+            } => {
+                let local = into_box(point - center_m, axis);
+                let q = local.abs() - half_m;
+                let outside = q.max(Vec3::ZERO);
+                let unsigned = if outside == Vec3::ZERO {
+                    let deepest = q.max_element();
+                    if q.x == deepest {
+                        Vec3::X
+                    } else if q.y == deepest {
+                        Vec3::Y
+                    } else {
+                        Vec3::Z
+                    }
+                } else {
+                    outside.normalize_or(Vec3::Y)
+                };
+                let signs = Vec3::new(
+                    1f32.copysign(local.x),
+                    1f32.copysign(local.y),
+                    1f32.copysign(local.z),
+                );
+                Some(out_of_box(unsigned * signs, axis))
+            }
+            Self::Capsule { from_m, to_m, .. } => {
+                (point - nearest_on_segment(from_m, to_m, point)).try_normalize()
+            }
+        }
+    }
+
+    /// Closest approach of the way from `point` along the unit vector `direction`, at most `reach_m` long:
+    /// (length of way to it, signed distance there).
+    ///
+    /// The distance from a convex solid is a convex function of the way, so a search by thirds finds its least value.
+    pub fn closest_approach(&self, point: Vec3, direction: Vec3, reach_m: f32) -> (f32, f32) {
+        if let Self::Sphere { center_m, radius_m } = *self {
+            let along = (center_m - point).dot(direction).clamp(0.0, reach_m);
+            return (
+                along,
+                (point + direction * along).distance(center_m) - radius_m,
+            );
+        }
+        let (mut low, mut high) = (0.0, reach_m);
+        for _ in 0..24 {
+            let third = (high - low) / 3.0;
+            let near = self.signed_distance_m(point + direction * (low + third));
+            let far = self.signed_distance_m(point + direction * (high - third));
+            if near <= far {
+                high -= third;
+            } else {
+                low += third;
+            }
+        }
+        let along = (low + high) / 2.0;
+        (along, self.signed_distance_m(point + direction * along))
+    }
+
+    /// Whether a ball of `radius_m` at `other` is wholly hidden from `eye`.
+    ///
+    /// **Source**: 2-behavior.md section 1, 'Occlusion'; for a box and a capsule the same rule: the line of sight runs
+    /// deeper inside than the ball's radius.
+    pub fn hides(&self, eye: Vec3, other: Vec3, radius_m: f32) -> bool {
+        let to_solid = self.center_m() - eye;
+        let to_other = other - eye;
+        let distance_sq = to_other.length_squared();
+        if to_solid.length_squared() > distance_sq
+            || to_solid.dot(to_other) < 0.0
+            || distance_sq == 0.0
+        {
+            return false;
+        }
+        if let Self::Sphere {
+            radius_m: solid, ..
+        } = *self
+        {
+            return to_solid.cross(to_other).length() / distance_sq.sqrt() + radius_m < solid;
+        }
+        let distance = distance_sq.sqrt();
+        self.closest_approach(eye, to_other / distance, distance).1 + radius_m < 0.0
+    }
+}
+
+fn into_box(offset: Vec3, axis: Vec2) -> Vec3 {
+    Vec3::new(
+        offset.x * axis.x + offset.z * axis.y,
+        offset.y,
+        offset.z * axis.x - offset.x * axis.y,
+    )
+}
+
+fn out_of_box(local: Vec3, axis: Vec2) -> Vec3 {
+    Vec3::new(
+        local.x * axis.x - local.z * axis.y,
+        local.y,
+        local.z * axis.x + local.x * axis.y,
+    )
+}
+
+/// The point of a straight line between two points that is nearest to a third.
+pub fn nearest_on_segment(from: Vec3, to: Vec3, point: Vec3) -> Vec3 {
+    let along = to - from;
+    let t = (point - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
+    from + along * t.clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BALL: Solid = Solid::Sphere {
+        center_m: Vec3::ZERO,
+        radius_m: 1.0,
+    };
+    const CUBE: Solid = Solid::Box {
+        center_m: Vec3::new(2.0, 0.0, 0.0),
+        half_m: Vec3::new(1.0, 0.5, 0.25),
+        axis: Vec2::Y,
+    };
+    const ROD: Solid = Solid::Capsule {
+        from_m: Vec3::ZERO,
+        to_m: Vec3::Y,
+        radius_m: 0.5,
+    };
+
+    #[test]
+    fn distances_and_normals_of_known_points() {
+        assert_eq!(BALL.signed_distance_m(Vec3::new(3.0, 0.0, 0.0)), 2.0);
+        assert_eq!(BALL.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
+        assert_eq!(BALL.normal(Vec3::ZERO), Vec3::Y);
+        // The cube's long side lies along z because its x axis is turned there.
+        assert_eq!(CUBE.signed_distance_m(Vec3::new(2.0, 0.0, 1.5)), 0.5);
+        assert_eq!(CUBE.signed_distance_m(Vec3::new(3.0, 0.0, 0.0)), 0.75);
+        assert_eq!(CUBE.signed_distance_m(Vec3::new(2.0, 0.375, 0.0)), -0.125);
+        assert_eq!(CUBE.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
+        assert_eq!(CUBE.normal(Vec3::new(2.0, 0.0, -1.5)), Vec3::NEG_Z);
+        assert_eq!(ROD.signed_distance_m(Vec3::new(2.0, 0.5, 0.0)), 1.5);
+        assert_eq!(ROD.signed_distance_m(Vec3::new(0.0, 2.0, 0.0)), 0.5);
+    }
+
+    #[test]
+    fn closest_approach_by_search_agrees_with_the_closed_form() {
+        let thin = Solid::Capsule {
+            from_m: Vec3::ZERO,
+            to_m: Vec3::new(0.0, 0.0, 1e-6),
+            radius_m: 1.0,
+        };
+        let direction = Vec3::new(1.0, 0.1, 0.2).normalize();
+        let from = Vec3::new(-4.0, 0.7, 0.1);
+        let (a, d) = BALL.closest_approach(from, direction, 10.0);
+        let (b, e) = thin.closest_approach(from, direction, 10.0);
+        assert!((a - b).abs() < 2e-2 && (d - e).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_ball_hides_what_is_wholly_behind_it() {
+        let eye = Vec3::new(-5.0, 0.0, 0.0);
+        assert!(BALL.hides(eye, Vec3::new(3.0, 0.0, 0.0), 0.2));
+        assert!(
+            !BALL.hides(eye, Vec3::new(3.0, 0.0, 0.0), 1.1),
+            "larger than the ball"
+        );
+        assert!(
+            !BALL.hides(eye, Vec3::new(3.0, 3.0, 0.0), 0.2),
+            "beside the line"
+        );
+        assert!(
+            !BALL.hides(eye, Vec3::new(-3.0, 0.0, 0.0), 0.2),
+            "in front of the ball"
+        );
+        assert!(
+            !BALL.hides(eye, Vec3::new(-9.0, 0.0, 0.0), 0.2),
+            "on the other side of the eye"
+        );
+        let wall = Solid::Box {
+            center_m: Vec3::ZERO,
+            half_m: Vec3::new(0.3, 1.0, 1.0),
+            axis: Vec2::X,
+        };
+        assert!(wall.hides(eye, Vec3::new(3.0, 0.0, 0.0), 0.2));
+        assert!(!wall.hides(eye, Vec3::new(3.0, 0.0, 4.0), 0.2));
+    }
+}

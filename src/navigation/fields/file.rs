@@ -1,0 +1,290 @@
+//! Fields that somebody drew: a picture or a list of vectors.
+//!
+//! In: a file's bytes. Out: a grid of vectors, or what is wrong with the file. Must not: trust a size.
+//!
+//! **Source** of the picture's code: 5-navigation.md A: red is x, green is z, 128 is none.
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use glam::{UVec3, Vec3};
+use image::ImageFormat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::grid::{VECTORS_MAX, VectorGrid, count};
+use crate::config::{self, Problems};
+
+/// Largest file that is read.
+const BYTES_MAX: u64 = 64 << 20;
+/// Most pixels of a picture along one side.
+const SIDE_MAX: u32 = 1024;
+
+/// Why a file is no field.
+#[derive(Debug, Error)]
+pub enum FieldFileError {
+    /// It cannot be read.
+    #[error("{file}: cannot be read: {reason}; put it beside the site file or correct the path")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// It is neither kind of file.
+    #[error("{file}: a field is a .png or a .toml; save it as one of them")]
+    UnknownKind {
+        /// The file.
+        file: String,
+    },
+    /// It is a broken or too large picture.
+    #[error("{file}: {reason}; draw the field as a PNG of at most {SIDE_MAX} x {SIDE_MAX} pixels")]
+    BrokenPicture {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Its numbers give no grid.
+    #[error("{file}: {reason}")]
+    BrokenGrid {
+        /// The file.
+        file: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+    /// It is no such TOML.
+    #[error("{}", .0.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Toml(Problems),
+}
+
+/// A `.toml` field: numbers of vectors along each axis, and the vectors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FieldFile {
+    /// `[nx, nz]` of a plane field, `[nx, ny, nz]` of one with layers.
+    pub dims: Vec<u32>,
+    /// `[x, z]` of each vector of a plane field, `[x, y, z]` of one with layers; x runs fastest, then z, then y, lowest layer
+    /// first. Length 1 is the field's full strength.
+    pub vectors: Vec<Vec<f32>>,
+}
+
+/// Reads a field from a file.
+///
+/// # Errors
+/// When it cannot be read, is too large, or is no field.
+pub fn read(path: &Path) -> Result<VectorGrid, FieldFileError> {
+    let file = path.display().to_string();
+    let unreadable = |error: &dyn std::fmt::Display| FieldFileError::Unreadable {
+        file: file.clone(),
+        reason: error.to_string(),
+    };
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(path).map_err(|e| unreadable(&e))?;
+    let length = opened.metadata().map_err(|e| unreadable(&e))?;
+    if !length.is_file() || length.len() > BYTES_MAX {
+        return Err(unreadable(&format!(
+            "it is no file of at most {} MB",
+            BYTES_MAX >> 20
+        )));
+    }
+    opened
+        .take(BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(&e))?;
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    match ending.to_ascii_lowercase().as_str() {
+        "png" => from_png(&bytes, &file),
+        "toml" => {
+            let text = String::from_utf8(bytes).map_err(|e| unreadable(&e))?;
+            from_toml(&text, &file)
+        }
+        _ => Err(FieldFileError::UnknownKind { file }),
+    }
+}
+
+/// A plane field from a picture: one vector a pixel, the picture's upper edge at the least z.
+///
+/// # Errors
+/// When it is no PNG or too large.
+pub fn from_png(bytes: &[u8], file: &str) -> Result<VectorGrid, FieldFileError> {
+    let broken = |reason: String| FieldFileError::BrokenPicture {
+        file: file.to_owned(),
+        reason,
+    };
+    let mut reader = image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::Png);
+    let mut limits = image::Limits::default();
+    limits.max_image_width = Some(SIDE_MAX);
+    limits.max_image_height = Some(SIDE_MAX);
+    limits.max_alloc = Some(64 << 20);
+    reader.limits(limits);
+    let picture = reader
+        .decode()
+        .map_err(|error| broken(error.to_string()))?
+        .to_rgb8();
+    let part = |value: u8| ((f32::from(value) - 128.0) / 127.0).max(-1.0);
+    let vectors = picture
+        .pixels()
+        .map(|pixel| Vec3::new(part(pixel.0[0]), 0.0, part(pixel.0[1])))
+        .collect();
+    let dims = UVec3::new(picture.width(), 1, picture.height());
+    VectorGrid::new(dims, Vec3::ONE, vectors)
+        .ok_or_else(|| broken("it has fewer than 2 x 2 pixels".into()))
+}
+
+/// A field from a list of vectors.
+///
+/// # Errors
+/// When it is no such TOML, or its numbers do not fit together.
+pub fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
+    let (read, _) = config::parse::<FieldFile>(text, file).map_err(FieldFileError::Toml)?;
+    let broken = |reason: String| FieldFileError::BrokenGrid {
+        file: file.to_owned(),
+        reason,
+    };
+    let dims = match *read.dims.as_slice() {
+        [nx, nz] => UVec3::new(nx, 1, nz),
+        [nx, ny, nz] => UVec3::new(nx, ny, nz),
+        _ => {
+            return Err(broken(format!(
+                "dims has {} numbers; give [nx, nz] of a plane field or [nx, ny, nz]",
+                read.dims.len()
+            )));
+        }
+    };
+    let Some(wanted) = count(dims) else {
+        return Err(broken(format!(
+            "dims = {:?} is no field; give at least 2 along x and z, and at most {VECTORS_MAX} vectors in all",
+            read.dims
+        )));
+    };
+    if read.vectors.len() != wanted {
+        return Err(broken(format!(
+            "there are {} vectors, dims = {:?} ask for {wanted}; add or remove some",
+            read.vectors.len(),
+            read.dims
+        )));
+    }
+    let mut vectors = Vec::with_capacity(read.vectors.len());
+    for (index, vector) in read.vectors.iter().enumerate() {
+        vectors.push(match (read.dims.len(), vector.as_slice()) {
+            (2, &[x, z]) => Vec3::new(x, 0.0, z),
+            (3, &[x, y, z]) => Vec3::new(x, y, z),
+            (axes, other) => {
+                return Err(broken(format!(
+                    "vectors[{index}] has {} numbers, the field has {axes} axes; give {axes}",
+                    other.len()
+                )));
+            }
+        });
+    }
+    if let Some(index) = vectors
+        .iter()
+        .position(|v| !v.is_finite() || v.abs().max_element() > 1e6)
+    {
+        return Err(broken(format!(
+            "vectors[{index}] is no force; give numbers up to 1000000"
+        )));
+    }
+    VectorGrid::new(dims, Vec3::ONE, vectors)
+        .ok_or_else(|| broken("its numbers give no grid".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn png(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [u8; 3]) -> Vec<u8> {
+        let picture = image::RgbImage::from_fn(width, height, |x, y| image::Rgb(pixel(x, y)));
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn a_picture_is_red_along_x_and_green_along_z() {
+        let bytes = png(2, 2, |x, y| match (x, y) {
+            (0, 0) => [255, 128, 7],
+            (1, 0) => [1, 128, 7],
+            (0, 1) => [128, 255, 7],
+            _ => [0, 0, 7],
+        });
+        let grid = from_png(&bytes, "a.png")
+            .unwrap()
+            .stretched(Vec3::new(2.0, 0.0, 4.0));
+        let corner = |x: f32, z: f32| grid.at(Vec3::new(x, 0.0, z));
+        assert_eq!(corner(-1.0, -2.0), Vec3::X);
+        assert_eq!(corner(1.0, -2.0), Vec3::NEG_X);
+        assert_eq!(corner(-1.0, 2.0), Vec3::Z);
+        assert_eq!(corner(1.0, 2.0), Vec3::new(-1.0, 0.0, -1.0));
+    }
+
+    #[test]
+    fn a_list_may_be_plane_or_have_layers() {
+        let plane = "dims = [2, 2]\nvectors = [[1.0, 0.5], [0.0, -1.0], [0.0, 0.0], [2.0, 3.0]]";
+        let plane = from_toml(plane, "a").unwrap();
+        assert_eq!(plane.dims(), UVec3::new(2, 1, 2));
+        assert_eq!(plane.at(Vec3::new(0.5, 9.0, 0.5)), Vec3::new(2.0, 0.0, 3.0));
+        let (low, high) = ("[1.0, 0.5, 2.0],".repeat(4), "[0.0, -1.0, 0.0],".repeat(4));
+        let layers = format!("dims = [2, 2, 2]\nvectors = [{low}{high}]");
+        let layers = from_toml(&layers, "a").unwrap();
+        assert_eq!(layers.at(Vec3::new(0.0, 0.5, 0.0)), Vec3::NEG_Y);
+        assert_eq!(
+            layers.at(Vec3::new(0.0, -0.5, 0.0)),
+            Vec3::new(1.0, 0.5, 2.0)
+        );
+    }
+
+    #[test]
+    fn hostile_files_are_refused_with_a_reason() {
+        let toml = |text: &str| from_toml(text, "flow.toml").unwrap_err().to_string();
+        for (text, reason) in [
+            ("dims = [2]\nvectors = []", "dims has 1 numbers"),
+            ("dims = [0, 2]\nvectors = []", "at least 2 along x"),
+            (
+                "dims = [4294967295, 4294967295, 9]\nvectors = []",
+                "at most 1048576",
+            ),
+            ("dims = [2, 2]\nvectors = [[1.0, 1.0]]", "ask for 4"),
+            (
+                "dims = [2, 2]\nvectors = [[1.0, 1.0, 1.0], [], [], []]",
+                "vectors[0] has 3 numbers",
+            ),
+            (
+                "dims = [2, 2]\nvectors = [[nan, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]",
+                "vectors[0]",
+            ),
+            (
+                "dims = [2, 2]\nvectors = [[1e30, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]",
+                "vectors[0]",
+            ),
+            ("dims = 'many'", "dims"),
+            ("size = 3", "size"),
+            ("dims = [", "flow.toml"),
+        ] {
+            let message = toml(text);
+            assert!(message.contains(reason), "{text}: {message}");
+            assert!(message.contains("flow.toml"), "{message}");
+        }
+        let picture = |bytes: &[u8]| from_png(bytes, "flow.png").unwrap_err().to_string();
+        let good = png(4, 4, |_, _| [1, 2, 3]);
+        assert!(picture(&good[..good.len() / 2]).contains("flow.png"));
+        assert!(picture(b"GIF89a").contains("PNG"));
+        assert!(picture(&[]).contains("flow.png"));
+        assert!(picture(&png(SIDE_MAX + 1, 1, |_, _| [0; 3])).contains("1024"));
+    }
+
+    #[test]
+    fn files_that_are_none_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let read_named = |name: &str| read(&folder.path().join(name)).unwrap_err().to_string();
+        assert!(read_named("lost.png").contains("cannot be read"));
+        std::fs::write(folder.path().join("flow.bmp"), "BM").unwrap();
+        assert!(read_named("flow.bmp").contains("a .png or a .toml"));
+        std::fs::create_dir(folder.path().join("folder.png")).unwrap();
+        assert!(read_named("folder.png").contains("cannot be read"));
+        std::fs::write(folder.path().join("flow.toml"), [0xff, 0xfe]).unwrap();
+        assert!(read_named("flow.toml").contains("cannot be read"));
+    }
+}

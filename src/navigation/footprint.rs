@@ -1,0 +1,342 @@
+//! What obstacles cover of the plane at a swimmer's height: convex polygons with round edges, in floor meters (x, z).
+//!
+//! In: solids and a height band. Out: exact distances, for grids and meshes to be made from. Must not: know a cell.
+
+use glam::{Vec2, Vec3};
+
+use crate::geometry::Solid;
+
+/// Obstacles as convex polygons, each grown by a radius; one corner is a circle, two are a rod. Flat arrays, used again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Footprints {
+    corners: Vec<Vec2>,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    from: u32,
+    to: u32,
+    radius_m: f32,
+}
+
+/// One obstacle: corners in order, counterclockwise from +x towards +z, and the radius that it is grown by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Footprint<'a> {
+    /// Corners of the core; one, two, or a convex polygon.
+    pub corners: &'a [Vec2],
+    /// What the core is grown by.
+    pub radius_m: f32,
+}
+
+impl Footprints {
+    /// Forgets all, keeps the memory.
+    pub fn clear(&mut self) {
+        self.corners.clear();
+        self.parts.clear();
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Adds a convex polygon (or a point, or a line) with a round edge. Corners may go either way round.
+    pub fn push(&mut self, corners: &[Vec2], radius_m: f32) {
+        if corners.is_empty() || !corners.iter().all(|corner| corner.is_finite()) {
+            return;
+        }
+        let from = self.corners.len() as u32;
+        if crate::geometry::polygon::signed_area(corners) < 0.0 {
+            self.corners.extend(corners.iter().rev());
+        } else {
+            self.corners.extend(corners);
+        }
+        self.parts.push(Part {
+            from,
+            to: self.corners.len() as u32,
+            radius_m: radius_m.max(0.0),
+        });
+    }
+
+    /// Adds a rectangle turned to its own x axis, a unit vector in (x, z).
+    pub fn push_box(&mut self, center: Vec2, half: Vec2, axis: Vec2) {
+        let (along, across) = (axis * half.x, axis.perp() * half.y);
+        let corner = |a: f32, b: f32| center + along * a + across * b;
+        self.push(
+            &[
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+            ],
+            0.0,
+        );
+    }
+
+    /// Adds what solids cover between two heights. Those above or below are left out.
+    pub fn push_solids(&mut self, solids: &[Solid], low_y: f32, high_y: f32) {
+        let flat = |at: Vec3| Vec2::new(at.x, at.z);
+        for solid in solids {
+            match *solid {
+                Solid::Sphere { center_m, radius_m } => {
+                    let off = center_m.y - center_m.y.clamp(low_y, high_y);
+                    let square = radius_m * radius_m - off * off;
+                    if square > 0.0 {
+                        self.push(&[flat(center_m)], square.sqrt());
+                    }
+                }
+                Solid::Box {
+                    center_m,
+                    half_m,
+                    axis,
+                } => {
+                    if center_m.y - half_m.y < high_y && center_m.y + half_m.y > low_y {
+                        self.push_box(flat(center_m), Vec2::new(half_m.x, half_m.z), axis);
+                    }
+                }
+                Solid::Capsule {
+                    from_m,
+                    to_m,
+                    radius_m,
+                } => {
+                    // The piece of the axis whose ball reaches into the band; a bit more than is really covered.
+                    let (low, high) = (low_y - radius_m, high_y + radius_m);
+                    let rise = to_m.y - from_m.y;
+                    let (mut a, mut b) = (0.0, 1.0);
+                    if rise.abs() > 1e-6 {
+                        let (p, q) = ((low - from_m.y) / rise, (high - from_m.y) / rise);
+                        a = p.min(q).clamp(0.0, 1.0);
+                        b = p.max(q).clamp(0.0, 1.0);
+                    }
+                    let is_inside = (low..high).contains(&from_m.lerp(to_m, (a + b) / 2.0).y);
+                    if is_inside {
+                        let ends = [flat(from_m.lerp(to_m, a)), flat(from_m.lerp(to_m, b))];
+                        self.push(&ends, radius_m);
+                    }
+                }
+            }
+        }
+    }
+
+    /// All obstacles.
+    pub fn iter(&self) -> impl Iterator<Item = Footprint<'_>> {
+        self.parts.iter().map(|part| Footprint {
+            corners: &self.corners[part.from as usize..part.to as usize],
+            radius_m: part.radius_m,
+        })
+    }
+
+    /// Whether the straight way between two points keeps more than `gap_m` away from all obstacles; a negative gap lets it
+    /// go that deep into them.
+    pub fn is_clear(&self, from: Vec2, to: Vec2, gap_m: f32) -> bool {
+        self.iter()
+            .all(|part| part.way_distance_m(from, to) > gap_m)
+    }
+
+    /// Signed distance to the nearest obstacle; infinite without any.
+    pub fn distance_m(&self, at: Vec2) -> f32 {
+        let each = self.iter().map(|part| part.distance_m(at));
+        each.fold(f32::INFINITY, f32::min)
+    }
+}
+
+impl Footprint<'_> {
+    /// Edges of the core. A point has one, from itself to itself.
+    pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
+        let next = self.corners.iter().cycle().skip(1);
+        self.corners.iter().copied().zip(next.copied())
+    }
+
+    /// Signed distance from a point to the grown shape; negative inside, where it is exact for cores with an area.
+    pub fn distance_m(&self, at: Vec2) -> f32 {
+        let mut nearest = f32::INFINITY;
+        let mut is_inside = self.corners.len() > 2;
+        for (a, b) in self.edges() {
+            nearest = nearest.min(at.distance(nearest_on(a, b, at)));
+            is_inside &= (b - a).perp_dot(at - a) >= 0.0;
+        }
+        (if is_inside { -nearest } else { nearest }) - self.radius_m
+    }
+
+    /// Least signed distance from the straight way between two points to the grown shape.
+    ///
+    /// The signed distance from a convex shape is a convex function of the way, so a search by thirds finds its least value;
+    /// outside it is taken exactly from the edges.
+    pub fn way_distance_m(&self, from: Vec2, to: Vec2) -> f32 {
+        let ends = self.distance_m(from).min(self.distance_m(to));
+        let crosses = self.corners.len() > 2 && self.is_crossed(from, to);
+        if ends > -self.radius_m && !crosses {
+            let mut nearest = ends;
+            for (a, b) in self.edges() {
+                if segments_cross(from, to, a, b) {
+                    return -self.radius_m;
+                }
+                let gap = a
+                    .distance(nearest_on(from, to, a))
+                    .min(b.distance(nearest_on(from, to, b)));
+                nearest = nearest.min(gap - self.radius_m);
+            }
+            return nearest;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..32 {
+            let third = (high - low) / 3.0;
+            let near = self.distance_m(from.lerp(to, low + third));
+            let far = self.distance_m(from.lerp(to, high - third));
+            if near <= far {
+                high -= third;
+            } else {
+                low += third;
+            }
+        }
+        ends.min(self.distance_m(from.lerp(to, (low + high) / 2.0)))
+    }
+
+    fn is_crossed(&self, from: Vec2, to: Vec2) -> bool {
+        self.edges().any(|(a, b)| segments_cross(from, to, a, b))
+    }
+
+    /// How far inwards its border may be moved so that at least half of its thinnest place stays: a thin wall shrinks, but
+    /// never vanishes.
+    pub fn inset_limit_m(&self) -> f32 {
+        let perimeter: f32 = self.edges().map(|(a, b)| a.distance(b)).sum();
+        let area = crate::geometry::polygon::signed_area(self.corners).abs();
+        // Area by perimeter of a rectangle is between a quarter and a half of its width.
+        self.radius_m / 2.0 + 0.5 * area / perimeter.max(f32::MIN_POSITIVE)
+    }
+
+    /// The core's corners with the edges moved inwards by `inset_m`; empty where nothing is left.
+    pub fn inset(&self, inset_m: f32, out: &mut Vec<Vec2>) {
+        out.clear();
+        if self.corners.len() < 3 {
+            return;
+        }
+        out.extend(self.corners);
+        for (a, b) in self.edges() {
+            let inward = (b - a).perp().normalize_or_zero();
+            clip(out, a + inward * inset_m, inward);
+        }
+    }
+}
+
+/// Cuts a convex polygon down to what lies in front of a line.
+fn clip(corners: &mut Vec<Vec2>, on: Vec2, inward: Vec2) {
+    let count = corners.len();
+    for place in 0..count {
+        let (a, b) = (corners[place], corners[(place + 1) % count]);
+        let (da, db) = ((a - on).dot(inward), (b - on).dot(inward));
+        if da >= 0.0 {
+            corners.push(a);
+        }
+        if (da >= 0.0) != (db >= 0.0) {
+            corners.push(a.lerp(b, da / (da - db)));
+        }
+    }
+    corners.drain(..count);
+}
+
+/// The point of a line from `a` to `b` nearest to another.
+pub(crate) fn nearest_on(a: Vec2, b: Vec2, at: Vec2) -> Vec2 {
+    let along = b - a;
+    let t = (at - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
+    a + along * t.clamp(0.0, 1.0)
+}
+
+fn segments_cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
+    let side = |p: Vec2, q: Vec2, r: Vec2| (q - p).perp_dot(r - p);
+    let (x, y) = (side(a, b, c), side(a, b, d));
+    let (z, w) = (side(c, d, a), side(c, d, b));
+    (x > 0.0) != (y > 0.0) && (z > 0.0) != (w > 0.0) && a != b && c != d
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all() -> Footprints {
+        let mut all = Footprints::default();
+        all.push(&[Vec2::new(2.0, 0.0)], 0.5);
+        all.push_box(Vec2::new(0.0, 2.0), Vec2::new(1.0, 0.25), Vec2::Y);
+        all.push(&[Vec2::new(-2.0, -1.0), Vec2::new(-2.0, 1.0)], 0.25);
+        all
+    }
+
+    #[test]
+    fn distances_of_known_points() {
+        let all = all();
+        let each = |at| {
+            all.iter()
+                .map(|part| part.distance_m(at))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(each(Vec2::new(4.0, 0.0))[0], 1.5);
+        assert_eq!(each(Vec2::new(0.0, 2.0))[1], -0.25);
+        assert_eq!(each(Vec2::new(0.0, 4.0))[1], 1.0);
+        assert_eq!(each(Vec2::new(-3.0, 0.5))[2], 0.75);
+        assert!(all.is_clear(Vec2::new(-1.0, 0.0), Vec2::new(1.0, 0.0), 0.2));
+        assert!(!all.is_clear(Vec2::new(-1.0, 2.0), Vec2::new(1.0, 2.0), 0.0));
+        assert!(!all.is_clear(Vec2::new(-3.0, 0.0), Vec2::new(-1.0, 0.0), 0.0));
+    }
+
+    #[test]
+    fn solids_count_only_at_their_height() {
+        let solids = [
+            Solid::Sphere {
+                center_m: Vec3::new(0.0, -1.0, 0.0),
+                radius_m: 0.5,
+            },
+            Solid::Capsule {
+                from_m: Vec3::new(3.0, -2.0, 0.0),
+                to_m: Vec3::new(5.0, 0.0, 0.0),
+                radius_m: 0.1,
+            },
+        ];
+        let at_height = |y: f32| {
+            let mut prints = Footprints::default();
+            prints.push_solids(&solids, y - 0.01, y + 0.01);
+            prints
+        };
+        assert_eq!(at_height(0.5).len(), 0);
+        assert!((at_height(-1.4).distance_m(Vec2::new(-1.0, 0.0)) - 0.688).abs() < 1e-2);
+        // At its half height the trunk is under way, not at its ends.
+        let trunk = at_height(-1.0);
+        assert!(trunk.distance_m(Vec2::new(4.0, 0.0)) < 0.0);
+        assert!(trunk.distance_m(Vec2::new(3.2, 0.0)) > 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_distance_of_a_way_is_the_least_of_its_points(
+            ax in -4.0f32..4.0, ay in -4.0f32..4.0, bx in -4.0f32..4.0, by in -4.0f32..4.0,
+        ) {
+            let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
+            for part in all().iter() {
+                let way = part.way_distance_m(a, b);
+                let sampled = (0..=2000)
+                    .map(|n| part.distance_m(a.lerp(b, n as f32 / 2000.0)))
+                    .fold(f32::INFINITY, f32::min);
+                prop_assert!((way - sampled).abs() < 5e-3, "{way} {sampled}");
+            }
+        }
+
+        #[test]
+        fn an_inset_lies_as_deep_as_said(depth in 0.01f32..0.6, turn in 0.0f32..6.3) {
+            let mut one = Footprints::default();
+            one.push_box(Vec2::new(1.0, 2.0), Vec2::new(0.8, 0.5), Vec2::from_angle(turn));
+            let part = one.iter().next().unwrap();
+            let mut corners = Vec::new();
+            part.inset(depth, &mut corners);
+            prop_assert_eq!(corners.is_empty(), depth > 0.5);
+            for corner in corners {
+                prop_assert!((part.distance_m(corner) + depth).abs() < 1e-4);
+            }
+        }
+    }
+}

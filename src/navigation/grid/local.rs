@@ -1,0 +1,432 @@
+//! A grid made afresh around start and goal, and straight sight on it.
+//!
+//! In: obstacles in meters, an area, a margin. Out: cells that a swimmer's middle may be in, and their components. A cell
+//! is free when no point of it lies in a grown obstacle, so a way through free cells stays out of all of them.
+//! **Source**: 001 section 4.3, 4.4.
+
+use glam::{UVec2, Vec2};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::map::{Components, GridMap, SIDE_MAX};
+use crate::navigation::footprint::{Footprint, Footprints};
+
+/// How obstacles are drawn into a grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    /// All their cells.
+    #[default]
+    Filled,
+    /// The cells of their outline; a search never gets inside.
+    Outlined,
+}
+
+/// A rectangle in floor meters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Area {
+    /// Corner at least x and z.
+    pub low_m: Vec2,
+    /// Corner at largest x and z.
+    pub high_m: Vec2,
+}
+
+impl Area {
+    /// The area that two points span, grown on all sides.
+    pub fn around(a: Vec2, b: Vec2, grow_m: f32) -> Self {
+        Self {
+            low_m: a.min(b) - grow_m,
+            high_m: a.max(b) + grow_m,
+        }
+    }
+
+    /// Whether a point lies in it.
+    pub fn contains(&self, at: Vec2) -> bool {
+        at.cmpge(self.low_m).all() && at.cmple(self.high_m).all()
+    }
+
+    /// What lies in this and another.
+    pub fn common(&self, other: &Self) -> Self {
+        Self {
+            low_m: self.low_m.max(other.low_m),
+            high_m: self.high_m.min(other.high_m),
+        }
+    }
+}
+
+/// A grid with its place in the world.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LocalGrid {
+    area: Area,
+    cell_m: f32,
+    map: GridMap,
+    parts: Components,
+    spans: Vec<(f32, f32)>,
+    inset: Vec<Vec2>,
+}
+
+/// What a grid is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// The obstacles, not grown.
+    pub obstacles: &'a Footprints,
+    /// What they are grown by; negative lets a way graze them.
+    pub grow_m: f32,
+    /// Where the swimmer may be at all; beyond everything is blocked.
+    pub bounds: Area,
+    /// Filled or outlined.
+    pub fill: Fill,
+    /// Whether cells hang together over their corners alone.
+    pub diagonal: bool,
+}
+
+/// How much further than computed a shape reaches, against rounding, in cells.
+const ROUNDING: f32 = 1e-3;
+
+impl LocalGrid {
+    /// Draws all obstacles over an area anew. Keeps its memory.
+    pub fn build(&mut self, area: Area, cell_m: f32, ground: &Ground<'_>) {
+        self.area = area;
+        self.cell_m = cell_m.max(1e-3);
+        let cells = ((area.high_m - area.low_m) / self.cell_m)
+            .ceil()
+            .clamp(Vec2::ONE, Vec2::splat(SIDE_MAX as f32));
+        let size = cells.as_uvec2();
+        self.map.reset(size.x, size.y);
+        self.spans.clear();
+        self.spans
+            .resize(size.y as usize, (f32::INFINITY, f32::NEG_INFINITY));
+        self.block_beyond(&ground.bounds);
+        for part in ground.obstacles.iter() {
+            self.draw(&part, ground);
+        }
+        self.parts.label(&self.map, ground.diagonal);
+    }
+
+    /// The grid.
+    pub fn map(&self) -> &GridMap {
+        &self.map
+    }
+
+    /// Which cells hang together.
+    pub fn parts(&self) -> &Components {
+        &self.parts
+    }
+
+    /// What it covers.
+    pub fn area(&self) -> Area {
+        self.area
+    }
+
+    /// Side of a cell.
+    pub fn cell_m(&self) -> f32 {
+        self.cell_m
+    }
+
+    /// The cell of a point; `None` outside.
+    pub fn cell_at(&self, at: Vec2) -> Option<UVec2> {
+        let cell = ((at - self.area.low_m) / self.cell_m).floor();
+        let is_inside = cell.cmpge(Vec2::ZERO).all() && cell.cmplt(self.map.size().as_vec2()).all();
+        is_inside.then(|| cell.as_uvec2())
+    }
+
+    /// Middle of a cell.
+    pub fn middle_m(&self, cell: UVec2) -> Vec2 {
+        self.area.low_m + (cell.as_vec2() + 0.5) * self.cell_m
+    }
+
+    /// Whether the straight way between two points goes through free cells alone.
+    ///
+    /// Follows the cells that the way runs through (Amanatides and Woo 1987); where it passes a corner both cells beside it
+    /// must be free.
+    pub fn sees(&self, from: Vec2, to: Vec2) -> bool {
+        let a = (from - self.area.low_m) / self.cell_m;
+        let b = (to - self.area.low_m) / self.cell_m;
+        let free = |at: Vec2| at.cmpge(Vec2::ZERO).all() && self.map.is_free(at.as_uvec2());
+        let (mut cell, last) = (a.floor(), b.floor());
+        if !free(cell) || !free(last) {
+            return false;
+        }
+        let way = b - a;
+        let step = Vec2::new(1f32.copysign(way.x), 1f32.copysign(way.y));
+        // How much of the way it takes to cross a cell, and to come to the next border.
+        let each = way.abs().recip();
+        let border = Vec2::select(step.cmpgt(Vec2::ZERO), cell + 1.0 - a, a - cell);
+        let mut next = (border * each).map(|t| if t.is_nan() { f32::INFINITY } else { t });
+        let count = (last - cell).abs();
+        for _ in 0..(count.x + count.y) as usize {
+            // Nearly a corner counts as one.
+            if (next.x - next.y).abs() * way.length() < 1e-3 {
+                let x_first = Vec2::new(cell.x + step.x, cell.y);
+                let y_first = Vec2::new(cell.x, cell.y + step.y);
+                if !free(x_first) || !free(y_first) {
+                    return false;
+                }
+            }
+            if next.x < next.y {
+                cell.x += step.x;
+                next.x += each.x;
+            } else {
+                cell.y += step.y;
+                next.y += each.y;
+            }
+            if !free(cell) {
+                return false;
+            }
+        }
+        cell == last
+    }
+
+    fn block_beyond(&mut self, bounds: &Area) {
+        let low = (bounds.low_m - self.area.low_m) / self.cell_m;
+        let high = (bounds.high_m - self.area.low_m) / self.cell_m;
+        let size = self.map.size();
+        let from = low.ceil().max(Vec2::ZERO).as_uvec2().min(size);
+        let to = high.floor().max(Vec2::ZERO).as_uvec2().min(size);
+        for y in 0..size.y {
+            if y < from.y || y >= to.y {
+                self.map.fill_row(y, 0, size.x, false);
+            } else {
+                self.map.fill_row(y, 0, from.x, false);
+                self.map.fill_row(y, to.x, size.x, false);
+            }
+        }
+    }
+
+    /// Blocks the cells that a grown shape touches.
+    fn draw(&mut self, part: &Footprint<'_>, ground: &Ground<'_>) {
+        let radius_m = part.radius_m + ground.grow_m.max(-part.inset_limit_m());
+        let mut inset = std::mem::take(&mut self.inset);
+        let shape = if radius_m >= 0.0 {
+            Footprint { radius_m, ..*part }
+        } else {
+            part.inset(-radius_m, &mut inset);
+            Footprint {
+                corners: &inset,
+                radius_m: 0.0,
+            }
+        };
+        if !shape.corners.is_empty() {
+            let rows = self.mark_spans(&shape);
+            self.block_spans(rows, ground.fill);
+        }
+        self.inset = inset;
+    }
+
+    /// For every row of cells how far the shape reaches, in cells along x. Returns the first row and one past the last.
+    fn mark_spans(&mut self, shape: &Footprint<'_>) -> (usize, usize) {
+        let scale = 1.0 / self.cell_m;
+        let radius = shape.radius_m * scale + ROUNDING;
+        let origin = self.area.low_m;
+        let height = self.spans.len();
+        let row = |y: f32| (y.max(0.0) as usize).min(height);
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        for corner in shape.corners {
+            let y = (corner.y - origin.y) * scale;
+            (low, high) = (low.min(y - radius), high.max(y + radius));
+        }
+        if high <= 0.0 || low >= height as f32 {
+            return (0, 0);
+        }
+        let rows = (row(low), (row(high) + 1).min(height));
+        for (a, b) in shape.edges() {
+            let (a, b) = ((a - origin) * scale, (b - origin) * scale);
+            self.mark_disc(a, radius);
+            let out = -(b - a).perp().normalize_or_zero() * radius;
+            self.mark_line(a + out, b + out);
+        }
+        rows
+    }
+
+    /// Widens the rows' spans by a disc around a corner.
+    fn mark_disc(&mut self, at: Vec2, radius: f32) {
+        let height = self.spans.len();
+        let first = (at.y - radius).max(0.0) as usize;
+        let last = (at.y + radius).max(-1.0).floor();
+        if last < 0.0 {
+            return;
+        }
+        for row in first..(last as usize + 1).min(height) {
+            let y = row as f32;
+            let off = at.y - at.y.clamp(y, y + 1.0);
+            let half = (radius * radius - off * off).max(0.0).sqrt();
+            let span = &mut self.spans[row];
+            *span = (span.0.min(at.x - half), span.1.max(at.x + half));
+        }
+    }
+
+    /// Widens the rows' spans by a line.
+    fn mark_line(&mut self, a: Vec2, b: Vec2) {
+        let (low, high) = if a.y <= b.y { (a, b) } else { (b, a) };
+        if high.y < 0.0 {
+            return;
+        }
+        let height = self.spans.len();
+        let rise = high.y - low.y;
+        let slope = if rise > 1e-6 {
+            (high.x - low.x) / rise
+        } else {
+            0.0
+        };
+        let first = low.y.max(0.0) as usize;
+        for row in first..(high.y as usize + 1).min(height) {
+            let (from, to) = (low.y.max(row as f32), high.y.min(row as f32 + 1.0));
+            let (mut p, mut q) = (low.x + (from - low.y) * slope, low.x + (to - low.y) * slope);
+            if rise <= 1e-6 {
+                (p, q) = (low.x, high.x);
+            }
+            let span = &mut self.spans[row];
+            *span = (span.0.min(p).min(q), span.1.max(p).max(q));
+        }
+    }
+
+    fn block_spans(&mut self, (first, end): (usize, usize), fill: Fill) {
+        let cells = |(from, to): (f32, f32)| {
+            let from = (from - ROUNDING).max(0.0) as u32;
+            let to = if to < 0.0 {
+                0
+            } else {
+                (to + ROUNDING) as u32 + 1
+            };
+            (from, to.max(from))
+        };
+        for row in first..end {
+            let (from, to) = cells(self.spans[row]);
+            // The cells that have the shape on both sides, above and below are its inside.
+            let inside = if fill == Fill::Outlined && row > first && row + 1 < end {
+                let (above, below) = (cells(self.spans[row - 1]), cells(self.spans[row + 1]));
+                let from = (from + 1).max(above.0).max(below.0);
+                let to = (to.max(1) - 1).min(above.1).min(below.1);
+                (from, to.max(from))
+            } else {
+                (to, to)
+            };
+            self.map.fill_row(row as u32, from, inside.0.min(to), false);
+            self.map.fill_row(row as u32, inside.1.max(from), to, false);
+        }
+        self.spans[first..end].fill((f32::INFINITY, f32::NEG_INFINITY));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ground<'a>(obstacles: &'a Footprints, grow_m: f32, fill: Fill) -> Ground<'a> {
+        Ground {
+            obstacles,
+            grow_m,
+            bounds: Area::around(Vec2::ZERO, Vec2::ZERO, 100.0),
+            fill,
+            diagonal: false,
+        }
+    }
+
+    fn shapes() -> impl Strategy<Value = Footprints> {
+        let one = (
+            -3.0f32..3.0,
+            -3.0f32..3.0,
+            0.02f32..1.0,
+            0.02f32..1.0,
+            0.0f32..6.3,
+            0..3u8,
+        );
+        prop::collection::vec(one, 0..6).prop_map(|list| {
+            let mut all = Footprints::default();
+            for (x, y, a, b, turn, kind) in list {
+                let (at, axis) = (Vec2::new(x, y), Vec2::from_angle(turn));
+                match kind {
+                    0 => all.push(&[at], a),
+                    1 => all.push_box(at, Vec2::new(a, b), axis),
+                    _ => all.push(&[at, at + axis * a], b * 0.3),
+                }
+            }
+            all
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_is_free_only_where_no_point_of_it_is_in_a_grown_obstacle(
+            all in shapes(), grow in -0.1f32..0.3, u in 0.0f32..1.0, v in 0.0f32..1.0,
+        ) {
+            let mut grid = LocalGrid::default();
+            let area = Area::around(Vec2::ZERO, Vec2::ZERO, 3.0);
+            grid.build(area, 0.1, &ground(&all, grow, Fill::Filled));
+            let size = grid.map().size();
+            let mut far = 0;
+            for y in 0..size.y {
+                for x in 0..size.x {
+                    let cell = UVec2::new(x, y);
+                    let at = grid.middle_m(cell) + (Vec2::new(u, v) - 0.5) * grid.cell_m();
+                    let gap = all.distance_m(at);
+                    if grid.map().is_free(cell) {
+                        prop_assert!(gap > grow - 1e-4, "{at} {gap}");
+                    } else {
+                        // No cell is blocked that is far from all.
+                        far += usize::from(all.distance_m(grid.middle_m(cell)) > grow.max(0.0) + 0.1 * 0.75);
+                    }
+                }
+            }
+            prop_assert_eq!(far, 0);
+        }
+
+        #[test]
+        fn an_outline_closes_off_the_inside(all in shapes(), grow in 0.0f32..0.3) {
+            let (mut filled, mut outlined) = (LocalGrid::default(), LocalGrid::default());
+            let area = Area::around(Vec2::ZERO, Vec2::ZERO, 5.0);
+            filled.build(area, 0.1, &ground(&all, grow, Fill::Filled));
+            outlined.build(area, 0.1, &ground(&all, grow, Fill::Outlined));
+            let size = filled.map().size();
+            let outer = outlined.parts().of(UVec2::ZERO);
+            for y in 0..size.y {
+                for x in 0..size.x {
+                    let cell = UVec2::new(x, y);
+                    if !filled.map().is_free(cell) {
+                        prop_assert!(outlined.parts().of(cell).is_none() || outlined.parts().of(cell) != outer);
+                    } else {
+                        prop_assert!(outlined.map().is_free(cell));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_seen_is_clear(
+            all in shapes(), grow in 0.0f32..0.2,
+            ax in -3.0f32..3.0, ay in -3.0f32..3.0, bx in -3.0f32..3.0, by in -3.0f32..3.0,
+        ) {
+            let mut grid = LocalGrid::default();
+            grid.build(Area::around(Vec2::ZERO, Vec2::ZERO, 3.0), 0.1, &ground(&all, grow, Fill::Filled));
+            let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
+            if grid.sees(a, b) {
+                prop_assert!(all.is_clear(a, b, grow - 1e-4));
+            }
+        }
+    }
+
+    #[test]
+    fn sight_along_axes_and_over_corners() {
+        let mut all = Footprints::default();
+        all.push_box(Vec2::new(0.5, 0.5), Vec2::splat(0.45), Vec2::X);
+        let mut grid = LocalGrid::default();
+        grid.build(
+            Area::around(Vec2::ZERO, Vec2::ZERO, 3.0),
+            1.0,
+            &ground(&all, 0.0, Fill::Filled),
+        );
+        assert!(grid.sees(Vec2::new(-2.5, -0.5), Vec2::new(2.5, -0.5)));
+        assert!(grid.sees(Vec2::new(1.5, -2.5), Vec2::new(1.5, 2.5)));
+        assert!(!grid.sees(Vec2::new(-2.5, 0.5), Vec2::new(2.5, 0.5)));
+        assert!(
+            !grid.sees(Vec2::new(-0.5, 1.5), Vec2::new(1.5, -0.5)),
+            "over a corner"
+        );
+        assert!(grid.sees(Vec2::new(-0.5, 1.5), Vec2::new(-0.5, 1.5)));
+        assert!(
+            !grid.sees(Vec2::new(0.0, -9.0), Vec2::new(0.0, 2.0)),
+            "from outside"
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! Ways on a grid of free and blocked cells. **Source**: 5-navigation.md part B, 001.
+
+pub mod local;
+pub mod map;
+pub mod open;
+pub mod search;
+
+pub use local::{Area, Fill, Ground, LocalGrid};
+pub use map::{Components, GridMap};
+pub use open::OpenKind;
+pub use search::{Connectivity, Corners, Effort, Progress, Search, SearchRules, quick_path};

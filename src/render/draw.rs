@@ -1,0 +1,251 @@
+//! Draw data: what a frame shows, as plain numbers, before anything touches the GPU.
+//!
+//! In: two snapshots and a moment between them. Out: instances and joint matrices by species, soft shadows on the
+//! ground. Buffers are reused; a steady frame allocates nothing.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Affine3A;
+
+use super::frame::Scenery;
+use super::pose::{Animator, Body, Individual, Rows, rows};
+use super::shade::{ShadeCorner, strip};
+use crate::world::{AgentPose, Snapshot};
+
+/// Bodies shorter than this in the picture are drawn with their light mesh.
+const LIGHT_BELOW_PX: f32 = 150.0;
+
+/// How much larger the picture below the surface is drawn than shown, so that refraction finds something at its edges.
+pub const OVERSCAN: f32 = 1.04;
+
+/// One drawn body; twin of `Instance` in `shaders/below.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Instance {
+    /// Cosine and sine of the hue's turn, brightness, shine.
+    pub tint: [f32; 4],
+    /// First joint matrix, layer of the skin or −1, length, unused.
+    pub kind: [f32; 4],
+}
+
+/// The instances of one mesh, in a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// First instance.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// Everything a frame shows.
+#[derive(Debug, Default)]
+pub struct DrawList {
+    /// Bodies, by species, then by depth from the ground up.
+    pub instances: Vec<Instance>,
+    /// World-space joint matrices; an instance knows its first.
+    pub joints: Vec<Rows>,
+    /// Two batches a species: the full bodies, then the light ones.
+    pub batches: Vec<Batch>,
+    /// Soft shadows: strips of pairs of corners, [`super::silhouette::STATIONS`] pairs each.
+    pub shade: Vec<ShadeCorner>,
+    agents: Vec<AgentPose>,
+    /// Batch, height and index of every agent, in the order of drawing.
+    order: Vec<(u32, f32, u32)>,
+    matrices: Vec<Affine3A>,
+    animator: Animator,
+    time_secs: Option<f64>,
+}
+
+impl DrawList {
+    /// Lays out the moment `alpha` (0..1) between two snapshots. Returns its time and the time since the last one.
+    pub fn lay_out(
+        &mut self,
+        previous: &Snapshot,
+        next: &Snapshot,
+        alpha: f32,
+        bodies: &[Body],
+        scenery: &Scenery,
+    ) -> (f64, f32) {
+        interpolate(previous, next, alpha, &mut self.agents);
+        let time_secs =
+            previous.time_secs + (next.time_secs - previous.time_secs) * f64::from(alpha);
+        let since = self
+            .time_secs
+            .map_or(0.0, |before| (time_secs - before).clamp(0.0, 0.25));
+        self.time_secs = Some(time_secs);
+        self.animator.advance(since as f32, &self.agents, bodies);
+        self.instances.clear();
+        self.joints.clear();
+        self.batches.clear();
+        self.shade.clear();
+        // Deepest first, so that translucent fins show what swims below them; ties by id keep the order stable.
+        self.order.clear();
+        for (index, agent) in self.agents.iter().enumerate() {
+            let Some(body) = bodies.get(usize::from(agent.species)) else {
+                continue;
+            };
+            let length_m = Individual::new(agent.id, &body.look).length_m;
+            let seen_px = length_m * scenery.pixels_per_m;
+            let is_light = !body.model.light.is_empty() && seen_px < LIGHT_BELOW_PX;
+            let batch = 2 * u32::from(agent.species) + u32::from(is_light);
+            self.order.push((batch, agent.position_m.y, index as u32));
+        }
+        self.order
+            .sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        self.batches.resize(2 * bodies.len(), Batch::default());
+        for at in 0..self.order.len() {
+            let Some(&(batch, _, index)) = self.order.get(at) else {
+                break;
+            };
+            self.lay_out_one(batch, index, bodies, scenery);
+        }
+        (time_secs, since as f32)
+    }
+
+    fn lay_out_one(&mut self, batch: u32, index: u32, bodies: &[Body], scenery: &Scenery) {
+        let species = batch as usize / 2;
+        let agent = self.agents.get(index as usize).copied();
+        let (Some(agent), Some(body)) = (agent, bodies.get(species)) else {
+            return;
+        };
+        if let Some(batch) = self.batches.get_mut(batch as usize) {
+            if batch.count == 0 {
+                batch.first = self.instances.len() as u32;
+            }
+            batch.count += 1;
+        }
+        self.matrices.clear();
+        self.animator
+            .pose(index as usize, &agent, body, &mut self.matrices);
+        let instance = instance(&agent, body, species, self.joints.len());
+        let length_m = instance.kind[2];
+        self.instances.push(instance);
+        self.joints.extend(self.matrices.iter().map(rows));
+        let line = body.stations.bent(&self.matrices);
+        strip(&line, length_m, species + 1, scenery, &mut self.shade);
+    }
+
+    /// The agents as they stand in this frame.
+    pub fn agents(&self) -> &[AgentPose] {
+        &self.agents
+    }
+}
+
+fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) -> Instance {
+    let individual = Individual::new(agent.id, &body.look);
+    let layer = if body.model.skin.is_some() {
+        species as f32
+    } else {
+        -1.0
+    };
+    Instance {
+        tint: [
+            individual.hue_rad.cos(),
+            individual.hue_rad.sin(),
+            individual.brightness,
+            body.look.shine,
+        ],
+        kind: [first_joint as f32, layer, individual.length_m, 0.0],
+    }
+}
+
+/// The agents at a moment between two snapshots. Those that were put back stand where they are now; those that are new
+/// appear, those that are gone vanish.
+pub fn interpolate(previous: &Snapshot, next: &Snapshot, alpha: f32, out: &mut Vec<AgentPose>) {
+    out.clear();
+    let mut before = previous.agents.iter().peekable();
+    for now in &next.agents {
+        while before.next_if(|agent| agent.id < now.id).is_some() {}
+        let from = before
+            .next_if(|agent| agent.id == now.id)
+            .filter(|_| !now.teleported);
+        let Some(from) = from else {
+            out.push(*now);
+            continue;
+        };
+        let mix = |a: f32, b: f32| a + (b - a) * alpha;
+        let forward = from
+            .forward
+            .lerp(now.forward, alpha)
+            .normalize_or(now.forward);
+        let up = from.up.lerp(now.up, alpha);
+        out.push(AgentPose {
+            position_m: from.position_m.lerp(now.position_m, alpha),
+            forward,
+            up: (up - forward * up.dot(forward)).normalize_or(now.up),
+            velocity_mps: from.velocity_mps.lerp(now.velocity_mps, alpha),
+            turn_rate_rps: mix(from.turn_rate_rps, now.turn_rate_rps),
+            acceleration_mps2: mix(from.acceleration_mps2, now.acceleration_mps2),
+            boost: mix(from.boost, now.boost),
+            ..*now
+        });
+    }
+    out.retain(|agent| {
+        agent.position_m.is_finite() && agent.forward.is_finite() && agent.up.is_finite()
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    fn agent(id: u32, x: f32) -> AgentPose {
+        AgentPose {
+            id,
+            species: 0,
+            position_m: Vec3::new(x, -0.5, 0.0),
+            forward: Vec3::X,
+            up: Vec3::Y,
+            velocity_mps: Vec3::X,
+            turn_rate_rps: 0.0,
+            acceleration_mps2: 0.0,
+            boost: 0.0,
+            radius_m: 0.1,
+            teleported: false,
+        }
+    }
+
+    fn snapshot(agents: Vec<AgentPose>) -> Snapshot {
+        Snapshot {
+            agents,
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn fish_glide_between_snapshots_but_jump_where_they_were_put_back() {
+        let before = snapshot(vec![agent(1, 0.0), agent(2, 0.0), agent(4, 0.0)]);
+        let put_back = AgentPose {
+            teleported: true,
+            ..agent(2, 3.0)
+        };
+        let after = snapshot(vec![agent(1, 1.0), put_back, agent(3, 9.0)]);
+        let mut out = Vec::new();
+        interpolate(&before, &after, 0.25, &mut out);
+        let seen: Vec<_> = out.iter().map(|a| (a.id, a.position_m.x)).collect();
+        assert_eq!(seen, [(1, 0.25), (2, 3.0), (3, 9.0)]);
+    }
+
+    #[test]
+    fn turning_fish_keep_a_unit_frame() {
+        let before = snapshot(vec![agent(1, 0.0)]);
+        let after = snapshot(vec![AgentPose {
+            forward: Vec3::Z,
+            up: Vec3::new(1.0, 1.0, 0.0).normalize(),
+            ..agent(1, 1.0)
+        }]);
+        let mut out = Vec::new();
+        interpolate(&before, &after, 0.5, &mut out);
+        let pose = out[0];
+        assert!(pose.forward.is_normalized() && pose.up.is_normalized());
+        assert!(pose.forward.dot(pose.up).abs() < 1e-5);
+    }
+
+    #[test]
+    fn broken_agents_are_left_out() {
+        let mut out = Vec::new();
+        let broken = snapshot(vec![agent(1, f32::NAN), agent(2, 1.0)]);
+        interpolate(&broken, &broken, 0.5, &mut out);
+        assert_eq!(out.len(), 1);
+    }
+}

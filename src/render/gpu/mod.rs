@@ -1,0 +1,350 @@
+//! The GPU: turns draw data into pixels. Knows triangles and light, no fish and no visitors.
+//!
+//! One frame: the height field takes its steps and bends light to the ground (compute), shadows darken that light,
+//! stones and fish are drawn over nothing, and for every projector a last pass looks through the moving surface at them
+//! and at the ground that was painted once, through film and warp, onto the projector's pixels.
+
+mod bodies;
+mod device;
+mod groups;
+mod head;
+mod passes;
+mod pipelines;
+mod present;
+mod targets;
+mod watch;
+
+use wgpu::BufferUsages;
+
+pub use device::Gpu;
+pub use pipelines::SHADERS;
+pub use present::{Acquired, Offscreen, Screen, WindowScreen, WindowTarget};
+
+use self::bodies::{Mesh, upload};
+use self::groups::{Given, Groups, Samplers};
+use self::head::Head;
+use self::pipelines::{Layouts, Pipelines};
+use self::targets::{Fixed, Growing, Targets, buffer};
+use super::draw::DrawList;
+use super::dust::Dust;
+use super::error::RenderError;
+use super::frame::{self, Frame, Scenery};
+use super::model::Model;
+use super::overlay::{Overlay, OverlayWish};
+use super::params::{SceneLook, SpeciesLook};
+use super::pose::Body;
+use super::projector::OutputParams;
+use super::still::{RockShape, STILL_MODELS, StillLife};
+use super::view::View;
+use super::water::Stir;
+use crate::geometry::Surface;
+use crate::world::Snapshot;
+
+/// What a renderer shows: fixed as long as it lives.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The surface that fills the picture.
+    pub surface: Surface,
+    /// The projectors, one at least.
+    pub outputs: Vec<OutputParams>,
+    /// Light, water and ground.
+    pub look: SceneLook,
+    /// Depth of the ground below the surface.
+    pub depth_m: f32,
+    /// Looks and models, in the order that the snapshots number species.
+    pub species: Vec<(SpeciesLook, Model)>,
+    /// Models of still things, [`STILL_MODELS`] of them; with fewer, none are drawn.
+    pub stones: Vec<Model>,
+    /// The stones.
+    pub rocks: Vec<RockShape>,
+    /// What is drawn over the picture, beside the marks of the snapshots.
+    pub wish: OverlayWish,
+    /// Four samples a pixel for smooth edges, at about twice the cost without a graphics card.
+    pub smooth_edges: bool,
+}
+
+/// Draws frames of one scene on one device.
+pub struct Renderer {
+    gpu: Gpu,
+    layouts: Layouts,
+    pipelines: Pipelines,
+    targets: Targets,
+    samplers: Samplers,
+    fixed: Fixed,
+    frame_buffer: wgpu::Buffer,
+    field: [wgpu::Buffer; 2],
+    light: wgpu::Buffer,
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    shade_indices: Growing,
+    shade: Growing,
+    instances: Growing,
+    joints: Growing,
+    groups: Groups,
+    meshes: Vec<Mesh>,
+    heads: Vec<Head>,
+    bodies: Vec<Body>,
+    surface: Surface,
+    scenery: Scenery,
+    look: SceneLook,
+    frame: Frame,
+    list: DrawList,
+    overlay: Overlay,
+    stir: Stir,
+    stones: StillLife,
+    dust: Dust,
+    specks: Growing,
+    /// Which of the two field buffers holds the newest heights.
+    newest: usize,
+    /// What is drawn over the picture, beside the marks of the snapshots.
+    pub wish: OverlayWish,
+}
+
+impl Renderer {
+    /// Makes everything that lives as long as the scene, on a device without a window.
+    ///
+    /// # Errors
+    /// When the picture is beyond the device's limits, an output's parameters make no picture, or the device reports an
+    /// error.
+    pub fn new(gpu: Gpu, setup: Setup) -> Result<Self, RenderError> {
+        let Setup {
+            surface,
+            outputs,
+            look,
+            depth_m,
+            species,
+            stones,
+            rocks,
+            wish,
+            smooth_edges,
+        } = setup;
+        let device = &gpu.device;
+        let samples = if smooth_edges { 4 } else { 1 };
+        let bodies: Vec<Body> = species
+            .into_iter()
+            .map(|(look, model)| Body::new(model, look))
+            .collect();
+        let models = || bodies.iter().map(|body| &body.model);
+        let layouts = Layouts::new(device);
+        let influences = stones.iter().chain(models()).map(Model::influences).max();
+        let pipelines = Pipelines::new(
+            device,
+            &layouts,
+            surface.kind,
+            samples,
+            influences.unwrap_or(1),
+        );
+        let samplers = Samplers::new(device);
+        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs)?;
+        let size = picture_px(&gpu, &heads);
+        let scenery = Scenery::new(&look, &surface, size, depth_m);
+        let targets = Targets::new(device, size, &scenery.grid, samples);
+        let fixed = Fixed::new(device, &gpu.queue, models());
+        let (meshes, vertices, indices) =
+            upload(&gpu, stones.iter().take(STILL_MODELS).chain(models()));
+        let cells = scenery.grid.cells() as u64;
+        let make = |label, usage, bytes| buffer(device, label, usage, bytes);
+        let field =
+            ["field a", "field b"].map(|label| make(label, BufferUsages::STORAGE, cells * 16));
+        let cleared = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let light = make("light", cleared, cells * 4);
+        let written = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let frame_buffer = make("frame", written, size_of::<Frame>() as u64);
+        let grow = |label, usage, bytes| Growing::new(device, label, usage, bytes);
+        let instances = grow("instances", BufferUsages::STORAGE, 4096);
+        let joints = grow("joints", BufferUsages::STORAGE, 65536);
+        let stones = if stones.len() < STILL_MODELS {
+            StillLife::default()
+        } else {
+            StillLife::new(&rocks, &surface, &look, &scenery)
+        };
+        let frame = frame::still_frame(&look, &surface, &scenery);
+        let groups = Groups::new(&Given {
+            device,
+            layouts: &layouts,
+            targets: &targets,
+            samplers: &samplers,
+            fixed: &fixed,
+            frame: &frame_buffer,
+            field: &field,
+            light: &light,
+            instances: &instances,
+            joints: &joints,
+        });
+        let renderer = Self {
+            shade_indices: grow("shade indices", BufferUsages::INDEX, 65536),
+            shade: grow("shade", BufferUsages::VERTEX, 65536),
+            stir: Stir::new(scenery.grid),
+            dust: Dust::new(&look, &surface, depth_m),
+            specks: grow("specks", BufferUsages::VERTEX, 4096),
+            list: DrawList::default(),
+            overlay: Overlay::default(),
+            newest: 0,
+            wish,
+            gpu,
+            layouts,
+            pipelines,
+            targets,
+            samplers,
+            fixed,
+            frame_buffer,
+            field,
+            light,
+            vertices,
+            indices,
+            instances,
+            joints,
+            groups,
+            meshes,
+            heads,
+            bodies,
+            surface,
+            scenery,
+            look,
+            frame,
+            stones,
+        };
+        renderer.paint_ground();
+        renderer.gpu.check()?;
+        Ok(renderer)
+    }
+
+    /// The device it draws on.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// The way from the world to each projector's pixels.
+    pub fn views(&self) -> impl Iterator<Item = &View> {
+        self.heads.iter().map(|head| &head.view)
+    }
+
+    /// Draws the moment `alpha` (0..1) between two snapshots. The pictures stay on the GPU until [`Self::read`].
+    ///
+    /// # Errors
+    /// [`RenderError::Device`] when the device reported an error or is lost.
+    pub fn draw(
+        &mut self,
+        previous: &Snapshot,
+        next: &Snapshot,
+        alpha: f32,
+    ) -> Result<(), RenderError> {
+        let (time_secs, since_secs) =
+            self.list
+                .lay_out(previous, next, alpha, &self.bodies, &self.scenery);
+        self.stir.splash(&next.splashes, &self.surface);
+        let (steps, stirred) = self.stir.advance(since_secs, &next.shadows);
+        self.dust.advance(since_secs, time_secs, &next.shadows);
+        self.lay_marks(next);
+        frame::set_time(&mut self.frame, time_secs, self.look.swell, steps);
+        if stirred {
+            targets::write(
+                &self.gpu.queue,
+                &self.targets.presence,
+                (0, 0),
+                self.scenery.grid.size,
+                &self.stir.bytes,
+            );
+        }
+        self.upload_frame();
+        for head in &mut self.heads {
+            head.upload(&self.gpu, &self.overlay);
+            head.limit(&self.gpu, time_secs)?;
+        }
+        let mut encoder = self
+            .gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        self.move_water(&mut encoder, steps);
+        self.light_ground(&mut encoder);
+        self.draw_bodies(&mut encoder);
+        for head in &self.heads {
+            head.show(&mut encoder, &self.pipelines, &self.groups);
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        for head in &mut self.heads {
+            head.submitted(time_secs);
+        }
+        self.gpu.check()
+    }
+
+    /// How often the flash limiter slowed a projector's picture down.
+    pub fn dimmed(&self) -> u64 {
+        self.heads.iter().map(Head::dimmed).sum()
+    }
+
+    /// Multiplies the light of the scene from now on: a director's dusk, and what tests flash with.
+    pub fn set_exposure(&mut self, exposure: f32) {
+        self.frame.set_exposure(exposure);
+    }
+
+    /// Lays the marks that are wished for over the picture.
+    fn lay_marks(&mut self, next: &Snapshot) {
+        self.overlay.clear(&self.surface);
+        if let Some(pattern) = self.wish.pattern {
+            self.overlay
+                .pattern(pattern, self.heads.iter().map(|head| &head.view));
+            return;
+        }
+        if let Some(target) = &next.target {
+            self.overlay.target(target);
+        }
+        if self.wish.vectors {
+            self.overlay.vectors(self.list.agents());
+        }
+        if self.wish.shadows {
+            self.overlay.shadows(&next.shadows);
+        }
+        self.overlay.annotations(&next.marks);
+    }
+
+    /// Binds anew what the shaders are given, after something was made anew.
+    fn regroup(&mut self) {
+        self.groups = Groups::new(&Given {
+            device: &self.gpu.device,
+            layouts: &self.layouts,
+            targets: &self.targets,
+            samplers: &self.samplers,
+            fixed: &self.fixed,
+            frame: &self.frame_buffer,
+            field: &self.field,
+            light: &self.light,
+            instances: &self.instances,
+            joints: &self.joints,
+        });
+    }
+
+    /// Copies the finished picture of a projector (from 0) into `rgba`: rows from the top, 4 bytes a pixel, sRGB.
+    ///
+    /// # Errors
+    /// [`RenderError::Device`] when the device does not answer; [`RenderError::Output`] when there is no such projector.
+    pub fn read(&mut self, output: usize, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
+        let head = self
+            .heads
+            .get(output)
+            .ok_or_else(|| RenderError::Output(format!("there is no output {output}")))?;
+        head.read(&self.gpu, rgba)
+    }
+}
+
+/// The ends of all projectors.
+fn heads(
+    gpu: &Gpu,
+    layouts: &Layouts,
+    samplers: &Samplers,
+    surface: &Surface,
+    outputs: &[OutputParams],
+) -> Result<Vec<Head>, RenderError> {
+    let make = |output| Head::new(gpu, layouts, &samplers.flat, surface, output);
+    outputs.iter().map(make).collect()
+}
+
+/// Pixels of the whole surface's picture, so that every projector shows its part of it one to one.
+fn picture_px(gpu: &Gpu, heads: &[Head]) -> [u32; 2] {
+    let most = f64::from(gpu.device.limits().max_texture_dimension_2d) / 1.5;
+    let wanted = heads.iter().fold([16.0f64; 2], |size, head| {
+        let [width, height] = head.view.warp.picture_px(head.view.size_px);
+        [size[0].max(width), size[1].max(height)]
+    });
+    wanted.map(|side| side.round().min(most) as u32)
+}

@@ -1,0 +1,378 @@
+//! The pictures and buffers that live on the GPU, and how bytes get into them.
+
+use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
+
+use super::pipelines::{DEPTH, GROUND, GROUND_LIGHT, LIGHT, SHOWN, SLOPES};
+use crate::render::letters;
+use crate::render::model::Model;
+use crate::render::pose::chance;
+use crate::render::silhouette::{self, Levels};
+use crate::render::water::Grid;
+
+/// A texture of one level.
+pub(super) fn picture(
+    device: &Device,
+    label: &str,
+    size: [u32; 2],
+    format: TextureFormat,
+    usage: TextureUsages,
+    samples: u32,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d {
+            width: size[0].max(1),
+            height: size[1].max(1),
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: samples,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    })
+}
+
+fn view(texture: &wgpu::Texture) -> TextureView {
+    texture.create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+/// The pictures that a frame passes through before it is shown.
+pub(super) struct Targets {
+    pub(super) ground: TextureView,
+    pub(super) ground_light: TextureView,
+    pub(super) bodies: TextureView,
+    /// With several samples a pixel, what is resolved into `bodies`.
+    pub(super) body_samples: Option<TextureView>,
+    pub(super) depth: TextureView,
+    pub(super) slopes: TextureView,
+    pub(super) caustics: TextureView,
+    pub(super) presence: wgpu::Texture,
+}
+
+impl Targets {
+    pub(super) fn new(device: &Device, size: [u32; 2], grid: &Grid, samples: u32) -> Self {
+        let most = device.limits().max_texture_dimension_2d;
+        let only_drawn = TextureUsages::RENDER_ATTACHMENT;
+        let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
+        let written = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
+        let scaled = |factor: f32| size.map(|s| ((s as f32 * factor) as u32).clamp(16, most));
+        let make = |label: &str, size, format, usage, samples| {
+            view(&picture(device, label, size, format, usage, samples))
+        };
+        Self {
+            ground: make("ground", scaled(1.25), GROUND, drawn, 1),
+            ground_light: make("ground light", scaled(0.36), GROUND_LIGHT, drawn, 1),
+            bodies: make("bodies", size, LIGHT, drawn, 1),
+            body_samples: (samples > 1)
+                .then(|| make("body samples", size, LIGHT, only_drawn, samples)),
+            depth: make("depth", size, DEPTH, only_drawn, samples),
+            slopes: make("slopes", grid.size, SLOPES, written, 1),
+            caustics: make("caustics", grid.size, LIGHT, written, 1),
+            presence: picture(
+                device,
+                "presence",
+                grid.size,
+                TextureFormat::R8Unorm,
+                TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
+                1,
+            ),
+        }
+    }
+}
+
+/// A projector's finished picture.
+pub(super) struct Finished {
+    pub(super) texture: wgpu::Texture,
+    pub(super) view: TextureView,
+}
+
+impl Finished {
+    pub(super) fn new(device: &Device, size: [u32; 2]) -> Self {
+        let usage = TextureUsages::RENDER_ATTACHMENT
+            | TextureUsages::COPY_SRC
+            | TextureUsages::TEXTURE_BINDING;
+        let texture = picture(device, "finished", size, SHOWN, usage, 1);
+        Self {
+            view: view(&texture),
+            texture,
+        }
+    }
+}
+
+/// Pictures that are made once and never drawn on.
+pub(super) struct Fixed {
+    pub(super) skins: TextureView,
+    pub(super) silhouettes: TextureView,
+    pub(super) letters: TextureView,
+    pub(super) noise: TextureView,
+}
+
+impl Fixed {
+    pub(super) fn new<'a>(
+        device: &Device,
+        queue: &Queue,
+        models: impl Iterator<Item = &'a Model> + Clone,
+    ) -> Self {
+        let outlines: Vec<_> = std::iter::once(silhouette::disc())
+            .chain(models.clone().map(silhouette::of))
+            .collect();
+        Self {
+            skins: skins(device, queue, models),
+            silhouettes: silhouettes(device, queue, &outlines),
+            letters: letters(device, queue),
+            noise: ripple_noise(device, queue),
+        }
+    }
+}
+
+/// The picture of all letters.
+fn letters(device: &Device, queue: &Queue) -> TextureView {
+    let size = letters::size_px();
+    let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
+    let texture = picture(device, "letters", size, TextureFormat::R8Unorm, usage, 1);
+    write(queue, &texture, (0, 0), size, &letters::picture());
+    view(&texture)
+}
+
+/// Side of the noise that wavelets and bubbles are made of.
+const NOISE_PX: u32 = 256;
+
+/// Noise that tiles: two of four pixels for wavelets, one of larger cells for bubbles.
+fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
+    let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
+    let size = [NOISE_PX; 2];
+    let texture = picture(
+        device,
+        "ripple noise",
+        size,
+        TextureFormat::Rgba8Unorm,
+        usage,
+        1,
+    );
+    let lattice = |x: u32, y: u32, cells: u32, layer: u32| {
+        chance((x % cells) + (y % cells) * cells, 70 + layer)
+    };
+    let noise = |x: u32, y: u32, cells: u32, layer: u32| {
+        let step = NOISE_PX / cells;
+        let (column, row) = (x / step, y / step);
+        let ease = |v: u32| {
+            let t = (v % step) as f32 / step as f32;
+            t * t * (3.0 - 2.0 * t)
+        };
+        let (u, v) = (ease(x), ease(y));
+        let along = |row: u32| {
+            let (a, b) = (
+                lattice(column, row, cells, layer),
+                lattice(column + 1, row, cells, layer),
+            );
+            a + (b - a) * u
+        };
+        let (top, bottom) = (along(row), along(row + 1));
+        top + (bottom - top) * v
+    };
+    let mut bytes = Vec::with_capacity((NOISE_PX * NOISE_PX * 4) as usize);
+    for y in 0..NOISE_PX {
+        for x in 0..NOISE_PX {
+            let bubbles = 0.5 * noise(x, y, 64, 2) + 0.5 * noise(x, y, 128, 3);
+            let values = [noise(x, y, 128, 0), noise(x, y, 128, 1), bubbles, 1.0];
+            bytes.extend(values.map(|v| (v * 255.0).round() as u8));
+        }
+    }
+    write(queue, &texture, (0, 0), size, &bytes);
+    view(&texture)
+}
+
+/// A buffer that grows when what is written no longer fits.
+pub(super) struct Growing {
+    label: &'static str,
+    usage: BufferUsages,
+    pub(super) buffer: wgpu::Buffer,
+    written: bool,
+}
+
+impl Growing {
+    pub(super) fn new(
+        device: &Device,
+        label: &'static str,
+        usage: BufferUsages,
+        bytes: u64,
+    ) -> Self {
+        let usage = usage | BufferUsages::COPY_DST;
+        Self {
+            label,
+            usage,
+            buffer: buffer(device, label, usage, bytes),
+            written: false,
+        }
+    }
+
+    /// Makes room; `true` when the buffer was made anew, larger, and must be bound and written again.
+    pub(super) fn fit(&mut self, device: &Device, bytes: u64) -> bool {
+        let grows = bytes > self.buffer.size();
+        if grows {
+            self.buffer = buffer(device, self.label, self.usage, bytes.next_power_of_two());
+            self.written = false;
+        }
+        grows
+    }
+
+    /// Whether its constant content still has to be written; from now on it counts as written.
+    pub(super) fn begin_write(&mut self) -> bool {
+        !std::mem::replace(&mut self.written, true)
+    }
+}
+
+pub(super) fn buffer(
+    device: &Device,
+    label: &str,
+    usage: BufferUsages,
+    bytes: u64,
+) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size: bytes.next_multiple_of(16).max(16),
+        usage,
+        mapped_at_creation: false,
+    })
+}
+
+/// Writes a whole level of one layer.
+pub(super) fn write(
+    queue: &Queue,
+    texture: &wgpu::Texture,
+    (level, layer): (u32, u32),
+    size: [u32; 2],
+    bytes: &[u8],
+) {
+    let per_pixel = texture.format().block_copy_size(None).unwrap_or(1);
+    queue.write_texture(
+        wgpu::TexelCopyTextureInfo {
+            texture,
+            mip_level: level,
+            origin: wgpu::Origin3d {
+                x: 0,
+                y: 0,
+                z: layer,
+            },
+            aspect: wgpu::TextureAspect::All,
+        },
+        bytes,
+        wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(size[0] * per_pixel),
+            rows_per_image: None,
+        },
+        wgpu::Extent3d {
+            width: size[0],
+            height: size[1],
+            depth_or_array_layers: 1,
+        },
+    );
+}
+
+fn array(
+    device: &Device,
+    label: &str,
+    size: [u32; 2],
+    layers: u32,
+    levels: u32,
+    format: TextureFormat,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        // Two layers at least: some drivers make a plain picture of an array of one.
+        size: wgpu::Extent3d {
+            width: size[0],
+            height: size[1],
+            depth_or_array_layers: layers.max(2),
+        },
+        mip_level_count: levels,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
+        view_formats: &[],
+    })
+}
+
+fn array_view(texture: &wgpu::Texture) -> TextureView {
+    texture.create_view(&wgpu::TextureViewDescriptor {
+        dimension: Some(wgpu::TextureViewDimension::D2Array),
+        ..wgpu::TextureViewDescriptor::default()
+    })
+}
+
+/// The skins of all species as layers of one size, with ever smaller copies.
+fn skins<'a>(
+    device: &Device,
+    queue: &Queue,
+    models: impl Iterator<Item = &'a Model> + Clone,
+) -> TextureView {
+    let largest = models
+        .clone()
+        .filter_map(|model| model.skin.as_ref())
+        .fold([4u32, 4], |size, skin| {
+            [size[0].max(skin.width()), size[1].max(skin.height())]
+        });
+    let size = largest.map(|s| s.next_power_of_two().min(1024));
+    let levels = (size[0].min(size[1]).ilog2() + 1).min(7);
+    let count = models.clone().count() as u32;
+    let texture = array(
+        device,
+        "skins",
+        size,
+        count,
+        levels,
+        TextureFormat::Rgba8UnormSrgb,
+    );
+    for (layer, model) in models.enumerate() {
+        let Some(skin) = &model.skin else { continue };
+        let mut level_picture = skin.clone();
+        for level in 0..levels {
+            let wanted = size.map(|s| (s >> level).max(1));
+            if level_picture.dimensions() != (wanted[0], wanted[1]) {
+                level_picture = image::imageops::resize(
+                    &level_picture,
+                    wanted[0],
+                    wanted[1],
+                    image::imageops::FilterType::Triangle,
+                );
+            }
+            write(
+                queue,
+                &texture,
+                (level, layer as u32),
+                wanted,
+                level_picture.as_raw(),
+            );
+        }
+    }
+    array_view(&texture)
+}
+
+/// The silhouettes: a disc first, then one layer a species.
+fn silhouettes(device: &Device, queue: &Queue, layers: &[Levels]) -> TextureView {
+    let size = [silhouette::WIDTH as u32, silhouette::HEIGHT as u32];
+    let texture = array(
+        device,
+        "silhouettes",
+        size,
+        layers.len() as u32,
+        silhouette::LEVELS as u32,
+        TextureFormat::R8Unorm,
+    );
+    for (layer, levels) in layers.iter().enumerate() {
+        for (level, cells) in levels.iter().enumerate() {
+            write(
+                queue,
+                &texture,
+                (level as u32, layer as u32),
+                size.map(|s| s >> level),
+                cells,
+            );
+        }
+    }
+    array_view(&texture)
+}

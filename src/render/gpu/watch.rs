@@ -1,0 +1,147 @@
+//! The flash limiter's eye: after every picture its coarse copy is read back, before the next one is drawn.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use wgpu::{BufferUsages, LoadOp, TextureUsages};
+
+use super::device::Gpu;
+use super::groups::group;
+use super::passes::begin;
+use super::pipelines::{Layouts, SHOWN};
+use super::targets::{buffer, picture};
+use crate::render::error::RenderError;
+use crate::render::flash::{CELLS, FlashLimiter};
+
+/// Bytes of a row in the buffer.
+const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
+
+/// Watches one projector's pictures.
+pub(super) struct Watcher {
+    texture: wgpu::Texture,
+    view: wgpu::TextureView,
+    group: wgpu::BindGroup,
+    buffer: wgpu::Buffer,
+    /// Time of the picture that is on its way back.
+    asked_secs: Option<f64>,
+    arrived: Arc<AtomicBool>,
+    colors: Vec<[f32; 3]>,
+    pub(super) limiter: FlashLimiter,
+}
+
+impl Watcher {
+    pub(super) fn new(
+        gpu: &Gpu,
+        layouts: &Layouts,
+        sampler: &wgpu::Sampler,
+        finished: &wgpu::TextureView,
+    ) -> Self {
+        let device = &gpu.device;
+        let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+        let texture = picture(device, "watch", CELLS, SHOWN, usage, 1);
+        let given = [
+            wgpu::BindingResource::TextureView(finished),
+            wgpu::BindingResource::Sampler(sampler),
+        ];
+        Self {
+            view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
+            texture,
+            group: group(device, &layouts.overlay, &given),
+            buffer: buffer(
+                device,
+                "watched",
+                BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+                u64::from(ROW * CELLS[1]),
+            ),
+            asked_secs: None,
+            arrived: Arc::default(),
+            colors: Vec::new(),
+            limiter: FlashLimiter::default(),
+        }
+    }
+
+    /// Draws the coarse copy and has it sent back.
+    pub(super) fn copy(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipeline: &wgpu::RenderPipeline,
+        frame: &wgpu::BindGroup,
+    ) {
+        {
+            let clear = LoadOp::Clear(wgpu::Color::BLACK);
+            let mut pass = begin(encoder, "watch", &self.view, clear);
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, frame, &[]);
+            pass.set_bind_group(1, &self.group, &[]);
+            pass.draw(0..3, 0..1);
+        }
+        encoder.copy_texture_to_buffer(
+            self.texture.as_image_copy(),
+            wgpu::TexelCopyBufferInfo {
+                buffer: &self.buffer,
+                layout: wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(ROW),
+                    rows_per_image: None,
+                },
+            },
+            wgpu::Extent3d {
+                width: CELLS[0],
+                height: CELLS[1],
+                depth_or_array_layers: 1,
+            },
+        );
+    }
+
+    /// Asks for the copy, once it is submitted.
+    pub(super) fn ask(&mut self, time_secs: f64) {
+        self.asked_secs = Some(time_secs);
+        self.arrived.store(false, Ordering::Release);
+        let arrived = Arc::clone(&self.arrived);
+        self.buffer
+            .slice(..)
+            .map_async(wgpu::MapMode::Read, move |outcome| {
+                arrived.store(outcome.is_ok(), Ordering::Release);
+            });
+    }
+
+    /// Waits for the last picture's copy and shows it to the limiter: what comes next must know what was there.
+    pub(super) fn look(&mut self, gpu: &Gpu) -> Result<(), RenderError> {
+        let Some(time_secs) = self.asked_secs.take() else {
+            return Ok(());
+        };
+        if !self.arrived.load(Ordering::Acquire) {
+            gpu.wait()?;
+        }
+        if !self.arrived.load(Ordering::Acquire) {
+            return gpu.check();
+        }
+        let mapped = self
+            .buffer
+            .slice(..)
+            .get_mapped_range()
+            .map_err(|error| RenderError::Device(error.to_string()))?;
+        self.colors.clear();
+        for row in mapped.chunks_exact(ROW as usize) {
+            let cells = row.chunks_exact(4).take(CELLS[0] as usize);
+            self.colors
+                .extend(cells.map(|c| [linear(c[0]), linear(c[1]), linear(c[2])]));
+        }
+        drop(mapped);
+        self.buffer.unmap();
+        self.limiter.watch(time_secs, &self.colors);
+        Ok(())
+    }
+}
+
+/// Light of an encoded byte.
+///
+/// **Source**: IEC 61966-2-1 (sRGB).
+fn linear(byte: u8) -> f32 {
+    let v = f32::from(byte) / 255.0;
+    if v <= 0.040_45 {
+        v / 12.92
+    } else {
+        ((v + 0.055) / 1.055).powf(2.4)
+    }
+}

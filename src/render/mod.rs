@@ -1,0 +1,36 @@
+//! The picture: draw data from snapshots, the GPU, and what becomes of the finished frames.
+//!
+//! In: snapshots, scene and species looks, models. Out: frames. Reads `world` only as plain data; decides nothing
+//! about a fish but how it looks and how its body moves.
+
+pub mod draw;
+pub mod dust;
+pub mod error;
+pub mod flash;
+pub mod frame;
+pub mod gpu;
+pub mod letters;
+pub mod model;
+pub mod output;
+pub mod overlay;
+pub mod params;
+pub mod pose;
+pub mod projector;
+pub mod shade;
+pub mod silhouette;
+pub mod still;
+pub mod target;
+pub mod view;
+pub mod warp;
+pub mod water;
+
+pub use error::RenderError;
+pub use gpu::{Acquired, Gpu, Offscreen, Renderer, Screen, Setup, WindowScreen, WindowTarget};
+pub use model::{Model, ModelError, ModelProblem};
+pub use output::{FrameFormat, FrameWriter};
+pub use overlay::{OverlayWish, Pattern};
+pub use params::{SceneLook, SpeciesLook, Tint};
+pub use projector::{Corner, Corners, OutputParams};
+pub use view::View;
+
+pub use still::{Form, RockShape};

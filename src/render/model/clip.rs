@@ -1,0 +1,162 @@
+//! Movements: glTF animation channels, sampled once at loading into an even table, so that a frame only looks up.
+//!
+//! **Source** of the interpolations: glTF 2.0 specification, appendix C.
+
+use glam::{Quat, Vec3, Vec4};
+
+use super::Local;
+
+/// Samples of one cycle in a clip's table.
+pub const SAMPLES: usize = 32;
+
+/// A movement of the whole skeleton over one cycle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clip {
+    /// Its name in the file.
+    pub name: String,
+    /// Length of a cycle.
+    pub duration_secs: f32,
+    /// [`SAMPLES`] rows of one entry a joint: rotation and translation.
+    pub table: Vec<(Quat, Vec3)>,
+}
+
+/// How values between keys are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    Step,
+    Linear,
+    CubicSpline,
+}
+
+/// One channel: keys of a rotation or translation of one joint.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    pub(super) joint: usize,
+    pub(super) is_rotation: bool,
+    pub(super) between: Between,
+    /// Ascending.
+    pub(super) times_secs: Vec<f32>,
+    /// One row a key, or three (in-tangent, value, out-tangent) with cubic splines.
+    pub(super) values: Vec<Vec4>,
+}
+
+impl Channel {
+    /// The value at a time, held before the first and after the last key.
+    pub(super) fn sample(&self, time_secs: f32) -> Vec4 {
+        let next = self.times_secs.partition_point(|&t| t <= time_secs);
+        let last = self.times_secs.len().saturating_sub(1);
+        let (i, j) = (next.saturating_sub(1), next.min(last));
+        let time = |k: usize| self.times_secs.get(k).copied().unwrap_or(0.0);
+        let row = |k: usize| self.values.get(k).copied().unwrap_or(Vec4::W);
+        let value = |k: usize| {
+            if self.between == Between::CubicSpline {
+                row(3 * k + 1)
+            } else {
+                row(k)
+            }
+        };
+        let step = time(j) - time(i);
+        if i == j || next == 0 || step <= 0.0 {
+            return self.unit(value(i));
+        }
+        let t = ((time_secs - time(i)) / step).clamp(0.0, 1.0);
+        let (a, mut b) = (value(i), value(j));
+        let mixed = match self.between {
+            Between::Step => a,
+            Between::Linear => {
+                if self.is_rotation && a.dot(b) < 0.0 {
+                    b = -b;
+                }
+                a.lerp(b, t)
+            }
+            Between::CubicSpline => {
+                let (t2, t3) = (t * t, t * t * t);
+                (2.0 * t3 - 3.0 * t2 + 1.0) * a
+                    + step * (t3 - 2.0 * t2 + t) * row(3 * i + 2)
+                    + (3.0 * t2 - 2.0 * t3) * b
+                    + step * (t3 - t2) * row(3 * j)
+            }
+        };
+        self.unit(mixed)
+    }
+
+    fn unit(&self, value: Vec4) -> Vec4 {
+        if !self.is_rotation {
+            return value;
+        }
+        value.try_normalize().unwrap_or(Vec4::W)
+    }
+}
+
+/// Samples all channels of an animation; joints without a channel rest.
+pub(super) fn bake(name: &str, channels: &[Channel], rest: &[Local]) -> Clip {
+    let ends = channels
+        .iter()
+        .filter_map(|channel| channel.times_secs.last().copied());
+    let duration_secs = ends.fold(0.0f32, f32::max);
+    let mut table = Vec::with_capacity(SAMPLES * rest.len());
+    for sample in 0..SAMPLES {
+        let time_secs = duration_secs * sample as f32 / SAMPLES as f32;
+        let row = table.len();
+        table.extend(rest.iter().map(|local| (local.rotation, local.translation)));
+        for channel in channels {
+            if let Some(entry) = table.get_mut(row + channel.joint) {
+                let value = channel.sample(time_secs);
+                if channel.is_rotation {
+                    entry.0 = Quat::from_vec4(value);
+                } else {
+                    entry.1 = value.truncate();
+                }
+            }
+        }
+    }
+    Clip {
+        name: name.to_owned(),
+        duration_secs,
+        table,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(between: Between, values: &[f32]) -> Channel {
+        Channel {
+            joint: 0,
+            is_rotation: false,
+            between,
+            times_secs: vec![1.0, 3.0],
+            values: values.iter().map(|&v| Vec4::splat(v)).collect(),
+        }
+    }
+
+    #[test]
+    fn steps_hold_lines_mix_splines_follow_their_tangents() {
+        let step = channel(Between::Step, &[2.0, 6.0]);
+        assert_eq!(
+            [0.0, 1.0, 2.9, 3.0, 9.0].map(|t| step.sample(t).x),
+            [2.0, 2.0, 2.0, 6.0, 6.0]
+        );
+        let line = channel(Between::Linear, &[2.0, 6.0]);
+        assert_eq!([0.0, 1.5, 3.5].map(|t| line.sample(t).x), [2.0, 3.0, 6.0]);
+        // A parabola t²: value 1 → 9, slopes 2 → 6; Hermite splines hold it exactly.
+        let spline = channel(Between::CubicSpline, &[0.0, 1.0, 2.0, 6.0, 9.0, 0.0]);
+        for t in [1.0f32, 1.5, 2.0, 2.75, 3.0] {
+            assert!((spline.sample(t).x - t * t).abs() < 1e-5, "{t}");
+        }
+    }
+
+    #[test]
+    fn rotations_take_the_short_way_and_stay_unit() {
+        let a = Quat::from_rotation_y(0.2);
+        let turn = Channel {
+            is_rotation: true,
+            values: vec![Vec4::from(a), -Vec4::from(Quat::from_rotation_y(0.4))],
+            ..channel(Between::Linear, &[])
+        };
+        let middle = Quat::from_vec4(turn.sample(2.0));
+        assert!(middle.angle_between(Quat::from_rotation_y(0.3)) < 1e-3);
+        assert!(middle.is_normalized());
+    }
+}

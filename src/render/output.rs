@@ -1,0 +1,229 @@
+//! What becomes of finished pictures: numbered PNG files in a folder, or one y4m video.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder as _};
+
+use super::error::RenderError;
+
+/// How frames are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameFormat {
+    /// `00000.png` upwards in a folder.
+    Png,
+    /// One y4m file, C420jpeg.
+    Y4m,
+}
+
+impl FrameFormat {
+    /// y4m for a name that ends so, else a folder of PNG files.
+    pub fn of(path: &Path) -> Self {
+        let is_y4m = path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("y4m"));
+        if is_y4m { Self::Y4m } else { Self::Png }
+    }
+}
+
+/// Writes frames of one size, one after another.
+#[derive(Debug)]
+pub struct FrameWriter {
+    path: PathBuf,
+    size_px: [u32; 2],
+    count: u64,
+    video: Option<BufWriter<File>>,
+    /// Planes of the frame being written.
+    planes: Vec<u8>,
+    rgb: Vec<u8>,
+}
+
+impl FrameWriter {
+    /// Creates the folder or file.
+    ///
+    /// # Errors
+    /// [`RenderError::Write`] when that cannot be done.
+    pub fn create(path: &Path, size_px: [u32; 2], fps: f64) -> Result<Self, RenderError> {
+        let failed = |source| RenderError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        let video = match FrameFormat::of(path) {
+            FrameFormat::Png => {
+                std::fs::create_dir_all(path).map_err(failed)?;
+                None
+            }
+            FrameFormat::Y4m => {
+                let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+                let [width, height] = size_px;
+                let rate = (fps * 1000.0).round() as u64;
+                writeln!(
+                    file,
+                    "YUV4MPEG2 W{width} H{height} F{rate}:1000 Ip A1:1 C420jpeg XCOLORRANGE=FULL"
+                )
+                .map_err(failed)?;
+                Some(file)
+            }
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            size_px,
+            count: 0,
+            video,
+            planes: Vec::new(),
+            rgb: Vec::new(),
+        })
+    }
+
+    /// Frames written so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Writes one frame: rows from the top, 4 bytes a pixel, sRGB.
+    ///
+    /// # Errors
+    /// [`RenderError::Write`] or [`RenderError::Png`], naming the file.
+    pub fn write(&mut self, rgba: &[u8]) -> Result<(), RenderError> {
+        match &mut self.video {
+            Some(file) => {
+                yuv420_from_rgba(rgba, self.size_px, &mut self.planes);
+                let written = file
+                    .write_all(b"FRAME\n")
+                    .and_then(|()| file.write_all(&self.planes));
+                written.map_err(|source| RenderError::Write {
+                    path: self.path.clone(),
+                    source,
+                })?;
+            }
+            None => {
+                let path = self.path.join(format!("{:05}.png", self.count));
+                self.rgb.clear();
+                self.rgb
+                    .extend(rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]));
+                write_png(&path, &self.rgb, self.size_px)?;
+            }
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Writes what is still buffered.
+    ///
+    /// # Errors
+    /// [`RenderError::Write`] when the disk is full, for one.
+    pub fn finish(mut self) -> Result<u64, RenderError> {
+        if let Some(file) = &mut self.video {
+            file.flush().map_err(|source| RenderError::Write {
+                path: self.path.clone(),
+                source,
+            })?;
+        }
+        Ok(self.count)
+    }
+}
+
+fn write_png(path: &Path, rgb: &[u8], [width, height]: [u32; 2]) -> Result<(), RenderError> {
+    let failed = |source| RenderError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+    PngEncoder::new_with_quality(&mut file, CompressionType::Fast, FilterType::Adaptive)
+        .write_image(rgb, width, height, ExtendedColorType::Rgb8)
+        .map_err(|source| RenderError::Png {
+            path: path.to_owned(),
+            source,
+        })?;
+    file.flush().map_err(failed)
+}
+
+/// Luma, then both chroma planes at half size (each the mean of up to four pixels), full range.
+///
+/// **Source**: ITU-R BT.601-7 §2.5.1 coefficients; full range and chroma siting as JFIF 1.02 has them (C420jpeg).
+pub fn yuv420_from_rgba(rgba: &[u8], [width, height]: [u32; 2], planes: &mut Vec<u8>) {
+    planes.clear();
+    let byte = |value: f32| (value + 0.5).clamp(0.0, 255.0) as u8;
+    let pixels = rgba
+        .chunks_exact(4)
+        .map(|p| [f32::from(p[0]), f32::from(p[1]), f32::from(p[2])]);
+    planes.extend(pixels.map(|[r, g, b]| byte(0.299 * r + 0.587 * g + 0.114 * b)));
+    let (width, height) = (width as usize, height as usize);
+    for [for_r, for_g, for_b] in [[-0.168_736, -0.331_264, 0.5], [0.5, -0.418_688, -0.081_312]] {
+        for y in (0..height).step_by(2) {
+            for x in (0..width).step_by(2) {
+                let mut sum = [0.0f32; 3];
+                let mut count = 0.0;
+                for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                    let at = ((y + dy) * width + x + dx) * 4;
+                    if let (true, true, Some(p)) =
+                        (x + dx < width, y + dy < height, rgba.get(at..at + 3))
+                    {
+                        for (sum, &value) in sum.iter_mut().zip(p) {
+                            *sum += f32::from(value);
+                        }
+                        count += 1.0;
+                    }
+                }
+                let [r, g, b] = sum.map(|s| s / f32::max(count, 1.0));
+                planes.push(byte(128.0 + for_r * r + for_g * g + for_b * b));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_color(color: [u8; 3], size: [u32; 2]) -> Vec<u8> {
+        let mut planes = Vec::new();
+        let rgba: Vec<u8> = (0..size[0] * size[1])
+            .flat_map(|_| [color[0], color[1], color[2], 255])
+            .collect();
+        yuv420_from_rgba(&rgba, size, &mut planes);
+        planes
+    }
+
+    #[test]
+    fn colors_become_their_full_range_values() {
+        assert_eq!(
+            one_color([255, 255, 255], [2, 2]),
+            [255, 255, 255, 255, 128, 128]
+        );
+        assert_eq!(one_color([0, 0, 0], [2, 2]), [0, 0, 0, 0, 128, 128]);
+        // Known full-range BT.601 values of pure red and blue.
+        assert_eq!(one_color([255, 0, 0], [2, 2])[3..], [76, 85, 255]);
+        assert_eq!(one_color([0, 0, 255], [2, 2])[3..], [29, 255, 107]);
+    }
+
+    #[test]
+    fn odd_sizes_keep_their_last_row_and_column() {
+        assert_eq!(one_color([10, 200, 30], [3, 5]).len(), 15 + 2 * 2 * 3);
+    }
+
+    #[test]
+    fn frames_land_where_they_are_said_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = folder.path().join("a/b");
+        let mut writer = FrameWriter::create(&pictures, [2, 2], 30.0).unwrap();
+        writer.write(&[9; 16]).unwrap();
+        writer.write(&[7; 16]).unwrap();
+        assert_eq!(writer.finish().unwrap(), 2);
+        let second = image::open(pictures.join("00001.png")).unwrap().into_rgb8();
+        assert_eq!(second.as_raw(), &[7; 12]);
+        let video = folder.path().join("v.y4m");
+        let mut writer = FrameWriter::create(&video, [2, 2], 25.0).unwrap();
+        writer.write(&[9; 16]).unwrap();
+        writer.finish().unwrap();
+        let bytes = std::fs::read(&video).unwrap();
+        assert!(bytes.starts_with(b"YUV4MPEG2 W2 H2 F25000:1000 Ip A1:1 C420jpeg"));
+        assert!(bytes.ends_with(b"FRAME\n\x09\x09\x09\x09\x80\x80"));
+        let error = FrameWriter::create(&video.join("x"), [2, 2], 25.0)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("v.y4m"), "{error}");
+    }
+}

@@ -1,0 +1,514 @@
+//! Marks over the finished picture, for tuning and calibration: lines, arrows, letters, in floor space.
+//!
+//! In: shadows, annotations, patterns. Out: triangles in floor space, which an output carries through its own warp, so
+//! that they lie on the floor where they say. Knows shapes and words, no minds. Buffers are reused.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Vec2, Vec3};
+
+use super::letters;
+use super::pose::chance;
+use super::target;
+use super::view::View;
+use crate::geometry::Surface;
+use crate::world::annotation::{Annotation, Layer, Shape};
+use crate::world::{AgentPose, FloorTarget, Shadow};
+
+/// Lines are drawn in pieces of at most this share of the surface's width, so that they bend with the warp.
+const PIECE_SHARE: f32 = 0.05;
+/// No letter: the triangle is plain.
+const PLAIN: [f32; 2] = [-1.0, -1.0];
+
+/// A corner of a mark's triangle, in floor space, or once carried by a warp in clip space; twin of `Corner` in
+/// `shaders/overlay.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct MarkCorner {
+    /// Where it is.
+    pub place: [f32; 2],
+    /// On the picture of letters; below 0 there are none.
+    pub letter: [f32; 2],
+    /// Linear red, green, blue, opacity.
+    pub color: [f32; 4],
+}
+
+/// What is drawn over the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OverlayWish {
+    /// Outlines, feet and numbers of visitors' shadows.
+    pub shadows: bool,
+    /// How far fish look for neighbors, and where they head.
+    pub vectors: bool,
+    /// A pattern for adjusting the projector, instead of the marks above.
+    pub pattern: Option<Pattern>,
+}
+
+/// Patterns for adjusting a projector, over a dark picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// A cross in every corner of the surface and in its middle.
+    Corners,
+    /// Lines every tenth of the surface.
+    Grid,
+    /// Numbered crosses, so many along width and height, for touching.
+    Targets {
+        /// Along the width.
+        columns: u32,
+        /// Along the height.
+        rows: u32,
+    },
+    /// The zones that several outputs share.
+    Blend,
+    /// Rulers along the surface's edges, in meters.
+    Rulers,
+}
+
+/// Triangles of marks.
+#[derive(Debug, Default)]
+pub struct Overlay {
+    /// Three corners a triangle, in floor space.
+    pub corners: Vec<MarkCorner>,
+    surface: Surface,
+    /// Width of lines.
+    line_m: f32,
+}
+
+impl Overlay {
+    /// Empties it for a frame on a surface.
+    pub fn clear(&mut self, surface: &Surface) {
+        self.corners.clear();
+        if self.surface != *surface {
+            self.surface = surface.clone();
+        }
+        self.line_m = 0.004 * surface.width_m;
+    }
+
+    /// Lines of this width from now on.
+    pub fn set_line_width(&mut self, line_m: f32) {
+        self.line_m = line_m;
+    }
+
+    /// Adds a straight line.
+    pub fn line(&mut self, from: Vec2, to: Vec2, color: [f32; 4]) {
+        if !(from.is_finite() && to.is_finite()) {
+            return;
+        }
+        let piece = (PIECE_SHARE * self.surface.width_m).max(1e-3);
+        let pieces = (from.distance(to) / piece).ceil().clamp(1.0, 64.0);
+        let along = (to - from) / pieces;
+        let aside = along.normalize_or(Vec2::X).perp() * (self.line_m / 2.0);
+        for i in 0..pieces as u32 {
+            let (a, b) = (from + along * i as f32, from + along * (i + 1) as f32);
+            self.quad([a - aside, b - aside, b + aside, a + aside], color);
+        }
+    }
+
+    fn quad(&mut self, [a, b, c, d]: [Vec2; 4], color: [f32; 4]) {
+        self.corners.extend([a, b, c, c, d, a].map(|p| MarkCorner {
+            place: p.to_array(),
+            letter: PLAIN,
+            color,
+        }));
+    }
+
+    /// Adds a filled rectangle.
+    pub fn area(&mut self, low: Vec2, high: Vec2, color: [f32; 4]) {
+        // In pieces, so that it bends with the warp.
+        let at = |i: f32, j: f32| low + (high - low) * Vec2::new(i, j) / 8.0;
+        for i in 0..8u8 {
+            for j in 0..8u8 {
+                let (x, y) = (f32::from(i), f32::from(j));
+                self.quad(
+                    [
+                        at(x, y),
+                        at(x + 1.0, y),
+                        at(x + 1.0, y + 1.0),
+                        at(x, y + 1.0),
+                    ],
+                    color,
+                );
+            }
+        }
+    }
+
+    /// Adds an arrow.
+    pub fn arrow(&mut self, from: Vec2, to: Vec2, color: [f32; 4]) {
+        self.line(from, to, color);
+        let head = (from - to).clamp_length_max(6.0 * self.line_m);
+        for turn in [0.5, -0.5] {
+            self.line(to, to + Vec2::from_angle(turn).rotate(head), color);
+        }
+    }
+
+    /// Adds a cross of arms of this length.
+    pub fn cross(&mut self, at: Vec2, arm_m: f32, color: [f32; 4]) {
+        for arm in [Vec2::X, Vec2::Y] {
+            self.line(at - arm * arm_m, at + arm * arm_m, color);
+        }
+    }
+
+    /// Adds a circle.
+    pub fn circle(&mut self, at: Vec2, radius_m: f32, color: [f32; 4]) {
+        let on =
+            |i: u8| at + radius_m * Vec2::from_angle(f32::from(i) * std::f32::consts::TAU / 32.0);
+        for i in 0..32 {
+            self.line(on(i), on(i + 1), color);
+        }
+    }
+
+    /// Adds a line of words whose left upper corner is `at`, on a dark ground so that it can be read over the pool.
+    pub fn words(&mut self, at: Vec2, height_m: f32, text: &str, color: [f32; 4]) {
+        if !at.is_finite() {
+            return;
+        }
+        let width_m = height_m * letters::width();
+        let count = text.chars().count() as f32;
+        let pad = Vec2::splat(0.15 * height_m);
+        let size = Vec2::new(count * width_m, height_m);
+        let ground = [
+            at - pad,
+            at + Vec2::new(size.x + pad.x, -pad.y),
+            at + size + pad,
+            at + Vec2::new(-pad.x, size.y + pad.y),
+        ];
+        self.quad(ground, [0.0, 0.0, 0.0, 0.45 * color[3]]);
+        for (i, letter) in text.chars().enumerate() {
+            let low = at + Vec2::new(i as f32 * width_m, 0.0);
+            let high = low + Vec2::new(width_m, height_m);
+            let [left, top, right, bottom] = letters::uv(letter);
+            let corner = |x: f32, y: f32, u: f32, v: f32| MarkCorner {
+                place: [x, y],
+                letter: [u, v],
+                color,
+            };
+            let [a, b, c, d] = [
+                corner(low.x, low.y, left, top),
+                corner(high.x, low.y, right, top),
+                corner(high.x, high.y, right, bottom),
+                corner(low.x, high.y, left, bottom),
+            ];
+            self.corners.extend([a, b, c, c, d, a]);
+        }
+    }
+
+    /// Adds outlines, feet and numbers of visitors' shadows.
+    pub fn shadows(&mut self, shadows: &[Shadow]) {
+        for shadow in shadows {
+            let tone = 0.9 - 0.25 * chance(shadow.id, 9);
+            let color = [tone, tone * 0.82, tone * 0.25, 0.9];
+            if shadow.outline_m.len() >= 3 {
+                let next = shadow.outline_m.iter().cycle().skip(1);
+                for (&from, &to) in shadow.outline_m.iter().zip(next) {
+                    self.line(from, to, color);
+                }
+            } else {
+                self.circle(shadow.centroid_m, shadow.radius_m, color);
+            }
+            self.cross(shadow.foot_m, 0.05, color);
+            self.number(
+                shadow.foot_m + Vec2::new(0.08, -0.045),
+                0.09,
+                shadow.id,
+                color,
+            );
+        }
+    }
+
+    /// Adds a touch target's cross and number.
+    pub fn target(&mut self, target: &FloorTarget) {
+        let (line_m, surface) = (self.line_m, self.surface.clone());
+        for stroke in target::strokes(target, &surface) {
+            self.line_m = stroke.width_m;
+            self.line(stroke.from, stroke.to, stroke.color);
+        }
+        self.line_m = line_m;
+    }
+
+    /// Adds a whole number without making a text of it.
+    fn number(&mut self, at: Vec2, height_m: f32, number: u32, color: [f32; 4]) {
+        let mut digits = [b'0'; 10];
+        let (mut rest, mut first) = (number, digits.len());
+        loop {
+            first -= 1;
+            if let Some(digit) = digits.get_mut(first) {
+                *digit = b'0' + (rest % 10) as u8;
+            }
+            rest /= 10;
+            if rest == 0 || first == 0 {
+                break;
+            }
+        }
+        let text = digits
+            .get(first..)
+            .and_then(|d| std::str::from_utf8(d).ok());
+        self.words(at, height_m, text.unwrap_or_default(), color);
+    }
+
+    /// Adds where fish head, and the circle that stands for their bodies.
+    pub fn vectors(&mut self, agents: &[AgentPose]) {
+        for agent in agents {
+            let floor = |world: Vec3| self.surface.floor_from_world(world);
+            let (at, ahead) = (
+                floor(agent.position_m),
+                floor(agent.position_m + agent.velocity_mps * 0.5),
+            );
+            let radius_m = agent.radius_m / self.surface.scale_at_depth(-agent.position_m.y);
+            self.circle(at, radius_m, [0.2, 0.9, 1.0, 0.5]);
+            self.arrow(at, ahead, [0.2, 0.9, 1.0, 0.9]);
+        }
+    }
+
+    /// Adds marks: words at fish, forces as arrows with their names.
+    pub fn annotations(&mut self, marks: &[Annotation]) {
+        let height_m = 0.016 * self.surface.width_m;
+        for mark in marks {
+            let color = match mark.layer {
+                Layer::Mind => [1.0, 0.95, 0.75, 1.0],
+                Layer::Field => [0.35, 0.75, 0.95, 0.6],
+                Layer::Way => [0.5, 1.0, 0.4, 0.9],
+                Layer::Mesh => [1.0, 0.6, 0.25, 0.7],
+                Layer::Force => {
+                    let of = mark.text.bytes().map(u32::from).sum();
+                    let tone = |n| 0.25 + 0.75 * chance(of, n);
+                    [tone(1), tone(2), tone(3), 0.95]
+                }
+            };
+            match mark.shape {
+                Shape::Point(at) => {
+                    let at = self.surface.floor_from_world(at);
+                    self.words(
+                        at + Vec2::splat(0.5 * height_m),
+                        height_m,
+                        &mark.text,
+                        color,
+                    );
+                }
+                Shape::Arrow { from_m, to_m } => {
+                    let (from, to) = (
+                        self.surface.floor_from_world(from_m),
+                        self.surface.floor_from_world(to_m),
+                    );
+                    self.arrow(from, to, color);
+                    if !mark.text.is_empty() && from.distance(to) > 2.0 * height_m {
+                        self.words(to, 0.7 * height_m, &mark.text, color);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a pattern over a dark picture.
+    pub fn pattern<'a>(&mut self, pattern: Pattern, views: impl Iterator<Item = &'a View>) {
+        let half = self.surface.half_extent_m();
+        let white = [0.9, 0.9, 0.9, 1.0];
+        // Beyond the edge, for nets that reach out.
+        self.area(-half * 1.02, half * 1.02, [0.01, 0.01, 0.012, 1.0]);
+        match pattern {
+            Pattern::Corners => {
+                let arm_m = 0.06 * self.surface.width_m;
+                for corner in [
+                    (-1.0, -1.0),
+                    (1.0, -1.0),
+                    (1.0, 1.0),
+                    (-1.0, 1.0),
+                    (0.0, 0.0),
+                ] {
+                    let at = half * Vec2::from(corner);
+                    self.cross(at, arm_m, white);
+                    self.circle(at, arm_m / 2.0, white);
+                }
+                self.frame(half, white);
+            }
+            Pattern::Grid => {
+                for i in -5i8..=5 {
+                    let share = f32::from(i) / 5.0;
+                    let (x, y) = (half.x * share, half.y * share);
+                    self.line(Vec2::new(x, -half.y), Vec2::new(x, half.y), white);
+                    self.line(Vec2::new(-half.x, y), Vec2::new(half.x, y), white);
+                }
+                self.circle(Vec2::ZERO, half.min_element() * 0.8, [0.2, 0.9, 0.3, 1.0]);
+            }
+            Pattern::Targets { columns, rows } => self.targets(columns, rows),
+            Pattern::Blend => self.blend_zones(views),
+            Pattern::Rulers => self.rulers(),
+        }
+    }
+
+    fn frame(&mut self, half: Vec2, color: [f32; 4]) {
+        let corners = [
+            half * Vec2::new(-1.0, -1.0),
+            half * Vec2::new(1.0, -1.0),
+            half,
+            half * Vec2::new(-1.0, 1.0),
+        ];
+        for i in 0..4 {
+            self.line(corners[i], corners[(i + 1) % 4], color);
+        }
+    }
+
+    /// Numbered crosses, row by row from the upper left.
+    fn targets(&mut self, columns: u32, rows: u32) {
+        let half = self.surface.half_extent_m();
+        let arm_m = 0.025 * self.surface.width_m;
+        for row in 0..rows.min(16) {
+            for column in 0..columns.min(16) {
+                let share = |i: u32, n: u32| (i as f32 + 0.5) / n.max(1) as f32 * 2.0 - 1.0;
+                let at = half * Vec2::new(share(column, columns), share(row, rows));
+                self.cross(at, arm_m, [0.9, 0.9, 0.9, 1.0]);
+                let number = row * columns + column + 1;
+                self.number(
+                    at + Vec2::splat(0.3 * arm_m),
+                    1.2 * arm_m,
+                    number,
+                    [1.0, 0.8, 0.2, 1.0],
+                );
+            }
+        }
+    }
+
+    /// Every output's part in a color of its own; where two overlap the colors mix.
+    fn blend_zones<'a>(&mut self, views: impl Iterator<Item = &'a View>) {
+        let half = self.surface.half_extent_m();
+        let colors = [
+            [0.8, 0.1, 0.1, 0.5],
+            [0.1, 0.3, 0.9, 0.5],
+            [0.1, 0.7, 0.2, 0.5],
+            [0.7, 0.6, 0.1, 0.5],
+        ];
+        for (i, view) in views.enumerate() {
+            let [low, high] = view.warp.part().map(|p| (p.as_vec2() * 2.0 - 1.0) * half);
+            let color = colors[i % colors.len()];
+            self.area(low, high, color);
+            self.number(
+                low + Vec2::splat(0.04 * half.x),
+                0.12 * half.y,
+                i as u32 + 1,
+                [1.0; 4],
+            );
+        }
+    }
+
+    /// A mark every tenth of a meter along two edges, a long one with its number every half meter.
+    fn rulers(&mut self) {
+        let half = self.surface.half_extent_m();
+        let white = [0.9, 0.9, 0.9, 1.0];
+        self.frame(half, white);
+        let small = 0.012 * self.surface.width_m;
+        for (edge, along, inside) in [
+            (Vec2::new(-half.x, -half.y), Vec2::X, Vec2::Y),
+            (Vec2::new(-half.x, -half.y), Vec2::Y, Vec2::X),
+        ] {
+            let length = 2.0 * half.dot(along);
+            for tenth in 0..=(length * 10.0).min(1000.0) as u32 {
+                let at = edge + along * (tenth as f32 / 10.0);
+                let is_long = tenth % 5 == 0;
+                self.line(
+                    at,
+                    at + inside * if is_long { 3.0 * small } else { small },
+                    white,
+                );
+                if is_long {
+                    let (whole, rest) = (tenth / 10, tenth % 10);
+                    let text = [
+                        b'0' + (whole / 10 % 10) as u8,
+                        b'0' + (whole % 10) as u8,
+                        b'.',
+                        b'0' + rest as u8,
+                    ];
+                    let shown = if whole < 10 { &text[1..] } else { &text[..] };
+                    let text = std::str::from_utf8(shown).unwrap_or_default();
+                    self.words(
+                        at + inside * 3.5 * small + along * 0.3 * small,
+                        2.5 * small,
+                        text,
+                        white,
+                    );
+                }
+            }
+        }
+    }
+
+    /// The marks as a projector shows them: carried through its warp into clip space.
+    pub fn carried(&self, view: &View, out: &mut Vec<MarkCorner>) {
+        out.clear();
+        let size =
+            glam::DVec2::new(f64::from(view.size_px[0]), f64::from(view.size_px[1])).as_vec2();
+        out.extend(self.corners.iter().map(|corner| {
+            let at = view.pixel_from_floor(Vec2::from(corner.place)) / size;
+            MarkCorner {
+                place: [2.0 * at.x - 1.0, 1.0 - 2.0 * at.y],
+                ..*corner
+            }
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::projector::OutputParams;
+
+    fn overlay() -> Overlay {
+        let mut overlay = Overlay::default();
+        overlay.clear(&Surface::default());
+        overlay
+    }
+
+    #[test]
+    fn a_number_is_written_with_its_digits() {
+        for (number, digits) in [(0, 1), (7, 1), (42, 2), (u32::MAX, 10)] {
+            let mut overlay = overlay();
+            overlay.number(Vec2::ZERO, 0.1, number, [1.0; 4]);
+            // The ground, then a square a digit.
+            assert_eq!(overlay.corners.len(), 6 * (1 + digits), "{number}");
+        }
+    }
+
+    #[test]
+    fn marks_land_where_the_floor_does() {
+        let mut overlay = overlay();
+        overlay.set_line_width(0.01);
+        overlay.cross(Vec2::new(0.5, -0.25), 0.02, [1.0; 4]);
+        let output = OutputParams {
+            width_px: 800,
+            height_px: 600,
+            ..OutputParams::default()
+        };
+        let view = View::new(&Surface::default(), &output).unwrap();
+        let mut carried = Vec::new();
+        overlay.carried(&view, &mut carried);
+        let sum: Vec2 = carried.iter().map(|c| Vec2::from(c.place)).sum();
+        let middle = sum / carried.len() as f32;
+        assert!(
+            middle.distance(Vec2::new(0.25, 0.25 / 1.5)) < 1e-4,
+            "{middle}"
+        );
+    }
+
+    #[test]
+    fn broken_places_draw_nothing() {
+        let mut overlay = overlay();
+        overlay.line(Vec2::NAN, Vec2::ZERO, [1.0; 4]);
+        overlay.words(Vec2::new(f32::INFINITY, 0.0), 0.1, "x", [1.0; 4]);
+        assert!(overlay.corners.is_empty());
+    }
+
+    #[test]
+    fn every_pattern_has_marks() {
+        let view = View::new(&Surface::default(), &OutputParams::default()).unwrap();
+        for pattern in [
+            Pattern::Corners,
+            Pattern::Grid,
+            Pattern::Targets {
+                columns: 4,
+                rows: 4,
+            },
+            Pattern::Blend,
+            Pattern::Rulers,
+        ] {
+            let mut overlay = overlay();
+            overlay.pattern(pattern, std::iter::once(&view));
+            assert!(overlay.corners.len() > 6 * 64, "{pattern:?}");
+        }
+    }
+}

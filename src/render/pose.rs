@@ -1,0 +1,569 @@
+//! How bodies move: from what a fish does (speed, turn, climb) to the matrices of its joints.
+//!
+//! In: interpolated poses, ascending by id, and the models. Out: joint matrices in world space. Keeps per individual
+//! only what has a past: the phase of its tail beat and smoothed efforts. A steady frame allocates nothing.
+
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
+
+use super::model::{Clip, Model, SAMPLES, with_spine};
+use super::params::SpeciesLook;
+use super::silhouette::Stations;
+use crate::world::AgentPose;
+
+/// Time in which an effort follows its cause.
+const EFFORT_SECS: f32 = 0.18;
+/// Time in which the body bends into a turn.
+const BEND_SECS: f32 = 0.09;
+/// Largest bend of the whole body.
+const MAX_BEND_RAD: f32 = 0.9;
+
+/// What an individual's body remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Swimmer {
+    id: u32,
+    /// Place in the cycle of the tail's beat, 0..1.
+    phase: f32,
+    /// 0 at rest, 1 at the fastest beat.
+    effort: f32,
+    /// How much it glides, 0..1.
+    glide: f32,
+    /// Bend of the body, positive to the left.
+    bend_rad: f32,
+    /// Climb angle.
+    climb_rad: f32,
+    /// How much it is in the air, 0..1.
+    leap: f32,
+    /// How much it snaps at something, 0..1.
+    eat: f32,
+    /// Time that it has lived here, for its own rhythm of bursts.
+    age_secs: f32,
+}
+
+/// Clips of a model by their role, resolved once.
+#[derive(Clone, Debug, Default)]
+pub struct Roles {
+    cruise: Option<usize>,
+    sprint: Option<usize>,
+    turn_left: Option<usize>,
+    turn_right: Option<usize>,
+    ascend: Option<usize>,
+    descend: Option<usize>,
+    glide: Option<usize>,
+    leap: Option<usize>,
+    eat: Option<usize>,
+}
+
+impl Roles {
+    /// Finds the clips; a missing one falls back to `cruise`, and that to the pose at rest.
+    pub fn of(model: &Model) -> Self {
+        let find = |name: &str| model.clips.iter().position(|clip| clip.name == name);
+        let cruise = find("cruise");
+        Self {
+            cruise,
+            sprint: find("sprint").or(cruise),
+            turn_left: find("turn_left").or(cruise),
+            turn_right: find("turn_right").or(cruise),
+            ascend: find("ascend").or(cruise),
+            descend: find("descend").or(cruise),
+            glide: find("glide"),
+            leap: find("leap").or(find("ascend")).or(cruise),
+            eat: find("eat"),
+        }
+    }
+}
+
+/// A species as the animator needs it.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its model.
+    pub model: Model,
+    /// Its look.
+    pub look: SpeciesLook,
+    /// Its clips.
+    pub roles: Roles,
+    /// Joints that bend with the body in a turn, and the share of each (negative behind the root).
+    pub spine: Vec<(usize, f32)>,
+    /// The line that its shadow follows.
+    pub stations: Stations,
+}
+
+impl Body {
+    /// Puts model and look together; a slender model without joints gets a spine.
+    pub fn new(model: Model, look: SpeciesLook) -> Self {
+        let model = with_spine(model);
+        let roles = Roles::of(&model);
+        let spine = spine(&model);
+        let stations = Stations::of(&model);
+        Self {
+            stations,
+            model,
+            look,
+            roles,
+            spine,
+        }
+    }
+}
+
+/// Joints near the model's long axis, children of other joints: those before their parent bend with the turn, those
+/// behind against it, so that both ends point into the curve.
+fn spine(model: &Model) -> Vec<(usize, f32)> {
+    let place = |i: usize| -> Option<Vec3> {
+        let joint = model.joints.get(i)?;
+        Some(joint.inverse_bind.inverse().transform_point3(Vec3::ZERO))
+    };
+    let axis_reach = 0.04 * model.size.z;
+    let mut spine = Vec::new();
+    for (i, joint) in model.joints.iter().enumerate() {
+        let (Some(at), Some(parent)) = (place(i), joint.parent.and_then(place)) else {
+            continue;
+        };
+        if at.x.abs() < axis_reach {
+            spine.push((
+                i,
+                if at.z > parent.z || joint_is_front(at, model) {
+                    0.35
+                } else {
+                    -1.0
+                },
+            ));
+        }
+    }
+    let behind = spine.iter().filter(|s| s.1 < 0.0).count().max(1) as f32;
+    for entry in &mut spine {
+        if entry.1 < 0.0 {
+            entry.1 /= behind;
+        }
+    }
+    spine
+}
+
+fn joint_is_front(at: Vec3, model: &Model) -> bool {
+    at.z > 0.2 * model.size.z
+}
+
+/// An individual's constant differences, from its id alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Individual {
+    /// Length.
+    pub length_m: f32,
+    /// Turn of its hue.
+    pub hue_rad: f32,
+    /// Factor on its brightness.
+    pub brightness: f32,
+    /// Where its tail's beat starts, 0..1.
+    pub phase: f32,
+    /// Length of its rhythm of bursts and glides.
+    pub rhythm_secs: f32,
+}
+
+impl Individual {
+    /// The individual with this id.
+    pub fn new(id: u32, look: &SpeciesLook) -> Self {
+        let vary = |purpose: u32| 2.0 * chance(id, purpose) - 1.0;
+        Self {
+            length_m: look.length_m * (1.0 + look.length_variation * vary(1)),
+            hue_rad: (look.hue_shift_deg + look.hue_variation_deg * vary(2)).to_radians(),
+            brightness: look.brightness * (1.0 + 0.12 * vary(3)),
+            phase: chance(id, 4),
+            rhythm_secs: 1.6 + 2.4 * chance(id, 5),
+        }
+    }
+}
+
+/// A number in 0..1 from an id and what it is for.
+pub(super) fn chance(id: u32, purpose: u32) -> f32 {
+    let mut h = id.wrapping_mul(0x9E37_79B1) ^ purpose.wrapping_mul(0x85EB_CA77);
+    h = (h ^ (h >> 16)).wrapping_mul(0x7FEB_352D);
+    h = (h ^ (h >> 15)).wrapping_mul(0x846C_A68B);
+    ((h ^ (h >> 16)) >> 8) as f32 / (1 << 24) as f32
+}
+
+/// Three rows of an affine map, as the GPU reads them.
+pub type Rows = [Vec4; 3];
+
+/// Keeps the bodies' pasts and poses them.
+#[derive(Debug, Default)]
+pub struct Animator {
+    swimmers: Vec<Swimmer>,
+    kept: Vec<Swimmer>,
+    locals: Vec<(Quat, Vec3)>,
+    globals: Vec<Affine3A>,
+}
+
+impl Animator {
+    /// Moves all bodies on by `dt_secs`. `agents` ascend by id; those not there any more are forgotten.
+    pub fn advance(&mut self, dt_secs: f32, agents: &[AgentPose], bodies: &[Body]) {
+        self.kept.clear();
+        let mut old = self.swimmers.iter().peekable();
+        for agent in agents {
+            while old.next_if(|swimmer| swimmer.id < agent.id).is_some() {}
+            let body = bodies.get(usize::from(agent.species));
+            let look = body.map(|body| &body.look);
+            let swimmer = match old.next_if(|swimmer| swimmer.id == agent.id) {
+                Some(&swimmer) => swimmer,
+                None => Swimmer {
+                    id: agent.id,
+                    phase: look.map_or(0.0, |look| Individual::new(agent.id, look).phase),
+                    age_secs: 10.0 * chance(agent.id, 6),
+                    ..Swimmer::default()
+                },
+            };
+            self.kept
+                .push(look.map_or(swimmer, |look| swimmer.after(dt_secs, agent, look)));
+        }
+        std::mem::swap(&mut self.swimmers, &mut self.kept);
+    }
+
+    /// Appends the world-space joint matrices of the agent at an index of the last [`Self::advance`]; one matrix for a
+    /// rigid model.
+    pub fn pose(
+        &mut self,
+        index: usize,
+        agent: &AgentPose,
+        body: &Body,
+        matrices: &mut Vec<Affine3A>,
+    ) {
+        let individual = Individual::new(agent.id, &body.look);
+        let scale = individual.length_m / body.model.size.z.max(1e-6);
+        let left = agent.up.cross(agent.forward).normalize_or(Vec3::X);
+        let up = agent.forward.cross(left);
+        let world = Affine3A::from_mat3_translation(
+            glam::Mat3::from_cols(left * scale, up * scale, agent.forward * scale),
+            agent.position_m,
+        );
+        let joints = &body.model.joints;
+        if joints.is_empty() {
+            matrices.push(world);
+            return;
+        }
+        let swimmer = self.swimmers.get(index).copied().unwrap_or_default();
+        self.blend(&swimmer, body);
+        for &(joint, share) in &body.spine {
+            if let Some(local) = self.locals.get_mut(joint) {
+                local.0 = Quat::from_rotation_y(share * swimmer.bend_rad) * local.0;
+            }
+        }
+        self.globals.clear();
+        self.globals.resize(joints.len(), Affine3A::IDENTITY);
+        for &i in &body.model.order {
+            let (Some(joint), Some(&(rotation, translation))) = (joints.get(i), self.locals.get(i))
+            else {
+                continue;
+            };
+            let local =
+                Affine3A::from_scale_rotation_translation(joint.rest.scale, rotation, translation);
+            let base = Affine3A::from_mat4(joint.base);
+            let above = joint
+                .parent
+                .and_then(|parent| self.globals.get(parent))
+                .copied();
+            if let Some(global) = self.globals.get_mut(i) {
+                *global = above.unwrap_or(world) * base * local;
+            }
+        }
+        for (global, joint) in self.globals.iter().zip(joints) {
+            matrices.push(*global * Affine3A::from_mat4(joint.inverse_bind));
+        }
+    }
+
+    /// Mixes the clips into `locals`.
+    fn blend(&mut self, swimmer: &Swimmer, body: &Body) {
+        let model = &body.model;
+        self.locals.clear();
+        self.locals.extend(
+            model
+                .joints
+                .iter()
+                .map(|_| (Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Vec3::ZERO)),
+        );
+        let sprint = smoothstep(0.4, 0.95, swimmer.effort) * (1.0 - swimmer.glide);
+        let glide = swimmer.glide;
+        let turning = (swimmer.bend_rad.abs() * 0.6).min(0.5);
+        let climbing = (swimmer.climb_rad.abs() * 1.1).min(0.5);
+        let straight = 1.0 - turning - climbing * (1.0 - turning);
+        let roles = &body.roles;
+        let turn = if swimmer.bend_rad > 0.0 {
+            roles.turn_left
+        } else {
+            roles.turn_right
+        };
+        let climb = if swimmer.climb_rad > 0.0 {
+            roles.ascend
+        } else {
+            roles.descend
+        };
+        let (leap, eat) = (swimmer.leap, swimmer.eat * (1.0 - swimmer.leap));
+        let swims = 1.0 - leap - eat;
+        let mixed = [
+            (roles.cruise, swims * straight * (1.0 - sprint - glide)),
+            (roles.sprint, swims * straight * sprint),
+            (roles.glide, swims * straight * glide),
+            (turn, swims * turning),
+            (climb, swims * climbing * (1.0 - turning)),
+            (roles.leap, leap),
+            (roles.eat.or(roles.cruise), eat),
+        ];
+        let mut total = 0.0;
+        for (clip, weight) in mixed {
+            let Some(clip) = clip.and_then(|i| model.clips.get(i)) else {
+                continue;
+            };
+            if weight > 1e-3 {
+                add(clip, swimmer.phase, weight, &mut self.locals);
+                total += weight;
+            }
+        }
+        for (local, joint) in self.locals.iter_mut().zip(&model.joints) {
+            // What no clip moves stays at rest.
+            let missing = (1.0 - total).max(0.0);
+            let rest = joint.rest.rotation;
+            let near = if local.0.dot(rest) < 0.0 { -rest } else { rest };
+            local.0 = (local.0 + near * missing).normalize();
+            local.1 += joint.rest.translation * missing;
+            if !local.0.is_finite() {
+                local.0 = rest;
+            }
+        }
+    }
+}
+
+/// Adds a clip's pose at a phase, weighted.
+fn add(clip: &Clip, phase: f32, weight: f32, locals: &mut [(Quat, Vec3)]) {
+    let at = phase * SAMPLES as f32;
+    let i = (at as usize).min(SAMPLES - 1);
+    let t = at - i as f32;
+    let width = locals.len();
+    let row = |i: usize| clip.table.get(i * width..(i + 1) * width);
+    let (Some(a), Some(b)) = (row(i), row((i + 1) % SAMPLES)) else {
+        return;
+    };
+    for ((local, a), b) in locals.iter_mut().zip(a).zip(b) {
+        let near = if a.0.dot(b.0) < 0.0 { -b.0 } else { b.0 };
+        let mut turn = a.0 * (1.0 - t) + near * t;
+        if local.0.dot(turn) < 0.0 {
+            turn = -turn;
+        }
+        local.0 += turn * weight;
+        local.1 += a.1.lerp(b.1, t) * weight;
+    }
+}
+
+impl Swimmer {
+    fn after(mut self, dt_secs: f32, agent: &AgentPose, look: &SpeciesLook) -> Self {
+        let individual = Individual::new(agent.id, look);
+        let length = individual.length_m.max(1e-3);
+        let speed = agent.velocity_mps.length();
+        // A tail beat carries a fish a fixed share of its length, so the beat's frequency follows the distance swum.
+        let beat_hz = (speed / (length * look.stride_lengths.max(0.05))).min(look.max_beat_hz);
+        let push = (agent.acceleration_mps2 / (6.0 * length)).clamp(-1.0, 1.0);
+        let effort =
+            (beat_hz / look.max_beat_hz.max(0.1) + 0.5 * push.max(0.0) + 0.35 * agent.boost)
+                .clamp(0.0, 1.0);
+        self.age_secs += dt_secs;
+        // An easy swimmer beats in bursts and glides between them, each in its own rhythm.
+        let rhythm = (std::f32::consts::TAU * self.age_secs / individual.rhythm_secs).sin();
+        let rests = smoothstep(0.15, 0.55, rhythm) * (1.0 - smoothstep(0.2, 0.5, effort));
+        let coasts = smoothstep(0.05, 0.4, -push);
+        let glide = if agent.boost > 0.3 {
+            0.0
+        } else {
+            rests.max(coasts)
+        };
+        let follow = |secs: f32| 1.0 - (-dt_secs / secs).exp();
+        self.effort += (effort - self.effort) * follow(EFFORT_SECS);
+        self.glide += (glide - self.glide) * follow(EFFORT_SECS);
+        // A body on an arc of radius v/ω bends by length over radius.
+        let curve = agent.turn_rate_rps * length / speed.max(0.6 * length);
+        let bend = (curve * look.bend).clamp(-MAX_BEND_RAD, MAX_BEND_RAD);
+        self.bend_rad += (bend - self.bend_rad) * follow(BEND_SECS);
+        let climb = (agent.velocity_mps.y / speed.max(0.2 * length))
+            .clamp(-1.0, 1.0)
+            .asin();
+        self.climb_rad += (climb - self.climb_rad) * follow(EFFORT_SECS);
+        // In the air above the surface; and where a strike at full speed is braked, as one that caught or missed.
+        let leap = smoothstep(-0.06, 0.05, agent.position_m.y);
+        self.leap += (leap - self.leap) * follow(BEND_SECS);
+        if agent.boost > 0.5 && push < -0.3 {
+            self.eat += (1.0 - self.eat) * follow(BEND_SECS);
+        } else {
+            self.eat *= 1.0 - follow(EFFORT_SECS);
+        }
+        let floor_hz = 0.25 * look.max_beat_hz.min(2.0);
+        self.phase = (self.phase + dt_secs * beat_hz.max(floor_hz)).rem_euclid(1.0);
+        if !(self.phase.is_finite() && self.bend_rad.is_finite() && self.effort.is_finite()) {
+            return Self {
+                id: self.id,
+                ..Self::default()
+            };
+        }
+        self
+    }
+}
+
+/// The rows of an affine map.
+pub fn rows(map: &Affine3A) -> Rows {
+    let Mat3A {
+        x_axis,
+        y_axis,
+        z_axis,
+    } = map.matrix3;
+    let row = |f: fn(Vec3A) -> f32| Vec4::new(f(x_axis), f(y_axis), f(z_axis), f(map.translation));
+    [row(|v| v.x), row(|v| v.y), row(|v| v.z)]
+}
+
+pub(super) fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(name: &str) -> Body {
+        let shipped = crate::render::model::SHIPPED;
+        let (_, bytes) = shipped.iter().find(|(n, _)| *n == name).unwrap();
+        let look = SpeciesLook {
+            length_m: 1.0,
+            length_variation: 0.0,
+            max_beat_hz: 4.0,
+            ..SpeciesLook::default()
+        };
+        Body::new(Model::from_glb(name, bytes).unwrap(), look)
+    }
+
+    fn agent(speed_mps: f32, turn_rate_rps: f32) -> AgentPose {
+        AgentPose {
+            id: 3,
+            species: 0,
+            position_m: Vec3::new(1.0, -0.5, 2.0),
+            forward: Vec3::X,
+            up: Vec3::Y,
+            velocity_mps: Vec3::X * speed_mps,
+            turn_rate_rps,
+            acceleration_mps2: 0.0,
+            boost: 0.0,
+            radius_m: 0.2,
+            teleported: false,
+        }
+    }
+
+    /// Where a point of the model ends after a while of the same movement: extremes across the body at its tail.
+    fn tail(body: &Body, agent: &AgentPose, seconds: f32) -> (f32, f32) {
+        let mut animator = Animator::default();
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        let tail_joint = body.model.joints.len() - 3;
+        for step in 0..(seconds * 60.0) as usize {
+            animator.advance(
+                1.0 / 60.0,
+                std::slice::from_ref(agent),
+                std::slice::from_ref(body),
+            );
+            let mut matrices = Vec::new();
+            animator.pose(0, agent, body, &mut matrices);
+            if step > 60 {
+                // Swimming along +x with the back up, the animal's left is towards −z.
+                let z = matrices[tail_joint]
+                    .transform_point3(Vec3::new(0.0, 0.0, -0.48))
+                    .z
+                    - agent.position_m.z;
+                low = low.min(-z);
+                high = high.max(-z);
+            }
+        }
+        (low, high)
+    }
+
+    #[test]
+    fn every_shipped_fish_beats_with_its_tail() {
+        for name in ["shark", "salmon", "trout", "herring"] {
+            let body = body(name);
+            let (low, high) = tail(&body, &agent(1.0, 0.0), 6.0);
+            assert!(high > 0.04 && low < -0.04, "{name} reaches {low} to {high}");
+            assert!(high < 0.2 && low > -0.2, "{name} reaches {low} to {high}");
+        }
+    }
+
+    #[test]
+    fn a_body_bends_into_the_turn() {
+        for name in ["shark", "herring"] {
+            let body = body(name);
+            let middle = |(low, high): (f32, f32)| (low + high) / 2.0;
+            let left = middle(tail(&body, &agent(1.0, 0.9), 6.0));
+            let right = middle(tail(&body, &agent(1.0, -0.9), 6.0));
+            assert!(
+                left > 0.03 && right < -0.03,
+                "{name}: tail at {left} in a left turn, {right} in a right one"
+            );
+        }
+    }
+
+    #[test]
+    fn the_beat_follows_the_distance_swum_whatever_the_frame_rate() {
+        let body = body("salmon");
+        let phase_after = |steps: usize, agent: AgentPose| {
+            let mut animator = Animator::default();
+            for _ in 0..steps {
+                animator.advance(2.0 / steps as f32, &[agent], std::slice::from_ref(&body));
+            }
+            animator.swimmers[0].phase
+        };
+        let coarse = phase_after(20, agent(1.3, 0.0));
+        let fine = phase_after(400, agent(1.3, 0.0));
+        assert!((coarse - fine).abs() < 1e-3, "{coarse} {fine}");
+    }
+
+    #[test]
+    fn a_fish_at_rest_stands_where_the_snapshot_says() {
+        let body = body("trout");
+        let mut animator = Animator::default();
+        let agent = agent(0.0, 0.0);
+        let mut matrices = Vec::new();
+        animator.advance(0.01, &[agent], std::slice::from_ref(&body));
+        animator.pose(0, &agent, &body, &mut matrices);
+        let head = matrices[1].transform_point3(Vec3::Z * 0.5);
+        assert!(
+            head.distance(agent.position_m + Vec3::X * 0.5) < 0.06,
+            "{head}"
+        );
+    }
+
+    #[test]
+    fn individuals_differ_but_never_from_themselves() {
+        let look = SpeciesLook::default();
+        let lengths: Vec<f32> = (0..200)
+            .map(|id| Individual::new(id, &look).length_m)
+            .collect();
+        assert!(
+            lengths
+                .iter()
+                .all(|l| (l / look.length_m - 1.0).abs() <= look.length_variation)
+        );
+        let spread = lengths.iter().fold(0.0f32, |a, &l| a.max(l))
+            - lengths.iter().fold(9.0f32, |a, &l| a.min(l));
+        assert!(spread > 1.8 * look.length_variation * look.length_m);
+        assert_eq!(Individual::new(7, &look), Individual::new(7, &look));
+    }
+
+    #[test]
+    fn agents_may_come_and_go() {
+        let body = body("herring");
+        let mut animator = Animator::default();
+        let with_id = |id: u32| AgentPose {
+            id,
+            ..agent(1.0, 0.0)
+        };
+        let bodies = std::slice::from_ref(&body);
+        animator.advance(0.1, &[with_id(1), with_id(5), with_id(9)], bodies);
+        let phase = animator.swimmers[1].phase;
+        animator.advance(0.0, &[with_id(5), with_id(7)], bodies);
+        assert_eq!(
+            animator.swimmers[0].phase, phase,
+            "the second one goes on where it was"
+        );
+        assert_eq!(
+            animator.swimmers.iter().map(|s| s.id).collect::<Vec<_>>(),
+            [5, 7]
+        );
+    }
+}

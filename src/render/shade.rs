@@ -1,0 +1,115 @@
+//! Soft shadows on the ground: strips of triangles that follow a body's spine, and discs for stones.
+//!
+//! In: posed spines, stones, the sun. Out: corners of strips, [`STATIONS`] pairs each.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Affine3A, Vec2, Vec3};
+
+use super::frame::Scenery;
+use super::pose::smoothstep;
+use super::silhouette::{self, STATIONS};
+use super::still::{Form, RockShape};
+
+/// A corner of a soft shadow; twin of `Corner` in `shaders/shade.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct ShadeCorner {
+    /// On the ground, in floor space.
+    pub place: [f32; 2],
+    /// On the silhouette.
+    pub uv: [f32; 2],
+    /// Layer of the silhouette, level of blur, strength.
+    pub kind: [f32; 3],
+}
+
+/// The shadows of the stones: one dark where they stand, one where the sun throws it.
+pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
+    for rock in rocks {
+        let over = (rock.center_m.y + scenery.depth_m).max(0.0);
+        let center = Vec2::new(rock.center_m.x, rock.center_m.z);
+        // A disc is too much of a long block's shadow.
+        let dark = if rock.form == Form::Slab { 0.4 } else { 1.0 };
+        let along = scenery.sun_shift.normalize_or(Vec2::X);
+        let stretch = (1.0 + scenery.sun_shift.length_squared()).sqrt();
+        let thrown = center + scenery.sun_shift * over;
+        let aside = rock.half_towards_m(along.perp());
+        let ahead = along * rock.half_towards_m(along);
+        disc(thrown, ahead * stretch, aside, [0.0, 1.6, 0.82 * dark], out);
+        disc(
+            center,
+            ahead * 1.12,
+            aside * 1.12,
+            [0.0, 3.0, 0.5 * dark],
+            out,
+        );
+    }
+}
+
+/// The shadows of plants: a faint patch that leans away from the sun.
+pub(super) fn plant_shade(plants: &[Affine3A], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
+    for plant in plants {
+        let height_m = plant.matrix3.y_axis.length();
+        let foot = Vec2::new(plant.translation.x, plant.translation.z);
+        let along = scenery.sun_shift.normalize_or(Vec2::X) * (0.35 * height_m);
+        disc(
+            foot + along * 0.6,
+            along,
+            0.25 * height_m,
+            [0.0, 3.0, 0.45],
+            out,
+        );
+    }
+}
+
+/// A round shadow as a strip; its silhouette fills the middle half of its picture.
+fn disc(center: Vec2, along: Vec2, width_m: f32, kind: [f32; 3], out: &mut Vec<ShadeCorner>) {
+    let aside = along.normalize_or(Vec2::X).perp() * width_m * 2.0;
+    for i in 0..STATIONS {
+        let t = i as f32 / (STATIONS - 1) as f32;
+        let middle = center + along * 2.0 * (2.0 * t - 1.0);
+        for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
+            out.push(ShadeCorner {
+                place: (middle + side).to_array(),
+                uv: [t, v],
+                kind,
+            });
+        }
+    }
+}
+
+/// The shadow of a bent body: its silhouette laid along the shadow of its spine.
+pub(super) fn strip(
+    line: &[Vec3; STATIONS],
+    length_m: f32,
+    layer: usize,
+    scenery: &Scenery,
+    out: &mut Vec<ShadeCorner>,
+) {
+    let mut ground = [Vec2::ZERO; STATIONS];
+    let mut over = 0.0;
+    for (place, point) in ground.iter_mut().zip(line) {
+        let height = (point.y + scenery.depth_m).max(0.0);
+        over += height / STATIONS as f32;
+        *place = Vec2::new(point.x, point.z) + scenery.sun_shift * height;
+    }
+    // The sun is half a degree wide and the waves smear it far more: the higher, the softer and paler.
+    let blur_m = 0.006 + 0.055 * over;
+    let level = (blur_m / length_m / silhouette::BLUR_OF_LEVEL_0)
+        .max(1.0)
+        .log2();
+    let strength = 0.78 - 0.34 * smoothstep(0.05, 0.8, over);
+    let half = length_m * silhouette::HALF_WIDTH;
+    for i in 0..STATIONS {
+        let before = ground[i.saturating_sub(1)];
+        let after = ground[(i + 1).min(STATIONS - 1)];
+        let aside = (after - before).normalize_or(Vec2::X).perp() * half;
+        let u = i as f32 / (STATIONS - 1) as f32;
+        for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
+            out.push(ShadeCorner {
+                place: (ground[i] + side).to_array(),
+                uv: [u, v],
+                kind: [layer as f32, level, strength],
+            });
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Outlines of bodies as the sun sees them, blurred in steps: what soft shadows on the ground are made of.
+//!
+//! In: a model at rest. Out: a small picture of its coverage from above with ever softer copies, and the stations along
+//! its spine that a bent body's shadow follows.
+
+use glam::{Affine3A, Vec2, Vec3};
+
+use super::model::Model;
+
+/// Width of a silhouette: along the body, from before the nose to behind the tail.
+pub const WIDTH: usize = 128;
+/// Height: across.
+pub const HEIGHT: usize = 64;
+/// Levels of blur; each is twice as soft and half as large.
+pub const LEVELS: usize = 5;
+/// Half the silhouette's extent across, in body lengths.
+pub const HALF_WIDTH: f32 = 0.42;
+/// Extent along, in body lengths; the body lies in the middle.
+const ALONG: f32 = 1.5;
+/// Softness of the first level in body lengths; each level doubles it.
+pub const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
+/// Points of the spine that a shadow follows.
+pub const STATIONS: usize = 9;
+
+/// One silhouette: its levels one after another, each half as large, one byte a cell.
+pub type Levels = Vec<Vec<u8>>;
+
+/// Spine points at rest, each carried by a few joints.
+#[derive(Clone, Debug, Default)]
+pub struct Stations {
+    points: Vec<(Vec3, Vec<(usize, f32)>)>,
+}
+
+impl Stations {
+    /// Even stations from before the nose to behind the tail.
+    pub fn of(model: &Model) -> Self {
+        let length = model.size.z.max(1e-6);
+        let points = (0..STATIONS)
+            .map(|i| {
+                let z = (0.5 - i as f32 / (STATIONS - 1) as f32) * ALONG * length;
+                let near = z.clamp(-0.48 * length, 0.48 * length);
+                (Vec3::new(0.0, 0.0, z), carriers(model, near, 0.05 * length))
+            })
+            .collect();
+        Self { points }
+    }
+
+    /// The stations of a posed body in world space.
+    pub fn bent(&self, matrices: &[Affine3A]) -> [Vec3; STATIONS] {
+        let mut line = [Vec3::ZERO; STATIONS];
+        for (to, (point, carriers)) in line.iter_mut().zip(&self.points) {
+            let carried = |&(joint, weight): &(usize, f32)| {
+                matrices
+                    .get(joint)
+                    .map_or(Vec3::ZERO, |m| m.transform_point3(*point) * weight)
+            };
+            *to = carriers.iter().map(carried).sum();
+        }
+        line
+    }
+}
+
+/// The joints that carry the body's slice at z, with their mean weights.
+fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
+    let mut sums = vec![0.0f32; model.joints.len().max(1)];
+    for vertex in &model.vertices {
+        let [x, _, vertex_z] = vertex.position;
+        let close = (1.0 - (vertex_z - z).abs() / reach).max(0.0)
+            * if x.abs() < 2.0 * reach { 1.0 } else { 0.0 };
+        for (joint, weight) in vertex.joints.iter().zip(vertex.weights) {
+            if let Some(sum) = sums.get_mut(usize::from(*joint)) {
+                *sum += close * f32::from(weight);
+            }
+        }
+    }
+    let total: f32 = sums.iter().sum();
+    if total <= 0.0 {
+        return vec![(0, 1.0)];
+    }
+    let mut carriers: Vec<_> = sums
+        .iter()
+        .map(|sum| sum / total)
+        .enumerate()
+        .filter(|c| c.1 > 0.04)
+        .collect();
+    let kept: f32 = carriers.iter().map(|c| c.1).sum();
+    for carrier in &mut carriers {
+        carrier.1 /= kept;
+    }
+    carriers
+}
+
+/// A disc that fills the middle half, for stones.
+pub fn disc() -> Levels {
+    let mut cells = vec![0.0f32; WIDTH * HEIGHT];
+    for (i, cell) in cells.iter_mut().enumerate() {
+        let place = Vec2::new(
+            ((i % WIDTH) as f32 + 0.5) / WIDTH as f32,
+            ((i / WIDTH) as f32 + 0.5) / HEIGHT as f32,
+        );
+        let reach = (place - 0.5).length() * 4.0;
+        *cell = (1.0 - (reach - 0.95) * 8.0).clamp(0.0, 1.0);
+    }
+    levels(&cells)
+}
+
+/// The silhouette of a model from above, nose at the left.
+pub fn of(model: &Model) -> Levels {
+    let length = model.size.z.max(1e-6);
+    let mut cells = vec![0.0f32; WIDTH * HEIGHT];
+    let place = |i: u32| -> Option<Vec2> {
+        let [x, y, z] = model.vertices.get(i as usize)?.position;
+        let along = 0.5 - z / length / ALONG;
+        // The sun stands low enough to see some of the flanks' height, too.
+        let across = 0.5 - (x + 0.25 * y) / length / (2.0 * HALF_WIDTH);
+        Some(Vec2::new(along * WIDTH as f32, across * HEIGHT as f32))
+    };
+    for triangle in model.indices.chunks_exact(3) {
+        if let [Some(a), Some(b), Some(c)] =
+            [0, 1, 2].map(|i| triangle.get(i).and_then(|&i| place(i)))
+        {
+            cover(&mut cells, [a, b, c]);
+        }
+    }
+    levels(&cells)
+}
+
+fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
+    let low = a.min(b).min(c).floor().max(Vec2::ZERO);
+    let high = a
+        .max(b)
+        .max(c)
+        .ceil()
+        .min(Vec2::new(WIDTH as f32, HEIGHT as f32));
+    let area = (b - a).perp_dot(c - a);
+    if area.abs() < 1e-6 {
+        return;
+    }
+    for row in low.y as usize..high.y as usize {
+        for column in low.x as usize..high.x as usize {
+            let p = Vec2::new(column as f32 + 0.5, row as f32 + 0.5);
+            let inside = [(a, b), (b, c), (c, a)]
+                .iter()
+                .all(|&(p0, p1)| (p1 - p0).perp_dot(p - p0) / area >= -0.02);
+            if inside && let Some(cell) = cells.get_mut(row * WIDTH + column) {
+                *cell = 1.0;
+            }
+        }
+    }
+}
+
+/// Blurs and halves. The rim stays empty, so that a shadow ends within its strip.
+fn levels(first: &[f32]) -> Levels {
+    let (mut width, mut height) = (WIDTH, HEIGHT);
+    let mut cells = blurred(first, width, height);
+    let mut levels = Vec::new();
+    for _ in 0..LEVELS {
+        levels.push(
+            cells
+                .iter()
+                .enumerate()
+                .map(|(i, &v)| {
+                    let (x, y) = (i % width, i / width);
+                    let rim = x == 0 || y == 0 || x + 1 == width || y + 1 == height;
+                    if rim { 0 } else { (v * 255.0).round() as u8 }
+                })
+                .collect(),
+        );
+        let half: Vec<f32> = (0..height / 2)
+            .flat_map(|y| (0..width / 2).map(move |x| (x, y)))
+            .map(|(x, y)| {
+                let at = |dx: usize, dy: usize| cells[(2 * y + dy) * width + 2 * x + dx];
+                (at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1)) / 4.0
+            })
+            .collect();
+        width /= 2;
+        height /= 2;
+        cells = blurred(&half, width, height);
+    }
+    levels
+}
+
+/// A binomial blur of three cells both ways; zero beyond the edge.
+fn blurred(cells: &[f32], width: usize, height: usize) -> Vec<f32> {
+    let at = |x: isize, y: isize| {
+        let inside = x >= 0 && y >= 0 && (x as usize) < width && (y as usize) < height;
+        if inside {
+            cells[y as usize * width + x as usize]
+        } else {
+            0.0
+        }
+    };
+    let weights = [(-1, 0.25), (0, 0.5), (1, 0.25)];
+    (0..width * height)
+        .map(|i| {
+            let (x, y) = ((i % width) as isize, (i / width) as isize);
+            let row = |dy: isize| {
+                weights
+                    .iter()
+                    .map(|&(dx, w)| w * at(x + dx, y + dy))
+                    .sum::<f32>()
+            };
+            weights.iter().map(|&(dy, w)| w * row(dy)).sum()
+        })
+        .collect()
+}

@@ -1,0 +1,317 @@
+//! What never moves from its place: stones and trunks that fish avoid, and plants that only sway.
+//!
+//! In: the solids of a scene, its look. Out: instances and matrices by model, and their shadows on the ground.
+
+use glam::{Affine3A, Mat3, Quat, Vec2, Vec3};
+
+use super::draw::{Batch, Instance};
+use super::frame::Scenery;
+use super::params::SceneLook;
+use super::pose::{Rows, chance, rows};
+use super::shade::{self, ShadeCorner};
+use crate::geometry::{Solid, Surface, SurfaceKind};
+
+/// How many models of still things there are, in this order: two stones, a trunk, a block, a plant.
+pub const STILL_MODELS: usize = 5;
+/// The model that sways.
+pub const PLANT: usize = 4;
+/// Plants where a look wants a thicket.
+const MOST_PLANTS: f32 = 60.0;
+
+/// What a solid looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A weathered stone.
+    Ball,
+    /// A sunken trunk.
+    Log,
+    /// A worn block.
+    Slab,
+}
+
+/// A stone as the simulation knows it: the solid that fish avoid. What is drawn stays inside: the ellipsoid that
+/// touches a ball's sides, a block in a box, a trunk in a capsule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RockShape {
+    /// What it looks like.
+    pub form: Form,
+    /// Middle, in world space.
+    pub center_m: Vec3,
+    /// Half axes of the model, as columns.
+    pub half_axes_m: Mat3,
+}
+
+impl RockShape {
+    /// The thing that stands for a solid.
+    pub fn of(solid: &Solid) -> Self {
+        match *solid {
+            Solid::Sphere { center_m, radius_m } => Self {
+                form: Form::Ball,
+                center_m,
+                half_axes_m: Mat3::from_diagonal(Vec3::splat(radius_m)),
+            },
+            Solid::Box {
+                center_m,
+                half_m,
+                axis,
+            } => Self {
+                form: Form::Slab,
+                center_m,
+                half_axes_m: Mat3::from_cols(
+                    Vec3::new(axis.x, 0.0, axis.y) * half_m.x,
+                    Vec3::Y * half_m.y,
+                    Vec3::new(-axis.y, 0.0, axis.x) * half_m.z,
+                ),
+            },
+            Solid::Capsule {
+                from_m,
+                to_m,
+                radius_m,
+            } => {
+                let along = (to_m - from_m).normalize_or(Vec3::X);
+                let (aside, up) = along.any_orthonormal_pair();
+                // Its ends are flat, so they stay where the capsule's ends begin to round.
+                let half_length_m = (from_m.distance(to_m) / 2.0).max(0.3 * radius_m);
+                Self {
+                    form: Form::Log,
+                    center_m: (from_m + to_m) / 2.0,
+                    half_axes_m: Mat3::from_cols(
+                        along * half_length_m,
+                        aside * radius_m,
+                        up * radius_m,
+                    ),
+                }
+            }
+        }
+    }
+
+    /// Largest half axis.
+    pub fn reach_m(&self) -> f32 {
+        let Mat3 {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = self.half_axes_m;
+        x_axis.length().max(y_axis.length()).max(z_axis.length())
+    }
+
+    /// Half extent towards a direction in the plane of the ground.
+    pub(super) fn half_towards_m(&self, direction: Vec2) -> f32 {
+        (self.half_axes_m.transpose() * Vec3::new(direction.x, 0.0, direction.y)).length()
+    }
+}
+
+/// Everything still, ready for the GPU.
+#[derive(Debug, Default)]
+pub struct StillLife {
+    /// Instances by model.
+    pub instances: Vec<Instance>,
+    /// A matrix an instance.
+    pub joints: Vec<Rows>,
+    /// A batch a model, [`STILL_MODELS`] of them.
+    pub batches: Vec<Batch>,
+    /// Their shadows on the ground.
+    pub shade: Vec<ShadeCorner>,
+}
+
+impl StillLife {
+    /// Lays out stones where they are and plants where the look wants them.
+    pub fn new(
+        rocks: &[RockShape],
+        surface: &Surface,
+        look: &SceneLook,
+        scenery: &Scenery,
+    ) -> Self {
+        let is_sound = |rock: &&RockShape| {
+            rock.center_m.is_finite()
+                && rock.half_axes_m.is_finite()
+                && rock.half_axes_m.determinant() > 0.0
+        };
+        let sound: Vec<RockShape> = rocks.iter().filter(is_sound).copied().collect();
+        let plants = plants(surface, look, scenery);
+        let mut still = Self::default();
+        for model in 0..STILL_MODELS {
+            let first = still.instances.len() as u32;
+            if model == PLANT {
+                for (i, map) in plants.iter().enumerate() {
+                    still.add(i as u32, map, 3.0, 1.0);
+                }
+            }
+            for (i, rock) in sound
+                .iter()
+                .enumerate()
+                .filter(|(i, rock)| model_of(*i, rock) == model)
+            {
+                let wood = if rock.form == Form::Log { 2.0 } else { 1.0 };
+                still.add(i as u32, &placed(i as u32, rock), wood, rock.reach_m());
+            }
+            still.batches.push(Batch {
+                first,
+                count: still.instances.len() as u32 - first,
+            });
+        }
+        shade::stone_shade(&sound, scenery, &mut still.shade);
+        if surface.kind == SurfaceKind::Floor {
+            shade::plant_shade(&plants, scenery, &mut still.shade);
+        }
+        still
+    }
+
+    fn add(&mut self, number: u32, map: &Affine3A, substance: f32, reach_m: f32) {
+        let tone = chance(number, 23);
+        self.instances.push(Instance {
+            tint: [tone, 1.0 - tone, substance, 0.0],
+            kind: [self.joints.len() as f32, -1.0, reach_m, 0.0],
+        });
+        self.joints.push(rows(map));
+    }
+}
+
+fn model_of(number: usize, rock: &RockShape) -> usize {
+    match rock.form {
+        Form::Ball => number % 2,
+        Form::Log => 2,
+        Form::Slab => 3,
+    }
+}
+
+fn placed(number: u32, rock: &RockShape) -> Affine3A {
+    // A stone is turned within its own ellipsoid, so that no two show the same face.
+    let spin = match rock.form {
+        Form::Ball => {
+            Quat::from_rotation_y(std::f32::consts::TAU * chance(number, 21))
+                * Quat::from_rotation_x(chance(number, 22) - 0.5)
+        }
+        Form::Log => Quat::from_rotation_x(std::f32::consts::TAU * chance(number, 21)),
+        Form::Slab => Quat::IDENTITY,
+    };
+    Affine3A::from_mat3_translation(rock.half_axes_m * Mat3::from_quat(spin), rock.center_m)
+}
+
+/// Where plants stand: on a floor along the rim of what is seen of the ground, on a wall at both ends of its lower edge.
+fn plants(surface: &Surface, look: &SceneLook, scenery: &Scenery) -> Vec<Affine3A> {
+    let count = (look.plants * MOST_PLANTS).round() as u32;
+    let half = surface.half_extent_m();
+    let ground = half * surface.scale_at_depth(scenery.depth_m);
+    let number = |i: u32| i.wrapping_add(look.ground_seed.wrapping_mul(101));
+    let placed = |i: u32| {
+        let draw = |purpose| chance(number(i), purpose);
+        let turn = Quat::from_rotation_y(std::f32::consts::TAU * draw(44));
+        match surface.kind {
+            SurfaceKind::Floor => {
+                // Tufts stand together: a place along the rim draws several.
+                let tuft = |purpose| chance(number(i / 4), purpose);
+                let angle = std::f32::consts::TAU * tuft(41);
+                let (sin, cos) = angle.sin_cos();
+                let rim =
+                    (ground / Vec2::new(cos.abs(), sin.abs()).max(Vec2::splat(1e-3))).min_element();
+                let beside = Vec2::new(draw(45) - 0.5, draw(46) - 0.5) * 0.35;
+                let at = Vec2::new(cos, sin) * rim * (0.80 + 0.22 * tuft(42)) + beside;
+                let height_m = (0.28 + 0.30 * draw(43)).min(0.6 * scenery.depth_m);
+                Some((Vec3::new(at.x, -scenery.depth_m, at.y), turn, height_m))
+            }
+            SurfaceKind::Wall => {
+                let side = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+                let away = draw(41) * draw(42);
+                let back_m = 0.15 + 1.6 * draw(47);
+                let scale = surface.scale_at_depth(back_m);
+                let at = Vec3::new(
+                    side * half.x * scale * (1.02 - 0.75 * away),
+                    -back_m,
+                    half.y,
+                );
+                let height_m = surface.height_m * (0.14 + 0.26 * draw(43));
+                // A wall's up is −z.
+                let upright = Quat::from_rotation_arc(Vec3::Y, Vec3::NEG_Z) * turn;
+                Some((at, upright, height_m))
+            }
+            SurfaceKind::Ceiling => None,
+        }
+    };
+    (0..count)
+        .filter_map(placed)
+        .map(|(at, turn, height_m)| {
+            Affine3A::from_scale_rotation_translation(Vec3::splat(height_m), turn, at)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::params::SceneLook;
+
+    fn still(rocks: &[RockShape], look: &SceneLook) -> StillLife {
+        let surface = Surface::default();
+        let scenery = Scenery::new(look, &surface, [640, 480], 1.2);
+        StillLife::new(rocks, &surface, look, &scenery)
+    }
+
+    #[test]
+    fn every_form_has_its_model_and_broken_ones_are_left_out() {
+        let solids = [
+            Solid::Sphere {
+                center_m: Vec3::NEG_Y,
+                radius_m: 0.3,
+            },
+            Solid::Capsule {
+                from_m: Vec3::NEG_Y,
+                to_m: Vec3::new(1.0, -1.0, 0.0),
+                radius_m: 0.1,
+            },
+            Solid::Box {
+                center_m: Vec3::NEG_Y,
+                half_m: Vec3::splat(0.2),
+                axis: Vec2::X,
+            },
+            Solid::Sphere {
+                center_m: Vec3::NAN,
+                radius_m: 0.3,
+            },
+        ];
+        let rocks: Vec<_> = solids.iter().map(RockShape::of).collect();
+        let look = SceneLook {
+            plants: 0.0,
+            ..SceneLook::default()
+        };
+        let counts: Vec<_> = still(&rocks, &look)
+            .batches
+            .iter()
+            .map(|b| b.count)
+            .collect();
+        assert_eq!(counts, [1, 0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn a_trunk_stays_inside_its_capsule() {
+        let (from_m, to_m) = (Vec3::new(-0.5, -1.0, 0.2), Vec3::new(0.4, -0.8, 0.1));
+        let capsule = Solid::Capsule {
+            from_m,
+            to_m,
+            radius_m: 0.1,
+        };
+        let map = placed(3, &RockShape::of(&capsule));
+        for i in 0..64 {
+            let (sin, cos) = (i as f32 * 0.7).sin_cos();
+            let rim =
+                map.transform_point3(Vec3::new(if i % 2 == 0 { 1.0 } else { -1.0 }, cos, sin));
+            assert!(capsule.signed_distance_m(rim) < 1e-4);
+        }
+    }
+
+    #[test]
+    fn a_thicket_has_more_plants_than_none() {
+        let count = |plants| {
+            still(
+                &[],
+                &SceneLook {
+                    plants,
+                    ..SceneLook::default()
+                },
+            )
+            .instances
+            .len()
+        };
+        assert_eq!((count(0.0), count(1.0)), (0, MOST_PLANTS as usize));
+    }
+}

@@ -1,0 +1,300 @@
+//! No tunnelling: a body's way through a step, stopped at solids whatever its speed.
+//!
+//! Solids are convex with exact distances, so a way is followed in steps of the distance (sphere tracing) and never
+//! enters one. **Source**: 2-behavior.md section 2, 'No tunnelling'; main source 6.1.
+
+use glam::Vec3;
+
+use crate::geometry::Solid;
+use crate::world::{Collision, MotionParams};
+
+/// Where a way ended, and with which velocity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Arrival {
+    pub position_m: Vec3,
+    pub velocity_mps: Vec3,
+}
+
+/// Distances below this are a contact.
+const TOUCH_M: f32 = 1e-4;
+
+/// Follows the way `velocity · dt` of a body of this radius.
+///
+/// One that starts outside all solids ends outside all of them; one that starts inside swims out the shortest way.
+pub(super) fn travel(
+    solids: &[Solid],
+    from_m: Vec3,
+    velocity_mps: Vec3,
+    radius_m: f32,
+    motion: &MotionParams,
+    dt_secs: f32,
+) -> Arrival {
+    if is_inside(solids, from_m) {
+        let speed = velocity_mps.length().max(motion.cruise_mps);
+        let velocity_mps = way_out(solids, from_m) * speed;
+        return Arrival {
+            position_m: from_m + velocity_mps * dt_secs,
+            velocity_mps,
+        };
+    }
+    let mut at = from_m;
+    let mut velocity = velocity_mps;
+    let mut left = velocity_mps * dt_secs;
+    // Each round ends at a contact or at the end of the way; in a corner of three solids nothing is left to go.
+    for _ in 0..4 {
+        let length = left.length();
+        if length < 1e-7 {
+            break;
+        }
+        let direction = left / length;
+        let mut free = length;
+        let mut touched = None;
+        for solid in solids {
+            if let Some(reached) = first_contact(solid, at, direction, free, radius_m) {
+                free = reached;
+                touched = Some(solid);
+            }
+        }
+        at += direction * free;
+        left -= direction * free;
+        let Some(solid) = touched else {
+            break;
+        };
+        let normal = solid.normal(at);
+        let into = velocity.dot(normal).min(0.0);
+        let along = velocity - normal * into;
+        let kept = 1.0 - (motion.friction * -into / along.length().max(1e-6)).min(1.0);
+        match motion.collision {
+            Collision::Slide => {
+                velocity = along * kept;
+                left -= normal * left.dot(normal).min(0.0);
+            }
+            Collision::Bounce => {
+                velocity = along * kept - normal * (into * motion.restitution);
+                left -= normal * (left.dot(normal).min(0.0) * (1.0 + motion.restitution));
+            }
+            Collision::PushOut => {
+                velocity = along * kept;
+                left = Vec3::ZERO;
+            }
+        }
+    }
+    at = ease_off(solids, at, radius_m, motion.cruise_mps * dt_secs * 0.5);
+    // Rounding has the last word about what is inside.
+    if is_inside(solids, at) {
+        at = from_m;
+        velocity = Vec3::ZERO;
+    }
+    Arrival {
+        position_m: at,
+        velocity_mps: velocity,
+    }
+}
+
+/// Whether a point lies in any solid.
+pub(super) fn is_inside(solids: &[Solid], point: Vec3) -> bool {
+    solids
+        .iter()
+        .any(|solid| solid.signed_distance_m(point) < 0.0)
+}
+
+/// Length of way after which a body touches a solid, where that is less than `free_m`.
+fn first_contact(
+    solid: &Solid,
+    at: Vec3,
+    direction: Vec3,
+    free_m: f32,
+    radius_m: f32,
+) -> Option<f32> {
+    let now = solid.signed_distance_m(at);
+    // One whose hull overlaps already, as after an edit, comes no nearer than it is.
+    let keep = radius_m.min(now);
+    if now - keep > free_m {
+        return None;
+    }
+    let mut way = 0.0;
+    for _ in 0..32 {
+        let point = at + direction * way;
+        let gap = solid.signed_distance_m(point) - keep;
+        if gap <= TOUCH_M {
+            // Along a straight way the distance from a convex solid never falls again once it rises.
+            let approaches = solid.normal(point).dot(direction) < -1e-4;
+            return approaches.then_some(way);
+        }
+        way += gap;
+        if way >= free_m {
+            return None;
+        }
+    }
+    // So slow an approach is a graze; stopping here is on the safe side.
+    Some(way)
+}
+
+/// Moves a body whose hull overlaps a solid a little way off it.
+fn ease_off(solids: &[Solid], at: Vec3, radius_m: f32, most_m: f32) -> Vec3 {
+    let mut eased = at;
+    for solid in solids {
+        let gap = radius_m - solid.signed_distance_m(eased);
+        if gap > 0.0 {
+            eased += solid.normal(eased) * gap.min(most_m);
+        }
+    }
+    if eased != at && is_inside(solids, eased) {
+        at
+    } else {
+        eased
+    }
+}
+
+/// Unit vector of the shortest straight way out of all solids, of some tried.
+fn way_out(solids: &[Solid], from_m: Vec3) -> Vec3 {
+    let outward = solids
+        .iter()
+        .filter(|solid| solid.signed_distance_m(from_m) < 0.0)
+        .map(|solid| solid.normal(from_m));
+    let around = (0..8).map(|step| {
+        let (sin, cos) = (step as f32 * std::f32::consts::FRAC_PI_4).sin_cos();
+        Vec3::new(cos, 0.0, sin)
+    });
+    let length = |direction: Vec3| {
+        let mut way = 0.0;
+        for _ in 0..64 {
+            let point = from_m + direction * way;
+            let depth = solids
+                .iter()
+                .map(|solid| -solid.signed_distance_m(point))
+                .fold(f32::MIN, f32::max);
+            if depth < 0.0 {
+                break;
+            }
+            way += depth.max(0.01);
+        }
+        way
+    };
+    outward
+        .chain(around)
+        .min_by(|&a, &b| length(a).total_cmp(&length(b)))
+        .unwrap_or(Vec3::Y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROCK: [Solid; 1] = [Solid::Sphere {
+        center_m: Vec3::ZERO,
+        radius_m: 1.0,
+    }];
+
+    fn params(collision: Collision) -> MotionParams {
+        MotionParams {
+            collision,
+            restitution: 0.5,
+            friction: 0.0,
+            ..MotionParams::default()
+        }
+    }
+
+    fn go(from: Vec3, velocity: Vec3, collision: Collision) -> Arrival {
+        travel(&ROCK, from, velocity, 0.1, &params(collision), 1.0)
+    }
+
+    #[test]
+    fn a_bullet_stops_at_the_hull() {
+        let end = go(
+            Vec3::new(-5.0, 0.0, 0.0),
+            Vec3::X * 1000.0,
+            Collision::Slide,
+        );
+        assert!((end.position_m.x + 1.1).abs() < 1e-3, "{end:?}");
+        assert!(end.velocity_mps.length() < 1e-3);
+    }
+
+    #[test]
+    fn slide_goes_on_along_bounce_comes_back_push_out_stops() {
+        let wall = [Solid::Box {
+            center_m: Vec3::new(1.0, 0.0, 0.0),
+            half_m: Vec3::new(0.5, 5.0, 5.0),
+            axis: glam::Vec2::X,
+        }];
+        let end = |collision| {
+            travel(
+                &wall,
+                Vec3::ZERO,
+                Vec3::new(1.0, 0.0, 1.0),
+                0.1,
+                &params(collision),
+                1.0,
+            )
+        };
+        let slide = end(Collision::Slide);
+        assert!(
+            slide.position_m.distance(Vec3::new(0.4, 0.0, 1.0)) < 1e-3,
+            "{slide:?}"
+        );
+        assert!(slide.velocity_mps.distance(Vec3::Z) < 1e-5);
+        let bounce = end(Collision::Bounce);
+        assert!(
+            bounce.position_m.distance(Vec3::new(0.1, 0.0, 1.0)) < 1e-3,
+            "{bounce:?}"
+        );
+        assert!(bounce.velocity_mps.distance(Vec3::new(-0.5, 0.0, 1.0)) < 1e-5);
+        let stopped = end(Collision::PushOut);
+        assert!(
+            stopped.position_m.distance(Vec3::new(0.4, 0.0, 0.4)) < 1e-3,
+            "{stopped:?}"
+        );
+        assert!(stopped.velocity_mps.distance(Vec3::Z) < 1e-5);
+    }
+
+    #[test]
+    fn one_that_starts_inside_swims_out_even_of_two_overlapping_rocks() {
+        let rocks = [
+            Solid::Sphere {
+                center_m: Vec3::new(-0.5, 0.0, 0.0),
+                radius_m: 1.0,
+            },
+            Solid::Sphere {
+                center_m: Vec3::new(0.5, 0.0, 0.0),
+                radius_m: 1.0,
+            },
+        ];
+        let mut at = Vec3::new(0.01, 0.0, 0.02);
+        let mut velocity = Vec3::X * 0.3;
+        for _ in 0..600 {
+            let end = travel(
+                &rocks,
+                at,
+                velocity,
+                0.1,
+                &params(Collision::Slide),
+                1.0 / 60.0,
+            );
+            (at, velocity) = (end.position_m, end.velocity_mps);
+            if !is_inside(&rocks, at) {
+                return;
+            }
+        }
+        panic!("still inside at {at}");
+    }
+
+    #[test]
+    fn a_press_against_a_rock_for_minutes_never_gets_through() {
+        let mut at = Vec3::new(-1.2, 0.0, 0.01);
+        for _ in 0..20_000 {
+            at = travel(
+                &ROCK,
+                at,
+                Vec3::new(0.7, 0.0, 0.001),
+                0.1,
+                &params(Collision::Slide),
+                1.0 / 60.0,
+            )
+            .position_m;
+            assert!(!is_inside(&ROCK, at), "{at}");
+            if at.x > 1.0 {
+                break;
+            }
+        }
+    }
+}

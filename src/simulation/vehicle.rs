@@ -1,0 +1,480 @@
+//! The vehicle: from a decision to the next place of one body. **Source**: Reynolds 1999; 2-behavior.md section 2.
+//!
+//! Reads the state before the step alone and writes one body, so bodies can move in any order and on any thread.
+
+use glam::Vec3;
+
+use super::collision::{is_inside, travel};
+use crate::behavior::{BoostRequest, Decision};
+use crate::world::{Body, BoostState, Edge, Intent, MotionParams, Species, Water, World};
+
+/// The body of the agent at `index` after the step.
+pub(super) fn advance(world: &World, index: usize, decision: &Decision) -> Body {
+    let before = &world.agents.bodies[index];
+    let species = &world.species[usize::from(world.agents.species[index])];
+    let own = Own {
+        species,
+        radius_m: world.agents.radii_m[index],
+        length_m: species.body.length_m * world.agents.sizes[index],
+        mass_kg: species.body.mass_kg * world.agents.sizes[index].powi(3),
+        id: world.agents.ids[index],
+    };
+    let after = moved(world, before, decision, &own);
+    if after.is_finite() {
+        return after;
+    }
+    // What is not finite never spreads: it stays where it was, at rest in its decisions, and is counted.
+    Body {
+        faults: before.faults.saturating_add(1),
+        teleported: false,
+        ..*before
+    }
+}
+
+/// Share of the cruise speed below which the direction no longer follows the velocity, and of the largest force above
+/// which it follows the force then.
+const STILL_SHARE: f32 = 0.05;
+
+/// What a body is made of.
+struct Own<'a> {
+    species: &'a Species,
+    radius_m: f32,
+    length_m: f32,
+    mass_kg: f32,
+    id: u32,
+}
+
+fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Body {
+    let dt = world.dt_secs;
+    let water = &world.water;
+    let motion = &own.species.motion;
+    let speed = before.velocity_mps.length();
+    let boost = next_boost(&before.boost, decision.boost, motion, speed, dt);
+    let asked = decision.force.clamp_length_max(motion.max_force_n);
+    let force = if motion.response_secs > 0.0 && !decision.hulk {
+        before
+            .force_n
+            .lerp(asked, 1.0 - (-dt / motion.response_secs).exp())
+    } else {
+        asked
+    };
+    let wanted = before.velocity_mps + force * (dt / own.mass_kg);
+    let least_mps = motion.min_speed_mps.min(motion.cruise_mps);
+    let wanted = leveled(water, wanted, motion.level_secs, dt);
+    let wanted = brake_by_turning(before, wanted, least_mps).clamp_length_max(boost.allowed_mps);
+    let is_still = wanted.length() <= motion.cruise_mps * STILL_SHARE;
+    let direction = if !is_still {
+        wanted.normalize_or(before.forward)
+    } else if force.length() > motion.max_force_n * STILL_SHARE {
+        // One that stands and wants to go back turns on the spot; it would stand there for ever.
+        force.normalize_or(before.forward)
+    } else {
+        before.forward
+    };
+    let most_rad = if decision.hulk {
+        f32::INFINITY
+    } else {
+        motion.max_turn_rate_dps.to_radians() * dt
+    };
+    let forward = turned(
+        water,
+        before.forward,
+        direction,
+        most_rad,
+        motion.max_climb_deg.to_radians(),
+    );
+    let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
+    let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
+    let solids = if way_m < world.touched_solids.margin_m() {
+        world.touched_solids.near(before.position_m)
+    } else {
+        &world.solids
+    };
+    let arrival = travel(
+        solids,
+        before.position_m,
+        forward * speed,
+        own.radius_m,
+        motion,
+        dt,
+    );
+    let mut after = Body {
+        position_m: arrival.position_m,
+        velocity_mps: arrival.velocity_mps,
+        forward,
+        up: before.up,
+        turn_rate_rps: before
+            .forward
+            .cross(forward)
+            .dot(before.up)
+            .atan2(before.forward.dot(forward))
+            / dt,
+        intent: decision.intent.unwrap_or(Intent {
+            heading: forward,
+            goal_m: None,
+        }),
+        acceleration_mps2: (arrival.velocity_mps - before.velocity_mps).dot(forward) / dt,
+        force_n: force,
+        boost,
+        teleported: false,
+        faults: before.faults,
+    };
+    keep_in_pool(world, before, &mut after, own);
+    cross_edge(world, &mut after, own);
+    after.up = banked(water, before, &after, motion, dt);
+    after
+}
+
+/// Speed that is allowed now.
+///
+/// While a boost is asked for, and as long as it holds on, that is what the largest of them allows. After that it falls
+/// by (boost − cruise) / `calm_secs` a second, from what the body really swims. A weaker request does not cut short what is
+/// still calming down from a stronger one.
+fn next_boost(
+    state: &BoostState,
+    request: Option<BoostRequest>,
+    motion: &MotionParams,
+    speed_mps: f32,
+    dt: f32,
+) -> BoostState {
+    let range = (motion.boost_mps - motion.cruise_mps).max(0.0);
+    let speed_at = |scale: f32| motion.cruise_mps + scale.clamp(0.0, 1.0) * range;
+    let calmed = if state.calm_secs > 0.0 {
+        let fallen = state.allowed_mps.min(speed_mps) - range / state.calm_secs * dt;
+        fallen.max(motion.cruise_mps)
+    } else {
+        motion.cruise_mps
+    };
+    let holds = state.hold_secs > dt * 0.5;
+    let held = holds.then_some(BoostRequest {
+        scale: state.scale,
+        hold_secs: state.hold_secs - dt,
+        calm_secs: state.calm_secs,
+    });
+    let asked = match (request, held) {
+        (Some(new), Some(old)) => new.stronger(old),
+        (Some(new), None) => new,
+        (None, Some(old)) => old,
+        (None, None) => {
+            return BoostState {
+                allowed_mps: calmed,
+                scale: 0.0,
+                hold_secs: 0.0,
+                ..*state
+            };
+        }
+    };
+    let allowed = speed_at(asked.scale);
+    BoostState {
+        allowed_mps: allowed.max(calmed),
+        scale: asked.scale,
+        hold_secs: asked.hold_secs.max(0.0),
+        calm_secs: if calmed > allowed {
+            state.calm_secs
+        } else {
+            asked.calm_secs
+        },
+    }
+}
+
+/// A body that cannot go slower turns instead of braking further, to the side it leans to anyway. Otherwise what calls it
+/// from right behind would hardly turn it. The less it leans the less is added, or it would tremble between two sides.
+fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
+    let along = wanted.dot(before.forward);
+    let lack = least_mps - along;
+    if lack <= 0.0 {
+        return wanted;
+    }
+    let side = before.side();
+    // Straight back it leans to the right.
+    let lean = wanted.dot(side) + 1e-5;
+    wanted + side * (lack * lean / (lean.abs() + lack))
+}
+
+/// Lets climbing and diving fade.
+fn leveled(water: &Water, velocity: Vec3, level_secs: f32, dt: f32) -> Vec3 {
+    if level_secs <= 0.0 {
+        return velocity;
+    }
+    let mut level = water.level_from_world(velocity);
+    level.y *= (-dt / level_secs).exp();
+    water.world_from_level(level)
+}
+
+/// The unit vector towards `wanted` that lies within `most_rad` of `forward` and is no steeper than `climb_rad`.
+///
+/// Turns by heading and slope, as fish do, and never over the back. The way in heading and slope is at least as long as
+/// the straight one on the sphere, so cutting it short keeps the limit.
+fn turned(water: &Water, forward: Vec3, wanted: Vec3, most_rad: f32, climb_rad: f32) -> Vec3 {
+    let from = water.level_from_world(forward);
+    let to = water.level_from_world(wanted);
+    let steepest = climb_rad.sin();
+    let is_level_enough = to.y.abs() <= steepest;
+    if is_level_enough && (most_rad >= std::f32::consts::PI || from.dot(to) > most_rad.cos()) {
+        return wanted;
+    }
+    let angles = |v: Vec3| (v.z.atan2(v.x), v.y.clamp(-1.0, 1.0).asin());
+    let (heading, slope) = angles(from);
+    let (mut to_heading, to_slope) = angles(to);
+    if to.x == 0.0 && to.z == 0.0 {
+        to_heading = heading;
+    }
+    let to_slope = to_slope.clamp(-climb_rad, climb_rad);
+    let pi = std::f32::consts::PI;
+    let by_heading = (to_heading - heading + pi).rem_euclid(2.0 * pi) - pi;
+    let by_slope = to_slope - slope;
+    let widest = if slope * to_slope <= 0.0 {
+        1.0
+    } else {
+        slope.abs().min(to_slope.abs()).cos()
+    };
+    let length = by_slope.hypot(by_heading * widest);
+    let share = if length > most_rad {
+        most_rad / length
+    } else {
+        1.0
+    };
+    let (sin, cos) = (heading + by_heading * share).sin_cos();
+    let (rise, level) = (slope + by_slope * share).sin_cos();
+    let turned = Vec3::new(cos * level, rise, sin * level);
+    water.world_from_level(turned).normalize_or(forward)
+}
+
+/// Keeps a body between ground and surface and within reach of the picture, whatever its actions want.
+fn keep_in_pool(world: &World, before: &Body, after: &mut Body, own: &Own<'_>) {
+    let water = &world.water;
+    let (low, high) = water.band_m(own.radius_m);
+    let half = water.visible_m(after.position_m.y) + water.beyond_m(own.length_m) + 1.0;
+    let least = Vec3::new(-half.x, low, -half.y);
+    let most = Vec3::new(half.x, high, half.y);
+    let kept = after.position_m.clamp(least, most);
+    if kept == after.position_m {
+        return;
+    }
+    let outward = after.position_m - kept;
+    for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+        let out = outward.dot(axis);
+        if out * after.velocity_mps.dot(axis) > 0.0 {
+            after.velocity_mps -= axis * after.velocity_mps.dot(axis);
+        }
+    }
+    after.position_m = kept;
+    if is_inside(&world.solids, kept) && !is_inside(&world.solids, before.position_m) {
+        after.position_m = before.position_m;
+        after.velocity_mps = Vec3::ZERO;
+    }
+}
+
+/// Takes a body that has left the picture for good to another place.
+fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
+    let water = &world.water;
+    let half = water.visible_m(after.position_m.y) + water.beyond_m(own.length_m) + 0.02;
+    let (at, velocity) = (after.position_m, after.velocity_mps);
+    let leaves_x = at.x.abs() > half.x && at.x * velocity.x > 0.0;
+    let leaves_z = at.z.abs() > half.y && at.z * velocity.z > 0.0;
+    if !(leaves_x || leaves_z) {
+        return;
+    }
+    match water.params.edge {
+        Edge::Guide => return,
+        Edge::Wrap => {
+            let sign = |leaves: bool| if leaves { -1.0 } else { 1.0 };
+            after.position_m *= Vec3::new(sign(leaves_x), 1.0, sign(leaves_z));
+            after.teleported = true;
+            if !is_inside(&world.solids, after.position_m) {
+                return;
+            }
+        }
+        Edge::Reinsert => {}
+    }
+    reenter(
+        world,
+        after,
+        own.species,
+        (own.radius_m, own.length_m),
+        own.id,
+    );
+}
+
+/// Puts a body to a new place out of sight, cruising into the picture.
+pub(super) fn reenter(
+    world: &World,
+    body: &mut Body,
+    species: &Species,
+    size_m: (f32, f32),
+    id: u32,
+) {
+    let water = &world.water;
+    let (at, heading) = water.place_out_of_sight(&world.solids, size_m, world.chance, id);
+    *body = Body {
+        faults: body.faults,
+        ..Body::new(at, heading, species.motion.cruise_mps)
+    };
+}
+
+/// The up vector, leaning into the curve. **Source**: OpenSteer's banking, with a time constant.
+fn banked(water: &Water, before: &Body, after: &Body, motion: &MotionParams, dt: f32) -> Vec3 {
+    let up = water.world_from_level(Vec3::Y);
+    let forward = after.forward;
+    let acceleration = if after.teleported {
+        Vec3::ZERO
+    } else {
+        (after.velocity_mps - before.velocity_mps) / dt
+    };
+    let sideways = acceleration - forward * acceleration.dot(forward);
+    let target = up * motion.right_gain + sideways * motion.lean_gain;
+    let blend = if motion.blend_secs > 0.0 {
+        1.0 - (-dt / motion.blend_secs).exp()
+    } else {
+        1.0
+    };
+    let leaning = before.up.lerp(target.normalize_or(up), blend);
+    let across = |v: Vec3| (v - forward * v.dot(forward)).try_normalize();
+    across(leaning)
+        .or_else(|| across(up))
+        .unwrap_or_else(|| forward.any_orthonormal_vector())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Surface;
+    use crate::world::PoolParams;
+
+    fn water() -> Water {
+        Water {
+            surface: Surface::default(),
+            params: PoolParams::default(),
+        }
+    }
+
+    fn boost_request(scale: f32, hold_secs: f32, calm_secs: f32) -> BoostRequest {
+        BoostRequest {
+            scale,
+            hold_secs,
+            calm_secs,
+        }
+    }
+
+    /// Allowed speeds after each step of 1/64 s, swimming as fast as allowed: asked for once, then never again.
+    fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
+        let motion = MotionParams {
+            cruise_mps: 1.0,
+            boost_mps: 3.0,
+            ..MotionParams::default()
+        };
+        let mut state = BoostState {
+            allowed_mps: 1.0,
+            ..BoostState::default()
+        };
+        (0..steps)
+            .map(|step| {
+                let asked = (step == 0).then_some(request);
+                state = next_boost(&state, asked, &motion, state.allowed_mps, 1.0 / 64.0);
+                state.allowed_mps
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_boost_holds_and_calms_down_in_exactly_its_time() {
+        let speeds = allowed_after(boost_request(1.0, 0.25, 0.5), 60);
+        assert_eq!(&speeds[..17], &[3.0; 17], "the step itself and 16 more");
+        assert!((speeds[17] - (3.0 - 4.0 / 64.0)).abs() < 1e-5);
+        assert!(speeds[16 + 31] > 1.0);
+        assert!((speeds[16 + 32] - 1.0).abs() < 1e-5, "32 steps are 0.5 s");
+        assert_eq!(speeds[59], 1.0);
+    }
+
+    #[test]
+    fn half_a_boost_calms_down_in_half_the_time_and_no_calm_time_at_once() {
+        let speeds = allowed_after(boost_request(0.5, 0.0, 0.5), 40);
+        assert_eq!(speeds[0], 2.0);
+        assert!(speeds[15] > 1.0 && (speeds[16] - 1.0).abs() < 1e-5);
+        let speeds = allowed_after(boost_request(1.0, 0.0, 0.0), 3);
+        assert_eq!(speeds, [3.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_slower_one_calms_down_from_its_own_speed_and_nothing_speeds_up_by_itself() {
+        let motion = MotionParams {
+            cruise_mps: 1.0,
+            boost_mps: 3.0,
+            ..MotionParams::default()
+        };
+        let state = BoostState {
+            allowed_mps: 3.0,
+            calm_secs: 1.0,
+            ..BoostState::default()
+        };
+        let next = next_boost(&state, None, &motion, 1.5, 0.1);
+        assert!((next.allowed_mps - 1.3).abs() < 1e-6);
+        let weaker = next_boost(
+            &state,
+            Some(boost_request(0.5, 0.0, 0.3)),
+            &motion,
+            3.0,
+            0.1,
+        );
+        assert!(
+            (weaker.allowed_mps - 2.8).abs() < 1e-6,
+            "a weaker request does not brake"
+        );
+    }
+
+    #[test]
+    fn turning_keeps_its_limit_and_its_slope() {
+        let water = water();
+        let (most, climb) = (0.05, 0.4);
+        let mut forward = Vec3::new(1.0, 0.3, 0.0).normalize();
+        for step in 0..400 {
+            let t = step as f32;
+            let wanted =
+                Vec3::new((t * 0.7).sin(), (t * 1.3).cos() * 2.0, (t * 0.3).cos()).normalize();
+            let next = turned(&water, forward, wanted, most, climb);
+            assert!((next.length() - 1.0).abs() < 1e-5);
+            assert!(next.angle_between(forward) < most + 2e-3, "step {step}");
+            assert!(next.y.abs() < climb.sin() + 1e-4);
+            forward = next;
+        }
+        let back = turned(&water, Vec3::X, Vec3::NEG_X, f32::INFINITY, climb);
+        assert!(back.distance(Vec3::NEG_X) < 1e-6, "hulk turns on the spot");
+        assert_eq!(
+            turned(&water, Vec3::X, Vec3::Z, 0.0, climb).distance(Vec3::X),
+            0.0
+        );
+    }
+
+    #[test]
+    fn a_turn_round_swims_through_all_headings_level() {
+        let water = water();
+        let mut forward = Vec3::X;
+        for _ in 0..63 {
+            forward = turned(&water, forward, Vec3::NEG_X, 0.05, 1.0);
+            assert!(forward.y.abs() < 1e-6);
+        }
+        assert!(forward.distance(Vec3::NEG_X) < 0.05);
+    }
+
+    #[test]
+    fn a_fish_leans_into_its_curve_and_rights_itself() {
+        let water = water();
+        let motion = MotionParams {
+            blend_secs: 0.1,
+            ..MotionParams::default()
+        };
+        let mut before = Body::new(Vec3::NEG_Y, Vec3::X, 1.0);
+        before.teleported = false;
+        let mut after = before;
+        after.velocity_mps = Vec3::new(1.0, 0.0, 0.05);
+        for _ in 0..60 {
+            before.up = banked(&water, &before, &after, &motion, 1.0 / 60.0);
+        }
+        assert!(before.up.z > 0.3, "leans to the right: {}", before.up);
+        after.velocity_mps = before.velocity_mps;
+        for _ in 0..60 {
+            before.up = banked(&water, &before, &after, &motion, 1.0 / 60.0);
+        }
+        assert!(before.up.distance(Vec3::Y) < 0.01);
+    }
+}

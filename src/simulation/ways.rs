@@ -1,0 +1,41 @@
+//! The searches for ways, between deciding and moving: calls of all agents in their order, one budget of expansions.
+//!
+//! In: the trips that actions have filed. Out: answers, for the next tick. Must not: ask a clock.
+
+use super::tick::Simulation;
+use crate::navigation::{Planner, Waters};
+
+impl Simulation {
+    /// Hears all calls, advances the searches by the tick's budget, answers.
+    pub(super) fn find_ways(&mut self) {
+        let waters = Waters {
+            solids: &self.world.solids,
+            revision: self.edition,
+            dt_secs: self.world.dt_secs,
+        };
+        for state in &mut self.states {
+            let trips = state.trips_mut().enumerate();
+            trips.for_each(|(place, trip)| {
+                if let Some(call) = &mut trip.call {
+                    call.id = call.id << 8 | place as u64;
+                    self.planner.hear(call, &waters);
+                }
+            });
+        }
+        self.planner.advance(&waters, self.search_budget);
+        for state in &mut self.states {
+            for trip in state.trips_mut() {
+                // Whoever did not call this time begins anew when it calls again.
+                trip.answer = trip
+                    .call
+                    .take()
+                    .and_then(|call| self.planner.answer(call.id));
+            }
+        }
+    }
+
+    /// The ways that are searched and followed.
+    pub fn planner(&self) -> &Planner {
+        &self.planner
+    }
+}

@@ -1,0 +1,55 @@
+//! What is built into the program, so that every command runs without a file: the demo site, its scenes and species.
+
+/// The demo's site file.
+pub(super) const SITE: &str = include_str!("../../config/demo.toml");
+
+/// Scenes by name.
+pub(super) const SCENES: &[(&str, &str)] = &[
+    ("lagoon", include_str!("../../config/scenes/lagoon.toml")),
+    (
+        "molecules",
+        include_str!("../../config/scenes/molecules.toml"),
+    ),
+    ("nursery", include_str!("../../config/scenes/nursery.toml")),
+    (
+        "plankton",
+        include_str!("../../config/scenes/plankton.toml"),
+    ),
+    ("cascade", include_str!("../../config/scenes/cascade.toml")),
+    ("pool", include_str!("../../config/scenes/pool.toml")),
+    ("reef", include_str!("../../config/scenes/reef.toml")),
+    (
+        "simple_school",
+        include_str!("../../config/scenes/simple_school.toml"),
+    ),
+];
+
+/// Species by name.
+pub(super) const SPECIES: &[(&str, &str)] = &[
+    ("fry", include_str!("../../config/species/fry.toml")),
+    ("grazer", include_str!("../../config/species/grazer.toml")),
+    ("herring", include_str!("../../config/species/herring.toml")),
+    (
+        "molecule_big",
+        include_str!("../../config/species/molecule_big.toml"),
+    ),
+    (
+        "molecule_small",
+        include_str!("../../config/species/molecule_small.toml"),
+    ),
+    (
+        "plankton",
+        include_str!("../../config/species/plankton.toml"),
+    ),
+    ("salmon", include_str!("../../config/species/salmon.toml")),
+    ("shark", include_str!("../../config/species/shark.toml")),
+    (
+        "simple_fish",
+        include_str!("../../config/species/simple_fish.toml"),
+    ),
+    (
+        "simple_leader",
+        include_str!("../../config/species/simple_leader.toml"),
+    ),
+    ("trout", include_str!("../../config/species/trout.toml")),
+];

@@ -1,0 +1,311 @@
+//! Holds the files of a site against each other and against the rules between their own fields.
+//!
+//! In: parsed files. Out: problems and warnings, each with the place it belongs to. Must not: read files.
+
+use std::collections::BTreeSet;
+
+use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::library::{Entry, Library};
+use crate::behavior::{Effect, director};
+use crate::camera::SourceSpec;
+use crate::config::{Problem, nearest};
+use crate::simulation::description::MAX_AGENTS;
+
+/// The name that every shadow bears as its species.
+const VISITOR: &str = "visitor";
+
+/// Fish that are drawn this much longer or shorter than they are held for look as if they swam through things.
+const LENGTH_RATIO_MAX: f32 = 1.25;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// What forbids to run.
+    pub(super) problems: Vec<Problem>,
+    /// What is allowed but surely not meant.
+    pub(super) warnings: Vec<Problem>,
+}
+
+impl Findings {
+    fn problem<T>(&mut self, entry: &Entry<T>, path: &str, message: String) {
+        self.problems.push(entry.spans.problem(path, message));
+    }
+
+    fn warning<T>(&mut self, entry: &Entry<T>, path: &str, message: String) {
+        self.warnings.push(entry.spans.problem(path, message));
+    }
+
+    /// A room's own findings, moved below the table that holds its struct.
+    fn problems_of<T>(&mut self, entry: &Entry<T>, table: &str, found: Vec<(String, String)>) {
+        for (path, message) in found {
+            self.problem(entry, &below(table, &path), message);
+        }
+    }
+
+    fn warnings_of<T>(&mut self, entry: &Entry<T>, table: &str, found: Vec<(String, String)>) {
+        for (path, message) in found {
+            self.warning(entry, &below(table, &path), message);
+        }
+    }
+}
+
+fn below(table: &str, path: &str) -> String {
+    match (table, path) {
+        ("", path) => path.to_owned(),
+        (table, "") => table.to_owned(),
+        (table, path) => format!("{table}.{path}"),
+    }
+}
+
+/// Checks a site file against the scenes there are.
+pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &mut Findings) {
+    let site = &entry.value;
+    if !library.scenes.contains_key(&site.scene) {
+        findings.problem(
+            entry,
+            "scene",
+            unknown("scene", &site.scene, library.scenes.keys()),
+        );
+    }
+    if let Err(error) = SourceSpec::parse(&site.camera.source) {
+        findings.problem(entry, "camera.source", error.to_string());
+    }
+    findings.problems_of(entry, "vision", site.vision.problems());
+    findings.problems_of(entry, "calibration", site.calibration.problems());
+    for (i, output) in site.outputs.iter().enumerate() {
+        findings.problems_of(entry, &format!("outputs[{i}]"), output.problems());
+    }
+}
+
+/// Checks one scene against the species there are.
+pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
+    let scene = &entry.value;
+    findings.problems_of(entry, "pool", scene.pool.problems());
+    for name in scene
+        .population
+        .keys()
+        .filter(|name| !library.species.contains_key(*name))
+    {
+        let path = format!("population.{name}");
+        findings.problem(
+            entry,
+            &path,
+            unknown("species", name, library.species.keys()),
+        );
+    }
+    let known = names(library);
+    for (i, field) in scene.fields.iter().enumerate() {
+        let path = format!("fields[{i}]");
+        findings.problems_of(entry, &path, field.problems(scene.obstacles.len()));
+        for (j, other) in field.acts_on.iter().enumerate() {
+            if !known.contains(other.as_str()) {
+                let message = format!(
+                    "{}; the field does not act on it",
+                    unknown("species or group", other, known.iter())
+                );
+                findings.warning(entry, &format!("{path}.acts_on[{j}]"), message);
+            }
+        }
+    }
+    check_individuals(entry, library, findings);
+    check_director(entry, library, findings);
+    let count: u64 = scene.population.values().map(|&n| u64::from(n)).sum();
+    if count > MAX_AGENTS {
+        findings.problem(
+            entry,
+            "population",
+            format!("{count} agents are more than the {MAX_AGENTS} that one pool may hold; lower the numbers"),
+        );
+    }
+}
+
+/// Those with names are of the population, and what they have of their own goes with their species. Who is not in the
+/// population is only warned of: it must be possible to take a species out.
+fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
+    let scene = &entry.value;
+    let known = names(library);
+    for (i, individual) in scene.individuals.iter().enumerate() {
+        let path = format!("individuals[{i}]");
+        let is_double = scene.individuals[..i]
+            .iter()
+            .any(|o| o.name == individual.name);
+        let is_of_others =
+            library.species.contains_key(&individual.name) || individual.name == VISITOR;
+        if individual.name.is_empty() || is_double || is_of_others {
+            findings.problem(
+                entry,
+                &format!("{path}.name"),
+                format!(
+                    "the name '{}' is empty, or borne by others; choose another one",
+                    individual.name
+                ),
+            );
+        }
+        let Some(&count) = scene.population.get(&individual.species) else {
+            findings.warning(
+                entry,
+                &format!("{path}.species"),
+                unknown(
+                    "species in the population",
+                    &individual.species,
+                    scene.population.keys(),
+                ),
+            );
+            continue;
+        };
+        let before = scene.individuals[..=i].iter();
+        let named = before.filter(|o| o.species == individual.species).count();
+        if named > count as usize {
+            findings.warning(
+                entry,
+                &path,
+                format!(
+                    "there are {count} of '{}', and this is number {named} of those with names; raise the population or take one out",
+                    individual.species
+                ),
+            );
+        }
+        let Some(Some(species)) = library.species.get(&individual.species) else {
+            continue;
+        };
+        if !(individual.actions.is_empty() && individual.needs.is_empty()) {
+            findings.problems_of(entry, &path, individual.mind(&species.value).problems());
+        }
+        for (relation, to) in &individual.relations {
+            for (k, other) in to.iter().enumerate() {
+                if !known.contains(other.as_str()) {
+                    findings.warning(
+                        entry,
+                        &format!("{path}.relations.{relation}[{k}]"),
+                        format!(
+                            "{}; the relation goes to nobody",
+                            unknown("species or group", other, known.iter())
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The director's rules name species and needs that there are.
+fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
+    let scene = &entry.value;
+    findings.problems_of(entry, "", director::problems(&scene.director));
+    for (i, rule) in scene.director.iter().enumerate() {
+        for (k, name) in rule.then.species().iter().enumerate() {
+            if !scene.population.contains_key(name) {
+                findings.warning(
+                    entry,
+                    &format!("director[{i}].then.species[{k}]"),
+                    unknown("species in the population", name, scene.population.keys()),
+                );
+            }
+        }
+        let Effect::SetNeed(set) = &rule.then else {
+            continue;
+        };
+        let meant = scene
+            .population
+            .keys()
+            .filter(|name| rule.then.is_for(name));
+        let species = meant.filter_map(|name| library.species.get(name)?.as_ref());
+        let has_need = |file: &SpeciesFile| {
+            file.needs
+                .iter()
+                .any(|need| need.name == set.need && need.limit.is_some())
+        };
+        let mut species = species.peekable();
+        if species.peek().is_some() && !species.any(|species| has_need(&species.value)) {
+            findings.warning(
+                entry,
+                &format!("director[{i}].then.need"),
+                format!(
+                    "none of these species has a limit_based need '{}'; name one of theirs",
+                    set.need
+                ),
+            );
+        }
+    }
+}
+
+/// Checks one species against all others.
+pub(super) fn check_species(
+    name: &str,
+    entry: &Entry<SpeciesFile>,
+    library: &Library,
+    findings: &mut Findings,
+) {
+    let species = &entry.value;
+    if name == VISITOR {
+        findings.problem(
+            entry,
+            "",
+            format!("'{VISITOR}' is the name of the visitors' shadows; rename the file"),
+        );
+    }
+    let sight_radius_m = species.perception.sight_radius_m;
+    let mind = species.mind();
+    findings.problems_of(entry, "motion", species.motion.problems());
+    findings.problems_of(entry, "perception", species.perception.problems());
+    findings.problems_of(entry, "", mind.problems());
+    findings.warnings_of(entry, "", mind.warnings(sight_radius_m));
+    findings.warnings_of(entry, "flock", species.flock.warnings(sight_radius_m));
+    let known = names(library);
+    for (relation, to) in &species.relations {
+        for (i, other) in to.iter().enumerate() {
+            if !known.contains(other.as_str()) {
+                findings.warning(
+                    entry,
+                    &format!("relations.{relation}[{i}]"),
+                    format!(
+                        "{}; the relation goes to nobody",
+                        unknown("species or group", other, known.iter())
+                    ),
+                );
+            }
+        }
+    }
+    let (drawn, held) = (species.look.length_m, species.body.length_m);
+    if drawn.max(held) > LENGTH_RATIO_MAX * drawn.min(held) {
+        findings.warning(
+            entry,
+            "look.length_m",
+            format!(
+                "it is drawn {drawn} m long, but body.length_m = {held}; make both about the same"
+            ),
+        );
+    }
+}
+
+/// Every name of species and groups that a relation can go to, and those of individuals in any scene.
+fn names(library: &Library) -> BTreeSet<&str> {
+    let groups = library
+        .species
+        .values()
+        .flatten()
+        .flat_map(|entry| &entry.value.groups);
+    let scenes = library.scenes.values().flatten();
+    let individuals = scenes
+        .flat_map(|scene| &scene.value.individuals)
+        .map(|one| &one.name);
+    library
+        .species
+        .keys()
+        .chain(groups)
+        .chain(individuals)
+        .map(String::as_str)
+        .chain([VISITOR])
+        .collect()
+}
+
+fn unknown<S: AsRef<str>>(what: &str, name: &str, known: impl Iterator<Item = S>) -> String {
+    let known: Vec<S> = known.collect();
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let meant = nearest(name, known.iter().copied())
+        .map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+    format!(
+        "there is no {what} '{name}', there are {}{meant}",
+        known.join(", ")
+    )
+}

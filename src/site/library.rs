@@ -1,0 +1,336 @@
+//! The site file, and all scenes and species that it can choose from: its own files, and the built-in ones that they do
+//! not replace.
+//!
+//! In: a folder, or none. Out: parsed files by name, with where everything stands in them; cheap to copy, so that a change
+//! can be tried on a copy. Must not: hold them against each other (`check` does).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::builtin;
+use super::files::{SceneFile, SiteFile, SpeciesFile};
+use crate::config::{self, Problem, Spans};
+use crate::control::DocumentName;
+
+/// More files of one kind in a folder are a mistake.
+const FILES_MAX: usize = 256;
+
+/// A file that parsed.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<T> {
+    pub(super) value: T,
+    pub(super) spans: Spans,
+    /// Whether it is built into the program, rather than somebody's own.
+    pub(super) is_built_in: bool,
+}
+
+/// By name. A file that did not parse is `None`: it is there, and its problems are told.
+pub(super) type Shelf<T> = BTreeMap<String, Option<Arc<Entry<T>>>>;
+
+/// Everything that a site is made from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Library {
+    /// The site file, or `None` for the built-in demo.
+    pub(super) path: Option<PathBuf>,
+    pub(super) site: Option<Arc<Entry<SiteFile>>>,
+    pub(super) scenes: Shelf<SceneFile>,
+    pub(super) species: Shelf<SpeciesFile>,
+}
+
+impl Library {
+    /// Reads a site file with `scenes/*.toml` and `species/*.toml` beside it, and fills up with what is built in.
+    pub(super) fn read(path: Option<&Path>, problems: &mut Vec<Problem>) -> Self {
+        let site = match path.map(config::read_text) {
+            None => parse_built_in(builtin::SITE, "built-in demo.toml", problems),
+            Some(Ok(text)) => {
+                let file = path.map_or(String::new(), |p| p.display().to_string());
+                parse(&text, &file, problems)
+            }
+            Some(Err(problem)) => {
+                problems.push(problem);
+                None
+            }
+        };
+        let folder = path.map(folder_of);
+        Self {
+            path: path.map(Path::to_path_buf),
+            site,
+            scenes: read_kind(folder, "scenes", builtin::SCENES, problems),
+            species: read_kind(folder, "species", builtin::SPECIES, problems),
+        }
+    }
+
+    /// The folder that relative paths start from; empty (the working folder) for the built-in site.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.path
+            .as_deref()
+            .map_or_else(PathBuf::new, |p| folder_of(p).to_path_buf())
+    }
+
+    /// Where a document's file is, or would be; `None` for the built-in site, which has no folder.
+    pub(super) fn file_of(&self, name: &DocumentName) -> Option<PathBuf> {
+        let path = self.path.as_deref()?;
+        Some(match name {
+            DocumentName::Site => path.to_path_buf(),
+            DocumentName::Scene { name } => file_in(folder_of(path), "scenes", name),
+            DocumentName::Species { name } => file_in(folder_of(path), "species", name),
+        })
+    }
+
+    /// Names of all documents.
+    pub(super) fn names(&self) -> Vec<DocumentName> {
+        let scene = |name: &String| DocumentName::Scene { name: name.clone() };
+        let species = |name: &String| DocumentName::Species { name: name.clone() };
+        std::iter::once(DocumentName::Site)
+            .chain(self.scenes.keys().map(scene))
+            .chain(self.species.keys().map(species))
+            .collect()
+    }
+
+    /// A document's text; `None` where there is no such document.
+    pub(super) fn text(&self, name: &DocumentName) -> Option<&str> {
+        self.text_and_origin(name).map(|(text, _)| text)
+    }
+
+    /// The text of a document that is not built in.
+    pub(super) fn own_text(&self, name: &DocumentName) -> Option<&str> {
+        let found = self.text_and_origin(name);
+        found.and_then(|(text, is_built_in)| (!is_built_in).then_some(text))
+    }
+
+    fn text_and_origin(&self, name: &DocumentName) -> Option<(&str, bool)> {
+        fn of<T>(entry: &Entry<T>) -> (&str, bool) {
+            (entry.spans.text(), entry.is_built_in)
+        }
+        match name {
+            DocumentName::Site => self.site.as_deref().map(of),
+            DocumentName::Scene { name } => self.scenes.get(name)?.as_deref().map(of),
+            DocumentName::Species { name } => self.species.get(name)?.as_deref().map(of),
+        }
+    }
+
+    /// Where a value of a document stands, for a finding about it.
+    pub(super) fn problem(&self, name: &DocumentName, path: &str, message: String) -> Problem {
+        let spans = match name {
+            DocumentName::Site => self.site.as_ref().map(|e| &e.spans),
+            DocumentName::Scene { name } => {
+                let entry = self.scenes.get(name).and_then(Option::as_ref);
+                entry.map(|e| &e.spans)
+            }
+            DocumentName::Species { name } => {
+                let entry = self.species.get(name).and_then(Option::as_ref);
+                entry.map(|e| &e.spans)
+            }
+        };
+        match spans {
+            Some(spans) => spans.problem(path, message),
+            None => Problem {
+                path: path.into(),
+                ..Problem::of_file(name.to_string(), message)
+            },
+        }
+    }
+
+    /// The text that is built in under a name.
+    pub(super) fn built_in(&self, name: &DocumentName) -> Option<&'static str> {
+        let find = |list: &[(&str, &'static str)], name: &str| {
+            list.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+        };
+        match name {
+            DocumentName::Site => self.path.is_none().then_some(builtin::SITE),
+            DocumentName::Scene { name } => find(builtin::SCENES, name),
+            DocumentName::Species { name } => find(builtin::SPECIES, name),
+        }
+    }
+
+    /// Gives a document a new text, or takes it away, where what is built in under its name shows again.
+    pub(super) fn replace(
+        &mut self,
+        name: &DocumentName,
+        text: Option<&str>,
+        problems: &mut Vec<Problem>,
+    ) {
+        fn put<T: JsonSchema + DeserializeOwned>(
+            shelf: &mut Shelf<T>,
+            name: &str,
+            (text, file): (Text<'_>, &str),
+            problems: &mut Vec<Problem>,
+        ) {
+            let entry = match text {
+                Text::Own(text) => parse(text, file, problems),
+                Text::BuiltIn(text) => parse_built_in(text, file, problems),
+                Text::None => {
+                    shelf.remove(name);
+                    return;
+                }
+            };
+            shelf.insert(name.to_owned(), entry);
+        }
+        let (text, file) = match (text, self.built_in(name)) {
+            (Some(text), _) => {
+                let own = self.file_of(name).map(|p| p.display().to_string());
+                (
+                    Text::Own(text),
+                    own.unwrap_or_else(|| format!("{name}.toml")),
+                )
+            }
+            (None, Some(text)) => (Text::BuiltIn(text), format!("built-in {name}.toml")),
+            (None, None) => (Text::None, own_name(self.path.as_deref())),
+        };
+        match (name, text) {
+            (DocumentName::Site, Text::Own(text)) => self.site = parse(text, &file, problems),
+            (DocumentName::Site, Text::BuiltIn(text)) => {
+                self.site = parse_built_in(text, &file, problems);
+            }
+            (DocumentName::Site, Text::None) => {
+                problems.push(Problem::of_file(file, "the site file is gone; put it back"));
+            }
+            (DocumentName::Scene { name }, text) => {
+                put(&mut self.scenes, name, (text, &file), problems);
+            }
+            (DocumentName::Species { name }, text) => {
+                put(&mut self.species, name, (text, &file), problems);
+            }
+        }
+    }
+}
+
+/// The text that a document gets.
+enum Text<'t> {
+    Own(&'t str),
+    BuiltIn(&'t str),
+    None,
+}
+
+fn own_name(path: Option<&Path>) -> String {
+    path.map_or_else(|| "site".to_owned(), |p| p.display().to_string())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+fn file_in(folder: &Path, kind: &str, name: &str) -> PathBuf {
+    folder.join(kind).join(format!("{name}.toml"))
+}
+
+/// The documents that lie in a folder now, by name, with their paths; what cannot be read is told.
+pub(super) fn files_on_disk(
+    path: &Path,
+    problems: &mut Vec<Problem>,
+) -> Vec<(DocumentName, PathBuf)> {
+    let folder = folder_of(path);
+    let mut found = vec![(DocumentName::Site, path.to_path_buf())];
+    for kind in ["scenes", "species"] {
+        for path in toml_files(&folder.join(kind), problems) {
+            if let Some(name) = path.file_stem().and_then(|n| n.to_str()) {
+                let name = name.to_owned();
+                let name = match kind {
+                    "scenes" => DocumentName::Scene { name },
+                    _ => DocumentName::Species { name },
+                };
+                found.push((name, path));
+            }
+        }
+    }
+    found
+}
+
+fn read_kind<T: JsonSchema + DeserializeOwned>(
+    folder: Option<&Path>,
+    kind: &str,
+    built_in: &[(&str, &str)],
+    problems: &mut Vec<Problem>,
+) -> Shelf<T> {
+    let mut entries = BTreeMap::new();
+    for path in folder.map_or_else(Vec::new, |f| toml_files(&f.join(kind), problems)) {
+        let Some(name) = path.file_stem().and_then(|n| n.to_str()) else {
+            problems.push(Problem::of_file(
+                path.display().to_string(),
+                "its name is no text; rename it",
+            ));
+            continue;
+        };
+        let entry = match config::read_text(&path) {
+            Ok(text) => parse(&text, &path.display().to_string(), problems),
+            Err(problem) => {
+                problems.push(problem);
+                None
+            }
+        };
+        entries.insert(name.to_owned(), entry);
+    }
+    for (name, text) in built_in {
+        if !entries.contains_key(*name) {
+            entries.insert(
+                (*name).to_owned(),
+                parse_built_in(text, &format!("built-in {kind}/{name}.toml"), problems),
+            );
+        }
+    }
+    entries
+}
+
+/// [`parse`] of what is built in.
+fn parse_built_in<T: JsonSchema + DeserializeOwned>(
+    text: &str,
+    file: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Arc<Entry<T>>> {
+    let entry = parse(text, file, problems)?;
+    let mut entry = Arc::into_inner(entry)?;
+    entry.is_built_in = true;
+    Some(Arc::new(entry))
+}
+
+/// One file's value, or `None` after its problems are told.
+pub(super) fn parse<T: JsonSchema + DeserializeOwned>(
+    text: &str,
+    file: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Arc<Entry<T>>> {
+    match config::parse(text, file) {
+        Ok((value, spans)) => Some(Arc::new(Entry {
+            value,
+            spans,
+            is_built_in: false,
+        })),
+        Err(found) => {
+            problems.extend(found.0);
+            None
+        }
+    }
+}
+
+/// The `.toml` files of a folder, by name; none where there is no such folder.
+fn toml_files(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(e) => {
+            problems.push(Problem::of_file(
+                folder.display().to_string(),
+                format!("cannot be read: {e}"),
+            ));
+            return Vec::new();
+        }
+    };
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    if files.len() > FILES_MAX {
+        problems.push(Problem::of_file(
+            folder.display().to_string(),
+            format!("holds {} files; at most {FILES_MAX} are read", files.len()),
+        ));
+        files.truncate(FILES_MAX);
+    }
+    files
+}

@@ -1,0 +1,306 @@
+//! Loads a site: its file, its scenes and species, its models and its calibration, all checked at once.
+//!
+//! In: the path of a site file, or none for the built-in demo. Out: a [`Site`] that can run as it is, or every problem
+//! of every file. Must not: run anything, fall back to a default for something broken.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::check::{Findings, check_scene, check_site, check_species};
+use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::library::{Entry, Library};
+use super::models::read_model;
+use crate::calibration::Calibration;
+use crate::config::{self, Problem, Problems};
+use crate::navigation::fields::{self, FieldGrids};
+use crate::render::model::shipped_stones;
+use crate::render::{Model, OutputParams};
+use crate::simulation::{IndividualDescription, SceneDescription, SpeciesDescription};
+
+/// One species of the scene.
+#[derive(Clone, Debug)]
+pub struct SiteSpecies {
+    /// Its name.
+    pub name: String,
+    /// How many there are.
+    pub count: u32,
+    /// Its file.
+    pub file: SpeciesFile,
+    /// Its model.
+    pub model: Arc<Model>,
+}
+
+/// Everything that one installation is set to, checked.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The site file.
+    pub file: SiteFile,
+    /// The folder that relative paths start from; empty (the working folder) for the built-in site.
+    pub folder: PathBuf,
+    /// Name of the scene.
+    pub scene_name: String,
+    /// The scene.
+    pub scene: SceneFile,
+    /// The species of the scene by name, in the order that `AgentPose::species` counts.
+    pub species: Vec<SiteSpecies>,
+    /// The grids of the scene's fields that are read from files.
+    pub field_grids: FieldGrids,
+    /// Models of stones, in the order in which the picture takes them.
+    pub stones: Arc<[Model]>,
+    /// The calibration, where the site file names one.
+    pub calibration: Option<Calibration>,
+    /// What is allowed but surely not meant.
+    pub warnings: Vec<Problem>,
+}
+
+impl Site {
+    /// What the simulation is made from.
+    pub fn description(&self) -> SceneDescription {
+        SceneDescription {
+            surface: self.file.surface.clone(),
+            pool: self.scene.pool.clone(),
+            obstacles: self.scene.obstacles.clone(),
+            fields: self.scene.fields.clone(),
+            field_grids: self.field_grids.clone(),
+            species: self
+                .species
+                .iter()
+                .map(|species| describe(species, &self.scene))
+                .collect(),
+            director: self.scene.director.clone(),
+        }
+    }
+
+    /// The first projector; a default one where the site names none.
+    pub fn output(&self) -> OutputParams {
+        self.file.outputs.first().cloned().unwrap_or_default()
+    }
+}
+
+fn describe(species: &SiteSpecies, scene: &SceneFile) -> SpeciesDescription {
+    let file = &species.file;
+    SpeciesDescription {
+        name: species.name.clone(),
+        count: species.count,
+        groups: file.groups.clone(),
+        body: file.body.clone(),
+        motion: file.motion.clone(),
+        perception: file.perception.clone(),
+        flock: file.flock.clone(),
+        relations: file.relations.clone(),
+        avoidance: file.avoidance,
+        mind: file.mind(),
+        individuals: scene
+            .individuals
+            .iter()
+            .filter(|individual| individual.species == species.name)
+            .map(|individual| IndividualDescription {
+                name: individual.name.clone(),
+                groups: individual.groups.clone(),
+                relations: individual.all_relations(file),
+                mind: individual.mind(file),
+                position_m: individual.position_m,
+            })
+            .collect(),
+    }
+}
+
+/// Loads a site file, or the built-in demo; `scene` replaces the scene that it names.
+///
+/// # Errors
+/// Every problem of the site file, of all scenes and species beside it, of the models and of the calibration.
+pub fn load(site: Option<&Path>, scene: Option<&str>) -> Result<Site, Problems> {
+    let (site, warnings, problems) = examine(site, scene);
+    match site {
+        Some(mut site) if problems.0.is_empty() => {
+            site.warnings = warnings.0;
+            Ok(site)
+        }
+        _ => Err(problems),
+    }
+}
+
+/// The site where it could be put together, its warnings and its problems.
+pub(super) fn examine(
+    path: Option<&Path>,
+    scene: Option<&str>,
+) -> (Option<Site>, Problems, Problems) {
+    let mut problems = Vec::new();
+    let mut library = Library::read(path, &mut problems);
+    if let (Some(scene), Some(site)) = (scene, &mut library.site) {
+        scene.clone_into(&mut Arc::make_mut(site).value.scene);
+    }
+    judge(&library, &mut Models::default(), problems)
+}
+
+/// Models that were read already, so that a change elsewhere does not read them again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Models {
+    fish: BTreeMap<String, Arc<Model>>,
+    stones: Option<Arc<[Model]>>,
+}
+
+/// Holds everything against each other: the site where it could be put together, its warnings and its problems.
+pub(super) fn judge(
+    library: &Library,
+    models: &mut Models,
+    problems: Vec<Problem>,
+) -> (Option<Site>, Problems, Problems) {
+    let mut findings = Findings {
+        problems,
+        ..Findings::default()
+    };
+    if let Some(entry) = &library.site {
+        check_site(entry, library, &mut findings);
+    }
+    for scene in library.scenes.values().flatten() {
+        check_scene(scene, library, &mut findings);
+    }
+    for (name, species) in &library.species {
+        if let Some(species) = species {
+            check_species(name, species, library, &mut findings);
+        }
+    }
+    let site = assemble(library, models, &mut findings);
+    let (mut problems, mut warnings) = (Problems(findings.problems), Problems(findings.warnings));
+    problems.sort();
+    warnings.sort();
+    (site, warnings, problems)
+}
+
+/// Everything that the chosen scene needs, read; `None` where some of it is missing, which is told.
+fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> Option<Site> {
+    let folder = library.folder();
+    read_models(library, models, &folder, findings);
+    let entry = library.site.as_ref()?;
+    let calibration = read_calibration(entry, &folder, findings);
+    let mut field_grids = FieldGrids::new();
+    for (name, scene) in &library.scenes {
+        let grids = scene
+            .as_ref()
+            .map(|scene| read_fields(scene, &folder, findings));
+        if *name == entry.value.scene {
+            field_grids = grids.unwrap_or_default();
+        }
+    }
+    let scene = &library.scenes.get(&entry.value.scene)?.as_ref()?.value;
+    let species = scene
+        .population
+        .iter()
+        .map(|(name, &count)| {
+            let file = &library.species.get(name)?.as_ref()?.value;
+            Some(SiteSpecies {
+                name: name.clone(),
+                count,
+                file: file.clone(),
+                model: Arc::clone(models.fish.get(&file.look.model)?),
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    Some(Site {
+        scene_name: entry.value.scene.clone(),
+        file: entry.value.clone(),
+        folder,
+        scene: scene.clone(),
+        species,
+        field_grids,
+        stones: models.stones.clone()?,
+        calibration,
+        warnings: Vec::new(),
+    })
+}
+
+/// Reads every species' model, not only those of the scene: another scene may be a button away.
+fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: &mut Findings) {
+    if models.stones.is_none() {
+        match shipped_stones() {
+            Ok(read) => models.stones = Some(read.into()),
+            Err(error) => findings
+                .problems
+                .push(Problem::of_file("built-in models", error.to_string())),
+        }
+    }
+    for species in library.species.values().flatten() {
+        let name = &species.value.look.model;
+        if models.fish.contains_key(name) {
+            continue;
+        }
+        match read_model(name, folder) {
+            Ok(model) => {
+                models.fish.insert(name.clone(), Arc::new(model));
+            }
+            Err(sentence) => findings
+                .problems
+                .push(species.spans.problem("look.model", sentence)),
+        }
+    }
+}
+
+/// Reads the fields of a scene that come from files, beside the site file. Every scene's: another may be a button away.
+fn read_fields(scene: &Entry<SceneFile>, folder: &Path, findings: &mut Findings) -> FieldGrids {
+    let mut grids = FieldGrids::new();
+    for (place, field) in scene.value.fields.iter().enumerate() {
+        let Some(file) = field.file().filter(|file| !file.is_empty()) else {
+            continue;
+        };
+        if grids.contains_key(file) {
+            continue;
+        }
+        match fields::file::read(&folder.join(file)) {
+            Ok(grid) => {
+                grids.insert(file.to_owned(), Arc::new(grid));
+            }
+            Err(error) => {
+                let path = format!("fields[{place}].shape.file");
+                findings
+                    .problems
+                    .push(scene.spans.problem(&path, error.to_string()));
+            }
+        }
+    }
+    grids
+}
+
+fn read_calibration(
+    entry: &Entry<SiteFile>,
+    folder: &Path,
+    findings: &mut Findings,
+) -> Option<Calibration> {
+    let path = folder.join(entry.value.calibration.file.as_ref()?);
+    let text = match config::read_text(&path) {
+        Ok(text) => text,
+        Err(problem) => {
+            let message = format!(
+                "{}: {}; make it with shoal calibrate, or remove this line",
+                path.display(),
+                problem.message
+            );
+            findings
+                .problems
+                .push(entry.spans.problem("calibration.file", message));
+            return None;
+        }
+    };
+    match Calibration::parse(&text, &path.display().to_string()) {
+        Ok(calibration) => {
+            let made = calibration.surface;
+            let here = &entry.value.surface;
+            let differs = |a: f64, b: f32| (a - f64::from(b)).abs() > 1e-3;
+            if differs(made.width_m, here.width_m) || differs(made.height_m, here.height_m) {
+                findings.warnings.push(entry.spans.problem(
+                    "calibration.file",
+                    format!(
+                        "the calibration proves a surface of {} x {} m, the site says {} x {} m; calibrate anew if it was moved",
+                        made.width_m, made.height_m, here.width_m, here.height_m
+                    ),
+                ));
+            }
+            Some(calibration)
+        }
+        Err(found) => {
+            findings.problems.extend(found.0);
+            None
+        }
+    }
+}

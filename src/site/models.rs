@@ -1,0 +1,50 @@
+//! Models by name: built in, or glTF files beside the site file.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::config::nearest;
+use crate::render::Model;
+use crate::render::model::SHIPPED;
+
+/// No model is larger.
+const MODEL_BYTES_MAX: u64 = 64 << 20;
+
+/// Reads a model: a built-in name, or the path of a `.glb`, relative ones from `folder`.
+///
+/// The error is a sentence that says what is wrong and how to mend it.
+pub(super) fn read_model(name: &str, folder: &Path) -> Result<Model, String> {
+    if let Some((_, bytes)) = SHIPPED.iter().find(|(n, _)| *n == name) {
+        return Model::from_glb(name, bytes).map_err(|e| e.to_string());
+    }
+    if !Path::new(name)
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
+    {
+        let known: Vec<&str> = SHIPPED.iter().map(|(n, _)| *n).collect();
+        let meant = nearest(name, known.iter().copied())
+            .map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+        return Err(format!(
+            "there is no model '{name}': give a built-in one ({}) or the path of a .glb file{meant}",
+            known.join(", ")
+        ));
+    }
+    let path = folder.join(name);
+    let file = std::fs::File::open(&path)
+        .map_err(|e| format!("the model {} cannot be opened: {e}", path.display()))?;
+    if !file.metadata().is_ok_and(|m| m.is_file()) {
+        return Err(format!("the model {} is not a file", path.display()));
+    }
+    let mut bytes = Vec::new();
+    file.take(MODEL_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| format!("the model {} cannot be read: {e}", path.display()))?;
+    if bytes.len() as u64 > MODEL_BYTES_MAX {
+        return Err(format!(
+            "the model {} is larger than {} MiB",
+            path.display(),
+            MODEL_BYTES_MAX >> 20
+        ));
+    }
+    Model::from_glb(&path.display().to_string(), &bytes).map_err(|e| e.to_string())
+}

@@ -1,0 +1,76 @@
+//! What `shoal check` and `shoal schema` say: the whole state of a site's files, and the schema of every kind of file.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::load::examine;
+use crate::calibration::Calibration;
+use crate::config::{Problem, schema_of};
+
+/// Everything that is wrong, or surely not meant, in a site's files.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckReport {
+    /// What was checked.
+    pub site: String,
+    /// What forbids to run it.
+    pub problems: Vec<Problem>,
+    /// What is allowed but surely not meant.
+    pub warnings: Vec<Problem>,
+}
+
+impl CheckReport {
+    /// Whether the site can run.
+    pub fn is_good(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.problems {
+            writeln!(f, "error: {problem}")?;
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        let count = |n: usize, what: &str| match n {
+            0 => format!("no {what}s"),
+            1 => format!("1 {what}"),
+            n => format!("{n} {what}s"),
+        };
+        write!(
+            f,
+            "{}: {}, {}",
+            self.site,
+            count(self.problems.len(), "problem"),
+            count(self.warnings.len(), "warning")
+        )
+    }
+}
+
+/// Checks a site file, or the built-in demo, with all scenes and species beside it, their models and the calibration.
+pub fn check_report(site: Option<&Path>) -> CheckReport {
+    let (_, warnings, problems) = examine(site, None);
+    CheckReport {
+        site: site.map_or_else(
+            || "built-in demo".to_owned(),
+            |path| path.display().to_string(),
+        ),
+        problems: problems.0,
+        warnings: warnings.0,
+    }
+}
+
+/// The JSON Schema of every kind of file: `site`, `scene`, `species`, `calibration`.
+pub fn schemas() -> Value {
+    json!({
+        "site": schema_of::<SiteFile>(),
+        "scene": schema_of::<SceneFile>(),
+        "species": schema_of::<SpeciesFile>(),
+        "calibration": schema_of::<Calibration>(),
+    })
+}

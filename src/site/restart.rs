@@ -1,0 +1,68 @@
+//! Which values of the site file count only after a restart, and which of them were changed.
+//!
+//! In: the schema, whose `x-restart` says it, and two values of the file. Out: paths. Must not: know a field by name.
+
+use serde_json::Value;
+
+/// The paths, outermost only, whose values differ and count only after a restart.
+pub(super) fn restart_needed(schema: &Value, started: &Value, now: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    look(schema, (started, now), "", &mut found);
+    found
+}
+
+fn look(schema: &Value, (started, now): (&Value, &Value), path: &str, found: &mut Vec<String>) {
+    if started == now {
+        return;
+    }
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let Some(fields) = fields.filter(|_| started.is_object() && now.is_object()) else {
+        if schema.get("x-restart") == Some(&Value::Bool(true)) {
+            found.push(path.to_owned());
+        }
+        return;
+    };
+    let needs_restart = schema.get("x-restart") == Some(&Value::Bool(true));
+    for (name, field) in fields {
+        let inner = if path.is_empty() {
+            name.clone()
+        } else {
+            format!("{path}.{name}")
+        };
+        let none = Value::Null;
+        let values = (
+            started.get(name).unwrap_or(&none),
+            now.get(name).unwrap_or(&none),
+        );
+        if needs_restart && values.0 != values.1 {
+            found.push(inner);
+        } else {
+            look(field, values, &inner, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_differs_and_needs_a_restart_is_named() {
+        let schema = json!({"properties": {
+            "scene": {"type": "string"},
+            "camera": {"type": "object", "x-restart": true, "properties": {"source": {"type": "string"}}},
+            "calibration": {"properties": {"file": {"type": "string", "x-restart": true}, "limit": {}}},
+            "outputs": {"type": "array", "x-restart": true}}});
+        let started = json!({"scene": "a", "camera": {"source": "b"}, "calibration": {"file": null, "limit": 1}, "outputs": []});
+        let now = json!({"scene": "c", "camera": {"source": "d"}, "calibration": {"file": "e", "limit": 2}, "outputs": [1]});
+        assert_eq!(
+            restart_needed(&schema, &started, &now),
+            ["calibration.file", "camera.source", "outputs"]
+        );
+        assert_eq!(
+            restart_needed(&schema, &started, &started),
+            Vec::<String>::new()
+        );
+    }
+}

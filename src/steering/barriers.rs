@@ -1,0 +1,424 @@
+//! Single barriers of every shape, seen from outside, from inside or from both, and containment in a region.
+//!
+//! The pool's own rocks are convex solids and go through `avoid_solids`, which looks at all of them at once; these are for
+//! one barrier whose side matters: a tank's wall, a window, a net of triangles.
+//! **Source**: Reynolds 1999; OpenSteer's obstacles and `seenFrom`; the brake Buckland 2005, chapter 3.
+
+use glam::Vec3;
+
+use super::motion::Motion;
+
+/// A barrier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Barrier<'m> {
+    /// A ball.
+    Sphere {
+        /// Middle.
+        center_m: Vec3,
+        /// Radius.
+        radius_m: f32,
+    },
+    /// A cuboid along the axes.
+    Box {
+        /// Middle.
+        center_m: Vec3,
+        /// Half of its extents.
+        half_m: Vec3,
+    },
+    /// An endless plane; its outside is where the normal points.
+    Plane {
+        /// Any point of it.
+        point_m: Vec3,
+        /// Unit normal.
+        normal: Vec3,
+    },
+    /// A rectangle in the plane across `normal`.
+    Rectangle {
+        /// Middle.
+        center_m: Vec3,
+        /// Unit normal.
+        normal: Vec3,
+        /// Unit vector along its width, across the normal.
+        right: Vec3,
+        /// Half of its width and height.
+        half_m: [f32; 2],
+    },
+    /// A rod with round ends.
+    Capsule {
+        /// One end of its axis.
+        from_m: Vec3,
+        /// The other end.
+        to_m: Vec3,
+        /// Radius.
+        radius_m: f32,
+    },
+    /// Triangles, outside where their corners run counterclockwise.
+    Mesh(&'m [[Vec3; 3]]),
+}
+
+/// From which side a barrier is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeenFrom {
+    /// Only from outside: a rock.
+    Outside,
+    /// Only from inside: a tank.
+    Inside,
+    /// From both: a wall.
+    Both,
+}
+
+/// Where the way ahead meets a barrier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Length of way to it.
+    pub way_m: f32,
+    /// Unit normal there, towards where the vehicle comes from.
+    pub normal: Vec3,
+    /// Whether the vehicle comes from outside.
+    pub from_outside: bool,
+}
+
+/// Least share of the force that turns, however far the barrier; the rest grows with its nearness.
+const TURN_SHARE_LEAST: f32 = 0.3;
+
+/// Share of the force that brakes straight before a barrier. **Source**: Buckland 2005 brakes by 0.2.
+const BRAKE_SHARE: f32 = 0.2;
+
+/// Turns away from a barrier on the way of the next `lookahead_m`, and brakes the more the nearer it is. Exactly head on it
+/// turns to the right. Not applicable where the way is free.
+pub fn avoid_barrier(
+    motion: &Motion,
+    barrier: &Barrier<'_>,
+    seen_from: SeenFrom,
+    radius_m: f32,
+    lookahead_m: f32,
+    force_n: f32,
+) -> Option<Vec3> {
+    let hit = first_hit(motion, barrier, seen_from, radius_m, lookahead_m)?;
+    let across = hit.normal - motion.forward * hit.normal.dot(motion.forward);
+    let side = if across.length_squared() > 1e-6 {
+        across.normalize_or_zero()
+    } else {
+        motion.side()
+    };
+    let nearness = 1.0 - (hit.way_m / lookahead_m.max(1e-6)).clamp(0.0, 1.0);
+    let turn = force_n * (TURN_SHARE_LEAST + (1.0 - TURN_SHARE_LEAST) * nearness);
+    Some(side * turn - motion.forward * (force_n * BRAKE_SHARE * nearness))
+}
+
+/// Where the vehicle's hull meets the barrier on the way ahead, if it does within `reach_m` and from a side that counts.
+pub fn first_hit(
+    motion: &Motion,
+    barrier: &Barrier<'_>,
+    seen_from: SeenFrom,
+    radius_m: f32,
+    reach_m: f32,
+) -> Option<Hit> {
+    let (at, ahead) = (motion.position_m, motion.forward);
+    let counts = |hit: &Hit| {
+        let side = match seen_from {
+            SeenFrom::Outside => hit.from_outside,
+            SeenFrom::Inside => !hit.from_outside,
+            SeenFrom::Both => true,
+        };
+        side && hit.way_m <= reach_m && hit.normal.dot(ahead) < 0.0
+    };
+    match *barrier {
+        Barrier::Plane { point_m, normal } => {
+            plane_hit(at, ahead, point_m, normal, radius_m).filter(counts)
+        }
+        Barrier::Rectangle {
+            center_m,
+            normal,
+            right,
+            half_m,
+        } => {
+            let hit = plane_hit(at, ahead, center_m, normal, radius_m).filter(counts)?;
+            let offset = at + ahead * hit.way_m - center_m;
+            let up = right.cross(normal);
+            let is_on = offset.dot(right).abs() <= half_m[0] + radius_m
+                && offset.dot(up).abs() <= half_m[1] + radius_m;
+            is_on.then_some(hit)
+        }
+        Barrier::Mesh(triangles) => triangles
+            .iter()
+            .filter_map(|triangle| triangle_hit(at, ahead, triangle, radius_m).filter(counts))
+            .min_by(|a, b| a.way_m.total_cmp(&b.way_m)),
+        _ => march(at, ahead, barrier, radius_m, reach_m).filter(counts),
+    }
+}
+
+/// Comes back into a region: seeks inwards where the place `lookahead_secs` ahead is outside. `outside` gives the vector from the
+/// nearest place of the region to a place outside, `None` inside.
+pub fn contain(
+    motion: &Motion,
+    outside: impl Fn(Vec3) -> Option<Vec3>,
+    lookahead_secs: f32,
+    speed_mps: f32,
+) -> Option<Vec3> {
+    let future = motion.position_m + motion.velocity_mps * lookahead_secs;
+    let inward = -outside(future)?.normalize_or(motion.forward);
+    // **Source**: Reynolds 1999, containment: sideways first, so that it turns instead of stopping.
+    let across = inward - motion.forward * inward.dot(motion.forward);
+    let direction = if across.length_squared() > 1e-6 {
+        across.normalize_or_zero() + inward * 0.5
+    } else if inward.dot(motion.forward) < 0.0 {
+        motion.side() + inward * 0.5
+    } else {
+        inward
+    };
+    Some(direction.normalize_or(motion.forward) * speed_mps - motion.velocity_mps)
+}
+
+fn plane_hit(at: Vec3, ahead: Vec3, point: Vec3, normal: Vec3, radius: f32) -> Option<Hit> {
+    let height = (at - point).dot(normal);
+    let from_outside = height >= 0.0;
+    let facing = if from_outside { normal } else { -normal };
+    let closing = -ahead.dot(facing);
+    (closing > 1e-6).then(|| Hit {
+        way_m: ((height.abs() - radius) / closing).max(0.0),
+        normal: facing,
+        from_outside,
+    })
+}
+
+/// **Source**: Möller & Trumbore 1997; the hull's radius is taken off the way along the normal.
+fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Option<Hit> {
+    let [a, b, c] = *triangle;
+    let (along, up) = (b - a, c - a);
+    let cross = ahead.cross(up);
+    let det = along.dot(cross);
+    if det.abs() < 1e-9 {
+        return None;
+    }
+    let offset = at - a;
+    let u = offset.dot(cross) / det;
+    let other = offset.cross(along);
+    let v = ahead.dot(other) / det;
+    let way = up.dot(other) / det;
+    if u < 0.0 || v < 0.0 || u + v > 1.0 || way < 0.0 {
+        return None;
+    }
+    let normal = along.cross(up).normalize_or_zero();
+    let from_outside = ahead.dot(normal) < 0.0;
+    let normal = if from_outside { normal } else { -normal };
+    let closing = -ahead.dot(normal);
+    Some(Hit {
+        way_m: (way - radius / closing.max(1e-3)).max(0.0),
+        normal,
+        from_outside,
+    })
+}
+
+/// Goes along the way by the distance from the surface, which is never more than the free way.
+fn march(at: Vec3, ahead: Vec3, barrier: &Barrier<'_>, radius: f32, reach: f32) -> Option<Hit> {
+    let from_outside = distance_m(barrier, at) >= 0.0;
+    let sign = if from_outside { 1.0 } else { -1.0 };
+    let mut way = 0.0;
+    for _ in 0..64 {
+        let point = at + ahead * way;
+        let gap = distance_m(barrier, point) * sign - radius;
+        if gap < 1e-3 {
+            let normal = gradient(barrier, point) * sign;
+            return Some(Hit {
+                way_m: way,
+                normal,
+                from_outside,
+            });
+        }
+        way += gap;
+        if way > reach {
+            return None;
+        }
+    }
+    None
+}
+
+fn distance_m(barrier: &Barrier<'_>, point: Vec3) -> f32 {
+    match *barrier {
+        Barrier::Sphere { center_m, radius_m } => point.distance(center_m) - radius_m,
+        Barrier::Box { center_m, half_m } => {
+            let q = (point - center_m).abs() - half_m;
+            q.max(Vec3::ZERO).length() + q.max_element().min(0.0)
+        }
+        Barrier::Capsule {
+            from_m,
+            to_m,
+            radius_m,
+        } => {
+            let nearest = crate::geometry::solid::nearest_on_segment(from_m, to_m, point);
+            point.distance(nearest) - radius_m
+        }
+        Barrier::Plane { .. } | Barrier::Rectangle { .. } | Barrier::Mesh(_) => f32::MAX,
+    }
+}
+
+/// Unit vector out of the barrier: the direction in which the distance grows fastest.
+fn gradient(barrier: &Barrier<'_>, point: Vec3) -> Vec3 {
+    let step = 1e-3;
+    let along = |axis: Vec3| {
+        distance_m(barrier, point + axis * step) - distance_m(barrier, point - axis * step)
+    };
+    Vec3::new(along(Vec3::X), along(Vec3::Y), along(Vec3::Z)).normalize_or(Vec3::Y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn motion(position_m: Vec3) -> Motion {
+        Motion {
+            position_m,
+            velocity_mps: Vec3::X,
+            forward: Vec3::X,
+            up: Vec3::Y,
+        }
+    }
+
+    const QUAD: [[Vec3; 3]; 2] = [
+        [
+            Vec3::new(5.0, -1.0, -1.0),
+            Vec3::new(5.0, -1.0, 1.0),
+            Vec3::new(5.0, 1.0, 1.0),
+        ],
+        [
+            Vec3::new(5.0, -1.0, -1.0),
+            Vec3::new(5.0, 1.0, 1.0),
+            Vec3::new(5.0, 1.0, -1.0),
+        ],
+    ];
+
+    fn barriers() -> [(&'static str, Barrier<'static>); 6] {
+        let center_m = Vec3::new(6.0, 0.0, 0.0);
+        [
+            (
+                "sphere",
+                Barrier::Sphere {
+                    center_m,
+                    radius_m: 1.0,
+                },
+            ),
+            (
+                "box",
+                Barrier::Box {
+                    center_m,
+                    half_m: Vec3::ONE,
+                },
+            ),
+            (
+                "plane",
+                Barrier::Plane {
+                    point_m: Vec3::X * 5.0,
+                    normal: Vec3::NEG_X,
+                },
+            ),
+            (
+                "rectangle",
+                Barrier::Rectangle {
+                    center_m: Vec3::X * 5.0,
+                    normal: Vec3::NEG_X,
+                    right: Vec3::Z,
+                    half_m: [1.0, 1.0],
+                },
+            ),
+            (
+                "capsule",
+                Barrier::Capsule {
+                    from_m: center_m - Vec3::Y,
+                    to_m: center_m + Vec3::Y,
+                    radius_m: 1.0,
+                },
+            ),
+            ("mesh", Barrier::Mesh(&QUAD)),
+        ]
+    }
+
+    #[test]
+    fn every_shape_is_met_where_it_begins_and_passed_beside_it() {
+        for (name, barrier) in barriers() {
+            let hit = |z: f32, reach| {
+                first_hit(
+                    &motion(Vec3::new(0.0, 0.0, z)),
+                    &barrier,
+                    SeenFrom::Both,
+                    0.25,
+                    reach,
+                )
+            };
+            let found = hit(0.01, 20.0).unwrap();
+            assert!((found.way_m - 4.75).abs() < 5e-3, "{name}: {found:?}");
+            assert!(
+                found.normal.distance(Vec3::NEG_X) < 0.05,
+                "{name}: {found:?}"
+            );
+            assert!(hit(0.01, 4.0).is_none(), "{name}: beyond the lookahead");
+            if name != "plane" {
+                assert!(hit(2.5, 20.0).is_none(), "{name}: beside it");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_seen_from_one_side_is_no_barrier_from_the_other() {
+        let at = motion(Vec3::ZERO);
+        for (name, barrier) in barriers() {
+            let is_hit = |seen_from| first_hit(&at, &barrier, seen_from, 0.1, 20.0).is_some();
+            assert!(is_hit(SeenFrom::Both), "{name}");
+            assert_ne!(
+                is_hit(SeenFrom::Outside),
+                is_hit(SeenFrom::Inside),
+                "{name}"
+            );
+        }
+        let tank = Barrier::Sphere {
+            center_m: Vec3::ZERO,
+            radius_m: 3.0,
+        };
+        let hit = first_hit(&motion(Vec3::X), &tank, SeenFrom::Inside, 0.5, 9.0).unwrap();
+        assert!(
+            (hit.way_m - 1.5).abs() < 5e-3 && !hit.from_outside,
+            "{hit:?}"
+        );
+        assert!(first_hit(&motion(Vec3::X), &tank, SeenFrom::Outside, 0.5, 9.0).is_none());
+    }
+
+    #[test]
+    fn head_on_it_turns_to_a_fixed_side_and_brakes_more_when_near() {
+        let ball = Barrier::Sphere {
+            center_m: Vec3::X * 6.0,
+            radius_m: 1.0,
+        };
+        let force = |x: f32, z: f32| {
+            avoid_barrier(
+                &motion(Vec3::new(x, 0.0, z)),
+                &ball,
+                SeenFrom::Outside,
+                0.25,
+                6.0,
+                2.0,
+            )
+            .unwrap()
+        };
+        let (far, near) = (force(0.0, 0.0), force(4.0, 0.0));
+        assert!(far.z > 0.3, "to the right: {far}");
+        assert!(
+            near.x < far.x && near.x >= -0.4,
+            "brakes: {near} after {far}"
+        );
+        assert!(
+            force(0.0, -0.3).z < 0.0 && force(0.0, 0.3).z > 0.0,
+            "to the nearer side"
+        );
+    }
+
+    #[test]
+    fn one_about_to_leave_its_region_turns_back() {
+        let inside = |place: Vec3| {
+            let out = place - place.clamp(Vec3::splat(-2.0), Vec3::splat(2.0));
+            (out != Vec3::ZERO).then_some(out)
+        };
+        assert_eq!(contain(&motion(Vec3::ZERO), inside, 1.0, 1.0), None);
+        let turned = contain(&motion(Vec3::X * 1.5), inside, 1.0, 1.0).unwrap() + Vec3::X;
+        assert!(turned.x < 0.0 && turned.z > 0.5, "{turned}");
+    }
+}

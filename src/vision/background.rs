@@ -1,0 +1,481 @@
+//! The light of the empty floor: level and spread of every pixel, and what is darker than it.
+//!
+//! In go frames and the mask of where somebody is, out comes the mask of pixels in shadow. Where somebody is, nothing
+//! is learned, so somebody who stands still is never taken for floor; and floor never becomes darker by itself.
+
+use super::VisionParams;
+use super::bits::BitMask;
+
+/// Levels from here up may be cut off by the camera.
+const SATURATED: u8 = 250;
+/// The least spread believed: a camera rounds to whole levels.
+const LEAST_SPREAD: f32 = 0.7;
+/// Spread assumed before any is measured.
+const FIRST_SPREAD: f32 = 3.0;
+/// Small changes are followed: within so many spreads, or this share of the level.
+const FOLLOWED_SPREADS: f32 = 4.0;
+const FOLLOWED_SHARE: f32 = 0.1;
+/// The mean absolute difference of normal noise is 0.8 of its standard deviation.
+const SPREAD_OF_MEAN: f32 = 1.25;
+/// Floor that becomes this much brighter was in somebody's shadow before.
+const UNCOVERED_RATIO: f32 = 3.0;
+/// So long floor must stay brighter before it is taken over as uncovered.
+const UNCOVERED_SECS: f32 = 0.4;
+/// After the learning phase one row in so many is learned a frame.
+const ROWS_APART: usize = 8;
+/// The gain is measured on about so many pixels.
+const GAIN_PIXELS: f32 = 4096.0;
+const GAIN_BINS: usize = 512;
+/// Width of a bin of the gain's histogram.
+const GAIN_BIN: f32 = 1.0 / 128.0;
+const GAIN_SAMPLES: u32 = 100;
+
+/// The model of the empty floor, in levels of 0 to 255, row-major.
+pub(super) struct Background {
+    width: usize,
+    level: Vec<f32>,
+    spread: Vec<f32>,
+    /// What is darker than this times the gain is shadow, in 256ths of a level; 0 where shadows cannot be told.
+    limit: Vec<u16>,
+    /// Visits in a row in which the pixel was brighter.
+    brighter: Vec<u8>,
+    /// Pixels whose place on the floor is known.
+    usable: BitMask,
+    usable_count: u32,
+    histogram: Vec<u32>,
+    gain: f32,
+    frames: u64,
+    age_secs: f32,
+}
+
+impl Background {
+    /// `areas_m2` is the floor area of each pixel; pixels without any are never shadow.
+    pub(super) fn new(width: usize, height: usize, areas_m2: &[f32]) -> Self {
+        let mut usable = BitMask::new(width, height);
+        for y in 0..height {
+            for x in (0..width).filter(|x| areas_m2[y * width + x] > 0.0) {
+                usable.row_mut(y)[x / 64] |= 1 << (x % 64);
+            }
+        }
+        Self {
+            width,
+            level: Vec::with_capacity(width * height),
+            spread: vec![FIRST_SPREAD; width * height],
+            limit: vec![0; width * height],
+            brighter: vec![0; width * height],
+            usable_count: usable.count(),
+            usable,
+            histogram: vec![0; GAIN_BINS],
+            gain: 1.0,
+            frames: 0,
+            age_secs: 0.0,
+        }
+    }
+
+    /// Forgets everything; the next frame starts a new learning phase.
+    pub(super) fn restart(&mut self) {
+        self.level.clear();
+        self.spread.fill(FIRST_SPREAD);
+        self.brighter.fill(0);
+        self.gain = 1.0;
+        self.frames = 0;
+        self.age_secs = 0.0;
+    }
+
+    /// Whether the learning phase is over.
+    pub(super) fn is_learned(&self, params: &VisionParams) -> bool {
+        self.age_secs >= params.learn_secs
+    }
+
+    /// Brightness of the whole picture against the model.
+    pub(super) fn gain(&self) -> f32 {
+        self.gain
+    }
+
+    /// Number of pixels on which shadows can lie.
+    pub(super) fn usable_count(&self) -> u32 {
+        self.usable_count
+    }
+
+    /// How deep the shadow on a pixel is: 0 none, 1 black.
+    pub(super) fn depth(&self, index: usize, level: u8) -> f32 {
+        depth(f32::from(level), self.level[index] * self.gain)
+    }
+
+    /// Levels of the lit floor, row-major; the picture's are [`Self::gain`] times as high.
+    pub(super) fn levels(&self) -> &[f32] {
+        &self.level
+    }
+
+    /// Whether a shadow on a pixel could be seen.
+    pub(super) fn tells(&self, index: usize) -> bool {
+        self.limit[index] > 0
+    }
+
+    /// Takes a row of something that was put down, with a rim of `rim_px` around it, over as floor.
+    pub(super) fn absorb(
+        &mut self,
+        levels: &[u8],
+        (y, start, end): (u32, u32, u32),
+        rim_px: usize,
+        params: &VisionParams,
+    ) {
+        let (y, start, end) = (y as usize, start as usize, end as usize);
+        let height = self.level.len() / self.width.max(1);
+        for row in y.saturating_sub(rim_px)..(y + rim_px + 1).min(height) {
+            for x in start.saturating_sub(rim_px)..(end + rim_px).min(self.width) {
+                let index = row * self.width + x;
+                let seen = f32::from(levels[index]) / self.gain;
+                self.level[index] = self.level[index].min(seen);
+                self.brighter[index] = 0;
+                self.set_limit(index, params);
+            }
+        }
+    }
+
+    /// Marks what is darker than the floor. `occupied` is where somebody was in the frame before.
+    pub(super) fn find_shadow(
+        &mut self,
+        levels: &[u8],
+        occupied: &BitMask,
+        params: &VisionParams,
+        shadow: &mut BitMask,
+    ) {
+        if self.level.is_empty() {
+            self.level.extend(levels.iter().map(|&v| f32::from(v)));
+            for index in 0..levels.len() {
+                self.set_limit(index, params);
+            }
+        }
+        self.measure_gain(levels, occupied, params);
+        let gain = fixed_gain(self.gain);
+        let rows = levels
+            .chunks_exact(self.width)
+            .zip(self.limit.chunks_exact(self.width));
+        for (y, (levels, limits)) in rows.enumerate() {
+            mark_darker(shadow.row_mut(y), levels, limits, gain);
+        }
+    }
+
+    /// The median ratio between picture and model over free floor, so that a change of exposure is no shadow.
+    fn measure_gain(&mut self, levels: &[u8], occupied: &BitMask, params: &VisionParams) {
+        self.histogram.fill(0);
+        let mut samples = 0;
+        let step = ((levels.len() as f32 / GAIN_PIXELS).sqrt() as usize).max(1);
+        for (y, row) in levels.chunks_exact(self.width).enumerate().step_by(step) {
+            let floor = &self.level[y * self.width..(y + 1) * self.width];
+            let (words, usable) = (occupied.row(y), self.usable.row(y));
+            for x in (y / step % step..self.width).step_by(step) {
+                let free = usable[x / 64] & !words[x / 64];
+                if free >> (x % 64) & 1 == 0
+                    || floor[x] < 2.0 * params.dark_level
+                    || floor[x] > f32::from(SATURATED)
+                    || row[x] >= SATURATED
+                {
+                    continue;
+                }
+                let bin = (f32::from(row[x]) / floor[x] / GAIN_BIN) as usize;
+                self.histogram[bin.min(GAIN_BINS - 1)] += 1;
+                samples += 1;
+            }
+        }
+        if samples < GAIN_SAMPLES {
+            return;
+        }
+        let mut below = 0;
+        for (bin, &count) in self.histogram.iter().enumerate() {
+            if 2 * (below + count) >= samples {
+                let within = (samples as f32 / 2.0 - below as f32) / count as f32;
+                self.gain = ((bin as f32 + within) * GAIN_BIN).max(GAIN_BIN);
+                return;
+            }
+            below += count;
+        }
+    }
+
+    /// Learns from the floor where nobody is.
+    pub(super) fn learn(
+        &mut self,
+        levels: &[u8],
+        occupied: &BitMask,
+        params: &VisionParams,
+        dt_secs: f32,
+    ) {
+        let learning = self.age_secs < params.learn_secs;
+        let (first, apart) = if learning {
+            (0, 1)
+        } else {
+            (self.frames as usize % ROWS_APART, ROWS_APART)
+        };
+        let visit_secs = dt_secs * apart as f32;
+        let rates = Rates {
+            follow: (1.0 - (-visit_secs / params.follow_secs).exp())
+                .max(1.0 / (self.frames as f32 + 2.0)),
+            brighten: 1.0 - (-visit_secs / params.brighten_secs).exp(),
+            uncovered_visits: (UNCOVERED_SECS / visit_secs.max(1e-3))
+                .ceil()
+                .clamp(2.0, 200.0) as u8,
+            learning,
+        };
+        let per_gain = 1.0 / self.gain;
+        for (y, row) in levels
+            .chunks_exact(self.width)
+            .enumerate()
+            .skip(first)
+            .step_by(apart)
+        {
+            for (word, occupied) in occupied.row(y).iter().enumerate() {
+                let free = self.usable.row(y)[word] & !occupied;
+                let start = y * self.width + 64 * word;
+                let levels = &row[64 * word..];
+                if free == u64::MAX && self.follow_block(start, levels, per_gain, &rates, params) {
+                    continue;
+                }
+                for (x, &level) in levels.iter().take(64).enumerate() {
+                    if free >> x & 1 == 1 {
+                        self.learn_pixel(start + x, f32::from(level) * per_gain, &rates);
+                        self.set_limit(start + x, params);
+                    } else {
+                        self.brighter[start + x] = 0;
+                    }
+                }
+            }
+        }
+        self.frames += 1;
+        self.age_secs += dt_secs;
+    }
+
+    fn learn_pixel(&mut self, index: usize, seen: f32, rates: &Rates) {
+        let level = &mut self.level[index];
+        let spread = &mut self.spread[index];
+        let change = seen - *level;
+        let followed = (FOLLOWED_SPREADS * *spread).max(FOLLOWED_SHARE * *level);
+        if change.abs() <= followed {
+            *level += rates.follow * change;
+            *spread += rates.follow * (SPREAD_OF_MEAN * change.abs() - *spread);
+            *spread = spread.max(LEAST_SPREAD);
+            self.brighter[index] = 0;
+        } else if change > 0.0 {
+            let visits = &mut self.brighter[index];
+            *visits = visits.saturating_add(1);
+            let uncovered = rates.learning || seen > UNCOVERED_RATIO * *level;
+            if uncovered && *visits >= rates.uncovered_visits {
+                *level = seen;
+                *visits = 0;
+            } else {
+                *level += rates.brighten * change;
+            }
+        } else {
+            self.brighter[index] = 0;
+        }
+    }
+
+    /// Follows 64 pixels at once, if all of them changed so little that they are followed; says whether they did.
+    fn follow_block(
+        &mut self,
+        start: usize,
+        levels: &[u8],
+        per_gain: f32,
+        rates: &Rates,
+        params: &VisionParams,
+    ) -> bool {
+        let block = start..start + 64;
+        let (Some(seen), Some(level), Some(spread), Some(limit)) = (
+            levels.first_chunk::<64>(),
+            self.level[block.clone()].first_chunk_mut::<64>(),
+            self.spread[block.clone()].first_chunk_mut::<64>(),
+            self.limit[block.clone()].first_chunk_mut::<64>(),
+        ) else {
+            return false;
+        };
+        let (mut next_level, mut next_spread) = ([0.0; 64], [0.0; 64]);
+        let mut beyond = 0;
+        for i in 0..64 {
+            let change = f32::from(seen[i]) * per_gain - level[i];
+            let followed = (FOLLOWED_SPREADS * spread[i]).max(FOLLOWED_SHARE * level[i]);
+            beyond |= u32::from(change.abs() > followed);
+            next_level[i] = level[i] + rates.follow * change;
+            let off = SPREAD_OF_MEAN * change.abs() - spread[i];
+            next_spread[i] = (spread[i] + rates.follow * off).max(LEAST_SPREAD);
+        }
+        if beyond != 0 {
+            return false;
+        }
+        *level = next_level;
+        *spread = next_spread;
+        for i in 0..64 {
+            limit[i] = limit_of(level[i], spread[i], params);
+        }
+        self.brighter[block].fill(0);
+        true
+    }
+
+    fn set_limit(&mut self, index: usize, params: &VisionParams) {
+        let (x, y) = (index % self.width, index / self.width);
+        let usable = self.usable.row(y)[x / 64] >> (x % 64) & 1 == 1;
+        self.limit[index] = if usable {
+            limit_of(self.level[index], self.spread[index], params)
+        } else {
+            0
+        };
+    }
+}
+
+/// Below this, in 256ths of a level, a pixel is shadow.
+fn limit_of(level: f32, spread: f32, params: &VisionParams) -> u16 {
+    let below_noise = level - params.noise_factor * spread;
+    let limit = (params.shadow_ratio * level).min(below_noise).max(0.0);
+    let told = if level < params.dark_level {
+        0.0
+    } else {
+        limit
+    };
+    // Beside 2²³ a number's lowest bits are its whole part. A cast would do, but only one pixel at a time.
+    (told * 256.0 + 8_388_608.0).to_bits() as u16
+}
+
+/// How deep a shadow of this level is on floor that has another when lit.
+pub(super) fn depth(level: f32, lit: f32) -> f32 {
+    (1.0 - level / lit.max(1.0)).clamp(0.0, 1.0)
+}
+
+struct Rates {
+    follow: f32,
+    brighten: f32,
+    uncovered_visits: u8,
+    learning: bool,
+}
+
+/// A gain as the whole number that [`darker`] multiplies with, 14 bits behind the point.
+fn fixed_gain(gain: f32) -> u16 {
+    (gain * 16384.0) as u16
+}
+
+/// Marks the pixels of a row that are darker than their limits times the gain.
+fn mark_darker(words: &mut [u64], levels: &[u8], limits: &[u16], gain: u16) {
+    let (level_blocks, level_rest) = levels.as_chunks::<64>();
+    let (limit_blocks, limit_rest) = limits.as_chunks::<64>();
+    let blocks = level_blocks.iter().zip(limit_blocks);
+    for (word, (levels, limits)) in words.iter_mut().zip(blocks) {
+        *word = darker(levels, limits, gain);
+    }
+    if let Some(last) = words.get_mut(level_blocks.len()) {
+        // Nothing is darker than a limit of 0.
+        let (mut levels, mut limits) = ([0; 64], [0; 64]);
+        levels[..level_rest.len()].copy_from_slice(level_rest);
+        limits[..limit_rest.len()].copy_from_slice(limit_rest);
+        *last = darker(&levels, &limits, gain);
+    }
+}
+
+/// The pixels of a block that are darker, the first in the lowest bit. Whole numbers only, so that many pixels are
+/// tested by one instruction.
+fn darker(levels: &[u8; 64], limits: &[u16; 64], gain: u16) -> u64 {
+    let mut dark = [0; 64];
+    for i in 0..64 {
+        // Both sides in 64ths of a level.
+        let limit = ((u32::from(limits[i]) * u32::from(gain)) >> 16) as u16;
+        dark[i] = u8::from(u16::from(levels[i]) << 6 < limit);
+    }
+    let mut word = 0;
+    for (position, &eight) in dark.as_chunks::<8>().0.iter().enumerate() {
+        // Every factor's bit moves one byte's lowest bit to its place in the highest byte.
+        let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        word |= bits << (8 * position);
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 40;
+
+    struct Floor {
+        model: Background,
+        free: BitMask,
+        shadow: BitMask,
+        params: VisionParams,
+    }
+
+    impl Floor {
+        fn new() -> Self {
+            Self {
+                model: Background::new(SIZE, SIZE, &[0.01; SIZE * SIZE]),
+                free: BitMask::new(SIZE, SIZE),
+                shadow: BitMask::new(SIZE, SIZE),
+                params: VisionParams::default(),
+            }
+        }
+
+        /// Shows a frame without anybody being kept from being learned; returns how many pixels are shadow.
+        fn show(&mut self, levels: &[u8]) -> u32 {
+            self.model
+                .find_shadow(levels, &self.free, &self.params, &mut self.shadow);
+            self.model.learn(levels, &self.free, &self.params, 0.04);
+            self.shadow.count()
+        }
+    }
+
+    fn lit(level: u8) -> Vec<u8> {
+        (0..SIZE * SIZE).map(|i| level - (i % 3) as u8).collect()
+    }
+
+    #[test]
+    fn a_change_of_exposure_is_no_shadow() {
+        let mut floor = Floor::new();
+        for _ in 0..20 {
+            assert_eq!(floor.show(&lit(120)), 0);
+        }
+        for level in [90, 160, 60, 120] {
+            assert_eq!(floor.show(&lit(level)), 0, "{level}");
+        }
+    }
+
+    #[test]
+    fn dark_floor_cannot_tell() {
+        let mut floor = Floor::new();
+        floor.show(&lit(10));
+        assert_eq!(floor.show(&lit(2)), 0);
+    }
+
+    #[test]
+    fn what_is_darker_is_never_learned() {
+        let mut floor = Floor::new();
+        let mut covered = lit(120);
+        covered[..400].fill(20);
+        floor.show(&lit(120));
+        for _ in 0..3000 {
+            assert_eq!(floor.show(&covered), 400);
+        }
+    }
+
+    #[test]
+    fn uncovered_floor_is_learned_soon() {
+        let mut floor = Floor::new();
+        let mut covered = lit(120);
+        covered[..400].fill(15);
+        for _ in 0..200 {
+            assert_eq!(floor.show(&covered), 0, "it was there from the first frame");
+        }
+        for _ in 0..60 {
+            assert_eq!(floor.show(&lit(120)), 0);
+        }
+        assert_eq!(floor.show(&covered), 400);
+    }
+
+    #[test]
+    fn a_patch_of_sunlight_leaves_no_ghost() {
+        let mut floor = Floor::new();
+        for _ in 0..150 {
+            floor.show(&lit(120));
+        }
+        let mut sunny = lit(120);
+        sunny[..400].fill(210);
+        for _ in 0..50 {
+            floor.show(&sunny);
+        }
+        assert_eq!(floor.show(&lit(120)), 0);
+    }
+}

@@ -1,0 +1,360 @@
+//! Connected shadows in a mask: their pixels as runs, and their area, middle and extent on the floor.
+
+use glam::Vec2;
+
+use super::background::{Background, depth};
+use super::bits::BitMask;
+use super::view::FloorTable;
+
+/// Floor points that stand for a blob's pixels: at most about so many a blob.
+const SAMPLES: u32 = 200;
+
+/// One connected shadow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Blob {
+    pub(super) pixels: u32,
+    pub(super) area_m2: f32,
+    /// Middle, weighted by how deep the shadow is.
+    pub(super) centroid_m: Vec2,
+    /// Its first pixel: the leftmost of its topmost row. An outline starts there.
+    pub(super) first: (u32, u32),
+    /// The pixel behind its last: right of all its columns, below all its rows.
+    pub(super) end: (u32, u32),
+    /// Its leftmost column.
+    pub(super) left: u32,
+    /// Where its samples are.
+    pub(super) samples: std::ops::Range<usize>,
+    depth: f32,
+    every: u32,
+    seen: u32,
+}
+
+/// One floor point and the area it stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    pub(super) at_m: Vec2,
+    pub(super) area_m2: f32,
+    /// Brightness as a share of the floor's.
+    pub(super) shade: f32,
+    /// Whether it lies at the picture's edge, where shadows are cut off.
+    pub(super) at_edge: bool,
+}
+
+/// Nearer than this to the picture's edge a shadow may be cut off.
+const EDGE_PX: usize = 4;
+
+/// A row's run of pixels from `start` up to but not `end`, 8-connected to the others of its blob.
+struct Run {
+    y: u32,
+    start: u32,
+    end: u32,
+    label: u32,
+}
+
+/// What finding blobs needs besides the mask.
+pub(super) struct Scene<'a> {
+    pub(super) levels: &'a [u8],
+    pub(super) background: &'a Background,
+    pub(super) floor: &'a FloorTable,
+}
+
+/// Finds blobs; keeps its memory from frame to frame.
+#[derive(Default)]
+pub(super) struct BlobFinder {
+    runs: Vec<Run>,
+    parents: Vec<u32>,
+    blob_of_label: Vec<u32>,
+    blobs: Vec<Blob>,
+    samples: Vec<Sample>,
+}
+
+impl BlobFinder {
+    /// The blobs of the last mask, in the order of their first pixels.
+    pub(super) fn blobs(&self) -> &[Blob] {
+        &self.blobs
+    }
+
+    /// Floor points of one blob.
+    pub(super) fn samples(&self, blob: &Blob) -> &[Sample] {
+        &self.samples[blob.samples.clone()]
+    }
+
+    /// A blob's pixels as rows, first column and the one behind the last.
+    pub(super) fn rows(&self, blob: &Blob) -> impl Iterator<Item = (u32, u32, u32)> {
+        let (x, y) = blob.first;
+        let first = self.runs.iter().find(|r| (r.start, r.y) == (x, y));
+        let label = first.map(|r| r.label);
+        let own = self.runs.iter().filter(move |r| Some(r.label) == label);
+        own.map(|r| (r.y, r.start, r.end))
+    }
+
+    /// Finds all blobs whose area is within `areas_m2`.
+    pub(super) fn find(&mut self, mask: &BitMask, scene: &Scene<'_>, areas_m2: (f32, f32)) {
+        self.find_runs(mask);
+        self.gather_blobs();
+        for run in &self.runs {
+            let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
+            measure(blob, run, mask.width(), scene);
+        }
+        for blob in &mut self.blobs {
+            blob.centroid_m /= blob.depth.max(f32::MIN_POSITIVE);
+        }
+        let wanted = |b: &Blob| (areas_m2.0..=areas_m2.1).contains(&b.area_m2);
+        self.place_samples(wanted);
+        for run in &self.runs {
+            let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
+            if wanted(blob) {
+                let size = (mask.width(), mask.height());
+                sample(blob, run, size, scene, &mut self.samples);
+            }
+        }
+        self.blobs.retain(wanted);
+    }
+
+    /// Cuts rows into runs and joins those that touch, also over corners.
+    fn find_runs(&mut self, mask: &BitMask) {
+        self.runs.clear();
+        self.parents.clear();
+        let mut above = 0..0;
+        for y in 0..mask.height() {
+            let first = self.runs.len();
+            let mut candidate = above.start;
+            let mut x = 0;
+            while let Some((start, end)) = next_run(mask.row(y), x, mask.width()) {
+                x = end;
+                let mut label = None;
+                while candidate < above.end && (self.runs[candidate].end as usize) < start {
+                    candidate += 1;
+                }
+                let mut touching = candidate;
+                while touching < above.end && self.runs[touching].start as usize <= end {
+                    let other = root(&mut self.parents, self.runs[touching].label);
+                    label = Some(match label {
+                        None => other,
+                        Some(own) => join(&mut self.parents, own, other),
+                    });
+                    touching += 1;
+                }
+                let label = label.unwrap_or_else(|| {
+                    self.parents.push(self.parents.len() as u32);
+                    self.parents.len() as u32 - 1
+                });
+                self.runs.push(Run {
+                    y: y as u32,
+                    start: start as u32,
+                    end: end as u32,
+                    label,
+                });
+            }
+            above = first..self.runs.len();
+        }
+    }
+
+    /// Gives every joined label a blob, in the order of first pixels.
+    fn gather_blobs(&mut self) {
+        self.blobs.clear();
+        self.blob_of_label.clear();
+        self.blob_of_label.resize(self.parents.len(), u32::MAX);
+        for run in &mut self.runs {
+            run.label = root(&mut self.parents, run.label);
+            let blob = &mut self.blob_of_label[run.label as usize];
+            if *blob == u32::MAX {
+                *blob = self.blobs.len() as u32;
+                self.blobs.push(Blob {
+                    first: (run.start, run.y),
+                    left: run.start,
+                    ..Blob::default()
+                });
+            }
+        }
+    }
+
+    fn place_samples(&mut self, wanted: impl Fn(&Blob) -> bool) {
+        let mut total = 0;
+        for blob in self.blobs.iter_mut().filter(|b| wanted(b)) {
+            blob.every = blob.pixels.div_ceil(SAMPLES).max(1);
+            let count = blob.pixels.div_ceil(blob.every) as usize;
+            blob.samples = total..total + count;
+            total += count;
+        }
+        let empty = Sample {
+            at_m: Vec2::ZERO,
+            area_m2: 0.0,
+            shade: 0.0,
+            at_edge: false,
+        };
+        self.samples.clear();
+        self.samples.resize(total, empty);
+    }
+}
+
+fn measure(blob: &mut Blob, run: &Run, width: usize, scene: &Scene<'_>) {
+    let row = run.y as usize * width;
+    blob.pixels += run.end - run.start;
+    blob.left = blob.left.min(run.start);
+    blob.end = (blob.end.0.max(run.end), run.y + 1);
+    let pixels = row + run.start as usize..row + run.end as usize;
+    let levels = &scene.levels[pixels.clone()];
+    let lit = &scene.background.levels()[pixels.clone()];
+    let gain = scene.background.gain();
+    let depth = |i: usize| depth(f32::from(levels[i]), lit[i] * gain);
+    let moments = scene.floor.moments(pixels, depth);
+    blob.area_m2 += moments.area_m2;
+    blob.depth += moments.weight;
+    blob.centroid_m += moments.weighted_m;
+}
+
+/// Takes every so many-th pixel of a blob as a sample.
+fn sample(
+    blob: &mut Blob,
+    run: &Run,
+    (width, height): (usize, usize),
+    scene: &Scene<'_>,
+    samples: &mut [Sample],
+) {
+    let y = run.y as usize;
+    let row = y * width;
+    let inside = |at: usize, size: usize| at >= EDGE_PX && at + EDGE_PX < size;
+    let skipped = blob.seen.next_multiple_of(blob.every) - blob.seen;
+    let number = (blob.seen + skipped) / blob.every;
+    let columns = (run.start + skipped..run.end).step_by(blob.every as usize);
+    let to = blob.samples.start + number as usize;
+    for (sample, x) in samples[to..].iter_mut().zip(columns.map(|x| x as usize)) {
+        *sample = Sample {
+            at_m: scene.floor.place_m(x, y),
+            area_m2: scene.floor.areas_m2()[row + x] * blob.every as f32,
+            shade: 1.0 - scene.background.depth(row + x, scene.levels[row + x]),
+            at_edge: !inside(x, width) || !inside(y, height),
+        };
+    }
+    blob.seen += run.end - run.start;
+}
+
+/// The next run of set bits from `x` on: its first pixel and the one behind its last.
+fn next_run(words: &[u64], x: usize, width: usize) -> Option<(usize, usize)> {
+    let start = next_bit(words, x, width, 0)?;
+    Some((
+        start,
+        next_bit(words, start, width, u64::MAX).unwrap_or(width),
+    ))
+}
+
+/// The next bit from `x` on that is set after `flip` was applied.
+fn next_bit(words: &[u64], x: usize, width: usize, flip: u64) -> Option<usize> {
+    let mut index = x / 64;
+    let mut word = (words.get(index)? ^ flip) & (u64::MAX << (x % 64));
+    loop {
+        if word != 0 {
+            let bit = index * 64 + word.trailing_zeros() as usize;
+            return (bit < width).then_some(bit);
+        }
+        index += 1;
+        word = words.get(index)? ^ flip;
+    }
+}
+
+fn root(parents: &mut [u32], label: u32) -> u32 {
+    let mut at = label as usize;
+    while parents[at] as usize != at {
+        parents[at] = parents[parents[at] as usize];
+        at = parents[at] as usize;
+    }
+    at as u32
+}
+
+fn join(parents: &mut [u32], a: u32, b: u32) -> u32 {
+    let (a, b) = (root(parents, a), root(parents, b));
+    let (low, high) = (a.min(b), a.max(b));
+    parents[high as usize] = low;
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{FloorFromCamera, Surface};
+    use crate::vision::{FloorView, VisionParams};
+    use image::{GrayImage, Luma};
+    use imageproc::region_labelling::{Connectivity, connected_components};
+    use proptest::prelude::*;
+
+    fn floor(width: usize, height: usize) -> FloorTable {
+        let surface = Surface {
+            width_m: width as f32 * 0.01,
+            height_m: height as f32 * 0.01,
+            ..Surface::default()
+        };
+        let view = FloorView {
+            map: FloorFromCamera::whole_picture(width as u32, height as u32, &surface),
+            lamp_m: None,
+            camera_m: None,
+            surface,
+        };
+        FloorTable::new(&view, width, height)
+    }
+
+    fn find(image: &GrayImage) -> BlobFinder {
+        let (width, height) = (image.width() as usize, image.height() as usize);
+        let mut mask = BitMask::new(width, height);
+        let empty = BitMask::new(width, height);
+        for (x, y, p) in image.enumerate_pixels() {
+            mask.row_mut(y as usize)[x as usize / 64] |= u64::from(p.0[0] > 0) << (x % 64);
+        }
+        let floor = floor(width, height);
+        let mut background = Background::new(width, height, floor.areas_m2());
+        let levels = vec![100; width * height];
+        let mut scratch = empty.clone();
+        background.find_shadow(&levels, &empty, &VisionParams::default(), &mut scratch);
+        let levels = vec![20; width * height];
+        let scene = Scene {
+            levels: &levels,
+            background: &background,
+            floor: &floor,
+        };
+        let mut finder = BlobFinder::default();
+        finder.find(&mask, &scene, (0.0, 1e9));
+        finder
+    }
+
+    proptest! {
+        #[test]
+        fn labelling_is_imageprocs(w in 1u32..150, h in 1u32..16, seed in any::<u64>(), rarity in 2u64..6) {
+            // imageproc has one label too few for a picture of one pixel, and panics.
+            prop_assume!(w * h > 1);
+            let image = GrayImage::from_fn(w, h, |x, y| {
+                let mix = (seed ^ u64::from(x) << 32 ^ u64::from(y))
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .rotate_left(31)
+                    .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                Luma([if (mix >> 40) % rarity == 0 { 255 } else { 0 }])
+            });
+            let labels = connected_components(&image, Connectivity::Eight, Luma([0]));
+            let mut sizes = std::collections::BTreeMap::<u32, (u32, (u32, u32))>::new();
+            for (x, y, label) in labels.enumerate_pixels() {
+                if label.0[0] > 0 {
+                    sizes.entry(label.0[0]).or_insert((0, (x, y))).0 += 1;
+                }
+            }
+            let mut expected: Vec<_> = sizes.into_values().collect();
+            expected.sort_by_key(|&(_, (x, y))| (y, x));
+            let found = find(&image);
+            let found: Vec<_> = found.blobs().iter().map(|b| (b.pixels, b.first)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn area_and_middle_of_a_rectangle() {
+        let image = GrayImage::from_fn(100, 100, |x, y| {
+            Luma([u8::from((20..40).contains(&x) && (10..60).contains(&y))])
+        });
+        let finder = find(&image);
+        let [blob] = finder.blobs() else {
+            panic!("one blob expected")
+        };
+        assert!((blob.area_m2 - 0.1).abs() < 1e-4);
+        assert!(blob.centroid_m.distance(Vec2::new(-0.2, -0.15)) < 1e-3);
+        let sum: f32 = finder.samples(blob).iter().map(|s| s.area_m2).sum();
+        assert!((sum - 0.1).abs() < 0.005, "{sum}");
+    }
+}

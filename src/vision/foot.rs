@@ -1,0 +1,426 @@
+//! Where a visitor stands, from the shape of what is dark.
+//!
+//! Somebody who stands at `p` darkens two stripes of floor: the shadow, from `p` away from the lamp, and the body's
+//! picture, from `p` away from the camera. Whatever the legs do, shadow and picture of trunk and head lie on the rays
+//! from the points below lamp and camera through `p`; so both axes cross at the foot, also where a stripe is cut off by
+//! the picture's edge. Where the axes are nearly parallel their crossing is vague, and the near ends of the stripes tell
+//! the rest. What each of them tells is added up as information (inverse covariance), so that vague directions stay vague.
+//!
+//! **Source**: spec 'From infrared light to visitors', section Visitors, after 003 §4.2.3; the estimate is our own.
+
+use glam::{Mat2, Vec2, Vec3};
+
+use super::TrackingParams;
+use super::blobs::Sample;
+use super::kalman::Measurement;
+
+/// Half width of somebody, for telling what lies on a stripe.
+const HALF_WIDTH_M: f32 = 0.17;
+/// Farther from a stripe's axis than this many half widths is somebody else's.
+const OUTLIER_WIDTHS: f32 = 3.0;
+/// What is less likely on a stripe says nothing of it.
+const LEAST_LIKELY: f32 = 0.002;
+/// Nearer to the foot there are legs, which swing: the axis is told by what lies beyond.
+const LEGS_M: f32 = 0.25;
+/// Area on an axis at which it is fully believed.
+const AXIS_AREA_M2: f32 = 0.05;
+/// Spread of an axis and of a stripe's near end, as multiples of the foot's spread.
+const AXIS_SPREAD: f32 = 0.7;
+const END_SPREAD: f32 = 2.0;
+/// A point tells a stripe's near end only if it is the visitor's with at least this share.
+const NEAR_END_SHARE: f32 = 0.2;
+/// A usual visitor's share of the tallest one's height, and how uncertain that makes the middle of a stripe.
+const USUAL_SHARE: f32 = 0.75;
+const MIDDLE_DOUBT: f32 = 0.15;
+/// Nearer than this below an origin, the trunk's shadow covers the legs', and a stripe has no near end of its own.
+const COVERED_M: f32 = 0.7;
+/// A shadow of this area is only partly seen, and counts half.
+const FAINT_AREA_M2: f32 = 0.05;
+/// The search ends when the foot moves by less, or after so many rounds.
+const SETTLED_M: f32 = 0.002;
+const ROUNDS: usize = 5;
+/// Sources hang at least this far above the tallest visitor, or their shadows have no end.
+const LEAST_CLEARANCE_M: f32 = 0.3;
+
+/// A point above the floor from which stripes start: the lamp, or the camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Origin {
+    pub(super) below_m: Vec2,
+    /// Height over the floor.
+    pub(super) height_m: f32,
+    /// A stripe is at most so much longer than the foot is far from `below_m`.
+    reach: f32,
+    /// The middle of a usual visitor's stripe lies so many times farther from `below_m` than the foot.
+    middle: f32,
+}
+
+impl Origin {
+    fn new(position_m: Vec3, tallest_m: f32) -> Self {
+        let clearance = (position_m.y - tallest_m).max(LEAST_CLEARANCE_M);
+        let usual_m = USUAL_SHARE * tallest_m;
+        let end = 1.0 + usual_m / (position_m.y - usual_m).max(LEAST_CLEARANCE_M);
+        Self {
+            below_m: Vec2::new(position_m.x, position_m.z),
+            height_m: position_m.y,
+            reach: tallest_m / clearance,
+            // Middle of a stripe that widens as the distance grows, from once to `end` times the foot's distance.
+            middle: 2.0 / 3.0 * (end * end * end - 1.0) / (end * end - 1.0),
+        }
+    }
+
+    /// Unit vector along the stripe of a foot, and the stripe's longest length.
+    fn stripe(&self, foot_m: Vec2) -> (Vec2, f32) {
+        let away = foot_m - self.below_m;
+        (away.normalize_or_zero(), away.length() * self.reach)
+    }
+
+    /// Square of a point's distance from a foot's stripe.
+    fn square_distance(&self, foot_m: Vec2, point_m: Vec2) -> f32 {
+        let (along, length) = self.stripe(foot_m);
+        let offset = point_m - foot_m;
+        let t = offset.dot(along).clamp(0.0, length);
+        (offset - along * t).length_squared()
+    }
+}
+
+/// Finds feet, given where lamp and camera hang.
+#[derive(Clone, Debug)]
+pub(super) struct FootFinder {
+    lamp: Option<Origin>,
+    camera: Option<Origin>,
+    spread_m: f32,
+    inset_m: f32,
+}
+
+impl FootFinder {
+    pub(super) fn new(
+        lamp_m: Option<Vec3>,
+        camera_m: Option<Vec3>,
+        params: &TrackingParams,
+    ) -> Self {
+        let origin = |position: Vec3| Origin::new(position, params.tallest_m);
+        Self {
+            lamp: lamp_m.map(origin),
+            // The body's picture alone says nothing of the shadow's end.
+            camera: camera_m.filter(|_| lamp_m.is_some()).map(origin),
+            spread_m: params.foot_spread_m,
+            inset_m: params.foot_inset_m,
+        }
+    }
+
+    /// Whether feet can be told from the middles of shadows.
+    pub(super) fn tells_feet(&self) -> bool {
+        self.lamp.is_some()
+    }
+
+    /// Whether a point lies on the shadow or the body of somebody who stands at `foot_m`.
+    pub(super) fn explains(&self, foot_m: Vec2, point_m: Vec2) -> bool {
+        let near = (2.0 * HALF_WIDTH_M) * (2.0 * HALF_WIDTH_M);
+        self.origins()
+            .any(|o| o.square_distance(foot_m, point_m) < near)
+    }
+
+    /// A first guess of the foot: the point of a blob that lies farthest towards lamp and camera.
+    pub(super) fn guess(&self, samples: &[Sample], centroid_m: Vec2) -> Vec2 {
+        let towards: Vec2 = self
+            .origins()
+            .map(|o| (o.below_m - centroid_m).normalize_or_zero())
+            .sum();
+        if !self.tells_feet() || towards == Vec2::ZERO {
+            return centroid_m;
+        }
+        samples
+            .iter()
+            .map(|s| s.at_m)
+            .max_by(|a, b| a.dot(towards).total_cmp(&b.dot(towards)))
+            .unwrap_or(centroid_m)
+    }
+
+    /// The foot of somebody near `guess_m` whose shadow and body are among the samples. `rivals_m` are the feet of
+    /// others whose stripes may be among them too.
+    pub(super) fn measure(
+        &self,
+        samples: impl Iterator<Item = Sample> + Clone,
+        centroid_m: Vec2,
+        guess_m: Vec2,
+        rivals_m: &[Vec2],
+    ) -> Measurement {
+        let isotropic = Mat2::from_diagonal(Vec2::splat(self.spread_m * self.spread_m));
+        if !self.tells_feet() {
+            return Measurement {
+                at_m: centroid_m,
+                covariance_m2: isotropic,
+            };
+        }
+        let mut at_m = guess_m;
+        let mut information = Mat2::IDENTITY;
+        for _ in 0..ROUNDS {
+            let evidence = self.gather(samples.clone(), at_m, rivals_m);
+            let (sum, weighted) = evidence.solve(guess_m);
+            if sum.determinant().abs() < 1e-9 {
+                break;
+            }
+            let moved_m = at_m;
+            at_m = sum.inverse() * weighted;
+            information = sum;
+            if at_m.distance(moved_m) < SETTLED_M {
+                break;
+            }
+        }
+        let area_m2: f32 = samples.map(|s| s.area_m2).sum();
+        let doubt = 1.0 + FAINT_AREA_M2 / area_m2.max(1e-4);
+        Measurement {
+            at_m,
+            covariance_m2: (information.inverse() + isotropic * 0.25) * doubt,
+        }
+    }
+
+    /// Where shadows start from, and where bodies' pictures do.
+    pub(super) fn lamp_and_camera(&self) -> [Option<Origin>; 2] {
+        [self.lamp, self.camera]
+    }
+
+    fn origins(&self) -> impl Iterator<Item = Origin> + Clone {
+        self.lamp.into_iter().chain(self.camera)
+    }
+
+    /// What the samples tell, were the foot at `at_m`.
+    fn gather(
+        &self,
+        samples: impl Iterator<Item = Sample>,
+        at_m: Vec2,
+        rivals_m: &[Vec2],
+    ) -> Evidence {
+        let mut stripes = [self.lamp, self.camera].map(|origin| {
+            origin.map(|origin| {
+                let (along, length) = origin.stripe(at_m);
+                StripeSums {
+                    origin,
+                    at_m,
+                    along,
+                    length: length + 2.0 * HALF_WIDTH_M,
+                    sum: Mat2::ZERO,
+                    weighted: Vec2::ZERO,
+                    area: 0.0,
+                    shares: 0.0,
+                    reached: 0.0,
+                    near_end: f32::INFINITY,
+                }
+            })
+        });
+        let scale = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
+        let outlier = falloff(scale * (OUTLIER_WIDTHS * HALF_WIDTH_M).powi(2));
+        for sample in samples {
+            let offset = sample.at_m - at_m;
+            let mut total = outlier;
+            let mut likely = [0.0; 2];
+            for (likely, stripe) in likely.iter_mut().zip(&stripes) {
+                if let Some(stripe) = stripe {
+                    *likely = falloff(scale * stripe.square_distance(offset));
+                    total += *likely;
+                }
+            }
+            for &rival in rivals_m {
+                let nearest = self
+                    .origins()
+                    .map(|o| o.square_distance(rival, sample.at_m))
+                    .fold(f32::INFINITY, f32::min);
+                total += falloff(scale * nearest);
+            }
+            let most = likely[0].max(likely[1]);
+            for (likely, stripe) in likely.iter().zip(&mut stripes) {
+                if let Some(stripe) = stripe
+                    && *likely > LEAST_LIKELY
+                {
+                    stripe.take(&sample, offset, likely / total, *likely == most);
+                }
+            }
+        }
+        Evidence {
+            stripes,
+            axis_spread_m: AXIS_SPREAD * self.spread_m,
+            end_spread_m: END_SPREAD * self.spread_m,
+            inset_m: self.inset_m,
+        }
+    }
+}
+
+/// e to the power of −`x`, from 0 on; near enough, and much faster.
+fn falloff(x: f32) -> f32 {
+    let mut power = (1.0 - x / 32.0).max(0.0);
+    for _ in 0..5 {
+        power *= power;
+    }
+    power
+}
+
+/// What lies on one stripe.
+#[derive(Clone, Copy, Debug)]
+struct StripeSums {
+    origin: Origin,
+    at_m: Vec2,
+    along: Vec2,
+    length: f32,
+    sum: Mat2,
+    weighted: Vec2,
+    area: f32,
+    /// Area of the stripe, and the sum of its points' distances from the origin along the axis.
+    shares: f32,
+    reached: f32,
+    /// Distance of the stripe's nearest point from the origin, along the axis.
+    near_end: f32,
+}
+
+impl StripeSums {
+    fn square_distance(&self, offset: Vec2) -> f32 {
+        let t = offset.dot(self.along).clamp(0.0, self.length);
+        (offset - self.along * t).length_squared()
+    }
+
+    /// `nearest` says that no other stripe is nearer; around the foot all are equally near.
+    fn take(&mut self, sample: &Sample, offset: Vec2, share: f32, nearest: bool) {
+        let distance = (sample.at_m - self.origin.below_m).dot(self.along);
+        if nearest && share > NEAR_END_SHARE {
+            self.near_end = self.near_end.min(distance);
+        }
+        self.shares += share * sample.area_m2;
+        self.reached += share * sample.area_m2 * distance;
+        let beyond_legs = offset.dot(self.along) - LEGS_M;
+        if beyond_legs <= 0.0 {
+            return;
+        }
+        // Every point says that the foot lies on the line to it from below the origin; far ones say it best.
+        let line = (sample.at_m - self.origin.below_m)
+            .normalize_or_zero()
+            .perp();
+        let weight = share * share * sample.area_m2 * (beyond_legs / LEGS_M).min(1.0);
+        let outer = Mat2::from_cols(line * line.x, line * line.y);
+        self.sum += outer * weight;
+        self.weighted += line * (weight * line.dot(self.origin.below_m));
+        self.area += weight;
+    }
+}
+
+struct Evidence {
+    stripes: [Option<StripeSums>; 2],
+    axis_spread_m: f32,
+    end_spread_m: f32,
+    inset_m: f32,
+}
+
+impl Evidence {
+    /// Information matrix and information-weighted place. Where nothing else is known, the guess is.
+    fn solve(&self, guess_m: Vec2) -> (Mat2, Vec2) {
+        let faint = 0.05 / (self.end_spread_m * self.end_spread_m);
+        let mut sum = Mat2::from_diagonal(Vec2::splat(faint));
+        let mut weighted = guess_m * faint;
+        for stripe in self.stripes.iter().flatten() {
+            if stripe.area > 0.0 {
+                let believed = (stripe.area / AXIS_AREA_M2).min(1.0);
+                let scale = believed / (stripe.area * self.axis_spread_m * self.axis_spread_m);
+                sum += stripe.sum * scale;
+                weighted += stripe.weighted * scale;
+            }
+            let along = stripe.along;
+            let outer = Mat2::from_cols(along * along.x, along * along.y);
+            let start = stripe.origin.below_m.dot(along);
+            let far_m = stripe.at_m.distance(stripe.origin.below_m).max(0.05);
+            if stripe.near_end.is_finite() {
+                let covered = 1.0 + (COVERED_M / far_m).powi(4);
+                let information = 1.0 / (self.end_spread_m * self.end_spread_m * covered);
+                sum += outer * information;
+                weighted += along * (information * (start + stripe.near_end + self.inset_m));
+            }
+            if stripe.shares > 0.0 {
+                // Where the stripe is short, its middle tells the foot; where it is long, how tall somebody is matters.
+                let doubt = self.axis_spread_m.hypot(MIDDLE_DOUBT * far_m);
+                let information = 1.0 / (doubt * doubt);
+                let middle = stripe.reached / stripe.shares / stripe.origin.middle;
+                sum += outer * information;
+                weighted += along * (information * (start + middle));
+            }
+        }
+        (sum, weighted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAMP: Vec3 = Vec3::new(-0.5, 4.5, -1.0);
+    const CAMERA: Vec3 = Vec3::new(1.0, 5.0, 0.3);
+
+    /// Shadow and picture of a pole of `radius` and `height` at `foot`, as samples on a grid.
+    fn pole(foot: Vec2, radius: f32, height: f32) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for i in -150..150 {
+            for j in -150..150 {
+                let at_m = Vec2::new(i as f32, j as f32) * 0.02;
+                let dark = [LAMP, CAMERA].iter().any(|source| {
+                    let below = Vec2::new(source.x, source.z);
+                    let away = foot - below;
+                    let length = away.length() * height / (source.y - height);
+                    let t = (at_m - foot).dot(away.normalize()).clamp(0.0, length);
+                    let widened = radius * (1.0 + t / away.length());
+                    at_m.distance(foot + away.normalize() * t) < widened
+                });
+                if dark {
+                    samples.push(Sample {
+                        at_m,
+                        area_m2: 0.0004,
+                        shade: 0.1,
+                        at_edge: false,
+                    });
+                }
+            }
+        }
+        samples
+    }
+
+    #[test]
+    fn a_pole_stands_where_its_stripes_cross() {
+        let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
+        for foot in [
+            Vec2::new(0.8, 0.9),
+            Vec2::new(-1.2, 0.5),
+            Vec2::new(0.2, -0.3),
+        ] {
+            for height in [1.0, 1.8] {
+                let samples = pole(foot, 0.12, height);
+                let centroid = samples.iter().map(|s| s.at_m).sum::<Vec2>() / samples.len() as f32;
+                let guess = finder.guess(&samples, centroid);
+                let measured = finder.measure(samples.iter().copied(), centroid, guess, &[]);
+                let off = measured.at_m.distance(foot);
+                assert!(
+                    off < 0.08,
+                    "{foot} {height}: {off}, middle {}",
+                    centroid.distance(foot)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_lamp_it_is_the_middle() {
+        let finder = FootFinder::new(None, Some(CAMERA), &TrackingParams::default());
+        let samples = pole(Vec2::ONE, 0.1, 1.0);
+        let at = finder
+            .measure(samples.iter().copied(), Vec2::X, Vec2::Y, &[])
+            .at_m;
+        assert_eq!(at, Vec2::X);
+    }
+
+    #[test]
+    fn a_rival_takes_its_own() {
+        let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
+        let (a, b) = (Vec2::new(0.6, 0.9), Vec2::new(-0.2, 0.9));
+        let mut samples = pole(a, 0.12, 1.7);
+        samples.extend(pole(b, 0.12, 1.7));
+        let middle = (a + b) / 2.0;
+        let found = finder
+            .measure(samples.iter().copied(), middle, a, &[b])
+            .at_m;
+        assert!(found.distance(a) < 0.1, "{found}");
+    }
+}

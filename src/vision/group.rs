@@ -1,0 +1,343 @@
+//! Several visitors in one blob: the places that explain together what is dark and what is not.
+//!
+//! Somebody of height `h` at `p` hides two stripes of floor, from lamp and camera, each from `p` to where the line over
+//! their head meets the floor. The places of all members are moved, one after the other, until the stripes cover the
+//! blob and nothing beside it as well as they can, each near where the member was expected.
+//!
+//! **Source**: analysis by synthesis, as Fleuret et al. 2008, "Multicamera people tracking with a probabilistic
+//! occupancy map", on the two pictures that lamp and camera throw; the search is our own.
+
+use glam::Vec2;
+
+use super::blobs::Blob;
+use super::foot::Origin;
+use super::tracks::Sight;
+
+/// At most about so many pixels are looked at.
+const PIXELS: u32 = 350;
+/// The neighborhood of a blob that is looked at, as a share of the picture's width.
+const MARGIN_SHARE: f32 = 0.04;
+/// Half width of somebody, and of the soft edge around.
+const HALF_WIDTH_M: f32 = 0.16;
+const SOFT_EDGE_M: f32 = 0.08;
+/// No pixel is believed more than this.
+const MOST_COVER: f32 = 0.95;
+/// So much badly explained floor costs as much as one spread off the expected place.
+const COSTLY_AREA_M2: f32 = 0.02;
+const EXPECTED_SPREAD_M: f32 = 0.07;
+/// Heights that are tried, and the least that the worst of them must cost more than the best.
+const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
+const TELLING_COST: f32 = 1.5;
+const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
+/// A blob that is nearer to the picture's edge may be cut off.
+const EDGE_PX: u32 = 3;
+/// Height of somebody as wide as told above.
+const USUAL_HEIGHT_M: f32 = 1.7;
+/// Search steps.
+const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
+
+/// One of those in the blob.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Member {
+    pub(super) expected_m: Vec2,
+    pub(super) height_m: f32,
+    /// Where they are found.
+    pub(super) at_m: Vec2,
+    /// How much more would be left unexplained without them.
+    pub(super) alone_m2: f32,
+}
+
+/// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
+/// Lists are filled up to whole blocks with pixels without area.
+#[derive(Default)]
+struct Pixels {
+    x_m: Vec<f32>,
+    z_m: Vec<f32>,
+    area_m2: Vec<f32>,
+    dark: Vec<f32>,
+    /// Probability that nobody covers it, by all members but the one that is moved.
+    free: Vec<f32>,
+}
+
+const BLOCK: usize = 8;
+
+/// Finds members' places; keeps its memory.
+#[derive(Default)]
+pub(super) struct GroupFinder {
+    pixels: Pixels,
+}
+
+impl GroupFinder {
+    /// Moves the members of a blob to where they explain it best.
+    pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
+        self.look_at(blob, sight);
+        let origins = sight.feet.lamp_and_camera();
+        for &step_m in &STEPS_M {
+            for index in 0..members.len() {
+                self.step(members, index, step_m, &origins);
+            }
+        }
+        for index in 0..members.len() {
+            members[index].alone_m2 = self.alone_m2(members, index, &origins);
+        }
+    }
+
+    /// How much more would be left unexplained without a member.
+    fn alone_m2(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) -> f32 {
+        self.leave_out(members, index, origins);
+        let shape = Shape::new(members[index].at_m, members[index].height_m, origins);
+        self.pixels.wrong_m2(None) - self.pixels.wrong_m2(Some(&shape))
+    }
+
+    /// How tall somebody is who stands alone near `foot_m`; `None` where their stripes do not tell.
+    pub(super) fn height_m(&mut self, foot_m: Vec2, blob: &Blob, sight: &Sight<'_>) -> Option<f32> {
+        let (width, height) = (sight.mask.width() as u32, sight.mask.height() as u32);
+        let cut_off = blob.left.min(blob.first.1) < EDGE_PX
+            || blob.end.0 + EDGE_PX > width
+            || blob.end.1 + EDGE_PX > height;
+        if cut_off {
+            return None;
+        }
+        self.look_at(blob, sight);
+        let origins = sight.feet.lamp_and_camera();
+        let mut costs = [0.0; HEIGHTS_M.len()];
+        for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
+            let mut alone = [Member {
+                expected_m: foot_m,
+                height_m,
+                at_m: foot_m,
+                alone_m2: 0.0,
+            }];
+            for step_m in HEIGHT_STEPS_M {
+                self.step(&mut alone, 0, step_m, &origins);
+            }
+            *cost = self.cost(&alone, 0, alone[0].at_m, &origins);
+        }
+        let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
+        let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
+        let inside = 1..HEIGHTS_M.len() - 1;
+        if most - least < TELLING_COST || !inside.contains(&best) {
+            return None;
+        }
+        // The least point of a parabola through the best height and its neighbors.
+        let offset = match (best.checked_sub(1).map(|i| costs[i]), costs.get(best + 1)) {
+            (Some(before), Some(after)) => {
+                let bend = before - 2.0 * least + after;
+                if bend > 0.0 {
+                    0.5 * (before - after) / bend
+                } else {
+                    0.0
+                }
+            }
+            _ => 0.0,
+        };
+        Some(HEIGHTS_M[best] + offset * (HEIGHTS_M[1] - HEIGHTS_M[0]))
+    }
+
+    fn look_at(&mut self, blob: &Blob, sight: &Sight<'_>) {
+        let (mask, floor) = (sight.mask, sight.floor);
+        let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
+        let (left, top) = (
+            blob.left.saturating_sub(margin),
+            blob.first.1.saturating_sub(margin),
+        );
+        let right = (blob.end.0 + margin).min(mask.width() as u32);
+        let bottom = (blob.end.1 + margin).min(mask.height() as u32);
+        let area = (right - left) * (bottom - top);
+        let step = ((area as f32 / PIXELS as f32).sqrt().ceil() as usize).max(1);
+        self.pixels.clear();
+        for y in (top as usize..bottom as usize).step_by(step) {
+            for x in (left as usize..right as usize).step_by(step) {
+                let area_m2 = floor.areas_m2()[y * mask.width() + x] * (step * step) as f32;
+                if area_m2 > 0.0 && sight.background.tells(y * mask.width() + x) {
+                    let dark = mask.contains(x as i32, y as i32);
+                    self.pixels.push(floor.place_m(x, y), area_m2, dark);
+                }
+            }
+        }
+        self.pixels.fill_up();
+    }
+
+    /// Moves one member while that explains more.
+    fn step(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        step_m: f32,
+        origins: &[Option<Origin>; 2],
+    ) {
+        self.leave_out(members, index, origins);
+        let mut best = (
+            self.cost(members, index, members[index].at_m, origins),
+            members[index].at_m,
+        );
+        let around = members[index].at_m;
+        for direction in [
+            Vec2::X,
+            Vec2::NEG_X,
+            Vec2::Y,
+            Vec2::NEG_Y,
+            Vec2::ONE,
+            -Vec2::ONE,
+            Vec2::new(1.0, -1.0),
+            Vec2::new(-1.0, 1.0),
+        ] {
+            let at_m = around + direction * step_m;
+            let cost = self.cost(members, index, at_m, origins);
+            if cost < best.0 {
+                best = (cost, at_m);
+            }
+        }
+        members[index].at_m = best.1;
+    }
+
+    /// Covers the pixels by all members but one.
+    fn leave_out(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
+        self.pixels.free.fill(1.0);
+        for (_, other) in members
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != index)
+        {
+            let shape = Shape::new(other.at_m, other.height_m, origins);
+            self.pixels.cover(&shape);
+        }
+    }
+
+    fn cost(
+        &self,
+        members: &[Member],
+        index: usize,
+        at_m: Vec2,
+        origins: &[Option<Origin>; 2],
+    ) -> f32 {
+        let member = &members[index];
+        let shape = Shape::new(at_m, member.height_m, origins);
+        let off = at_m.distance_squared(member.expected_m);
+        self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2
+            + off / (EXPECTED_SPREAD_M * EXPECTED_SPREAD_M)
+    }
+}
+
+impl Pixels {
+    fn clear(&mut self) {
+        for list in [
+            &mut self.x_m,
+            &mut self.z_m,
+            &mut self.area_m2,
+            &mut self.dark,
+        ] {
+            list.clear();
+        }
+    }
+
+    fn push(&mut self, at_m: Vec2, area_m2: f32, dark: bool) {
+        self.x_m.push(at_m.x);
+        self.z_m.push(at_m.y);
+        self.area_m2.push(area_m2);
+        self.dark.push(f32::from(u8::from(dark)));
+    }
+
+    fn fill_up(&mut self) {
+        while !self.area_m2.len().is_multiple_of(BLOCK) {
+            self.push(Vec2::ZERO, 0.0, false);
+        }
+        self.free.clear();
+        self.free.resize(self.area_m2.len(), 1.0);
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = (&[f32; BLOCK], &[f32; BLOCK])> {
+        let (x_m, _) = self.x_m.as_chunks();
+        let (z_m, _) = self.z_m.as_chunks();
+        x_m.iter().zip(z_m)
+    }
+
+    /// Covers the pixels by one more member.
+    fn cover(&mut self, shape: &Shape) {
+        let mut free = std::mem::take(&mut self.free);
+        for (free, at) in free
+            .as_chunks_mut::<BLOCK>()
+            .0
+            .iter_mut()
+            .zip(self.blocks())
+        {
+            let cover = shape.cover(at);
+            for i in 0..BLOCK {
+                free[i] *= 1.0 - cover[i];
+            }
+        }
+        self.free = free;
+    }
+
+    /// Area, weighted by the square of how badly it is explained by all members and one more.
+    fn wrong_m2(&self, shape: Option<&Shape>) -> f32 {
+        let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
+        let (dark, _) = self.dark.as_chunks::<BLOCK>();
+        let (free, _) = self.free.as_chunks::<BLOCK>();
+        let mut sums = [0.0; BLOCK];
+        for (((area_m2, dark), free), at) in area_m2.iter().zip(dark).zip(free).zip(self.blocks()) {
+            let cover = shape.map_or([0.0; BLOCK], |shape| shape.cover(at));
+            for i in 0..BLOCK {
+                let wrong = dark[i] - 1.0 + free[i] * (1.0 - cover[i]);
+                sums[i] += area_m2[i] * wrong * wrong;
+            }
+        }
+        sums.iter().sum()
+    }
+}
+
+/// The stripes of somebody.
+struct Shape {
+    foot_m: Vec2,
+    /// From lamp and camera; twice the same where only one is known.
+    stripes: [Stripe; 2],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Stripe {
+    along: Vec2,
+    length_m: f32,
+    half_width_m: f32,
+    /// How much wider the stripe becomes with each meter.
+    widening: f32,
+}
+
+impl Shape {
+    fn new(foot_m: Vec2, height_m: f32, origins: &[Option<Origin>; 2]) -> Self {
+        let stripes = origins.map(|origin| {
+            origin.map(|origin| {
+                let away = foot_m - origin.below_m;
+                let clearance = (origin.height_m - height_m).max(0.3);
+                let length_m = away.length() * height_m / clearance;
+                let half_width_m = HALF_WIDTH_M * height_m / USUAL_HEIGHT_M;
+                Stripe {
+                    half_width_m,
+                    along: away.normalize_or_zero(),
+                    length_m,
+                    widening: half_width_m * height_m / clearance / length_m.max(0.1),
+                }
+            })
+        });
+        let known = stripes[0].or(stripes[1]).unwrap_or_default();
+        Self {
+            foot_m,
+            stripes: stripes.map(|stripe| stripe.unwrap_or(known)),
+        }
+    }
+
+    /// How surely points are covered, 0 to almost 1.
+    fn cover(&self, (x_m, z_m): (&[f32; BLOCK], &[f32; BLOCK])) -> [f32; BLOCK] {
+        let mut cover = [0.0_f32; BLOCK];
+        for stripe in &self.stripes {
+            for i in 0..BLOCK {
+                let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
+                let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
+                let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
+                let half = stripe.half_width_m + t * stripe.widening;
+                let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
+                cover[i] = cover[i].max(inside * (0.5 / SOFT_EDGE_M)).min(MOST_COVER);
+            }
+        }
+        cover
+    }
+}

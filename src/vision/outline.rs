@@ -1,0 +1,180 @@
+//! The outer outline of a blob: traced around its pixels, then simplified.
+
+use super::bits::BitMask;
+
+/// At most so many corners are kept.
+pub const MAX_CORNERS: usize = 64;
+/// First tolerance of the simplification.
+const TOLERANCE_PX: f32 = 0.7;
+
+/// The eight neighbors, clockwise in a picture with y down, starting to the right.
+const AROUND: [(i32, i32); 8] = [
+    (1, 0),
+    (1, 1),
+    (0, 1),
+    (-1, 1),
+    (-1, 0),
+    (-1, -1),
+    (0, -1),
+    (1, -1),
+];
+
+/// Traces outlines; keeps its memory from blob to blob.
+#[derive(Default)]
+pub(super) struct Tracer {
+    border: Vec<(i32, i32)>,
+    kept: Vec<bool>,
+    spans: Vec<(usize, usize)>,
+    corners: Vec<(i32, i32)>,
+}
+
+impl Tracer {
+    /// The outline of the blob whose first pixel (leftmost of its topmost row) is given, clockwise, not closed.
+    pub(super) fn trace(&mut self, mask: &BitMask, first: (u32, u32)) -> &[(i32, i32)] {
+        self.follow_border(mask, (first.0 as i32, first.1 as i32));
+        let mut tolerance = TOLERANCE_PX;
+        loop {
+            self.simplify(tolerance);
+            if self.corners.len() <= MAX_CORNERS {
+                return &self.corners;
+            }
+            tolerance *= 1.5;
+        }
+    }
+
+    /// Moore's neighbor tracing with Jacob's stopping criterion: the start is reached in the start's direction.
+    fn follow_border(&mut self, mask: &BitMask, start: (i32, i32)) {
+        self.border.clear();
+        let limit = 4 * mask.width() * mask.height();
+        // Nothing lies left of the first pixel, nor above it.
+        let (mut at, mut looked_from) = (start, 5);
+        let mut first_step = None;
+        loop {
+            let step = (0..8)
+                .map(|i| (looked_from + i) % 8)
+                .find(|&d| mask.contains(at.0 + AROUND[d].0, at.1 + AROUND[d].1));
+            let Some(step) = step else {
+                self.border.push(at);
+                return;
+            };
+            if at == start && first_step == Some(step) || self.border.len() > limit {
+                return;
+            }
+            first_step.get_or_insert(step);
+            self.border.push(at);
+            at = (at.0 + AROUND[step].0, at.1 + AROUND[step].1);
+            // Go on looking clockwise from the free pixel before the one just entered.
+            looked_from = (step + if step % 2 == 0 { 6 } else { 5 }) % 8;
+        }
+    }
+
+    /// Douglas and Peucker 1973, on the two halves between the start and the point farthest from it.
+    fn simplify(&mut self, tolerance: f32) {
+        let n = self.border.len();
+        self.kept.clear();
+        self.kept.resize(n, false);
+        self.corners.clear();
+        if n == 0 {
+            return;
+        }
+        let square = |a: (i32, i32), b: (i32, i32)| (a.0 - b.0).pow(2) + (a.1 - b.1).pow(2);
+        let start = self.border[0];
+        let far = (0..n)
+            .max_by_key(|&i| (square(self.border[i], start), n - i))
+            .unwrap_or(0);
+        self.kept[0] = true;
+        self.kept[far] = true;
+        self.spans.clear();
+        self.spans.extend([(0, far), (far, n)]);
+        while let Some((from, to)) = self.spans.pop() {
+            let (a, b) = (self.border[from], self.border[to % n]);
+            let mut worst = (tolerance * tolerance, None);
+            for i in from + 1..to {
+                let off = square_distance_to_segment(self.border[i], a, b);
+                if off > worst.0 {
+                    worst = (off, Some(i));
+                }
+            }
+            if let (_, Some(middle)) = worst {
+                self.kept[middle] = true;
+                self.spans.extend([(from, middle), (middle, to)]);
+            }
+        }
+        let corners = self.border.iter().zip(&self.kept);
+        self.corners
+            .extend(corners.filter(|(_, kept)| **kept).map(|(p, _)| *p));
+    }
+}
+
+fn square_distance_to_segment(p: (i32, i32), a: (i32, i32), b: (i32, i32)) -> f32 {
+    let float = |v: (i32, i32)| glam::Vec2::new(v.0 as f32, v.1 as f32);
+    let (p, a, b) = (float(p), float(a), float(b));
+    let along = b - a;
+    let t = ((p - a).dot(along) / along.length_squared().max(1e-6)).clamp(0.0, 1.0);
+    p.distance_squared(a + along * t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(rows: &[&str]) -> BitMask {
+        let mut mask = BitMask::new(rows[0].len(), rows.len());
+        for (y, row) in rows.iter().enumerate() {
+            for (x, c) in row.bytes().enumerate() {
+                mask.row_mut(y)[x / 64] |= u64::from(c == b'#') << (x % 64);
+            }
+        }
+        mask
+    }
+
+    #[test]
+    fn corners_of_a_rectangle() {
+        let mask = mask(&["......", ".####.", ".####.", ".####.", "......"]);
+        let outline = Tracer::default().trace(&mask, (1, 1)).to_vec();
+        assert_eq!(outline, [(1, 1), (4, 1), (4, 3), (1, 3)]);
+    }
+
+    #[test]
+    fn one_pixel_and_a_line() {
+        assert_eq!(Tracer::default().trace(&mask(&["#"]), (0, 0)), [(0, 0)]);
+        let line = mask(&["#####"]);
+        assert_eq!(Tracer::default().trace(&line, (0, 0)), [(0, 0), (4, 0)]);
+    }
+
+    #[test]
+    fn a_narrow_waist_is_passed_both_ways() {
+        let mask = mask(&["##...##", "##...##", "..###..", "##...##", "##...##"]);
+        let mut tracer = Tracer::default();
+        tracer.trace(&mask, (0, 0));
+        for corner in [(0, 0), (6, 0), (6, 4), (0, 4)] {
+            assert!(tracer.border.contains(&corner), "{corner:?}");
+        }
+    }
+
+    #[test]
+    fn never_more_than_64_corners() {
+        let rows: Vec<String> = (0..60)
+            .map(|y| {
+                if y == 0 || y % 2 == 1 {
+                    "#".repeat(100)
+                } else {
+                    "#.".repeat(50)
+                }
+            })
+            .collect();
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        assert!(Tracer::default().trace(&mask(&rows), (0, 0)).len() <= MAX_CORNERS);
+        let comb: Vec<String> = (0..40)
+            .map(|y| {
+                if y == 0 {
+                    "#".repeat(200)
+                } else {
+                    "#.".repeat(100)
+                }
+            })
+            .collect();
+        let comb: Vec<&str> = comb.iter().map(String::as_str).collect();
+        assert!(Tracer::default().trace(&mask(&comb), (0, 0)).len() <= MAX_CORNERS);
+    }
+}

@@ -1,0 +1,163 @@
+//! What vision is told of the room: how pixels lie on the floor, and where lamp and camera hang.
+
+use std::ops::Range;
+
+use glam::{DVec2, DVec3, Vec2};
+
+use crate::geometry::{FloorFromCamera, Surface};
+
+/// The camera's view of the floor. Comes from the calibration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloorView {
+    /// Floor point of every pixel.
+    pub map: FloorFromCamera,
+    /// The infrared lamp in world space; without it a visitor's foot is the middle of their shadow.
+    pub lamp_m: Option<DVec3>,
+    /// The infrared camera in world space; without it the camera is taken to look straight down.
+    pub camera_m: Option<DVec3>,
+    /// The projected surface.
+    pub surface: Surface,
+}
+
+/// Half of a usual lens's angle of view across the picture: a tenth more or less matters little here.
+const USUAL_HALF_VIEW_RAD: f64 = 0.6;
+
+impl FloorView {
+    /// Where the camera hangs if it looks straight down. A calibration does not know the camera's position only where
+    /// that is nearly so; then this is off by little, and far better than nothing.
+    pub(super) fn camera_straight_above_m(&self) -> Option<DVec3> {
+        let lens = self.map.lens();
+        let center = lens.center_px();
+        let edge = DVec2::new(0.0, center.y);
+        let below = self.map.floor_from_camera(center);
+        let height = below.distance(self.map.floor_from_camera(edge)) / USUAL_HALF_VIEW_RAD.tan();
+        height
+            .is_finite()
+            .then(|| DVec3::new(below.x, height, below.y))
+    }
+}
+
+/// Floor seen by one pixel is at most so wide; beyond (near the horizon) nothing can be measured.
+const COARSEST_PIXEL_M: f32 = 0.25;
+
+/// Sums over pixels: their area, the same weighted by depth, and that again times the place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Moments {
+    pub(super) area_m2: f32,
+    pub(super) weight: f32,
+    pub(super) weighted_m: Vec2,
+}
+
+const LANES: usize = 8;
+
+/// Place and size on the floor of every pixel, so that a blob's area and middle are exact through any lens.
+pub(super) struct FloorTable {
+    width: usize,
+    /// The pixels' places, their x and z apart, so that sums over rows are fast.
+    x_m: Vec<f32>,
+    z_m: Vec<f32>,
+    area_m2: Vec<f32>,
+}
+
+impl FloorTable {
+    pub(super) fn new(view: &FloorView, width: usize, height: usize) -> Self {
+        let (mut x_m, mut z_m) = (Vec::new(), Vec::new());
+        x_m.reserve_exact(width * height);
+        z_m.reserve_exact(width * height);
+        for y in 0..height {
+            for x in 0..width {
+                let floor = view.map.floor_from_camera(DVec2::new(x as f64, y as f64));
+                x_m.push(floor.x as f32);
+                z_m.push(floor.y as f32);
+            }
+        }
+        let at = |x: usize, y: usize| Vec2::new(x_m[y * width + x], z_m[y * width + x]);
+        let mut area_m2 = Vec::with_capacity(width * height);
+        for y in 0..height {
+            for x in 0..width {
+                // Differences to the neighbors, one-sided at the picture's edge.
+                let (x0, x1) = (x.saturating_sub(1), (x + 1).min(width - 1));
+                let (y0, y1) = (y.saturating_sub(1), (y + 1).min(height - 1));
+                let across = (at(x1, y) - at(x0, y)) / (x1 - x0).max(1) as f32;
+                let down = (at(x, y1) - at(x, y0)) / (y1 - y0).max(1) as f32;
+                let area = across.perp_dot(down).abs();
+                let widest = across.length().max(down.length());
+                // A comparison with NaN is false: what lies beyond the horizon has no area.
+                let usable = widest < COARSEST_PIXEL_M && area.is_finite();
+                area_m2.push(if usable { area } else { 0.0 });
+            }
+        }
+        Self {
+            width,
+            x_m,
+            z_m,
+            area_m2,
+        }
+    }
+
+    /// Floor point of a pixel.
+    pub(super) fn place_m(&self, x: usize, y: usize) -> Vec2 {
+        let index = y * self.width + x;
+        Vec2::new(self.x_m[index], self.z_m[index])
+    }
+
+    /// Sums over a run of pixels, given how deep the shadow on each is: see [`Moments`].
+    pub(super) fn moments(&self, pixels: Range<usize>, depth: impl Fn(usize) -> f32) -> Moments {
+        let (x_m, z_m) = (&self.x_m[pixels.clone()], &self.z_m[pixels.clone()]);
+        let area_m2 = &self.area_m2[pixels.clone()];
+        // Several sums side by side, which one instruction adds to.
+        let mut lanes = [[0.0; LANES]; 4];
+        let mut take = |lane: usize, i: usize| {
+            let weight = area_m2[i] * depth(i);
+            // What lies beyond the horizon has no area, and no place.
+            let (x, z) = if area_m2[i] > 0.0 {
+                (x_m[i], z_m[i])
+            } else {
+                (0.0, 0.0)
+            };
+            lanes[0][lane] += area_m2[i];
+            lanes[1][lane] += weight;
+            lanes[2][lane] += weight * x;
+            lanes[3][lane] += weight * z;
+        };
+        let whole = area_m2.len() / LANES * LANES;
+        for start in (0..whole).step_by(LANES) {
+            for lane in 0..LANES {
+                take(lane, start + lane);
+            }
+        }
+        for i in whole..area_m2.len() {
+            take(0, i);
+        }
+        let [area_m2, weight, x, z] = lanes.map(|lanes| lanes.iter().sum());
+        Moments {
+            area_m2,
+            weight,
+            weighted_m: Vec2::new(x, z),
+        }
+    }
+
+    /// Floor area of every pixel of the picture; 0 where nothing can be measured.
+    pub(super) fn areas_m2(&self) -> &[f32] {
+        &self.area_m2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_sum_up_to_the_surface() {
+        let surface = Surface::default();
+        let view = FloorView {
+            map: FloorFromCamera::whole_picture(64, 48, &surface),
+            lamp_m: None,
+            camera_m: None,
+            surface,
+        };
+        let table = FloorTable::new(&view, 64, 48);
+        let sum: f32 = table.areas_m2().iter().sum();
+        assert!((sum - 12.0).abs() < 0.01, "{sum}");
+    }
+}

@@ -1,0 +1,286 @@
+//! The neighbor index: a uniform grid filled by counting sort into contiguous arrays.
+//!
+//! Cells are stored with x running fastest, so the cells within a radius are a few contiguous runs, one per row. Rebuilt
+//! from scratch in every step, which is faster than keeping it up to date. Finds candidates only: whoever asks measures.
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+/// How many places are looked at side by side.
+const LANES: usize = 8;
+
+/// Slots that a query has found; used again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct Slots {
+    slots: Vec<u32>,
+    count: usize,
+}
+
+impl Slots {
+    /// The slots found, in the order of the index.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.as_slice().iter().map(|&slot| slot as usize)
+    }
+
+    /// The slots found, in the order of the index.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.slots[..self.count]
+    }
+
+    /// Makes room for so many, so that no query has to.
+    pub fn make_room_for(&mut self, count: usize) {
+        self.slots.resize(self.slots.len().max(count + LANES), 0);
+    }
+}
+
+/// The index over one set of positions.
+#[derive(Clone, Debug, Default)]
+pub struct NeighborGrid {
+    origin_m: Vec3,
+    per_m: f32,
+    dims: [usize; 3],
+    starts: Vec<u32>,
+    cells: Vec<u32>,
+    /// Index of the agent in each slot, cell by cell.
+    pub agents: Vec<u32>,
+    /// x of the agent in each slot.
+    pub x_m: Vec<f32>,
+    /// y of the agent in each slot.
+    pub y_m: Vec<f32>,
+    /// z of the agent in each slot.
+    pub z_m: Vec<f32>,
+    /// The same order for the directions, where they were given: x.
+    pub forward_x: Vec<f32>,
+    /// Directions: y.
+    pub forward_y: Vec<f32>,
+    /// Directions: z.
+    pub forward_z: Vec<f32>,
+}
+
+impl NeighborGrid {
+    /// Sorts positions and directions into cells of `cell_m`. Cells are made larger where they would outnumber the agents
+    /// too far, so memory stays bounded whatever the positions are. All positions must be finite.
+    pub fn rebuild(
+        &mut self,
+        cell_m: f32,
+        count: usize,
+        place: impl Fn(usize) -> Vec3,
+        forward: impl Fn(usize) -> Vec3,
+    ) {
+        let (mut low, mut high) = (Vec3::splat(f32::MAX), Vec3::splat(f32::MIN));
+        for agent in 0..count {
+            let at = place(agent);
+            low = low.min(at);
+            high = high.max(at);
+        }
+        if count == 0 {
+            (low, high) = (Vec3::ZERO, Vec3::ZERO);
+        }
+        self.fit_cells(cell_m, low, high, count);
+        let cell_count = self.dims[0] * self.dims[1] * self.dims[2];
+        self.starts.clear();
+        self.starts.resize(cell_count + 1, 0);
+        self.cells.clear();
+        for agent in 0..count {
+            let cell = self.cell(place(agent));
+            self.cells.push(cell);
+            self.starts[cell as usize + 1] += 1;
+        }
+        for cell in 0..cell_count {
+            self.starts[cell + 1] += self.starts[cell];
+        }
+        self.agents.resize(count, 0);
+        for array in [
+            &mut self.x_m,
+            &mut self.y_m,
+            &mut self.z_m,
+            &mut self.forward_x,
+            &mut self.forward_y,
+            &mut self.forward_z,
+        ] {
+            // Whoever reads eight at a time may read beyond the last.
+            array.resize(count + LANES, 0.0);
+        }
+        // One place on, each entry holds its cell's start; filling moves it to the cell's end, which is the next one's start.
+        for cell in (1..=cell_count).rev() {
+            self.starts[cell] = self.starts[cell - 1];
+        }
+        for agent in 0..count {
+            let next = &mut self.starts[self.cells[agent] as usize + 1];
+            let slot = *next as usize;
+            *next += 1;
+            let (at, ahead) = (place(agent), forward(agent));
+            self.agents[slot] = agent as u32;
+            self.x_m[slot] = at.x;
+            self.y_m[slot] = at.y;
+            self.z_m[slot] = at.z;
+            self.forward_x[slot] = ahead.x;
+            self.forward_y[slot] = ahead.y;
+            self.forward_z[slot] = ahead.z;
+        }
+    }
+
+    /// Calls `visit` with each run of slots that may hold an agent within `radius_m` of a place, in a fixed order.
+    #[inline]
+    pub fn for_runs(&self, at: Vec3, radius_m: f32, mut visit: impl FnMut(Range<usize>)) {
+        let low = (at - radius_m - self.origin_m) * self.per_m;
+        let high = (at + radius_m - self.origin_m) * self.per_m;
+        let span = |low: f32, high: f32, cells: usize| {
+            // Casts saturate: what lies before the first cell becomes 0.
+            let last = (high.max(0.0) as usize).min(cells - 1);
+            (low.max(0.0) as usize).min(cells)..last + 1
+        };
+        if high.cmplt(Vec3::ZERO).any() || self.agents.is_empty() {
+            return;
+        }
+        // How far a row of cells lies from the place along one axis, with a little room for rounding.
+        let cell_m = 1.0 / self.per_m;
+        let slack_m = ((at - self.origin_m).abs().max_element() + cell_m) * 1e-6;
+        let gap = |cell: usize, origin: f32, at: f32| {
+            let from = origin + cell as f32 * cell_m;
+            ((from - at).max(at - from - cell_m) - slack_m).max(0.0)
+        };
+        let radius_sq = radius_m * radius_m;
+        for z in span(low.z, high.z, self.dims[2]) {
+            let by_z = radius_sq - gap(z, self.origin_m.z, at.z).powi(2);
+            for y in span(low.y, high.y, self.dims[1]) {
+                let left = by_z - gap(y, self.origin_m.y, at.y).powi(2);
+                if left < 0.0 {
+                    continue;
+                }
+                let half = left.sqrt() + slack_m;
+                let middle = at.x - self.origin_m.x;
+                let from = (middle - half) * self.per_m;
+                let xs = span(from, (middle + half) * self.per_m, self.dims[0]);
+                if xs.is_empty() {
+                    continue;
+                }
+                let row = (z * self.dims[1] + y) * self.dims[0];
+                let run = self.starts[row + xs.start] as usize..self.starts[row + xs.end] as usize;
+                if !run.is_empty() {
+                    visit(run);
+                }
+            }
+        }
+    }
+
+    /// Finds the slots of all within a radius of a place, oneself included, in a fixed order.
+    #[inline]
+    pub fn within(&self, at: Vec3, radius_m: f32, found: &mut Slots) {
+        let radius_sq = radius_m * radius_m;
+        let mut count = 0;
+        let (xs, ys, zs) = (&self.x_m[..], &self.y_m[..], &self.z_m[..]);
+        self.for_runs(at, radius_m, |run| {
+            if found.slots.len() < count + run.len() + LANES {
+                found.slots.resize((count + run.len() + LANES) * 2, 0);
+            }
+            let mut start = run.start;
+            while start < run.end {
+                let lanes = |values: &[f32]| -> [f32; LANES] {
+                    values
+                        .get(start..)
+                        .and_then(|rest| rest.first_chunk())
+                        .copied()
+                        .unwrap_or([0.0; LANES])
+                };
+                let (x, y, z) = (lanes(xs), lanes(ys), lanes(zs));
+                let mut square = [0.0f32; LANES];
+                for lane in 0..LANES {
+                    let (dx, dy, dz) = (x[lane] - at.x, y[lane] - at.y, z[lane] - at.z);
+                    square[lane] = dx * dx + dy * dy + dz * dz;
+                }
+                let left = run.end - start;
+                let mut hits = [0u32; LANES];
+                let mut hit_count = 0;
+                for (lane, square) in square.iter().enumerate() {
+                    hits[hit_count & (LANES - 1)] = (start + lane) as u32;
+                    hit_count += usize::from(*square <= radius_sq && lane < left);
+                }
+                if let Some(to) = found.slots.get_mut(count..count + LANES) {
+                    to.copy_from_slice(&hits);
+                }
+                count += hit_count;
+                start += LANES;
+            }
+        });
+        found.count = count;
+    }
+
+    fn fit_cells(&mut self, cell_m: f32, low: Vec3, high: Vec3, count: usize) {
+        let most = (4 * count + 64) as f32;
+        let mut cell = cell_m.max(1e-3);
+        loop {
+            let dims = ((high - low) / cell).floor() + 1.0;
+            if dims.x * dims.y * dims.z <= most {
+                self.dims = [dims.x as usize, dims.y as usize, dims.z as usize];
+                break;
+            }
+            cell *= 1.26;
+        }
+        self.origin_m = low;
+        self.per_m = 1.0 / cell;
+    }
+
+    fn cell(&self, at: Vec3) -> u32 {
+        let place = (at - self.origin_m) * self.per_m;
+        let [x, y, z] = [place.x, place.y, place.z].map(|v| v.max(0.0) as usize);
+        let [nx, ny, nz] = self.dims;
+        ((z.min(nz - 1) * ny + y.min(ny - 1)) * nx + x.min(nx - 1)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chance::{Chance, Purpose};
+    use super::*;
+
+    #[test]
+    fn finds_everybody_that_a_full_search_finds() {
+        for (cell, radius, spread) in [
+            (1.0, 1.0, 4.0),
+            (0.4, 1.0, 3.0),
+            (2.0, 0.7, 5.0),
+            (1e-3, 2.0, 1e6),
+        ] {
+            let place = |i: usize| {
+                let draw = |n| {
+                    Chance { seed: 4, tick: 0 }.signed(i as u32, Purpose::Place, n)
+                        * spread
+                        * [1.0, 0.2, 1.0][n as usize]
+                };
+                Vec3::new(draw(0), draw(1), draw(2))
+            };
+            let mut grid = NeighborGrid::default();
+            grid.rebuild(cell, 300, place, |_| Vec3::X);
+            for me in 0..300 {
+                let mut found = Vec::new();
+                grid.for_runs(place(me), radius, |run| {
+                    for slot in run {
+                        let at = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]);
+                        if at.distance(place(me)) <= radius {
+                            found.push(grid.agents[slot] as usize);
+                        }
+                    }
+                });
+                found.sort_unstable();
+                let all: Vec<usize> = (0..300)
+                    .filter(|&i| place(i).distance(place(me)) <= radius)
+                    .collect();
+                assert_eq!(found, all);
+            }
+            assert!(
+                grid.starts.len() < 2000,
+                "memory is bounded: {}",
+                grid.starts.len()
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_pool_has_no_neighbors() {
+        let mut grid = NeighborGrid::default();
+        grid.rebuild(1.0, 0, |_| Vec3::ZERO, |_| Vec3::X);
+        grid.for_runs(Vec3::ZERO, 10.0, |_| panic!("nobody is there"));
+    }
+}

@@ -1,0 +1,159 @@
+//! An index of the solids: which of them are near a place, so that nobody asks every rock of the pool.
+//!
+//! A flat grid over x and z; a cell lists, in order, all solids nearer to it than a margin. Made anew when solids or the margin
+//! change, never in a tick. Solids beyond the margin may be listed too; nobody within it is missing.
+
+use glam::{Vec2, Vec3};
+
+use crate::geometry::Solid;
+
+/// Most cells along one side.
+const CELLS_MAX: f32 = 48.0;
+
+/// Cells are not smaller than this.
+const CELL_LEAST_M: f32 = 0.25;
+
+/// The index over one list of solids.
+#[derive(Clone, Debug, Default)]
+pub struct SolidIndex {
+    low_m: Vec2,
+    per_m: f32,
+    dims: [usize; 2],
+    starts: Vec<u32>,
+    solids: Vec<Solid>,
+    places: Vec<u32>,
+    margin_m: f32,
+}
+
+impl SolidIndex {
+    /// An index that knows of every place all solids nearer than the margin.
+    pub fn new(solids: &[Solid], margin_m: f32) -> Self {
+        let flat = |at: Vec3| Vec2::new(at.x, at.z);
+        let (mut low, mut high) = (Vec2::splat(f32::MAX), Vec2::splat(f32::MIN));
+        for solid in solids {
+            let reach = solid.bounding_radius_m() + margin_m;
+            low = low.min(flat(solid.center_m()) - reach);
+            high = high.max(flat(solid.center_m()) + reach);
+        }
+        if solids.is_empty() || !(low.is_finite() && high.is_finite()) {
+            (low, high) = (Vec2::ZERO, Vec2::ZERO);
+        }
+        let extent = (high - low).max_element();
+        let cell_m = (extent / CELLS_MAX).max(CELL_LEAST_M);
+        let dims = ((high - low) / cell_m).floor() + 1.0;
+        let mut index = Self {
+            low_m: low,
+            per_m: 1.0 / cell_m,
+            dims: [dims.x as usize, dims.y as usize],
+            starts: vec![0],
+            margin_m,
+            ..Self::default()
+        };
+        if solids.is_empty() {
+            index.dims = [0, 0];
+        }
+        for z in 0..index.dims[1] {
+            for x in 0..index.dims[0] {
+                let middle = low + (Vec2::new(x as f32, z as f32) + 0.5) * cell_m;
+                for (place, solid) in solids.iter().enumerate() {
+                    let offset = (flat(solid.center_m()) - middle).abs() - cell_m * 0.501;
+                    let distance = offset.max(Vec2::ZERO).length();
+                    // What is not finite is listed everywhere.
+                    let is_far = distance > solid.bounding_radius_m() + margin_m;
+                    if !is_far {
+                        index.places.push(place as u32);
+                        index.solids.push(*solid);
+                    }
+                }
+                index.starts.push(index.places.len() as u32);
+            }
+        }
+        index
+    }
+
+    /// The margin: all solids nearer than this to a place are among its [`Self::near`].
+    pub fn margin_m(&self) -> f32 {
+        self.margin_m
+    }
+
+    /// The solids near a place, in the order of the list.
+    pub fn near(&self, at_m: Vec3) -> &[Solid] {
+        self.cell(at_m).map_or(&[], |run| &self.solids[run])
+    }
+
+    /// Their places in the list.
+    pub fn places_near(&self, at_m: Vec3) -> &[u32] {
+        self.cell(at_m).map_or(&[], |run| &self.places[run])
+    }
+
+    fn cell(&self, at_m: Vec3) -> Option<std::ops::Range<usize>> {
+        let at = (Vec2::new(at_m.x, at_m.z) - self.low_m) * self.per_m;
+        if !(at.x >= 0.0 && at.y >= 0.0) {
+            return None;
+        }
+        let (x, z) = (at.x as usize, at.y as usize);
+        if x >= self.dims[0] || z >= self.dims[1] {
+            return None;
+        }
+        let cell = z * self.dims[0] + x;
+        Some(self.starts[cell] as usize..self.starts[cell + 1] as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chance::{Chance, Purpose};
+    use super::*;
+
+    #[test]
+    fn nobody_within_the_margin_is_missing() {
+        let draw = |i: u32, n| Chance { seed: 9, tick: 0 }.signed(i, Purpose::Place, n);
+        for (margin_m, spread) in [(0.5, 3.0), (2.0, 30.0), (0.1, 500.0), (90.0, 2.0)] {
+            let solids: Vec<Solid> = (0..40)
+                .map(|i| {
+                    let at = Vec3::new(draw(i, 0), draw(i, 1) * 0.2, draw(i, 2)) * spread;
+                    match i % 3 {
+                        0 => Solid::Sphere {
+                            center_m: at,
+                            radius_m: 0.4,
+                        },
+                        1 => Solid::Capsule {
+                            from_m: at,
+                            to_m: at + Vec3::X,
+                            radius_m: 0.2,
+                        },
+                        _ => Solid::Box {
+                            center_m: at,
+                            half_m: Vec3::new(0.5, 0.2, 0.3),
+                            axis: Vec2::X,
+                        },
+                    }
+                })
+                .collect();
+            let index = SolidIndex::new(&solids, margin_m);
+            let mut listed = 0;
+            for i in 0..2000 {
+                let at = Vec3::new(draw(i, 3), draw(i, 4), draw(i, 5)) * spread * 1.3;
+                let places = index.places_near(at);
+                listed += places.len();
+                assert!(places.is_sorted() && places.len() == index.near(at).len());
+                for (place, solid) in solids.iter().enumerate() {
+                    if solid.signed_distance_m(at) < margin_m {
+                        assert!(places.contains(&(place as u32)), "{at}: {solid:?}");
+                    }
+                }
+            }
+            assert!(
+                margin_m > 50.0 || listed < 2000 * 20,
+                "it leaves most out: {listed}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pool_without_solids_has_none_anywhere() {
+        let index = SolidIndex::new(&[], 1.0);
+        assert!(index.near(Vec3::ZERO).is_empty());
+        assert!(SolidIndex::default().near(Vec3::ZERO).is_empty());
+    }
+}

@@ -1,0 +1,108 @@
+//! Terraces: waters at different heights in one pool, and which swimmers can leap between them.
+
+use glam::Vec2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::polygon;
+
+/// One water of several at different heights. Fish that cannot leap stay in theirs, or drop to a lower one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TerraceParams {
+    /// Corners of its outline in order, `[x, z]` each.
+    #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
+    pub outline_m: Vec<[f32; 2]>,
+    /// Depth of its water's surface under the picture's plane. The highest water has the least.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub surface_depth_m: f32,
+    /// Depth of its ground.
+    #[schemars(range(min = 0.05, max = 50.0))]
+    pub ground_depth_m: f32,
+}
+
+impl Default for TerraceParams {
+    fn default() -> Self {
+        Self {
+            outline_m: vec![[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]],
+            surface_depth_m: 0.3,
+            ground_depth_m: 1.0,
+        }
+    }
+}
+
+impl TerraceParams {
+    /// Corners of its outline in floor meters.
+    pub fn corners(&self) -> Vec<Vec2> {
+        self.outline_m.iter().map(|&at| at.into()).collect()
+    }
+
+    /// Mean of its corners.
+    pub fn middle_m(&self) -> Vec2 {
+        let sum: Vec2 = self.outline_m.iter().map(|&at| Vec2::from(at)).sum();
+        sum / self.outline_m.len().max(1) as f32
+    }
+
+    /// Lowest and highest y of the center of a body of this radius; both its middle where it is shallower than the body.
+    pub fn band_m(&self, radius_m: f32) -> (f32, f32) {
+        let low = -self.ground_depth_m + radius_m;
+        let high = -self.surface_depth_m - radius_m;
+        if low <= high {
+            return (low, high);
+        }
+        let middle = -(self.ground_depth_m + self.surface_depth_m) / 2.0;
+        (middle, middle)
+    }
+
+    /// Rules between fields, as (path inside this table, sentence).
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let area = polygon::signed_area(&self.corners()).abs();
+        if self.outline_m.len() < 3 || area.is_nan() || area < 1e-3 {
+            found.push((
+                "outline_m".into(),
+                "outline_m encloses no water; give at least three corners that are not in one line"
+                    .into(),
+            ));
+        }
+        if self.ground_depth_m <= self.surface_depth_m {
+            found.push((
+                "ground_depth_m".into(),
+                format!(
+                    "ground_depth_m = {} is not below surface_depth_m = {}; make the terrace deeper",
+                    self.ground_depth_m, self.surface_depth_m
+                ),
+            ));
+        }
+        found
+    }
+}
+
+/// What a species can leap. Everybody can drop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeapParams {
+    /// Highest rise from water to water; 0: it cannot leap.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub height_m: f32,
+    /// Fastest that it can be where it leaves the water.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub take_off_mps: f32,
+    /// Speed that it must swim at before.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub run_up_mps: f32,
+    /// How long after a leap until the next.
+    #[schemars(range(min = 0.0, max = 3600.0))]
+    pub cooldown_secs: f32,
+}
+
+impl Default for LeapParams {
+    fn default() -> Self {
+        Self {
+            height_m: 0.0,
+            take_off_mps: 6.0,
+            run_up_mps: 0.5,
+            cooldown_secs: 5.0,
+        }
+    }
+}

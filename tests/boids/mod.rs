@@ -1,0 +1,226 @@
+//! OpenSteer's Boids workload over our neighbor grid and flocking lanes: for a test of the forces and for the benchmark.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::panic,
+    reason = "shared by several tests and benchmarks, each of which uses a part"
+)]
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use shoal::steering::{FlockRules, FlockSums, Neighborhood, Others};
+use shoal::world::{Chance, NeighborGrid, Purpose, Slots};
+
+pub const QUERY_RADIUS: f32 = 9.0;
+const MAX_FORCE: f32 = 27.0;
+const MAX_SPEED: f32 = 9.0;
+const DT: f32 = 1.0 / 60.0;
+
+/// The rules as OpenSteer's plug-in has them.
+pub const RULES: FlockRules = FlockRules {
+    always_sq_m2: 1.5 * 1.5,
+    separation: part(5.0, -0.707, 12.0),
+    alignment: part(7.5, 0.7, 8.0),
+    cohesion: part(9.0, -0.15, 8.0),
+};
+
+const fn part(radius: f32, cos_limit: f32, weight: f32) -> Neighborhood {
+    Neighborhood {
+        radius_sq_m2: radius * radius,
+        cos_limit,
+        weight,
+        soft: 0.0,
+    }
+}
+
+/// Everybody's state and the room for a step.
+pub struct Boids {
+    pub world_radius: f32,
+    pub position: Vec<Vec3>,
+    pub forward: Vec<Vec3>,
+    pub speed: Vec<f32>,
+    pub force: Vec<Vec3>,
+    grid: NeighborGrid,
+    near: Slots,
+}
+
+impl Boids {
+    /// Reads a state file.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let word = |place: usize| -> Option<[u8; 4]> {
+            bytes.get(place * 4..place * 4 + 4)?.try_into().ok()
+        };
+        let number = |place: usize| word(place).map(f32::from_le_bytes);
+        let short = || format!("{}: shorter than it says", path.display());
+        let count = u32::from_le_bytes(word(0).ok_or_else(short)?) as usize;
+        let mut boids = Self::empty(number(1).ok_or_else(short)?);
+        for boid in 0..count {
+            let at = |field: usize| number(2 + boid * 13 + field).ok_or_else(short);
+            boids.position.push(Vec3::new(at(0)?, at(1)?, at(2)?));
+            boids.forward.push(Vec3::new(at(3)?, at(4)?, at(5)?));
+            boids.speed.push(at(9)?);
+        }
+        boids.force = vec![Vec3::ZERO; count];
+        Ok(boids)
+    }
+
+    /// Random places in a ball of 0.4 of the world, then evolved for so many steps.
+    pub fn evolved(count: usize, steps: usize) -> Self {
+        let mut boids = Self::empty(50.0 * (count as f32 / 200.0).cbrt());
+        let chance = Chance { seed: 11, tick: 0 };
+        let in_ball = |boid: usize, first: u32| {
+            (0..64)
+                .map(|attempt| {
+                    let draw = |axis| {
+                        chance.signed(boid as u32, Purpose::Place, first + attempt * 4 + axis)
+                    };
+                    Vec3::new(draw(0), draw(1), draw(2))
+                })
+                .find(|at| at.length_squared() <= 1.0 && at.length_squared() > 0.01)
+                .unwrap_or(Vec3::X)
+        };
+        for boid in 0..count {
+            boids
+                .position
+                .push(in_ball(boid, 0) * 0.4 * boids.world_radius);
+            boids
+                .forward
+                .push(in_ball(boid, 1000).normalize_or(Vec3::X));
+            boids.speed.push(0.3 * MAX_SPEED);
+        }
+        boids.force = vec![Vec3::ZERO; count];
+        for _ in 0..steps {
+            boids.step();
+        }
+        boids
+    }
+
+    fn empty(world_radius: f32) -> Self {
+        Self {
+            world_radius,
+            position: Vec::new(),
+            forward: Vec::new(),
+            speed: Vec::new(),
+            force: Vec::new(),
+            grid: NeighborGrid::default(),
+            near: Slots::default(),
+        }
+    }
+
+    /// The flocking force of everybody.
+    pub fn find_forces(&mut self) {
+        let Self {
+            position,
+            forward,
+            force,
+            grid,
+            near,
+            ..
+        } = self;
+        grid.rebuild(
+            QUERY_RADIUS,
+            position.len(),
+            |boid| position[boid],
+            |boid| forward[boid],
+        );
+        let others = Others {
+            x_m: &grid.x_m,
+            y_m: &grid.y_m,
+            z_m: &grid.z_m,
+            forward_x: &grid.forward_x,
+            forward_y: &grid.forward_y,
+            forward_z: &grid.forward_z,
+        };
+        for (slot, &boid) in grid.agents.iter().enumerate() {
+            let me = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]);
+            let ahead = Vec3::new(
+                grid.forward_x[slot],
+                grid.forward_y[slot],
+                grid.forward_z[slot],
+            );
+            let mut sums = FlockSums::default();
+            grid.within(me, QUERY_RADIUS, near);
+            sums.add(&RULES, me, ahead, others, near.as_slice());
+            force[boid as usize] = sums.forces(&RULES, ahead).sum().unwrap_or_default();
+        }
+    }
+
+    /// One step of the whole workload.
+    pub fn step(&mut self) {
+        self.find_forces();
+        for boid in 0..self.position.len() {
+            let force = self.force[boid].clamp_length_max(MAX_FORCE);
+            let velocity =
+                (self.forward[boid] * self.speed[boid] + force * DT).clamp_length_max(MAX_SPEED);
+            self.speed[boid] = velocity.length();
+            self.forward[boid] = velocity.normalize_or(self.forward[boid]);
+            let mut at = self.position[boid] + velocity * DT;
+            if at.length() > self.world_radius {
+                at -= at.normalize_or_zero() * (2.0 * self.world_radius);
+            }
+            self.position[boid] = at;
+        }
+    }
+
+    /// Mean number of others nearer than the query radius.
+    pub fn neighbors(&mut self) -> f64 {
+        self.find_forces();
+        let mut pairs = 0usize;
+        for &at in &self.position {
+            self.grid.for_runs(at, QUERY_RADIUS, |run| {
+                pairs += run
+                    .filter(|&slot| {
+                        let other = Vec3::new(
+                            self.grid.x_m[slot],
+                            self.grid.y_m[slot],
+                            self.grid.z_m[slot],
+                        );
+                        other.distance_squared(at) < QUERY_RADIUS * QUERY_RADIUS
+                    })
+                    .count();
+            });
+        }
+        pairs as f64 / self.position.len() as f64 - 1.0
+    }
+
+    /// Largest difference of a force from those in a file.
+    pub fn largest_error(&mut self, path: &Path) -> Result<f32, String> {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if bytes.len() != self.position.len() * 12 {
+            return Err(format!(
+                "{}: holds not {} forces",
+                path.display(),
+                self.position.len()
+            ));
+        }
+        self.find_forces();
+        let number = |bytes: &[u8]| bytes.try_into().map_or(f32::NAN, f32::from_le_bytes);
+        let errors = bytes
+            .chunks_exact(12)
+            .zip(&self.force)
+            .map(|(bytes, force)| {
+                let theirs = Vec3::new(
+                    number(&bytes[..4]),
+                    number(&bytes[4..8]),
+                    number(&bytes[8..]),
+                );
+                let error = theirs.distance(*force);
+                if error.is_nan() { f32::INFINITY } else { error }
+            });
+        Ok(errors.fold(0.0, f32::max))
+    }
+}
+
+/// State and force file for so many boids in the folder of test data.
+pub fn files(count: usize) -> (PathBuf, PathBuf) {
+    let folder = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let file = |kind| folder.join(format!("data/steering/boids-{count}.{kind}.bin"));
+    (file("state"), file("force"))
+}

@@ -1,0 +1,348 @@
+//! The command line as a user meets it: exit codes, and messages that say what, where and how to mend it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn shoal(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shoal"))
+        .args(arguments)
+        .output()
+        .expect("the binary that cargo built can be started")
+}
+
+/// What the user was told: messages, and the report of `check`, which goes to standard output.
+fn told(output: &Output) -> String {
+    let both = [&output.stderr[..], &output.stdout[..]];
+    both.map(|text| String::from_utf8_lossy(text)).concat()
+}
+
+/// A refusal: exit code 1 and a message with each of the words; never a panic.
+#[track_caller]
+fn refused(output: &Output, words: &[&str]) {
+    let errors = told(output);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    for word in words {
+        assert!(
+            errors.contains(word),
+            "the message lacks '{word}':\n{errors}"
+        );
+    }
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder can be made"))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0
+            .path()
+            .join(name)
+            .to_str()
+            .expect("temporary paths are text")
+            .to_owned()
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = PathBuf::from(self.path(name));
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).expect("a folder can be made");
+        }
+        std::fs::write(&path, content).expect("a file can be written");
+        self.path(name)
+    }
+}
+
+#[test]
+fn help_names_every_command() {
+    let output = shoal(&["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    let help = String::from_utf8_lossy(&output.stdout);
+    for command in [
+        "run",
+        "demo",
+        "track",
+        "simulate",
+        "render",
+        "calibrate",
+        "check",
+        "schema",
+    ] {
+        assert!(help.contains(command), "--help lacks {command}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    for arguments in [
+        &["swim"][..],
+        &["simulate"],
+        &["render", "--seconds", "1", "--size", "0x0", "--out", "x"],
+        &[
+            "calibrate",
+            "p.csv",
+            "--camera-size",
+            "640",
+            "--surface",
+            "4x3",
+            "--out",
+            "c.toml",
+        ],
+        &["simulate", "--seconds", "nan", "--out", "-"],
+    ] {
+        let output = shoal(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            told(&output)
+        );
+    }
+}
+
+#[test]
+fn the_built_in_site_is_without_problems() {
+    let output = shoal(&["check"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+}
+
+#[test]
+fn a_broken_site_is_refused_with_all_its_problems() {
+    let folder = Folder::new();
+    let site = folder.write(
+        "site.toml",
+        "[surface]\nwidth_m = -3\nheigth_m = 2.0\n\n[simulation]\nseed = \"seven\"\n",
+    );
+    let output = shoal(&["check", &site]);
+    refused(
+        &output,
+        &[
+            "site.toml:2",
+            "width_m",
+            "-3",
+            "site.toml:3",
+            "heigth_m",
+            "height_m",
+            "site.toml:6",
+            "seed",
+        ],
+    );
+    refused(
+        &shoal(&["simulate", &site, "--seconds", "1", "--out", "-"]),
+        &["site.toml:2"],
+    );
+}
+
+#[test]
+fn an_unreadable_recording_is_refused() {
+    let folder = Folder::new();
+    let out = folder.path("t.jsonl");
+    let missing = format!("file:{}", folder.path("missing.y4m"));
+    refused(
+        &shoal(&["track", "--camera", &missing, "--fast", "--out", &out]),
+        &["missing.y4m"],
+    );
+    let garbage = format!("file:{}", folder.write("garbage.y4m", [0xff; 300]));
+    refused(
+        &shoal(&["track", "--camera", &garbage, "--fast", "--out", &out]),
+        &["garbage.y4m", "YUV4MPEG2"],
+    );
+    let empty = folder.path("empty");
+    std::fs::create_dir(&empty).expect("a folder can be made");
+    refused(
+        &shoal(&[
+            "track",
+            "--camera",
+            &format!("file:{empty}"),
+            "--fast",
+            "--out",
+            &out,
+        ]),
+        &["empty"],
+    );
+    refused(
+        &shoal(&["track", "--camera", "gopher:7", "--fast", "--out", &out]),
+        &["gopher", "file:"],
+    );
+    refused(
+        &shoal(&[
+            "track",
+            "--camera",
+            "command:no-such-program-here",
+            "--fast",
+            "--out",
+            &out,
+        ]),
+        &["no-such-program-here"],
+    );
+}
+
+#[test]
+fn broken_shadows_are_refused_with_their_line() {
+    let folder = Folder::new();
+    let tracks = folder.write(
+        "t.jsonl",
+        "{\"frame\":0,\"time_secs\":0.0,\"shadows\":[]}\n{\"frame\":1,\n",
+    );
+    let output = shoal(&[
+        "simulate",
+        "--shadows",
+        &tracks,
+        "--seconds",
+        "1",
+        "--out",
+        "-",
+    ]);
+    refused(&output, &["t.jsonl", "line 2"]);
+    let missing = folder.path("no.jsonl");
+    refused(
+        &shoal(&[
+            "simulate",
+            "--shadows",
+            &missing,
+            "--seconds",
+            "1",
+            "--out",
+            "-",
+        ]),
+        &["no.jsonl"],
+    );
+}
+
+#[test]
+fn an_unknown_scene_is_refused_with_those_there_are() {
+    refused(
+        &shoal(&[
+            "simulate",
+            "--scene",
+            "atlantis",
+            "--seconds",
+            "1",
+            "--out",
+            "-",
+        ]),
+        &["atlantis", "pool"],
+    );
+}
+
+#[test]
+fn the_same_run_whatever_the_threads() {
+    let folder = Folder::new();
+    let tracks = folder.path("t.jsonl");
+    let output = shoal(&[
+        "track",
+        "--camera",
+        "synthetic:5",
+        "--fast",
+        "--seconds",
+        "6",
+        "--out",
+        &tracks,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let lines = |threads: &str, seed: &str| {
+        let output = shoal(&[
+            "simulate",
+            "--shadows",
+            &tracks,
+            "--seconds",
+            "5",
+            "--seed",
+            seed,
+            "--threads",
+            threads,
+            "--out",
+            "-",
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        output.stdout
+    };
+    let once = lines("1", "7");
+    assert_eq!(once.iter().filter(|byte| **byte == b'\n').count(), 300);
+    assert!(
+        once.windows(12).any(|w| w == b"evade_shadow"),
+        "nobody fled in five seconds"
+    );
+    assert!(once == lines("1", "7"), "a second run differs");
+    assert!(once == lines("2", "7"), "a run with two threads differs");
+    assert!(once != lines("1", "8"), "another seed makes no difference");
+}
+
+#[test]
+fn tracks_of_a_shorter_recording_are_the_same() {
+    let folder = Folder::new();
+    let track = |seconds: &str| {
+        let out = folder.path(&format!("{seconds}.jsonl"));
+        let output = shoal(&[
+            "track",
+            "--camera",
+            "synthetic:9",
+            "--fast",
+            "--seconds",
+            seconds,
+            "--out",
+            &out,
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        std::fs::read_to_string(out).expect("tracks were written")
+    };
+    let (short, long) = (track("4"), track("8"));
+    assert_eq!(short.lines().count(), 120);
+    assert!(short.contains("\"id\":"), "nobody was seen in four seconds");
+    assert!(
+        long.starts_with(&short),
+        "what comes later changed what came before"
+    );
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused() {
+    let output = shoal(&[
+        "simulate",
+        "--seconds",
+        "0.1",
+        "--out",
+        "/proc/no/such/place.jsonl",
+    ]);
+    refused(&output, &["/proc/no/such/place.jsonl"]);
+}
+
+#[test]
+fn no_graphics_adapter_is_told_with_a_remedy() {
+    let folder = Folder::new();
+    let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
+        .args([
+            "render",
+            "--seconds",
+            "0.1",
+            "--size",
+            "64x48",
+            "--out",
+            &folder.path("frames"),
+        ])
+        .env("VK_DRIVER_FILES", "/nowhere.json")
+        .env("VK_ICD_FILENAMES", "/nowhere.json")
+        .env("WGPU_BACKEND", "vulkan")
+        .output()
+        .expect("the binary that cargo built can be started");
+    refused(&output, &["mesa-vulkan-drivers"]);
+    assert!(!Path::new(&folder.path("frames/00000.png")).exists());
+}
+
+#[test]
+fn a_model_that_is_missing_is_told() {
+    let folder = Folder::new();
+    let site = folder.write("site.toml", "scene = \"one\"\n");
+    folder.write("scenes/one.toml", "[population]\nghost = 1\n");
+    folder.write(
+        "species/ghost.toml",
+        "[look]\nmodel = \"models/ghost.glb\"\n",
+    );
+    refused(
+        &shoal(&["check", &site]),
+        &["ghost.toml:2", "models/ghost.glb"],
+    );
+}

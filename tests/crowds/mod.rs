@@ -1,0 +1,563 @@
+//! Crowds that have to get through each other, on the real simulation: discs of 0.3 m radius in one plane that want to go
+//! 1.3 m/s to a goal of their own and can change that by 8 m/s², 60 ticks a second. Measured until everybody has arrived,
+//! who is then taken out, or time is up.
+//!
+//! Nothing keeps agents apart but what they want: bodies may overlap, and how far they do is a figure. Obstacles stop them.
+
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "not every user needs all; tests may"
+)]
+
+use std::collections::BTreeMap;
+
+use glam::{Vec2, Vec3};
+use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
+use shoal::behavior::actions::follow_flow_field::FollowFlowField;
+use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::behavior::{ActionParams, MindParams, NeedParams};
+use shoal::geometry::{Solid, Surface};
+use shoal::navigation::fields::Falloff;
+use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
+use shoal::world::{
+    Avoidance, BodyParams, BoxParams, CapsuleParams, MotionParams, Observation, ObstacleParams,
+    PerceptionParams, PoolParams,
+};
+
+pub(crate) const RADIUS_M: f32 = 0.3;
+pub(crate) const SPEED_MPS: f32 = 1.3;
+const HZ: f32 = 60.0;
+/// Within this of its goal somebody has arrived.
+const ARRIVED_M: f32 = 0.5;
+/// A touch ends when both are this far apart again: who trembles at a touch has collided once.
+const APART_M: f32 = 0.03;
+/// The vehicle stops at an obstacle before it overlaps: this near is a touch.
+const ROCK_TOUCH_M: f32 = 1e-3;
+/// Depth of everybody.
+const Y: f32 = -RADIUS_M;
+
+/// A way to avoid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Method {
+    /// The one most dangerous thing, agent or obstacle.
+    Reynolds,
+    /// Linear repulsion from everything.
+    Linear,
+    /// Linear repulsion from agents, the one most dangerous obstacle: as the source proposes it.
+    PlainHybrid,
+    /// Agents by foreseeing fields, all obstacles in the corridor, the chosen side held.
+    Ours,
+    /// Reciprocal velocity obstacles.
+    Orca,
+}
+
+impl Method {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Reynolds,
+        Self::Linear,
+        Self::PlainHybrid,
+        Self::Ours,
+        Self::Orca,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Reynolds => "reynolds",
+            Self::Linear => "flow, linear",
+            Self::PlainHybrid => "hybrid, plain",
+            Self::Ours => "hybrid, ours",
+            Self::Orca => "orca",
+        }
+    }
+
+    fn avoidance(self) -> Avoidance {
+        match self {
+            Self::Reynolds => Avoidance::Reynolds,
+            Self::Linear => Avoidance::Flow,
+            Self::PlainHybrid | Self::Ours => Avoidance::Hybrid,
+            Self::Orca => Avoidance::Orca,
+        }
+    }
+
+    fn obstacles(self) -> AvoidObstacles {
+        AvoidObstacles {
+            lookahead_secs: 2.0,
+            clearance_m: 0.15,
+            most_dangerous_only: self == Self::PlainHybrid,
+            ..AvoidObstacles::default()
+        }
+    }
+
+    fn fields(self) -> FollowFlowField {
+        if self == Self::Ours {
+            return OURS;
+        }
+        FollowFlowField {
+            falloff: Falloff::Linear,
+            range_m: 1.4,
+            strength_n: 4.0,
+            foresight_secs: 0.0,
+            ..FollowFlowField::default()
+        }
+    }
+}
+
+/// Our fields for bodies of this size and speed.
+pub(crate) const OURS: FollowFlowField = FollowFlowField {
+    weight: 1.0,
+    falloff: Falloff::Quadratic,
+    range_m: 0.3,
+    strength_n: 8.0,
+    swirl: 0.0,
+    speed_gain: 0.0,
+    foresight_secs: 3.5,
+    foresight_n: 4.0,
+    margin_m: 0.15,
+    lean: 0.65,
+    keep_right: 0.4,
+};
+
+/// Who starts where and goes where, and what is in the way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scene {
+    /// Starts and goals in the plane.
+    pub ways: Vec<(Vec2, Vec2)>,
+    pub obstacles: Vec<ObstacleParams>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Figures {
+    /// Touches of two agents count for each of them, touches of an obstacle once.
+    pub collisions: u32,
+    pub agent_mins: f64,
+    /// Of a diameter.
+    pub worst_penetration_percent: f64,
+    pub turned_deg: f64,
+    pub speed_sum: f64,
+    pub speed_square_sum: f64,
+    pub ticks: u64,
+    /// Sum of time over the ideal one, of those who arrived.
+    pub time_sum: f64,
+    pub arrived: u32,
+    pub agents: u32,
+}
+
+impl Figures {
+    /// Collisions per agent and minute.
+    pub(crate) fn collision_rate(&self) -> f64 {
+        f64::from(self.collisions) / self.agent_mins
+    }
+
+    /// Mean rate of change of the heading, whatever it was good for.
+    pub(crate) fn jitter_dps(&self) -> f64 {
+        self.turned_deg / (self.agent_mins * 60.0)
+    }
+
+    pub(crate) fn mean_speed_mps(&self) -> f64 {
+        self.speed_sum / self.ticks as f64
+    }
+
+    pub(crate) fn speed_loss_percent(&self) -> f64 {
+        (1.0 - self.mean_speed_mps() / f64::from(SPEED_MPS)) * 100.0
+    }
+
+    /// Standard deviation of the speed, of the speed that is wanted.
+    pub(crate) fn speed_deviation_percent(&self) -> f64 {
+        let mean = self.mean_speed_mps();
+        let variance = self.speed_square_sum / self.ticks as f64 - mean * mean;
+        variance.max(0.0).sqrt() / f64::from(SPEED_MPS) * 100.0
+    }
+
+    pub(crate) fn time_ratio(&self) -> f64 {
+        self.time_sum / f64::from(self.arrived.max(1))
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.collisions += other.collisions;
+        self.agent_mins += other.agent_mins;
+        self.worst_penetration_percent = self
+            .worst_penetration_percent
+            .max(other.worst_penetration_percent);
+        self.turned_deg += other.turned_deg;
+        self.speed_sum += other.speed_sum;
+        self.speed_square_sum += other.speed_square_sum;
+        self.ticks += other.ticks;
+        self.time_sum += other.time_sum;
+        self.arrived += other.arrived;
+        self.agents += other.agents;
+    }
+}
+
+/// A well-spread number in −0.5..0.5 for a seed.
+fn draw(seed: u32, n: u32) -> f32 {
+    let mut x = (u64::from(seed) << 32 | u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((x ^ (x >> 29)) >> 40) as f32 / (1u32 << 24) as f32 - 0.5
+}
+
+fn shaken(at: Vec2, by_m: f32, seed: u32, n: u32) -> Vec2 {
+    at + Vec2::new(draw(seed, 2 * n), draw(seed, 2 * n + 1)) * by_m
+}
+
+/// 40 on a circle of 10 m, each to the opposite place.
+pub(crate) fn circle_swap(seed: u32) -> Scene {
+    let way = |i: u32| {
+        let at = Vec2::from_angle(i as f32 / 40.0 * std::f32::consts::TAU) * 10.0;
+        (shaken(at, 0.1, seed, i), -at)
+    };
+    Scene {
+        ways: (0..40).map(way).collect(),
+        ..Scene::default()
+    }
+}
+
+/// Two blocks of 30 that cross at right angles.
+pub(crate) fn t_bone(seed: u32) -> Scene {
+    let way = |i: u32| {
+        let place = i % 30;
+        let (across, along) = ((place % 5) as f32 - 2.0, (place / 5) as f32);
+        let from = shaken(Vec2::new(-6.0 - along * 1.5, across * 1.5), 0.3, seed, i);
+        let to = from + Vec2::X * 24.0;
+        if i < 30 {
+            (from, to)
+        } else {
+            (from.perp(), to.perp())
+        }
+    };
+    Scene {
+        ways: (0..60).map(way).collect(),
+        ..Scene::default()
+    }
+}
+
+/// Two blocks of 24 that meet in a hallway 6 m wide.
+pub(crate) fn hallway(seed: u32) -> Scene {
+    let way = |i: u32| {
+        let place = i % 24;
+        let (across, along) = ((place % 4) as f32 - 1.5, (place / 4) as f32);
+        let from = shaken(Vec2::new(-4.0 - along * 1.5, across * 1.3), 0.3, seed, i);
+        let to = from + Vec2::X * 24.0;
+        if i < 24 { (from, to) } else { (-from, -to) }
+    };
+    let wall = |z: f32| {
+        ObstacleParams::Box(BoxParams {
+            center_m: [0.0, Y, z],
+            half_extents_m: [30.0, 1.0, 0.2],
+            yaw_deg: 0.0,
+        })
+    };
+    Scene {
+        ways: (0..48).map(way).collect(),
+        obstacles: vec![wall(-3.2), wall(3.2)],
+    }
+}
+
+fn rock(at: Vec2, radius_m: f32) -> ObstacleParams {
+    // Upright, so that it is a disc at any height.
+    ObstacleParams::Capsule(CapsuleParams {
+        from_m: [at.x, Y - 9.0, at.y],
+        to_m: [at.x, Y + 9.0, at.y],
+        radius_m,
+    })
+}
+
+/// 20 rocks, never nearer to each other than leaves a way of 1.4 m.
+fn rocks(seed: u32) -> Vec<ObstacleParams> {
+    let mut found: Vec<(Vec2, f32)> = Vec::new();
+    for n in 0..1000 {
+        let at = Vec2::new(
+            draw(seed, 900 + 3 * n) * 16.0,
+            draw(seed, 901 + 3 * n) * 12.0,
+        );
+        let radius = 0.8 + 0.6 * draw(seed, 902 + 3 * n);
+        if found
+            .iter()
+            .all(|(other, r)| other.distance(at) > r + radius + 1.4)
+        {
+            found.push((at, radius));
+        }
+        if found.len() == 20 {
+            break;
+        }
+    }
+    found
+        .into_iter()
+        .map(|(at, radius)| rock(at, radius))
+        .collect()
+}
+
+/// One through a field of rocks.
+pub(crate) fn rocks_single(seed: u32) -> Scene {
+    let z = draw(seed, 1) * 8.0;
+    Scene {
+        ways: vec![(Vec2::new(-11.0, z), Vec2::new(11.0, z))],
+        obstacles: rocks(seed / 4),
+    }
+}
+
+/// A school of 20 through a field of rocks.
+pub(crate) fn rocks_school(seed: u32) -> Scene {
+    let way = |i: u32| {
+        let (across, along) = ((i % 5) as f32 - 2.0, (i / 5) as f32);
+        let from = shaken(Vec2::new(-11.0 - along * 1.5, across * 1.5), 0.3, seed, i);
+        (from, from + Vec2::X * 26.0)
+    };
+    Scene {
+        ways: (0..20).map(way).collect(),
+        obstacles: rocks(seed),
+    }
+}
+
+/// A block of 20 whose members change places, mirrored both ways, ten meters on.
+pub(crate) fn formation_change(seed: u32) -> Scene {
+    let slot = |i: u32| Vec2::new((i / 5) as f32 - 1.5, (i % 5) as f32 - 2.0) * 1.5;
+    let way = |i: u32| {
+        let from = shaken(slot(i), 0.2, seed, i);
+        (from, slot(19 - i) + Vec2::X * 10.0)
+    };
+    Scene {
+        ways: (0..20).map(way).collect(),
+        ..Scene::default()
+    }
+}
+
+/// One agent against a cluster of rocks of 0.6 m, from many sides; the ways between them are 1.2 m less than the spacing.
+pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
+    let mut obstacles = Vec::new();
+    for ring in 0..7 {
+        let at = Vec2::from_angle(ring as f32 * std::f32::consts::TAU / 6.0) * spacing_m;
+        obstacles.push(rock(if ring == 6 { Vec2::ZERO } else { at }, 0.6));
+    }
+    let turn = Vec2::from_angle(draw(seed, 1) * std::f32::consts::TAU);
+    let aside = draw(seed, 2) * 3.0;
+    Scene {
+        ways: vec![(
+            turn.rotate(Vec2::new(-7.0, aside)),
+            turn.rotate(Vec2::new(7.0, aside)),
+        )],
+        obstacles,
+    }
+}
+
+/// One agent straight at the flank of a large rock.
+pub(crate) fn steep(seed: u32) -> Scene {
+    let aside = draw(seed, 1) * 0.8;
+    Scene {
+        ways: vec![(Vec2::new(-7.0, aside), Vec2::new(7.0, aside))],
+        obstacles: vec![rock(Vec2::ZERO, 1.0)],
+    }
+}
+
+/// Lets a scene happen.
+pub(crate) fn run(scene: &Scene, method: Method, secs: f32) -> Figures {
+    run_with(scene, method, &method.fields(), secs)
+}
+
+/// Lets a scene happen with fields of one's own.
+pub(crate) fn run_with(
+    scene: &Scene,
+    method: Method,
+    fields: &FollowFlowField,
+    secs: f32,
+) -> Figures {
+    let description = SceneDescription {
+        surface: Surface {
+            width_m: 8_000.0,
+            height_m: 8_000.0,
+            ..Surface::default()
+        },
+        pool: PoolParams {
+            surface_depth_m: 0.0,
+            ground_depth_m: 2.0 * RADIUS_M,
+            ..PoolParams::default()
+        },
+        obstacles: scene.obstacles.clone(),
+        species: scene
+            .ways
+            .iter()
+            .enumerate()
+            .map(|(i, (_, goal))| species(i, *goal, method, fields))
+            .collect(),
+        ..SceneDescription::default()
+    };
+    let params = SimulationParams {
+        tick_hz: HZ,
+        seed: 1,
+        threads: 1,
+        ..SimulationParams::default()
+    };
+    let mut simulation = Simulation::new(&description, &params).unwrap();
+    for (i, (from, to)) in scene.ways.iter().enumerate() {
+        let heading = (*to - *from).normalize();
+        assert!(simulation.place(i, world(*from), Vec3::new(heading.x, 0.0, heading.y)));
+    }
+    let solids: Vec<Solid> = scene
+        .obstacles
+        .iter()
+        .filter_map(ObstacleParams::solid)
+        .collect();
+    let mut watch = Watch::new(scene, solids, &simulation);
+    let nobody = Observation::default();
+    for _ in 0..(secs * HZ) as u32 {
+        simulation.step(&nobody);
+        watch.look(&mut simulation);
+        if watch.figures.arrived == watch.figures.agents {
+            break;
+        }
+    }
+    watch.figures
+}
+
+fn world(at: Vec2) -> Vec3 {
+    Vec3::new(at.x, Y, at.y)
+}
+
+/// One who goes to a place of its own is a species of its own.
+fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> SpeciesDescription {
+    let seek = Seek {
+        weight: 2.0,
+        target: SeekTarget::Point,
+        point_m: world(goal).into(),
+        ..Seek::default()
+    };
+    let actions = [
+        ("avoid", ActionParams::AvoidObstacles(method.obstacles())),
+        ("fields", ActionParams::FollowFlowField(fields.clone())),
+        ("go", ActionParams::Seek(seek)),
+    ];
+    SpeciesDescription {
+        name: format!("a{i}"),
+        count: 1,
+        body: BodyParams {
+            length_m: 2.0 * RADIUS_M,
+            radius_m: RADIUS_M,
+            mass_kg: 1.0,
+            size_spread: 0.0,
+        },
+        motion: MotionParams {
+            cruise_mps: SPEED_MPS,
+            boost_mps: SPEED_MPS,
+            min_speed_mps: 0.0,
+            max_force_n: 8.0,
+            response_secs: 0.0,
+            max_turn_rate_dps: 100_000.0,
+            max_climb_deg: 0.0,
+            lean_gain: 0.0,
+            level_secs: 0.0,
+            ..MotionParams::default()
+        },
+        perception: PerceptionParams {
+            sight_radius_m: 8.0,
+            prey_sight_radius_m: 8.0,
+            field_of_view_deg: 360.0,
+            size_gain: 0.0,
+        },
+        avoidance: method.avoidance(),
+        mind: MindParams {
+            actions: BTreeMap::from(actions.map(|(name, action)| (name.to_owned(), action))),
+            standard: NeedParams {
+                name: "keep_clear".into(),
+                additive: true,
+                actions: vec!["avoid".into(), "fields".into()],
+                ..NeedParams::default()
+            },
+            needs: vec![NeedParams {
+                name: "go".into(),
+                actions: vec!["go".into()],
+                ..NeedParams::default()
+            }],
+            ..MindParams::default()
+        },
+        ..SpeciesDescription::default()
+    }
+}
+
+/// Counts.
+struct Watch {
+    goals: Vec<Vec3>,
+    ideal_secs: Vec<f32>,
+    solids: Vec<Solid>,
+    has_arrived: Vec<bool>,
+    touches: Vec<bool>,
+    touches_rock: Vec<bool>,
+    headings: Vec<Vec3>,
+    figures: Figures,
+}
+
+impl Watch {
+    fn new(scene: &Scene, solids: Vec<Solid>, simulation: &Simulation) -> Self {
+        let count = scene.ways.len();
+        let ideal = |(from, to): &(Vec2, Vec2)| (from.distance(*to) - ARRIVED_M) / SPEED_MPS;
+        Self {
+            goals: scene.ways.iter().map(|(_, to)| world(*to)).collect(),
+            ideal_secs: scene.ways.iter().map(ideal).collect(),
+            touches_rock: vec![false; count * solids.len()],
+            solids,
+            has_arrived: vec![false; count],
+            touches: vec![false; count * count],
+            headings: simulation
+                .world()
+                .agents
+                .bodies
+                .iter()
+                .map(|b| b.forward)
+                .collect(),
+            figures: Figures {
+                agents: count as u32,
+                ..Figures::default()
+            },
+        }
+    }
+
+    fn look(&mut self, simulation: &mut Simulation) {
+        let count = self.goals.len();
+        let bodies = simulation.world().agents.bodies.clone();
+        let secs = simulation.time_secs() as f32;
+        for i in 0..count {
+            if self.has_arrived[i] {
+                continue;
+            }
+            let body = &bodies[i];
+            let speed = f64::from(body.velocity_mps.length());
+            self.figures.ticks += 1;
+            self.figures.agent_mins += 1.0 / f64::from(HZ * 60.0);
+            self.figures.speed_sum += speed;
+            self.figures.speed_square_sum += speed * speed;
+            let turned = self.headings[i].angle_between(body.forward);
+            self.figures.turned_deg += f64::from(turned.to_degrees());
+            self.headings[i] = body.forward;
+            for (other, neighbor) in bodies[..i].iter().enumerate() {
+                if !self.has_arrived[other] {
+                    let apart = body.position_m.distance(neighbor.position_m);
+                    self.meet(i * count + other, apart - 2.0 * RADIUS_M);
+                }
+            }
+            for (place, solid) in self.solids.iter().enumerate() {
+                let gap = solid.signed_distance_m(body.position_m) - RADIUS_M;
+                let touch = &mut self.touches_rock[i * self.solids.len() + place];
+                let now = gap < ROCK_TOUCH_M || (*touch && gap < APART_M);
+                self.figures.collisions += u32::from(now && !*touch);
+                *touch = now;
+            }
+            if body.position_m.distance(self.goals[i]) < ARRIVED_M {
+                self.has_arrived[i] = true;
+                self.figures.arrived += 1;
+                self.figures.time_sum += f64::from(secs / self.ideal_secs[i]);
+                // Far away it is in nobody's way, and not back before the end.
+                let away = Vec3::new(1_500.0, Y, 40.0 * i as f32);
+                assert!(simulation.place(i, away, Vec3::X));
+            }
+        }
+    }
+
+    fn meet(&mut self, pair: usize, gap_m: f32) {
+        let now = gap_m < 0.0 || (self.touches[pair] && gap_m < APART_M);
+        self.figures.collisions += 2 * u32::from(now && !self.touches[pair]);
+        self.touches[pair] = now;
+        let overlap = f64::from(-gap_m / (2.0 * RADIUS_M)) * 100.0;
+        self.figures.worst_penetration_percent =
+            self.figures.worst_penetration_percent.max(overlap);
+    }
+}

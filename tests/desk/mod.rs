@@ -1,0 +1,202 @@
+//! A living pool under a desk, for tests of editing: the shipped site in a folder of its own, told commands.
+
+#![allow(dead_code, missing_docs)]
+
+use std::path::{Path, PathBuf};
+
+use glam::{Vec2, Vec3};
+use serde_json::{Value, json};
+use shoal::app::desk::Desk;
+use shoal::config::Problems;
+use shoal::control::{Command, DocumentName};
+use shoal::simulation::{Simulation, SimulationParams};
+use shoal::site::Editor;
+use shoal::world::{Observation, Shadow};
+
+pub(crate) struct Pool {
+    pub(crate) desk: Desk,
+    pub(crate) simulation: Simulation,
+    pub(crate) visitors: Observation,
+    /// The folder, where there is one.
+    pub(crate) folder: Option<tempfile::TempDir>,
+}
+
+/// A folder with the shipped site, and a second scene.
+pub(crate) fn shipped_folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
+    for kind in ["scenes", "species"] {
+        std::fs::create_dir(folder.path().join(kind)).unwrap();
+        for file in std::fs::read_dir(config.join(kind)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(kind).join(file.file_name())).unwrap();
+        }
+    }
+    std::fs::write(
+        folder.path().join("scenes/bare.toml"),
+        "# Nothing but herrings.\ntitle = \"Bare\"\n\n[population]\nherring = 5\n",
+    )
+    .unwrap();
+    let site = folder.path().join("site.toml");
+    std::fs::copy(config.join("demo.toml"), &site).unwrap();
+    (folder, site)
+}
+
+impl Pool {
+    pub(crate) fn new() -> Self {
+        let (folder, site) = shipped_folder();
+        let mut pool = Self::open(Some(&site), 7);
+        pool.folder = Some(folder);
+        pool
+    }
+
+    pub(crate) fn open(site: Option<&Path>, seed: u64) -> Self {
+        let editor = Editor::open(site, None).unwrap_or_else(|problems| panic!("{problems}"));
+        let params = SimulationParams {
+            seed,
+            ..SimulationParams::default()
+        };
+        let simulation = Simulation::new(&editor.site().description(), &params).unwrap();
+        Self {
+            desk: Desk::new(editor),
+            simulation,
+            visitors: Observation::default(),
+            folder: None,
+        }
+    }
+
+    pub(crate) fn site(&self) -> PathBuf {
+        self.folder.as_ref().unwrap().path().join("site.toml")
+    }
+
+    pub(crate) fn try_tell(&mut self, command: Value) -> Result<(), Problems> {
+        let command: Command =
+            serde_json::from_value(command.clone()).unwrap_or_else(|e| panic!("{e}: {command}"));
+        self.desk.obey(&command, &mut self.simulation)
+    }
+
+    pub(crate) fn tell(&mut self, command: Value) {
+        self.try_tell(command.clone())
+            .unwrap_or_else(|problems| panic!("{command} was refused: {problems}"));
+    }
+
+    pub(crate) fn edit(&mut self, document: &str, path: &str, change: Value) {
+        self.tell(edit(document, path, change));
+    }
+
+    pub(crate) fn set(&mut self, document: &str, path: &str, value: Value) {
+        self.edit(document, path, json!({"do": "set", "value": value}));
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.simulation.step(&self.visitors);
+    }
+
+    pub(crate) fn run(&mut self, ticks: u64) {
+        for _ in 0..ticks {
+            self.step();
+        }
+    }
+
+    /// A visitor who moves, or has stood still.
+    pub(crate) fn visitor(&mut self, at: Vec2, still_secs: f32) {
+        let velocity_mps = if still_secs > 0.0 {
+            Vec2::ZERO
+        } else {
+            Vec2::X
+        };
+        self.visitors.shadows = vec![Shadow {
+            id: 1,
+            centroid_m: at,
+            foot_m: at,
+            radius_m: 0.3,
+            velocity_mps,
+            area_m2: 0.28,
+            age_secs: 10.0,
+            still_secs,
+            outline_m: Vec::new(),
+        }];
+    }
+
+    /// Indices of all of a species.
+    pub(crate) fn all(&self, species: &str) -> Vec<usize> {
+        let world = self.simulation.world();
+        (0..world.agents.len())
+            .filter(|&i| world.species[usize::from(world.agents.species[i])].name == species)
+            .collect()
+    }
+
+    pub(crate) fn count(&self, species: &str) -> usize {
+        self.all(species).len()
+    }
+
+    pub(crate) fn id(&self, index: usize) -> u32 {
+        self.simulation.world().agents.ids[index]
+    }
+
+    pub(crate) fn index(&self, id: u32) -> Option<usize> {
+        self.simulation.world().agents.ids.binary_search(&id).ok()
+    }
+
+    pub(crate) fn does(&self, index: usize, action: &str) -> bool {
+        self.simulation
+            .active_actions(index)
+            .any(|name| name == action)
+    }
+
+    /// How many of a species do something.
+    pub(crate) fn doing(&self, species: &str, action: &str) -> usize {
+        let all = self.all(species);
+        all.iter().filter(|&&i| self.does(i, action)).count()
+    }
+
+    pub(crate) fn place(&mut self, index: usize, at: Vec3) {
+        assert!(self.simulation.place(index, at, Vec3::X));
+    }
+
+    /// Every document's text.
+    pub(crate) fn texts(&self) -> Vec<(DocumentName, String)> {
+        let editor = self.desk.editor();
+        let text = |name: DocumentName| {
+            let text = editor.text(&name).unwrap().to_owned();
+            (name, text)
+        };
+        editor.documents().into_iter().map(text).collect()
+    }
+
+    /// Everything that was configured, as it is in the living pool and in the documents.
+    pub(crate) fn configured(&self) -> String {
+        let world = self.simulation.world();
+        let site = self.desk.editor().site();
+        let mut counts = std::collections::BTreeMap::new();
+        for kind in &world.agents.species {
+            *counts.entry(*kind).or_insert(0) += 1;
+        }
+        format!(
+            "{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
+            site.file,
+            site.scene,
+            site.species
+                .iter()
+                .map(|s| (&s.name, s.count, &s.file))
+                .collect::<Vec<_>>(),
+            world.water,
+            world.solids,
+            world.species,
+            world.director,
+            counts,
+        )
+    }
+}
+
+/// `site`, `scene:pool`, `species:trout`.
+pub(crate) fn document(name: &str) -> Value {
+    match name.split_once(':') {
+        Some((kind, name)) => json!({"kind": kind, "name": name}),
+        None => json!({"kind": name}),
+    }
+}
+
+pub(crate) fn edit(name: &str, path: &str, change: Value) -> Value {
+    json!({"command": "edit", "edits": [{"document": document(name), "path": path, "change": change}]})
+}

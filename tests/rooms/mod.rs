@@ -1,0 +1,211 @@
+//! A small room drawn for tests: a lit floor with texture, seen by a wide, distorted infrared camera, with discs, poles
+//! and a technician on it. Everything is made up here; nothing of it is known to the code under test.
+
+use glam::{DVec2, DVec3};
+use shoal::camera::{Frame, Luma};
+
+/// A room.
+pub(crate) struct Room {
+    /// Frames a second.
+    pub(crate) fps: f64,
+    pub(crate) size_px: (u32, u32),
+    pub(crate) eye_m: DVec3,
+    pub(crate) lamp_m: DVec3,
+    axes: [DVec3; 3],
+    focal_px: f64,
+    k: [f64; 2],
+    /// Floor point of every pixel, and the level of the empty floor there.
+    floor: Vec<(DVec2, f64)>,
+    /// What stands or lies on the floor.
+    pub(crate) things: Vec<Thing>,
+    /// Brightness of everything.
+    pub(crate) gain: f64,
+    /// All is seen shifted by this.
+    pub(crate) bump_px: (i32, i32),
+    frames: u64,
+    chance: u64,
+}
+
+/// Something dark.
+#[derive(Clone, Copy)]
+pub(crate) enum Thing {
+    Disc {
+        at_m: DVec2,
+        radius_m: f64,
+    },
+    Pole {
+        at_m: DVec2,
+        radius_m: f64,
+        height_m: f64,
+    },
+}
+
+impl Thing {
+    /// A disc of 0.3 m.
+    pub(crate) fn disc(at_m: DVec2) -> Self {
+        Self::Disc {
+            at_m,
+            radius_m: 0.15,
+        }
+    }
+
+    pub(crate) fn pole(at_m: DVec2) -> Self {
+        Self::Pole {
+            at_m,
+            radius_m: 0.035,
+            height_m: 1.1,
+        }
+    }
+
+    /// Somebody who stands: legs and trunk as one thick pole.
+    pub(crate) fn person(at_m: DVec2) -> Self {
+        Self::Pole {
+            at_m,
+            radius_m: 0.2,
+            height_m: 1.75,
+        }
+    }
+}
+
+impl Room {
+    /// A camera of this size at a place, looking at about the middle, with radial terms of the picture in focal lengths.
+    pub(crate) fn new(size_px: (u32, u32), eye_m: DVec3, fov_deg: f64, k: [f64; 2]) -> Self {
+        let ahead = (DVec3::new(0.1, 0.0, 0.1) - eye_m).normalize();
+        let right = ahead.cross(DVec3::new(0.0, 0.0, -1.0)).normalize();
+        let mut room = Self {
+            fps: 15.0,
+            size_px,
+            eye_m,
+            lamp_m: DVec3::new(-1.3, 3.9, -0.6),
+            axes: [right, ahead.cross(right), ahead],
+            focal_px: f64::from(size_px.0) / 2.0 / (fov_deg.to_radians() / 2.0).tan(),
+            k,
+            floor: Vec::new(),
+            things: Vec::new(),
+            gain: 1.0,
+            bump_px: (0, 0),
+            frames: 0,
+            chance: 88_172_645_463_325_252,
+        };
+        let pixels = (0..size_px.1).flat_map(|y| (0..size_px.0).map(move |x| (x, y)));
+        room.floor = pixels
+            .map(|(x, y)| {
+                let at = room.floor_from_pixel(DVec2::new(f64::from(x), f64::from(y)));
+                (at, room.level(at))
+            })
+            .collect();
+        room
+    }
+
+    /// Where the camera sees a floor point.
+    pub(crate) fn pixel_from_floor(&self, floor_m: DVec2) -> DVec2 {
+        let to = DVec3::new(floor_m.x, 0.0, floor_m.y) - self.eye_m;
+        let [right, down, ahead] = self.axes;
+        let seen = DVec2::new(to.dot(right), to.dot(down)) / to.dot(ahead);
+        self.middle() + seen * self.bend(seen.length_squared()) * self.focal_px
+    }
+
+    fn floor_from_pixel(&self, pixel: DVec2) -> DVec2 {
+        let distorted = (pixel - self.middle()) / self.focal_px;
+        let mut straight = distorted;
+        for _ in 0..40 {
+            straight = distorted / self.bend(straight.length_squared());
+        }
+        let [right, down, ahead] = self.axes;
+        let ray = ahead + right * straight.x + down * straight.y;
+        let at = self.eye_m + ray * (-self.eye_m.y / ray.y);
+        DVec2::new(at.x, at.z)
+    }
+
+    fn bend(&self, r2: f64) -> f64 {
+        1.0 + self.k[0] * r2 + self.k[1] * r2 * r2
+    }
+
+    fn middle(&self) -> DVec2 {
+        DVec2::new(
+            f64::from(self.size_px.0) - 1.0,
+            f64::from(self.size_px.1) - 1.0,
+        ) / 2.0
+    }
+
+    /// The empty floor: lamp falloff, tiles of different brightness, joints.
+    fn level(&self, at_m: DVec2) -> f64 {
+        let to_lamp = DVec3::new(at_m.x, 0.0, at_m.y).distance(self.lamp_m);
+        let lit = (self.lamp_m.y / to_lamp).powi(3);
+        let tile = (at_m / 0.43).floor();
+        let chance = (tile.x * 12.9898 + tile.y * 78.233).sin() * 43758.547;
+        let albedo = 0.7 + 0.3 * (chance - chance.floor());
+        let joint = (at_m / 0.43 - tile - 0.5).abs().max_element() > 0.485;
+        8.0 + 170.0 * lit * albedo * if joint { 0.85 } else { 1.0 }
+    }
+
+    /// How much of a pixel's light is taken away, 0 to 1.
+    fn darkness(&self, at_m: DVec2, pixel_m: f64) -> f64 {
+        let cover =
+            |distance: f64, radius: f64| ((radius - distance) / pixel_m + 0.5).clamp(0.0, 1.0);
+        let mut dark: f64 = 0.0;
+        for thing in &self.things {
+            match *thing {
+                Thing::Disc {
+                    at_m: disc,
+                    radius_m,
+                } => {
+                    dark = dark.max(0.9 * cover(at_m.distance(disc), radius_m));
+                }
+                Thing::Pole {
+                    at_m: foot,
+                    radius_m,
+                    height_m,
+                } => {
+                    for source in [self.lamp_m, self.eye_m] {
+                        let below = DVec2::new(source.x, source.z);
+                        let tip = below + (foot - below) * (source.y / (source.y - height_m));
+                        let along = tip - foot;
+                        let t = ((at_m - foot).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+                        let wider = 1.0 + t * height_m / (source.y - height_m);
+                        let distance = at_m.distance(foot + along * t);
+                        dark = dark.max(0.9 * cover(distance, radius_m * wider));
+                    }
+                }
+            }
+        }
+        dark
+    }
+
+    /// The next frame.
+    pub(crate) fn frame(&mut self) -> Frame {
+        let (width, height) = (self.size_px.0 as i32, self.size_px.1 as i32);
+        let mut levels = Vec::with_capacity(self.floor.len());
+        for y in 0..height {
+            for x in 0..width {
+                let (u, v) = (x - self.bump_px.0, y - self.bump_px.1);
+                let (u, v) = (u.clamp(0, width - 1), v.clamp(0, height - 1));
+                let index = (v * width + u) as usize;
+                let (at_m, lit) = self.floor[index];
+                let beside = if u > 0 { index - 1 } else { index + 1 };
+                let pixel_m = self.floor[beside].0.distance(at_m);
+                let dark = self.darkness(at_m, pixel_m);
+                let noise = self.normal() * 2.0;
+                levels.push((lit * (1.0 - dark) * self.gain + noise).clamp(0.0, 255.0) as u8);
+            }
+        }
+        let frame = Frame {
+            sequence: self.frames,
+            time_secs: self.frames as f64 / self.fps,
+            width_px: self.size_px.0,
+            height_px: self.size_px.1,
+            luma: Luma::Eight(levels),
+        };
+        self.frames += 1;
+        frame
+    }
+
+    /// Nearly normal chance: four uniform numbers of one draw.
+    fn normal(&mut self) -> f64 {
+        self.chance ^= self.chance << 13;
+        self.chance ^= self.chance >> 7;
+        self.chance ^= self.chance << 17;
+        let sum: u64 = (0..4).map(|i| self.chance >> (16 * i) & 0xffff).sum();
+        (sum as f64 / 65536.0 - 2.0) * 1.73
+    }
+}

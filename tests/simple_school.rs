@@ -1,0 +1,251 @@
+//! The simple school (`flock_simple`) as it lives: closed forms where there are some, and the shipped scene.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
+
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+use shoal::behavior::actions::flock_simple::{FlockSimple, Leader};
+use shoal::behavior::{ActionParams, MindParams, NeedParams};
+use shoal::geometry::Surface;
+use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
+use shoal::site::load;
+use shoal::world::{BodyParams, MotionParams, Observation, PerceptionParams, PoolParams};
+
+const HZ: f32 = 60.0;
+const SPEED_MPS: f32 = 0.5;
+
+fn params() -> SimulationParams {
+    SimulationParams {
+        tick_hz: HZ,
+        seed: 3,
+        threads: 1,
+        ..SimulationParams::default()
+    }
+}
+
+/// A species that does nothing else, in a pool far larger than its ways.
+fn species(name: &str, count: u32, action: FlockSimple) -> SpeciesDescription {
+    SpeciesDescription {
+        name: name.into(),
+        count,
+        body: BodyParams {
+            radius_m: 0.03,
+            size_spread: 0.0,
+            ..BodyParams::default()
+        },
+        motion: MotionParams {
+            cruise_mps: SPEED_MPS,
+            boost_mps: SPEED_MPS,
+            min_speed_mps: 0.0,
+            max_force_n: 50.0,
+            response_secs: 0.0,
+            max_turn_rate_dps: 90.0,
+            level_secs: 0.0,
+            ..MotionParams::default()
+        },
+        perception: PerceptionParams {
+            sight_radius_m: 20.0,
+            prey_sight_radius_m: 20.0,
+            field_of_view_deg: 360.0,
+            size_gain: 0.0,
+        },
+        relations: BTreeMap::from([("leader".into(), vec!["chief".into()])]),
+        mind: MindParams {
+            actions: BTreeMap::from([("school".into(), ActionParams::FlockSimple(action))]),
+            needs: vec![NeedParams {
+                name: "school".into(),
+                actions: vec!["school".into()],
+                ..NeedParams::default()
+            }],
+            ..MindParams::default()
+        },
+        ..SpeciesDescription::default()
+    }
+}
+
+fn pool(species: Vec<SpeciesDescription>) -> Simulation {
+    let scene = SceneDescription {
+        surface: Surface {
+            width_m: 60.0,
+            height_m: 60.0,
+            ..Surface::default()
+        },
+        pool: PoolParams {
+            surface_depth_m: 0.0,
+            ground_depth_m: 4.0,
+            ..PoolParams::default()
+        },
+        species,
+        ..SceneDescription::default()
+    };
+    Simulation::new(&scene, &params()).unwrap()
+}
+
+fn live(simulation: &mut Simulation, secs: f32) {
+    for _ in 0..(secs * HZ) as u32 {
+        simulation.step(&Observation::default());
+    }
+}
+
+fn place(simulation: &Simulation, index: usize) -> Vec3 {
+    simulation.world().agents.bodies[index].position_m
+}
+
+const GOAL: Vec3 = Vec3::new(4.0, -2.0, 0.0);
+
+fn to_goal() -> FlockSimple {
+    FlockSimple {
+        weight: 20.0,
+        goals_m: vec![GOAL.into()],
+        ..FlockSimple::default()
+    }
+}
+
+#[test]
+fn one_alone_goes_straight_to_its_goal_in_the_time_that_takes_and_stops() {
+    let mut simulation = pool(vec![species("fish", 1, to_goal())]);
+    assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.0), Vec3::X));
+    // 4 m − 0.055 m at 0.5 m/s.
+    live(&mut simulation, 7.8);
+    assert!(
+        (place(&simulation, 0).x - 3.9).abs() < 0.02,
+        "{}",
+        place(&simulation, 0)
+    );
+    live(&mut simulation, 3.0);
+    let body = simulation.world().agents.bodies[0];
+    assert!(body.velocity_mps.length() < 1e-3, "{}", body.velocity_mps);
+    let left = body.position_m.distance(GOAL);
+    assert!(left < 0.055 && left > 0.0, "stands {left} m off");
+}
+
+#[test]
+fn it_turns_step_by_step_as_fast_as_it_can_and_no_farther_than_the_cosine_asks() {
+    let mut simulation = pool(vec![species("fish", 1, to_goal())]);
+    // The goal is abeam and far, so its direction hardly changes while it turns, a quarter circle at 90°/s.
+    assert!(simulation.place(0, Vec3::new(4.0, -2.0, -20.0), Vec3::X));
+    let mut before = 0.0f32;
+    for tick in 0..120 {
+        live(&mut simulation, 1.01 / HZ);
+        let forward = simulation.world().agents.bodies[0].forward;
+        let turned = Vec3::X.angle_between(forward).to_degrees();
+        assert!(turned - before < 1.6, "tick {tick}: {before} to {turned}");
+        before = turned;
+    }
+    // Straight on from where the cosine to the goal exceeds 0.95.
+    let aligned = 90.0 - 0.95f32.acos().to_degrees();
+    assert!(
+        before > aligned - 2.0 && before < 91.0,
+        "{before}, from {aligned} on it may stop turning"
+    );
+}
+
+#[test]
+fn two_too_near_part_until_they_are_as_far_as_the_rule_says() {
+    let both = FlockSimple {
+        goals_m: vec![],
+        cohesion_m: 100.0,
+        centroid_radius_m: 200.0,
+        ..to_goal()
+    };
+    let mut simulation = pool(vec![species("fish", 2, both)]);
+    assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.1), Vec3::X));
+    assert!(simulation.place(1, Vec3::new(0.0, -2.0, -0.1), Vec3::X));
+    let apart = |s: &Simulation| place(s, 0).distance(place(s, 1));
+    live(&mut simulation, 5.0);
+    assert!(apart(&simulation) > 0.447, "{}", apart(&simulation));
+}
+
+/// A chief whose goal lies ahead and followers who come from aside.
+fn led(leader: Leader) -> Simulation {
+    let follower = FlockSimple {
+        leader,
+        goals_m: vec![],
+        weight: 20.0,
+        separation_m: 0.0,
+        alignment_radius_m: 0.0,
+        cohesion_m: 100.0,
+        centroid_radius_m: 200.0,
+        aligned_cos: 0.999_9,
+        ..FlockSimple::default()
+    };
+    let chief = FlockSimple {
+        separation_m: 0.0,
+        alignment_radius_m: 0.0,
+        cohesion_m: 100.0,
+        centroid_radius_m: 200.0,
+        ..to_goal()
+    };
+    let mut simulation = pool(vec![
+        species("chief", 1, chief),
+        species("fish", 1, follower),
+    ]);
+    assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.0), Vec3::X));
+    assert!(simulation.place(1, Vec3::new(0.0, -2.0, 3.0), Vec3::X));
+    live(&mut simulation, 3.0);
+    simulation
+}
+
+#[test]
+fn a_leader_gives_its_goal_or_its_position() {
+    for leader in [Leader::Goal, Leader::Position] {
+        let simulation = led(leader);
+        let bodies = &simulation.world().agents.bodies;
+        let (chief, fish) = (&bodies[0], &bodies[1]);
+        let to_goal = (GOAL - fish.position_m).normalize();
+        let to_chief = (chief.position_m - fish.position_m).normalize();
+        assert!(
+            to_goal.angle_between(to_chief) > 0.2,
+            "a test that tells them apart"
+        );
+        let (wanted, other) = match leader {
+            Leader::Goal => (to_goal, to_chief),
+            _ => (to_chief, to_goal),
+        };
+        assert!(
+            fish.intent.heading.angle_between(wanted) < 0.05,
+            "{leader:?}"
+        );
+        assert!(fish.forward.angle_between(other) > 0.1, "{leader:?}");
+    }
+}
+
+#[test]
+fn the_shipped_school_follows_its_leader_round_and_stays_together() {
+    let site = load(None, Some("simple_school")).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(site.warnings, []);
+    for seed in [1, 2, 3] {
+        let run = SimulationParams { seed, ..params() };
+        let mut simulation = Simulation::new(&site.description(), &run).unwrap();
+        let of = |simulation: &Simulation, name: &str| -> Vec<Vec3> {
+            let world = simulation.world();
+            let agents = &world.agents;
+            let is_named = |i: &usize| world.species[usize::from(agents.species[*i])].name == name;
+            let found = (0..agents.len()).filter(is_named);
+            found.map(|i| agents.bodies[i].position_m).collect()
+        };
+        live(&mut simulation, 15.0);
+        let mut quarters = [false; 4];
+        let (mut widest, mut farthest) = (0.0f32, 0.0f32);
+        for _ in 0..60 {
+            live(&mut simulation, 1.0);
+            let fish = of(&simulation, "simple_fish");
+            let leader = of(&simulation, "simple_leader")[0];
+            quarters[usize::from(leader.x > 0.0) + 2 * usize::from(leader.z > 0.0)] = true;
+            let middle = fish.iter().sum::<Vec3>() / fish.len() as f32;
+            let mean = fish.iter().map(|p| p.distance(middle)).sum::<f32>() / fish.len() as f32;
+            widest = widest.max(mean);
+            farthest = farthest.max(middle.distance(leader));
+        }
+        assert_eq!(
+            quarters, [true; 4],
+            "seed {seed}: the leader makes its rounds"
+        );
+        assert!(widest < 0.9, "seed {seed}: the school is {widest} m wide");
+        assert!(
+            farthest < 2.0,
+            "seed {seed}: its middle is {farthest} m off"
+        );
+    }
+}

@@ -1,0 +1,519 @@
+//! The pool live, as a visitor and a technician meet it: `shoal run` on a real X server (Xvfb) with software Vulkan, and
+//! without a display.
+//!
+//! Needs Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver; what is not there is said loudly and skipped.
+
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test says what it skips and ends where it fails"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Never reached on a machine that works at all; what is measured is told, not asserted.
+const PATIENCE: Duration = Duration::from_secs(240);
+/// A small picture: these tests are about windows, not about beauty.
+const SITE: &str = r#"
+[surface]
+width_m = 4.0
+height_m = 3.0
+
+[[outputs]]
+monitor = "MONITOR"
+width_px = 320
+height_px = 240
+"#;
+
+/// Tests with a display run one after another: software rendering needs the whole machine.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a program can be started; says loudly when not.
+fn has_program(name: &str) -> bool {
+    let found = Command::new(name).arg("-version").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED: {name} is not installed");
+    }
+    found
+}
+
+/// An X server of its own.
+struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    /// `None`, and said, where a program is missing.
+    fn start() -> Option<Self> {
+        let programs = ["Xvfb", "import", "xdotool"];
+        if !programs.map(has_program).into_iter().all(|found| found) {
+            return None;
+        }
+        // Numbers by process, so that runs side by side do not meet; a lock that is held moves on.
+        let first = 100 + std::process::id() % 20_000;
+        (0..20).find_map(|n| Self::on(first + n))
+    }
+
+    fn on(number: u32) -> Option<Self> {
+        let name = format!(":{number}");
+        let mut server = Command::new("Xvfb")
+            .args([&name, "-screen", "0", "640x480x24", "-nolisten", "tcp"])
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb starts");
+        let socket = PathBuf::from(format!("/tmp/.X11-unix/X{number}"));
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if server.try_wait().expect("a child can be asked").is_some() {
+                return None;
+            }
+            if socket.exists() {
+                return Some(Self { server, name });
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let _ = server.kill();
+        let _ = server.wait();
+        panic!("Xvfb does not come up");
+    }
+
+    fn number(&self) -> u32 {
+        self.name[1..].parse().expect("a number")
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let done = Command::new(program)
+            .args(arguments)
+            .env("DISPLAY", &self.name)
+            .output()
+            .expect("the program starts");
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{program} {arguments:?}: {errors}");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    /// A photograph of the whole screen.
+    fn photograph(&self, folder: &Path, name: &str) -> image::RgbImage {
+        let path = folder.join(format!("{name}.png"));
+        let file = path.to_str().expect("a path in text");
+        self.run("import", &["-window", "root", file]);
+        image::open(&path).expect("a picture").into_rgb8()
+    }
+
+    /// Photographs until one is neither black nor the one before.
+    fn photograph_new(
+        &self,
+        folder: &Path,
+        name: &str,
+        before: Option<&image::RgbImage>,
+    ) -> image::RgbImage {
+        let begun = Instant::now();
+        loop {
+            let now = self.photograph(folder, name);
+            let changed = before.is_none_or(|before| changed_share(before, &now) > 0.02);
+            if luminance(&now) > 0.05 && changed {
+                return now;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{name}: no new picture comes");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _gone = self.server.kill().and_then(|()| self.server.wait());
+    }
+}
+
+/// Mean brightness as encoded, 0..1.
+fn luminance(picture: &image::RgbImage) -> f64 {
+    let sum: f64 = picture
+        .pixels()
+        .map(|p| 0.2126 * f64::from(p[0]) + 0.7152 * f64::from(p[1]) + 0.0722 * f64::from(p[2]))
+        .sum();
+    sum / 255.0 / f64::from(picture.width() * picture.height())
+}
+
+/// Share of pixels that differ clearly.
+fn changed_share(a: &image::RgbImage, b: &image::RgbImage) -> f64 {
+    let changed = a
+        .pixels()
+        .zip(b.pixels())
+        .filter(|(a, b)| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 12));
+    changed.count() as f64 / f64::from(a.width() * a.height())
+}
+
+/// `shoal run`, with everything it says.
+struct Pool {
+    child: Child,
+    said: Arc<Mutex<String>>,
+}
+
+impl Pool {
+    fn start(display: Option<&str>, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shoal"));
+        command
+            .args(["--log", "info"])
+            .args(arguments)
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("WAYLAND_SOCKET")
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped());
+        if let Some(display) = display {
+            command.env("DISPLAY", display);
+        }
+        let mut child = command.spawn().expect("shoal starts");
+        let said = Arc::new(Mutex::new(String::new()));
+        let (heard, lines) = (
+            Arc::clone(&said),
+            BufReader::new(child.stderr.take().expect("piped")),
+        );
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                let mut heard = heard.lock().unwrap();
+                heard.push_str(&line);
+                heard.push('\n');
+            }
+        });
+        Self { child, said }
+    }
+
+    fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    fn wait_for(&mut self, words: &str, times: usize) {
+        let begun = Instant::now();
+        while self.said().matches(words).count() < times {
+            let ended = self.child.try_wait().expect("a child can be asked");
+            assert!(
+                ended.is_none() && begun.elapsed() < PATIENCE,
+                "never said '{words}' {times} times ({ended:?}):\n{}",
+                self.said()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &self.child.id().to_string()])
+            .status()
+            .expect("kill starts");
+        assert!(sent.success());
+    }
+
+    fn ended(&mut self) -> (ExitStatus, Duration) {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if let Some(status) = self.child.try_wait().expect("a child can be asked") {
+                return (status, begun.elapsed());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("does not end:\n{}", self.said());
+    }
+
+    /// Ends by this and says how long it took: the promise is two seconds, which a loaded machine may miss.
+    #[track_caller]
+    fn ends_well(&mut self, by: &str) {
+        let (status, took) = self.ended();
+        eprintln!("ended by {by} within {:.2} s", took.as_secs_f64());
+        assert_eq!(status.code(), Some(0), "{by}:\n{}", self.said());
+        assert!(!self.said().contains("panicked"), "{}", self.said());
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let _gone = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    fn site(&self, monitor: &str) -> String {
+        let path = self.file("site.toml");
+        std::fs::write(&path, SITE.replace("MONITOR", monitor)).expect("a file can be written");
+        path
+    }
+}
+
+fn has_adapter() -> bool {
+    match shoal::render::Gpu::headless() {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("SKIPPED: {error}");
+            false
+        }
+    }
+}
+
+const SYNTHETIC: [&str; 2] = ["--camera", "synthetic:3"];
+
+#[test]
+fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let site = folder.site("no-such-projector");
+    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
+    let mut pool = Pool::start(Some(&display.name), &arguments);
+    pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
+    let first = display.photograph_new(folder.path(), "first", None);
+    let second = display.photograph_new(folder.path(), "second", Some(&first));
+    for picture in [&first, &second] {
+        let mean = luminance(picture);
+        // Encoded once, as in a file: twice or never would be paler or darker than this.
+        assert!((0.42..0.72).contains(&mean), "mean luminance {mean}");
+        eprintln!("mean luminance {mean:.3}");
+        // Every corner is water: the picture fills the screen.
+        for (x, y) in [(0, 0), (600, 0), (0, 440), (600, 440)] {
+            let corner = image::imageops::crop_imm(picture, x, y, 40, 40).to_image();
+            assert!(luminance(&corner) > 0.03, "black at {x}, {y}");
+        }
+    }
+    let window = display.run(
+        "xdotool",
+        &["search", "--name", "Shoal", "getwindowgeometry"],
+    );
+    assert!(
+        window.contains("640x480") && window.contains("0,0"),
+        "{window}"
+    );
+    assert!(
+        pool.said()
+            .contains("'no-such-projector' is not there; 'screen' is taken"),
+        "{}",
+        pool.said()
+    );
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+}
+
+#[test]
+fn escape_ends_it() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let site = folder.site("");
+    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
+    let mut pool = Pool::start(Some(&display.name), &arguments);
+    display.photograph_new(folder.path(), "shown", None);
+    display.run("xdotool", &["key", "Escape"]);
+    pool.ends_well("Escape");
+}
+
+#[test]
+fn the_demo_opens_a_window_where_there_is_a_display() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let arguments = ["demo", "--size", "320x240"];
+    let mut pool = Pool::start(Some(&display.name), &arguments);
+    pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
+    display.photograph_new(folder.path(), "demo", None);
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+}
+
+#[test]
+fn a_lost_device_comes_back() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let site = folder.site("");
+    let arguments = [&["run", &site, "--lose-device-after", "3"][..], &SYNTHETIC].concat();
+    let mut pool = Pool::start(Some(&display.name), &arguments);
+    pool.wait_for("picture: 320x240 px", 2);
+    assert!(pool.said().contains("the graphics device failed: lost"));
+    let after = display.photograph_new(folder.path(), "after", None);
+    display.photograph_new(folder.path(), "alive", Some(&after));
+    pool.signal("INT");
+    pool.ends_well("SIGINT");
+}
+
+#[test]
+fn changed_files_are_taken_over_or_refused_while_it_runs() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let site = folder.site("");
+    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
+    let mut pool = Pool::start(Some(&display.name), &arguments);
+    display.photograph_new(folder.path(), "before", None);
+    std::fs::create_dir(folder.path().join("scenes")).expect("a folder can be made");
+    let scene = |text: &str| {
+        std::fs::write(folder.file("scenes/pool.toml"), text).expect("a file can be written");
+    };
+    // Without sharks every later species has another number: pool and picture change together.
+    scene(
+        "[[obstacles]]\nshape = \"sphere\"\ncenter_m = [0.0, -0.8, 0.0]\nradius_m = 0.4\n\n[population]\ntrout = 5\n",
+    );
+    pool.wait_for("changed files were taken over", 1);
+    pool.wait_for("picture: 320x240 px", 2);
+    let after = display.photograph_new(folder.path(), "after", None);
+    scene("[population]\ntrout = -5\nsalmon = \"many\"\n");
+    pool.wait_for("a command was refused", 1);
+    pool.wait_for("population.salmon", 1);
+    for part in ["pool.toml:2", "-5", "pool.toml:3"] {
+        assert!(
+            pool.said().contains(part),
+            "'{part}' is not told:\n{}",
+            pool.said()
+        );
+    }
+    display.photograph_new(folder.path(), "alive", Some(&after));
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+}
+
+#[test]
+fn a_display_that_goes_and_comes_back_is_found_again() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let site = folder.site("");
+    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
+    let mut pool = Pool::start(Some(&display.name), &arguments);
+    display.photograph_new(folder.path(), "before", None);
+    let number = display.number();
+    drop(display);
+    pool.wait_for("the pool runs without a picture until there is one", 1);
+    let begun = Instant::now();
+    let display = loop {
+        match Display::on(number) {
+            Some(display) => break display,
+            None => assert!(begun.elapsed() < PATIENCE, "no display comes back"),
+        }
+    };
+    let back = display.photograph_new(folder.path(), "back", None);
+    display.photograph_new(folder.path(), "alive", Some(&back));
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+}
+
+#[test]
+fn without_display_or_camera_the_pool_runs_and_ends_well() {
+    let folder = Folder::new();
+    let site = folder.site("");
+    let missing = format!("file:{}", folder.file("missing.y4m"));
+    let mut pool = Pool::start(None, &["run", &site, "--camera", &missing]);
+    pool.wait_for("neither WAYLAND_DISPLAY nor DISPLAY is set", 1);
+    pool.wait_for("missing.y4m", 1);
+    pool.wait_for("the pool goes on without visitors", 1);
+    assert!(pool.child.try_wait().unwrap().is_none(), "{}", pool.said());
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+}
+
+#[test]
+fn what_run_records_gives_the_same_tracks() {
+    let folder = Folder::new();
+    // Uneven frame times, as a camera has them, through stamps; sizes and depth are kept.
+    let walk = folder.file("walk.y4m");
+    make_walk(Path::new(&walk));
+    let kept = folder.file("kept.y4m");
+    let source = format!("file:{walk}");
+    let mut pool = Pool::start(
+        None,
+        &[
+            "run",
+            "--headless",
+            "--camera",
+            &source,
+            "--record",
+            &kept,
+            "--record-secs",
+            "2.5",
+        ],
+    );
+    pool.wait_for("recorded ", 1);
+    pool.wait_for("at its end after", 1);
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+    let tracks = |source: &str, out: &str| -> Vec<String> {
+        let out = folder.file(out);
+        let done = Command::new(env!("CARGO_BIN_EXE_shoal"))
+            .args(["track", "--fast", "--camera", source, "--out", &out])
+            .output()
+            .expect("shoal starts");
+        assert!(done.status.success());
+        let text = std::fs::read_to_string(out).expect("tracks");
+        text.lines().map(str::to_owned).collect()
+    };
+    let original = tracks(&source, "original.jsonl");
+    let replayed = tracks(&format!("file:{kept}"), "replayed.jsonl");
+    assert!(replayed.len() > 50 && replayed.len() < original.len());
+    assert_eq!(replayed, original[..replayed.len()]);
+    let shadows = replayed
+        .iter()
+        .filter(|line| line.contains("\"id\""))
+        .count();
+    assert!(shadows > 20, "only {shadows} lines have a shadow");
+}
+
+/// A dark disc that walks over a lit floor, 16 bit, with uneven time stamps.
+fn make_walk(path: &Path) {
+    use shoal::camera::{Frame, Luma, Recording};
+    let mut recording = Recording::create(path, 60.0, 30.0).expect("a file can be written");
+    let (width, height) = (160, 120);
+    for n in 0..100_u16 {
+        let x = f32::from(n.saturating_sub(30)) * 2.0;
+        let level = |i: u32| {
+            let (dx, dy) = ((i % width) as f32 - x, (i / width) as f32 - 60.0);
+            let noise = (i * 7919 + u32::from(n) * 104_729) % 61;
+            let inside = n >= 30 && dx * dx + dy * dy < 12.0 * 12.0;
+            (if inside { 150 } else { 600 }) + noise as u16
+        };
+        let frame = Frame {
+            sequence: u64::from(n),
+            time_secs: f64::from(n) / 30.0 + 0.003 * f64::from(n % 3),
+            width_px: width,
+            height_px: height,
+            luma: Luma::Sixteen {
+                bits: 10,
+                levels: (0..width * height).map(level).collect(),
+            },
+        };
+        assert!(recording.write(&frame).expect("a frame can be written"));
+    }
+    recording.finish().expect("a recording can be finished");
+}
