@@ -87,6 +87,7 @@ register_actions! {
     flee_enemy::FleeEnemy,
     hunt_prey::HuntPrey,
     hide_from_enemy::HideFromEnemy,
+    shadow_follow::ShadowFollow,
     follow_flow_field::FollowFlowField,
     flock_simple::FlockSimple,
     shelter_under::ShelterUnder,

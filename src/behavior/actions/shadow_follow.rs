@@ -1,0 +1,250 @@
+//! `shadow_follow`: go along with a visitor who walks, at a distance from the shadow.
+
+use glam::Vec2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::{Action, Proposal};
+use crate::behavior::view::View;
+use crate::steering::arrive;
+use crate::world::visitors::{ShadowAtDepth, circle_at_depth};
+
+/// Go along with the nearest visitor who moves, at a distance from the edge of the shadow. Possible while one is in reach;
+/// a visitor who stands is left alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShadowFollow {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Distance that is kept from the shadow's edge. One that also evades shadows needs more than its flee distance here,
+    /// or it never comes this near.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub distance_m: f32,
+    /// How far from the shadow's edge a visitor is noticed. Longer brings more fish along.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub reach_m: f32,
+    /// Speed on the surface from which on a visitor counts as moving. Lower follows those who only shift their weight.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub walking_mps: f32,
+    /// How far ahead of the shadow's movement it aims. Short trails behind, long cuts corners.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub lead_secs: f32,
+    /// Distance from its place beside the shadow within which it slows down. Short is hasty.
+    #[schemars(range(min = 0.01, max = 50.0))]
+    pub slowing_m: f32,
+}
+
+impl Default for ShadowFollow {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            distance_m: 0.6,
+            reach_m: 2.5,
+            walking_mps: 0.15,
+            lead_secs: 0.5,
+            slowing_m: 0.3,
+        }
+    }
+}
+
+impl ShadowFollow {
+    /// The nearest shadow in reach that moves, at the fish's depth, and its velocity there.
+    fn nearest(&self, view: &View<'_>) -> Option<(ShadowAtDepth, Vec2)> {
+        let at = view.motion.position_m;
+        let scale = view.world.water.scale(at.y);
+        let mut nearest: Option<(ShadowAtDepth, Vec2)> = None;
+        for shadow in &view.world.visitors.shadows {
+            if shadow.velocity_mps.length() < self.walking_mps {
+                continue;
+            }
+            let seen = circle_at_depth(shadow, at, view.radius_m, scale);
+            let limit = nearest.map_or(self.reach_m, |(found, _)| found.distance_m);
+            if seen.distance_m < limit {
+                nearest = Some((seen, shadow.velocity_mps * scale));
+            }
+        }
+        nearest
+    }
+}
+
+impl Action for ShadowFollow {
+    type Memory = ();
+
+    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+        let (shadow, velocity) = self.nearest(view)?;
+        let too_far_m = shadow.distance_m - self.distance_m;
+        let beside_m = view.motion.position_m - shadow.away * too_far_m;
+        let lead = velocity * self.lead_secs;
+        let aim_m = beside_m + glam::Vec3::new(lead.x, 0.0, lead.y);
+        let speed = view.speed_mps(None);
+        arrive(&view.motion, aim_m, speed, self.slowing_m).map(Proposal::force)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Surface;
+    use crate::steering::Motion;
+    use crate::world::{
+        Agents, Body, Chance, Director, NeighborGrid, Observation, PoolParams, Shadow, Species,
+        Visitors, Water, World,
+    };
+    use glam::Vec3;
+
+    const EYE_M: f32 = 4.0;
+    const DEPTH_M: f32 = 1.0;
+    const RADIUS_M: f32 = 0.1;
+
+    /// One fish in the middle at a depth of a meter, where the picture is 5/4 as wide as on the surface.
+    fn world(shadows: &[(Vec2, Vec2)]) -> World {
+        let mut visitors = Visitors::default();
+        let each = shadows.iter().zip(1..);
+        visitors.take_over(&Observation {
+            time_secs: 0.0,
+            shadows: each
+                .map(|((at, velocity_mps), id)| Shadow {
+                    id,
+                    centroid_m: *at,
+                    foot_m: *at,
+                    radius_m: 0.2,
+                    velocity_mps: *velocity_mps,
+                    area_m2: 0.13,
+                    age_secs: 1.0,
+                    still_secs: 0.0,
+                    outline_m: Vec::new(),
+                })
+                .collect(),
+        });
+        let species = Species {
+            name: "fish".into(),
+            own_bit: 1,
+            bits: 1,
+            ..Species::default()
+        };
+        World {
+            water: Water {
+                surface: Surface {
+                    eye_height_m: EYE_M,
+                    ..Surface::default()
+                },
+                params: PoolParams::default(),
+            },
+            solids: Vec::new(),
+            touched_solids: Default::default(),
+            seen_solids: Default::default(),
+            species: vec![species],
+            agents: Agents {
+                ids: vec![0],
+                species: vec![0],
+                bits: vec![1],
+                sizes: vec![1.0],
+                radii_m: vec![RADIUS_M],
+                bodies: vec![Body::new(Vec3::new(0.0, -DEPTH_M, 0.0), Vec3::X, 0.0)],
+            },
+            visitors,
+            visitor_bits: 2,
+            grid: NeighborGrid::default(),
+            chance: Chance { seed: 1, tick: 0 },
+            dt_secs: 1.0 / 60.0,
+            director: Director::default(),
+            explains: false,
+        }
+    }
+
+    fn force(action: &ShadowFollow, world: &World) -> Option<Vec3> {
+        let body = &world.agents.bodies[0];
+        let flock = crate::behavior::schooling::flock_rules(&world.species[0]);
+        let fields = crate::navigation::fields::Fields::default();
+        let view = View {
+            world,
+            fields: &fields,
+            index: 0,
+            motion: Motion {
+                position_m: body.position_m,
+                velocity_mps: body.velocity_mps,
+                forward: body.forward,
+                up: body.up,
+            },
+            species: &world.species[0],
+            flock: &flock,
+            radius_m: RADIUS_M,
+            neighbors: &[],
+            nearby: &[],
+            recall: Default::default(),
+            wish: Vec3::ZERO,
+            related: 0,
+        };
+        action
+            .propose(&view, &mut ())
+            .map(|proposal| proposal.force)
+    }
+
+    /// Where a shadow has to be on the surface for its edge to be this far from the fish's hull, at the fish's depth.
+    fn at_distance(distance_m: f32) -> f32 {
+        let scale = (EYE_M + DEPTH_M) / EYE_M;
+        (distance_m + RADIUS_M) / scale + 0.2
+    }
+
+    fn without_lead() -> ShadowFollow {
+        ShadowFollow {
+            lead_secs: 0.0,
+            ..ShadowFollow::default()
+        }
+    }
+
+    #[test]
+    fn comes_near_and_keeps_its_distance() {
+        let action = without_lead();
+        let walking = Vec2::new(0.0, 0.5);
+        for (distance_m, sign) in [(2.0, 1.0), (0.2, -1.0)] {
+            let world = world(&[(Vec2::new(at_distance(distance_m), 0.0), walking)]);
+            let force = force(&action, &world).expect("a moving visitor is in reach");
+            assert!(force.x * sign > 0.1, "at {distance_m} m: {force}");
+            assert!(force.y.abs() < 1e-6 && force.z.abs() < 1e-5, "{force}");
+        }
+        let there = world(&[(Vec2::new(at_distance(action.distance_m), 0.0), walking)]);
+        let force = force(&action, &there).expect("it still applies");
+        assert!(force.length() < 1e-4, "at its place it rests: {force}");
+    }
+
+    #[test]
+    fn leads_along_with_the_walk() {
+        let action = ShadowFollow::default();
+        let place = Vec2::new(at_distance(action.distance_m), 0.0);
+        let world = world(&[(place, Vec2::new(0.0, 0.5))]);
+        let force = force(&action, &world).expect("a moving visitor is in reach");
+        assert!(force.z > 0.1 && force.x.abs() < 1e-4, "{force}");
+    }
+
+    #[test]
+    fn leaves_alone_who_stands_or_is_far() {
+        let action = without_lead();
+        let near = Vec2::new(at_distance(1.0), 0.0);
+        let slow = Vec2::X * (action.walking_mps * 0.9);
+        assert_eq!(force(&action, &world(&[(near, slow)])), None);
+        let far = Vec2::new(at_distance(action.reach_m * 1.01), 0.0);
+        assert_eq!(force(&action, &world(&[(far, Vec2::X)])), None);
+        assert_eq!(force(&action, &world(&[])), None);
+    }
+
+    #[test]
+    fn of_several_the_nearest_who_moves_counts() {
+        let action = without_lead();
+        let world = world(&[
+            (Vec2::new(at_distance(2.2), 0.0), Vec2::Y),
+            (Vec2::new(-at_distance(1.5), 0.0), Vec2::Y),
+            (Vec2::new(0.0, at_distance(0.1)), Vec2::ZERO),
+        ]);
+        let force = force(&action, &world).expect("two of them move");
+        assert!(force.x < -0.1 && force.z.abs() < 1e-5, "{force}");
+    }
+
+    #[test]
+    fn right_under_the_middle_it_gives_a_finite_force() {
+        let world = world(&[(Vec2::ZERO, Vec2::X)]);
+        let force = force(&ShadowFollow::default(), &world).expect("it is in reach");
+        assert!(force.is_finite());
+    }
+}
