@@ -11,7 +11,7 @@
 )]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,38 +53,42 @@ struct Display {
 }
 
 impl Display {
-    /// `None`, and said, where a program is missing.
+    /// On a number that the server finds free. `None`, and said, where a program is missing.
     fn start() -> Option<Self> {
         let programs = ["Xvfb", "import", "xdotool"];
         if !programs.map(has_program).into_iter().all(|found| found) {
             return None;
         }
-        // Numbers by process, so that runs side by side do not meet; a lock that is held moves on.
-        let first = 100 + std::process::id() % 20_000;
-        (0..20).find_map(|n| Self::on(first + n))
+        Some(Self::on(None))
     }
 
-    fn on(number: u32) -> Option<Self> {
-        let name = format!(":{number}");
-        let mut server = Command::new("Xvfb")
-            .args([&name, "-screen", "0", "640x480x24", "-nolisten", "tcp"])
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Xvfb starts");
-        let socket = PathBuf::from(format!("/tmp/.X11-unix/X{number}"));
+    /// On this number, or one that the server finds free; returns when the server takes clients.
+    fn on(number: Option<u32>) -> Self {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            if server.try_wait().expect("a child can be asked").is_some() {
-                return None;
+        loop {
+            let mut server = Command::new("Xvfb");
+            server.args(number.map(|number| format!(":{number}")));
+            // Without -noreset it throws out whoever comes while the client before is leaving.
+            let options = "-displayfd 1 -noreset -screen 0 640x480x24 -nolisten tcp";
+            let mut server = server
+                .args(options.split(' '))
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("Xvfb starts");
+            let mut said = String::new();
+            let mut stdout = BufReader::new(server.stdout.take().expect("piped"));
+            stdout.read_line(&mut said).expect("text");
+            if said.ends_with('\n') {
+                let name = format!(":{}", said.trim());
+                return Self { server, name };
             }
-            if socket.exists() {
-                return Some(Self { server, name });
-            }
-            std::thread::sleep(Duration::from_millis(20));
+            let ended = server.kill().and_then(|()| server.wait());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "Xvfb does not come up: {ended:?}"
+            );
+            std::thread::sleep(Duration::from_millis(200));
         }
-        let _ = server.kill();
-        let _ = server.wait();
-        panic!("Xvfb does not come up");
     }
 
     fn number(&self) -> u32 {
@@ -108,25 +112,6 @@ impl Display {
         let file = path.to_str().expect("a path in text");
         self.run("import", &["-window", "root", file]);
         image::open(&path).expect("a picture").into_rgb8()
-    }
-
-    /// Photographs until one is neither black nor the one before.
-    fn photograph_new(
-        &self,
-        folder: &Path,
-        name: &str,
-        before: Option<&image::RgbImage>,
-    ) -> image::RgbImage {
-        let begun = Instant::now();
-        loop {
-            let now = self.photograph(folder, name);
-            let changed = before.is_none_or(|before| changed_share(before, &now) > 0.02);
-            if luminance(&now) > 0.05 && changed {
-                return now;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{name}: no new picture comes");
-            std::thread::sleep(Duration::from_millis(200));
-        }
     }
 }
 
@@ -204,6 +189,31 @@ impl Pool {
                 self.said()
             );
             std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Photographs until one is neither black nor the one before.
+    fn shows(
+        &mut self,
+        display: &Display,
+        folder: &Folder,
+        name: &str,
+        before: Option<&image::RgbImage>,
+    ) -> image::RgbImage {
+        let begun = Instant::now();
+        loop {
+            let now = display.photograph(folder.path(), name);
+            let changed = before.is_none_or(|before| changed_share(before, &now) > 0.02);
+            if luminance(&now) > 0.05 && changed {
+                return now;
+            }
+            let ended = self.child.try_wait().expect("a child can be asked");
+            assert!(
+                ended.is_none() && begun.elapsed() < PATIENCE,
+                "{name}: no new picture comes ({ended:?}):\n{}",
+                self.said()
+            );
+            std::thread::sleep(Duration::from_millis(200));
         }
     }
 
@@ -287,8 +297,8 @@ fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
     let arguments = [&["run", &site][..], &SYNTHETIC].concat();
     let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
-    let first = display.photograph_new(folder.path(), "first", None);
-    let second = display.photograph_new(folder.path(), "second", Some(&first));
+    let first = pool.shows(&display, &folder, "first", None);
+    let second = pool.shows(&display, &folder, "second", Some(&first));
     for picture in [&first, &second] {
         let mean = luminance(picture);
         // Encoded once, as in a file: twice or never would be paler or darker than this.
@@ -328,7 +338,7 @@ fn escape_ends_it() {
     let site = folder.site("");
     let arguments = [&["run", &site][..], &SYNTHETIC].concat();
     let mut pool = Pool::start(Some(&display.name), &arguments);
-    display.photograph_new(folder.path(), "shown", None);
+    pool.shows(&display, &folder, "shown", None);
     display.run("xdotool", &["key", "Escape"]);
     pool.ends_well("Escape");
 }
@@ -343,7 +353,7 @@ fn the_demo_opens_a_window_where_there_is_a_display() {
     let arguments = ["demo", "--size", "320x240"];
     let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
-    display.photograph_new(folder.path(), "demo", None);
+    pool.shows(&display, &folder, "demo", None);
     pool.signal("TERM");
     pool.ends_well("SIGTERM");
 }
@@ -360,8 +370,8 @@ fn a_lost_device_comes_back() {
     let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.wait_for("picture: 320x240 px", 2);
     assert!(pool.said().contains("the graphics device failed: lost"));
-    let after = display.photograph_new(folder.path(), "after", None);
-    display.photograph_new(folder.path(), "alive", Some(&after));
+    let after = pool.shows(&display, &folder, "after", None);
+    pool.shows(&display, &folder, "alive", Some(&after));
     pool.signal("INT");
     pool.ends_well("SIGINT");
 }
@@ -376,7 +386,7 @@ fn changed_files_are_taken_over_or_refused_while_it_runs() {
     let site = folder.site("");
     let arguments = [&["run", &site][..], &SYNTHETIC].concat();
     let mut pool = Pool::start(Some(&display.name), &arguments);
-    display.photograph_new(folder.path(), "before", None);
+    pool.shows(&display, &folder, "before", None);
     std::fs::create_dir(folder.path().join("scenes")).expect("a folder can be made");
     let scene = |text: &str| {
         std::fs::write(folder.file("scenes/pool.toml"), text).expect("a file can be written");
@@ -387,7 +397,7 @@ fn changed_files_are_taken_over_or_refused_while_it_runs() {
     );
     pool.wait_for("changed files were taken over", 1);
     pool.wait_for("picture: 320x240 px", 2);
-    let after = display.photograph_new(folder.path(), "after", None);
+    let after = pool.shows(&display, &folder, "after", None);
     scene("[population]\ntrout = -5\nsalmon = \"many\"\n");
     pool.wait_for("a command was refused", 1);
     pool.wait_for("population.salmon", 1);
@@ -398,7 +408,7 @@ fn changed_files_are_taken_over_or_refused_while_it_runs() {
             pool.said()
         );
     }
-    display.photograph_new(folder.path(), "alive", Some(&after));
+    pool.shows(&display, &folder, "alive", Some(&after));
     pool.signal("TERM");
     pool.ends_well("SIGTERM");
 }
@@ -413,19 +423,50 @@ fn a_display_that_goes_and_comes_back_is_found_again() {
     let site = folder.site("");
     let arguments = [&["run", &site][..], &SYNTHETIC].concat();
     let mut pool = Pool::start(Some(&display.name), &arguments);
-    display.photograph_new(folder.path(), "before", None);
+    pool.shows(&display, &folder, "before", None);
     let number = display.number();
     drop(display);
     pool.wait_for("the pool runs without a picture until there is one", 1);
-    let begun = Instant::now();
-    let display = loop {
-        match Display::on(number) {
-            Some(display) => break display,
-            None => assert!(begun.elapsed() < PATIENCE, "no display comes back"),
-        }
+    let display = Display::on(Some(number));
+    let back = pool.shows(&display, &folder, "back", None);
+    pool.shows(&display, &folder, "alive", Some(&back));
+    pool.signal("TERM");
+    pool.ends_well("SIGTERM");
+}
+
+/// An X server that lets nobody in, as one that is just beginning or ending.
+#[test]
+fn a_display_that_gives_no_window_is_asked_again() {
+    let _turn = turn();
+    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+        return;
     };
-    let back = display.photograph_new(folder.path(), "back", None);
-    display.photograph_new(folder.path(), "alive", Some(&back));
+    let number = display.number();
+    drop(display);
+    let socket = format!("/tmp/.X11-unix/X{number}");
+    // The one that was there may have left its own behind.
+    let _ = std::fs::remove_file(&socket);
+    let listener = std::os::unix::net::UnixListener::bind(&socket).expect("the socket is free");
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let refusing = std::thread::spawn(move || {
+        while listener.accept().is_ok() {
+            if stopped.load(std::sync::atomic::Ordering::Relaxed) {
+                return;
+            }
+        }
+    });
+    let folder = Folder::new();
+    let site = folder.site("");
+    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
+    let mut pool = Pool::start(Some(&format!(":{number}")), &arguments);
+    pool.wait_for("there is no window", 2);
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let _last = std::os::unix::net::UnixStream::connect(&socket);
+    refusing.join().expect("it ends");
+    std::fs::remove_file(&socket).expect("the socket is ours");
+    let display = Display::on(Some(number));
+    pool.shows(&display, &folder, "shown", None);
     pool.signal("TERM");
     pool.ends_well("SIGTERM");
 }

@@ -17,6 +17,9 @@ use super::tell;
 
 /// Exit code with which the child says that it has told its error, and that starting it again is of no use here.
 pub(super) const TOLD: u8 = 3;
+/// Exit code with which the child says that it got no window and is to be started again, in which the windowing library
+/// may be tried once more.
+pub(super) const NO_WINDOW: u8 = 4;
 /// How often the child is looked after.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long the child may take to end; its own threads have less.
@@ -54,6 +57,8 @@ pub(super) fn keep(
         match status.code() {
             Some(0) => return Ok(ExitCode::SUCCESS),
             Some(code) if code == i32::from(TOLD) => return Ok(ExitCode::from(1)),
+            // It has waited long enough for a picture itself.
+            Some(code) if code == i32::from(NO_WINDOW) => continue,
             _ => {}
         }
         let how = describe(status);
@@ -149,6 +154,12 @@ mod tests {
     fn a_crash_starts_it_again_with_its_count() {
         // `sh -c SCRIPT --kept N`: $0 is --kept, $1 the count. Crashes twice, then ends well.
         let script = r#"[ "$0" = --kept ] || exit 3; case $1 in 0) exit 1;; 1) kill -SEGV $$;; 2) exit 0;; *) exit 3;; esac"#;
+        assert_eq!(kept(script, &Stop::default()).unwrap(), ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn a_window_that_does_not_come_is_tried_for_ever() {
+        let script = r#"case $1 in 9) exit 0;; *) exit 4;; esac"#;
         assert_eq!(kept(script, &Stop::default()).unwrap(), ExitCode::SUCCESS);
     }
 

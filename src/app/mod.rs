@@ -53,7 +53,7 @@ use cli::{
 use live::capture::AtEnd;
 use live::window::WindowWish;
 use live::{Plan, RecordPlan, display};
-use run::{Documents, PictureOptions, RunOptions};
+use run::{Documents, Ended, PictureOptions, RunOptions};
 use tracks_file::TracksFile;
 
 /// Size of the demo's picture where it is drawn into a folder.
@@ -246,9 +246,12 @@ fn run_command(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<Ex
         seconds: arguments.seconds,
         documents: Some(documents),
         commands: arguments.commands,
+        restarts: arguments.kept,
     };
-    run::run(options, stop)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(match run::run(options, stop)? {
+        Ended::Asked => ExitCode::SUCCESS,
+        Ended::WithoutWindow => ExitCode::from(keeper::NO_WINDOW),
+    })
 }
 
 fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
@@ -271,6 +274,7 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
             seconds: arguments.seconds,
             documents: Some(documents(&arguments.site, None, arguments.size)?),
             commands: None,
+            restarts: None,
         };
         run::run(options, stop_on_signals()?)?;
         return Ok(ExitCode::SUCCESS);

@@ -29,6 +29,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pauses between looks for a display.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The longest time without a window where a display answered but gave none.
+const LONGEST_WITHOUT_WINDOW: Duration = Duration::from_secs(60);
 
 /// What runs, and how it is shown.
 pub struct RunOptions {
@@ -42,6 +44,8 @@ pub struct RunOptions {
     pub documents: Option<Documents>,
     /// A file of commands, `-` for standard input.
     pub commands: Option<PathBuf>,
+    /// How often this process was started again by its parent, where it has one that would do so once more.
+    pub restarts: Option<u64>,
 }
 
 /// The files of a site, which are taken over when they are changed.
@@ -64,12 +68,21 @@ pub struct PictureOptions {
     pub lose_device_after: Option<u64>,
 }
 
+/// How a run ended in good order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was asked to, or its time was over.
+    Asked,
+    /// There was no window; in a process of its own the next run may get one.
+    WithoutWindow,
+}
+
 /// Runs until `stop` is set, the window is closed or the time is over.
 ///
 /// # Errors
 /// When a recording cannot be begun, or the program has to end for the service manager to start it afresh: too many
 /// panics, a thread that hangs, a graphics driver that does not come back. A lack of camera or display is no error.
-pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<()> {
+pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<Ended> {
     if let Some(record) = &options.plan.record {
         let path = record.path.display();
         tell(&format!("recording: {path}, at most {} s", record.secs));
@@ -98,9 +111,13 @@ pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<()> {
     if let Some((commands, sender)) = options.commands.zip(sender.clone()) {
         told::listen(&commands, sender, Arc::clone(live.crew.stop()))?;
     }
+    let mut ended = Ended::Asked;
     match pictures.zip(window) {
         Some((pictures, (wish, lose_device_after))) => {
-            shown(&mut live, pictures, wish, (lose_device_after, sender))?;
+            ended = shown(&mut live, pictures, wish, (lose_device_after, sender))?;
+            if ended == Ended::WithoutWindow {
+                live_without_window(&live.crew, options.restarts);
+            }
         }
         None => {
             tell("picture: none (--headless)");
@@ -110,11 +127,25 @@ pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<()> {
         }
     }
     let (observed, submitted, drawn) = (live.observed, live.submitted, live.drawn);
-    let ended = live.crew.end();
+    let asked = live.crew.stop().load(Ordering::Relaxed);
+    live.crew.end()?;
     summarize("frame to observation", &observed);
     summarize("frame to picture", &submitted);
     summarize("drawing a picture", &drawn);
-    ended
+    Ok(if asked { Ended::Asked } else { ended })
+}
+
+/// The pool lives on unseen until it is worth asking for a window again, which takes a new process: the windowing library
+/// cannot be started twice in one. A process that is nobody's child goes on for ever.
+fn live_without_window(crew: &Crew, restarts: Option<u64>) {
+    let pause = restarts.map(|restarts| {
+        let doublings = u32::try_from(restarts).unwrap_or(u32::MAX).min(7);
+        (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_WITHOUT_WINDOW)
+    });
+    let begun = Instant::now();
+    while crew.watch() && pause.is_none_or(|pause| begun.elapsed() < pause) {
+        std::thread::sleep(LOOK_EVERY);
+    }
 }
 
 /// Takes changed files over while the pool runs; whoever else wants something changed is given a sender.
@@ -146,7 +177,7 @@ fn shown(
     pictures: Arc<Pictures>,
     wish: WindowWish,
     (lose_device_after, sender): (Option<u64>, Option<CommandSender>),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Ended> {
     let link: Arc<WindowLink> = Arc::default();
     let drawn_on = Arc::clone(&link);
     let open: Opener = Box::new(move || {
@@ -162,7 +193,7 @@ fn shown(
 
     wait_for_display(&live.crew);
     if !live.crew.watch() {
-        return Ok(());
+        return Ok(Ended::Asked);
     }
     let calibration = Arc::clone(&live.calibration);
     let mut on_key = |key: &_| {
@@ -173,15 +204,13 @@ fn shown(
             sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
         })
     };
-    if let Err(error) = window::run(wish, &link, &live.crew, &mut on_key) {
-        // The windowing library cannot be started twice in one process. The pool goes on; who looks after the program
-        // sees why there is no picture.
-        tracing::error!("the window is gone: {error:#}; the pool goes on without a picture");
-        while live.crew.watch() {
-            std::thread::sleep(LOOK_EVERY);
-        }
-    }
-    Ok(())
+    let Err(error) = window::run(wish, &link, &live.crew, &mut on_key) else {
+        return Ok(Ended::Asked);
+    };
+    tell(&format!(
+        "display: there is no window: {error:#}; the pool goes on without a picture"
+    ));
+    Ok(Ended::WithoutWindow)
 }
 
 /// Returns when there is a display, or the program ends.
