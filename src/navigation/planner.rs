@@ -24,8 +24,9 @@ pub struct Planner {
     routes: Vec<Route>,
     #[serde(skip)]
     searches: Vec<Search>,
+    /// Which of the searches somebody has.
     #[serde(skip)]
-    vacant: Vec<usize>,
+    taken: [bool; SEARCHES],
     /// Whose turn it is: priority from high to low, waiting since, place.
     #[serde(skip)]
     turns: Vec<(std::cmp::Reverse<u8>, u64, usize)>,
@@ -55,7 +56,7 @@ impl Planner {
         if !route.is_searching()
             && let Some(search) = route.search.take()
         {
-            self.vacant.push(search);
+            self.taken[search] = false;
         }
     }
 
@@ -79,15 +80,14 @@ impl Planner {
                 break;
             }
             let route = &mut self.routes[self.turns[turn].2];
-            let Some(place) = route.search.or_else(|| self.vacant.pop()).or_else(|| {
-                let has_room = self.searches.len() < SEARCHES;
-                has_room.then(|| {
-                    self.searches.push(Search::default());
-                    self.searches.len() - 1
-                })
-            }) else {
+            let vacant = || self.taken.iter().position(|is_taken| !is_taken);
+            let Some(place) = route.search.or_else(vacant) else {
                 continue;
             };
+            self.taken[place] = true;
+            if self.searches.len() <= place {
+                self.searches.resize_with(place + 1, Search::default);
+            }
             route.search = Some(place);
             let is_done = route.work(
                 &mut self.searches[place],
@@ -97,7 +97,7 @@ impl Planner {
             );
             if is_done {
                 route.search = None;
-                self.vacant.push(place);
+                self.taken[place] = false;
             }
         }
         self.tick += 1;
@@ -154,9 +154,7 @@ impl Planner {
             return Err(format!("the way of agent {} cannot be", bad.id >> 8));
         }
         self.searches.resize_with(SEARCHES, Search::default);
-        self.vacant = (0..SEARCHES)
-            .filter(|place| !places.contains(place))
-            .collect();
+        places.iter().for_each(|&place| self.taken[place] = true);
         for route in &mut self.routes {
             let search = route.search.map(|place| &mut self.searches[place]);
             route.resume(search, waters, &mut self.scratch);
@@ -180,7 +178,7 @@ impl Planner {
                 && let Some(search) = route.search.take()
             {
                 route.begin(route.id);
-                self.vacant.push(search);
+                self.taken[search] = false;
             }
         }
         while let Some(place) = self
