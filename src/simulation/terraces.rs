@@ -414,11 +414,7 @@ impl Simulation {
             for (kind, species) in world.species.iter().enumerate() {
                 let (bits, of) = (world.agents.bits[index], &species.relations);
                 let cost = &mut terraces.costs[kind][polygon as usize];
-                if bits & of.enemy != 0 {
-                    *cost = cost.max(1.0) + DANGER;
-                } else if bits & of.friend != 0 && *cost <= 1.0 {
-                    *cost = (*cost * DESIRE.0).max(DESIRE.1);
-                }
+                *cost = price(*cost, bits & of.enemy != 0, bits & of.friend != 0);
             }
         }
     }
@@ -484,6 +480,15 @@ fn splash(at: Vec3, speed_mps: f32) -> Splash {
     }
 }
 
+/// What a meter costs where one more is: danger outweighs desire, in whatever order they are seen.
+fn price(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
+    match (is_enemy, is_friend) {
+        (true, _) => cost.max(1.0) + DANGER,
+        (false, true) if cost <= 1.0 => (cost * DESIRE.0).max(DESIRE.1),
+        _ => cost,
+    }
+}
+
 /// The nearest place where a body is wholly in a terrace's water.
 fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
     let (low, high) = terrace.band_m(radius_m);
@@ -497,4 +502,21 @@ fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -
         }
     }
     Vec3::new(flat.x, at.y.clamp(low, high), flat.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn friends_make_water_cheaper_and_enemies_dearer_whoever_is_seen_first() {
+        let of = |each: &[(bool, bool)]| each.iter().fold(1.0, |cost, &(e, f)| price(cost, e, f));
+        let (enemy, friend, other) = ((true, false), (false, true), (false, false));
+        assert_eq!(of(&[other]), 1.0);
+        assert!(of(&[friend]) < 1.0 && of(&[friend, friend]) < of(&[friend]));
+        assert!(of(&[friend; 99]) >= DESIRE.1);
+        assert!(of(&[enemy]) > 1.0 && of(&[enemy, enemy]) > of(&[enemy]));
+        assert_eq!(of(&[friend, enemy]), of(&[enemy, friend]));
+        assert_eq!(of(&[(true, true)]), of(&[enemy]));
+    }
 }

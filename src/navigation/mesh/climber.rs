@@ -8,8 +8,8 @@ use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::links::{Abilities, Links};
-use super::rounding::round_corners;
-use super::search::{MeshPath, MeshSearch, Outcome, Place, Query};
+use super::rounding::{ROUNDED, round_corners};
+use super::search::{CORNERS, MeshPath, MeshSearch, Outcome, Place, Query};
 use super::surface::NavMesh;
 
 /// A way is searched anew no sooner. **Source**: 004 section 7.5.
@@ -246,6 +246,8 @@ impl Climber {
         };
         let corners = &self.path.points_m[..leg.end];
         let way = (climb.at.at_m, corners);
+        self.course.clear();
+        self.course.reserve(CORNERS * ROUNDED);
         let radius_m = 3.0 * climb.radius_m;
         round_corners(grounds.mesh, leg.terrace, way, radius_m, &mut self.course);
     }
@@ -497,5 +499,79 @@ mod tests {
             pull: 5.0,
         };
         assert_eq!(heads(&[elsewhere]).y, 0.0);
+    }
+
+    #[test]
+    fn another_speed_or_a_clearly_cheaper_way_is_taken_and_one_as_good_is_not() {
+        let (mesh, links) = cascade(&[SALMON]);
+        let grounds = Grounds {
+            mesh: &mesh,
+            links: &links,
+        };
+        let goal = Place {
+            terrace: 0,
+            at_m: Vec2::new(1.7, 0.5),
+        };
+        let slow = climb(Vec2::new(0.2, 0.0), goal);
+        let mut search = MeshSearch::default();
+        let mut is_taken = |climber: &mut Climber, climb: &Climb, cost: f32| {
+            let (query, mut found) = (climb.query(), MeshPath::default());
+            let outcome = search.find(&mesh, &links, &query, &mut found);
+            // A mark by which the path is known again.
+            found.cost *= cost;
+            let mark = found.cost;
+            climber.hear(climb, (&query, outcome), &mut found, grounds);
+            found.cost != mark
+        };
+        let mut climber = Climber::default();
+        assert!(is_taken(&mut climber, &slow, 1.1));
+        assert!(!is_taken(&mut climber, &slow, 0.9));
+        let fast = Climb {
+            cruise_mps: 0.9,
+            ..slow
+        };
+        assert!(is_taken(&mut climber, &fast, 1.01));
+        assert!(!is_taken(&mut climber, &fast, 0.9));
+        assert!(is_taken(&mut climber, &fast, 0.8));
+    }
+
+    #[test]
+    fn behind_a_wall_a_friend_pulls_along_the_way_to_be_swum() {
+        let outline = [
+            Vec2::new(-1.0, -1.0),
+            Vec2::new(1.0, -1.0),
+            Vec2::new(1.0, 1.0),
+            Vec2::new(-1.0, 1.0),
+        ];
+        let drawn_to = |wall: Option<f32>| {
+            let mut obstacles = Footprints::default();
+            if let Some(half) = wall {
+                obstacles.push_box(Vec2::new(0.0, 0.1), Vec2::new(half, 0.02), Vec2::X);
+            }
+            let ground = TerraceGround {
+                outline_m: &outline,
+                obstacles: &obstacles,
+                grow_m: 0.02,
+            };
+            let mesh = build(&[ground]).unwrap();
+            let place = |x, y| Place {
+                terrace: 0,
+                at_m: Vec2::new(x, y),
+            };
+            let friend = Near {
+                at: place(0.05, 0.2),
+                pull: 1.0,
+            };
+            let swimmer = climb(Vec2::ZERO, place(0.9, 0.0));
+            let around = (&[friend][..], &mut Surroundings::default());
+            let to = drawn(&swimmer, Vec2::new(0.9, 0.0), around, &mesh);
+            assert!(mesh.sees(0, Vec2::ZERO, to));
+            to.normalize().y
+        };
+        let (open, short, long) = (drawn_to(None), drawn_to(Some(0.1)), drawn_to(Some(0.6)));
+        assert!(open > 0.05, "{open}");
+        assert!(short > 0.0 && short < open, "{short} {open}");
+        // The way round is longer than anybody is drawn by.
+        assert_eq!(long, 0.0);
     }
 }

@@ -14,6 +14,8 @@ use super::funnel::straighten;
 use super::links::{Abilities, Links};
 use super::surface::{NOWHERE, NavMesh};
 
+/// A path has room for so many corners from the beginning; only longer ones take memory later.
+pub(super) const CORNERS: usize = 32;
 /// No link.
 const NO_LINK: u32 = u32::MAX;
 
@@ -360,7 +362,7 @@ impl MeshSearch {
         self.open.push(Reverse((key, place)));
     }
 
-    /// Fills in the path that was found, straightened leg by leg; empty where there is none.
+    /// Fills in the path that was found, straightened leg by leg; empty where there is none. Call it when the search has ended.
     pub fn path(&mut self, mesh: &NavMesh, links: &Links, path: &mut MeshPath) {
         path.points_m.clear();
         path.legs.clear();
@@ -369,6 +371,8 @@ impl MeshSearch {
         let Some(last) = self.nodes.get(goal as usize).copied().filter(is_found) else {
             return;
         };
+        path.points_m.reserve(CORNERS);
+        path.legs.reserve(CORNERS);
         let query = self.query;
         path.cost = last.cost + last.entry.distance(query.goal.at_m) * cost_at(&self.costs, goal);
         self.trail.clear();
