@@ -239,6 +239,7 @@ impl Simulation {
         let kinds: Vec<Option<usize>> = old_species.iter().map(same).collect();
         let (mut kept, living) = self.survivors(&kinds, &plan.counts, &departures);
         self.retain(&mut kept);
+        self.terraces.keep_only(&self.world.agents.ids);
         self.become_of(&kinds, &old_minds);
         self.bring_in(&plan.counts, &living, (&arrivals, &plan.places_m));
         self.take_over_rules(plan.rules);
