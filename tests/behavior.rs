@@ -693,6 +693,44 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
 }
 
 #[test]
+fn fish_go_aside_before_a_walker_and_not_along() {
+    let decide = |lead_secs, walks_mps: f32, fish_at: Vec3, outline_m: &[Vec2]| {
+        let evade = ActionParams::EvadeShadow(EvadeShadow {
+            lead_secs,
+            ..EvadeShadow::default()
+        });
+        let mut pool = pool(
+            vec![wants(species("fish", 1), &[("evade", evade)])],
+            &[(fish_at, Vec3::X)],
+        );
+        let mut seen = shadow(Vec2::ZERO, 0.3, 0.0);
+        seen.shadows[0].velocity_mps = Vec2::new(walks_mps, 0.0);
+        seen.shadows[0].outline_m = outline_m.to_vec();
+        pool.step(&seen);
+        *pool.decision(0)
+    };
+    let square = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)].map(Vec2::from);
+    // k = 1.2 at its depth: from here to the circle of 0.36 m and less the own radius it is 0.56 m, to the square 0.56 m too.
+    let ahead = at(1.0, 0.2);
+    for outline in [&[][..], &square] {
+        assert_eq!(decide(0.0, 1.0, ahead, outline).actions, 0, "the source's");
+        assert_eq!(decide(1.0, 0.0, ahead, outline).actions, 0, "it stands");
+        assert_eq!(decide(1.0, -1.0, ahead, outline).actions, 0, "it leaves");
+        assert_eq!(decide(0.02, 1.0, ahead, outline).actions, 0, "too late");
+        let aside = decide(1.0, 1.0, ahead, outline);
+        assert!(
+            aside.force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-3,
+            "to the side it is on, off the way: {}",
+            aside.force
+        );
+        assert!(!aside.hulk, "the shadow is not overhead yet");
+    }
+    // The way ends 1.2 m on: from there on it flees along.
+    let farther = decide(1.0, 1.0, at(2.0, 0.0), &[]);
+    assert!(farther.force.distance(Vec3::ZERO) < 1e-3 && farther.actions == 1);
+}
+
+#[test]
 fn of_several_shadows_the_nearest_counts() {
     let evade = ActionParams::EvadeShadow(EvadeShadow::default());
     let mut pool = pool(
