@@ -304,6 +304,46 @@ fn who_comes_while_the_pool_lives_comes_from_out_of_sight() {
 }
 
 #[test]
+fn who_is_given_a_name_is_there_already_and_stays_when_it_is_taken_away() {
+    let mut pool = Pool::new();
+    pool.run(30);
+    let living = |p: &Pool| p.simulation.world().agents.ids.clone();
+    let named = |p: &Pool| {
+        let world = p.simulation.world();
+        let kinds = &world.agents.species;
+        let is_nemo =
+            |kind: &u16| world.species[usize::from(*kind)].individual.as_deref() == Some("Nemo");
+        kinds.iter().position(is_nemo)
+    };
+    let before = living(&pool);
+    let places: Vec<Vec3> = pool
+        .simulation
+        .world()
+        .agents
+        .bodies
+        .iter()
+        .map(|b| b.position_m)
+        .collect();
+    let name = edit(
+        "scene:pool",
+        "individuals",
+        json!({"do": "set", "value": [{"name": "Nemo", "species": "herring"}]}),
+    );
+    pool.tell(name);
+    assert_eq!(living(&pool), before, "nobody came and nobody went");
+    let nemo = named(&pool).expect("one bears the name");
+    assert_eq!(
+        pool.simulation.world().agents.bodies[nemo].position_m,
+        places[nemo]
+    );
+    assert!(!pool.simulation.world().agents.bodies[nemo].teleported);
+    pool.run(2);
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(living(&pool), before, "all are nameless again");
+    assert_eq!(named(&pool), None);
+}
+
+#[test]
 fn species_come_and_go() {
     let mut pool = Pool::new();
     let add = json!({"command": "add_species", "name": "koi", "like": "trout", "count": 4});
