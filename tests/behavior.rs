@@ -15,6 +15,7 @@ use shoal::behavior::actions::flee_enemy::FleeEnemy;
 use shoal::behavior::actions::flock_with_relation::FlockWithRelation;
 use shoal::behavior::actions::hide_from_enemy::HideFromEnemy;
 use shoal::behavior::actions::hunt_prey::HuntPrey;
+use shoal::behavior::actions::investigate::Investigate;
 use shoal::behavior::actions::seek::{Seek, SeekTarget};
 use shoal::behavior::actions::wander::Wander;
 use shoal::behavior::{ActionParams, Combine, LimitParams, NeedKind, NeedParams};
@@ -410,6 +411,41 @@ fn only_the_own_kind_and_the_related_are_flock_mates() {
         "towards the friend, not the stranger: {}",
         pool.decision(0).force
     );
+}
+
+#[test]
+fn one_that_was_investigated_is_known_and_a_flock_mate_where_known_are() {
+    let swims_with_it = |relations: &[&str]| {
+        let look = Investigate {
+            reach_m: 3.0,
+            interest_secs: 0.0,
+            forget_secs: 1.0,
+            distance_m: 3.0,
+            ..Investigate::default()
+        };
+        let flock = FlockWithRelation {
+            relations: relations.iter().map(|&name| name.to_owned()).collect(),
+            ..FlockWithRelation::default()
+        };
+        let actions = [
+            ("look", ActionParams::Investigate(look)),
+            ("flock", ActionParams::FlockWithRelation(flock)),
+        ];
+        let mut fish = wants(species("fish", 1), &actions);
+        fish.flock.radius_m = 1.0;
+        let mut stone = species("stone", 1);
+        stone.motion.cruise_mps = 0.0;
+        let mut pool = pool(
+            vec![fish, stone],
+            &[(at(0.0, 0.0), Vec3::X), (at(1.2, 0.5), Vec3::X)],
+        );
+        tick(&mut pool);
+        assert_eq!(executed(&pool, 0), ["look"]);
+        tick(&mut pool);
+        executed(&pool, 0) == ["flock"]
+    };
+    assert!(swims_with_it(&["friend", "known"]));
+    assert!(!swims_with_it(&["friend"]), "a stranger of another kind");
 }
 
 #[test]

@@ -322,8 +322,8 @@ impl Mind {
             forces,
         } = state;
         forces.clear();
-        thoughts.senses.look(world, index, recall);
         recall.fade(world.dt_secs);
+        thoughts.senses.look(world, index, recall);
         let body = &world.agents.bodies[index];
         let view = View {
             world,
