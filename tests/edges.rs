@@ -17,7 +17,9 @@ use shoal::behavior::actions::seek::{Seek, SeekTarget};
 use shoal::behavior::actions::wander::Wander;
 use shoal::behavior::{ActionParams, Combine};
 use shoal::simulation::{SceneDescription, Simulation};
-use shoal::world::{BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, SphereParams};
+use shoal::world::{
+    BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, PolygonParams, SphereParams,
+};
 
 const Y: f32 = -0.8;
 
@@ -145,7 +147,7 @@ fn standard_and_active_need_are_put_together_in_four_ways() {
 }
 
 #[test]
-fn balls_boxes_and_rods_hide_an_enemy() {
+fn every_shape_of_rock_hides_an_enemy() {
     let decides = |obstacle: Option<ObstacleParams>, enemy_z: f32| {
         let flee = ActionParams::FleeEnemy(FleeEnemy::default());
         let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
@@ -173,6 +175,10 @@ fn balls_boxes_and_rods_hide_an_enemy() {
             from_m: [1.5, Y, -0.4],
             to_m: [1.5, Y, 0.4],
             radius_m: 0.25,
+        }),
+        ObstacleParams::Polygon(PolygonParams {
+            outline_m: vec![[1.2, -0.4], [1.9, -0.6], [1.9, 0.6], [1.2, 0.4]],
+            ..PolygonParams::default()
         }),
     ];
     assert!(decides(None, 0.0));

@@ -85,6 +85,8 @@ fn value() -> impl Strategy<Value = Value> {
             json!({"shape": "sphere", "center_m": [0.2, -0.6, 0.1], "radius_m": 0.4}),
             json!({"shape": "box", "center_m": [-0.2, -0.6, 0.1], "half_extents_m": [0.3, 0.2, 0.3]}),
             json!([{"shape": "capsule"}]),
+            json!({"shape": "polygon", "outline_m": [[0, 0], [0.5, 0.1], [0.2, 0.6]]}),
+            json!({"shape": "polygon", "outline_m": [[0, 0], [0.5, 0.1], [0.1, 0.1], [0.2, 0.6]]}),
             json!({"name": "Nemo", "species": "herring"}),
             json!([{"name": "Nemo", "species": "trout"}, {"name": "Ruby", "species": "trout"}]),
         ]),
