@@ -23,6 +23,8 @@ pub struct Decision {
     pub hulk: bool,
     /// Index of the agent that it has caught.
     pub catch: Option<u32>,
+    /// The place that it steers to, where it steers to one.
+    pub goal_m: Option<Vec3>,
     /// What others may know of where it wants to go.
     pub intent: Option<Intent>,
     /// What happens to its own needs: with a catch when that succeeds, else at once.
@@ -68,6 +70,7 @@ impl Decision {
         self.boost = stronger(self.boost, proposal.boost);
         self.hulk |= proposal.hulk;
         self.catch = self.catch.or(proposal.catch);
+        self.goal_m = self.goal_m.or(proposal.goal_m);
         self.intent = self.intent.or(proposal.intent);
         self.event = self.event.or(proposal.event);
         self.actions |= 1 << place;
@@ -80,6 +83,7 @@ impl Decision {
         both.boost = stronger(self.boost, other.boost);
         both.hulk |= other.hulk;
         both.catch = self.catch.or(other.catch);
+        both.goal_m = other.goal_m.or(self.goal_m);
         both.intent = other.intent.or(self.intent);
         both.event = self.event.or(other.event);
         both.actions |= other.actions;

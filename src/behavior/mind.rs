@@ -291,6 +291,7 @@ impl Mind {
             nearby: &thoughts.senses.nearby,
             recall: *recall,
             wish: Vec3::ZERO,
+            goal_m: None,
             related: 0,
         };
         if self.drives.any() {
@@ -330,6 +331,7 @@ impl Mind {
             .map(|place| self.needs[place].steer(&mut needs[place], &mut asking))
             .unwrap_or_default();
         asking.view.wish = wanted.force;
+        asking.view.goal_m = wanted.goal_m;
         let always = self.standard.steer(standard, &mut asking);
         let mut decision = self.join(&always, &wanted, &asking.view, &self.standard.params);
         decision.need = active.map(|place| place as u8);

@@ -152,6 +152,8 @@ pub struct View<'a> {
     pub recall: Recall,
     /// Where the active need steers to, for those who help it; zero before it has decided.
     pub wish: Vec3,
+    /// The place that the active need steers to, where it steers to one; `None` before it has decided.
+    pub goal_m: Option<Vec3>,
     /// Names that the relations of the asked action go to.
     pub related: u64,
 }
