@@ -1,19 +1,8 @@
 //! What happens at the picture's edge, how standard and active need are put together, and what every shape of rock hides.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
-mod pools;
-
 use glam::Vec3;
-use pools::{bare, wants, wide};
 use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
 use shoal::behavior::actions::flee_enemy::FleeEnemy;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
 use shoal::behavior::actions::wander::Wander;
 use shoal::behavior::{ActionParams, Combine};
 use shoal::simulation::{SceneDescription, Simulation};
@@ -21,7 +10,8 @@ use shoal::world::{
     BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, PolygonParams, SphereParams,
 };
 
-const Y: f32 = -0.8;
+use super::pools::{self, bare, wants, wide};
+use super::{Y, seek_point};
 
 fn roaming(edge: Edge) -> Simulation {
     let mut fish = wants(
@@ -98,19 +88,15 @@ fn nobody_appears_or_vanishes_in_view() {
 
 #[test]
 fn standard_and_active_need_are_put_together_in_four_ways() {
-    let seek = |x: f32, z: f32, weight| {
-        ActionParams::Seek(Seek {
-            target: SeekTarget::Point,
-            point_m: [x, Y, z],
-            weight,
-            ..Seek::default()
-        })
-    };
     let run = |combine, ticks: usize| {
-        let mut fish = wants(bare("fish", 1), "go", &[("left", seek(0.0, -9.0, 3.0))]);
+        let mut fish = wants(
+            bare("fish", 1),
+            "go",
+            &[("left", seek_point(0.0, -9.0, 3.0))],
+        );
         fish.mind
             .actions
-            .insert("right".into(), seek(0.0, 9.0, 2.0));
+            .insert("right".into(), seek_point(0.0, 9.0, 2.0));
         fish.mind.standard.actions = vec!["right".into()];
         fish.mind.standard.dither_chance = 0.25;
         fish.mind.combine = combine;
