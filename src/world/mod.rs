@@ -25,7 +25,8 @@ pub use director::{Director, Gathering};
 pub use grid::{NeighborGrid, Slots, Surroundings};
 pub use observation::{Observation, Shadow};
 pub use pool::{
-    BoxParams, CapsuleParams, ClimateParams, Edge, ObstacleParams, PoolParams, SphereParams,
+    BoxParams, CapsuleParams, ClimateParams, Edge, ObstacleParams, PolygonParams, PoolParams,
+    SphereParams,
 };
 pub use relations::{Names, Relations};
 pub use snapshot::{AgentPose, FloorTarget, Snapshot, Splash};
