@@ -25,6 +25,13 @@ const MOST_COVER: f32 = 0.95;
 /// So much badly explained floor costs as much as one spread off the expected place.
 const COSTLY_AREA_M2: f32 = 0.02;
 const EXPECTED_SPREAD_M: f32 = 0.07;
+/// However far off the expected place somebody is, that costs no more than this: people turn, and were misjudged before.
+const MOST_SURPRISE: f32 = 12.0;
+/// Who alone explains less than this may as well stand elsewhere in the blob, where they explain so much more.
+const REDUNDANT_M2: f32 = 0.06;
+const BETTER_M2: f32 = 0.1;
+/// At most about so many dark pixels that nobody explains are tried as places.
+const PLACES: usize = 40;
 /// Heights that are tried, and the least that the worst of them must cost more than the best.
 const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
 const TELLING_COST: f32 = 1.5;
@@ -45,6 +52,8 @@ pub(super) struct Member {
     pub(super) at_m: Vec2,
     /// How much more would be left unexplained without them.
     pub(super) alone_m2: f32,
+    /// Whether that is not where they were expected, and they are as if seen for the first time.
+    pub(super) found_elsewhere: bool,
 }
 
 /// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
@@ -80,6 +89,61 @@ impl GroupFinder {
         for index in 0..members.len() {
             members[index].alone_m2 = self.alone_m2(members, index, &origins);
         }
+        let least = members.iter_mut().enumerate();
+        let least = least.min_by(|a, b| a.1.alone_m2.total_cmp(&b.1.alone_m2));
+        if let Some((index, member)) = least
+            && member.alone_m2 < REDUNDANT_M2
+        {
+            self.look_elsewhere(members, index, &origins);
+        }
+    }
+
+    /// Moves somebody who is not needed where they were thought to be to where somebody is missing.
+    fn look_elsewhere(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        origins: &[Option<Origin>; 2],
+    ) {
+        self.leave_out(members, index, origins);
+        let member = members[index];
+        let without_m2 = self.pixels.wrong_m2(None);
+        if let Some(at_m) = self.missing(member.height_m, origins) {
+            let mut moved = Member {
+                expected_m: at_m,
+                at_m,
+                ..member
+            };
+            for step_m in &STEPS_M[1..] {
+                self.step_alone(&mut moved, *step_m, origins);
+            }
+            let shape = Shape::new(moved.at_m, moved.height_m, origins);
+            let alone_m2 = without_m2 - self.pixels.wrong_m2(Some(&shape));
+            if alone_m2 > member.alone_m2.max(0.0) + BETTER_M2 {
+                members[index] = Member {
+                    alone_m2,
+                    found_elsewhere: true,
+                    ..moved
+                };
+            }
+        }
+    }
+
+    /// Where one more would explain most of what nobody explains.
+    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<Vec2> {
+        let pixels = &self.pixels;
+        let unexplained = |&i: &usize| pixels.dark[i] > 0.5 && pixels.free[i] > 0.5;
+        let count = (0..pixels.dark.len()).filter(unexplained).count();
+        let places = (0..pixels.dark.len()).filter(unexplained);
+        places
+            .step_by(count.div_ceil(PLACES).max(1))
+            .map(|i| Vec2::new(pixels.x_m[i], pixels.z_m[i]))
+            .map(|at_m| {
+                let shape = Shape::new(at_m, height_m, origins);
+                (pixels.wrong_m2(Some(&shape)), at_m)
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, at_m)| at_m)
     }
 
     /// How much more would be left unexplained without a member.
@@ -102,16 +166,18 @@ impl GroupFinder {
         let origins = sight.feet.lamp_and_camera();
         let mut costs = [0.0; HEIGHTS_M.len()];
         for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
-            let mut alone = [Member {
+            let mut alone = Member {
                 expected_m: foot_m,
                 height_m,
                 at_m: foot_m,
                 alone_m2: 0.0,
-            }];
+                found_elsewhere: false,
+            };
+            self.pixels.free.fill(1.0);
             for step_m in HEIGHT_STEPS_M {
-                self.step(&mut alone, 0, step_m, &origins);
+                self.step_alone(&mut alone, step_m, &origins);
             }
-            *cost = self.cost(&alone, 0, alone[0].at_m, &origins);
+            *cost = self.cost(&alone, alone.at_m, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
@@ -167,11 +233,13 @@ impl GroupFinder {
         origins: &[Option<Origin>; 2],
     ) {
         self.leave_out(members, index, origins);
-        let mut best = (
-            self.cost(members, index, members[index].at_m, origins),
-            members[index].at_m,
-        );
-        let around = members[index].at_m;
+        self.step_alone(&mut members[index], step_m, origins);
+    }
+
+    /// The same, where the others are left out already.
+    fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) {
+        let around = member.at_m;
+        let mut best = (self.cost(member, around, origins), around);
         for direction in [
             Vec2::X,
             Vec2::NEG_X,
@@ -183,12 +251,12 @@ impl GroupFinder {
             Vec2::new(-1.0, 1.0),
         ] {
             let at_m = around + direction * step_m;
-            let cost = self.cost(members, index, at_m, origins);
+            let cost = self.cost(member, at_m, origins);
             if cost < best.0 {
                 best = (cost, at_m);
             }
         }
-        members[index].at_m = best.1;
+        member.at_m = best.1;
     }
 
     /// Covers the pixels by all members but one.
@@ -204,18 +272,10 @@ impl GroupFinder {
         }
     }
 
-    fn cost(
-        &self,
-        members: &[Member],
-        index: usize,
-        at_m: Vec2,
-        origins: &[Option<Origin>; 2],
-    ) -> f32 {
-        let member = &members[index];
+    fn cost(&self, member: &Member, at_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
         let shape = Shape::new(at_m, member.height_m, origins);
-        let off = at_m.distance_squared(member.expected_m);
-        self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2
-            + off / (EXPECTED_SPREAD_M * EXPECTED_SPREAD_M)
+        let off = at_m.distance_squared(member.expected_m) / EXPECTED_SPREAD_M.powi(2);
+        self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2 + off / (1.0 + off / MOST_SURPRISE)
     }
 }
 

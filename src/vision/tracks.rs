@@ -450,6 +450,7 @@ impl Tracker {
                             .unwrap_or(USUAL_SHARE * self.params.tallest_m),
                         at_m: visitor.state.at_m,
                         alone_m2: 0.0,
+                        found_elsewhere: false,
                     });
                 }
             }
@@ -470,10 +471,16 @@ impl Tracker {
                     .map(|(_, o)| o.at_m.distance_squared(member.at_m) / (PASSING_M * PASSING_M))
                     .fold(f32::INFINITY, f32::min);
                 let spread_m = GROUP_SPREAD_M + PASSING_SPREAD_M * (-near).exp();
-                self.visitors[number].state.update(&Measurement {
+                let measured = Measurement {
                     at_m: member.at_m,
                     covariance_m2: Mat2::from_diagonal(Vec2::splat(spread_m * spread_m)),
-                });
+                };
+                let state = &mut self.visitors[number].state;
+                if member.found_elsewhere {
+                    *state = Kalman::new(&measured);
+                } else {
+                    state.update(&measured);
+                }
             }
         }
     }
