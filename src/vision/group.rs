@@ -9,7 +9,7 @@
 
 use glam::Vec2;
 
-use super::blobs::Blob;
+use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
 use super::tracks::Sight;
 
@@ -79,7 +79,7 @@ pub(super) struct GroupFinder {
 impl GroupFinder {
     /// Moves the members of a blob to where they explain it best.
     pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
-        self.look_at(blob, sight);
+        self.look_at(&blob.bounds(), sight);
         let origins = sight.feet.lamp_and_camera();
         for &step_m in &STEPS_M {
             for index in 0..members.len() {
@@ -96,6 +96,35 @@ impl GroupFinder {
         {
             self.look_elsewhere(members, index, &origins);
         }
+    }
+
+    /// How much more is explained when the last of the members is somebody of their own, rather than a part of the one at
+    /// `index`. Looks at two blobs and what is around them.
+    pub(super) fn newcomer_m2(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        blobs: [&Blob; 2],
+        sight: &Sight<'_>,
+    ) -> f32 {
+        self.look_at(&blobs[0].bounds().around(&blobs[1].bounds()), sight);
+        let origins = sight.feet.lamp_and_camera();
+        let newcomer = members.len() - 1;
+        let mut alone = members[index];
+        self.leave_out(&members[..newcomer], index, &origins);
+        for step_m in STEPS_M {
+            self.step_alone(&mut alone, step_m, &origins);
+        }
+        let shape = Shape::new(alone.at_m, alone.height_m, &origins);
+        let wrong_m2 = self.pixels.wrong_m2(Some(&shape));
+        for step_m in STEPS_M {
+            self.step(members, index, step_m, &origins);
+            self.step(members, newcomer, step_m, &origins);
+        }
+        let new = members[newcomer];
+        self.leave_out(members, newcomer, &origins);
+        let shape = Shape::new(new.at_m, new.height_m, &origins);
+        wrong_m2 - self.pixels.wrong_m2(Some(&shape))
     }
 
     /// Moves somebody who is not needed where they were thought to be to where somebody is missing.
@@ -162,7 +191,7 @@ impl GroupFinder {
         if cut_off {
             return None;
         }
-        self.look_at(blob, sight);
+        self.look_at(&blob.bounds(), sight);
         let origins = sight.feet.lamp_and_camera();
         let mut costs = [0.0; HEIGHTS_M.len()];
         for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
@@ -200,15 +229,13 @@ impl GroupFinder {
         Some(HEIGHTS_M[best] + offset * (HEIGHTS_M[1] - HEIGHTS_M[0]))
     }
 
-    fn look_at(&mut self, blob: &Blob, sight: &Sight<'_>) {
+    fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
         let (mask, floor) = (sight.mask, sight.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
-        let (left, top) = (
-            blob.left.saturating_sub(margin),
-            blob.first.1.saturating_sub(margin),
-        );
-        let right = (blob.end.0 + margin).min(mask.width() as u32);
-        let bottom = (blob.end.1 + margin).min(mask.height() as u32);
+        let left = bounds.left.saturating_sub(margin);
+        let top = bounds.top.saturating_sub(margin);
+        let right = (bounds.right + margin).min(mask.width() as u32);
+        let bottom = (bounds.bottom + margin).min(mask.height() as u32);
         let area = (right - left) * (bottom - top);
         let step = ((area as f32 / PIXELS as f32).sqrt().ceil() as usize).max(1);
         self.pixels.clear();

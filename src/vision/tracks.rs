@@ -36,6 +36,9 @@ const EXPLAINED_SHARE: f32 = 0.5;
 /// What is smaller than this and this near to a visitor is a part of them.
 const COMPANION_AREA_M2: f32 = 0.1;
 const COMPANION_DISTANCE_M: f32 = 1.0;
+/// Somebody new explains at least so much more than those who are there, and this share of their blob.
+const NEWCOMER_M2: f32 = 0.05;
+const NEWCOMER_SHARE: f32 = 0.4;
 /// A measured place counts for so much less when the blob is shared.
 const SHARED_DOUBT: f32 = 4.0;
 /// Somebody who is not seen slows down within this time.
@@ -149,6 +152,20 @@ struct Visitor {
     /// Distance of the nearest other visitor.
     nearest_m: f32,
     track: Track,
+}
+
+impl Visitor {
+    /// Them as one of a group, where they are expected.
+    fn member(&self, params: &TrackingParams) -> Member {
+        let usual_m = USUAL_SHARE * params.tallest_m;
+        Member {
+            expected_m: self.state.at_m,
+            at_m: self.state.at_m,
+            height_m: self.profile.height_m().unwrap_or(usual_m),
+            alone_m2: 0.0,
+            found_elsewhere: false,
+        }
+    }
 }
 
 /// What a visitor has in the present frame.
@@ -343,6 +360,7 @@ impl Tracker {
                 visitor.evidence = Evidence::Shared(blob);
             }
         }
+        self.give_parts(sight);
         for (index, blob) in blobs.iter().enumerate() {
             if self.owners[index].is_some() {
                 continue;
@@ -366,6 +384,68 @@ impl Tracker {
                 .visitors
                 .iter()
                 .position(|v| known(&v) && (explains(v) || near(v)));
+        }
+    }
+
+    /// Gives blobs that belong to nobody known to a visitor near by who explains them together with their own: shadow and
+    /// body of one visitor may be seen apart, above all at the picture's edge.
+    fn give_parts(&mut self, sight: &Sight<'_>) {
+        if !sight.feet.tells_feet() {
+            return;
+        }
+        let blobs = sight.blobs.blobs();
+        for (index, blob) in blobs.iter().enumerate() {
+            let owner = self.owners[index];
+            if owner.is_some_and(|owner| self.visitors[owner].id.is_some()) {
+                continue;
+            }
+            let samples = sight.blobs.samples(blob);
+            let nearest = self.visitors.iter().enumerate();
+            let nearest = nearest
+                .filter(|(_, v)| v.id.is_some())
+                .filter_map(|(number, v)| match v.evidence {
+                    Evidence::Own(own) => Some((nearest_m(samples, v.state.at_m), number, own)),
+                    _ => None,
+                })
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((distance_m, number, own)) = nearest else {
+                continue;
+            };
+            let at_m = owner.map_or(self.cold_feet[index], |o| self.visitors[o].state.at_m);
+            // Who went away here is expected back here.
+            let is_return = self.lost.iter().any(|lost| {
+                sight.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
+                    && lost.at_m.as_vec2().distance(at_m) < COMPANION_DISTANCE_M
+            });
+            if distance_m > COMPANION_DISTANCE_M || is_return {
+                continue;
+            }
+            self.members.clear();
+            let mut known = 0;
+            let there = self.visitors.iter().enumerate();
+            for (other, visitor) in there.filter(|(_, v)| v.id.is_some()) {
+                if other == number {
+                    known = self.members.len();
+                }
+                self.members.push(visitor.member(&self.params));
+            }
+            self.members.push(Member {
+                expected_m: at_m,
+                at_m,
+                height_m: USUAL_SHARE * self.params.tallest_m,
+                alone_m2: 0.0,
+                found_elsewhere: false,
+            });
+            let pair = [&blobs[own], blob];
+            let more_m2 = self
+                .groups
+                .newcomer_m2(&mut self.members, known, pair, sight);
+            if more_m2 < NEWCOMER_M2.max(NEWCOMER_SHARE * blob.area_m2) {
+                self.owners[index] = Some(number);
+                if let Some(owner) = owner {
+                    self.visitors[owner].evidence = Evidence::Nothing;
+                }
+            }
         }
     }
 
@@ -442,16 +522,7 @@ impl Tracker {
             for (number, visitor) in self.visitors.iter().enumerate() {
                 if visitor.id.is_some() && visitor.evidence.blob() == Some(index) {
                     self.member_of.push(number);
-                    self.members.push(Member {
-                        expected_m: visitor.state.at_m,
-                        height_m: visitor
-                            .profile
-                            .height_m()
-                            .unwrap_or(USUAL_SHARE * self.params.tallest_m),
-                        at_m: visitor.state.at_m,
-                        alone_m2: 0.0,
-                        found_elsewhere: false,
-                    });
+                    self.members.push(visitor.member(&self.params));
                 }
             }
             if self.members.len() < 2 {
