@@ -30,12 +30,17 @@ const MOST_SURPRISE: f32 = 12.0;
 /// Who alone explains less than this may as well stand elsewhere in the blob, where they explain so much more.
 const REDUNDANT_M2: f32 = 0.06;
 const BETTER_M2: f32 = 0.1;
+/// Somebody not known of yet explains at least so much, this far from everybody else.
+pub(super) const UNKNOWN_M2: f32 = 0.2;
+const UNKNOWN_APART_M: f32 = 0.35;
 /// At most about so many dark pixels that nobody explains are tried as places.
 const PLACES: usize = 40;
 /// Heights that are tried, and the least that the worst of them must cost more than the best.
 const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
 const TELLING_COST: f32 = 1.5;
 const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
+/// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
+const MOST_UNTOLD_M2: f32 = 0.02;
 /// A blob that is nearer to the picture's edge may be cut off.
 const EDGE_PX: u32 = 3;
 /// Height of somebody as wide as told above.
@@ -56,6 +61,18 @@ pub(super) struct Member {
     pub(super) found_elsewhere: bool,
 }
 
+impl Member {
+    pub(super) fn new(expected_m: Vec2, height_m: f32) -> Self {
+        Self {
+            expected_m,
+            height_m,
+            at_m: expected_m,
+            alone_m2: 0.0,
+            found_elsewhere: false,
+        }
+    }
+}
+
 /// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
 /// Lists are filled up to whole blocks with pixels without area.
 #[derive(Default)]
@@ -74,6 +91,8 @@ const BLOCK: usize = 8;
 #[derive(Default)]
 pub(super) struct GroupFinder {
     pixels: Pixels,
+    /// Floor on which no shadow can be told, and its area.
+    untold: Vec<(Vec2, f32)>,
 }
 
 impl GroupFinder {
@@ -158,6 +177,58 @@ impl GroupFinder {
         }
     }
 
+    /// Somebody of usual height whom nobody knows of yet, with how much they explain: where that is most.
+    pub(super) fn unknown(
+        &mut self,
+        members: &mut Vec<Member>,
+        usual: Member,
+        blob: &Blob,
+        sight: &Sight<'_>,
+    ) -> Option<Member> {
+        let origins = sight.feet.lamp_and_camera();
+        if let [alone] = members.as_mut_slice() {
+            // Nobody was placed in this blob yet.
+            self.look_at(&blob.bounds(), sight);
+            self.pixels.free.fill(1.0);
+            for step_m in STEPS_M {
+                self.step_alone(alone, step_m, &origins);
+            }
+        }
+        self.leave_out(members, members.len(), &origins);
+        let without_m2 = self.pixels.wrong_m2(None);
+        if without_m2 < UNKNOWN_M2 {
+            return None;
+        }
+        let at_m = self.missing(usual.height_m, &origins)?;
+        let mut found = Member {
+            expected_m: at_m,
+            at_m,
+            ..usual
+        };
+        for step_m in &STEPS_M[1..] {
+            self.step_alone(&mut found, *step_m, &origins);
+        }
+        let shape = Shape::new(found.at_m, found.height_m, &origins);
+        if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 {
+            return None;
+        }
+        // Those who were known may have been drawn towards them.
+        members.push(found);
+        let last = members.len() - 1;
+        for step_m in STEPS_M {
+            for index in 0..members.len() {
+                self.step(members, index, step_m, &origins);
+            }
+        }
+        let alone_m2 = self.alone_m2(members, last, &origins);
+        let found = Member {
+            alone_m2,
+            ..members.pop()?
+        };
+        let apart = |m: &Member| m.at_m.distance(found.at_m) > UNKNOWN_APART_M;
+        (alone_m2 > UNKNOWN_M2 && members.iter().all(apart)).then_some(found)
+    }
+
     /// Where one more would explain most of what nobody explains.
     fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<Vec2> {
         let pixels = &self.pixels;
@@ -193,15 +264,14 @@ impl GroupFinder {
         }
         self.look_at(&blob.bounds(), sight);
         let origins = sight.feet.lamp_and_camera();
+        let tallest = Shape::new(foot_m, HEIGHTS_M[HEIGHTS_M.len() - 1], &origins);
+        let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
+        if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
+            return None;
+        }
         let mut costs = [0.0; HEIGHTS_M.len()];
         for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
-            let mut alone = Member {
-                expected_m: foot_m,
-                height_m,
-                at_m: foot_m,
-                alone_m2: 0.0,
-                found_elsewhere: false,
-            };
+            let mut alone = Member::new(foot_m, height_m);
             self.pixels.free.fill(1.0);
             for step_m in HEIGHT_STEPS_M {
                 self.step_alone(&mut alone, step_m, &origins);
@@ -239,12 +309,15 @@ impl GroupFinder {
         let area = (right - left) * (bottom - top);
         let step = ((area as f32 / PIXELS as f32).sqrt().ceil() as usize).max(1);
         self.pixels.clear();
+        self.untold.clear();
         for y in (top as usize..bottom as usize).step_by(step) {
             for x in (left as usize..right as usize).step_by(step) {
                 let area_m2 = floor.areas_m2()[y * mask.width() + x] * (step * step) as f32;
                 if area_m2 > 0.0 && sight.background.tells(y * mask.width() + x) {
                     let dark = mask.contains(x as i32, y as i32);
                     self.pixels.push(floor.place_m(x, y), area_m2, dark);
+                } else if area_m2 > 0.0 {
+                    self.untold.push((floor.place_m(x, y), area_m2));
                 }
             }
         }
@@ -410,6 +483,11 @@ impl Shape {
             foot_m,
             stripes: stripes.map(|stripe| stripe.unwrap_or(known)),
         }
+    }
+
+    /// Whether a point is covered rather than not.
+    fn covers(&self, at_m: Vec2) -> bool {
+        self.cover((&[at_m.x; BLOCK], &[at_m.y; BLOCK]))[0] > 0.5
     }
 
     /// How surely points are covered, 0 to almost 1.

@@ -17,7 +17,7 @@ use super::background::Background;
 use super::bits::BitMask;
 use super::blobs::{Blob, BlobFinder, Sample};
 use super::foot::FootFinder;
-use super::group::{GroupFinder, Member};
+use super::group::{GroupFinder, Member, UNKNOWN_M2};
 use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
 use super::profile::Profile;
@@ -128,6 +128,8 @@ struct Visitor {
     id: Option<u32>,
     state: Kalman,
     hits: u32,
+    /// Not told of yet, and seen only as what nobody else explains of a blob.
+    hidden: bool,
     /// When and where this body was first seen, and whether it ever left that place. Stays with the body when names
     /// are exchanged.
     born_secs: f64,
@@ -155,16 +157,18 @@ struct Visitor {
 }
 
 impl Visitor {
+    /// Whether they may be one of several in a blob.
+    fn has_place(&self) -> bool {
+        self.id.is_some() || self.hidden
+    }
+
     /// Them as one of a group, where they are expected.
     fn member(&self, params: &TrackingParams) -> Member {
         let usual_m = USUAL_SHARE * params.tallest_m;
-        Member {
-            expected_m: self.state.at_m,
-            at_m: self.state.at_m,
-            height_m: self.profile.height_m().unwrap_or(usual_m),
-            alone_m2: 0.0,
-            found_elsewhere: false,
-        }
+        Member::new(
+            self.state.at_m,
+            self.profile.height_m().unwrap_or(usual_m),
+        )
     }
 }
 
@@ -213,6 +217,8 @@ pub(super) struct Tracker {
     groups: GroupFinder,
     members: Vec<Member>,
     member_of: Vec<usize>,
+    /// Those whom nobody knew of, with the blob they are in.
+    newcomers: Vec<(usize, Member)>,
     meetings: u32,
     frames: u32,
     scenery: Vec<usize>,
@@ -237,6 +243,7 @@ impl Tracker {
             groups: GroupFinder::default(),
             members: Vec::new(),
             member_of: Vec::new(),
+            newcomers: Vec::new(),
             meetings: 0,
             frames: 0,
             scenery: Vec::new(),
@@ -347,7 +354,7 @@ impl Tracker {
     fn share_blobs(&mut self, sight: &Sight<'_>) {
         let blobs = sight.blobs.blobs();
         for visitor in &mut self.visitors {
-            if visitor.evidence != Evidence::Nothing || visitor.id.is_none() {
+            if visitor.evidence != Evidence::Nothing || !visitor.has_place() {
                 continue;
             }
             let at = visitor.state.at_m;
@@ -429,13 +436,8 @@ impl Tracker {
                 }
                 self.members.push(visitor.member(&self.params));
             }
-            self.members.push(Member {
-                expected_m: at_m,
-                at_m,
-                height_m: USUAL_SHARE * self.params.tallest_m,
-                alone_m2: 0.0,
-                found_elsewhere: false,
-            });
+            self.members
+                .push(Member::new(at_m, USUAL_SHARE * self.params.tallest_m));
             let pair = [&blobs[own], blob];
             let more_m2 = self
                 .groups
@@ -454,7 +456,7 @@ impl Tracker {
         let blobs = sight.blobs.blobs();
         self.rivals.clear();
         for (other, visitor) in self.visitors.iter().enumerate() {
-            if other != index && visitor.id.is_some() && visitor.evidence.blob() == Some(blob) {
+            if other != index && visitor.has_place() && visitor.evidence.blob() == Some(blob) {
                 self.rivals.push(visitor.state.at_m);
             }
         }
@@ -513,6 +515,7 @@ impl Tracker {
 
     /// Finds the places of those who share a blob, all together.
     fn place_groups(&mut self, sight: &Sight<'_>) {
+        self.newcomers.clear();
         if !sight.feet.tells_feet() {
             return;
         }
@@ -520,20 +523,33 @@ impl Tracker {
             self.members.clear();
             self.member_of.clear();
             for (number, visitor) in self.visitors.iter().enumerate() {
-                if visitor.id.is_some() && visitor.evidence.blob() == Some(index) {
+                if visitor.has_place() && visitor.evidence.blob() == Some(index) {
                     self.member_of.push(number);
                     self.members.push(visitor.member(&self.params));
                 }
             }
+            if self.members.len() > 1 {
+                self.groups.place(&mut self.members, blob, sight);
+            }
+            let turn = self.frames.wrapping_add(index as u32);
+            if !self.members.is_empty() && turn.is_multiple_of(LOOK_EVERY) {
+                let usual = Member::new(Vec2::ZERO, USUAL_SHARE * self.params.tallest_m);
+                let unknown = self.groups.unknown(&mut self.members, usual, blob, sight);
+                self.newcomers.extend(unknown.map(|member| (index, member)));
+            }
             if self.members.len() < 2 {
                 continue;
             }
-            self.groups.place(&mut self.members, blob, sight);
             for (index, (&number, member)) in self.member_of.iter().zip(&self.members).enumerate() {
                 if member.alone_m2 > SEEN_IN_GROUP_M2 {
                     self.visitors[number].own_secs = sight.time_secs;
                 }
-                let visitor = &self.visitors[number];
+                let visitor = &mut self.visitors[number];
+                if visitor.hidden && member.alone_m2 > UNKNOWN_M2 {
+                    visitor.hits += 1;
+                } else if visitor.hidden {
+                    visitor.evidence = Evidence::Nothing;
+                }
                 if !visitor.walked && sight.time_secs - visitor.born_secs > SETTLED_SECS {
                     continue;
                 }
