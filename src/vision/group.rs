@@ -167,7 +167,11 @@ impl GroupFinder {
             }
             let shape = Shape::new(moved.at_m, moved.height_m, origins);
             let alone_m2 = without_m2 - self.pixels.wrong_m2(Some(&shape));
-            if alone_m2 > member.alone_m2.max(0.0) + BETTER_M2 {
+            let apart = |(other, m): (usize, &Member)| {
+                other == index || m.at_m.distance(moved.at_m) > UNKNOWN_APART_M
+            };
+            let is_apart = members.iter().enumerate().all(apart);
+            if is_apart && alone_m2 > member.alone_m2.max(0.0) + BETTER_M2 {
                 members[index] = Member {
                     alone_m2,
                     found_elsewhere: true,

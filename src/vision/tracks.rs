@@ -54,8 +54,10 @@ const APART_M: f32 = 0.7;
 const GROUP_SPREAD_M: f32 = 0.12;
 /// Where two in a group are about this near, the picture does not tell who of them is where: it counts so much less,
 /// and both go on as they went, so that people who pass each other do not come back with each other's name.
-const PASSING_M: f32 = 0.3;
+const PASSING_M: f32 = 0.2;
 const PASSING_SPREAD_M: f32 = 2.0;
+/// Who is found about this far from where they went did not go on as they went.
+const SURPRISE_M: f32 = 0.15;
 /// A usual visitor's share of the tallest one's height.
 const USUAL_SHARE: f32 = 0.75;
 /// What somebody looks like is learned while nobody else is this near.
@@ -165,10 +167,7 @@ impl Visitor {
     /// Them as one of a group, where they are expected.
     fn member(&self, params: &TrackingParams) -> Member {
         let usual_m = USUAL_SHARE * params.tallest_m;
-        Member::new(
-            self.state.at_m,
-            self.profile.height_m().unwrap_or(usual_m),
-        )
+        Member::new(self.state.at_m, self.profile.height_m().unwrap_or(usual_m))
     }
 }
 
@@ -557,6 +556,8 @@ impl Tracker {
                 let near = others
                     .map(|(_, o)| o.at_m.distance_squared(member.at_m) / (PASSING_M * PASSING_M))
                     .fold(f32::INFINITY, f32::min);
+                let off = member.at_m.distance_squared(member.expected_m);
+                let near = near + off / (SURPRISE_M * SURPRISE_M);
                 let spread_m = GROUP_SPREAD_M + PASSING_SPREAD_M * (-near).exp();
                 let measured = Measurement {
                     at_m: member.at_m,

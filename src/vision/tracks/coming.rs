@@ -10,7 +10,8 @@ use crate::vision::kalman::Measurement;
 
 use super::names::SURE_MEASUREMENTS;
 use super::{
-    Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker, Visitor, outline,
+    Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker,
+    Visitor, outline,
 };
 
 /// Who was seen well is remembered so long at least.
@@ -50,34 +51,34 @@ impl Tracker {
         sight: &Sight<'_>,
     ) {
         let blob = &sight.blobs.blobs()[index];
-            let mut track = Track {
-                area_m2: f64::from(blob.area_m2),
-                centroid_m: blob.centroid_m.as_dvec2(),
-                ..Track::default()
-            };
-            outline(blob, sight, &mut self.tracer, &mut track.outline_m);
-            self.visitors.push(Visitor {
-                id: None,
-                state: Kalman::new(measured),
-                hits: 1,
-                hidden: matches!(evidence, Evidence::Shared(_)),
-                born_secs: sight.time_secs,
-                born_m: measured.at_m,
-                walked: false,
-                first_secs: sight.time_secs,
-                own_secs: sight.time_secs,
-                dark_secs: sight.time_secs,
-                same_secs: 0.0,
-                apart: false,
-                anchor_m: measured.at_m,
-                still_since_secs: sight.time_secs,
-                evidence,
-                profile: Profile::default(),
-                fresh: Profile::default(),
-                meeting: None,
-                nearest_m: f32::INFINITY,
-                track,
-            });
+        let mut track = Track {
+            area_m2: f64::from(blob.area_m2),
+            centroid_m: blob.centroid_m.as_dvec2(),
+            ..Track::default()
+        };
+        outline(blob, sight, &mut self.tracer, &mut track.outline_m);
+        self.visitors.push(Visitor {
+            id: None,
+            state: Kalman::new(measured),
+            hits: 1,
+            hidden: matches!(evidence, Evidence::Shared(_)),
+            born_secs: sight.time_secs,
+            born_m: measured.at_m,
+            walked: false,
+            first_secs: sight.time_secs,
+            own_secs: sight.time_secs,
+            dark_secs: sight.time_secs,
+            same_secs: 0.0,
+            apart: false,
+            anchor_m: measured.at_m,
+            still_since_secs: sight.time_secs,
+            evidence,
+            profile: Profile::default(),
+            fresh: Profile::default(),
+            meeting: None,
+            nearest_m: f32::INFINITY,
+            track,
+        });
     }
 
     /// Lets go of things: what appeared in its place and never left it. Their blobs are told by [`Self::scenery`].
