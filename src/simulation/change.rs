@@ -237,16 +237,10 @@ impl Simulation {
             own.or_else(|| self.world.species.iter().position(|s| s.name == old.name))
         };
         let kinds: Vec<Option<usize>> = old_species.iter().map(same).collect();
-<<<<<<< HEAD
-        let (mut kept, living) = self.survivors(&kinds, &plan.counts, &departures);
-        self.retain(&mut kept);
-        self.terraces.keep_only(&self.world.agents.ids);
-        self.become_of(&kinds, &old_minds);
-=======
         let (becomes, living) = self.survivors(&kinds, &plan.counts, &departures);
         self.retain(&becomes);
+        self.terraces.keep_only(&self.world.agents.ids);
         self.become_of(becomes.into_iter().flatten(), &old_minds);
->>>>>>> beh
         self.bring_in(&plan.counts, &living, (&arrivals, &plan.places_m));
         self.take_over_rules(plan.rules);
         self.assign_minds();
