@@ -1,6 +1,6 @@
-//! Ways on meshes, links off: beside `polyanya`'s any-angle optimum in the same run.
+//! Ways on meshes, links off: beside `polyanya`'s any-angle optimum in the same run, and beside a search in two levels.
 //!
-//! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`
+//! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`; what it told is in `mesh_paths/README.md`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
@@ -13,7 +13,9 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use glam::Vec2;
 use polyanya::PolyanyaFile;
-use shoal::navigation::mesh::{Abilities, Links, MeshPath, MeshSearch, Outcome, Place, Query};
+use shoal::navigation::mesh::{
+    Abilities, Links, MeshPath, MeshSearch, NavMesh, Outcome, Place, Query,
+};
 
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +35,7 @@ fn main() -> Result<(), String> {
         }
         run(&mesh, &scen)?;
     }
+    pool()?;
     println!(
         "(wanted: never shorter than the peer's by more than 1e-4, median at most 3 % longer, aurora at most 1 ms)"
     );
@@ -78,6 +81,9 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
             ratios.push(ours / best);
         }
     }
+    for size in [8, 32, 128] {
+        two_levels(&mesh, &problems, size);
+    }
     ratios.sort_by(f64::total_cmp);
     let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
     println!(
@@ -102,6 +108,151 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
         quantile(&mut theirs, 0.99),
     );
     Ok(())
+}
+
+/// The mesh of the shipped terraces: what a climb from the lowest to the highest water costs.
+fn pool() -> Result<(), String> {
+    let mesh_of = |name: &str| -> Result<_, String> {
+        let site = shoal::site::load(None, Some(name)).map_err(|error| format!("{error:?}"))?;
+        let params = shoal::simulation::SimulationParams::default();
+        let scene = site.description();
+        let pool = shoal::simulation::Simulation::new(&scene, &params);
+        pool.map_err(|error| error.to_string())
+    };
+    let pool = mesh_of("cascade")?;
+    let (mesh, links) = pool.mesh();
+    let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
+    let (mut times, mut expanded) = (Vec::new(), Vec::new());
+    for step in 0..200 {
+        let z = -1.2 + 2.4 * (step as f32 / 199.0);
+        let place = |terrace, x, z| Place {
+            terrace,
+            at_m: Vec2::new(x, z),
+        };
+        let query = Query {
+            start: place(0, -1.6, z),
+            goal: place(2, 1.5, -z),
+            abilities: Abilities {
+                leap_height_m: 1.0,
+                leap_speed_mps: 9.0,
+                ..Abilities::default()
+            },
+            speed_mps: 0.5,
+            ..Query::default()
+        };
+        let begun = now()?;
+        let outcome = search.find(mesh, links, &query, &mut path);
+        times.push(begun.elapsed());
+        if outcome == Outcome::Found {
+            expanded.push(search.expanded());
+        }
+    }
+    expanded.sort_unstable();
+    println!(
+        "cascade: {} polygons, {} links, {} of 200 climbs found, {:?} polygons expanded in the median, {:.4} ms",
+        mesh.len(),
+        links.iter().count(),
+        expanded.len(),
+        expanded.get(expanded.len() / 2),
+        quantile(&mut times, 0.5),
+    );
+    Ok(())
+}
+
+/// A hierarchy in its simplest form: polygons merged to areas of a size, a search over the areas, then one over the polygons of
+/// those that it led through (the others cost a thousand times as much). Counts expansions, which do not depend on how well it
+/// is written.
+fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
+    const NONE: u32 = u32::MAX;
+    let mut area = vec![NONE; mesh.len()];
+    let mut middles: Vec<Vec2> = Vec::new();
+    for seed in 0..mesh.len() {
+        if area[seed] != NONE {
+            continue;
+        }
+        let own = middles.len() as u32;
+        let (mut members, mut next) = (vec![seed as u32], 0);
+        area[seed] = own;
+        while next < members.len() {
+            for (_, _, across) in mesh.edges(members[next]) {
+                if members.len() < size && across != NONE && area[across as usize] == NONE {
+                    area[across as usize] = own;
+                    members.push(across);
+                }
+            }
+            next += 1;
+        }
+        let sum: Vec2 = members
+            .iter()
+            .map(|&place| mesh.polygon(place).middle)
+            .sum();
+        middles.push(sum / members.len() as f32);
+    }
+    let mut beside = vec![std::collections::BTreeSet::new(); middles.len()];
+    for place in 0..mesh.len() as u32 {
+        for (_, _, across) in mesh.edges(place).filter(|edge| edge.2 != NONE) {
+            beside[area[place as usize] as usize].insert(area[across as usize]);
+        }
+    }
+    let links = Links::default();
+    let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
+    let (mut above, mut below, mut flat, mut ratios) = (0, 0, 0, Vec::new());
+    for &(start, goal) in problems {
+        let ends = (mesh.find(0, start), mesh.find(0, goal));
+        let (Some(from), Some(to)) = ends else {
+            continue;
+        };
+        let (from, to) = (area[from as usize], area[to as usize]);
+        let meters = |a: u32, b: u32| {
+            let m = middles[a as usize].distance(middles[b as usize]);
+            (m * 1000.0) as u64
+        };
+        let found = pathfinding::directed::astar::astar(
+            &from,
+            |&at| {
+                above += 1;
+                let next = beside[at as usize].iter();
+                next.map(|&next| (next, meters(at, next)))
+                    .collect::<Vec<_>>()
+            },
+            |&at| meters(at, to),
+            |&at| at == to,
+        );
+        let Some((corridor, _)) = found else {
+            continue;
+        };
+        let price = |of: &u32| if corridor.contains(of) { 1.0 } else { 1000.0 };
+        let costs: Vec<f32> = area.iter().map(price).collect();
+        let place = |at_m| Place { terrace: 0, at_m };
+        let mut query = Query {
+            start: place(start),
+            goal: place(goal),
+            speed_mps: 1.0,
+            ..Query::default()
+        };
+        search.find(mesh, &links, &query, &mut path);
+        flat += u64::from(search.expanded());
+        let short = path.length_m(start);
+        query.costs = &costs;
+        search.find(mesh, &links, &query, &mut path);
+        below += u64::from(search.expanded());
+        if short > 0.0 {
+            ratios.push(path.length_m(start) / short);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
+    let each = |sum: u64| sum / problems.len().max(1) as u64;
+    println!(
+        "  two levels, {} areas of {size}: {} areas and {} polygons expanded a query, flat {}; length / flat median {:.4}, p90 {:.4}, p99 {:.4}",
+        middles.len(),
+        each(above),
+        each(below),
+        each(flat),
+        at(0.5).unwrap_or(&f64::NAN),
+        at(0.9).unwrap_or(&f64::NAN),
+        at(0.99).unwrap_or(&f64::NAN),
+    );
 }
 
 fn of_peer(at: Vec2) -> glam_of_polyanya::Vec2 {

@@ -160,6 +160,51 @@ fn polled(watch: &mut DiskWatch) -> Option<serde_json::Value> {
     Some(serde_json::to_value(Command::TakeOver { documents }).unwrap())
 }
 
+/// A field of one vector along x everywhere, as a file.
+fn field_of(along_x: f32) -> String {
+    let vector = format!("[{along_x}, 0.0, 0.0]");
+    format!("dims = [2, 1, 2]\nvectors = [{vector}, {vector}, {vector}, {vector}]\n")
+}
+
+#[test]
+fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
+    let mut pool = Pool::new();
+    let site = pool.site();
+    let scene = site.with_file_name("scenes").join("pool.toml");
+    let (flow, text) = (
+        site.with_file_name("flow.toml"),
+        std::fs::read_to_string(&scene).unwrap(),
+    );
+    std::fs::write(&flow, field_of(0.5)).unwrap();
+    let mut watch = DiskWatch::new(&site);
+    let field = "\n[[fields]]\nshape = { kind = \"file\", file = \"flow.toml\" }\n";
+    std::fs::write(&scene, text + field).unwrap();
+    pool.tell(polled(&mut watch).expect("the scene was changed"));
+    let force = |pool: &mut Pool| {
+        pool.step();
+        let grids = &pool.desk.editor().site().field_grids;
+        grids["flow.toml"].at(glam::Vec3::ZERO).x
+    };
+    assert_eq!(force(&mut pool), 0.5);
+    while watch.poll().is_some() || watch.poll().is_some() {}
+    let edition = pool.simulation.edition();
+    // Another length too: a file system may not tell two writings of one moment apart.
+    std::fs::write(&flow, field_of(-0.25)).unwrap();
+    pool.tell(polled(&mut watch).expect("the field was changed"));
+    assert_eq!(force(&mut pool), -0.25);
+    assert_eq!(pool.simulation.edition(), edition + 1);
+    assert_eq!(pool.desk.editor().unsaved(), []);
+    std::fs::write(&flow, "dims = [2, 1").unwrap();
+    let problems = pool.try_tell(polled(&mut watch).unwrap()).unwrap_err();
+    assert!(problems.to_string().contains("flow.toml"), "{problems}");
+    assert_eq!(force(&mut pool), -0.25);
+    // Touched, but the same again: nothing is told to the pool.
+    std::fs::write(&flow, field_of(-0.25)).unwrap();
+    pool.tell(polled(&mut watch).unwrap());
+    assert_eq!(force(&mut pool), -0.25);
+    assert_eq!(pool.simulation.edition(), edition + 1);
+}
+
 #[test]
 fn changed_files_are_taken_over_or_refused_whole() {
     let mut pool = Pool::new();

@@ -329,6 +329,9 @@ impl Editor {
             .iter()
             .filter(|d| d.text.as_ref() != self.disk.get(&d.document))
             .collect();
+        if differ.is_empty() {
+            return self.read_again();
+        }
         let draft = Draft {
             texts: differ
                 .iter()
@@ -354,6 +357,29 @@ impl Editor {
             Err(_) => self.models = kept,
         }
         applied
+    }
+
+    /// Takes over the files that scenes name, where they were changed and the documents were not.
+    fn read_again(&mut self) -> Result<Applied, Problems> {
+        let (_, site, plan) = self.tried(&BTreeMap::new())?;
+        let mut applied = Applied {
+            changes: Vec::new(),
+            is_new_site: false,
+            command: None,
+        };
+        if site.field_grids != self.site.field_grids {
+            self.site = Arc::new(site);
+            applied.is_new_site = true;
+            applied.changes.push(Change::Pool(Box::new(Replan {
+                plan,
+                arrivals: Vec::new(),
+                departures: Vec::new(),
+            })));
+            applied.command = Some(Command::TakeOver {
+                documents: Vec::new(),
+            });
+        }
+        Ok(applied)
     }
 
     /// Writes every document that differs from the disk: species first and the site last, so that no file ever names

@@ -210,7 +210,7 @@ fn own_name(path: Option<&Path>) -> String {
     path.map_or_else(|| "site".to_owned(), |p| p.display().to_string())
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 

@@ -1,13 +1,13 @@
 //! Notices that files of a site were changed on the disk, whoever changed them and however.
 //!
-//! In: the site file's path; to be asked now and then. Out: all documents as they are on the disk, once for each change,
-//! when it is over. Must not: judge them, ask a clock, start a thread.
+//! In: the site file's path; to be asked now and then. Out: all documents as they are on the disk, once for each change of
+//! them or of a field's file that a scene names, when it is over. Must not: judge them, ask a clock, start a thread.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::library::files_on_disk;
+use super::library::{files_on_disk, folder_of};
 use crate::config::{Problems, read_text};
 use crate::control::{DocumentName, DocumentText};
 
@@ -25,6 +25,8 @@ pub struct DiskWatch {
     seen: BTreeMap<PathBuf, Stamp>,
     /// As they were when they were last told; `None` where they could not be read.
     told: BTreeMap<DocumentName, Option<String>>,
+    /// The files that scenes read fields from, as they were then.
+    fields: BTreeMap<PathBuf, Option<Stamp>>,
     /// Whether `seen` differs from what was told.
     is_changing: bool,
 }
@@ -36,11 +38,13 @@ impl DiskWatch {
             site: site.to_path_buf(),
             seen: BTreeMap::new(),
             told: BTreeMap::new(),
+            fields: BTreeMap::new(),
             is_changing: false,
         };
-        watch.seen = watch.stamps();
         // What cannot be read now is told when it can be.
         watch.told = watch.read().0;
+        watch.fields = watch.fields_of(&watch.told);
+        watch.seen = watch.stamps();
         watch
     }
 
@@ -59,9 +63,11 @@ impl DiskWatch {
             return None;
         }
         let (texts, problems) = self.read();
-        if texts == self.told {
+        let fields = self.fields_of(&texts);
+        if texts == self.told && fields == self.fields {
             return None;
         }
+        self.fields = fields;
         let gone: Vec<DocumentName> = self
             .told
             .keys()
@@ -83,14 +89,36 @@ impl DiskWatch {
     fn stamps(&self) -> BTreeMap<PathBuf, Stamp> {
         // A folder that cannot be read now is a change that is told by `read`.
         let files = files_on_disk(&self.site, &mut Vec::new());
-        let stamp = |path: &Path| {
-            let metadata = std::fs::metadata(path).ok()?;
-            Some((metadata.modified().ok(), metadata.len()))
-        };
-        files
-            .into_iter()
-            .filter_map(|(_, path)| Some((path.clone(), stamp(&path)?)))
+        let documents = files.into_iter().map(|(_, path)| path);
+        documents
+            .chain(self.fields.keys().cloned())
+            .filter_map(|path| Some((path.clone(), stamp(&path)?)))
             .collect()
+    }
+
+    /// The files that scenes read fields from; those of a text that cannot be parsed are not known.
+    fn fields_of(
+        &self,
+        texts: &BTreeMap<DocumentName, Option<String>>,
+    ) -> BTreeMap<PathBuf, Option<Stamp>> {
+        let scenes = texts
+            .iter()
+            .filter(|(name, _)| matches!(name, DocumentName::Scene { .. }));
+        let mut found = BTreeMap::new();
+        for text in scenes.filter_map(|(_, text)| text.as_deref()) {
+            let Ok(table) = text.parse::<toml::Table>() else {
+                continue;
+            };
+            let fields = table.get("fields").and_then(toml::Value::as_array);
+            for field in fields.into_iter().flatten() {
+                let file = field.get("shape").and_then(|shape| shape.get("file"));
+                if let Some(file) = file.and_then(toml::Value::as_str) {
+                    let path = folder_of(&self.site).join(file);
+                    found.insert(path.clone(), stamp(&path));
+                }
+            }
+        }
+        found
     }
 
     fn read(&self) -> (BTreeMap<DocumentName, Option<String>>, Problems) {
@@ -108,4 +136,9 @@ impl DiskWatch {
         }
         (texts, Problems(problems))
     }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok(), metadata.len()))
 }
