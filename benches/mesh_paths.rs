@@ -49,7 +49,7 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
     let links = Links::new(&mesh, Vec::new(), &[]);
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let (mut own, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut shortest, mut unsolved, mut expanded) = (f64::INFINITY, 0, 0);
+    let (mut shortest, mut unsolved, mut expanded) = (f64::INFINITY, 0, 0u64);
     for &(start, goal) in &problems {
         let place = |at_m| Place { terrace: 0, at_m };
         let query = Query {
@@ -63,7 +63,7 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
         let begun = now()?;
         let outcome = search.find(&mesh, &links, &query, &mut path);
         own.push(begun.elapsed());
-        expanded += search.expanded();
+        expanded += u64::from(search.expanded());
         let begun = now()?;
         let optimum = peer.path(of_peer(start), of_peer(goal));
         theirs.push(begun.elapsed());

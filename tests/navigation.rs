@@ -122,6 +122,42 @@ fn ways_do_not_depend_on_threads() {
     assert_eq!(path(1), path(3));
 }
 
+/// Ways, searches over many ticks and flights take no memory once there is enough.
+#[test]
+fn ways_and_flights_take_no_memory() {
+    for (scene, budget) in [
+        (reef(), 5000),
+        (reef(), 9),
+        (cascade(), 5000),
+        (cascade(), 2),
+    ] {
+        let params = SimulationParams {
+            search_budget: budget,
+            ..pools::run(1, 1)
+        };
+        let mut pool = Simulation::new(&scene, &params).unwrap();
+        let (mut begun, mut splashes) = (0, 0);
+        let mut go = |secs: u64| {
+            for _ in 0..secs * HZ {
+                pool.step(&Observation::default());
+                let planner = pool.planner();
+                begun = planner.ids().map(|id| planner.effort(id).0).sum();
+                splashes += pool.splashes().len();
+            }
+            (begun, splashes)
+        };
+        let before = go(40);
+        let mut after = before;
+        let counted = allocation_counter::measure(|| after = go(20));
+        println!("budget {budget}: {counted:?}, from {before:?} to {after:?}");
+        assert_eq!(counted.count_total, 0);
+        assert!(
+            after.0 > before.0 || after.1 > before.1,
+            "nobody found a way"
+        );
+    }
+}
+
 fn cascade() -> SceneDescription {
     shoal::site::load(None, Some("cascade"))
         .unwrap()

@@ -10,13 +10,14 @@
 mod pools;
 
 use std::hash::{DefaultHasher, Hasher};
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use glam::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use shoal::app::simulate::{SimulateOptions, simulate};
-use shoal::simulation::{Change, SceneDescription, Simulation};
+use shoal::simulation::{Change, SceneDescription, Simulation, SimulationParams};
 use shoal::site::load;
 use shoal::world::{Observation, Shadow, Snapshot};
 
@@ -100,6 +101,51 @@ fn a_run_that_is_saved_and_loaded_in_the_middle_goes_on_as_it_would_have() {
     }
 }
 
+/// Ticks between two savings.
+const EACH: u64 = 50;
+
+/// Ways on grids and over terraces, flights and splashes; searches that take many ticks.
+#[test]
+fn ways_and_flights_go_on_as_they_would_have() {
+    for (name, budget) in [
+        ("reef", 5000),
+        ("reef", 9),
+        ("cascade", 5000),
+        ("cascade", 2),
+    ] {
+        let scene = load(None, Some(name)).unwrap().description();
+        let params = SimulationParams {
+            search_budget: budget,
+            ..pools::run(11, 1)
+        };
+        let mut pool = Simulation::new(&scene, &params).unwrap();
+        let (mut texts, mut splashes) = (vec![pool.save()], 0);
+        let go = |pool: &mut Simulation, from: u64| {
+            (from..from + EACH).for_each(|tick| pool.step(&visitors(tick)));
+        };
+        for from in (0..1500).step_by(EACH as usize) {
+            go(&mut pool, from);
+            texts.push(pool.save());
+            splashes += pool.splashes().len();
+        }
+        // From wherever it was saved it comes to the next: by induction to the end.
+        for (place, pair) in texts.windows(2).enumerate() {
+            let mut pool = Simulation::load(&scene, &params, &pair[0]).unwrap();
+            assert!(pool.save() == pair[0], "what was loaded is what was saved");
+            go(&mut pool, place as u64 * EACH);
+            assert!(pool.save() == pair[1], "{name}, budget {budget}: {place}");
+        }
+        let with = |word: &str| texts.iter().filter(|text| text.contains(word)).count();
+        let searching = with("\"is_running\":true") + with("\"phase\":\"searching\"");
+        let flying = with("\"air\":{");
+        println!(
+            "{name}, budget {budget}: {searching} searching, {flying} flying, {splashes} splashes"
+        );
+        assert!(name != "cascade" || (flying > 0 && splashes > 0));
+        assert!(budget > 9 || searching > 0, "no search was under way");
+    }
+}
+
 #[test]
 fn the_command_goes_on_from_a_saved_state() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,8 +216,8 @@ fn what_does_not_fit_is_refused_with_its_reason() {
         "its format is no 'shoal pool'",
     );
     refused(
-        &|v| v["version"] = json!(2),
-        "saved as version 2, this program reads version 1",
+        &|v| v["version"] = json!(1),
+        "saved as version 1, this program reads version 2",
     );
     refused(&|v| v["extra"] = json!(2), "unknown field `extra`");
     refused(
@@ -249,7 +295,7 @@ proptest! {
         let (scene, mut state) = saved();
         for (place, number) in places {
             let mut left = place as usize % count(&state);
-            change(&mut state, &mut left, number);
+            set(&mut state, &mut left, &json!(number));
         }
         if let Ok(mut pool) = Simulation::load(&scene, &pools::run(1, 1), &state.to_string()) {
             for tick in 0..10 {
@@ -258,6 +304,44 @@ proptest! {
             for body in &pool.world().agents.bodies {
                 prop_assert!(body.is_finite());
                 prop_assert!(pool.world().solids.iter().all(|s| s.signed_distance_m(body.position_m) >= -1.0));
+            }
+        }
+    }
+}
+
+/// Scenes with ways, flights and searches under way, and their state after a while.
+static FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
+    let each = [("reef", 9, 20), ("cascade", 2, 500), ("cascade", 5000, 700)];
+    each.map(|(name, search_budget, ticks)| {
+        let scene = load(None, Some(name)).unwrap().description();
+        let params = SimulationParams {
+            search_budget,
+            ..pools::run(11, 1)
+        };
+        let mut pool = Simulation::new(&scene, &params).unwrap();
+        (0..ticks).for_each(|tick| pool.step(&visitors(tick)));
+        (scene, serde_json::from_str(&pool.save()).unwrap())
+    })
+    .into()
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_ways_are_refused_or_lived_with(
+        scene in 0usize..3, of_terraces: bool, place: u32, whole in -2i64..5000, number in -1e30f64..1e30, is_whole: bool,
+    ) {
+        let (scene, state) = &FINDERS[scene];
+        let mut state = state.clone();
+        let part = &mut state[if of_terraces { "terraces" } else { "ways" }];
+        let mut left = place as usize % count(part).max(1);
+        let number = if is_whole { json!(whole) } else { json!(number) };
+        set(part, &mut left, &number);
+        if let Ok(mut pool) = Simulation::load(scene, &pools::run(1, 1), &state.to_string()) {
+            (0..20).for_each(|tick| pool.step(&visitors(tick)));
+            for body in &pool.world().agents.bodies {
+                prop_assert!(body.is_finite());
             }
         }
     }
@@ -272,19 +356,19 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Sets the number at a place, counted through the whole state.
-fn change(value: &mut Value, left: &mut usize, number: f64) -> bool {
+/// Sets the number at a place, counted through the whole value.
+fn set(value: &mut Value, left: &mut usize, number: &Value) -> bool {
     match value {
         Value::Number(_) if *left == 0 => {
-            *value = json!(number);
+            *value = number.clone();
             true
         }
         Value::Number(_) => {
             *left -= 1;
             false
         }
-        Value::Array(items) => items.iter_mut().any(|item| change(item, left, number)),
-        Value::Object(fields) => fields.values_mut().any(|item| change(item, left, number)),
+        Value::Array(items) => items.iter_mut().any(|item| set(item, left, number)),
+        Value::Object(fields) => fields.values_mut().any(|item| set(item, left, number)),
         _ => false,
     }
 }

@@ -2,22 +2,20 @@
 //!
 //! In: its calls, expansions. Out: answers. **Source**: 5-navigation.md part B; 001 sections 4.3 to 4.5 and appendix 2.
 
+mod path;
+mod resume;
+
 use glam::{UVec2, Vec2, Vec3};
+use serde::{Deserialize, Serialize};
 
 use super::footprint::Footprints;
-use super::grid::{Area, Effort, Ground, LocalGrid, Progress, Search, SearchRules, quick_path};
-use super::trip::{Answer, Call, Status, Waypoint};
+use super::grid::{Area, Effort, Fill, Ground, LocalGrid, Progress, Search, SearchRules};
+use super::trip::{Answer, Call, FIXED_SECS, Status, Waypoint, flat};
 use crate::geometry::Solid;
 
 /// Shares of the navigation margin, tried one after another. After them comes half a cell less than nothing.
 /// **Source**: 001 section 4.4.1, four tries, the last with −0.5 m.
 const MARGINS: [f32; 3] = [1.0, 0.5, 0.0];
-/// A goal that stands still is searched anew after this, so that nobody stays stuck.
-const FIXED_SECS: f32 = 20.0;
-/// Between these a moving goal is searched anew, the nearer the sooner.
-const MOVING_SECS: (f32, f32) = (0.25, 5.0);
-/// Longest time by which a goal's motion is foreseen. Tuned by eye, 2026-11-21.
-const LEAD_SECS: f32 = 1.0;
 /// Not having come nearer to the next waypoint for this long means being stuck. Tuned by eye, 2026-11-21.
 const STUCK_SECS: f32 = 1.5;
 /// Cells around start and goal within which a free one is looked for.
@@ -39,14 +37,16 @@ pub struct Waters<'a> {
 }
 
 /// A start and a goal between which there was no way.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct FailedPair {
     start: Vec2,
     goal: Vec2,
     left_secs: f32,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Phase {
     /// Needs a search.
     #[default]
@@ -61,8 +61,9 @@ enum Phase {
     GivenUp,
 }
 
-/// What a grid was made for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What a grid was made for; it is used again for the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct MadeFor {
     revision: u64,
     grow_m: f32,
@@ -71,8 +72,28 @@ struct MadeFor {
     border_cells: u32,
 }
 
+/// What else a grid was drawn from: enough to draw it once more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drawn {
+    area: Area,
+    cell_m: f32,
+    bounds: Area,
+    fill: Fill,
+    diagonal: bool,
+}
+
+/// A search under way: enough to do it once more as far as it has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Running {
+    rules: SearchRules,
+    expanded: u32,
+}
+
 /// One swimmer's way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Route {
     pub(super) id: u64,
     pub(super) called_tick: u64,
@@ -81,6 +102,8 @@ pub(super) struct Route {
     /// Place of its search among the planner's.
     pub(super) search: Option<usize>,
     phase: Phase,
+    running: Running,
+    #[serde(skip)]
     call: Option<Call>,
     /// Where the search was made from and to, in floor meters.
     start: Vec2,
@@ -91,8 +114,10 @@ pub(super) struct Route {
     age_secs: f32,
     margin_step: usize,
     border_cells: u32,
+    #[serde(skip)]
     grid: LocalGrid,
     made_for: Option<MadeFor>,
+    drawn: Drawn,
     path: Vec<Vec2>,
     next: usize,
     nearest_m: f32,
@@ -113,23 +138,17 @@ pub(super) struct Scratch {
     points: Vec<Vec2>,
 }
 
-fn flat(at: Vec3) -> Vec2 {
-    Vec2::new(at.x, at.z)
-}
-
 impl Route {
     /// Forgets everything but its memory's room, for another swimmer.
     pub(super) fn begin(&mut self, id: u64) {
-        self.id = id;
-        self.phase = Phase::Waiting;
-        self.search = None;
-        self.path.clear();
-        self.failed = Default::default();
-        self.margin_step = 0;
-        self.border_cells = 0;
-        self.made_for = None;
-        self.effort = Effort::default();
-        self.searches = 0;
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        *self = Self {
+            id,
+            path,
+            grid: std::mem::take(&mut self.grid),
+            ..Self::default()
+        };
     }
 
     /// Takes a call and judges whether a search is needed.
@@ -142,6 +161,8 @@ impl Route {
             self.margin_step = 0;
             self.made_for = None;
             self.want_search();
+            // A search that runs looks at what was there before.
+            self.phase = Phase::Waiting;
         }
         for pair in &mut self.failed {
             pair.left_secs -= waters.dt_secs;
@@ -149,14 +170,14 @@ impl Route {
         self.age_secs += waters.dt_secs;
         self.call = Some(*call);
         self.status = Status::NothingNew;
-        let (at, goal) = (flat(call.at_m), predicted(call));
+        let (at, goal) = (flat(call.at_m), call.predicted());
         if self.is_in_plain_sight(call, waters, scratch) {
             self.phase = Phase::Pursuing;
             return;
         }
         let gone = goal.distance(self.goal);
         let is_same_goal = gone <= call.params.tolerance_m.max(0.5 * call.radius_m);
-        let is_due = self.age_secs > patience_secs(call);
+        let is_due = self.age_secs > call.patience_secs();
         match self.phase {
             Phase::Waiting | Phase::Searching => {}
             Phase::Pursuing => self.want_search(),
@@ -215,6 +236,7 @@ impl Route {
             let after = search.effort();
             self.effort.expanded += after.expanded - before.expanded;
             self.effort.reopened += after.reopened - before.reopened;
+            self.running.expanded = after.expanded as u32;
             match progress {
                 Progress::Working => break,
                 Progress::Found => {
@@ -302,13 +324,13 @@ impl Route {
         if !(goal.is_moving && goal.is_seen && is_near) {
             return false;
         }
-        footprints(call, waters.solids, &mut scratch.footprints);
+        call.footprints(waters.solids, &mut scratch.footprints);
         let (from, to) = (flat(call.at_m), flat(goal.position_m));
         scratch.footprints.is_clear(from, to, 0.0)
     }
 
     fn has_failed(&self, at: Vec2, goal: Vec2, call: &Call) -> bool {
-        let near_m = SAME_PLACE_CELLS * cell_m(call);
+        let near_m = SAME_PLACE_CELLS * call.cell_m();
         self.failed.iter().any(|pair| {
             pair.left_secs > 0.0
                 && pair.start.distance(at) <= near_m
@@ -325,7 +347,7 @@ impl Route {
         budget: &mut u32,
         scratch: &mut Scratch,
     ) -> bool {
-        let cell_m = cell_m(call);
+        let cell_m = call.cell_m();
         let margin = MARGINS.get(self.margin_step);
         let grow_m = margin.map_or(-0.5 * cell_m, |share| {
             share * call.params.margin_radii * call.radius_m
@@ -334,8 +356,8 @@ impl Route {
         self.age_secs = 0.0;
         self.searches += 1;
         self.start = flat(call.at_m);
-        footprints(call, waters.solids, &mut scratch.footprints);
-        let asked = predicted(call);
+        call.footprints(waters.solids, &mut scratch.footprints);
+        let asked = call.predicted();
         let reach_m = call.params.side_cells as f32 * cell_m * 0.5;
         self.is_partial = asked.distance(self.start) > reach_m;
         self.goal = if self.is_partial {
@@ -343,7 +365,7 @@ impl Route {
         } else {
             asked
         };
-        let (low_y, high_y) = band(call);
+        let (low_y, high_y) = call.band();
         let made = MadeFor {
             revision: waters.revision,
             grow_m,
@@ -360,15 +382,15 @@ impl Route {
                 low_m: call.bounds.low_m - cell_m,
                 high_m: call.bounds.high_m + cell_m,
             });
-            let ground = Ground {
-                obstacles: &scratch.footprints,
-                grow_m,
+            self.made_for = Some(made);
+            self.drawn = Drawn {
+                area,
+                cell_m,
                 bounds: call.bounds,
                 fill: call.params.fill,
-                diagonal: rules(call).joins_diagonally(),
+                diagonal: call.rules().joins_diagonally(),
             };
-            self.grid.build(area, cell_m, &ground);
-            self.made_for = Some(made);
+            self.draw_grid(grow_m, &scratch.footprints);
             let size = self.grid.map().size();
             *budget = budget.saturating_sub((size.x * size.y / 256).max(1));
         }
@@ -391,11 +413,24 @@ impl Route {
         }
         let rules = SearchRules {
             stops_at_border: !self.is_largest(call),
-            ..rules(call)
+            ..call.rules()
         };
         search.begin(self.grid.map(), start, goal, rules);
+        self.running = Running { rules, expanded: 0 };
         self.phase = Phase::Searching;
         true
+    }
+
+    fn draw_grid(&mut self, grow_m: f32, obstacles: &Footprints) {
+        let drawn = &self.drawn;
+        let ground = Ground {
+            obstacles,
+            grow_m,
+            bounds: drawn.bounds,
+            fill: drawn.fill,
+            diagonal: drawn.diagonal,
+        };
+        self.grid.build(drawn.area, drawn.cell_m, &ground);
     }
 
     fn is_largest(&self, call: &Call) -> bool {
@@ -458,157 +493,12 @@ impl Route {
             if let Some(pair) = oldest {
                 *pair = FailedPair {
                     start: flat(call.at_m),
-                    goal: predicted(call),
+                    goal: call.predicted(),
                     left_secs: FIXED_SECS,
                 };
             }
         }
     }
-
-    /// Takes the found path over: straightened, from where the swimmer is by now.
-    fn adopt(&mut self, call: &Call, search: &Search, scratch: &mut Scratch) {
-        search.path(self.grid.map(), &mut scratch.cells);
-        self.draw_path(Some(self.goal), scratch);
-        self.next = 0;
-        self.grazes = self.margin_step >= MARGINS.len();
-        self.margin_step = self.margin_step.saturating_sub(1);
-        self.border_cells = self.border_cells.min(call.params.border_cells.max(20));
-        self.phase = Phase::Following;
-        self.status = Status::Found;
-        self.nearest_m = f32::INFINITY;
-        self.stuck_secs = 0.0;
-    }
-
-    /// A quick path, to start on.
-    fn set_out(&mut self, call: &Call, scratch: &mut Scratch) {
-        let steps = call.params.quick_cells as usize;
-        quick_path(
-            self.grid.map(),
-            self.cells,
-            &rules(call),
-            steps,
-            &mut scratch.cells,
-        );
-        self.draw_path(None, scratch);
-        self.next = 0;
-        self.nearest_m = f32::INFINITY;
-        self.stuck_secs = 0.0;
-    }
-
-    /// Turns cells into a path of as few corners as sight allows. Starts at the search's start, ends at the goal where the
-    /// way leads there.
-    fn draw_path(&mut self, goal: Option<Vec2>, scratch: &mut Scratch) {
-        let points = &mut scratch.points;
-        points.clear();
-        let is_free = |at: Vec2| {
-            self.grid
-                .cell_at(at)
-                .is_some_and(|c| self.grid.map().is_free(c))
-        };
-        // From a blocked place the way leads to the free cell first.
-        points.push(self.start);
-        points.extend(scratch.cells.iter().map(|&cell| self.grid.middle_m(cell)));
-        if is_free(self.start) && points.len() > 1 {
-            // Its cell's middle is a detour.
-            points.remove(1);
-        }
-        if let Some(goal) = goal {
-            if is_free(goal) && points.len() > 1 {
-                points.pop();
-            }
-            points.push(goal);
-        }
-        self.path.clear();
-        let mut from = 0;
-        while from + 1 < points.len() {
-            let mut to = from + 1;
-            while to + 1 < points.len() && self.grid.sees(points[from], points[to + 1]) {
-                to += 1;
-            }
-            self.path.push(points[to]);
-            from = to;
-        }
-    }
-
-    /// Goes on along the path as the swimmer does.
-    fn follow(&mut self, call: &Call, dt_secs: f32) {
-        let at = flat(call.at_m);
-        let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * call.radius_m);
-        while let Some(&target) = self.path.get(self.next) {
-            let is_last = self.next + 1 == self.path.len();
-            let is_there = at.distance(target) <= reach_m;
-            let sees_next = self
-                .path
-                .get(self.next + 1)
-                .is_some_and(|&after| self.grid.sees(at, after));
-            if !sees_next && !(is_there && (!is_last || self.is_partial)) {
-                break;
-            }
-            self.next += 1;
-            self.nearest_m = f32::INFINITY;
-            self.stuck_secs = 0.0;
-        }
-        let Some(&target) = self.path.get(self.next) else {
-            return;
-        };
-        let distance_m = at.distance(target);
-        if distance_m < self.nearest_m - 0.1 * self.grid.cell_m() {
-            self.nearest_m = distance_m;
-            self.stuck_secs = 0.0;
-        } else if distance_m > reach_m {
-            self.stuck_secs += dt_secs;
-        }
-    }
-}
-
-fn rules(call: &Call) -> SearchRules {
-    SearchRules {
-        weight: call.params.weight,
-        connectivity: call.params.connectivity,
-        corners: call.params.corners,
-        open: call.params.open,
-        stops_at_border: false,
-    }
-}
-
-/// A cell is half the swimmer's diameter.
-fn cell_m(call: &Call) -> f32 {
-    call.radius_m.max(0.01)
-}
-
-/// Heights that the swimmer takes up on its way.
-fn band(call: &Call) -> (f32, f32) {
-    let (a, b) = (call.at_m.y, call.goal.position_m.y);
-    // Rounded, so that a grid holds while the swimmer goes a bit up and down.
-    let step = call.radius_m.max(0.01);
-    let low = ((a.min(b) - call.radius_m) / step).floor() * step;
-    let high = ((a.max(b) + call.radius_m) / step).ceil() * step;
-    (low, high)
-}
-
-fn footprints(call: &Call, solids: &[Solid], out: &mut Footprints) {
-    let (low, high) = band(call);
-    out.clear();
-    out.push_solids(solids, low, high);
-}
-
-/// Where a goal will be when the swimmer comes.
-fn predicted(call: &Call) -> Vec2 {
-    let goal = &call.goal;
-    if !goal.is_moving {
-        return flat(goal.position_m);
-    }
-    let distance_m = goal.position_m.distance(call.at_m);
-    let secs = (distance_m / call.speed_mps.max(0.05)).min(LEAD_SECS);
-    flat(goal.position_m + goal.velocity_mps * secs).clamp(call.bounds.low_m, call.bounds.high_m)
-}
-
-fn patience_secs(call: &Call) -> f32 {
-    if !call.goal.is_moving {
-        return FIXED_SECS;
-    }
-    let distance_m = call.goal.position_m.distance(call.at_m);
-    (0.5 * distance_m / call.speed_mps.max(0.05)).clamp(MOVING_SECS.0, MOVING_SECS.1)
 }
 
 /// A place on the way to one too far off, outside all grown obstacles.

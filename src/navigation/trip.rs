@@ -1,11 +1,20 @@
 //! What a swimmer that wants to be somewhere says, and what it is told: plain numbers, filed by an action, answered by the
 //! planner in the same tick, followed in the next.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::grid::{Area, Connectivity, Corners, Fill, OpenKind};
+use super::footprint::Footprints;
+use super::grid::{Area, Connectivity, Corners, Fill, OpenKind, SearchRules};
+use crate::geometry::Solid;
+
+/// A goal that stands still is searched anew after this, so that nobody stays stuck.
+pub(super) const FIXED_SECS: f32 = 20.0;
+/// Between these a moving goal is searched anew, the nearer the sooner.
+const MOVING_SECS: (f32, f32) = (0.25, 5.0);
+/// Longest time by which a goal's motion is foreseen. Tuned by eye, 2026-11-21.
+const LEAD_SECS: f32 = 1.0;
 
 /// How ways are searched on grids: a `search` table of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +103,67 @@ pub struct Call {
     pub bounds: Area,
     /// How to search.
     pub params: SearchParams,
+}
+
+impl Call {
+    /// How its search goes.
+    pub(super) fn rules(&self) -> SearchRules {
+        SearchRules {
+            weight: self.params.weight,
+            connectivity: self.params.connectivity,
+            corners: self.params.corners,
+            open: self.params.open,
+            stops_at_border: false,
+        }
+    }
+
+    /// A cell is half the swimmer's diameter.
+    pub(super) fn cell_m(&self) -> f32 {
+        self.radius_m.max(0.01)
+    }
+
+    /// Heights that the swimmer takes up on its way.
+    pub(super) fn band(&self) -> (f32, f32) {
+        let (a, b) = (self.at_m.y, self.goal.position_m.y);
+        // Rounded, so that a grid holds while the swimmer goes a bit up and down.
+        let step = self.radius_m.max(0.01);
+        let low = ((a.min(b) - self.radius_m) / step).floor() * step;
+        let high = ((a.max(b) + self.radius_m) / step).ceil() * step;
+        (low, high)
+    }
+
+    /// The obstacles at these heights.
+    pub(super) fn footprints(&self, solids: &[Solid], out: &mut Footprints) {
+        let (low, high) = self.band();
+        out.clear();
+        out.push_solids(solids, low, high);
+    }
+
+    /// Where a goal will be when the swimmer comes.
+    pub(super) fn predicted(&self) -> Vec2 {
+        let goal = &self.goal;
+        if !goal.is_moving {
+            return flat(goal.position_m);
+        }
+        let distance_m = goal.position_m.distance(self.at_m);
+        let secs = (distance_m / self.speed_mps.max(0.05)).min(LEAD_SECS);
+        flat(goal.position_m + goal.velocity_mps * secs)
+            .clamp(self.bounds.low_m, self.bounds.high_m)
+    }
+
+    /// After so long its way is searched anew, wherever the goal is.
+    pub(super) fn patience_secs(&self) -> f32 {
+        if !self.goal.is_moving {
+            return FIXED_SECS;
+        }
+        let distance_m = self.goal.position_m.distance(self.at_m);
+        (0.5 * distance_m / self.speed_mps.max(0.05)).clamp(MOVING_SECS.0, MOVING_SECS.1)
+    }
+}
+
+/// A place as seen from above.
+pub(super) fn flat(at: Vec3) -> Vec2 {
+    Vec2::new(at.x, at.z)
 }
 
 /// What became of a call. **Source**: the return codes of 001, appendix 2.

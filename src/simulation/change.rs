@@ -239,6 +239,7 @@ impl Simulation {
         let kinds: Vec<Option<usize>> = old_species.iter().map(same).collect();
         let (becomes, living) = self.survivors(&kinds, &plan.counts, &departures);
         self.retain(&becomes);
+        self.terraces.keep_only(&self.world.agents.ids);
         self.become_of(becomes.into_iter().flatten(), &old_minds);
         self.bring_in(&plan.counts, &living, (&arrivals, &plan.places_m));
         self.take_over_rules(plan.rules);

@@ -16,7 +16,7 @@ pub struct SimulationParams {
     /// Threads that think and move; the result is the same for any number.
     #[schemars(range(min = 1, max = 64))]
     pub threads: u16,
-    /// Cells that all searches for ways together may look at in one tick. More finds long ways sooner and costs more.
+    /// Cells and polygons that all searches for ways together may look at in one tick. More finds long ways sooner and costs more.
     #[schemars(range(min = 1, max = 10000000))]
     pub search_budget: u32,
 }

@@ -2,9 +2,10 @@
 //! been.
 //!
 //! In: a pool between two ticks; or a text and the description that the pool was made from. Out: JSON with a version; or the
-//! pool. What follows from the description is not saved, nor are ways: whoever was finding or following one searches anew,
-//! and whoever was in the air is in the nearest water. Pools with `navigate` or `leap` therefore go on alike, not bit for bit.
+//! pool. What follows from the description is not saved; grids are drawn, and searches under way done, once more.
 //! Must not: trust a text; one that does not fit is refused, and says why.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,15 +13,17 @@ use thiserror::Error;
 use super::change::{Override, size};
 use super::description::{MAX_AGENTS, SceneDescription, SimulationError};
 use super::params::SimulationParams;
+use super::terraces::Terraces;
 use super::tick::Simulation;
 use crate::behavior::{MindState, RuleState};
+use crate::navigation::{Planner, Waters};
 use crate::world::{Agents, Body, Gathering};
 
 /// What the text says it is.
 const FORMAT: &str = "shoal pool";
 
 /// Counts up when what is saved changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Longest text that is read.
 const TEXT_BYTES_MAX: usize = 1 << 30;
@@ -67,7 +70,7 @@ pub enum LoadError {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct Saved<'a> {
     format: String,
     version: u32,
     tick_hz: f32,
@@ -83,6 +86,8 @@ struct Saved {
     rules: Vec<RuleState>,
     by_hand: Option<Gathering>,
     by_rules: Vec<Option<Gathering>>,
+    ways: Cow<'a, Planner>,
+    terraces: Cow<'a, Terraces>,
 }
 
 /// One species, or one individual with a name: enough to notice that a description is another one.
@@ -138,6 +143,8 @@ impl Simulation {
             rules: self.rule_states.clone(),
             by_hand: self.world.director.by_hand,
             by_rules: self.world.director.by_rules.clone(),
+            ways: Cow::Borrowed(&self.planner),
+            terraces: Cow::Borrowed(&self.terraces),
         };
         // Numbers, names and lists are always JSON; the one thing that is not, a number that is not finite, is `null` and
         // refused on loading.
@@ -161,7 +168,9 @@ impl Simulation {
         let mut simulation = Self::new(scene, &params)?;
         simulation.compare(&saved)?;
         simulation.check_agents(&saved)?;
-        simulation.become_of_saved(saved);
+        simulation
+            .become_of_saved(saved)
+            .map_err(|reason| LoadError::Damaged { reason })?;
         Ok(simulation)
     }
 
@@ -177,7 +186,7 @@ impl Simulation {
     }
 
     /// Refuses what was saved from another pool.
-    fn compare(&self, saved: &Saved) -> Result<(), LoadError> {
+    fn compare(&self, saved: &Saved<'_>) -> Result<(), LoadError> {
         let other = |what: &str, saved: String, described: String| LoadError::OtherPool {
             what: what.into(),
             saved,
@@ -222,7 +231,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn check_agents(&self, saved: &Saved) -> Result<(), LoadError> {
+    fn check_agents(&self, saved: &Saved<'_>) -> Result<(), LoadError> {
         let damaged = |reason: String| Err(LoadError::Damaged { reason });
         if saved.agents.len() as u64 > MAX_AGENTS {
             return damaged(format!(
@@ -272,8 +281,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Takes a state over that was checked.
-    fn become_of_saved(&mut self, saved: Saved) {
+    /// Takes a state over whose agents were checked.
+    fn become_of_saved(&mut self, saved: Saved<'_>) -> Result<(), String> {
         self.world.chance.tick = saved.tick;
         self.edition = saved.edition;
         self.next_id = saved.next_id;
@@ -301,10 +310,17 @@ impl Simulation {
             self.take_over_override(over);
         }
         self.assign_minds();
+        self.terraces.resume(saved.terraces.into_owned())?;
+        self.planner = saved.ways.into_owned();
+        self.planner.resume(&Waters {
+            solids: &self.world.solids,
+            revision: self.edition,
+            dt_secs: self.world.dt_secs,
+        })
     }
 }
 
-fn read(text: &str) -> Result<Saved, LoadError> {
+fn read(text: &str) -> Result<Saved<'static>, LoadError> {
     let unreadable = |reason: String| LoadError::Unreadable { reason };
     if text.len() > TEXT_BYTES_MAX {
         return Err(unreadable(format!(

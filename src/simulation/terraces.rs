@@ -4,26 +4,23 @@
 //! fly to another. Must not: decide anything.
 
 use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
 
-use super::description::{SceneDescription, SimulationError};
 use super::tick::Simulation;
 use crate::behavior::actions::leap::{ClimbCall, Told};
-use crate::geometry::{Solid, polygon};
-use crate::navigation::Footprints;
+use crate::geometry::polygon;
 use crate::navigation::mesh::{
-    Abilities, Climb, Climber, Flight, Grounds, LeapGround, Links, MeshSearch, NavMesh, Near,
-    Place, Step, TerraceGround, build, find_links,
+    Climb, Climber, Flight, Links, NEAR_M, NavMesh, Near, Place, Step, Surroundings, Turns,
 };
-use crate::world::{Body, LeapParams, Species, Splash, TerraceParams, World};
+use crate::world::{Body, Splash, TerraceParams, World};
+
+mod map;
+
+pub(super) use map::TerraceMap;
+use map::abilities;
 
 /// How far above the higher water a flight goes. Tuned by eye, 2026-11-21.
 const CLEARANCE_M: f32 = 0.12;
-/// Widest flight. Tuned by eye, 2026-11-21.
-const REACH_M: f32 = 1.2;
-/// Largest angle between a swimmer's heading and the flight's. Tuned by eye, 2026-11-21.
-const HEADING_RAD: f32 = 0.7;
-/// Others within this of a climber pull or push it. Tuned by eye, 2026-11-21.
-const NEAR_M: f32 = 0.8;
 /// Points at which a flight is held against obstacles before it begins, and the distance kept there.
 const FLIGHT_SAMPLES: usize = 64;
 const FLIGHT_GAP_M: f32 = 0.02;
@@ -33,31 +30,33 @@ const SPLASH_SECS: f32 = 1.0;
 const DANGER_TICKS: u64 = 15;
 /// What a meter costs more for every enemy in the polygon. Tuned by eye, 2026-11-21.
 const DANGER: f32 = 4.0;
+/// Share of what a meter costs that is left where friends are, for one and for many. Tuned by eye, 2026-11-22.
+const DESIRE: (f32, f32) = (0.85, 0.6);
 
-/// The terraces of a plan.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TerraceMap {
-    terraces: Vec<TerraceParams>,
-    outlines: Vec<Vec<Vec2>>,
-    mesh: NavMesh,
-    links: Links,
-}
-
-/// Terraces with everybody in them.
-#[derive(Debug, Default)]
+/// Terraces with everybody in them. What is written of it is enough to go on bit for bit, after [`Terraces::resume`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Terraces {
+    #[serde(skip)]
     pub(super) map: TerraceMap,
     /// By id.
     swimmers: Vec<Swimmer>,
-    search: MeshSearch,
-    near: Vec<Near>,
+    turns: Turns,
     /// For each species and polygon what a meter costs.
     costs: Vec<Vec<f32>>,
     pub(super) splashes: Vec<Splash>,
+    /// Who wants to another terrace in this tick, by its place among the swimmers.
+    #[serde(skip)]
+    climbs: Vec<(usize, Climb)>,
+    #[serde(skip)]
+    near: Vec<Near>,
+    #[serde(skip)]
+    surroundings: Surroundings,
 }
 
 /// One swimmer between terraces.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Swimmer {
     id: u32,
     home: u16,
@@ -67,105 +66,14 @@ struct Swimmer {
 }
 
 /// A flight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Air {
     from: Vec3,
     to: Vec3,
     flight: Flight,
     spent_secs: f32,
     home: u16,
-}
-
-impl TerraceMap {
-    /// Compiles a scene's terraces; empty where there are none.
-    pub(super) fn compile(
-        scene: &SceneDescription,
-        solids: &[Solid],
-        species: &[Species],
-    ) -> Result<Self, SimulationError> {
-        let terraces = &scene.pool.terraces;
-        if terraces.is_empty() {
-            return Ok(Self::default());
-        }
-        let outlines: Vec<Vec<Vec2>> = terraces.iter().map(TerraceParams::corners).collect();
-        // One mesh for all: what the largest of those who leap needs, or the largest of all where nobody does.
-        let radius = |s: &Species| s.body.radius_m * (1.0 + s.body.size_spread);
-        let leapers = species.iter().filter(|s| s.motion.leap.height_m > 0.0);
-        let largest = leapers.map(radius).fold(0.0, f32::max);
-        let radius_m = if largest > 0.0 {
-            largest
-        } else {
-            species.iter().map(radius).fold(0.05, f32::max)
-        };
-        let footprints: Vec<Footprints> = terraces
-            .iter()
-            .map(|terrace| {
-                let mut prints = Footprints::default();
-                prints.push_solids(solids, -terrace.ground_depth_m, -terrace.surface_depth_m);
-                prints
-            })
-            .collect();
-        let grounds: Vec<TerraceGround<'_>> = outlines
-            .iter()
-            .zip(&footprints)
-            .map(|(outline_m, obstacles)| TerraceGround {
-                outline_m,
-                obstacles,
-                grow_m: radius_m,
-            })
-            .collect();
-        let mesh = build(&grounds).map_err(|error| SimulationError::BrokenTerraces {
-            reason: error.to_string(),
-        })?;
-        let heights: Vec<f32> = terraces.iter().map(|t| -t.surface_depth_m).collect();
-        let ground = LeapGround {
-            heights_m: &heights,
-            solids,
-            radius_m,
-            clearance_m: CLEARANCE_M + radius_m,
-            reach_m: REACH_M,
-            heading_rad: HEADING_RAD,
-        };
-        let mut swimmers: Vec<Abilities> = Vec::new();
-        for abilities in species.iter().map(|s| abilities(&s.motion.leap)) {
-            if !swimmers.contains(&abilities) {
-                swimmers.push(abilities);
-            }
-        }
-        let links = find_links(&mesh, &ground, &swimmers);
-        Ok(Self {
-            terraces: terraces.clone(),
-            outlines,
-            mesh,
-            links,
-        })
-    }
-
-    /// The terrace that a place lies over, or the nearest.
-    fn terrace_at(&self, at: Vec2) -> u16 {
-        let inside = self
-            .outlines
-            .iter()
-            .position(|outline| polygon::contains(outline, at));
-        let off = |place: &usize| {
-            let nearest = polygon::nearest_on_outline(&self.outlines[*place], at);
-            nearest.map_or(f32::INFINITY, |nearest| nearest.distance(at))
-        };
-        let nearest = || (0..self.outlines.len()).min_by(|a, b| off(a).total_cmp(&off(b)));
-        inside.or_else(nearest).unwrap_or(0) as u16
-    }
-}
-
-fn abilities(leap: &LeapParams) -> Abilities {
-    Abilities {
-        leap_height_m: leap.height_m,
-        leap_speed_mps: if leap.height_m > 0.0 {
-            leap.take_off_mps
-        } else {
-            0.0
-        },
-        leap_cooldown_secs: leap.cooldown_secs,
-    }
 }
 
 fn flat(at: Vec3) -> Vec2 {
@@ -192,28 +100,12 @@ impl Terraces {
         }
     }
 
-    /// What a swimmer does next on its way.
-    fn advise(&mut self, world: &World, index: usize, place: usize, call: ClimbCall) -> Told {
+    /// What a swimmer that calls goes by.
+    fn climb(&self, world: &World, index: usize, place: usize, call: ClimbCall) -> Climb {
         let body = &world.agents.bodies[index];
-        let kind = usize::from(world.agents.species[index]);
-        let species = &world.species[kind];
-        let radius_m = world.agents.radii_m[index];
-        self.near.clear();
-        for (other, at) in world.agents.bodies.iter().map(|b| b.position_m).enumerate() {
-            let is_near = other != index && at.distance(body.position_m) < NEAR_M;
-            if is_near && world.agents.bits[other] & species.relations.enemy != 0 {
-                self.near.push(Near {
-                    at: Place {
-                        terrace: self.map.terrace_at(flat(at)),
-                        at_m: flat(at),
-                    },
-                    pull: -1.0,
-                });
-            }
-        }
-        let swimmer = &mut self.swimmers[place];
-        let leap = &species.motion.leap;
-        let climb = Climb {
+        let species = &world.species[usize::from(world.agents.species[index])];
+        let swimmer = &self.swimmers[place];
+        Climb {
             at: Place {
                 terrace: swimmer.home,
                 at_m: flat(body.position_m),
@@ -225,24 +117,66 @@ impl Terraces {
                 at_m: call.at_m,
             },
             cruise_mps: species.motion.cruise_mps,
-            run_up_mps: leap.run_up_mps,
-            radius_m,
-            abilities: abilities(leap),
+            run_up_mps: species.motion.leap.run_up_mps,
+            radius_m: world.agents.radii_m[index],
+            abilities: abilities(species),
             cooldown_left_secs: swimmer.cooldown_secs.max(0.0),
-        };
-        let grounds = Grounds {
-            mesh: &self.map.mesh,
-            links: &self.map.links,
-            costs: self.costs.get(kind).map_or(&[], Vec::as_slice),
-            dt_secs: world.dt_secs,
-        };
-        let step = swimmer
-            .climber
-            .step(&climb, &self.near, &grounds, &mut self.search);
+        }
+    }
+
+    /// Advances the searches, and tells the swimmers what was found for them.
+    fn find_ways(&mut self, climbs: &[(usize, Climb)], budget: &mut u32) {
+        let Self {
+            map,
+            swimmers,
+            turns,
+            costs,
+            ..
+        } = self;
+        let grounds = map.grounds();
+        turns.advance(grounds, costs, budget, |id, query, outcome, path| {
+            let place = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id);
+            let is_it =
+                |(own, climb): &&(usize, Climb)| Ok(*own) == place && climb.goal == query.goal;
+            if let (Ok(place), Some((_, climb))) = (place, climbs.iter().find(is_it)) {
+                let climber = &mut swimmers[place].climber;
+                climber.hear(climb, (query, outcome), path, grounds);
+            }
+        });
+    }
+
+    /// What a swimmer does next on its way.
+    fn advise(&mut self, world: &World, index: usize, (place, climb): (usize, &Climb)) -> Told {
+        self.look_around(world, index);
+        let swimmer = &mut self.swimmers[place];
+        let around = (self.near.as_slice(), &mut self.surroundings);
+        let step = swimmer.climber.step(climb, around, self.map.grounds());
         let home = &self.map.terraces[usize::from(swimmer.home)];
         Told {
             step,
-            y_m: home.band_m(radius_m).1,
+            y_m: home.band_m(climb.radius_m).1,
+        }
+    }
+
+    /// Friends and enemies near a swimmer.
+    fn look_around(&mut self, world: &World, index: usize) {
+        let agents = &world.agents;
+        let at = agents.bodies[index].position_m;
+        let relations = &world.species[usize::from(agents.species[index])].relations;
+        self.near.clear();
+        for (other, body) in agents.bodies.iter().enumerate() {
+            let bits = agents.bits[other];
+            let pull = match (bits & relations.friend != 0, bits & relations.enemy != 0) {
+                (_, true) => -1.0,
+                (true, false) => 1.0,
+                (false, false) => continue,
+            };
+            if other != index && body.position_m.distance(at) < NEAR_M {
+                let at_m = flat(body.position_m);
+                let terrace = self.map.terrace_at(at_m);
+                let at = Place { terrace, at_m };
+                self.near.push(Near { at, pull });
+            }
         }
     }
 
@@ -286,51 +220,123 @@ impl Terraces {
         }
     }
 
+    /// Lets go of those who have left the pool; `ids` are those who have not, in order.
+    pub(super) fn keep_only(&mut self, ids: &[u32]) {
+        self.swimmers.retain(|s| ids.binary_search(&s.id).is_ok());
+    }
+
+    /// Takes over what was saved on the same terraces.
+    ///
+    /// # Errors
+    /// What is wrong with it, when its numbers cannot be what was saved.
+    pub(super) fn resume(&mut self, saved: Self) -> Result<(), String> {
+        let (waters, polygons) = (self.map.terraces.len(), self.map.mesh.len());
+        let is_water = |home: u16| usize::from(home) < waters;
+        let is_sound = |swimmer: &Swimmer| {
+            let air = swimmer.air.is_none_or(|air| {
+                let is_flight = air.flight.is_sound() && air.spent_secs.is_finite();
+                is_water(air.home) && air.from.is_finite() && air.to.is_finite() && is_flight
+            });
+            let numbers = swimmer.cooldown_secs.is_finite() && swimmer.climber.is_sound();
+            is_water(swimmer.home) && air && numbers
+        };
+        if let Some(bad) = saved.swimmers.iter().find(|swimmer| !is_sound(swimmer)) {
+            return Err(format!("agent {} is in water that there is not", bad.id));
+        }
+        if !saved
+            .swimmers
+            .windows(2)
+            .all(|pair| pair[0].id < pair[1].id)
+        {
+            return Err("the swimmers' ids are out of order".into());
+        }
+        if saved.costs.iter().any(|costs| costs.len() != polygons) {
+            return Err(format!(
+                "the mesh has {polygons} polygons, its costs have not"
+            ));
+        }
+        let splash = |s: &Splash| s.at_m.is_finite() && s.speed_mps.is_finite();
+        if !saved
+            .splashes
+            .iter()
+            .all(|s| splash(s) && s.age_secs.is_finite())
+        {
+            return Err("a splash is nowhere".into());
+        }
+        let map = std::mem::take(&mut self.map);
+        *self = Self { map, ..saved };
+        self.turns.resume(&self.map.mesh, &self.map.links);
+        Ok(())
+    }
+
     /// Another map: everybody finds its water anew.
     pub(super) fn take_over(&mut self, map: TerraceMap) {
         if self.map != map {
             self.map = map;
             self.swimmers.clear();
+            self.turns = Turns::default();
             self.costs.clear();
         }
     }
 }
 
 impl Simulation {
-    /// Hears those who want to another terrace, tells them what to do, and lets those fly who take off.
-    pub(super) fn climb(&mut self) {
+    /// Hears those who want to another terrace, advances the searches by a budget of expansions, tells them what to do, and
+    /// lets those fly who take off. What it uses is taken from the budget.
+    pub(super) fn climb(&mut self, budget: &mut u32) {
         if self.terraces.map.terraces.is_empty() {
             return;
         }
         self.look_for_danger();
         let dt_secs = self.world.dt_secs;
-        let splashes = &mut self.terraces.splashes;
-        splashes
-            .iter_mut()
-            .for_each(|splash| splash.age_secs += dt_secs);
-        splashes.retain(|splash| splash.age_secs <= SPLASH_SECS);
         let Self {
             terraces,
             world,
             states,
             ..
         } = self;
+        let splashes = &mut terraces.splashes;
+        splashes
+            .iter_mut()
+            .for_each(|splash| splash.age_secs += dt_secs);
+        splashes.retain(|splash| splash.age_secs <= SPLASH_SECS);
+        let mut climbs = std::mem::take(&mut terraces.climbs);
+        climbs.clear();
         for (index, state) in states.iter_mut().enumerate() {
             let id = world.agents.ids[index];
             let place = terraces.swimmer(id, world.agents.bodies[index].position_m);
             terraces.swimmers[place].cooldown_secs -= dt_secs;
+            for call in state.climbs_mut().filter_map(|climbing| climbing.call) {
+                let climb = terraces.climb(world, index, place, call);
+                climbs.push((place, climb));
+                let swimmer = &mut terraces.swimmers[place];
+                if swimmer.air.is_none() && swimmer.climber.wants_way(&climb, dt_secs) {
+                    let kind = world.agents.species[index];
+                    terraces.turns.ask(id, kind, climb.query());
+                }
+            }
+        }
+        terraces.find_ways(&climbs, budget);
+        let mut answered = climbs.iter();
+        for (index, state) in states.iter_mut().enumerate() {
             for climbing in state.climbs_mut() {
-                if let Some(call) = climbing.call.take()
-                    && terraces.swimmers[place].air.is_none()
-                {
-                    let told = terraces.advise(world, index, place, call);
+                if climbing.call.take().is_none() {
+                    continue;
+                }
+                // There is one for every call, in the same order.
+                let Some((place, climb)) = answered.next() else {
+                    continue;
+                };
+                if terraces.swimmers[*place].air.is_none() {
+                    let told = terraces.advise(world, index, (*place, climb));
                     climbing.told = Some(told);
                     if let Step::TakeOff(link, landing) = told.step {
-                        terraces.take_off(world, index, place, (link, landing));
+                        terraces.take_off(world, index, *place, (link, landing));
                     }
                 }
             }
         }
+        terraces.climbs = climbs;
     }
 
     /// Keeps every moved body in its water, or on its flight.
@@ -384,7 +390,7 @@ impl Simulation {
         }
     }
 
-    /// Every so often: where enemies are, a meter costs more.
+    /// Every so often: where enemies are a meter costs more, where friends are it costs less.
     fn look_for_danger(&mut self) {
         let Self {
             terraces, world, ..
@@ -406,9 +412,9 @@ impl Simulation {
                 continue;
             };
             for (kind, species) in world.species.iter().enumerate() {
-                if world.agents.bits[index] & species.relations.enemy != 0 {
-                    terraces.costs[kind][polygon as usize] += DANGER;
-                }
+                let (bits, of) = (world.agents.bits[index], &species.relations);
+                let cost = &mut terraces.costs[kind][polygon as usize];
+                *cost = price(*cost, bits & of.enemy != 0, bits & of.friend != 0);
             }
         }
     }
@@ -474,6 +480,15 @@ fn splash(at: Vec3, speed_mps: f32) -> Splash {
     }
 }
 
+/// What a meter costs where one more is: danger outweighs desire, in whatever order they are seen.
+fn price(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
+    match (is_enemy, is_friend) {
+        (true, _) => cost.max(1.0) + DANGER,
+        (false, true) if cost <= 1.0 => (cost * DESIRE.0).max(DESIRE.1),
+        _ => cost,
+    }
+}
+
 /// The nearest place where a body is wholly in a terrace's water.
 fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
     let (low, high) = terrace.band_m(radius_m);
@@ -487,4 +502,21 @@ fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -
         }
     }
     Vec3::new(flat.x, at.y.clamp(low, high), flat.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn friends_make_water_cheaper_and_enemies_dearer_whoever_is_seen_first() {
+        let of = |each: &[(bool, bool)]| each.iter().fold(1.0, |cost, &(e, f)| price(cost, e, f));
+        let (enemy, friend, other) = ((true, false), (false, true), (false, false));
+        assert_eq!(of(&[other]), 1.0);
+        assert!(of(&[friend]) < 1.0 && of(&[friend, friend]) < of(&[friend]));
+        assert!(of(&[friend; 99]) >= DESIRE.1);
+        assert!(of(&[enemy]) > 1.0 && of(&[enemy, enemy]) > of(&[enemy]));
+        assert_eq!(of(&[friend, enemy]), of(&[enemy, friend]));
+        assert_eq!(of(&[(true, true)]), of(&[enemy]));
+    }
 }

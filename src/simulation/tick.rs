@@ -136,7 +136,6 @@ impl Simulation {
         self.direct();
         self.decide();
         self.find_ways();
-        self.climb();
         self.advance();
         self.keep_terraces();
         std::mem::swap(&mut self.world.agents.bodies, &mut self.moved);

@@ -1,13 +1,18 @@
 //! The searches for ways, between deciding and moving: calls of all agents in their order, one budget of expansions.
 //!
-//! In: the trips that actions have filed. Out: answers, for the next tick. Must not: ask a clock.
+//! In: the trips and climbs that actions have filed. Out: answers, for the next tick. Must not: ask a clock.
 
 use super::tick::Simulation;
 use crate::navigation::{Planner, Waters};
 
 impl Simulation {
-    /// Hears all calls, advances the searches by the tick's budget, answers.
+    /// Hears all calls, advances the searches by the tick's budget, answers. Those over terraces have at most half of it,
+    /// those on grids what is left.
     pub(super) fn find_ways(&mut self) {
+        let mut budget = self.search_budget.div_ceil(2);
+        let rest = self.search_budget - budget;
+        self.climb(&mut budget);
+        budget += rest;
         let waters = Waters {
             solids: &self.world.solids,
             revision: self.edition,
@@ -22,7 +27,7 @@ impl Simulation {
                 }
             });
         }
-        self.planner.advance(&waters, self.search_budget);
+        self.planner.advance(&waters, budget);
         for state in &mut self.states {
             for trip in state.trips_mut() {
                 // Whoever did not call this time begins anew when it calls again.

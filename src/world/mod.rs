@@ -22,7 +22,7 @@ pub use avoidance::Avoidance;
 pub use body::{BodyParams, Collision, FlockParams, FlockPart, MotionParams, PerceptionParams};
 pub use chance::{Chance, Purpose};
 pub use director::{Director, Gathering};
-pub use grid::{NeighborGrid, Slots};
+pub use grid::{NeighborGrid, Slots, Surroundings};
 pub use observation::{Observation, Shadow};
 pub use pool::{
     BoxParams, CapsuleParams, ClimateParams, Edge, ObstacleParams, PolygonParams, PoolParams,

@@ -48,6 +48,8 @@ pub struct Relations {
     masks: BTreeMap<String, u64>,
     /// Names of enemies.
     pub enemy: u64,
+    /// Names of friends.
+    pub friend: u64,
     /// Names of prey.
     pub prey: u64,
     /// Names of food.
@@ -76,6 +78,7 @@ impl Relations {
         let of = |kind: &str| masks.get(kind).copied().unwrap_or(0);
         Some(Self {
             enemy: of("enemy"),
+            friend: of("friend"),
             prey: of("prey"),
             food: of("food"),
             mother: of("mother"),

@@ -1,6 +1,7 @@
 //! What others may see of the pool after a tick: plain data, filled in place so that a steady tick allocates nothing.
 
 use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
 
 use super::Shadow;
 use super::annotation::Annotation;
@@ -37,7 +38,8 @@ pub struct FloorTarget {
 }
 
 /// Something that broke through the water's surface.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Splash {
     /// Where, world space.
     pub at_m: Vec3,

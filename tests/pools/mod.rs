@@ -156,6 +156,10 @@ pub fn hash_state(simulation: &Simulation, snapshot: &mut Snapshot, hasher: &mut
         }
         (agent.id, agent.boost.to_bits(), agent.teleported).hash(hasher);
     }
+    for splash in &snapshot.splashes {
+        let numbers = [splash.speed_mps, splash.age_secs];
+        numbers.map(f32::to_bits).hash(hasher);
+    }
     for index in 0..snapshot.agents.len() {
         simulation.active_need(index).hash(hasher);
         simulation

@@ -23,7 +23,8 @@ pub enum Fill {
 }
 
 /// A rectangle in floor meters.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Area {
     /// Corner at least x and z.
     pub low_m: Vec2,

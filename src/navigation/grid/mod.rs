@@ -4,8 +4,10 @@ pub mod local;
 pub mod map;
 pub mod open;
 pub mod search;
+mod steps;
 
 pub use local::{Area, Fill, Ground, LocalGrid};
 pub use map::{Components, GridMap};
 pub use open::OpenKind;
-pub use search::{Connectivity, Corners, Effort, Progress, Search, SearchRules, quick_path};
+pub use search::{Effort, Progress, Search, SearchRules, quick_path};
+pub use steps::{Connectivity, Corners};

@@ -3,46 +3,18 @@
 //! In: a map, two cells of one component, rules. Out: the cells of a path. A search in slices finds the same path as one
 //! in one go: nothing but the order of expansions decides. **Source**: 001 section 4.4.1; weight 1.6 there.
 
-use std::sync::LazyLock;
-
 use glam::UVec2;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::map::{Cell, GridMap};
 use super::open::{Buckets, CheapList, Heap, OpenKind, OpenList};
-
-/// Cost of a straight and of a diagonal step. 8119 / 5741 is √2 to 1.1e-8, and whole numbers make sums exact.
-pub const STRAIGHT: u32 = 5741;
-/// Cost of a diagonal step, see [`STRAIGHT`].
-pub const DIAGONAL: u32 = 8119;
-
-/// Which cells are neighbors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Connectivity {
-    /// The four over the sides. Few cells to look at, but longer ways before they are straightened.
-    Four,
-    /// Those over the corners too.
-    #[default]
-    Eight,
-}
-
-/// When a diagonal step past a blocked cell is allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Corners {
-    /// Never: both cells beside the step must be free.
-    #[default]
-    Keep,
-    /// When one of the two is free.
-    CutOne,
-    /// Always.
-    Cut,
-}
+use super::steps::{
+    Connectivity, Corners, DIAGONAL, STEPS, STRAIGHT, allowed, estimate, step, worth_trying,
+};
 
 /// How to search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SearchRules {
     /// Factor on the heuristic, at least 1. At 1 the path is a shortest one; above it closed cells stay closed.
     pub weight: f32,
@@ -90,7 +62,8 @@ pub enum Progress {
 }
 
 /// What a search did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Effort {
     /// Cells expanded.
     pub expanded: u64,
@@ -109,134 +82,6 @@ struct Node {
 const CLOSED: u32 = 8;
 const DIRECTION: u32 = 7;
 const GENERATION: u32 = 16;
-
-/// Steps by direction: four straight, four diagonal.
-const STEPS: [(i32, i32); 8] = [
-    (1, 0),
-    (-1, 0),
-    (0, 1),
-    (0, -1),
-    (1, 1),
-    (-1, 1),
-    (1, -1),
-    (-1, -1),
-];
-
-/// For each 3 × 3 neighborhood one bit per allowed step.
-type Moves = [u8; 512];
-
-static FOUR: Moves = moves(false, 0);
-static KEEP: Moves = moves(true, 2);
-static CUT_ONE: Moves = moves(true, 1);
-static CUT: Moves = moves(true, 0);
-
-const fn moves(is_eight: bool, least_free_sides: i32) -> Moves {
-    let mut table = [0; 512];
-    let mut ring = 0;
-    while ring < 512 {
-        let mut direction = 0;
-        while direction < 8 {
-            let (dx, dy) = STEPS[direction];
-            let target = (ring >> ((dy + 1) * 3 + dx + 1)) & 1;
-            let beside = ((ring >> ((dy + 1) * 3 + 1)) & 1) + ((ring >> (3 + dx + 1)) & 1);
-            let is_straight = direction < 4;
-            if target == 1 && (is_straight || (is_eight && beside as i32 >= least_free_sides)) {
-                table[ring] |= 1 << direction;
-            }
-            direction += 1;
-        }
-        ring += 1;
-    }
-    table
-}
-
-/// For each direction that a cell was reached by, and each neighborhood, the steps worth trying: the others lead to cells
-/// that can be reached from the cell before at less cost without this one, or at the same by a diagonal step first.
-/// **Source**: Sturtevant and Rabin, Canonical orderings on grids, IJCAI 2016.
-type Onward = [[u8; 512]; 8];
-
-static ONWARD: LazyLock<[Onward; 4]> = LazyLock::new(|| {
-    [
-        onward(false, 0),
-        onward(true, 2),
-        onward(true, 1),
-        onward(true, 0),
-    ]
-});
-
-fn onward(is_eight: bool, least_free_sides: i32) -> Onward {
-    let moves = moves(is_eight, least_free_sides);
-    let mut table = [[0; 512]; 8];
-    for (from, rings) in table.iter_mut().enumerate() {
-        for (ring, bits) in rings.iter_mut().enumerate() {
-            let is_useful = |direction: &usize| {
-                let is_allowed = moves[ring] >> direction & 1 == 1;
-                is_allowed && !is_detour(ring, from, *direction, is_eight, least_free_sides)
-            };
-            *bits = (0..8).filter(is_useful).fold(0, |bits, d| bits | 1 << d);
-        }
-    }
-    table
-}
-
-/// Whether a step after another leads where one comes from the cell before as well, within the neighborhood and without
-/// its middle.
-fn is_detour(ring: usize, from: usize, to: usize, is_eight: bool, least_free_sides: i32) -> bool {
-    let cost = |direction: usize| if direction < 4 { STRAIGHT } else { DIAGONAL };
-    let before = (-STEPS[from].0, -STEPS[from].1);
-    let free =
-        |(x, y): (i32, i32)| x.abs() <= 1 && y.abs() <= 1 && ring >> ((y + 1) * 3 + x + 1) & 1 == 1;
-    let stepped = |at: (i32, i32), direction: usize| {
-        let (dx, dy) = STEPS[direction];
-        let next = (at.0 + dx, at.1 + dy);
-        let sides = i32::from(free((at.0, next.1))) + i32::from(free((next.0, at.1)));
-        let is_allowed = direction < 4 || (is_eight && sides >= least_free_sides);
-        (free(next) && next != (0, 0) && is_allowed).then_some(next)
-    };
-    if STEPS[to] == before {
-        return true;
-    }
-    let own = cost(from) + cost(to);
-    (0..8).any(|first| {
-        let Some(next) = stepped(before, first) else {
-            return false;
-        };
-        next == STEPS[to]
-            || (0..8).any(|second| {
-                let sum = cost(first) + cost(second);
-                let is_better = sum < own || (sum == own && first >= 4 && from < 4);
-                is_better && stepped(next, second) == Some(STEPS[to])
-            })
-    })
-}
-
-/// Steps allowed from a cell by these rules, as bits in the order of [`STEPS`].
-fn table(rules: &SearchRules) -> &'static Moves {
-    [&FOUR, &KEEP, &CUT_ONE, &CUT][rule_place(rules)]
-}
-
-fn rule_place(rules: &SearchRules) -> usize {
-    match (rules.connectivity, rules.corners) {
-        (Connectivity::Four, _) => 0,
-        (Connectivity::Eight, Corners::Keep) => 1,
-        (Connectivity::Eight, Corners::CutOne) => 2,
-        (Connectivity::Eight, Corners::Cut) => 3,
-    }
-}
-
-/// Estimated cost from one cell to another, never more than the true one: octile for eight neighbors, Euclidean for four
-/// (Manhattan's distance would dodge to one fixed side).
-fn estimate(connectivity: Connectivity, a: Cell, b: Cell) -> u32 {
-    let dx = (a & 0xffff).abs_diff(b & 0xffff);
-    let dy = (a >> 16).abs_diff(b >> 16);
-    match connectivity {
-        Connectivity::Eight => dx.max(dy) * STRAIGHT + dx.min(dy) * (DIAGONAL - STRAIGHT),
-        Connectivity::Four => {
-            let square = u64::from(dx) * u64::from(dx) + u64::from(dy) * u64::from(dy);
-            ((square as f64).sqrt() * f64::from(STRAIGHT)) as u32
-        }
-    }
-}
 
 /// A search with its memory, which the next search uses again.
 #[derive(Clone, Debug, Default)]
@@ -320,7 +165,7 @@ impl Search {
         self.effort
     }
 
-    /// Cost of the found path in units of [`STRAIGHT`] a cell.
+    /// Cost of the found path; a step to the side costs 5741, one over a corner 8119.
     pub fn cost(&self, map: &GridMap) -> Option<u32> {
         (self.progress == Progress::Found).then(|| self.nodes[map.place(self.goal)].cost)
     }
@@ -358,9 +203,9 @@ impl Search {
     }
 
     fn expand<O: OpenList>(&mut self, map: &GridMap, open: &mut O, budget: &mut u32) -> Progress {
-        let moves = table(&self.rules);
-        let onward = &ONWARD[rule_place(&self.rules)];
         let connectivity = self.rules.connectivity;
+        let moves = allowed(connectivity, self.rules.corners);
+        let onward = worth_trying(connectivity, self.rules.corners);
         let is_optimal = self.weight <= 1024;
         let goal_place = map.place(self.goal);
         let offsets = STEPS.map(|(dx, dy)| dx as isize + dy as isize * map.stride() as isize);
@@ -433,11 +278,6 @@ fn restart<O: OpenList>(open: &mut O, key: u32, start: Cell) {
     open.push(key, start);
 }
 
-#[inline]
-fn step(cell: Cell, dx: i32, dy: i32) -> Cell {
-    cell.wrapping_add_signed(dx + (dy << 16))
-}
-
 /// A short way towards the goal without a search, to start on while the search runs: from cell to free cell, each as near
 /// to the goal as can be, at most `steps` long, ending where it would go back. **Source**: 001 section 3.5.6, 3 to 15 cells.
 pub fn quick_path(
@@ -452,7 +292,7 @@ pub fn quick_path(
         return;
     }
     cells.push(start);
-    let moves = table(rules);
+    let moves = allowed(rules.connectivity, rules.corners);
     let goal = GridMap::cell(goal.min(map.size().saturating_sub(UVec2::ONE)));
     let mut at = GridMap::cell(start);
     for _ in 0..steps {
@@ -521,7 +361,7 @@ mod tests {
 
     /// Least cost by Dijkstra's algorithm from the `pathfinding` crate.
     fn least_cost(map: &GridMap, start: UVec2, goal: UVec2, rules: &SearchRules) -> Option<u32> {
-        let moves = table(rules);
+        let moves = allowed(rules.connectivity, rules.corners);
         let successors = |&cell: &Cell| {
             let bits = moves[map.neighborhood(map.place(cell))];
             (0..8usize)
@@ -567,7 +407,7 @@ mod tests {
                     let (dx, dy) = (pair[1].as_ivec2() - pair[0].as_ivec2()).into();
                     let direction = STEPS.iter().position(|&s| s == (dx, dy)).unwrap();
                     let ring = map.neighborhood(map.place(GridMap::cell(pair[0])));
-                    prop_assert!(table(&rules)[ring] >> direction & 1 == 1);
+                    prop_assert!(allowed(rules.connectivity, rules.corners)[ring] >> direction & 1 == 1);
                     sum += if direction < 4 { STRAIGHT } else { DIAGONAL };
                 }
                 prop_assert_eq!(sum, cost);

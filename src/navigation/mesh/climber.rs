@@ -1,14 +1,15 @@
 //! One swimmer's way over terraces: planned at most every quarter of a second, changed only for a clearly cheaper one,
 //! followed to the next take-off.
 //!
-//! In: where it is, where it wants to be, who is near. Out: where to head, and when to take off. **Source**: 004 section 7.5.
+//! In: where it is, where it wants to be, who is near, the ways that were found for it. Out: where to head, and when to take
+//! off. **Source**: 004 section 7.5.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::links::{Abilities, Links};
-use super::rounding::round_corners;
-use super::search::{MeshPath, MeshSearch, Outcome, Place, Query};
+use super::rounding::{ROUNDED, round_corners};
+use super::search::{CORNERS, MeshPath, MeshSearch, Outcome, Place, Query};
 use super::surface::NavMesh;
 
 /// A way is searched anew no sooner. **Source**: 004 section 7.5.
@@ -21,6 +22,8 @@ const ARRIVED_M: f32 = 0.3;
 const RUN_UP_M: f32 = 0.35;
 /// Weight of one neighbor that is touched, against the way's own direction. Tuned by eye, 2026-11-21.
 const NEIGHBOR_WEIGHT: f32 = 0.5;
+/// Others farther off than this, as it would have to be swum, neither pull nor push. Tuned by eye, 2026-11-21.
+pub const NEAR_M: f32 = 0.8;
 
 /// What a swimmer asks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,52 +77,108 @@ pub enum Step {
 }
 
 /// One swimmer's way over terraces.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Climber {
     path: MeshPath,
-    tried: MeshPath,
     /// The rounded course of the leg that it swims.
     course: Vec<Vec2>,
     has_path: bool,
-    start: Vec2,
     goal: Place,
     abilities: Abilities,
-    leg: usize,
+    cruise_mps: f32,
     next: usize,
     age_secs: f32,
     outcome: Option<Outcome>,
 }
 
-/// What a climber plans on.
+/// What a climber goes by.
 #[derive(Clone, Copy, Debug)]
 pub struct Grounds<'a> {
     /// The mesh.
     pub mesh: &'a NavMesh,
     /// Its links.
     pub links: &'a Links,
-    /// For every polygon what a meter in it costs; empty: 1.
-    pub costs: &'a [f32],
-    /// Time step.
-    pub dt_secs: f32,
+}
+
+/// Memory for looking at who is near, used again by all.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    search: MeshSearch,
+    path: MeshPath,
+}
+
+impl Climb {
+    /// What has to be found for it.
+    pub fn query(&self) -> Query<'static> {
+        Query {
+            start: self.at,
+            goal: self.goal,
+            abilities: self.abilities,
+            cooldown_left_secs: self.cooldown_left_secs,
+            speed_mps: self.cruise_mps,
+            costs: &[],
+        }
+    }
+
+    fn is_there(&self) -> bool {
+        let off_m = self.at.at_m.distance(self.goal.at_m);
+        self.at.terrace == self.goal.terrace && off_m < ARRIVED_M.max(2.0 * self.radius_m)
+    }
 }
 
 impl Climber {
+    /// Goes a step on in time; whether it asks for a way now, and goes on asking until it is told one.
+    pub fn wants_way(&mut self, climb: &Climb, dt_secs: f32) -> bool {
+        self.age_secs += dt_secs;
+        !climb.is_there() && (self.outcome.is_none() || self.age_secs >= REPLAN_SECS)
+    }
+
+    /// Takes what was found for it; the path only where it is clearly cheaper than the rest of its own, or its own was for
+    /// another goal, speed or other abilities.
+    pub fn hear(
+        &mut self,
+        climb: &Climb,
+        (query, outcome): (&Query<'_>, Outcome),
+        found: &mut MeshPath,
+        grounds: Grounds<'_>,
+    ) {
+        self.age_secs = 0.0;
+        self.outcome = Some(outcome);
+        if outcome != Outcome::Found {
+            // Somebody pushed off the mesh keeps its way back to it.
+            self.has_path &= outcome == Outcome::Outside;
+            return;
+        }
+        if query.start.terrace != climb.at.terrace {
+            // It has come to other water while the search ran.
+            self.landed();
+            return;
+        }
+        let is_for_same = (self.goal, self.abilities, self.cruise_mps)
+            == (query.goal, query.abilities, query.speed_mps);
+        let rest = self.rest_cost(climb, grounds);
+        if is_for_same && rest.is_some_and(|rest| found.cost > CLEARLY_CHEAPER * rest) {
+            return;
+        }
+        std::mem::swap(&mut self.path, found);
+        self.has_path = true;
+        self.goal = query.goal;
+        self.abilities = query.abilities;
+        self.cruise_mps = query.speed_mps;
+        self.draw_course(climb, grounds);
+    }
+
     /// What the swimmer does next.
     pub fn step(
         &mut self,
         climb: &Climb,
-        near: &[Near],
-        grounds: &Grounds<'_>,
-        search: &mut MeshSearch,
+        around: (&[Near], &mut Surroundings),
+        grounds: Grounds<'_>,
     ) -> Step {
-        self.age_secs += grounds.dt_secs;
-        let off_m = climb.at.at_m.distance(climb.goal.at_m);
-        if climb.at.terrace == climb.goal.terrace && off_m < ARRIVED_M.max(2.0 * climb.radius_m) {
+        if climb.is_there() {
             self.landed();
             return Step::There;
-        }
-        if self.outcome.is_none() || self.age_secs >= REPLAN_SECS {
-            self.plan(climb, grounds, search);
         }
         if !self.has_path {
             // Pushed off the mesh for a moment, or not planned yet, is no reason to give up.
@@ -130,7 +189,7 @@ impl Climber {
             self.outcome = None;
             return Step::NoWay;
         }
-        self.follow(climb, near, grounds)
+        self.follow(climb, around, grounds)
     }
 
     /// How the last search ended.
@@ -149,40 +208,9 @@ impl Climber {
         self.outcome = None;
     }
 
-    fn plan(&mut self, climb: &Climb, grounds: &Grounds<'_>, search: &mut MeshSearch) {
-        self.age_secs = 0.0;
-        let query = Query {
-            start: climb.at,
-            goal: climb.goal,
-            abilities: climb.abilities,
-            cooldown_left_secs: climb.cooldown_left_secs,
-            speed_mps: climb.cruise_mps,
-            costs: grounds.costs,
-        };
-        let outcome = search.find(grounds.mesh, grounds.links, &query, &mut self.tried);
-        self.outcome = Some(outcome);
-        if outcome != Outcome::Found {
-            // Somebody pushed off the mesh keeps its way back to it.
-            self.has_path &= outcome == Outcome::Outside;
-            return;
-        }
-        let same_goal = self.goal == climb.goal && self.abilities == climb.abilities;
-        let rest = self.rest_cost(climb, grounds);
-        if same_goal && rest.is_some_and(|rest| self.tried.cost > CLEARLY_CHEAPER * rest) {
-            return;
-        }
-        std::mem::swap(&mut self.path, &mut self.tried);
-        self.has_path = true;
-        self.goal = climb.goal;
-        self.abilities = climb.abilities;
-        self.start = climb.at.at_m;
-        self.leg = 0;
-        self.draw_course(climb, grounds);
-    }
-
     /// What the rest of the present way costs from here at a meter for a meter; `None` where it cannot be gone on with.
-    fn rest_cost(&self, climb: &Climb, grounds: &Grounds<'_>) -> Option<f32> {
-        let leg = self.path.legs.get(self.leg).filter(|_| self.has_path)?;
+    fn rest_cost(&self, climb: &Climb, grounds: Grounds<'_>) -> Option<f32> {
+        let leg = self.path.legs.first().filter(|_| self.has_path)?;
         let target = *self.course.get(self.next)?;
         let terrace = climb.at.terrace;
         if leg.terrace != terrace || !grounds.mesh.sees(terrace, climb.at.at_m, target) {
@@ -194,14 +222,14 @@ impl Climber {
             cost += from.distance(to);
             from = to;
         }
-        for (place, leg) in self.path.legs.iter().enumerate().skip(self.leg) {
-            if place > self.leg {
-                let first = self.path.legs[place - 1].end;
-                for &to in &self.path.points_m[first..leg.end] {
-                    cost += from.distance(to);
-                    from = to;
-                }
+        let mut first = leg.end;
+        for leg in &self.path.legs {
+            // Of the first leg its course was counted.
+            for &to in self.path.points_m.get(first..leg.end).unwrap_or_default() {
+                cost += from.distance(to);
+                from = to;
             }
+            first = leg.end;
             if let Some((number, landing)) = leg.link {
                 let link = grounds.links.get(number)?;
                 cost += link.flight_secs * climb.cruise_mps;
@@ -211,22 +239,40 @@ impl Climber {
         Some(cost)
     }
 
-    fn draw_course(&mut self, climb: &Climb, grounds: &Grounds<'_>) {
+    fn draw_course(&mut self, climb: &Climb, grounds: Grounds<'_>) {
         self.next = 0;
-        let Some(leg) = self.path.legs.get(self.leg) else {
+        let Some(leg) = self.path.legs.first() else {
             return;
         };
-        let first = match self.leg {
-            0 => 0,
-            place => self.path.legs[place - 1].end,
-        };
-        let corners = &self.path.points_m[first..leg.end];
+        let corners = &self.path.points_m[..leg.end];
         let way = (climb.at.at_m, corners);
+        self.course.clear();
+        self.course.reserve(CORNERS * ROUNDED);
         let radius_m = 3.0 * climb.radius_m;
         round_corners(grounds.mesh, leg.terrace, way, radius_m, &mut self.course);
     }
 
-    fn follow(&mut self, climb: &Climb, near: &[Near], grounds: &Grounds<'_>) -> Step {
+    /// Whether it can be what was saved, on this mesh; its numbers may have been damaged.
+    pub fn is_sound(&self) -> bool {
+        let mut points = self.path.points_m.iter().chain(&self.course);
+        let mut end = 0;
+        let has_ordered_legs = self.path.legs.iter().all(|leg| {
+            let is_ordered = leg.end >= end && leg.end <= self.path.points_m.len();
+            end = leg.end;
+            is_ordered && leg.link.is_none_or(|(_, landing)| landing.is_finite())
+        });
+        has_ordered_legs
+            && points.all(|at| at.is_finite())
+            && self.next <= self.course.len()
+            && self.age_secs.is_finite()
+    }
+
+    fn follow(
+        &mut self,
+        climb: &Climb,
+        around: (&[Near], &mut Surroundings),
+        grounds: Grounds<'_>,
+    ) -> Step {
         let at = climb.at.at_m;
         let terrace = climb.at.terrace;
         let reach_m = 1.5 * climb.radius_m;
@@ -245,7 +291,7 @@ impl Climber {
             return Step::NoWay;
         };
         let is_last = self.next + 1 == self.course.len();
-        let link = self.path.legs.get(self.leg).and_then(|leg| leg.link);
+        let link = self.path.legs.first().and_then(|leg| leg.link);
         match link.and_then(|(number, landing)| Some((number, landing, grounds.links.get(number)?)))
         {
             Some((number, landing, link)) if is_last => {
@@ -269,36 +315,38 @@ impl Climber {
                     Step::RunUp(target)
                 }
             }
-            _ => Step::Swim(self.drawn(climb, target, near, grounds)),
+            _ => Step::Swim(drawn(climb, target, around, grounds.mesh)),
         }
     }
+}
 
-    /// The next place to head for, moved by neighbors: what pulls or pushes fades with the distance to be swum, and it is
-    /// always inside the mesh.
-    fn drawn(&self, climb: &Climb, target: Vec2, near: &[Near], grounds: &Grounds<'_>) -> Vec2 {
-        let at = climb.at.at_m;
-        let own = (target - at).normalize_or_zero();
-        let mut wish = own;
-        for other in near {
-            let to = other.at.at_m - at;
-            let is_open = other.at.terrace == climb.at.terrace
-                && grounds.mesh.sees(climb.at.terrace, at, other.at.at_m);
-            // Where it is not in sight the way there is longer; around a corner at least twice as long counts for nothing.
-            if is_open {
-                let fading = 1.0 / (1.0 + to.length() / climb.radius_m.max(1e-3));
-                wish += to.normalize_or_zero() * (other.pull * NEIGHBOR_WEIGHT * fading);
-            }
+/// The next place to head for, moved by neighbors: what pulls or pushes fades with the distance to be swum, along the way to
+/// be swum, and it is always inside the mesh.
+fn drawn(
+    climb: &Climb,
+    target: Vec2,
+    (near, surroundings): (&[Near], &mut Surroundings),
+    mesh: &NavMesh,
+) -> Vec2 {
+    let at = climb.at.at_m;
+    let own = (target - at).normalize_or_zero();
+    let mut wish = own;
+    let Surroundings { search, path } = surroundings;
+    for other in near {
+        let ends = (climb.at, other.at);
+        if let Some((distance_m, first)) = search.distance_m(mesh, ends, NEAR_M, path) {
+            let fading = 1.0 / (1.0 + distance_m / climb.radius_m.max(1e-3));
+            let fading = fading * (1.0 - distance_m / NEAR_M);
+            let toward = (first - at).normalize_or_zero();
+            wish += toward * (other.pull * NEIGHBOR_WEIGHT * fading);
         }
-        let reach_m = at.distance(target).min(0.5);
-        let moved = at + wish.normalize_or(own) * reach_m;
-        if near.is_empty()
-            || wish.dot(own) <= 0.0
-            || !grounds.mesh.sees(climb.at.terrace, at, moved)
-        {
-            return target;
-        }
-        moved
     }
+    let reach_m = at.distance(target).min(0.5);
+    let moved = at + wish.normalize_or(own) * reach_m;
+    if near.is_empty() || wish.dot(own) <= 0.0 || !mesh.sees(climb.at.terrace, at, moved) {
+        return target;
+    }
+    moved
 }
 
 #[cfg(test)]
@@ -311,6 +359,7 @@ mod tests {
         leap_height_m: 0.5,
         leap_speed_mps: 5.0,
         leap_cooldown_secs: 2.0,
+        radius_m: 0.05,
     };
 
     fn cascade(abilities: &[Abilities]) -> (NavMesh, Links) {
@@ -333,13 +382,23 @@ mod tests {
         let ground = LeapGround {
             heights_m: &[-1.0, -0.6],
             solids: &[],
-            radius_m: 0.05,
-            clearance_m: 0.1,
+            clearance_m: 0.05,
             reach_m: 1.0,
             heading_rad: 0.6,
         };
         let links = find_links(&mesh, &ground, abilities);
         (mesh, links)
+    }
+
+    /// Plans at once where a way is wanted, and goes a step on.
+    fn go(climber: &mut Climber, climb: &Climb, near: &[Near], grounds: Grounds<'_>) -> Step {
+        if climber.wants_way(climb, 1.0 / 60.0) {
+            let (query, mut path) = (climb.query(), MeshPath::default());
+            let mut search = MeshSearch::default();
+            let outcome = search.find(grounds.mesh, grounds.links, &query, &mut path);
+            climber.hear(climb, (&query, outcome), &mut path, grounds);
+        }
+        climber.step(climb, (near, &mut Surroundings::default()), grounds)
     }
 
     fn climb(at: Vec2, goal: Place) -> Climb {
@@ -365,18 +424,16 @@ mod tests {
         let grounds = Grounds {
             mesh: &mesh,
             links: &links,
-            costs: &[],
-            dt_secs: 1.0 / 60.0,
         };
         let goal = Place {
             terrace: 1,
             at_m: Vec2::new(3.5, 0.5),
         };
-        let (mut climber, mut search) = (Climber::default(), MeshSearch::default());
+        let mut climber = Climber::default();
         let mut swimmer = climb(Vec2::new(1.6, -0.9), goal);
         let mut leaps = 0;
         for tick in 0..1200 {
-            match climber.step(&swimmer, &[], &grounds, &mut search) {
+            match go(&mut climber, &swimmer, &[], grounds) {
                 Step::Swim(to) | Step::RunUp(to) => {
                     let way = (to - swimmer.at.at_m).normalize_or_zero();
                     // It turns by 4 degrees a tick at most.
@@ -413,8 +470,6 @@ mod tests {
         let grounds = Grounds {
             mesh: &mesh,
             links: &links,
-            costs: &[],
-            dt_secs: 1.0 / 60.0,
         };
         let place = |x, y| Place {
             terrace: 0,
@@ -423,7 +478,7 @@ mod tests {
         let swimmer = climb(Vec2::new(0.3, 0.0), place(1.7, 0.0));
         let heads = |near: &[Near]| {
             let mut climber = Climber::default();
-            match climber.step(&swimmer, near, &grounds, &mut MeshSearch::default()) {
+            match go(&mut climber, &swimmer, near, grounds) {
                 Step::Swim(to) => to,
                 other => panic!("{other:?}"),
             }
@@ -444,5 +499,79 @@ mod tests {
             pull: 5.0,
         };
         assert_eq!(heads(&[elsewhere]).y, 0.0);
+    }
+
+    #[test]
+    fn another_speed_or_a_clearly_cheaper_way_is_taken_and_one_as_good_is_not() {
+        let (mesh, links) = cascade(&[SALMON]);
+        let grounds = Grounds {
+            mesh: &mesh,
+            links: &links,
+        };
+        let goal = Place {
+            terrace: 0,
+            at_m: Vec2::new(1.7, 0.5),
+        };
+        let slow = climb(Vec2::new(0.2, 0.0), goal);
+        let mut search = MeshSearch::default();
+        let mut is_taken = |climber: &mut Climber, climb: &Climb, cost: f32| {
+            let (query, mut found) = (climb.query(), MeshPath::default());
+            let outcome = search.find(&mesh, &links, &query, &mut found);
+            // A mark by which the path is known again.
+            found.cost *= cost;
+            let mark = found.cost;
+            climber.hear(climb, (&query, outcome), &mut found, grounds);
+            found.cost != mark
+        };
+        let mut climber = Climber::default();
+        assert!(is_taken(&mut climber, &slow, 1.1));
+        assert!(!is_taken(&mut climber, &slow, 0.9));
+        let fast = Climb {
+            cruise_mps: 0.9,
+            ..slow
+        };
+        assert!(is_taken(&mut climber, &fast, 1.01));
+        assert!(!is_taken(&mut climber, &fast, 0.9));
+        assert!(is_taken(&mut climber, &fast, 0.8));
+    }
+
+    #[test]
+    fn behind_a_wall_a_friend_pulls_along_the_way_to_be_swum() {
+        let outline = [
+            Vec2::new(-1.0, -1.0),
+            Vec2::new(1.0, -1.0),
+            Vec2::new(1.0, 1.0),
+            Vec2::new(-1.0, 1.0),
+        ];
+        let drawn_to = |wall: Option<f32>| {
+            let mut obstacles = Footprints::default();
+            if let Some(half) = wall {
+                obstacles.push_box(Vec2::new(0.0, 0.1), Vec2::new(half, 0.02), Vec2::X);
+            }
+            let ground = TerraceGround {
+                outline_m: &outline,
+                obstacles: &obstacles,
+                grow_m: 0.02,
+            };
+            let mesh = build(&[ground]).unwrap();
+            let place = |x, y| Place {
+                terrace: 0,
+                at_m: Vec2::new(x, y),
+            };
+            let friend = Near {
+                at: place(0.05, 0.2),
+                pull: 1.0,
+            };
+            let swimmer = climb(Vec2::ZERO, place(0.9, 0.0));
+            let around = (&[friend][..], &mut Surroundings::default());
+            let to = drawn(&swimmer, Vec2::new(0.9, 0.0), around, &mesh);
+            assert!(mesh.sees(0, Vec2::ZERO, to));
+            to.normalize().y
+        };
+        let (open, short, long) = (drawn_to(None), drawn_to(Some(0.1)), drawn_to(Some(0.6)));
+        assert!(open > 0.05, "{open}");
+        assert!(short > 0.0 && short < open, "{short} {open}");
+        // The way round is longer than anybody is drawn by.
+        assert_eq!(long, 0.0);
     }
 }

@@ -4,6 +4,7 @@
 //! is a throw without drag.
 
 use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
 
 use super::links::{Abilities, Link, Links};
 use super::search::{MeshPath, MeshSearch, Outcome, Place, Query};
@@ -28,9 +29,7 @@ pub struct LeapGround<'a> {
     pub heights_m: &'a [f32],
     /// What lies in and between them.
     pub solids: &'a [Solid],
-    /// Radius of the largest body.
-    pub radius_m: f32,
-    /// How far above the higher water a flight goes.
+    /// How far above the higher water the lowest point of a body goes.
     pub clearance_m: f32,
     /// Widest flight.
     pub reach_m: f32,
@@ -39,7 +38,8 @@ pub struct LeapGround<'a> {
 }
 
 /// A throw from one height to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Flight {
     /// Speed upwards at the take-off.
     pub up_mps: f32,
@@ -59,15 +59,24 @@ impl Flight {
         }
     }
 
+    /// Whether it is one; its numbers may have been damaged.
+    pub fn is_sound(&self) -> bool {
+        self.up_mps.is_finite() && self.secs.is_finite() && self.secs >= 0.0
+    }
+
     /// Height above the take-off after a time.
     pub fn height_m(&self, secs: f32) -> f32 {
         self.up_mps * secs - GRAVITY_MPS2 * secs * secs / 2.0
     }
 }
 
-/// All links between terraces of a mesh, and within one where that saves way. Those that nobody can take are left out.
+/// All links between terraces of a mesh, and within one where that saves way, by the curves of every size of body. Those that
+/// nobody can take are left out.
 pub fn find_links(mesh: &NavMesh, ground: &LeapGround<'_>, swimmers: &[Abilities]) -> Links {
     let mut links = Vec::new();
+    let mut radii_m: Vec<f32> = swimmers.iter().map(|swimmer| swimmer.radius_m).collect();
+    radii_m.sort_by(f32::total_cmp);
+    radii_m.dedup();
     for place in 0..mesh.len() as u32 {
         for (a, b, across) in mesh.edges(place) {
             if across != NOWHERE {
@@ -76,7 +85,10 @@ pub fn find_links(mesh: &NavMesh, ground: &LeapGround<'_>, swimmers: &[Abilities
             let pieces = (a.distance(b) / PIECE_M).ceil().max(1.0);
             for piece in 0..pieces as u32 {
                 let at = |n: u32| a.lerp(b, n as f32 / pieces);
-                from_piece(mesh, ground, (place, at(piece), at(piece + 1)), &mut links);
+                let border = (place, at(piece), at(piece + 1));
+                for &radius_m in &radii_m {
+                    from_piece(mesh, ground, border, radius_m, &mut links);
+                }
             }
         }
     }
@@ -90,6 +102,7 @@ fn from_piece(
     mesh: &NavMesh,
     ground: &LeapGround<'_>,
     (place, a, b): (u32, Vec2, Vec2),
+    radius_m: f32,
     links: &mut Vec<Link>,
 ) {
     // Corners run counterclockwise: outwards is to the right.
@@ -109,7 +122,13 @@ fn from_piece(
                 if other == terrace && width_m < 2.0 * inward_m.max(WIDTH_STEP_M) {
                     return None;
                 }
-                flight_link(mesh, ground, (from, other), start, heading * width_m)
+                flight_link(
+                    mesh,
+                    ground,
+                    (from, other, radius_m),
+                    start,
+                    heading * width_m,
+                )
             });
             links.extend(link);
         }
@@ -119,7 +138,7 @@ fn from_piece(
 fn flight_link(
     mesh: &NavMesh,
     ground: &LeapGround<'_>,
-    (from, terrace): (u32, u16),
+    (from, terrace, radius_m): (u32, u16, f32),
     start: (Vec2, Vec2),
     way: Vec2,
 ) -> Option<Link> {
@@ -131,7 +150,7 @@ fn flight_link(
         .heights_m
         .get(usize::from(mesh.polygon(from).terrace))?;
     let high_y = *ground.heights_m.get(usize::from(terrace))?;
-    let flight = Flight::over(high_y - low_y, ground.clearance_m);
+    let flight = Flight::over(high_y - low_y, ground.clearance_m + radius_m);
     let is_clear = |start: Vec2| {
         (0..=SAMPLES).all(|n| {
             let share = n as f32 / SAMPLES as f32;
@@ -144,7 +163,7 @@ fn flight_link(
                 || ground
                     .solids
                     .iter()
-                    .all(|solid| solid.signed_distance_m(at) > ground.radius_m)
+                    .all(|solid| solid.signed_distance_m(at) > radius_m)
         })
     };
     let is_free = [start.0, (start.0 + start.1) / 2.0, start.1]
@@ -160,6 +179,7 @@ fn flight_link(
         rise_m: high_y - low_y,
         take_off_mps: flight.up_mps.hypot(way.length() / flight.secs.max(1e-3)),
         flight_secs: flight.secs,
+        radius_m,
     })
 }
 
@@ -175,10 +195,8 @@ fn keep_cheaper(mesh: &NavMesh, links: Vec<Link>) -> Vec<Link> {
         let query = Query {
             start: place(link.from, link.start),
             goal: place(link.to, link.landing),
-            abilities: Abilities::default(),
-            cooldown_left_secs: 0.0,
             speed_mps: 1.0,
-            costs: &[],
+            ..Query::default()
         };
         // A flight's second costs a meter at one meter a second; one through the air is as long as on the ground at least.
         let flown = link.flight_secs.max(link.start.0.distance(link.landing.0));
@@ -215,8 +233,7 @@ mod tests {
         let ground = LeapGround {
             heights_m: &[-1.2, -0.8, -0.4],
             solids,
-            radius_m: 0.05,
-            clearance_m: 0.1,
+            clearance_m: 0.05,
             reach_m: 1.2,
             heading_rad: 0.6,
         };
@@ -228,11 +245,13 @@ mod tests {
         leap_height_m: 0.5,
         leap_speed_mps: 5.0,
         leap_cooldown_secs: 4.0,
+        radius_m: 0.05,
     };
     const HERRING: Abilities = Abilities {
         leap_height_m: 0.0,
         leap_speed_mps: 0.0,
         leap_cooldown_secs: 0.0,
+        radius_m: 0.02,
     };
 
     fn find(
@@ -240,7 +259,7 @@ mod tests {
         (from, to): ((u16, f32), (u16, f32)),
         abilities: Abilities,
         cooldown_left_secs: f32,
-    ) -> (Outcome, MeshPath, u64) {
+    ) -> (Outcome, MeshPath, u32) {
         let place = |(terrace, x): (u16, f32)| Place {
             terrace,
             at_m: Vec2::new(x, 0.1),
@@ -304,8 +323,7 @@ mod tests {
         let ground = LeapGround {
             heights_m: &[-0.8, -0.8],
             solids: &[],
-            radius_m: 0.05,
-            clearance_m: 0.1,
+            clearance_m: 0.05,
             reach_m: 1.2,
             heading_rad: 0.6,
         };
@@ -331,6 +349,38 @@ mod tests {
         let both = ((0, 1.0), (2, 5.4));
         assert_eq!(find(&water, both, SALMON, 0.0).0, Outcome::Found);
         assert_eq!(find(&water, both, slow, 0.0).0, Outcome::NotNow);
+    }
+
+    #[test]
+    fn the_small_leap_lower_and_where_the_large_have_no_room() {
+        let small = Abilities {
+            radius_m: 0.02,
+            ..SALMON
+        };
+        let (mesh, links) = cascade(&[], &[SALMON, small]);
+        let of = |radius_m: f32| links.iter().filter(move |l| l.radius_m == radius_m);
+        assert_eq!(of(0.05).count(), of(0.02).count());
+        for (large, small) in of(0.05).zip(of(0.02)) {
+            assert!(
+                small.take_off_mps < large.take_off_mps,
+                "{small:?} {large:?}"
+            );
+            assert!(small.flight_secs < large.flight_secs);
+        }
+        // A roof just above the curve of the small.
+        let highest = Flight::over(0.4, 0.07).up_mps.powi(2) / (2.0 * GRAVITY_MPS2);
+        let roof = Solid::Box {
+            center_m: Vec3::new(2.1, -1.2 + highest + 0.025 + 0.2, 0.0),
+            half_m: Vec3::new(1.5, 0.2, 3.0),
+            axis: Vec2::X,
+        };
+        let water = (mesh, links);
+        let roofed = cascade(&[roof], &[SALMON, small]);
+        let up = ((0, 1.0), (1, 3.2));
+        for (abilities, below) in [(SALMON, Outcome::Unreachable), (small, Outcome::Found)] {
+            assert_eq!(find(&water, up, abilities, 0.0).0, Outcome::Found);
+            assert_eq!(find(&roofed, up, abilities, 0.0).0, below);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! In: start and landing lines. Out: links of a polygon, reachability between areas. **Source**: 004 section 7.2, 7.3.
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use super::surface::NavMesh;
 
@@ -10,7 +11,8 @@ use super::surface::NavMesh;
 const DROP_M: f32 = 0.02;
 
 /// What a swimmer can do.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Abilities {
     /// Highest rise of a leap; 0: none.
     pub leap_height_m: f32,
@@ -18,6 +20,8 @@ pub struct Abilities {
     pub leap_speed_mps: f32,
     /// How long after a leap until the next.
     pub leap_cooldown_secs: f32,
+    /// Radius of the largest of its kind: the room that it needs in the air.
+    pub radius_m: f32,
 }
 
 /// A way through the air.
@@ -41,6 +45,8 @@ pub struct Link {
     pub take_off_mps: f32,
     /// Time in the air.
     pub flight_secs: f32,
+    /// Radius of the largest body for which there is room, and over whose height it goes.
+    pub radius_m: f32,
 }
 
 impl Link {
@@ -49,11 +55,11 @@ impl Link {
         self.rise_m > -DROP_M
     }
 
-    /// Whether a swimmer can take it, when its leap is ready. Everybody drops.
+    /// Whether a swimmer can take it, when its leap is ready. Everybody for whom there is room drops.
     pub fn is_possible(&self, abilities: &Abilities) -> bool {
-        !self.is_leap()
-            || (self.rise_m <= abilities.leap_height_m
-                && self.take_off_mps <= abilities.leap_speed_mps)
+        let can_leap =
+            self.rise_m <= abilities.leap_height_m && self.take_off_mps <= abilities.leap_speed_mps;
+        abilities.radius_m <= self.radius_m && (!self.is_leap() || can_leap)
     }
 
     /// Where a flight from a point of the start line lands.

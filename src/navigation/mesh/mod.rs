@@ -8,11 +8,13 @@ pub mod links;
 pub mod rounding;
 pub mod search;
 pub mod surface;
+pub mod turns;
 
 pub use build::{TerraceGround, build};
-pub use climber::{Climb, Climber, Grounds, Near, Step};
+pub use climber::{Climb, Climber, Grounds, NEAR_M, Near, Step, Surroundings};
 pub use leaps::{Flight, LeapGround, find_links};
 pub use links::{Abilities, Link, Links};
 pub use rounding::round_corners;
 pub use search::{Leg, MeshPath, MeshSearch, Outcome, Place, Query};
 pub use surface::{MeshError, NavMesh};
+pub use turns::Turns;

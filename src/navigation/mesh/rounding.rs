@@ -9,6 +9,9 @@ use super::surface::NavMesh;
 /// Steps along the rounded piece of a corner.
 const STEPS: usize = 8;
 
+/// Most points of a course for every corner of its path.
+pub(super) const ROUNDED: usize = STEPS + 1;
+
 /// Fills in the course from a start along corners. The radius of a corner is at most the distance to the next point; where
 /// the rounded piece would leave the mesh it is made smaller, and at last the corner stays as it is.
 pub fn round_corners(

@@ -1,22 +1,27 @@
 //! A* over the polygons of a mesh and its links, with costs for danger and desire.
 //!
 //! In: a start, a goal, what the swimmer can do. Out: a path in legs between leaps. What cannot be reached is known before
-//! anything is searched. **Source**: 5-navigation.md part C; 004 sections 7.2 to 7.5.
+//! anything is searched. A search in slices finds the same path as one in one go.
+//! **Source**: 5-navigation.md part C; 004 sections 7.2 to 7.5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use super::funnel::straighten;
 use super::links::{Abilities, Links};
 use super::surface::{NOWHERE, NavMesh};
 
+/// A path has room for so many corners from the beginning; only longer ones take memory later.
+pub(super) const CORNERS: usize = 32;
 /// No link.
 const NO_LINK: u32 = u32::MAX;
 
 /// Where somebody is on the mesh.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Place {
     /// The terrace.
     pub terrace: u16,
@@ -25,7 +30,8 @@ pub struct Place {
 }
 
 /// What is sought.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Query<'a> {
     /// From where.
     pub start: Place,
@@ -38,11 +44,13 @@ pub struct Query<'a> {
     /// How fast it swims.
     pub speed_mps: f32,
     /// For every polygon what a meter in it costs: above 1 where it is dangerous, below where it is desired. Empty: 1.
+    #[serde(skip)]
     pub costs: &'a [f32],
 }
 
 /// A stretch of a path that is swum without leaving the water.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Leg {
     /// The terrace.
     pub terrace: u16,
@@ -53,7 +61,8 @@ pub struct Leg {
 }
 
 /// A path: corners without the start, in legs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MeshPath {
     /// All legs' corners.
     pub points_m: Vec<Vec2>,
@@ -82,7 +91,8 @@ impl MeshPath {
 }
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// There is a path.
     Found,
@@ -108,25 +118,48 @@ struct Node {
     link: u32,
 }
 
-/// A search's memory, used again by the next.
-#[derive(Clone, Debug, Default)]
+/// A search with its memory, which the next search uses again. What is written of it is enough to do it once more as far as
+/// it has come, see [`MeshSearch::resume`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MeshSearch {
+    query: Query<'static>,
+    /// What polygons cost, as it was when the search began.
+    costs: Vec<f32>,
+    expanded: u32,
+    #[serde(skip)]
+    ends: (u32, u32),
+    #[serde(skip)]
+    estimate: Estimate,
+    /// What costs more is not looked at.
+    #[serde(skip)]
+    limit: f32,
+    #[serde(skip)]
     nodes: Vec<Node>,
+    #[serde(skip)]
     generation: u32,
+    #[serde(skip)]
     open: BinaryHeap<Reverse<(u32, u32)>>,
+    #[serde(skip)]
     trail: Vec<u32>,
+    #[serde(skip)]
     portals: Vec<(Vec2, Vec2)>,
+    #[serde(skip)]
     corners: Vec<Vec2>,
-    expanded: u64,
 }
 
 impl MeshSearch {
     /// Polygons expanded by the last search.
-    pub fn expanded(&self) -> u64 {
+    pub fn expanded(&self) -> u32 {
         self.expanded
     }
 
-    /// Finds a path.
+    /// What the search was begun with, costs aside.
+    pub fn query(&self) -> &Query<'static> {
+        &self.query
+    }
+
+    /// Finds a path in one go.
     pub fn find(
         &mut self,
         mesh: &NavMesh,
@@ -134,62 +167,135 @@ impl MeshSearch {
         query: &Query<'_>,
         path: &mut MeshPath,
     ) -> Outcome {
-        path.points_m.clear();
-        path.legs.clear();
+        let begun = self.begin(mesh, links, query);
+        let outcome = begun.or_else(|| self.advance(mesh, links, &mut u32::MAX.clone()));
+        self.path(mesh, links, path);
+        outcome.unwrap_or(Outcome::NotNow)
+    }
+
+    /// How far it is to swim from one place to another, and where the way goes first; `None` when it is farther than `most_m`
+    /// or cannot be swum to. Nothing beyond `most_m` is looked at.
+    pub fn distance_m(
+        &mut self,
+        mesh: &NavMesh,
+        (from, to): (Place, Place),
+        most_m: f32,
+        path: &mut MeshPath,
+    ) -> Option<(f32, Vec2)> {
+        if from.terrace != to.terrace || from.at_m.distance(to.at_m) > most_m {
+            return None;
+        }
+        if mesh.sees(from.terrace, from.at_m, to.at_m) {
+            return Some((from.at_m.distance(to.at_m), to.at_m));
+        }
+        let links = Links::default();
+        let query = Query {
+            start: from,
+            goal: to,
+            ..Query::default()
+        };
+        if self.begin(mesh, &links, &query).is_none() {
+            self.limit = most_m;
+            self.advance(mesh, &links, &mut u32::MAX.clone());
+        }
+        self.path(mesh, &links, path);
+        let length_m = path.length_m(from.at_m) as f32;
+        let first = *path.points_m.first()?;
+        (length_m <= most_m).then_some((length_m, first))
+    }
+
+    /// Begins a search; `None` when it has to be gone on with.
+    pub fn begin(&mut self, mesh: &NavMesh, links: &Links, query: &Query<'_>) -> Option<Outcome> {
+        self.query = Query {
+            costs: &[],
+            ..*query
+        };
+        self.costs.clear();
+        self.costs.extend_from_slice(query.costs);
+        self.prepare(mesh, links)
+    }
+
+    /// Brings a search that was saved to where it was.
+    pub fn resume(&mut self, mesh: &NavMesh, links: &Links) {
+        let mut expanded = self.expanded;
+        if self.prepare(mesh, links).is_none() {
+            self.advance(mesh, links, &mut expanded);
+        }
+    }
+
+    fn prepare(&mut self, mesh: &NavMesh, links: &Links) -> Option<Outcome> {
         self.expanded = 0;
+        self.ends = (NOWHERE, NOWHERE);
+        self.limit = f32::INFINITY;
+        self.open.clear();
+        let query = self.query;
         let start = mesh.find(query.start.terrace, query.start.at_m);
         let goal = mesh.find(query.goal.terrace, query.goal.at_m);
         let (Some(start), Some(goal)) = (start, goal) else {
-            return Outcome::Outside;
+            return Some(Outcome::Outside);
         };
         if !links.can_reach(mesh.area(start), mesh.area(goal), &query.abilities) {
-            return Outcome::Unreachable;
+            return Some(Outcome::Unreachable);
         }
-        if !self.search(mesh, links, query, (start, goal)) {
-            return Outcome::NotNow;
-        }
-        path.cost = self.nodes[goal as usize].cost
-            + self.nodes[goal as usize].entry.distance(query.goal.at_m) * cost_at(query, goal);
-        self.draw(mesh, links, query, (start, goal), path);
-        Outcome::Found
-    }
-
-    fn search(
-        &mut self,
-        mesh: &NavMesh,
-        links: &Links,
-        query: &Query<'_>,
-        (start, goal): (u32, u32),
-    ) -> bool {
+        self.ends = (start, goal);
         self.nodes.resize(mesh.len(), Node::default());
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.nodes.fill(Node::default());
             self.generation = 1;
         }
-        self.open.clear();
-        let estimate = Estimate::new(links, query);
-        let speed_mps = query.speed_mps.max(1e-3);
+        self.estimate = Estimate::new(links, &query, &self.costs);
         self.nodes[start as usize] = Node {
             generation: self.generation,
-            ready_m: query.cooldown_left_secs.max(0.0) * speed_mps,
+            ready_m: query.cooldown_left_secs.max(0.0) * query.speed_mps.max(1e-3),
             entry: query.start.at_m,
             from: NOWHERE,
             link: NO_LINK,
             ..Node::default()
         };
         self.open.push(Reverse((0, start)));
-        while let Some(Reverse((_, place))) = self.open.pop() {
+        None
+    }
+
+    /// Goes on for at most `budget` expansions and takes what it used from it; `None` when it has to be gone on with. Mesh
+    /// and links are those that it was begun with.
+    pub fn advance(&mut self, mesh: &NavMesh, links: &Links, budget: &mut u32) -> Option<Outcome> {
+        // The costs are lent to the loop.
+        let costs = std::mem::take(&mut self.costs);
+        let query = Query {
+            costs: &costs,
+            ..self.query
+        };
+        let outcome = self.expand(mesh, links, &query, budget);
+        self.costs = costs;
+        outcome
+    }
+
+    fn expand(
+        &mut self,
+        mesh: &NavMesh,
+        links: &Links,
+        query: &Query<'_>,
+        budget: &mut u32,
+    ) -> Option<Outcome> {
+        let goal = self.ends.1;
+        let speed_mps = query.speed_mps.max(1e-3);
+        while *budget > 0 {
+            let Some(Reverse((_, place))) = self.open.pop() else {
+                self.ends = (NOWHERE, NOWHERE);
+                return Some(Outcome::NotNow);
+            };
             let node = self.nodes[place as usize];
             if node.is_closed {
                 continue;
             }
             if place == goal {
-                return true;
+                return Some(Outcome::Found);
             }
             self.nodes[place as usize].is_closed = true;
             self.expanded += 1;
-            let price = cost_at(query, place);
+            *budget -= 1;
+            let price = cost_at(query.costs, place);
             for (a, b, next) in mesh.edges(place) {
                 if next == NOWHERE || next == node.from {
                     continue;
@@ -206,7 +312,7 @@ impl MeshSearch {
                     from: place,
                     link: NO_LINK,
                 };
-                self.relax(next, new, goal, query, &estimate);
+                self.relax(next, new, query);
             }
             for (number, link) in links.from_polygon(place) {
                 let to_start_m = node.entry.distance(nearest(link.start, node.entry));
@@ -231,37 +337,44 @@ impl MeshSearch {
                     from: place,
                     link: number,
                 };
-                self.relax(link.to, new, goal, query, &estimate);
+                self.relax(link.to, new, query);
             }
         }
-        false
+        None
     }
 
-    fn relax(&mut self, place: u32, new: Node, goal: u32, query: &Query<'_>, estimate: &Estimate) {
+    fn relax(&mut self, place: u32, new: Node, query: &Query<'_>) {
         let old = &mut self.nodes[place as usize];
         if old.generation == self.generation && (old.is_closed || old.cost <= new.cost) {
             return;
         }
-        *old = new;
-        let rest = if place == goal {
-            new.entry.distance(query.goal.at_m) * cost_at(query, goal)
+        let rest = if place == self.ends.1 {
+            new.entry.distance(query.goal.at_m) * cost_at(query.costs, place)
         } else {
-            estimate.cost(new.entry)
+            self.estimate.cost(new.entry)
         };
+        if new.cost + rest > self.limit {
+            return;
+        }
+        *old = new;
         // Bits of positive numbers are ordered as the numbers are.
         let key = (new.cost + rest).max(0.0).to_bits();
         self.open.push(Reverse((key, place)));
     }
 
-    /// Follows the search back and straightens each leg.
-    fn draw(
-        &mut self,
-        mesh: &NavMesh,
-        links: &Links,
-        query: &Query<'_>,
-        (start, goal): (u32, u32),
-        path: &mut MeshPath,
-    ) {
+    /// Fills in the path that was found, straightened leg by leg; empty where there is none. Call it when the search has ended.
+    pub fn path(&mut self, mesh: &NavMesh, links: &Links, path: &mut MeshPath) {
+        path.points_m.clear();
+        path.legs.clear();
+        let (start, goal) = self.ends;
+        let is_found = |node: &Node| node.generation == self.generation;
+        let Some(last) = self.nodes.get(goal as usize).copied().filter(is_found) else {
+            return;
+        };
+        path.points_m.reserve(CORNERS);
+        path.legs.reserve(CORNERS);
+        let query = self.query;
+        path.cost = last.cost + last.entry.distance(query.goal.at_m) * cost_at(&self.costs, goal);
         self.trail.clear();
         let mut place = goal;
         while place != start {
@@ -303,14 +416,15 @@ impl MeshSearch {
 }
 
 /// A lower bound of the cost that is left: the distance at the lowest price of all, less what a link may save.
+#[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     goal: Vec2,
     price: f32,
 }
 
 impl Estimate {
-    fn new(links: &Links, query: &Query<'_>) -> Self {
-        let cheapest = query.costs.iter().copied().fold(1.0, f32::min).max(0.0);
+    fn new(links: &Links, query: &Query<'_>, costs: &[f32]) -> Self {
+        let cheapest = costs.iter().copied().fold(1.0, f32::min).max(0.0);
         // A flight may cover more ground than it costs.
         let flown = links.least_cost_of_a_meter(query.speed_mps.max(1e-3));
         Self {
@@ -324,13 +438,8 @@ impl Estimate {
     }
 }
 
-fn cost_at(query: &Query<'_>, place: u32) -> f32 {
-    query
-        .costs
-        .get(place as usize)
-        .copied()
-        .unwrap_or(1.0)
-        .max(0.0)
+fn cost_at(costs: &[f32], place: u32) -> f32 {
+    costs.get(place as usize).copied().unwrap_or(1.0).max(0.0)
 }
 
 /// Where the way from one point to another should cross an edge: the point of the edge over which it is shortest.

@@ -4,13 +4,20 @@
 use crate::vision::kalman::Kalman;
 use crate::vision::profile::Profile;
 
+use glam::{Mat2, Vec2};
+
+use crate::vision::kalman::Measurement;
+
 use super::names::SURE_MEASUREMENTS;
 use super::{
-    Evidence, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker, Visitor, outline,
+    Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker,
+    Visitor, outline,
 };
 
 /// Who was seen well is remembered so long at least.
 const REMEMBERED_SECS: f64 = 30.0;
+/// Who is seen only among others is told after so many times as many frames.
+const HIDDEN_FRAMES: u32 = 2;
 
 impl Tracker {
     /// Begins to follow blobs that belong to nobody.
@@ -22,34 +29,56 @@ impl Tracker {
             let samples = sight.blobs.samples(blob).iter().copied();
             let guess = self.cold_feet[index];
             let measured = sight.feet.measure(samples, blob.centroid_m, guess, &[]);
-            let mut track = Track {
-                area_m2: f64::from(blob.area_m2),
-                centroid_m: blob.centroid_m.as_dvec2(),
-                ..Track::default()
-            };
-            outline(blob, sight, &mut self.tracer, &mut track.outline_m);
-            self.visitors.push(Visitor {
-                id: None,
-                state: Kalman::new(&measured),
-                hits: 1,
-                born_secs: sight.time_secs,
-                born_m: measured.at_m,
-                walked: false,
-                first_secs: sight.time_secs,
-                own_secs: sight.time_secs,
-                dark_secs: sight.time_secs,
-                same_secs: 0.0,
-                apart: false,
-                anchor_m: measured.at_m,
-                still_since_secs: sight.time_secs,
-                evidence: Evidence::Own(index),
-                profile: Profile::default(),
-                fresh: Profile::default(),
-                meeting: None,
-                nearest_m: f32::INFINITY,
-                track,
-            });
+            self.begin(index, Evidence::Own(index), &measured, sight);
         }
+        let newcomers = std::mem::take(&mut self.newcomers);
+        for (index, member) in &newcomers {
+            let measured = Measurement {
+                at_m: member.at_m,
+                covariance_m2: Mat2::from_diagonal(Vec2::splat(GROUP_SPREAD_M * GROUP_SPREAD_M)),
+            };
+            self.begin(*index, Evidence::Shared(*index), &measured, sight);
+        }
+        self.newcomers = newcomers;
+    }
+
+    /// Begins to follow somebody in a blob.
+    fn begin(
+        &mut self,
+        index: usize,
+        evidence: Evidence,
+        measured: &Measurement,
+        sight: &Sight<'_>,
+    ) {
+        let blob = &sight.blobs.blobs()[index];
+        let mut track = Track {
+            area_m2: f64::from(blob.area_m2),
+            centroid_m: blob.centroid_m.as_dvec2(),
+            ..Track::default()
+        };
+        outline(blob, sight, &mut self.tracer, &mut track.outline_m);
+        self.visitors.push(Visitor {
+            id: None,
+            state: Kalman::new(measured),
+            hits: 1,
+            hidden: matches!(evidence, Evidence::Shared(_)),
+            born_secs: sight.time_secs,
+            born_m: measured.at_m,
+            walked: false,
+            first_secs: sight.time_secs,
+            own_secs: sight.time_secs,
+            dark_secs: sight.time_secs,
+            same_secs: 0.0,
+            apart: false,
+            anchor_m: measured.at_m,
+            still_since_secs: sight.time_secs,
+            evidence,
+            profile: Profile::default(),
+            fresh: Profile::default(),
+            meeting: None,
+            nearest_m: f32::INFINITY,
+            track,
+        });
     }
 
     /// Lets go of things: what appeared in its place and never left it. Their blobs are told by [`Self::scenery`].
@@ -80,7 +109,11 @@ impl Tracker {
         let coast_secs = f64::from(self.params.coast_secs).max(linger_secs);
         let gone = |visitor: &Visitor| {
             if visitor.id.is_none() {
-                return !matches!(visitor.evidence, Evidence::Own(_));
+                return match visitor.evidence {
+                    Evidence::Own(_) => false,
+                    Evidence::Shared(_) => !visitor.hidden,
+                    Evidence::Nothing => true,
+                };
             }
             now - visitor.dark_secs > linger_secs || now - visitor.own_secs > coast_secs
         };
@@ -118,9 +151,11 @@ impl Tracker {
     pub(super) fn confirm(&mut self) {
         let return_secs = f64::from(self.params.return_secs);
         for visitor in &mut self.visitors {
-            if visitor.id.is_some() || visitor.hits < self.params.birth_frames {
+            let frames = self.params.birth_frames * if visitor.hidden { HIDDEN_FRAMES } else { 1 };
+            if visitor.id.is_some() || visitor.hits < frames {
                 continue;
             }
+            visitor.hidden = false;
             // Who looks like somebody else who is gone is given their name later.
             if !self.lost.is_empty() {
                 self.meetings = self.meetings.wrapping_add(1);
