@@ -57,6 +57,8 @@ pub(super) struct Member {
     pub(super) at_m: Vec2,
     /// How much more would be left unexplained without them.
     pub(super) alone_m2: f32,
+    /// Whether they have been standing there, and are taken to stand on for as long as that explains anything.
+    pub(super) stays: bool,
     /// Whether that is not where they were expected, and they are as if seen for the first time.
     pub(super) found_elsewhere: bool,
 }
@@ -68,6 +70,7 @@ impl Member {
             height_m,
             at_m: expected_m,
             alone_m2: 0.0,
+            stays: false,
             found_elsewhere: false,
         }
     }
@@ -160,6 +163,7 @@ impl GroupFinder {
             let mut moved = Member {
                 expected_m: at_m,
                 at_m,
+                stays: false,
                 ..member
             };
             for step_m in &STEPS_M[1..] {
@@ -342,6 +346,9 @@ impl GroupFinder {
 
     /// The same, where the others are left out already.
     fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) {
+        if member.stays {
+            return;
+        }
         let around = member.at_m;
         let mut best = (self.cost(member, around, origins), around);
         for direction in [

@@ -68,6 +68,8 @@ const LOOK_EVERY: u32 = 4;
 const WALKED_M: f32 = 0.4;
 /// What never moved for so long does not do so within a group: it may be a thing.
 const SETTLED_SECS: f64 = 3.0;
+/// Who stood for so long still stands while others pass.
+const STANDS_SECS: f64 = 5.0;
 /// In a group, somebody is seen who alone explains this much of what is dark.
 const SEEN_IN_GROUP_M2: f32 = 0.1;
 /// Somebody lost may come back so much farther away each second, up to a limit.
@@ -117,6 +119,8 @@ pub(super) struct Sight<'a> {
     pub(super) dt_secs: f32,
     /// What never moved for so long is a thing.
     pub(super) scenery_secs: f32,
+    /// Smaller blobs are no newcomers; they may be what is seen of somebody known.
+    pub(super) newcomer_area_m2: f32,
     pub(super) blobs: &'a BlobFinder,
     pub(super) mask: &'a BitMask,
     pub(super) background: &'a Background,
@@ -137,6 +141,8 @@ struct Visitor {
     born_secs: f64,
     born_m: Vec2,
     walked: bool,
+    /// Whether the one whose name they were given back had left theirs.
+    walked_before: bool,
     first_secs: f64,
     /// When there last was a blob of their own, and when there last was foreground at all.
     own_secs: f64,
@@ -193,6 +199,7 @@ struct Lost {
     id: u32,
     at_m: DVec2,
     first_secs: f64,
+    walked: bool,
     lost_secs: f64,
     profile: Profile,
 }
@@ -221,6 +228,8 @@ pub(super) struct Tracker {
     meetings: u32,
     frames: u32,
     scenery: Vec<usize>,
+    first_secs: Option<f64>,
+    settling: bool,
 }
 
 impl Tracker {
@@ -246,6 +255,8 @@ impl Tracker {
             meetings: 0,
             frames: 0,
             scenery: Vec::new(),
+            first_secs: None,
+            settling: true,
         }
     }
 
@@ -524,7 +535,10 @@ impl Tracker {
             for (number, visitor) in self.visitors.iter().enumerate() {
                 if visitor.has_place() && visitor.evidence.blob() == Some(index) {
                     self.member_of.push(number);
-                    self.members.push(visitor.member(&self.params));
+                    self.members.push(Member {
+                        stays: sight.time_secs - visitor.still_since_secs > STANDS_SECS,
+                        ..visitor.member(&self.params)
+                    });
                 }
             }
             if self.members.len() > 1 {
@@ -548,6 +562,10 @@ impl Tracker {
                     visitor.hits += 1;
                 } else if visitor.hidden {
                     visitor.evidence = Evidence::Nothing;
+                }
+                if member.stays {
+                    visitor.state.velocity_mps = Vec2::ZERO;
+                    continue;
                 }
                 if !visitor.walked && sight.time_secs - visitor.born_secs > SETTLED_SECS {
                     continue;

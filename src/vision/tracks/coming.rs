@@ -16,6 +16,9 @@ use super::{
 
 /// Who was seen well is remembered so long at least.
 const REMEMBERED_SECS: f64 = 30.0;
+/// The room may be put in order for so long after the first frame: what came then and has not moved since belongs to it.
+const SETTLING_SECS: f64 = 9.0;
+const SETTLED_SECS: f64 = 0.5;
 /// Who is seen only among others is told after so many times as many frames.
 const HIDDEN_FRAMES: u32 = 2;
 
@@ -23,7 +26,7 @@ impl Tracker {
     /// Begins to follow blobs that belong to nobody.
     pub(super) fn welcome(&mut self, sight: &Sight<'_>) {
         for (index, blob) in sight.blobs.blobs().iter().enumerate() {
-            if self.owners[index].is_some() {
+            if self.owners[index].is_some() || blob.area_m2 < sight.newcomer_area_m2 {
                 continue;
             }
             let samples = sight.blobs.samples(blob).iter().copied();
@@ -65,6 +68,7 @@ impl Tracker {
             born_secs: sight.time_secs,
             born_m: measured.at_m,
             walked: false,
+            walked_before: false,
             first_secs: sight.time_secs,
             own_secs: sight.time_secs,
             dark_secs: sight.time_secs,
@@ -84,11 +88,18 @@ impl Tracker {
     /// Lets go of things: what appeared in its place and never left it. Their blobs are told by [`Self::scenery`].
     pub(super) fn put_down(&mut self, sight: &Sight<'_>) {
         self.scenery.clear();
+        let first_secs = *self.first_secs.get_or_insert(sight.time_secs);
+        let settled_secs = first_secs + SETTLING_SECS;
+        let is_settling_over = self.settling && sight.time_secs >= settled_secs;
+        self.settling &= !is_settling_over;
         for index in (0..self.visitors.len()).rev() {
             let visitor = &self.visitors[index];
-            let old = sight.time_secs - visitor.born_secs > f64::from(sight.scenery_secs);
+            let age_secs = sight.time_secs - visitor.born_secs;
+            let is_old = age_secs > f64::from(sight.scenery_secs);
+            let is_new_order =
+                is_settling_over && age_secs > SETTLED_SECS && !visitor.walked_before;
             if let Evidence::Own(blob) = visitor.evidence
-                && old
+                && (is_old || is_new_order)
                 && !visitor.walked
             {
                 self.scenery.push(blob);
@@ -141,6 +152,7 @@ impl Tracker {
                 id,
                 at_m: visitor.state.at_m.as_dvec2(),
                 first_secs: visitor.first_secs,
+                walked: visitor.walked,
                 lost_secs: visitor.own_secs,
                 profile: visitor.profile,
             });
@@ -178,6 +190,7 @@ impl Tracker {
                 let lost = self.lost.swap_remove(index);
                 visitor.id = Some(lost.id);
                 visitor.first_secs = lost.first_secs;
+                visitor.walked_before = lost.walked;
                 visitor.profile = lost.profile;
             } else {
                 visitor.id = Some(self.next_id);
