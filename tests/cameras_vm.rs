@@ -599,25 +599,22 @@ fn with_a_feeder() {
     drop(camera);
 
     step("shoal track, end to end");
-    let (told, well) = ran(
-        SHOAL,
-        &[
-            "track",
-            "--camera",
-            "v4l2:loopback?format=GREY",
-            "--seconds",
-            "4",
-            "--out",
-            "/tmp/tracks.jsonl",
-        ],
+    // How many frames come in a while is the machine's affair.
+    let lines_in = |seconds: &str| {
+        let camera = ["--camera", "v4l2:loopback?format=GREY"];
+        let length = ["--seconds", seconds, "--out", "/tmp/tracks.jsonl"];
+        let (told, well) = ran(SHOAL, &[&["track"][..], &camera, &length].concat());
+        assert!(well, "{told}");
+        let written = std::fs::read_to_string("/tmp/tracks.jsonl").unwrap();
+        let lines = written.lines().count();
+        println!("{told}{lines} lines");
+        lines
+    };
+    assert!(
+        ["4", "15", "60"]
+            .into_iter()
+            .any(|seconds| lines_in(seconds) > 5)
     );
-    assert!(well, "{told}");
-    let lines = std::fs::read_to_string("/tmp/tracks.jsonl")
-        .unwrap()
-        .lines()
-        .count();
-    println!("{told}{lines} lines");
-    assert!(lines > 5);
     feeder.kill().unwrap();
     ends(&mut feeder);
 }
