@@ -1,5 +1,5 @@
-// Everything that swims or stands in the water, as light that reaches its surface: stones, plants, fish. Linear,
-// scene-referred, premultiplied by its cover: what is not covered shows the ground.
+// Everything that swims or stands in the water, as light that reaches its surface: stones, plants, fish. Linear and
+// scene-referred; `kept` as roots, premultiplied by the cover: what is not covered shows the ground.
 
 struct Instance {
     // cosine and sine of the hue's turn, brightness, shine
@@ -150,7 +150,7 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     var normal = normalize(pixel.normal);
     // Leaves let light through: what shines on the back is seen on the front.
     let facing = (0.35 + 0.65 * abs(dot(normal, frame.to_sun.xyz))) * frame.to_sun.w;
-    return vec4<f32>(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), 1.0);
+    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), 1.0);
 }
 
 // Turns a color around the gray axis (Rodrigues' rotation about (1, 1, 1)).
@@ -166,7 +166,9 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let view = normalize(eye - world);
     var normal = normalize(pixel.normal.xyz);
     normal = select(normal, -normal, dot(normal, view) < 0.0);
-    let skin = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
+    let painted = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
+    // Skins hold roots.
+    let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
     let has_skin = step(-0.5, pixel.normal.w);
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
     let color = turned(base.rgb, pixel.tint.x, pixel.tint.y) * pixel.tint.z;
@@ -179,9 +181,9 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let from_ground = (1.0 - up) * 0.45;
     let depth = depth_of(world);
     let way = max(-world.y, 0.0);
+    // The sky's light takes about the sun's way.
     let through = transmitted(depth / frame.sun.z + way);
-    let sky_through = transmitted(1.2 * depth + way);
-    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * sky_through;
+    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
     var out = color * lit + scattered(way);
 
     // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
@@ -192,8 +194,15 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, frame.up.xyz));
     let cosine = max(dot(normal, half_way), 0.0);
-    let broad = pow(cosine, 14.0);
-    let sharp = pow(cosine, 70.0);
+    // Its 14th and 70th power.
+    let second = cosine * cosine;
+    let fourth = second * second;
+    let sixth = fourth * second;
+    let eighth = fourth * fourth;
+    let broad = sixth * eighth;
+    let sixteenth = eighth * eighth;
+    let thirty_second = sixteenth * sixteenth;
+    let sharp = thirty_second * thirty_second * sixth;
     let sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen);
     let sun = frame.sun_color.xyz * frame.sun.w * light;
     let mirror = (sky + sun * broad * 1.1) * through;
@@ -201,7 +210,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     // Every wet skin has a narrow highlight along the back.
     out += sun * through * sharp * (0.10 + 0.55 * silver) ;
     let opacity = mix(1.0, base.a, has_skin);
-    return vec4<f32>(out * opacity, opacity);
+    return kept(out, opacity);
 }
 
 fn hash3(p: vec3<i32>) -> f32 {
@@ -225,6 +234,22 @@ fn noise3(p: vec3<f32>) -> f32 {
     return sum;
 }
 
+// Slope of that noise.
+fn noise3_slope(p: vec3<f32>) -> vec3<f32> {
+    let cell = vec3<i32>(floor(p));
+    let f = fract(p);
+    let w = f * f * (3.0 - 2.0 * f);
+    let steep = 6.0 * f * (1.0 - f);
+    var sum = vec3<f32>(0.0);
+    for (var corner = 0; corner < 8; corner++) {
+        let step = vec3<i32>(corner & 1, (corner >> 1) & 1, corner >> 2);
+        let share = mix(1.0 - w, w, vec3<f32>(step));
+        let side = vec3<f32>(2 * step - 1) * steep;
+        sum += side * share.yzx * share.zxy * hash3(cell + step);
+    }
+    return sum;
+}
+
 @fragment
 fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let instance = instances[pixel.instance];
@@ -233,8 +258,7 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let rough = 0.6 * noise3(p * 6.0) + 0.4 * noise3(p * 13.0);
     let fine = noise3(p * 70.0);
     // Bumps bend the normal.
-    let e = 0.012;
-    let bump = vec3<f32>(noise3((p + vec3<f32>(e, 0.0, 0.0)) * 26.0), noise3((p + vec3<f32>(0.0, e, 0.0)) * 26.0), noise3((p + vec3<f32>(0.0, 0.0, e)) * 26.0)) - noise3(p * 26.0);
+    let bump = 0.26 * noise3_slope(p * 26.0);
     let view = vec3<f32>(0.0, frame.surface.z, 0.0) - pixel.world;
     let outward = select(pixel.normal, -pixel.normal, dot(pixel.normal, view) < 0.0);
     let normal = normalize(normalize(outward) - bump * 1.3);
@@ -253,5 +277,5 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     // Near the ground little sky is seen.
     let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), 1.0, KIND > 0u);
     let sky = (0.35 + 0.65 * dot(normal, frame.up.xyz)) * mix(0.35, 1.0, over);
-    return vec4<f32>(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, 0.08)), 1.0);
+    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, 0.08)), 1.0);
 }

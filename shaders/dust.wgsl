@@ -35,5 +35,8 @@ fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index
 @fragment
 fn shine(pixel: Pixel) -> @location(0) vec4<f32> {
     let soft = max(1.0 - dot(pixel.from_middle, pixel.from_middle), 0.0);
-    return pixel.light * (soft * soft);
+    // A glow that covers little is brighter than what can be kept: it covers as much as it takes to keep it.
+    let light = pixel.light * (soft * soft);
+    let cover = max(light.a, 0.25 * max(light.r, max(light.g, light.b)));
+    return kept(light.rgb / max(cover, 1e-4), cover);
 }

@@ -6,7 +6,8 @@ struct Frame {
     surface: vec4<f32>,
     // half extent of the height field along x and z, side of a cell, number of columns
     field: vec4<f32>,
-    // half extent of the ground's picture along x and z, unused, glow of specks
+    // half extent of the ground's picture along x and z, share of their room that the pictures of bodies and of light on
+    // the ground fill, glow of specks
     ground: vec4<f32>,
     // shift of sunlight per meter of depth along x and z, cosine in the water, strength
     sun: vec4<f32>,
@@ -52,6 +53,11 @@ fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
     return vec4<f32>(xy, z, away);
 }
 
+// Light of what covers a share of a pixel, as it is kept: eight bits are fine for roots, up to four times white.
+fn kept(light: vec3<f32>, cover: f32) -> vec4<f32> {
+    return vec4<f32>(sqrt(clamp(light * 0.25, vec3<f32>(0.0), vec3<f32>(1.0))) * cover, cover);
+}
+
 // Light that water of this length lets through.
 fn transmitted(length_m: f32) -> vec3<f32> {
     return exp(-frame.absorption.xyz * length_m);
@@ -75,9 +81,10 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
     return color * lit + scattered(way);
 }
 
-// Sunlight at a depth, of a net of caustics against even light: softer where the water is shallow above it (the waves
+// Sunlight at a depth, of a net of caustics (as `gather.wgsl` writes it) against even light: softer where the water is shallow above it (the waves
 // have not gathered the light yet) and where it is deep (they have spread it again).
-fn gathered(net: f32, depth: f32) -> f32 {
+fn gathered(root: f32, depth: f32) -> f32 {
+    let net = 4.0 * root * root;
     let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.45, smoothstep(0.6, 2.0, depth));
     return max(1.0 + (min(net, 3.0) - 1.0) * share * 0.92 * frame.sun_color.w, 0.12);
 }

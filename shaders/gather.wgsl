@@ -1,7 +1,8 @@
-// Turns the bundles that arrived at the ground into a smooth picture of light: 1 where it is even.
+// Turns the bundles that arrived at the ground into a smooth picture of light: 1 where it is even. Written as roots of
+// up to four times that, so that eight bits are enough.
 
 @group(1) @binding(0) var<storage, read> light: array<u32>;
-@group(1) @binding(1) var caustics: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(1) var caustics: texture_storage_2d<rgba8unorm, write>;
 
 fn arrived(x: i32, z: i32) -> f32 {
     let columns = i32(frame.field.w);
@@ -23,5 +24,5 @@ fn gather(@builtin(global_invocation_id) id: vec3<u32>) {
     let even = (4.0 * middle + 2.0 * sides + corners) / 16.0;
     // Near the field's rim some light is missing; there it fades to even light.
     let rim = min(min(f32(x), frame.field.w - 1.0 - f32(x)), min(f32(z), frame.steps.w - 1.0 - f32(z))) / 12.0;
-    textureStore(caustics, vec2<i32>(x, z), vec4<f32>(mix(1.0, even, clamp(rim - 0.3, 0.0, 1.0)), 0.0, 0.0, 1.0));
+    textureStore(caustics, vec2<i32>(x, z), vec4<f32>(sqrt(0.25 * mix(1.0, even, clamp(rim - 0.3, 0.0, 1.0))), 0.0, 0.0, 1.0));
 }

@@ -65,8 +65,9 @@ fn film(light: vec3<f32>) -> vec3<f32> {
 
 // What stands in the water at a place, over what lies behind it.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
-    let body = textureSampleLevel(bodies, smooth_sampler, seen * frame.maps.xy + 0.5, 0.0);
-    return behind * (1.0 - body.a) + body.rgb;
+    let body = textureSampleLevel(bodies, smooth_sampler, (seen * frame.maps.xy + 0.5) * frame.ground.z, 0.0);
+    let root = body.rgb / max(body.a, 1e-3);
+    return mix(behind, 4.0 * root * root, body.a);
 }
 
 // Slope of the surface, as `surface.wgsl` writes it.
@@ -83,7 +84,7 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let seen = place - slope * (0.25 * frame.surface.w * depth_scale);
     let ground = seen * frame.maps.zw + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
-    let roots = textureSampleLevel(ground_light, smooth_sampler, ground, 0.0).rg;
+    let roots = textureSampleLevel(ground_light, smooth_sampler, ground * frame.ground.z, 0.0).rg;
     let lit = roots * roots;
     let sun = painted.a * 8.0 * lit.r;
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;

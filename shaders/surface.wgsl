@@ -18,7 +18,7 @@ fn height(x: i32, z: i32) -> f32 {
 }
 
 // Cells along x that one thread works out: the swell turns on from cell to cell without new cosines.
-const CELLS = 4u;
+const CELLS = 8u;
 
 @compute @workgroup_size(8, 8)
 fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -29,7 +29,7 @@ fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let place = (vec2<f32>(first) + 0.5) * frame.field.z - frame.field.xy;
-    var swells = array<vec2<f32>, 4>();
+    var swells = array<vec2<f32>, CELLS>();
     for (var i = 0; i < 14; i++) {
         let wave = frame.waves[i];
         let turn = frame.turns[i].xy;

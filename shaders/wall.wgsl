@@ -27,7 +27,7 @@ fn aquarium(pixel: Pixel) -> vec3<f32> {
     // The ground, its ripples and its net of light.
     let uv = vec2<f32>(at.x / frame.ground.x * 0.5, at.y / frame.ground.y * 0.5) + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, fract(uv), 0.0);
-    let net = textureSampleLevel(ground_light, smooth_sampler, fract(uv), 0.0).r;
+    let net = textureSampleLevel(ground_light, smooth_sampler, fract(uv) * frame.ground.z, 0.0).r;
     let under = vec3<f32>(0.0, -meets, half);
     let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
 

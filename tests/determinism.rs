@@ -9,10 +9,11 @@
 
 mod pools;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 
 use glam::Vec2;
-use shoal::simulation::Simulation;
+use shoal::simulation::{SceneDescription, Simulation};
+use shoal::site::load;
 use shoal::world::{Observation, Shadow, Snapshot};
 
 /// Two visitors: one walks through and back, one stands.
@@ -44,41 +45,28 @@ fn visitors(tick: u64) -> Observation {
     }
 }
 
-fn hash_of_run(seed: u64, threads: u16, ticks: u64) -> u64 {
-    let mut simulation = Simulation::new(&pools::pool(), &pools::run(seed, threads)).unwrap();
+fn hash_of_run(scene: &SceneDescription, seed: u64, threads: u16, ticks: u64) -> u64 {
+    let mut simulation = Simulation::new(scene, &pools::run(seed, threads)).unwrap();
     let mut snapshot = Snapshot::default();
     let mut hasher = DefaultHasher::new();
     for tick in 0..ticks {
         simulation.step(&visitors(tick));
-        simulation.snapshot(&mut snapshot);
-        for agent in &snapshot.agents {
-            for vector in [
-                agent.position_m,
-                agent.forward,
-                agent.up,
-                agent.velocity_mps,
-            ] {
-                vector.to_array().map(f32::to_bits).hash(&mut hasher);
-            }
-            (agent.id, agent.boost.to_bits(), agent.teleported).hash(&mut hasher);
-        }
-        for index in 0..snapshot.agents.len() {
-            simulation.active_need(index).hash(&mut hasher);
-            simulation
-                .active_actions(index)
-                .for_each(|name| name.hash(&mut hasher));
-        }
+        pools::hash_state(&simulation, &mut snapshot, &mut hasher);
     }
     hasher.finish()
 }
 
 #[test]
 fn threads_and_repetition_change_nothing() {
-    let once = hash_of_run(7, 1, 600);
-    assert_eq!(once, hash_of_run(7, 1, 600), "the same run twice");
-    assert_eq!(once, hash_of_run(7, 2, 600), "two threads");
-    assert_eq!(once, hash_of_run(7, 3, 600), "three threads");
-    assert_ne!(once, hash_of_run(8, 1, 600), "another seed is another run");
+    for name in ["pool", "lagoon", "nursery", "plankton", "molecules"] {
+        let scene = load(None, Some(name)).unwrap().description();
+        let run = |seed, threads| hash_of_run(&scene, seed, threads, 300);
+        let once = run(7, 1);
+        assert_eq!(once, run(7, 1), "{name}: the same run twice");
+        assert_eq!(once, run(7, 2), "{name}: two threads");
+        assert_eq!(once, run(7, 3), "{name}: three threads");
+        assert_ne!(once, run(8, 1), "{name}: another seed is another run");
+    }
 }
 
 #[test]

@@ -44,6 +44,8 @@ fn path() -> impl Strategy<Value = (&'static str, &'static str)> {
         ("scene:pool", "population.herring"),
         ("scene:pool", "population.trout"),
         ("scene:pool", "population"),
+        ("scene:pool", "individuals"),
+        ("scene:pool", "individuals[0]"),
         ("scene:pool", "pool.edge"),
         ("scene:pool", "pool.ground_depth_m"),
         ("scene:pool", "title"),
@@ -83,6 +85,10 @@ fn value() -> impl Strategy<Value = Value> {
             json!({"shape": "sphere", "center_m": [0.2, -0.6, 0.1], "radius_m": 0.4}),
             json!({"shape": "box", "center_m": [-0.2, -0.6, 0.1], "half_extents_m": [0.3, 0.2, 0.3]}),
             json!([{"shape": "capsule"}]),
+            json!({"shape": "polygon", "outline_m": [[0, 0], [0.5, 0.1], [0.2, 0.6]]}),
+            json!({"shape": "polygon", "outline_m": [[0, 0], [0.5, 0.1], [0.1, 0.1], [0.2, 0.6]]}),
+            json!({"name": "Nemo", "species": "herring"}),
+            json!([{"name": "Nemo", "species": "trout"}, {"name": "Ruby", "species": "trout"}]),
         ]),
     ]
 }
@@ -222,9 +228,11 @@ fn lived_through(commands: &[Value]) -> usize {
 
 #[test]
 fn any_commands_keep_the_pool_valid_and_can_all_be_taken_back() {
+    let config = ProptestConfig::default();
+    let is_told = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig {
-        cases: 48,
-        ..ProptestConfig::default()
+        cases: if is_told { config.cases } else { 48 },
+        ..config
     };
     let (told, accepted) = (Cell::new(0), Cell::new(0));
     TestRunner::new(config)

@@ -18,7 +18,7 @@ use shoal::render::overlay::Overlay;
 use shoal::render::pose::{Body, Individual};
 use shoal::render::projector::{Corner, Corners, Mask};
 use shoal::render::water::Stir;
-use shoal::render::{Pattern, Renderer, RockShape, Setup, View};
+use shoal::render::{Pattern, Quality, Renderer, RockShape, Setup, View};
 use shoal::world::Snapshot;
 use shoal::world::annotation::{Annotation, Layer, Shape};
 
@@ -445,6 +445,53 @@ fn the_floor_cannot_be_made_to_flash() {
         assert!(worst <= 3);
     }
     assert!(renderer.dimmed() > 0);
+}
+
+/// A designer who saves a bright and a dark look in turn renews the picture each time; that must not flash either.
+#[test]
+fn renewing_the_picture_cannot_make_the_floor_flash() {
+    let (width, height) = (160, 90);
+    let (mut seen, mut rgba, mut history) = (Vec::new(), Vec::new(), Vec::new());
+    for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut setup = stage::setup([width, height], false);
+        setup.look.exposure = exposure;
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        renderer.resume(&seen);
+        for frame in 0..10 {
+            let snapshot = stage::snapshot(1000 + 10 * save as u64 + frame, 0, false);
+            renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+            renderer.read(0, &mut rgba).unwrap();
+            history.push(cells(&rgba, width as usize));
+        }
+        seen = renderer.seen().cloned().collect();
+    }
+    let changes = changes_over_a_quarter(&history);
+    assert!(changes <= 3, "{changes} changes a second");
+    assert!(seen[0].limiter.dimmed() > 0);
+}
+
+/// Coarser pictures show the same pool.
+#[test]
+fn a_coarser_picture_shows_the_same() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], false)).unwrap();
+    let snapshot = stage::snapshot(100, 30, false);
+    let mut means = Vec::new();
+    for (scale, is_plain) in [(1.0, false), (0.65, false), (0.5, true)] {
+        renderer.set_quality(Quality { scale, is_plain });
+        renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        let mut rgba = Vec::new();
+        renderer.read(0, &mut rgba).unwrap();
+        means.push(cells(&rgba, 640));
+    }
+    for coarse in &means[1..] {
+        let apart = coarse.iter().zip(&means[0]).map(|(a, b)| (a - b).abs());
+        let far = apart.clone().fold(0.0, f64::max);
+        let mean = apart.sum::<f64>() / coarse.len() as f64;
+        assert!(mean < 0.012 && far < 0.1, "mean {mean}, most {far}");
+        assert_ne!(coarse, &means[0]);
+    }
 }
 
 /// Mean luminance of cells of 10 × 10 pixels.

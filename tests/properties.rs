@@ -18,8 +18,8 @@ use shoal::behavior::{ActionParams, Combine, LimitOf, LimitParams, NeedKind, Nee
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::schemas;
 use shoal::world::{
-    BoxParams, CapsuleParams, Chance, Collision, Edge, Observation, ObstacleParams, Purpose,
-    Shadow, SphereParams,
+    BoxParams, CapsuleParams, Chance, Collision, Edge, Observation, ObstacleParams, PolygonParams,
+    Purpose, Shadow, SphereParams,
 };
 
 fn point() -> impl Strategy<Value = [f32; 3]> {
@@ -47,6 +47,20 @@ fn obstacle() -> impl Strategy<Value = ObstacleParams> {
                 radius_m,
             })
         }),
+        (point(), 3usize..9, 0.02f32..0.6, 0.1f32..1.0, 0.02f32..0.6).prop_map(
+            |([x, y, z], corners, radius_m, narrow, half_m)| {
+                let corner = |i: usize| {
+                    let (sin, cos) = (i as f32 / corners as f32 * std::f32::consts::TAU).sin_cos();
+                    let across = sin * narrow + cos * 0.3;
+                    [x + cos * radius_m, z + across * radius_m]
+                };
+                ObstacleParams::Polygon(PolygonParams {
+                    outline_m: (0..corners).map(corner).collect(),
+                    bottom_m: y - half_m,
+                    top_m: y + half_m,
+                })
+            }
+        ),
     ]
 }
 

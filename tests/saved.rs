@@ -9,7 +9,7 @@
 
 mod pools;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
@@ -71,34 +71,14 @@ fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, thre
             assert_eq!(pool.save(), text, "what was loaded is what was saved");
         }
         pool.step(&visitors(tick));
-        pool.snapshot(&mut snapshot);
-        for agent in &snapshot.agents {
-            for vector in [
-                agent.position_m,
-                agent.forward,
-                agent.up,
-                agent.velocity_mps,
-            ] {
-                vector.to_array().map(f32::to_bits).hash(&mut hasher);
-            }
-            (agent.id, agent.boost.to_bits(), agent.teleported).hash(&mut hasher);
-        }
-        for splash in &snapshot.splashes {
-            let numbers = [splash.speed_mps, splash.age_secs];
-            numbers.map(f32::to_bits).hash(&mut hasher);
-        }
-        for index in 0..snapshot.agents.len() {
-            pool.active_need(index).hash(&mut hasher);
-            pool.active_actions(index)
-                .for_each(|name| name.hash(&mut hasher));
-        }
+        pools::hash_state(&pool, &mut snapshot, &mut hasher);
     }
     hasher.finish()
 }
 
 #[test]
 fn a_run_that_is_saved_and_loaded_in_the_middle_goes_on_as_it_would_have() {
-    for name in ["pool", "lagoon", "nursery", "plankton"] {
+    for name in ["pool", "lagoon", "nursery", "plankton", "molecules"] {
         let scene = load(None, Some(name)).unwrap().description();
         let whole = hash_of_run(&scene, 420, None, 1);
         for saved_at in [0, 29, 200, 391] {

@@ -224,7 +224,7 @@ fn a_visitor_walking_through_empties_a_circle() {
     }
     let mean = circles.iter().sum::<f32>() / circles.len() as f32;
     let (core, longest) = (most(&cores), most(&longests));
-    let is_good = mean < 0.5 && core < 0.25 && longest <= 1.0;
+    let is_good = mean < 0.25 && core < 0.1 && longest <= 1.0;
     let got = format!(
         "{:.0} % on the mean and at most {:.0} %, within half of it at most {:.0} %, {longest:.2} s under it",
         mean * 100.0,
@@ -233,12 +233,11 @@ fn a_visitor_walking_through_empties_a_circle() {
     );
     tell(
         "a walker empties the circle of the flee distance (of an even spread)",
-        "< 50 %, half < 25 %, <= 1 s under",
+        "< 25 %, half < 10 %, <= 1 s under",
         &got,
         is_good,
     );
-    // What the shipped species reach so far; what is wanted is told above, and `scripts/verify` says 'short'.
-    assert!(core < 0.5 && longest <= 1.0, "{got}");
+    assert!(is_good, "{got}");
 }
 
 /// When somebody who stands there, still or restless, first has had the company of a fish within a step for a second.

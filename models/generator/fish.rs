@@ -95,6 +95,7 @@ pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
     for &side in eyes {
         eye(&mut mesh, shape, side);
     }
+    let first_fin = mesh.indices.len();
     for fin in shape.fins.iter().rev().take(detail.fins) {
         let sides: &[f32] = if fin.paired { &[1.0, -1.0] } else { &[1.0] };
         for &side in sides {
@@ -102,6 +103,7 @@ pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
         }
     }
     mesh.smooth_normals();
+    mesh.both_sides(first_fin);
     mesh
 }
 

@@ -119,7 +119,7 @@ pub(super) fn write(
         .zip(&names)
         .map(|(mesh, name)| json!({"name": name, "primitives": [primitive(&mut binary, mesh, !joints.is_empty())]}))
         .collect();
-    let mut material = json!({"name": name, "doubleSided": true, "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.5}});
+    let mut material = json!({"name": name, "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.5}});
     let mut root = json!({
         "asset": {"version": "2.0", "generator": "shoal generate_models"},
         "scene": 0,

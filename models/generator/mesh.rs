@@ -54,6 +54,16 @@ impl Mesh {
         }
     }
 
+    /// Shows the triangles from this index on from behind, too: of a triangle only the side is drawn that it turns
+    /// towards the eye.
+    pub(super) fn both_sides(&mut self, from: usize) {
+        let behind: Vec<u32> = self.indices[from..]
+            .chunks_exact(3)
+            .flat_map(|corners| [corners[0], corners[2], corners[1]])
+            .collect();
+        self.indices.extend(behind);
+    }
+
     /// Gives every vertex the area-weighted mean normal of the triangles around its position, across seams.
     pub(super) fn smooth_normals(&mut self) {
         let key = |p: Vec3| [p.x, p.y, p.z].map(|v| (v * 1e5).round() as i64);

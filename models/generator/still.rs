@@ -51,7 +51,7 @@ pub(super) fn slab() -> Mesh {
             mesh.sheet(steps, steps, |row, column| {
                 let at = |i: usize| i as f32 / (steps - 1) as f32 * 2.0 - 1.0;
                 // Rows and columns change places on the other side, so that all faces look out.
-                let (a, b) = if side > 0.0 {
+                let (a, b) = if side < 0.0 {
                     (at(row), at(column))
                 } else {
                     (at(column), at(row))
@@ -98,5 +98,6 @@ pub(super) fn weed() -> Mesh {
         });
     }
     mesh.smooth_normals();
+    mesh.both_sides(0);
     mesh
 }

@@ -41,6 +41,8 @@ pub struct Proposal {
     pub hulk: bool,
     /// Index of the agent that it has caught.
     pub catch: Option<u32>,
+    /// The place that it steers to, where it steers to one: obstacles beyond it are none of its concern.
+    pub goal_m: Option<Vec3>,
     /// What others may know of where it wants to go.
     pub intent: Option<Intent>,
     /// What happens to its own needs: with a catch when that succeeds, else at once.
@@ -58,9 +60,18 @@ impl Proposal {
             boost: stronger(self.boost, other.boost),
             hulk: self.hulk || other.hulk,
             catch: self.catch.or(other.catch),
+            goal_m: self.goal_m.or(other.goal_m),
             intent: self.intent.or(other.intent),
             event: self.event.or(other.event),
             learn: self.learn.or(other.learn),
+        }
+    }
+
+    /// A force to a place.
+    pub fn to(goal_m: Vec3, force: Vec3) -> Self {
+        Self {
+            goal_m: Some(goal_m),
+            ..Self::force(force)
         }
     }
 

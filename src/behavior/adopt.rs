@@ -5,7 +5,8 @@
 use crate::world::Chance;
 
 use super::actions::ActionParams;
-use super::mind::{Mind, MindState, Need, NeedState};
+use super::asking::{Need, NeedState};
+use super::mind::{Mind, MindState};
 use super::need::{LimitOf, LimitSide};
 
 impl Mind {

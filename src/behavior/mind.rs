@@ -10,15 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::navigation::Trip;
 use crate::steering::{FlockRules, Motion};
-use crate::world::{Chance, Intent, Purpose, Species, World};
+use crate::world::{Chance, Purpose, Species, World};
 
-use super::action::{BoostRequest, Proposal, stronger};
+use super::action::Proposal;
 use super::actions::leap::Climbing;
 use super::actions::{ActionParams, Memory};
+use super::asking::{Asking, Decision, Need, NeedState, Slot};
 use super::drives::{Drives, DrivesParams};
-use super::need::{
-    Combine, LimitOf, LimitSide, MAX_ACTIONS, MindParams, NeedEvent, NeedKind, NeedParams,
-};
+use super::need::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedEvent, NeedParams};
 use super::schooling::flock_rules;
 use super::view::{Recall, Senses, View};
 
@@ -31,23 +30,6 @@ pub struct Mind {
     combine: Combine,
     drives: DrivesParams,
     flock: FlockRules,
-}
-
-/// One action of a mind.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Slot {
-    pub(super) name: String,
-    pub(super) params: ActionParams,
-    related: u64,
-    /// Places of the parts of a combined action.
-    parts: Vec<usize>,
-}
-
-/// One need with its actions as places in the mind's list.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Need {
-    pub(super) params: NeedParams,
-    pub(super) slots: Vec<usize>,
 }
 
 /// What one individual's mind carries from step to step: plain numbers.
@@ -99,39 +81,6 @@ impl MindState {
     pub fn forget_forces(&mut self) {
         self.forces = Vec::new();
     }
-}
-
-/// One individual's state of one need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NeedState {
-    /// The variable of a `limit_based` need.
-    pub(super) variable: f32,
-    /// Place of the action that chance chose, plus one; 0 for none.
-    pub(super) choice: usize,
-    /// How long it has been kept.
-    pub(super) held_secs: f32,
-}
-
-/// What an individual wants in this step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Decision {
-    /// Steering force, not yet clipped.
-    pub force: Vec3,
-    /// The strongest boost asked for.
-    pub boost: Option<BoostRequest>,
-    /// Whether the limit of turning is lifted.
-    pub hulk: bool,
-    /// Index of the agent that it has caught.
-    pub catch: Option<u32>,
-    /// What others may know of where it wants to go.
-    pub intent: Option<Intent>,
-    /// What happens to its own needs: with a catch when that succeeds, else at once.
-    pub event: Option<NeedEvent>,
-    /// Place of the active need; `None` when only the standard need acts.
-    pub need: Option<u8>,
-    /// One bit for each executed action.
-    pub actions: u64,
 }
 
 /// Room for one individual's thinking, used again for the next.
@@ -322,8 +271,8 @@ impl Mind {
             forces,
         } = state;
         forces.clear();
-        thoughts.senses.look(world, index, recall);
         recall.fade(world.dt_secs);
+        thoughts.senses.look(world, index, recall);
         let body = &world.agents.bodies[index];
         let view = View {
             world,
@@ -342,6 +291,7 @@ impl Mind {
             nearby: &thoughts.senses.nearby,
             recall: *recall,
             wish: Vec3::ZERO,
+            goal_m: None,
             related: 0,
         };
         if self.drives.any() {
@@ -381,6 +331,7 @@ impl Mind {
             .map(|place| self.needs[place].steer(&mut needs[place], &mut asking))
             .unwrap_or_default();
         asking.view.wish = wanted.force;
+        asking.view.goal_m = wanted.goal_m;
         let always = self.standard.steer(standard, &mut asking);
         let mut decision = self.join(&always, &wanted, &asking.view, &self.standard.params);
         decision.need = active.map(|place| place as u8);
@@ -440,208 +391,5 @@ impl Mind {
             }
             Combine::Dither => first.with(second, second.force),
         }
-    }
-}
-
-impl Decision {
-    fn take(&mut self, place: usize, proposal: &Proposal, force: Vec3) {
-        self.force += force;
-        self.boost = stronger(self.boost, proposal.boost);
-        self.hulk |= proposal.hulk;
-        self.catch = self.catch.or(proposal.catch);
-        self.intent = self.intent.or(proposal.intent);
-        self.event = self.event.or(proposal.event);
-        self.actions |= 1 << place;
-    }
-
-    fn with(&self, other: &Self, force: Vec3) -> Self {
-        let mut both = *self;
-        both.force += force;
-        both.boost = stronger(self.boost, other.boost);
-        both.hulk |= other.hulk;
-        both.catch = self.catch.or(other.catch);
-        both.intent = other.intent.or(self.intent);
-        both.event = self.event.or(other.event);
-        both.actions |= other.actions;
-        both
-    }
-}
-
-/// Asks actions, each at most once in a step.
-struct Asking<'a> {
-    slots: &'a [Slot],
-    view: View<'a>,
-    memories: &'a mut Vec<Memory>,
-    proposals: &'a mut Vec<Option<Proposal>>,
-    asked: u64,
-    forces: Option<&'a mut Vec<(u8, Vec3)>>,
-    /// Whom it has come to know in this step, by an action that was executed.
-    learned: Option<(u32, f32)>,
-}
-
-impl Asking<'_> {
-    fn ask(&mut self, place: usize) -> Option<Proposal> {
-        if self.asked >> place & 1 == 0 {
-            self.asked |= 1 << place;
-            let slots = self.slots;
-            let slot = &slots[place];
-            self.proposals[place] = if self.weight(place) <= 0.0 {
-                None
-            } else if let ActionParams::Combined(combined) = &slot.params {
-                // Parts are no combined actions themselves, so this goes one step down and no further.
-                let parts = slot.parts.iter().map(|&part| {
-                    let proposal = self.ask(part)?;
-                    Some((proposal, self.weight(part)))
-                });
-                combined.join(parts)
-            } else {
-                self.view.related = slot.related;
-                slot.params.propose(&self.view, &mut self.memories[place])
-            };
-        }
-        self.proposals[place]
-    }
-
-    fn weight(&self, place: usize) -> f32 {
-        let params = &self.slots[place].params;
-        params.weight().max(params.least_weight(&self.view))
-    }
-
-    /// Notes a force down for whoever wants to know why.
-    fn note(&mut self, place: usize, force: Vec3) {
-        if let Some(forces) = &mut self.forces {
-            forces.push((place as u8, force));
-        }
-    }
-
-    fn chance(&self, purpose: Purpose, draw: usize) -> f32 {
-        let id = self.view.world.agents.ids[self.view.index];
-        self.view.world.chance.unit(id, purpose, draw as u32 + 1)
-    }
-}
-
-impl Need {
-    fn is_satisfied(&self, state: &NeedState, asking: &mut Asking<'_>) -> bool {
-        match (self.params.kind, &self.params.limit) {
-            (NeedKind::ActionBased, _) => self.slots.iter().all(|&slot| asking.ask(slot).is_none()),
-            (NeedKind::LimitBased, Some(limit)) => match limit.side {
-                LimitSide::Upper => state.variable <= limit.value,
-                LimitSide::Lower => state.variable >= limit.value,
-            },
-            _ => false,
-        }
-    }
-
-    fn steer(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Decision {
-        let mut decision = Decision::default();
-        if !self.params.additive {
-            let slot = if self.params.stochastic {
-                self.draw(state, asking)
-            } else {
-                self.first(asking)
-            };
-            self.execute(slot, asking, &mut decision);
-            return decision;
-        }
-        match self.params.combine {
-            Combine::Sum => {
-                for &slot in &self.slots {
-                    self.execute(Some(slot), asking, &mut decision);
-                }
-            }
-            Combine::First => self.execute(self.first(asking), asking, &mut decision),
-            Combine::Budget => {
-                let mut left = asking.view.species.motion.max_force_n;
-                for &slot in &self.slots {
-                    let Some(proposal) = asking.ask(slot) else {
-                        continue;
-                    };
-                    let force = (proposal.force * asking.weight(slot)).clamp_length_max(left);
-                    decision.take(slot, &proposal, force);
-                    asking.note(slot, force);
-                    left -= force.length();
-                    if left <= 1e-6 {
-                        break;
-                    }
-                }
-            }
-            Combine::Dither => {
-                let slot = self.dither(state, asking);
-                self.execute(slot, asking, &mut decision);
-            }
-        }
-        decision
-    }
-
-    fn execute(&self, slot: Option<usize>, asking: &mut Asking<'_>, decision: &mut Decision) {
-        if let Some(slot) = slot
-            && let Some(proposal) = asking.ask(slot)
-        {
-            let force = proposal.force * asking.weight(slot);
-            decision.take(slot, &proposal, force);
-            asking.learned = asking.learned.or(proposal.learn);
-            asking.note(slot, force);
-        }
-    }
-
-    fn first(&self, asking: &mut Asking<'_>) -> Option<usize> {
-        self.slots
-            .iter()
-            .copied()
-            .find(|&slot| asking.ask(slot).is_some())
-    }
-
-    /// The choice of before while it can be executed and its time is not over.
-    fn held(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Option<usize> {
-        let held = state.choice.checked_sub(1)?;
-        let slot = *self.slots.get(held)?;
-        state.held_secs += asking.view.world.dt_secs;
-        (state.held_secs < self.params.minimum_secs && asking.ask(slot).is_some()).then_some(slot)
-    }
-
-    /// Any of the executable actions, evenly.
-    fn draw(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Option<usize> {
-        if let Some(slot) = self.held(state, asking) {
-            return Some(slot);
-        }
-        let mut executable = 0u64;
-        for (place, &slot) in self.slots.iter().enumerate() {
-            executable |= u64::from(asking.ask(slot).is_some()) << place;
-        }
-        let count = executable.count_ones();
-        let mut nth = (asking.chance(Purpose::Choice, 0) * count as f32) as u32;
-        let place = (0..self.slots.len()).find(|&place| {
-            let is_executable = executable >> place & 1 == 1;
-            let found = is_executable && nth == 0;
-            nth = nth.saturating_sub(u32::from(is_executable));
-            found
-        });
-        self.hold(state, place)
-    }
-
-    /// In order, each with its chance; obstacle avoidance always.
-    fn dither(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Option<usize> {
-        let is_avoidance = |asking: &Asking<'_>, slot: usize| {
-            matches!(asking.slots[slot].params, ActionParams::AvoidObstacles(_))
-        };
-        for &slot in &self.slots {
-            if is_avoidance(asking, slot) && asking.ask(slot).is_some() {
-                return Some(slot);
-            }
-        }
-        if let Some(slot) = self.held(state, asking) {
-            return Some(slot);
-        }
-        let place = (0..self.slots.len()).find(|&place| {
-            asking.ask(self.slots[place]).is_some()
-                && asking.chance(Purpose::Dither, place) < self.params.dither_chance
-        });
-        self.hold(state, place)
-    }
-
-    fn hold(&self, state: &mut NeedState, place: Option<usize>) -> Option<usize> {
-        state.choice = place.map_or(0, |place| place + 1);
-        state.held_secs = 0.0;
-        place.map(|place| self.slots[place])
     }
 }

@@ -3,6 +3,7 @@
 pub mod action;
 pub mod actions;
 mod adopt;
+mod asking;
 pub mod director;
 pub mod drives;
 pub mod mind;
@@ -12,9 +13,10 @@ pub mod view;
 
 pub use action::BoostRequest;
 pub use actions::ActionParams;
+pub use asking::Decision;
 pub use director::{Condition, Effect, RuleParams, RuleState};
 pub use drives::{Drives, DrivesParams};
-pub use mind::{Decision, Mind, MindState, Thoughts};
+pub use mind::{Mind, MindState, Thoughts};
 pub use need::{
     Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedEvent, NeedKind, NeedParams,
 };

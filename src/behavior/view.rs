@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::geometry::Solid;
 use crate::navigation::fields::Fields;
 use crate::steering::{FlockRules, Motion};
+use crate::world::relations::KNOWN_BIT;
 use crate::world::{Chance, Gathering, Purpose, Slots, Species, World};
 
 use super::action::BoostRequest;
@@ -23,7 +24,7 @@ pub struct Neighbor {
     pub is_shadow: bool,
     /// Whether it is within the field of view.
     pub in_view: bool,
-    /// Bits of its names.
+    /// Bits of its names, and of `known` where that relation was added to it.
     pub bits: u64,
     /// Its center, seen from the own. Never zero.
     pub offset_m: Vec3,
@@ -151,6 +152,8 @@ pub struct View<'a> {
     pub recall: Recall,
     /// Where the active need steers to, for those who help it; zero before it has decided.
     pub wish: Vec3,
+    /// The place that the active need steers to, where it steers to one; `None` before it has decided.
+    pub goal_m: Option<Vec3>,
     /// Names that the relations of the asked action go to.
     pub related: u64,
 }
@@ -209,24 +212,7 @@ impl<'a> View<'a> {
 
     /// What tells another from all others, shadows included, for as long as it is there.
     pub fn key_of(&self, other: &Neighbor) -> u32 {
-        let agents = &self.world.agents;
-        let place = other.agent as usize;
-        match agents.ids.get(place) {
-            Some(id) => *id & (SHADOW_KEY - 1),
-            None => {
-                let shadow = self.world.visitors.shadows.get(place - agents.len());
-                SHADOW_KEY | shadow.map_or(0, |s| s.id & (SHADOW_KEY - 1))
-            }
-        }
-    }
-
-    /// Whether the relation `known` was added to another.
-    pub fn is_known(&self, other: &Neighbor) -> bool {
-        let key = self.key_of(other);
-        self.recall
-            .known
-            .iter()
-            .any(|known| known.left_secs > 0.0 && known.key == key)
+        key_of(self.world, other)
     }
 
     /// A number in −1..1 of this individual's own that never changes.
@@ -250,6 +236,17 @@ pub const SOLIDS_REACH_LEAST_M: f32 = 2.0;
 
 /// Keys of shadows have this bit, those of agents have not.
 const SHADOW_KEY: u32 = 1 << 30;
+
+fn key_of(world: &World, other: &Neighbor) -> u32 {
+    let place = other.agent as usize;
+    match world.agents.ids.get(place) {
+        Some(id) => *id & (SHADOW_KEY - 1),
+        None => {
+            let shadow = world.visitors.shadows.get(place - world.agents.len());
+            SHADOW_KEY | shadow.map_or(0, |s| s.id & (SHADOW_KEY - 1))
+        }
+    }
+}
 
 /// Room for one individual's perception, used again for the next.
 #[derive(Clone, Debug, Default)]
@@ -294,6 +291,7 @@ impl Senses {
         let eye = Eye::new(world, index);
         self.find_agents(world, index, reach, &eye);
         self.find_shadows(world, index, &eye);
+        self.recognize(world, recall);
         let solids = || {
             self.nearby
                 .iter()
@@ -321,6 +319,20 @@ impl Senses {
                     };
                 }
                 None => sighting.age_secs += world.dt_secs,
+            }
+        }
+    }
+
+    /// Marks those to whom it has added the relation `known`.
+    fn recognize(&mut self, world: &World, recall: &Recall) {
+        let known = recall.known.iter().filter(|known| known.left_secs > 0.0);
+        if known.clone().next().is_none() {
+            return;
+        }
+        for other in &mut self.neighbors {
+            let key = key_of(world, other);
+            if known.clone().any(|known| known.key == key) {
+                other.bits |= KNOWN_BIT;
             }
         }
     }

@@ -27,14 +27,13 @@ pub enum CameraError {
         kind: String,
     },
     /// A file or folder could not be opened or read.
-    #[error("{path}: cannot be read after {frames} frames: {cause}", path = path.display())]
+    #[error("{path}: cannot be read{after}: {cause}", path = path.display(), after = after(*frames))]
     Read {
         /// The file or folder.
         path: PathBuf,
         /// Frames read before.
         frames: u64,
         /// What the system said.
-        #[source]
         cause: std::io::Error,
     },
     /// A stream is not y4m, or stopped being it.
@@ -100,7 +99,6 @@ pub enum CameraError {
         /// Its number in the folder's order.
         frame: u64,
         /// What the decoder said.
-        #[source]
         cause: Box<image::ImageError>,
     },
     /// A child program could not be started.
@@ -109,7 +107,6 @@ pub enum CameraError {
         /// First word of the command.
         program: String,
         /// What the system said.
-        #[source]
         cause: std::io::Error,
     },
     /// A child program failed.
@@ -126,4 +123,12 @@ pub enum CameraError {
         /// The last lines of its standard error.
         last_words: String,
     },
+}
+
+fn after(frames: u64) -> String {
+    match frames {
+        0 => String::new(),
+        1 => " after 1 frame".to_owned(),
+        _ => format!(" after {frames} frames"),
+    }
 }

@@ -10,4 +10,6 @@ pub use command::{
     CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
     EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark,
 };
-pub use status::{CalibrationKnown, CalibrationStatus, DriftStatus, Reason, Refusal, Status};
+pub use status::{
+    CalibrationKnown, CalibrationStatus, DriftStatus, PictureStatus, Reason, Refusal, Status,
+};

@@ -32,6 +32,21 @@ pub struct Status {
     /// How the camera is calibrated.
     #[serde(default)]
     pub calibration: CalibrationStatus,
+    /// How the picture is drawn.
+    #[serde(default)]
+    pub picture: PictureStatus,
+}
+
+/// How the picture is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PictureStatus {
+    /// Side of what lies below the water, as a share of its full size: less than 1 where pictures would be late. 0 before
+    /// the first.
+    pub scale: f32,
+    /// Detail is left out, too.
+    pub is_plain: bool,
+    /// How often the flash limiter slowed a picture down.
+    pub dimmed: u64,
 }
 
 /// How the camera is calibrated, and the procedure that does it.

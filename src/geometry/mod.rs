@@ -7,10 +7,12 @@
 pub mod homography;
 pub mod lens;
 pub mod polygon;
+pub mod prism;
 pub mod solid;
 pub mod surface;
 
 pub use homography::Homography;
 pub use lens::{FloorFromCamera, Lens};
+pub use prism::Prism;
 pub use solid::Solid;
 pub use surface::{Surface, SurfaceKind};

@@ -4,6 +4,8 @@
 
 use glam::{Vec2, Vec3};
 
+use super::Prism;
+
 /// A convex solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Solid {
@@ -32,6 +34,8 @@ pub enum Solid {
         /// Radius.
         radius_m: f32,
     },
+    /// An upright block with a polygon for an outline.
+    Prism(Prism),
 }
 
 impl Solid {
@@ -40,6 +44,7 @@ impl Solid {
         match *self {
             Self::Sphere { center_m, .. } | Self::Box { center_m, .. } => center_m,
             Self::Capsule { from_m, to_m, .. } => (from_m + to_m) / 2.0,
+            Self::Prism(ref prism) => prism.center_m(),
         }
     }
 
@@ -53,6 +58,7 @@ impl Solid {
                 to_m,
                 radius_m,
             } => from_m.distance(to_m) / 2.0 + radius_m,
+            Self::Prism(ref prism) => prism.bounding_radius_m(),
         }
     }
 
@@ -74,6 +80,7 @@ impl Solid {
                 to_m,
                 radius_m,
             } => point.distance(nearest_on_segment(from_m, to_m, point)) - radius_m,
+            Self::Prism(ref prism) => prism.signed_distance_m(point),
         }
     }
 
@@ -116,6 +123,7 @@ impl Solid {
             Self::Capsule { from_m, to_m, .. } => {
                 (point - nearest_on_segment(from_m, to_m, point)).try_normalize()
             }
+            Self::Prism(ref prism) => Some(prism.outward(point)),
         }
     }
 
@@ -148,7 +156,7 @@ impl Solid {
 
     /// Whether a ball of `radius_m` at `other` is wholly hidden from `eye`.
     ///
-    /// **Source**: 2-behavior.md section 1, 'Occlusion'; for a box and a capsule the same rule: the line of sight runs
+    /// **Source**: 2-behavior.md section 1, 'Occlusion'; for the other shapes the same rule: the line of sight runs
     /// deeper inside than the ball's radius.
     pub fn hides(&self, eye: Vec3, other: Vec3, radius_m: f32) -> bool {
         let to_solid = self.center_m() - eye;

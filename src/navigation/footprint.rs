@@ -100,6 +100,12 @@ impl Footprints {
                         self.push_box(flat(center_m), Vec2::new(half_m.x, half_m.z), axis);
                     }
                 }
+                Solid::Prism(ref prism) => {
+                    let (low, high) = prism.heights_m();
+                    if low < high_y && high > low_y {
+                        self.push(prism.corners(), 0.0);
+                    }
+                }
                 Solid::Capsule {
                     from_m,
                     to_m,

@@ -47,6 +47,8 @@ pub struct DrawList {
     pub batches: Vec<Batch>,
     /// Soft shadows: strips of pairs of corners, [`super::silhouette::STATIONS`] pairs each.
     pub shade: Vec<ShadeCorner>,
+    /// Draw every body with its light mesh, where it has one.
+    pub all_light: bool,
     agents: Vec<AgentPose>,
     /// Batch, height and index of every agent, in the order of drawing.
     order: Vec<(u32, f32, u32)>,
@@ -85,7 +87,8 @@ impl DrawList {
             };
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
-            let is_light = !body.model.light.is_empty() && seen_px < LIGHT_BELOW_PX;
+            let is_light =
+                !body.model.light.is_empty() && (self.all_light || seen_px < LIGHT_BELOW_PX);
             let batch = 2 * u32::from(agent.species) + u32::from(is_light);
             self.order.push((batch, agent.position_m.y, index as u32));
         }

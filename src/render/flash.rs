@@ -131,6 +131,55 @@ impl FlashLimiter {
     }
 }
 
+/// What was last seen of a projector's pictures, to be handed on where another renderer takes over.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Watches.
+    pub limiter: FlashLimiter,
+    /// Colors of the cells of the last picture, linear, rows from the top; empty before the first.
+    pub colors: Vec<[f32; 3]>,
+}
+
+/// A picture of these cells: sRGB, rows from the top, 4 bytes a pixel. Cells stay squares, so that each keeps its mean.
+pub(super) fn spread(colors: &[[f32; 3]], size_px: [u32; 2]) -> Vec<u8> {
+    let cells: Vec<[u8; 4]> = colors
+        .iter()
+        .map(|&[red, green, blue]| [encoded(red), encoded(green), encoded(blue), 255])
+        .collect();
+    let [columns, rows] = CELLS.map(u64::from);
+    let [width, height] = size_px.map(u64::from);
+    (0..height)
+        .flat_map(|y| {
+            (0..width).map(move |x| (y * rows / height * columns + x * columns / width) as usize)
+        })
+        .flat_map(|cell| cells.get(cell).copied().unwrap_or_default())
+        .collect()
+}
+
+/// Light of an encoded byte.
+///
+/// **Source**: IEC 61966-2-1 (sRGB).
+pub(super) fn linear(byte: u8) -> f32 {
+    let v = f32::from(byte) / 255.0;
+    if v <= 0.040_45 {
+        v / 12.92
+    } else {
+        ((v + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// Byte of a light.
+///
+/// **Source**: IEC 61966-2-1 (sRGB).
+fn encoded(light: f32) -> u8 {
+    let v = if light <= 0.003_130_8 {
+        12.92 * light
+    } else {
+        1.055 * light.powf(1.0 / 2.4) - 0.055
+    };
+    (v.clamp(0.0, 1.0) * 255.0).round() as u8
+}
+
 /// Relative luminance of a linear color.
 fn luminance([r, g, b]: [f32; 3]) -> f32 {
     0.2126 * r + 0.7152 * g + 0.0722 * b

@@ -159,7 +159,7 @@ pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Fr
         ground: [
             scenery.ground_half_m.x,
             scenery.ground_half_m.y,
-            0.0,
+            1.0,
             look.glow,
         ],
         sun: [shift.x, shift.y, cosine, look.sun_strength],
@@ -179,6 +179,11 @@ pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Fr
 }
 
 impl Frame {
+    /// Side of the pictures of bodies and of light on the ground, as a share of their room.
+    pub(super) fn set_scale(&mut self, scale: f32) {
+        self.ground[2] = scale;
+    }
+
     /// Brightness before the tone curve.
     pub(super) fn set_exposure(&mut self, exposure: f32) {
         self.absorption[3] = exposure;

@@ -8,6 +8,7 @@ pub mod dust;
 pub mod error;
 pub mod flash;
 pub mod frame;
+pub mod governor;
 pub mod gpu;
 pub mod letters;
 pub mod model;
@@ -25,6 +26,8 @@ pub mod warp;
 pub mod water;
 
 pub use error::RenderError;
+pub use flash::Seen;
+pub use governor::{Governor, Quality};
 pub use gpu::{Acquired, Gpu, Offscreen, Renderer, Screen, Setup, WindowScreen, WindowTarget};
 pub use model::{Model, ModelError, ModelProblem};
 pub use output::{FrameFormat, FrameWriter};

@@ -9,7 +9,7 @@ use super::frame::Scenery;
 use super::params::SceneLook;
 use super::pose::{Rows, chance, rows};
 use super::shade::{self, ShadeCorner};
-use crate::geometry::{Solid, Surface, SurfaceKind};
+use crate::geometry::{Prism, Solid, Surface, SurfaceKind};
 
 /// How many models of still things there are, in this order: two stones, a trunk, a block, a plant.
 pub const STILL_MODELS: usize = 5;
@@ -82,6 +82,61 @@ impl RockShape {
                     ),
                 }
             }
+            Solid::Prism(ref prism) => Self::inside(prism),
+        }
+    }
+
+    /// A block or a stone within a prism, whichever fills more of it, along the main axes of its outline.
+    ///
+    /// **Source**: the ellipse of a body's second moments; in a triangle it is the largest that there is (Steiner's).
+    fn inside(prism: &Prism) -> Self {
+        let corners = prism.corners();
+        let apex = corners[0];
+        let (mut area, mut first) = (0.0, Vec2::ZERO);
+        for pair in corners[1..].windows(2) {
+            let part = (pair[0] - apex).perp_dot(pair[1] - apex) / 2.0;
+            area += part;
+            first += (apex + pair[0] + pair[1]) * (part / 3.0);
+        }
+        let middle = first / area;
+        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+        for pair in corners[1..].windows(2) {
+            let part = (pair[0] - apex).perp_dot(pair[1] - apex) / 2.0;
+            let spokes = [apex - middle, pair[0] - middle, pair[1] - middle];
+            for spoke in spokes.into_iter().chain([spokes.iter().sum()]) {
+                xx += part * spoke.x * spoke.x;
+                xy += part * spoke.x * spoke.y;
+                yy += part * spoke.y * spoke.y;
+            }
+        }
+        let axis = Vec2::from_angle((2.0 * xy).atan2(xx - yy) / 2.0);
+        let spread = |axis: Vec2| {
+            (axis.x * axis.x * xx + 2.0 * axis.x * axis.y * xy + axis.y * axis.y * yy)
+                .max(0.0)
+                .sqrt()
+        };
+        let half = Vec2::new(spread(axis), spread(axis.perp()));
+        // How much of that shape fits between the middle and each side.
+        let (mut round, mut square) = (f32::INFINITY, f32::INFINITY);
+        for (i, &from) in corners.iter().enumerate() {
+            let to = corners[(i + 1) % corners.len()];
+            let normal = -(to - from).normalize_or_zero().perp();
+            let room = (from - middle).dot(normal);
+            let towards = Vec2::new(normal.dot(axis), normal.dot(axis.perp())) * half;
+            round = round.min(room / towards.length());
+            square = square.min(room / (towards.x.abs() + towards.y.abs()));
+        }
+        let is_block = 4.0 * square * square >= std::f32::consts::PI * round * round;
+        let half = half * if is_block { square } else { round };
+        let (low, high) = prism.heights_m();
+        Self {
+            form: if is_block { Form::Slab } else { Form::Ball },
+            center_m: Vec3::new(middle.x, (low + high) / 2.0, middle.y),
+            half_axes_m: Mat3::from_cols(
+                Vec3::new(axis.x, 0.0, axis.y) * half.x,
+                Vec3::Y * ((high - low) / 2.0),
+                Vec3::new(-axis.y, 0.0, axis.x) * half.y,
+            ),
         }
     }
 
@@ -297,6 +352,42 @@ mod tests {
                 map.transform_point3(Vec3::new(if i % 2 == 0 { 1.0 } else { -1.0 }, cos, sin));
             assert!(capsule.signed_distance_m(rim) < 1e-4);
         }
+    }
+
+    #[test]
+    fn what_is_drawn_of_a_prism_stays_inside_and_touches_it() {
+        let outlines: [&[(f32, f32)]; 3] = [
+            &[(0.0, 0.0), (1.0, 0.1), (0.2, 0.8)],
+            &[(0.3, -0.2), (0.9, 0.4), (0.7, 0.6), (0.1, 0.0)],
+            &[
+                (0.5, 0.0),
+                (0.2, 0.4),
+                (-0.3, 0.3),
+                (-0.5, -0.1),
+                (0.1, -0.5),
+            ],
+        ];
+        let mut forms = Vec::new();
+        for outline in outlines {
+            let corners: Vec<Vec2> = outline.iter().map(|&at| at.into()).collect();
+            let prism = Solid::Prism(Prism::new(&corners, -1.0, -0.5).unwrap());
+            let shape = RockShape::of(&prism);
+            forms.push(shape.form);
+            let rim = |i: u32| {
+                let (sin, cos) = (i as f32 * 0.01).sin_cos();
+                let model = match shape.form {
+                    Form::Slab => Vec3::new(cos.signum(), 0.0, sin.signum()),
+                    Form::Ball | Form::Log => Vec3::new(cos, 0.0, sin),
+                };
+                shape.half_axes_m * model + shape.center_m
+            };
+            let nearest = (0..628)
+                .map(|i| prism.signed_distance_m(rim(i)))
+                .fold(f32::NEG_INFINITY, f32::max);
+            assert!(nearest.abs() < 1e-3, "{outline:?}: {nearest}");
+            assert!(shape.half_axes_m.determinant() > 0.0);
+        }
+        assert_eq!(forms, [Form::Ball, Form::Slab, Form::Ball]);
     }
 
     #[test]

@@ -237,10 +237,10 @@ impl Simulation {
             own.or_else(|| self.world.species.iter().position(|s| s.name == old.name))
         };
         let kinds: Vec<Option<usize>> = old_species.iter().map(same).collect();
-        let (mut kept, living) = self.survivors(&kinds, &plan.counts, &departures);
-        self.retain(&mut kept);
+        let (becomes, living) = self.survivors(&kinds, &plan.counts, &departures);
+        self.retain(&becomes);
         self.terraces.keep_only(&self.world.agents.ids);
-        self.become_of(&kinds, &old_minds);
+        self.become_of(becomes.into_iter().flatten(), &old_minds);
         self.bring_in(&plan.counts, &living, (&arrivals, &plan.places_m));
         self.take_over_rules(plan.rules);
         self.assign_minds();
@@ -259,55 +259,68 @@ impl Simulation {
         self.edition += 1;
     }
 
-    /// Who stays, and how many of each new species that are.
+    /// Which of the new species everybody becomes, `None` for those who go; and how many of each new species that are.
     fn survivors(
         &self,
         kinds: &[Option<usize>],
         counts: &[u32],
         departures: &[u32],
-    ) -> (Vec<bool>, Vec<u32>) {
+    ) -> (Vec<Option<usize>>, Vec<u32>) {
         let agents = &self.world.agents;
+        let species = &self.world.species;
         let mut living = vec![0; counts.len()];
+        let mut too_many = Vec::new();
         // The first to come are the first to stay, so who was added last goes when one is taken back.
-        let kept = (0..agents.len())
+        let mut becomes: Vec<Option<usize>> = (0..agents.len())
             .map(|index| {
-                let Some(kind) = kinds[usize::from(agents.species[index])] else {
-                    return false;
-                };
-                if departures.contains(&agents.ids[index]) || living[kind] >= counts[kind] {
-                    return false;
+                let kind = kinds[usize::from(agents.species[index])]?;
+                if departures.contains(&agents.ids[index]) {
+                    return None;
+                }
+                if living[kind] >= counts[kind] {
+                    too_many.push((index, kind));
+                    return None;
                 }
                 living[kind] += 1;
-                true
+                Some(kind)
             })
             .collect();
-        (kept, living)
+        // Who is given a name is one who is there, so that nobody vanishes in view.
+        for (index, kind) in too_many {
+            let named = (0..counts.len()).find(|&other| {
+                species[other].name == species[kind].name && living[other] < counts[other]
+            });
+            if let Some(named) = named {
+                living[named] += 1;
+                becomes[index] = Some(named);
+            }
+        }
+        (becomes, living)
     }
 
-    fn retain(&mut self, kept: &mut [bool]) {
-        fn retain<T>(list: &mut Vec<T>, kept: &[bool]) {
-            let mut flags = kept.iter();
-            list.retain(|_| flags.next().copied().unwrap_or(false));
+    fn retain(&mut self, becomes: &[Option<usize>]) {
+        fn retain<T>(list: &mut Vec<T>, becomes: &[Option<usize>]) {
+            let mut each = becomes.iter();
+            list.retain(|_| each.next().is_some_and(Option::is_some));
         }
         let agents = &mut self.world.agents;
-        retain(&mut agents.ids, kept);
-        retain(&mut agents.species, kept);
-        retain(&mut agents.bits, kept);
-        retain(&mut agents.sizes, kept);
-        retain(&mut agents.radii_m, kept);
-        retain(&mut agents.bodies, kept);
-        retain(&mut self.states, kept);
-        retain(&mut self.decisions, kept);
+        retain(&mut agents.ids, becomes);
+        retain(&mut agents.species, becomes);
+        retain(&mut agents.bits, becomes);
+        retain(&mut agents.sizes, becomes);
+        retain(&mut agents.radii_m, becomes);
+        retain(&mut agents.bodies, becomes);
+        retain(&mut self.states, becomes);
+        retain(&mut self.decisions, becomes);
     }
 
-    /// Makes everybody one of the new species of its name.
-    fn become_of(&mut self, kinds: &[Option<usize>], old_minds: &[Mind]) {
+    /// Makes everybody what it becomes.
+    fn become_of(&mut self, becomes: impl Iterator<Item = usize>, old_minds: &[Mind]) {
         let chance = self.world.chance;
         let agents = &mut self.world.agents;
-        for index in 0..agents.ids.len() {
+        for (index, kind) in becomes.enumerate() {
             let id = agents.ids[index];
             let old = usize::from(agents.species[index]);
-            let Some(kind) = kinds[old] else { continue };
             let species = &self.world.species[kind];
             agents.species[index] = kind as u16;
             agents.bits[index] = species.bits;

@@ -92,9 +92,9 @@ pub enum SimulationError {
         /// How many there would be.
         count: u64,
     },
-    /// A number of an obstacle is not finite.
+    /// The numbers of an obstacle describe no solid.
     #[error(
-        "obstacle {index} (counted from 0) has a number that is not finite; mend the scene file"
+        "obstacle {index} (counted from 0) is no solid: a number is not finite or its outline is not convex; mend the scene file"
     )]
     BrokenObstacle {
         /// Its place in the scene.

@@ -81,6 +81,9 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
 pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
     findings.problems_of(entry, "pool", scene.pool.problems());
+    for (i, obstacle) in scene.obstacles.iter().enumerate() {
+        findings.problems_of(entry, &format!("obstacles[{i}]"), obstacle.problems());
+    }
     for name in scene
         .population
         .keys()

@@ -1,9 +1,15 @@
 //! Separation, alignment and cohesion over many neighbors at once, in lanes of eight that compilers turn into vector
-//! instructions without `unsafe`.
+//! instructions.
 //!
 //! **Source**: Reynolds 1987; neighborhoods and forces as OpenSteer's Boids plug-in computes them.
 
+use std::sync::LazyLock;
+
 use glam::Vec3;
+use pulp::{Arch, Simd, WithSimd};
+
+/// The widest vector instructions of this machine. They give the same numbers as any others.
+static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
 /// How many neighbors are looked at side by side.
 pub const LANES: usize = 8;
@@ -113,34 +119,15 @@ impl FlockForces {
 }
 
 impl FlockSums {
-    /// Adds others by their slots in the arrays. Whoever is exactly at `me_m` is taken for oneself and does not count.
-    #[inline]
-    pub fn add(
-        &mut self,
-        rules: &FlockRules,
-        me_m: Vec3,
-        forward: Vec3,
-        others: Others<'_>,
-        slots: &[u32],
-    ) {
-        // Equal lengths, said once: then one check of each slot is enough.
-        let count = others.x_m.len();
-        let (x_m, y_m, z_m) = (others.x_m, &others.y_m[..count], &others.z_m[..count]);
-        let forwards = [others.forward_x, others.forward_y, others.forward_z];
-        let [forward_x, forward_y, forward_z] = forwards.map(|values| &values[..count]);
-        for chunk in slots.chunks(LANES) {
-            let mut lanes = [[0.0; LANES]; 6];
-            for (lane, &slot) in chunk.iter().enumerate() {
-                let slot = slot as usize;
-                lanes[0][lane] = x_m[slot];
-                lanes[1][lane] = y_m[slot];
-                lanes[2][lane] = z_m[slot];
-                lanes[3][lane] = forward_x[slot];
-                lanes[4][lane] = forward_y[slot];
-                lanes[5][lane] = forward_z[slot];
-            }
-            self.add_lanes(rules, me_m, forward, &lanes.each_ref(), chunk.len());
-        }
+    /// Adds everybody in the arrays. Whoever is exactly at `me_m` is taken for oneself and does not count.
+    pub fn add_all(&mut self, rules: &FlockRules, me_m: Vec3, forward: Vec3, others: Others<'_>) {
+        ARCH.dispatch(Adding {
+            sums: self,
+            rules,
+            me_m,
+            forward,
+            others,
+        });
     }
 
     /// Adds others one by one, as (offset from oneself, unit direction).
@@ -225,6 +212,50 @@ impl FlockSums {
     }
 }
 
+/// [`FlockSums::add_all`], compiled for every kind of vector instructions.
+struct Adding<'a> {
+    sums: &'a mut FlockSums,
+    rules: &'a FlockRules,
+    me_m: Vec3,
+    forward: Vec3,
+    others: Others<'a>,
+}
+
+impl WithSimd for Adding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Others {
+            x_m,
+            y_m,
+            z_m,
+            forward_x,
+            forward_y,
+            forward_z,
+        } = self.others;
+        let columns = [x_m, y_m, z_m, forward_x, forward_y, forward_z];
+        let count = columns.map(<[f32]>::len).into_iter().min().unwrap_or(0);
+        // The sums stay in registers as long as they are our own.
+        let mut sums = *self.sums;
+        for start in (0..count).step_by(LANES) {
+            let mut rest = [[0.0; LANES]; 6];
+            let whole = columns.map(|column| column.get(start..).and_then(<[f32]>::first_chunk));
+            if let [Some(x), Some(y), Some(z), Some(fx), Some(fy), Some(fz)] = whole {
+                let lanes = [x, y, z, fx, fy, fz];
+                sums.add_lanes(self.rules, self.me_m, self.forward, &lanes, LANES);
+                continue;
+            }
+            for (lane, column) in rest.iter_mut().zip(columns) {
+                lane[..count - start].copy_from_slice(&column[start..count]);
+            }
+            let lanes = rest.each_ref();
+            sums.add_lanes(self.rules, self.me_m, self.forward, &lanes, count - start);
+        }
+        *self.sums = sums;
+    }
+}
+
 /// Sum and count of a part; `None` where nobody counted.
 fn total(lanes: &[Lane; 4]) -> Option<(Vec3, f32)> {
     // By halves, so that no addition waits for all those before it.
@@ -285,8 +316,7 @@ mod tests {
             forward_z: &fz,
         };
         let mut sums = FlockSums::default();
-        let slots: Vec<u32> = (0..others.len() as u32).collect();
-        sums.add(rules, Vec3::ZERO, Vec3::X, arrays, &slots);
+        sums.add_all(rules, Vec3::ZERO, Vec3::X, arrays);
         sums.forces(rules, Vec3::X)
     }
 

@@ -29,6 +29,39 @@ pub(super) struct Blob {
     seen: u32,
 }
 
+/// A rectangle of pixels: `left` and `top` are in it, `right` and `bottom` are behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) left: u32,
+    pub(super) top: u32,
+    pub(super) right: u32,
+    pub(super) bottom: u32,
+}
+
+impl Bounds {
+    /// The least rectangle that holds both.
+    pub(super) fn around(&self, other: &Self) -> Self {
+        Self {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
+}
+
+impl Blob {
+    /// All its pixels lie within.
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds {
+            left: self.left,
+            top: self.first.1,
+            right: self.end.0,
+            bottom: self.end.1,
+        }
+    }
+}
+
 /// One floor point and the area it stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {

@@ -9,7 +9,7 @@
 
 use glam::Vec2;
 
-use super::blobs::Blob;
+use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
 use super::tracks::Sight;
 
@@ -25,10 +25,22 @@ const MOST_COVER: f32 = 0.95;
 /// So much badly explained floor costs as much as one spread off the expected place.
 const COSTLY_AREA_M2: f32 = 0.02;
 const EXPECTED_SPREAD_M: f32 = 0.07;
+/// However far off the expected place somebody is, that costs no more than this: people turn, and were misjudged before.
+const MOST_SURPRISE: f32 = 12.0;
+/// Who alone explains less than this may as well stand elsewhere in the blob, where they explain so much more.
+const REDUNDANT_M2: f32 = 0.06;
+const BETTER_M2: f32 = 0.1;
+/// Somebody not known of yet explains at least so much, this far from everybody else.
+pub(super) const UNKNOWN_M2: f32 = 0.2;
+const UNKNOWN_APART_M: f32 = 0.35;
+/// At most about so many dark pixels that nobody explains are tried as places.
+const PLACES: usize = 40;
 /// Heights that are tried, and the least that the worst of them must cost more than the best.
 const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
 const TELLING_COST: f32 = 1.5;
 const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
+/// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
+const MOST_UNTOLD_M2: f32 = 0.02;
 /// A blob that is nearer to the picture's edge may be cut off.
 const EDGE_PX: u32 = 3;
 /// Height of somebody as wide as told above.
@@ -45,6 +57,23 @@ pub(super) struct Member {
     pub(super) at_m: Vec2,
     /// How much more would be left unexplained without them.
     pub(super) alone_m2: f32,
+    /// Whether they have been standing there, and are taken to stand on for as long as that explains anything.
+    pub(super) stays: bool,
+    /// Whether that is not where they were expected, and they are as if seen for the first time.
+    pub(super) found_elsewhere: bool,
+}
+
+impl Member {
+    pub(super) fn new(expected_m: Vec2, height_m: f32) -> Self {
+        Self {
+            expected_m,
+            height_m,
+            at_m: expected_m,
+            alone_m2: 0.0,
+            stays: false,
+            found_elsewhere: false,
+        }
+    }
 }
 
 /// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
@@ -65,12 +94,14 @@ const BLOCK: usize = 8;
 #[derive(Default)]
 pub(super) struct GroupFinder {
     pixels: Pixels,
+    /// Floor on which no shadow can be told, and its area.
+    untold: Vec<(Vec2, f32)>,
 }
 
 impl GroupFinder {
     /// Moves the members of a blob to where they explain it best.
     pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
-        self.look_at(blob, sight);
+        self.look_at(&blob.bounds(), sight);
         let origins = sight.feet.lamp_and_camera();
         for &step_m in &STEPS_M {
             for index in 0..members.len() {
@@ -80,6 +111,147 @@ impl GroupFinder {
         for index in 0..members.len() {
             members[index].alone_m2 = self.alone_m2(members, index, &origins);
         }
+        let least = members.iter_mut().enumerate();
+        let least = least.min_by(|a, b| a.1.alone_m2.total_cmp(&b.1.alone_m2));
+        if let Some((index, member)) = least
+            && member.alone_m2 < REDUNDANT_M2
+        {
+            self.look_elsewhere(members, index, &origins);
+        }
+    }
+
+    /// How much more is explained when the last of the members is somebody of their own, rather than a part of the one at
+    /// `index`. Looks at two blobs and what is around them.
+    pub(super) fn newcomer_m2(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        blobs: [&Blob; 2],
+        sight: &Sight<'_>,
+    ) -> f32 {
+        self.look_at(&blobs[0].bounds().around(&blobs[1].bounds()), sight);
+        let origins = sight.feet.lamp_and_camera();
+        let newcomer = members.len() - 1;
+        let mut alone = members[index];
+        self.leave_out(&members[..newcomer], index, &origins);
+        for step_m in STEPS_M {
+            self.step_alone(&mut alone, step_m, &origins);
+        }
+        let shape = Shape::new(alone.at_m, alone.height_m, &origins);
+        let wrong_m2 = self.pixels.wrong_m2(Some(&shape));
+        for step_m in STEPS_M {
+            self.step(members, index, step_m, &origins);
+            self.step(members, newcomer, step_m, &origins);
+        }
+        let new = members[newcomer];
+        self.leave_out(members, newcomer, &origins);
+        let shape = Shape::new(new.at_m, new.height_m, &origins);
+        wrong_m2 - self.pixels.wrong_m2(Some(&shape))
+    }
+
+    /// Moves somebody who is not needed where they were thought to be to where somebody is missing.
+    fn look_elsewhere(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        origins: &[Option<Origin>; 2],
+    ) {
+        self.leave_out(members, index, origins);
+        let member = members[index];
+        let without_m2 = self.pixels.wrong_m2(None);
+        if let Some(at_m) = self.missing(member.height_m, origins) {
+            let mut moved = Member {
+                expected_m: at_m,
+                at_m,
+                stays: false,
+                ..member
+            };
+            for step_m in &STEPS_M[1..] {
+                self.step_alone(&mut moved, *step_m, origins);
+            }
+            let shape = Shape::new(moved.at_m, moved.height_m, origins);
+            let alone_m2 = without_m2 - self.pixels.wrong_m2(Some(&shape));
+            let apart = |(other, m): (usize, &Member)| {
+                other == index || m.at_m.distance(moved.at_m) > UNKNOWN_APART_M
+            };
+            let is_apart = members.iter().enumerate().all(apart);
+            if is_apart && alone_m2 > member.alone_m2.max(0.0) + BETTER_M2 {
+                members[index] = Member {
+                    alone_m2,
+                    found_elsewhere: true,
+                    ..moved
+                };
+            }
+        }
+    }
+
+    /// Somebody of usual height whom nobody knows of yet, with how much they explain: where that is most.
+    pub(super) fn unknown(
+        &mut self,
+        members: &mut Vec<Member>,
+        usual: Member,
+        blob: &Blob,
+        sight: &Sight<'_>,
+    ) -> Option<Member> {
+        let origins = sight.feet.lamp_and_camera();
+        if let [alone] = members.as_mut_slice() {
+            // Nobody was placed in this blob yet.
+            self.look_at(&blob.bounds(), sight);
+            self.pixels.free.fill(1.0);
+            for step_m in STEPS_M {
+                self.step_alone(alone, step_m, &origins);
+            }
+        }
+        self.leave_out(members, members.len(), &origins);
+        let without_m2 = self.pixels.wrong_m2(None);
+        if without_m2 < UNKNOWN_M2 {
+            return None;
+        }
+        let at_m = self.missing(usual.height_m, &origins)?;
+        let mut found = Member {
+            expected_m: at_m,
+            at_m,
+            ..usual
+        };
+        for step_m in &STEPS_M[1..] {
+            self.step_alone(&mut found, *step_m, &origins);
+        }
+        let shape = Shape::new(found.at_m, found.height_m, &origins);
+        if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 {
+            return None;
+        }
+        // Those who were known may have been drawn towards them.
+        members.push(found);
+        let last = members.len() - 1;
+        for step_m in STEPS_M {
+            for index in 0..members.len() {
+                self.step(members, index, step_m, &origins);
+            }
+        }
+        let alone_m2 = self.alone_m2(members, last, &origins);
+        let found = Member {
+            alone_m2,
+            ..members.pop()?
+        };
+        let apart = |m: &Member| m.at_m.distance(found.at_m) > UNKNOWN_APART_M;
+        (alone_m2 > UNKNOWN_M2 && members.iter().all(apart)).then_some(found)
+    }
+
+    /// Where one more would explain most of what nobody explains.
+    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<Vec2> {
+        let pixels = &self.pixels;
+        let unexplained = |&i: &usize| pixels.dark[i] > 0.5 && pixels.free[i] > 0.5;
+        let count = (0..pixels.dark.len()).filter(unexplained).count();
+        let places = (0..pixels.dark.len()).filter(unexplained);
+        places
+            .step_by(count.div_ceil(PLACES).max(1))
+            .map(|i| Vec2::new(pixels.x_m[i], pixels.z_m[i]))
+            .map(|at_m| {
+                let shape = Shape::new(at_m, height_m, origins);
+                (pixels.wrong_m2(Some(&shape)), at_m)
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, at_m)| at_m)
     }
 
     /// How much more would be left unexplained without a member.
@@ -98,20 +270,21 @@ impl GroupFinder {
         if cut_off {
             return None;
         }
-        self.look_at(blob, sight);
+        self.look_at(&blob.bounds(), sight);
         let origins = sight.feet.lamp_and_camera();
+        let tallest = Shape::new(foot_m, HEIGHTS_M[HEIGHTS_M.len() - 1], &origins);
+        let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
+        if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
+            return None;
+        }
         let mut costs = [0.0; HEIGHTS_M.len()];
         for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
-            let mut alone = [Member {
-                expected_m: foot_m,
-                height_m,
-                at_m: foot_m,
-                alone_m2: 0.0,
-            }];
+            let mut alone = Member::new(foot_m, height_m);
+            self.pixels.free.fill(1.0);
             for step_m in HEIGHT_STEPS_M {
-                self.step(&mut alone, 0, step_m, &origins);
+                self.step_alone(&mut alone, step_m, &origins);
             }
-            *cost = self.cost(&alone, 0, alone[0].at_m, &origins);
+            *cost = self.cost(&alone, alone.at_m, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
@@ -134,24 +307,25 @@ impl GroupFinder {
         Some(HEIGHTS_M[best] + offset * (HEIGHTS_M[1] - HEIGHTS_M[0]))
     }
 
-    fn look_at(&mut self, blob: &Blob, sight: &Sight<'_>) {
+    fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
         let (mask, floor) = (sight.mask, sight.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
-        let (left, top) = (
-            blob.left.saturating_sub(margin),
-            blob.first.1.saturating_sub(margin),
-        );
-        let right = (blob.end.0 + margin).min(mask.width() as u32);
-        let bottom = (blob.end.1 + margin).min(mask.height() as u32);
+        let left = bounds.left.saturating_sub(margin);
+        let top = bounds.top.saturating_sub(margin);
+        let right = (bounds.right + margin).min(mask.width() as u32);
+        let bottom = (bounds.bottom + margin).min(mask.height() as u32);
         let area = (right - left) * (bottom - top);
         let step = ((area as f32 / PIXELS as f32).sqrt().ceil() as usize).max(1);
         self.pixels.clear();
+        self.untold.clear();
         for y in (top as usize..bottom as usize).step_by(step) {
             for x in (left as usize..right as usize).step_by(step) {
                 let area_m2 = floor.areas_m2()[y * mask.width() + x] * (step * step) as f32;
                 if area_m2 > 0.0 && sight.background.tells(y * mask.width() + x) {
                     let dark = mask.contains(x as i32, y as i32);
                     self.pixels.push(floor.place_m(x, y), area_m2, dark);
+                } else if area_m2 > 0.0 {
+                    self.untold.push((floor.place_m(x, y), area_m2));
                 }
             }
         }
@@ -167,11 +341,16 @@ impl GroupFinder {
         origins: &[Option<Origin>; 2],
     ) {
         self.leave_out(members, index, origins);
-        let mut best = (
-            self.cost(members, index, members[index].at_m, origins),
-            members[index].at_m,
-        );
-        let around = members[index].at_m;
+        self.step_alone(&mut members[index], step_m, origins);
+    }
+
+    /// The same, where the others are left out already.
+    fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) {
+        if member.stays {
+            return;
+        }
+        let around = member.at_m;
+        let mut best = (self.cost(member, around, origins), around);
         for direction in [
             Vec2::X,
             Vec2::NEG_X,
@@ -183,12 +362,12 @@ impl GroupFinder {
             Vec2::new(-1.0, 1.0),
         ] {
             let at_m = around + direction * step_m;
-            let cost = self.cost(members, index, at_m, origins);
+            let cost = self.cost(member, at_m, origins);
             if cost < best.0 {
                 best = (cost, at_m);
             }
         }
-        members[index].at_m = best.1;
+        member.at_m = best.1;
     }
 
     /// Covers the pixels by all members but one.
@@ -204,18 +383,10 @@ impl GroupFinder {
         }
     }
 
-    fn cost(
-        &self,
-        members: &[Member],
-        index: usize,
-        at_m: Vec2,
-        origins: &[Option<Origin>; 2],
-    ) -> f32 {
-        let member = &members[index];
+    fn cost(&self, member: &Member, at_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
         let shape = Shape::new(at_m, member.height_m, origins);
-        let off = at_m.distance_squared(member.expected_m);
-        self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2
-            + off / (EXPECTED_SPREAD_M * EXPECTED_SPREAD_M)
+        let off = at_m.distance_squared(member.expected_m) / EXPECTED_SPREAD_M.powi(2);
+        self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2 + off / (1.0 + off / MOST_SURPRISE)
     }
 }
 
@@ -323,6 +494,11 @@ impl Shape {
             foot_m,
             stripes: stripes.map(|stripe| stripe.unwrap_or(known)),
         }
+    }
+
+    /// Whether a point is covered rather than not.
+    fn covers(&self, at_m: Vec2) -> bool {
+        self.cover((&[at_m.x; BLOCK], &[at_m.y; BLOCK]))[0] > 0.5
     }
 
     /// How surely points are covered, 0 to almost 1.

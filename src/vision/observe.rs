@@ -18,6 +18,8 @@ use super::view::{FloorTable, FloorView};
 
 /// Beyond this gain, up or down, the light was switched rather than the exposure changed.
 const STEEPEST_GAIN: f32 = 3.0;
+/// Somebody known is followed down to this share of the least area of a newcomer.
+const KNOWN_AREA_SHARE: f32 = 0.5;
 /// A gap between two frames counts as at most this, so that a stalled camera does not throw tracks far away.
 const LONGEST_STEP_SECS: f64 = 0.5;
 
@@ -219,6 +221,7 @@ impl Vision {
             time_secs,
             dt_secs: dt_secs as f32,
             scenery_secs: self.params.scenery_secs,
+            newcomer_area_m2: self.params.min_area_m2,
             blobs: &stage.blobs,
             mask: &stage.shadow,
             background: &stage.background,
@@ -282,7 +285,7 @@ impl Stage {
             background: &self.background,
             floor: &self.floor,
         };
-        let areas_m2 = (params.min_area_m2, params.max_area_m2);
+        let areas_m2 = (KNOWN_AREA_SHARE * params.min_area_m2, params.max_area_m2);
         self.blobs.find(&self.shadow, &scene, areas_m2);
     }
 }

@@ -17,7 +17,7 @@ use super::background::Background;
 use super::bits::BitMask;
 use super::blobs::{Blob, BlobFinder, Sample};
 use super::foot::FootFinder;
-use super::group::{GroupFinder, Member};
+use super::group::{GroupFinder, Member, UNKNOWN_M2};
 use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
 use super::profile::Profile;
@@ -36,6 +36,9 @@ const EXPLAINED_SHARE: f32 = 0.5;
 /// What is smaller than this and this near to a visitor is a part of them.
 const COMPANION_AREA_M2: f32 = 0.1;
 const COMPANION_DISTANCE_M: f32 = 1.0;
+/// Somebody new explains at least so much more than those who are there, and this share of their blob.
+const NEWCOMER_M2: f32 = 0.05;
+const NEWCOMER_SHARE: f32 = 0.4;
 /// A measured place counts for so much less when the blob is shared.
 const SHARED_DOUBT: f32 = 4.0;
 /// Somebody who is not seen slows down within this time.
@@ -51,8 +54,10 @@ const APART_M: f32 = 0.7;
 const GROUP_SPREAD_M: f32 = 0.12;
 /// Where two in a group are about this near, the picture does not tell who of them is where: it counts so much less,
 /// and both go on as they went, so that people who pass each other do not come back with each other's name.
-const PASSING_M: f32 = 0.3;
+const PASSING_M: f32 = 0.2;
 const PASSING_SPREAD_M: f32 = 2.0;
+/// Who is found about this far from where they went did not go on as they went.
+const SURPRISE_M: f32 = 0.15;
 /// A usual visitor's share of the tallest one's height.
 const USUAL_SHARE: f32 = 0.75;
 /// What somebody looks like is learned while nobody else is this near.
@@ -63,6 +68,8 @@ const LOOK_EVERY: u32 = 4;
 const WALKED_M: f32 = 0.4;
 /// What never moved for so long does not do so within a group: it may be a thing.
 const SETTLED_SECS: f64 = 3.0;
+/// Who stood for so long still stands while others pass.
+const STANDS_SECS: f64 = 5.0;
 /// In a group, somebody is seen who alone explains this much of what is dark.
 const SEEN_IN_GROUP_M2: f32 = 0.1;
 /// Somebody lost may come back so much farther away each second, up to a limit.
@@ -112,6 +119,8 @@ pub(super) struct Sight<'a> {
     pub(super) dt_secs: f32,
     /// What never moved for so long is a thing.
     pub(super) scenery_secs: f32,
+    /// Smaller blobs are no newcomers; they may be what is seen of somebody known.
+    pub(super) newcomer_area_m2: f32,
     pub(super) blobs: &'a BlobFinder,
     pub(super) mask: &'a BitMask,
     pub(super) background: &'a Background,
@@ -125,11 +134,15 @@ struct Visitor {
     id: Option<u32>,
     state: Kalman,
     hits: u32,
+    /// Not told of yet, and seen only as what nobody else explains of a blob.
+    hidden: bool,
     /// When and where this body was first seen, and whether it ever left that place. Stays with the body when names
     /// are exchanged.
     born_secs: f64,
     born_m: Vec2,
     walked: bool,
+    /// Whether the one whose name they were given back had left theirs.
+    walked_before: bool,
     first_secs: f64,
     /// When there last was a blob of their own, and when there last was foreground at all.
     own_secs: f64,
@@ -149,6 +162,19 @@ struct Visitor {
     /// Distance of the nearest other visitor.
     nearest_m: f32,
     track: Track,
+}
+
+impl Visitor {
+    /// Whether they may be one of several in a blob.
+    fn has_place(&self) -> bool {
+        self.id.is_some() || self.hidden
+    }
+
+    /// Them as one of a group, where they are expected.
+    fn member(&self, params: &TrackingParams) -> Member {
+        let usual_m = USUAL_SHARE * params.tallest_m;
+        Member::new(self.state.at_m, self.profile.height_m().unwrap_or(usual_m))
+    }
 }
 
 /// What a visitor has in the present frame.
@@ -173,6 +199,7 @@ struct Lost {
     id: u32,
     at_m: DVec2,
     first_secs: f64,
+    walked: bool,
     lost_secs: f64,
     profile: Profile,
 }
@@ -196,9 +223,13 @@ pub(super) struct Tracker {
     groups: GroupFinder,
     members: Vec<Member>,
     member_of: Vec<usize>,
+    /// Those whom nobody knew of, with the blob they are in.
+    newcomers: Vec<(usize, Member)>,
     meetings: u32,
     frames: u32,
     scenery: Vec<usize>,
+    first_secs: Option<f64>,
+    settling: bool,
 }
 
 impl Tracker {
@@ -220,9 +251,12 @@ impl Tracker {
             groups: GroupFinder::default(),
             members: Vec::new(),
             member_of: Vec::new(),
+            newcomers: Vec::new(),
             meetings: 0,
             frames: 0,
             scenery: Vec::new(),
+            first_secs: None,
+            settling: true,
         }
     }
 
@@ -330,7 +364,7 @@ impl Tracker {
     fn share_blobs(&mut self, sight: &Sight<'_>) {
         let blobs = sight.blobs.blobs();
         for visitor in &mut self.visitors {
-            if visitor.evidence != Evidence::Nothing || visitor.id.is_none() {
+            if visitor.evidence != Evidence::Nothing || !visitor.has_place() {
                 continue;
             }
             let at = visitor.state.at_m;
@@ -343,6 +377,7 @@ impl Tracker {
                 visitor.evidence = Evidence::Shared(blob);
             }
         }
+        self.give_parts(sight);
         for (index, blob) in blobs.iter().enumerate() {
             if self.owners[index].is_some() {
                 continue;
@@ -369,12 +404,69 @@ impl Tracker {
         }
     }
 
+    /// Gives blobs that belong to nobody known to a visitor near by who explains them together with their own: shadow and
+    /// body of one visitor may be seen apart, above all at the picture's edge.
+    fn give_parts(&mut self, sight: &Sight<'_>) {
+        if !sight.feet.tells_feet() {
+            return;
+        }
+        let blobs = sight.blobs.blobs();
+        for (index, blob) in blobs.iter().enumerate() {
+            let owner = self.owners[index];
+            if owner.is_some_and(|owner| self.visitors[owner].id.is_some()) {
+                continue;
+            }
+            let samples = sight.blobs.samples(blob);
+            let nearest = self.visitors.iter().enumerate();
+            let nearest = nearest
+                .filter(|(_, v)| v.id.is_some())
+                .filter_map(|(number, v)| match v.evidence {
+                    Evidence::Own(own) => Some((nearest_m(samples, v.state.at_m), number, own)),
+                    _ => None,
+                })
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((distance_m, number, own)) = nearest else {
+                continue;
+            };
+            let at_m = owner.map_or(self.cold_feet[index], |o| self.visitors[o].state.at_m);
+            // Who went away here is expected back here.
+            let is_return = self.lost.iter().any(|lost| {
+                sight.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
+                    && lost.at_m.as_vec2().distance(at_m) < COMPANION_DISTANCE_M
+            });
+            if distance_m > COMPANION_DISTANCE_M || is_return {
+                continue;
+            }
+            self.members.clear();
+            let mut known = 0;
+            let there = self.visitors.iter().enumerate();
+            for (other, visitor) in there.filter(|(_, v)| v.id.is_some()) {
+                if other == number {
+                    known = self.members.len();
+                }
+                self.members.push(visitor.member(&self.params));
+            }
+            self.members
+                .push(Member::new(at_m, USUAL_SHARE * self.params.tallest_m));
+            let pair = [&blobs[own], blob];
+            let more_m2 = self
+                .groups
+                .newcomer_m2(&mut self.members, known, pair, sight);
+            if more_m2 < NEWCOMER_M2.max(NEWCOMER_SHARE * blob.area_m2) {
+                self.owners[index] = Some(number);
+                if let Some(owner) = owner {
+                    self.visitors[owner].evidence = Evidence::Nothing;
+                }
+            }
+        }
+    }
+
     /// Measures a visitor's foot, area and middle from what is theirs.
     fn measure(&mut self, index: usize, blob: usize, sight: &Sight<'_>) {
         let blobs = sight.blobs.blobs();
         self.rivals.clear();
         for (other, visitor) in self.visitors.iter().enumerate() {
-            if other != index && visitor.id.is_some() && visitor.evidence.blob() == Some(blob) {
+            if other != index && visitor.has_place() && visitor.evidence.blob() == Some(blob) {
                 self.rivals.push(visitor.state.at_m);
             }
         }
@@ -433,6 +525,7 @@ impl Tracker {
 
     /// Finds the places of those who share a blob, all together.
     fn place_groups(&mut self, sight: &Sight<'_>) {
+        self.newcomers.clear();
         if !sight.feet.tells_feet() {
             return;
         }
@@ -440,28 +533,40 @@ impl Tracker {
             self.members.clear();
             self.member_of.clear();
             for (number, visitor) in self.visitors.iter().enumerate() {
-                if visitor.id.is_some() && visitor.evidence.blob() == Some(index) {
+                if visitor.has_place() && visitor.evidence.blob() == Some(index) {
                     self.member_of.push(number);
                     self.members.push(Member {
-                        expected_m: visitor.state.at_m,
-                        height_m: visitor
-                            .profile
-                            .height_m()
-                            .unwrap_or(USUAL_SHARE * self.params.tallest_m),
-                        at_m: visitor.state.at_m,
-                        alone_m2: 0.0,
+                        stays: sight.time_secs - visitor.still_since_secs > STANDS_SECS,
+                        ..visitor.member(&self.params)
                     });
                 }
+            }
+            if self.members.len() > 1 {
+                self.groups.place(&mut self.members, blob, sight);
+            }
+            let turn = self.frames.wrapping_add(index as u32);
+            if !self.members.is_empty() && turn.is_multiple_of(LOOK_EVERY) {
+                let usual = Member::new(Vec2::ZERO, USUAL_SHARE * self.params.tallest_m);
+                let unknown = self.groups.unknown(&mut self.members, usual, blob, sight);
+                self.newcomers.extend(unknown.map(|member| (index, member)));
             }
             if self.members.len() < 2 {
                 continue;
             }
-            self.groups.place(&mut self.members, blob, sight);
             for (index, (&number, member)) in self.member_of.iter().zip(&self.members).enumerate() {
                 if member.alone_m2 > SEEN_IN_GROUP_M2 {
                     self.visitors[number].own_secs = sight.time_secs;
                 }
-                let visitor = &self.visitors[number];
+                let visitor = &mut self.visitors[number];
+                if visitor.hidden && member.alone_m2 > UNKNOWN_M2 {
+                    visitor.hits += 1;
+                } else if visitor.hidden {
+                    visitor.evidence = Evidence::Nothing;
+                }
+                if member.stays {
+                    visitor.state.velocity_mps = Vec2::ZERO;
+                    continue;
+                }
                 if !visitor.walked && sight.time_secs - visitor.born_secs > SETTLED_SECS {
                     continue;
                 }
@@ -469,11 +574,19 @@ impl Tracker {
                 let near = others
                     .map(|(_, o)| o.at_m.distance_squared(member.at_m) / (PASSING_M * PASSING_M))
                     .fold(f32::INFINITY, f32::min);
+                let off = member.at_m.distance_squared(member.expected_m);
+                let near = near + off / (SURPRISE_M * SURPRISE_M);
                 let spread_m = GROUP_SPREAD_M + PASSING_SPREAD_M * (-near).exp();
-                self.visitors[number].state.update(&Measurement {
+                let measured = Measurement {
                     at_m: member.at_m,
                     covariance_m2: Mat2::from_diagonal(Vec2::splat(spread_m * spread_m)),
-                });
+                };
+                let state = &mut self.visitors[number].state;
+                if member.found_elsewhere {
+                    *state = Kalman::new(&measured);
+                } else {
+                    state.update(&measured);
+                }
             }
         }
     }

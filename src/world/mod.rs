@@ -22,10 +22,11 @@ pub use avoidance::Avoidance;
 pub use body::{BodyParams, Collision, FlockParams, FlockPart, MotionParams, PerceptionParams};
 pub use chance::{Chance, Purpose};
 pub use director::{Director, Gathering};
-pub use grid::{NeighborGrid, Slots};
+pub use grid::{NeighborGrid, Slots, Surroundings};
 pub use observation::{Observation, Shadow};
 pub use pool::{
-    BoxParams, CapsuleParams, ClimateParams, Edge, ObstacleParams, PoolParams, SphereParams,
+    BoxParams, CapsuleParams, ClimateParams, Edge, ObstacleParams, PolygonParams, PoolParams,
+    SphereParams,
 };
 pub use relations::{Names, Relations};
 pub use snapshot::{AgentPose, FloorTarget, Snapshot, Splash};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::terrace::TerraceParams;
-use crate::geometry::Solid;
+use crate::geometry::{Prism, Solid, prism};
 
 /// The water.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -132,10 +132,20 @@ pub enum ObstacleParams {
     Box(BoxParams),
     /// A rod with round ends.
     Capsule(CapsuleParams),
+    /// An upright block with an outline of its own.
+    Polygon(PolygonParams),
 }
 
 impl ObstacleParams {
-    /// The solid that these numbers describe; `None` when one of them is not finite.
+    /// Rules between fields, as (path inside this table, sentence).
+    pub fn problems(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Polygon(polygon) => polygon.problems(),
+            Self::Sphere(_) | Self::Box(_) | Self::Capsule(_) => Vec::new(),
+        }
+    }
+
+    /// The solid that these numbers describe; `None` when one of them is not finite, or they describe none.
     pub fn solid(&self) -> Option<Solid> {
         let (solid, numbers) = match self {
             Self::Sphere(p) => {
@@ -165,6 +175,10 @@ impl ObstacleParams {
                     radius_m: p.radius_m,
                 };
                 (solid, from_m + to_m + p.radius_m)
+            }
+            Self::Polygon(p) => {
+                let prism = Prism::new(&p.corners(), p.bottom_m, p.top_m)?;
+                (Solid::Prism(prism), prism.center_m())
             }
         };
         numbers.is_finite().then_some(solid)
@@ -234,5 +248,70 @@ impl Default for CapsuleParams {
             to_m: [0.0, -0.6, 0.0],
             radius_m: 0.1,
         }
+    }
+}
+
+/// An upright block with an outline of its own, such as a wall's corner or a broken slab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolygonParams {
+    /// Corners of its outline in order, `[x, z]` each: three to eight, bending nowhere inwards. A dented shape is put together
+    /// from several.
+    #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
+    pub outline_m: Vec<[f32; 2]>,
+    /// Height y of its underside; negative, like all that is in the water.
+    #[schemars(range(min = -50.0, max = 50.0))]
+    pub bottom_m: f32,
+    /// Height y of its upper side.
+    #[schemars(range(min = -50.0, max = 50.0))]
+    pub top_m: f32,
+}
+
+impl Default for PolygonParams {
+    fn default() -> Self {
+        Self {
+            outline_m: vec![[-0.3, -0.3], [0.3, -0.3], [0.3, 0.3], [-0.3, 0.3]],
+            bottom_m: -1.2,
+            top_m: -0.6,
+        }
+    }
+}
+
+impl PolygonParams {
+    /// Corners of its outline in floor meters.
+    pub fn corners(&self) -> Vec<Vec2> {
+        self.outline_m.iter().map(|&at| at.into()).collect()
+    }
+
+    /// Rules between fields, as (path inside this table, sentence).
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        if self.top_m <= self.bottom_m {
+            found.push((
+                "top_m".into(),
+                format!(
+                    "top_m = {} is not above bottom_m = {}; make the block higher",
+                    self.top_m, self.bottom_m
+                ),
+            ));
+        }
+        let count = self.outline_m.len();
+        if !(3..=prism::CORNERS_MAX).contains(&count) {
+            found.push((
+                "outline_m".into(),
+                format!(
+                    "outline_m has {count} corners; give 3 to {}, or put the shape together from several obstacles",
+                    prism::CORNERS_MAX
+                ),
+            ));
+        } else if Prism::new(&self.corners(), 0.0, 1.0).is_none() {
+            found.push((
+                "outline_m".into(),
+                "outline_m bends inwards, crosses itself or encloses nothing; give the corners of a convex outline in order, or put \
+                 the shape together from several obstacles"
+                    .into(),
+            ));
+        }
+        found
     }
 }

@@ -10,13 +10,19 @@ use super::RelationParams;
 /// The name that every shadow bears as its species.
 pub const VISITOR: &str = "visitor";
 
+/// The relation that an individual adds by itself, to those it has investigated.
+pub const KNOWN: &str = "known";
+
+/// The bit that those bear, in the eyes of that individual, to whom it has added the relation [`KNOWN`].
+pub const KNOWN_BIT: u64 = 1 << Names::MAX;
+
 /// All names that agents bear or relations go to; a name's bit is its place in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Most names that one pool can tell apart.
-    pub const MAX: usize = 64;
+    /// Most names that one pool can tell apart: one bit is left for [`KNOWN_BIT`].
+    pub const MAX: usize = 63;
 
     /// The bit of a name that was added before.
     pub fn known(&self, name: &str) -> Option<u64> {
@@ -85,10 +91,10 @@ impl Relations {
 
     /// The names that relations of any of these types go to.
     pub fn mask(&self, kinds: &[String]) -> u64 {
-        kinds
-            .iter()
-            .filter_map(|kind| self.masks.get(kind))
-            .fold(0, |all, mask| all | mask)
+        kinds.iter().fold(0, |all, kind| {
+            let added = if kind == KNOWN { KNOWN_BIT } else { 0 };
+            all | added | self.masks.get(kind).copied().unwrap_or(0)
+        })
     }
 }
 
@@ -114,6 +120,9 @@ mod tests {
             0
         );
         assert_eq!(relations.mask(&["teacher".into()]) & moby, 0);
+        // Nobody is known from the start, but who comes to be known is meant.
+        assert_eq!(relations.mask(&[KNOWN.into()]), KNOWN_BIT);
+        assert_eq!((relations.any | shark | moby) & KNOWN_BIT, 0);
     }
 
     #[test]

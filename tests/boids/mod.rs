@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use glam::Vec3;
 use shoal::steering::{FlockRules, FlockSums, Neighborhood, Others};
-use shoal::world::{Chance, NeighborGrid, Purpose, Slots};
+use shoal::world::{Chance, NeighborGrid, Purpose, Surroundings};
 
 pub const QUERY_RADIUS: f32 = 9.0;
 const MAX_FORCE: f32 = 27.0;
@@ -44,7 +44,7 @@ pub struct Boids {
     pub speed: Vec<f32>,
     pub force: Vec<Vec3>,
     grid: NeighborGrid,
-    near: Slots,
+    around: Surroundings,
 }
 
 impl Boids {
@@ -107,7 +107,7 @@ impl Boids {
             speed: Vec::new(),
             force: Vec::new(),
             grid: NeighborGrid::default(),
-            near: Slots::default(),
+            around: Surroundings::default(),
         }
     }
 
@@ -118,35 +118,34 @@ impl Boids {
             forward,
             force,
             grid,
-            near,
+            around,
             ..
         } = self;
+        // A little larger than the radius, so that rounding needs no further cells.
         grid.rebuild(
-            QUERY_RADIUS,
+            QUERY_RADIUS * 1.001,
             position.len(),
             |boid| position[boid],
             |boid| forward[boid],
         );
-        let others = Others {
-            x_m: &grid.x_m,
-            y_m: &grid.y_m,
-            z_m: &grid.z_m,
-            forward_x: &grid.forward_x,
-            forward_y: &grid.forward_y,
-            forward_z: &grid.forward_z,
-        };
-        for (slot, &boid) in grid.agents.iter().enumerate() {
-            let me = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]);
-            let ahead = Vec3::new(
-                grid.forward_x[slot],
-                grid.forward_y[slot],
-                grid.forward_z[slot],
-            );
-            let mut sums = FlockSums::default();
-            grid.within(me, QUERY_RADIUS, near);
-            sums.add(&RULES, me, ahead, others, near.as_slice());
-            force[boid as usize] = sums.forces(&RULES, ahead).sum().unwrap_or_default();
-        }
+        grid.for_cells(QUERY_RADIUS, around, |members, around| {
+            let [x_m, y_m, z_m, forward_x, forward_y, forward_z] = around.columns();
+            let others = Others {
+                x_m,
+                y_m,
+                z_m,
+                forward_x,
+                forward_y,
+                forward_z,
+            };
+            for slot in members {
+                let boid = grid.agents[slot] as usize;
+                let (me, ahead) = (position[boid], forward[boid]);
+                let mut sums = FlockSums::default();
+                sums.add_all(&RULES, me, ahead, others);
+                force[boid] = sums.forces(&RULES, ahead).sum().unwrap_or_default();
+            }
+        });
     }
 
     /// One step of the whole workload.

@@ -9,12 +9,14 @@
 )]
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use shoal::behavior::{ActionParams, NeedKind, NeedParams};
 use shoal::geometry::Surface;
-use shoal::simulation::{SceneDescription, SimulationParams, SpeciesDescription};
+use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
+use shoal::world::Snapshot;
 
 fn table(path: &str) -> toml::Table {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -137,5 +139,31 @@ pub fn run(seed: u64, threads: u16) -> SimulationParams {
         seed,
         threads,
         ..SimulationParams::default()
+    }
+}
+
+/// Adds all that can be seen of a pool after a tick.
+pub fn hash_state(simulation: &Simulation, snapshot: &mut Snapshot, hasher: &mut impl Hasher) {
+    simulation.snapshot(snapshot);
+    for agent in &snapshot.agents {
+        for vector in [
+            agent.position_m,
+            agent.forward,
+            agent.up,
+            agent.velocity_mps,
+        ] {
+            vector.to_array().map(f32::to_bits).hash(hasher);
+        }
+        (agent.id, agent.boost.to_bits(), agent.teleported).hash(hasher);
+    }
+    for splash in &snapshot.splashes {
+        let numbers = [splash.speed_mps, splash.age_secs];
+        numbers.map(f32::to_bits).hash(hasher);
+    }
+    for index in 0..snapshot.agents.len() {
+        simulation.active_need(index).hash(hasher);
+        simulation
+            .active_actions(index)
+            .for_each(|name| name.hash(hasher));
     }
 }

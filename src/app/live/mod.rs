@@ -33,7 +33,7 @@ use std::time::Duration;
 use super::desk::Desk;
 use crate::calibration::Calibration;
 use crate::camera::{CameraParams, Recording, SourceSpec};
-use crate::control::{CalibrationStatus, Command};
+use crate::control::{CalibrationStatus, Command, PictureStatus};
 use crate::geometry::Surface;
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::Editor;
@@ -99,6 +99,8 @@ pub struct Live {
     pub submitted: Arc<Meter>,
     /// Time that making and handing over a picture took.
     pub drawn: Arc<Meter>,
+    /// How pictures are drawn.
+    pub picture: Arc<Mutex<PictureStatus>>,
     /// Version of the picture on the screen; whoever opens one with [`Pictures`] sets it.
     pub opened: Arc<AtomicU64>,
     /// How the camera is calibrated.
@@ -182,6 +184,7 @@ impl Live {
             observed,
             submitted: Arc::default(),
             drawn: Arc::default(),
+            picture: Arc::default(),
             opened: Arc::default(),
             calibration,
             wishes,
@@ -238,6 +241,7 @@ impl Live {
             submitted: Arc::clone(&self.submitted),
             drawn: Arc::clone(&self.drawn),
             lose_device_after,
+            status: Arc::clone(&self.picture),
             opened: Arc::clone(&self.opened),
         };
         self.crew

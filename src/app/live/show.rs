@@ -3,13 +3,14 @@
 //! In: the newest moment of the pool. Out: pictures, one tick back, between the two states around. What is lost is made
 //! anew from what the CPU knows, at once the first time and with growing pauses after that; the pool itself never waits.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use crate::render::{Acquired, Screen};
+use crate::control::PictureStatus;
+use crate::render::{Acquired, Governor, Screen, Seen};
 
 use super::clock::{Backoff, Budget, Pacer};
 use super::living::Moment;
@@ -66,6 +67,9 @@ pub struct Show<'a> {
     outdated: u32,
     suboptimal: bool,
     shown: Shown,
+    governor: Governor,
+    /// What the flash limiters of the last screen knew: another screen is no excuse for a flash.
+    seen: Vec<Seen>,
 }
 
 impl<'a> Show<'a> {
@@ -80,6 +84,18 @@ impl<'a> Show<'a> {
             outdated: 0,
             suboptimal: false,
             shown: Shown::default(),
+            governor: Governor::default(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// How pictures are drawn now.
+    pub fn status(&self) -> PictureStatus {
+        let quality = self.governor.quality();
+        PictureStatus {
+            scale: quality.scale,
+            is_plain: quality.is_plain,
+            dimmed: self.screen.as_ref().map_or(0, |screen| screen.dimmed()),
         }
     }
 
@@ -156,9 +172,43 @@ impl<'a> Show<'a> {
         Ok(true)
     }
 
+    /// Waits until the picture is drawn; `false` when there is none.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn finish(&mut self, now: Instant) -> anyhow::Result<bool> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(false);
+        };
+        if let Err(error) = screen.finish() {
+            self.lose(now, &error)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Takes what the last picture took, and the time there was for it, and draws the next ones accordingly.
+    pub fn govern(&mut self, took: Duration, interval: Duration) {
+        if !self
+            .governor
+            .note(took.as_secs_f64(), interval.as_secs_f64())
+        {
+            return;
+        }
+        let quality = self.governor.quality();
+        tracing::info!(
+            scale = quality.scale,
+            plain = quality.is_plain,
+            "the picture is drawn more or less finely, to be in time"
+        );
+        if let Some(screen) = &mut self.screen {
+            screen.set_quality(quality);
+        }
+    }
+
     /// Gives the screen up, to be made anew with another picture. What it shows stays until then.
     pub fn renew(&mut self) {
-        self.screen = None;
+        self.give_up();
         self.suboptimal = false;
     }
 
@@ -171,7 +221,9 @@ impl<'a> Show<'a> {
             Ok(Some(screen)) => {
                 self.shown.opened += 1;
                 tracing::info!(picture = screen.describe(), "the screen is open");
-                self.screen = Some(screen);
+                let screen = self.screen.insert(screen);
+                screen.set_quality(self.governor.quality());
+                screen.resume(&self.seen);
                 Next::Wait(Duration::ZERO)
             }
             Ok(None) => Next::Wait(UNSEEN_PAUSE),
@@ -182,6 +234,12 @@ impl<'a> Show<'a> {
                 self.backoff.fail(now);
                 Next::Wait(self.backoff.wait(now))
             }
+        }
+    }
+
+    fn give_up(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            screen.seen(&mut self.seen);
         }
     }
 
@@ -197,7 +255,7 @@ impl<'a> Show<'a> {
     }
 
     fn lose(&mut self, now: Instant, why: &dyn std::fmt::Display) -> anyhow::Result<Next> {
-        self.screen = None;
+        self.give_up();
         self.suboptimal = false;
         self.shown.lost += 1;
         self.trouble
@@ -227,6 +285,8 @@ pub struct Showing {
     pub drawn: Arc<Meter>,
     /// Lose the device after so many pictures, once. For tests.
     pub lose_device_after: Option<u64>,
+    /// How pictures are drawn.
+    pub status: Arc<Mutex<PictureStatus>>,
     /// Version of the picture that the opened screen shows (see [`super::editing::Pictures`]).
     pub opened: Arc<AtomicU64>,
 }
@@ -242,6 +302,7 @@ impl Showing {
         let mut is_other = false;
         let mut pacer = Pacer::default();
         let mut last_arrived = None;
+        let mut status = PictureStatus::default();
         // Nothing is shown before the pool has begun.
         while pulse.goes_on() && !self.moments.take(&mut moment, UNSEEN_PAUSE) {}
         while pulse.goes_on() {
@@ -284,7 +345,23 @@ impl Showing {
                     }
                 }
             }
-            let pause = pacer.pause(Instant::now(), (self.interval)());
+            let interval = (self.interval)();
+            if show.finish(Instant::now())? {
+                show.govern(begun.elapsed(), interval);
+            }
+            let now_status = show.status();
+            if now_status.dimmed > status.dimmed {
+                let count = now_status.dimmed;
+                tracing::warn!(
+                    count,
+                    "the picture would have flashed; it follows slowly for a while"
+                );
+            }
+            if now_status != status {
+                status = now_status;
+                *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+            }
+            let pause = pacer.pause(Instant::now(), interval);
             std::thread::sleep(pause);
         }
         Ok(())
@@ -294,7 +371,7 @@ impl Showing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::RenderError;
+    use crate::render::{Quality, RenderError};
     use crate::world::Snapshot;
     use std::sync::Mutex;
 
@@ -306,6 +383,8 @@ mod tests {
         answers: std::vec::IntoIter<Answer>,
         log: Log,
         show_fails: bool,
+        /// One more with every screen that was given up before.
+        seen: Vec<Seen>,
     }
 
     #[derive(Clone, Copy)]
@@ -313,6 +392,15 @@ mod tests {
         Says(Acquired),
         DeviceLost,
         ShowFails,
+    }
+
+    fn fake(answers: Vec<Answer>, log: Log) -> FakeScreen {
+        FakeScreen {
+            answers: answers.into_iter(),
+            log,
+            show_fails: false,
+            seen: Vec::new(),
+        }
     }
 
     fn lost() -> RenderError {
@@ -341,6 +429,29 @@ mod tests {
             Ok(())
         }
 
+        fn finish(&mut self) -> Result<(), RenderError> {
+            Ok(())
+        }
+
+        fn set_quality(&mut self, quality: Quality) {
+            if quality != Quality::FULL {
+                self.log.lock().unwrap().push("coarser");
+            }
+        }
+
+        fn seen(&self, into: &mut Vec<Seen>) {
+            into.clone_from(&self.seen);
+            into.push(Seen::default());
+        }
+
+        fn resume(&mut self, seen: &[Seen]) {
+            self.seen = seen.to_vec();
+        }
+
+        fn dimmed(&self) -> u64 {
+            self.seen.len() as u64
+        }
+
         fn configure(&mut self) -> Result<(), RenderError> {
             self.log.lock().unwrap().push("configure");
             Ok(())
@@ -365,11 +476,8 @@ mod tests {
         let (opened, mut screens) = (Arc::clone(&log), answers.into_iter());
         let mut open: Opener = Box::new(move || {
             opened.lock().unwrap().push("open");
-            Ok(Some(Box::new(FakeScreen {
-                answers: screens.next().unwrap_or_default().into_iter(),
-                log: Arc::clone(&opened),
-                show_fails: false,
-            })))
+            let answers = screens.next().unwrap_or_default();
+            Ok(Some(Box::new(fake(answers, Arc::clone(&opened)))))
         });
         let shown = {
             let mut show = Show::new(&mut open);
@@ -476,11 +584,7 @@ mod tests {
             match attempts {
                 1..=2 => Ok(None),
                 3..=8 => Err(RenderError::NoAdapter("in a test".to_owned()).into()),
-                _ => Ok(Some(Box::new(FakeScreen {
-                    answers: Vec::new().into_iter(),
-                    log: Log::default(),
-                    show_fails: false,
-                }))),
+                _ => Ok(Some(Box::new(fake(Vec::new(), Log::default())))),
             }
         });
         let mut show = Show::new(&mut open);
@@ -493,14 +597,43 @@ mod tests {
         assert_eq!(waits, [100, 100, 0, 50, 100, 200, 400, 800, 0]);
     }
 
+    /// A designer's save renews the picture; the limiter must know what was shown before.
+    #[test]
+    fn another_screen_goes_on_where_the_last_one_stopped() {
+        let log = Log::default();
+        let opened_log = Arc::clone(&log);
+        let mut open: Opener =
+            Box::new(move || Ok(Some(Box::new(fake(Vec::new(), Arc::clone(&opened_log))))));
+        let mut show = Show::new(&mut open);
+        let mut now = Instant::now();
+        let mut opened = |show: &mut Show<'_>| {
+            while let Next::Wait(wait) = show.prepare(now).unwrap() {
+                now += wait;
+            }
+            show.status()
+        };
+        assert_eq!(opened(&mut show).dimmed, 0);
+        for _ in 0..200 {
+            show.govern(Duration::from_millis(30), Duration::from_millis(16));
+        }
+        let scale = show.status().scale;
+        assert!(scale < 1.0);
+        for renewed in 1..4 {
+            show.renew();
+            log.lock().unwrap().clear();
+            let status = opened(&mut show);
+            assert_eq!((status.dimmed, status.scale), (renewed, scale));
+            assert_eq!(*log.lock().unwrap(), ["coarser", "acquire"]);
+        }
+    }
+
     #[test]
     fn a_driver_that_does_not_come_back_ends_the_program() {
         let mut open: Opener = Box::new(|| {
-            Ok(Some(Box::new(FakeScreen {
-                answers: vec![Answer::DeviceLost].into_iter(),
-                log: Log::default(),
-                show_fails: false,
-            })))
+            Ok(Some(Box::new(fake(
+                vec![Answer::DeviceLost],
+                Log::default(),
+            ))))
         });
         let mut show = Show::new(&mut open);
         let mut now = Instant::now();

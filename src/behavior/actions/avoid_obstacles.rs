@@ -8,8 +8,8 @@ use crate::behavior::action::{Action, Proposal};
 use crate::behavior::view::{Neighbor, View};
 use crate::geometry::Solid;
 use crate::steering::{
-    Corridor, Disc, HeldSide, avoid_most_dangerous, avoid_reciprocally, avoid_solids, stay_between,
-    stay_inside,
+    Corridor, Disc, HeldSide, Motion, avoid_most_dangerous, avoid_reciprocally, avoid_solids,
+    stay_between, stay_inside,
 };
 use crate::world::Avoidance;
 
@@ -65,9 +65,10 @@ impl Action for AvoidObstacles {
             )
         });
         let walls = walls.flatten();
+        let radius_m = view.radius_m + self.clearance_m;
         let corridor = Corridor {
-            length_m: lookahead_m,
-            radius_m: view.radius_m + self.clearance_m,
+            length_m: clear_m(motion, view.goal_m, lookahead_m, radius_m),
+            radius_m,
             force_n: own.max_force_n,
             // What the walls want must not press it against a rock either.
             wish: view.wish + walls.unwrap_or_default() * self.weight,
@@ -80,6 +81,21 @@ impl Action for AvoidObstacles {
             .iter()
             .any(Option::is_some)
             .then(|| Proposal::force(forces.iter().flatten().sum()))
+    }
+}
+
+/// How much of the way ahead has to be clear: what lies beyond a goal in it does not count. **Source**: 000 section 2.3.3.
+fn clear_m(motion: &Motion, goal_m: Option<Vec3>, lookahead_m: f32, radius_m: f32) -> f32 {
+    let Some(goal_m) = goal_m else {
+        return lookahead_m;
+    };
+    let offset = goal_m - motion.position_m;
+    let along_m = offset.dot(motion.forward);
+    let is_ahead = along_m > 0.0 && offset.distance(motion.forward * along_m) < radius_m;
+    if is_ahead {
+        along_m.min(lookahead_m)
+    } else {
+        lookahead_m
     }
 }
 

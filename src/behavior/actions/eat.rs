@@ -58,7 +58,10 @@ impl Action for Eat {
         Some(Proposal {
             catch: bite,
             event: bite.map(|_| NeedEvent::Meal),
-            ..Proposal::force(seek(&view.motion, target, view.cruise_mps()).unwrap_or_default())
+            ..Proposal::to(
+                target,
+                seek(&view.motion, target, view.cruise_mps()).unwrap_or_default(),
+            )
         })
     }
 }

@@ -1,5 +1,6 @@
 //! `evade_shadow`: flee from a visitor's shadow, and come back to one who stands still.
 
+use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,11 @@ pub struct EvadeShadow {
     /// Time of standing still after which the still flee distance holds; on the way there it falls evenly.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub calm_after_secs: f32,
+    /// How far ahead in time a fish sees where a shadow goes: it keeps the flee distance from the whole way that the shadow
+    /// makes in this time, so it is out of the way in time, and aside rather than along with who walks. 0: from where the
+    /// shadow is now, as in the source.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub lead_secs: f32,
     /// What of a shadow counts.
     pub shadow_shape: ShadowShape,
     /// Whether one that is nearer than `boost_distance_m`, with the shadow behind it, swims faster than it cruises.
@@ -47,6 +53,7 @@ impl Default for EvadeShadow {
             flee_distance_m: 0.5,
             still_flee_distance_m: -0.1,
             calm_after_secs: 5.0,
+            lead_secs: 0.0,
             shadow_shape: ShadowShape::Contour,
             use_boost: true,
             boost_distance_m: 0.0,
@@ -78,53 +85,94 @@ impl EvadeShadow {
         self.flee_distance_m + (self.still_flee_distance_m - self.flee_distance_m) * calm
     }
 
-    /// The shadow that is fled from now, with the flee distance from it: of those nearer than that the nearest.
-    fn nearest(&self, view: &View<'_>) -> Option<(ShadowAtDepth, f32)> {
+    /// The shadow that is fled from now: of those nearer than their flee distance the nearest.
+    fn nearest(&self, view: &View<'_>) -> Option<Menace> {
         let at = view.motion.position_m;
         let scale = view.world.water.scale(at.y);
         let visitors = &view.world.visitors;
-        let mut least: Option<(ShadowAtDepth, f32)> = None;
+        let mut least: Option<Menace> = None;
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.reaches_m) {
             let flee_m = self.flee_distance_now_m(shadow.still_secs);
-            let limit = least.map_or(flee_m, |(found, _)| found.distance_m.min(flee_m));
-            let middle_m = (shadow.centroid_m * scale).distance(glam::Vec2::new(at.x, at.z));
+            let limit = least
+                .as_ref()
+                .map_or(flee_m, |found| found.distance_m.min(flee_m));
+            let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
+            let lead_m = self.lead_m(shadow, offset_m, scale);
             // No part of the outline lies farther from the middle than its reach.
-            if middle_m - reach_m * scale - view.radius_m >= limit {
+            if offset_m.distance(lead_m) - reach_m * scale - view.radius_m >= limit {
                 continue;
             }
-            let seen = self.at_depth(shadow, view, scale);
-            if seen.distance_m < limit {
-                least = Some((seen, flee_m));
+            let now = self.at_depth(shadow, view, Vec2::ZERO, scale);
+            // An outline may come nearest at another moment than its middle.
+            let then = if lead_m == Vec2::ZERO {
+                now
+            } else {
+                self.at_depth(shadow, view, lead_m, scale)
+            };
+            let (distance_m, away) = if then.distance_m < now.distance_m {
+                (then.distance_m, then.away)
+            } else {
+                (now.distance_m, now.away)
+            };
+            if distance_m < limit {
+                least = Some(Menace {
+                    flee_m,
+                    distance_m,
+                    away,
+                    is_over: now.distance_m < 0.0,
+                });
             }
         }
         least
     }
 
-    fn at_depth(&self, shadow: &Shadow, view: &View<'_>, scale: f32) -> ShadowAtDepth {
-        let (at, radius_m) = (view.motion.position_m, view.radius_m);
+    /// How far a shadow's middle moves until it is nearest to a fish at this offset from it, at the fish's depth.
+    fn lead_m(&self, shadow: &Shadow, offset_m: Vec2, scale: f32) -> Vec2 {
+        let way_m = shadow.velocity_mps * (self.lead_secs * scale);
+        let length_squared = way_m.length_squared();
+        if length_squared <= 0.0 || !length_squared.is_finite() {
+            return Vec2::ZERO;
+        }
+        way_m * (offset_m.dot(way_m) / length_squared).clamp(0.0, 1.0)
+    }
+
+    /// The shadow as the fish sees it once it has moved so far.
+    fn at_depth(&self, shadow: &Shadow, view: &View<'_>, moved: Vec2, scale: f32) -> ShadowAtDepth {
+        let at = view.motion.position_m - Vec3::new(moved.x, 0.0, moved.y);
         match self.shadow_shape {
-            ShadowShape::Contour => outline_at_depth(shadow, at, radius_m, scale),
-            ShadowShape::Circle => circle_at_depth(shadow, at, radius_m, scale),
+            ShadowShape::Contour => outline_at_depth(shadow, at, view.radius_m, scale),
+            ShadowShape::Circle => circle_at_depth(shadow, at, view.radius_m, scale),
         }
     }
+}
+
+/// The shadow that is fled from.
+struct Menace {
+    /// The flee distance from it.
+    flee_m: f32,
+    /// How near it is, or will be.
+    distance_m: f32,
+    /// Level unit vector that leads away from there; zero where it is exactly overhead.
+    away: Vec3,
+    /// Whether it is overhead now.
+    is_over: bool,
 }
 
 impl Action for EvadeShadow {
     type Memory = ();
 
     fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let (shadow, flee_m) = self.nearest(view)?;
-        let calmed_m = (self.flee_distance_m - flee_m).max(0.0);
+        let menace = self.nearest(view)?;
+        let calmed_m = (self.flee_distance_m - menace.flee_m).max(0.0);
         // Under a shadow it boosts in any case.
         let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
         let ahead = view.motion.forward;
-        let away = if shadow.away == glam::Vec3::ZERO {
+        let away = if menace.away == Vec3::ZERO {
             ahead
         } else {
-            shadow.away
+            menace.away
         };
-        let is_under = shadow.distance_m < 0.0;
-        let is_close = shadow.distance_m < boost_distance_m;
+        let is_close = menace.distance_m < boost_distance_m;
         let boosts = is_close && self.use_boost && ahead.dot(away) > 0.0;
         let boost = boosts.then_some(BoostRequest {
             scale: 1.0,
@@ -135,7 +183,7 @@ impl Action for EvadeShadow {
         Some(Proposal {
             force,
             boost,
-            hulk: is_under && self.use_hulk,
+            hulk: menace.is_over && self.use_hulk,
             ..Proposal::default()
         })
     }

@@ -14,7 +14,7 @@ pub struct FlockWithRelation {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Relations whose agents are flock mates besides the own species.
+    /// Relations whose agents are flock mates besides the own species; `known` means those it has investigated.
     pub relations: Vec<String>,
     /// Force that keeps up the pace of a school: towards the cruise speed, along the own direction.
     #[schemars(range(min = 0.0, max = 1000.0))]

@@ -106,10 +106,9 @@ impl Action for HideFromEnemy {
             arrive(&view.motion, place, view.speed_mps(boost), slowing_m)?
         };
         Some(Proposal {
-            force,
             boost,
             hulk: self.use_hulk,
-            ..Proposal::default()
+            ..Proposal::to(place, force)
         })
     }
 }

@@ -113,12 +113,11 @@ impl Action for HuntPrey {
             prey.guessed_m(self.memory_secs)?
         };
         Some(Proposal {
-            force: seek(&view.motion, aim, speed).unwrap_or_default(),
             boost,
             hulk: self.use_hulk,
             catch,
             event: catch.map(|_| NeedEvent::Catch),
-            ..Proposal::default()
+            ..Proposal::to(aim, seek(&view.motion, aim, speed).unwrap_or_default())
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::behavior::action::{Action, Proposal};
 use crate::behavior::need::NeedEvent;
 use crate::behavior::view::{Neighbor, View};
 use crate::steering::arrive;
+use crate::world::relations::KNOWN_BIT;
 
 /// Come near a slow one to whom there is no relation, and circle it; after a while it is known and left alone, until it is
 /// forgotten. With `relations` it circles those instead: one that circles its partner long enough has courted.
@@ -73,7 +74,7 @@ impl Investigate {
         is_meant
             && other.distance_m - other.radius_m <= self.reach_m
             && view.velocity_mps(other).length() <= self.slow_mps
-            && !view.is_known(other)
+            && other.bits & KNOWN_BIT == 0
     }
 
     /// The one it looks at already, while that stays interesting; else the nearest.

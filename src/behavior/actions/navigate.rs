@@ -180,6 +180,7 @@ impl Action for Navigate {
         };
         Some(Proposal {
             force: force.unwrap_or_default(),
+            goal_m: stops.then_some(target_m),
             boost,
             catch,
             event: catch.map(|_| NeedEvent::Catch),

@@ -72,8 +72,7 @@ impl Action for Seek {
         };
         let speed = view.cruise_mps();
         // On the target itself there is nowhere to go; the action still applies.
-        Some(Proposal::force(
-            seek(&view.motion, target, speed).unwrap_or_default(),
-        ))
+        let force = seek(&view.motion, target, speed).unwrap_or_default();
+        Some(Proposal::to(target, force))
     }
 }

@@ -174,6 +174,7 @@ mod tests {
             nearby: &[],
             recall: Default::default(),
             wish: Vec3::ZERO,
+            goal_m: None,
             related: 0,
         };
         action

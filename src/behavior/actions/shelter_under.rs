@@ -75,6 +75,6 @@ impl Action for ShelterUnder {
             return head(&view.motion, out, cruise * LOOK_OUT_SHARE).map(Proposal::force);
         }
         let place = view.motion.position_m - out * way_m;
-        arrive(&view.motion, place, cruise, self.slowing_m).map(Proposal::force)
+        arrive(&view.motion, place, cruise, self.slowing_m).map(|force| Proposal::to(place, force))
     }
 }

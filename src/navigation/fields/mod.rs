@@ -153,7 +153,7 @@ fn frame(params: &FieldParams, solids: &[Solid]) -> Option<Frame> {
     };
     let solid = solids.get(usize::try_from(place).ok()?)?;
     let axis = match *solid {
-        Solid::Sphere { .. } => Vec2::X,
+        Solid::Sphere { .. } | Solid::Prism(_) => Vec2::X,
         Solid::Box { axis, .. } => axis,
         Solid::Capsule { from_m, to_m, .. } => {
             let along = to_m - from_m;

@@ -6,10 +6,11 @@ use super::device::{self, Gpu};
 use super::groups::{Groups, group};
 use super::passes::begin;
 use super::pipelines::{self, Layouts, Pipelines};
-use super::targets::{Finished, Growing, buffer};
+use super::targets::{self, Finished, Growing, buffer};
 use super::watch::Watcher;
 use crate::geometry::{Surface, polygon};
 use crate::render::error::RenderError;
+use crate::render::flash::{self, CELLS, Seen};
 use crate::render::frame::OutputFrame;
 use crate::render::overlay::{MarkCorner, Overlay};
 use crate::render::projector::{Mask, OutputParams};
@@ -135,7 +136,7 @@ impl Head {
     /// Looks at the picture before and says how much of the next one, at this time, may replace it.
     pub(super) fn limit(&mut self, gpu: &Gpu, time_secs: f64) -> Result<(), RenderError> {
         self.watcher.look(gpu)?;
-        self.share = self.watcher.limiter.share(time_secs);
+        self.share = self.watcher.seen.limiter.share(time_secs);
         Ok(())
     }
 
@@ -146,7 +147,24 @@ impl Head {
 
     /// How often the flash limiter slowed the picture down.
     pub(super) fn dimmed(&self) -> u64 {
-        self.watcher.limiter.dimmed()
+        self.watcher.seen.limiter.dimmed()
+    }
+
+    /// What its flash limiter knows.
+    pub(super) fn seen(&self) -> &Seen {
+        &self.watcher.seen
+    }
+
+    /// Takes over what another head's limiter knew, and its last picture as coarsely as that knew it: the next one comes
+    /// out of it, quickly or slowly.
+    pub(super) fn resume(&mut self, gpu: &Gpu, seen: &Seen) {
+        if seen.colors.len() != (CELLS[0] * CELLS[1]) as usize {
+            return;
+        }
+        self.watcher.seen.clone_from(seen);
+        let size = self.view.size_px;
+        let picture = flash::spread(&seen.colors, size);
+        targets::write(&gpu.queue, &self.finished.texture, (0, 0), size, &picture);
     }
 
     pub(super) fn read(&self, gpu: &Gpu, rgba: &mut Vec<u8>) -> Result<(), RenderError> {

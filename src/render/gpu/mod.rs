@@ -28,7 +28,9 @@ use self::targets::{Fixed, Growing, Targets, buffer};
 use super::draw::DrawList;
 use super::dust::Dust;
 use super::error::RenderError;
+use super::flash::Seen;
 use super::frame::{self, Frame, Scenery};
+use super::governor::Quality;
 use super::model::Model;
 use super::overlay::{Overlay, OverlayWish};
 use super::params::{SceneLook, SpeciesLook};
@@ -96,6 +98,7 @@ pub struct Renderer {
     specks: Growing,
     /// Which of the two field buffers holds the newest heights.
     newest: usize,
+    quality: Quality,
     /// What is drawn over the picture, beside the marks of the snapshots.
     pub wish: OverlayWish,
 }
@@ -180,6 +183,7 @@ impl Renderer {
             list: DrawList::default(),
             overlay: Overlay::default(),
             newest: 0,
+            quality: Quality::FULL,
             wish,
             gpu,
             layouts,
@@ -266,6 +270,26 @@ impl Renderer {
             head.submitted(time_secs);
         }
         self.gpu.check()
+    }
+
+    /// Draws the next pictures as finely as this.
+    pub fn set_quality(&mut self, quality: Quality) {
+        self.quality = quality;
+        self.list.all_light = quality.is_plain;
+        self.frame.set_scale(quality.scale);
+    }
+
+    /// What the flash limiters know, one a projector.
+    pub fn seen(&self) -> impl Iterator<Item = &Seen> {
+        self.heads.iter().map(Head::seen)
+    }
+
+    /// Goes on where another renderer of the same projectors stopped: its last pictures are what must not flash into the
+    /// first ones of this.
+    pub fn resume(&mut self, seen: &[Seen]) {
+        for (head, seen) in self.heads.iter_mut().zip(seen) {
+            head.resume(&self.gpu, seen);
+        }
     }
 
     /// How often the flash limiter slowed a projector's picture down.

@@ -12,7 +12,7 @@ use crate::render::silhouette::STATIONS;
 use crate::render::still::PLANT;
 
 /// Cells that one thread of `surface.wgsl` works out.
-const BEND_CELLS: u32 = 4;
+const BEND_CELLS: u32 = 8;
 
 impl Renderer {
     pub(super) fn paint_ground(&self) {
@@ -125,6 +125,7 @@ impl Renderer {
         );
         pass.set_bind_group(0, &self.groups.frame, &[]);
         pass.set_bind_group(1, &self.groups.shade, &[]);
+        self.limit_to_scale(&mut pass, self.targets.ground_light_px);
         pass.set_pipeline(&self.pipelines.net);
         pass.draw(0..3, 0..1);
         if self.surface.kind != SurfaceKind::Floor {
@@ -137,6 +138,12 @@ impl Renderer {
             wgpu::IndexFormat::Uint32,
         );
         pass.draw_indexed(0..(strips * STRIP_INDICES) as u32, 0, 0..1);
+    }
+
+    /// Draws onto the part of a picture that the present quality fills.
+    fn limit_to_scale(&self, pass: &mut wgpu::RenderPass<'_>, size_px: [u32; 2]) {
+        let [width, height] = size_px.map(|side| side as f32 * self.quality.scale);
+        pass.set_viewport(0.0, 0.0, width, height, 0.0, 1.0);
     }
 
     /// Stones, then fish, over nothing.
@@ -173,6 +180,7 @@ impl Renderer {
         });
         pass.set_bind_group(0, &self.groups.frame, &[]);
         pass.set_bind_group(1, &self.groups.below, &[]);
+        self.limit_to_scale(&mut pass, self.targets.size_px);
         pass.set_vertex_buffer(0, self.vertices.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
         let stone_count = self.stones.instances.len() as u32;
@@ -195,7 +203,7 @@ impl Renderer {
         for (mesh, batch) in fish.iter().zip(&self.list.batches) {
             draw_batch(&mut pass, mesh, stone_count + batch.first, batch.count);
         }
-        if !self.dust.specks.is_empty() {
+        if !self.quality.is_plain && !self.dust.specks.is_empty() {
             pass.set_pipeline(&self.pipelines.dust);
             pass.set_vertex_buffer(0, self.specks.buffer.slice(..));
             pass.draw(0..6, 0..self.dust.specks.len() as u32);

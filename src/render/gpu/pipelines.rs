@@ -10,8 +10,10 @@ use crate::render::projector::OutputParams;
 use crate::render::shade::ShadeCorner;
 use crate::render::warp::WarpCorner;
 
-/// Format of the picture below the surface: linear light, beyond 1.
-pub(super) const LIGHT: TextureFormat = TextureFormat::Rgba16Float;
+/// Format of the net of light: roots of up to four times even light.
+pub(super) const NET: TextureFormat = TextureFormat::Rgba8Unorm;
+/// Format of the picture below the surface: roots of light (`kept` in `shaders/frame.wgsl`).
+pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of depth.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 /// Format of the water's slopes: halves a step apart by 0.002, which moves what is seen by less than a quarter pixel.
@@ -194,7 +196,7 @@ impl Layouts {
             gather: layout(
                 "gather",
                 ShaderStages::COMPUTE,
-                &[storage(true), written(LIGHT)],
+                &[storage(true), written(NET)],
             ),
             shade: layout("shade", drawn, &[LAYERS, SAMPLER, FLAT]),
             below: layout(
@@ -277,7 +279,7 @@ impl Pipelines {
             name: "below",
             given: &given_below,
             corner: (corner, Some(vertices::<Vertex>(&body_corners))),
-            pixel: (pixel, LIGHT, blend),
+            pixel: (pixel, BODIES, blend),
             depth: true,
             samples,
             constants: &constants,
@@ -318,7 +320,7 @@ impl Pipelines {
                 name: "dust",
                 given: &[],
                 corner: ("lay", Some(specks)),
-                pixel: ("shine", LIGHT, over),
+                pixel: ("shine", BODIES, over),
                 depth: true,
                 samples,
                 constants: &constants[..1],
@@ -453,6 +455,8 @@ fn pipeline(device: &Device, layouts: &Layouts, drawing: &Drawing<'_>) -> wgpu::
         },
         primitive: wgpu::PrimitiveState {
             topology: PrimitiveTopology::TriangleList,
+            // Half of a body's triangles look away from the eye: without a graphics card they cost most of it.
+            cull_mode: drawing.depth.then_some(wgpu::Face::Back),
             ..wgpu::PrimitiveState::default()
         },
         depth_stencil: drawing.depth.then(|| wgpu::DepthStencilState {

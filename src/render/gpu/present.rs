@@ -9,6 +9,8 @@ use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUs
 
 use super::{Gpu, Renderer, Setup};
 use crate::render::error::RenderError;
+use crate::render::flash::Seen;
+use crate::render::governor::Quality;
 use crate::world::Snapshot;
 
 /// What a screen says when it is asked for room for the next picture.
@@ -46,6 +48,24 @@ pub trait Screen {
     /// [`RenderError::Device`] when the device failed.
     fn show(&mut self, previous: &Snapshot, next: &Snapshot, alpha: f32)
     -> Result<(), RenderError>;
+
+    /// Waits until what was shown last is drawn, so that what it took can be told.
+    ///
+    /// # Errors
+    /// [`RenderError::Device`] when the device failed.
+    fn finish(&mut self) -> Result<(), RenderError>;
+
+    /// Draws the next pictures as finely as this.
+    fn set_quality(&mut self, quality: Quality);
+
+    /// Writes what the flash limiters know, one a projector. Known even when the device is lost.
+    fn seen(&self, into: &mut Vec<Seen>);
+
+    /// Goes on where another screen of the same projectors stopped.
+    fn resume(&mut self, seen: &[Seen]);
+
+    /// How often a flash limiter slowed a picture down.
+    fn dimmed(&self) -> u64;
 
     /// Takes over the screen's present size.
     ///
@@ -214,6 +234,27 @@ impl Screen for WindowScreen {
         gpu.check()
     }
 
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.renderer.gpu.wait()
+    }
+
+    fn set_quality(&mut self, quality: Quality) {
+        self.renderer.set_quality(quality);
+    }
+
+    fn seen(&self, into: &mut Vec<Seen>) {
+        into.clear();
+        into.extend(self.renderer.seen().cloned());
+    }
+
+    fn resume(&mut self, seen: &[Seen]) {
+        self.renderer.resume(seen);
+    }
+
+    fn dimmed(&self) -> u64 {
+        self.renderer.dimmed()
+    }
+
     fn configure(&mut self) -> Result<(), RenderError> {
         self.held = None;
         let gpu = &self.renderer.gpu;
@@ -267,6 +308,27 @@ impl Screen for Offscreen {
         alpha: f32,
     ) -> Result<(), RenderError> {
         self.renderer.draw(previous, next, alpha)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.renderer.gpu.wait()
+    }
+
+    fn set_quality(&mut self, quality: Quality) {
+        self.renderer.set_quality(quality);
+    }
+
+    fn seen(&self, into: &mut Vec<Seen>) {
+        into.clear();
+        into.extend(self.renderer.seen().cloned());
+    }
+
+    fn resume(&mut self, seen: &[Seen]) {
+        self.renderer.resume(seen);
+    }
+
+    fn dimmed(&self) -> u64 {
+        self.renderer.dimmed()
     }
 
     fn configure(&mut self) -> Result<(), RenderError> {

@@ -2,7 +2,8 @@
 
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
-use super::pipelines::{DEPTH, GROUND, GROUND_LIGHT, LIGHT, SHOWN, SLOPES};
+use super::pipelines::{BODIES, DEPTH, GROUND, GROUND_LIGHT, NET, SHOWN, SLOPES};
+use crate::render::flash::linear;
 use crate::render::letters;
 use crate::render::model::Model;
 use crate::render::pose::chance;
@@ -49,6 +50,9 @@ pub(super) struct Targets {
     pub(super) slopes: TextureView,
     pub(super) caustics: TextureView,
     pub(super) presence: wgpu::Texture,
+    /// Of `bodies`.
+    pub(super) size_px: [u32; 2],
+    pub(super) ground_light_px: [u32; 2],
 }
 
 impl Targets {
@@ -61,15 +65,18 @@ impl Targets {
         let make = |label: &str, size, format, usage, samples| {
             view(&picture(device, label, size, format, usage, samples))
         };
+        let ground_light_px = scaled(0.36);
         Self {
+            size_px: size.map(|side| side.max(1)),
+            ground_light_px,
             ground: make("ground", scaled(1.25), GROUND, drawn, 1),
-            ground_light: make("ground light", scaled(0.36), GROUND_LIGHT, drawn, 1),
-            bodies: make("bodies", size, LIGHT, drawn, 1),
+            ground_light: make("ground light", ground_light_px, GROUND_LIGHT, drawn, 1),
+            bodies: make("bodies", size, BODIES, drawn, 1),
             body_samples: (samples > 1)
-                .then(|| make("body samples", size, LIGHT, only_drawn, samples)),
+                .then(|| make("body samples", size, BODIES, only_drawn, samples)),
             depth: make("depth", size, DEPTH, only_drawn, samples),
             slopes: make("slopes", grid.size, SLOPES, written, 1),
-            caustics: make("caustics", grid.size, LIGHT, written, 1),
+            caustics: make("caustics", grid.size, NET, written, 1),
             presence: picture(
                 device,
                 "presence",
@@ -92,6 +99,7 @@ impl Finished {
     pub(super) fn new(device: &Device, size: [u32; 2]) -> Self {
         let usage = TextureUsages::RENDER_ATTACHMENT
             | TextureUsages::COPY_SRC
+            | TextureUsages::COPY_DST
             | TextureUsages::TEXTURE_BINDING;
         let texture = picture(device, "finished", size, SHOWN, usage, 1);
         Self {
@@ -304,7 +312,8 @@ fn array_view(texture: &wgpu::Texture) -> TextureView {
     })
 }
 
-/// The skins of all species as layers of one size, with ever smaller copies.
+/// The skins of all species as layers of one size, with ever smaller copies. Their colors are kept as roots of light:
+/// without a graphics card those are read faster than sRGB.
 fn skins<'a>(
     device: &Device,
     queue: &Queue,
@@ -325,11 +334,16 @@ fn skins<'a>(
         size,
         count,
         levels,
-        TextureFormat::Rgba8UnormSrgb,
+        TextureFormat::Rgba8Unorm,
     );
     for (layer, model) in models.enumerate() {
         let Some(skin) = &model.skin else { continue };
         let mut level_picture = skin.clone();
+        for pixel in level_picture.pixels_mut() {
+            let [red, green, blue, alpha] = pixel.0;
+            let root = |byte| (linear(byte).sqrt() * 255.0).round() as u8;
+            pixel.0 = [root(red), root(green), root(blue), alpha];
+        }
         for level in 0..levels {
             let wanted = size.map(|s| (s >> level).max(1));
             if level_picture.dimensions() != (wanted[0], wanted[1]) {

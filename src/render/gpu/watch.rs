@@ -11,7 +11,7 @@ use super::passes::begin;
 use super::pipelines::{Layouts, SHOWN};
 use super::targets::{buffer, picture};
 use crate::render::error::RenderError;
-use crate::render::flash::{CELLS, FlashLimiter};
+use crate::render::flash::{CELLS, Seen, linear};
 
 /// Bytes of a row in the buffer.
 const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
@@ -25,8 +25,7 @@ pub(super) struct Watcher {
     /// Time of the picture that is on its way back.
     asked_secs: Option<f64>,
     arrived: Arc<AtomicBool>,
-    colors: Vec<[f32; 3]>,
-    pub(super) limiter: FlashLimiter,
+    pub(super) seen: Seen,
 }
 
 impl Watcher {
@@ -55,8 +54,7 @@ impl Watcher {
             ),
             asked_secs: None,
             arrived: Arc::default(),
-            colors: Vec::new(),
-            limiter: FlashLimiter::default(),
+            seen: Seen::default(),
         }
     }
 
@@ -121,27 +119,17 @@ impl Watcher {
             .slice(..)
             .get_mapped_range()
             .map_err(|error| RenderError::Device(error.to_string()))?;
-        self.colors.clear();
+        self.seen.colors.clear();
         for row in mapped.chunks_exact(ROW as usize) {
             let cells = row.chunks_exact(4).take(CELLS[0] as usize);
-            self.colors
+            self.seen
+                .colors
                 .extend(cells.map(|c| [linear(c[0]), linear(c[1]), linear(c[2])]));
         }
         drop(mapped);
         self.buffer.unmap();
-        self.limiter.watch(time_secs, &self.colors);
+        let Seen { limiter, colors } = &mut self.seen;
+        limiter.watch(time_secs, colors);
         Ok(())
-    }
-}
-
-/// Light of an encoded byte.
-///
-/// **Source**: IEC 61966-2-1 (sRGB).
-fn linear(byte: u8) -> f32 {
-    let v = f32::from(byte) / 255.0;
-    if v <= 0.040_45 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
     }
 }

@@ -338,6 +338,10 @@ fn add_primitive(
             ));
         }
         indices.extend(triangle.iter().map(|&i| (first + i) as u32));
+        // Only the side is drawn that a triangle turns towards the eye.
+        if primitive.material().double_sided() {
+            indices.extend(triangle.iter().rev().map(|&i| (first + i) as u32));
+        }
     }
     at_most("triangle corners", indices.len(), 6 * MAX_VERTICES)
 }

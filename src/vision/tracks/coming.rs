@@ -4,62 +4,102 @@
 use crate::vision::kalman::Kalman;
 use crate::vision::profile::Profile;
 
+use glam::{Mat2, Vec2};
+
+use crate::vision::kalman::Measurement;
+
 use super::names::SURE_MEASUREMENTS;
 use super::{
-    Evidence, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker, Visitor, outline,
+    Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker,
+    Visitor, outline,
 };
 
 /// Who was seen well is remembered so long at least.
 const REMEMBERED_SECS: f64 = 30.0;
+/// The room may be put in order for so long after the first frame: what came then and has not moved since belongs to it.
+const SETTLING_SECS: f64 = 9.0;
+const SETTLED_SECS: f64 = 0.5;
+/// Who is seen only among others is told after so many times as many frames.
+const HIDDEN_FRAMES: u32 = 2;
 
 impl Tracker {
     /// Begins to follow blobs that belong to nobody.
     pub(super) fn welcome(&mut self, sight: &Sight<'_>) {
         for (index, blob) in sight.blobs.blobs().iter().enumerate() {
-            if self.owners[index].is_some() {
+            if self.owners[index].is_some() || blob.area_m2 < sight.newcomer_area_m2 {
                 continue;
             }
             let samples = sight.blobs.samples(blob).iter().copied();
             let guess = self.cold_feet[index];
             let measured = sight.feet.measure(samples, blob.centroid_m, guess, &[]);
-            let mut track = Track {
-                area_m2: f64::from(blob.area_m2),
-                centroid_m: blob.centroid_m.as_dvec2(),
-                ..Track::default()
-            };
-            outline(blob, sight, &mut self.tracer, &mut track.outline_m);
-            self.visitors.push(Visitor {
-                id: None,
-                state: Kalman::new(&measured),
-                hits: 1,
-                born_secs: sight.time_secs,
-                born_m: measured.at_m,
-                walked: false,
-                first_secs: sight.time_secs,
-                own_secs: sight.time_secs,
-                dark_secs: sight.time_secs,
-                same_secs: 0.0,
-                apart: false,
-                anchor_m: measured.at_m,
-                still_since_secs: sight.time_secs,
-                evidence: Evidence::Own(index),
-                profile: Profile::default(),
-                fresh: Profile::default(),
-                meeting: None,
-                nearest_m: f32::INFINITY,
-                track,
-            });
+            self.begin(index, Evidence::Own(index), &measured, sight);
         }
+        let newcomers = std::mem::take(&mut self.newcomers);
+        for (index, member) in &newcomers {
+            let measured = Measurement {
+                at_m: member.at_m,
+                covariance_m2: Mat2::from_diagonal(Vec2::splat(GROUP_SPREAD_M * GROUP_SPREAD_M)),
+            };
+            self.begin(*index, Evidence::Shared(*index), &measured, sight);
+        }
+        self.newcomers = newcomers;
+    }
+
+    /// Begins to follow somebody in a blob.
+    fn begin(
+        &mut self,
+        index: usize,
+        evidence: Evidence,
+        measured: &Measurement,
+        sight: &Sight<'_>,
+    ) {
+        let blob = &sight.blobs.blobs()[index];
+        let mut track = Track {
+            area_m2: f64::from(blob.area_m2),
+            centroid_m: blob.centroid_m.as_dvec2(),
+            ..Track::default()
+        };
+        outline(blob, sight, &mut self.tracer, &mut track.outline_m);
+        self.visitors.push(Visitor {
+            id: None,
+            state: Kalman::new(measured),
+            hits: 1,
+            hidden: matches!(evidence, Evidence::Shared(_)),
+            born_secs: sight.time_secs,
+            born_m: measured.at_m,
+            walked: false,
+            walked_before: false,
+            first_secs: sight.time_secs,
+            own_secs: sight.time_secs,
+            dark_secs: sight.time_secs,
+            same_secs: 0.0,
+            apart: false,
+            anchor_m: measured.at_m,
+            still_since_secs: sight.time_secs,
+            evidence,
+            profile: Profile::default(),
+            fresh: Profile::default(),
+            meeting: None,
+            nearest_m: f32::INFINITY,
+            track,
+        });
     }
 
     /// Lets go of things: what appeared in its place and never left it. Their blobs are told by [`Self::scenery`].
     pub(super) fn put_down(&mut self, sight: &Sight<'_>) {
         self.scenery.clear();
+        let first_secs = *self.first_secs.get_or_insert(sight.time_secs);
+        let settled_secs = first_secs + SETTLING_SECS;
+        let is_settling_over = self.settling && sight.time_secs >= settled_secs;
+        self.settling &= !is_settling_over;
         for index in (0..self.visitors.len()).rev() {
             let visitor = &self.visitors[index];
-            let old = sight.time_secs - visitor.born_secs > f64::from(sight.scenery_secs);
+            let age_secs = sight.time_secs - visitor.born_secs;
+            let is_old = age_secs > f64::from(sight.scenery_secs);
+            let is_new_order =
+                is_settling_over && age_secs > SETTLED_SECS && !visitor.walked_before;
             if let Evidence::Own(blob) = visitor.evidence
-                && old
+                && (is_old || is_new_order)
                 && !visitor.walked
             {
                 self.scenery.push(blob);
@@ -80,7 +120,11 @@ impl Tracker {
         let coast_secs = f64::from(self.params.coast_secs).max(linger_secs);
         let gone = |visitor: &Visitor| {
             if visitor.id.is_none() {
-                return !matches!(visitor.evidence, Evidence::Own(_));
+                return match visitor.evidence {
+                    Evidence::Own(_) => false,
+                    Evidence::Shared(_) => !visitor.hidden,
+                    Evidence::Nothing => true,
+                };
             }
             now - visitor.dark_secs > linger_secs || now - visitor.own_secs > coast_secs
         };
@@ -108,6 +152,7 @@ impl Tracker {
                 id,
                 at_m: visitor.state.at_m.as_dvec2(),
                 first_secs: visitor.first_secs,
+                walked: visitor.walked,
                 lost_secs: visitor.own_secs,
                 profile: visitor.profile,
             });
@@ -118,9 +163,11 @@ impl Tracker {
     pub(super) fn confirm(&mut self) {
         let return_secs = f64::from(self.params.return_secs);
         for visitor in &mut self.visitors {
-            if visitor.id.is_some() || visitor.hits < self.params.birth_frames {
+            let frames = self.params.birth_frames * if visitor.hidden { HIDDEN_FRAMES } else { 1 };
+            if visitor.id.is_some() || visitor.hits < frames {
                 continue;
             }
+            visitor.hidden = false;
             // Who looks like somebody else who is gone is given their name later.
             if !self.lost.is_empty() {
                 self.meetings = self.meetings.wrapping_add(1);
@@ -143,6 +190,7 @@ impl Tracker {
                 let lost = self.lost.swap_remove(index);
                 visitor.id = Some(lost.id);
                 visitor.first_secs = lost.first_secs;
+                visitor.walked_before = lost.walked;
                 visitor.profile = lost.profile;
             } else {
                 visitor.id = Some(self.next_id);

@@ -1,16 +1,6 @@
-//! Actions towards visitors, strangers, family, food and leaders, one by one, in pools made for each.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
-mod pools;
+//! Actions towards visitors, strangers, family, food and leaders, one by one: 2-behavior.md sections 4 and 6.
 
 use glam::{Vec2, Vec3};
-use pools::{bare, wants, wide};
 use shoal::behavior::ActionParams;
 use shoal::behavior::actions::combined::{Combined, CombinedMode};
 use shoal::behavior::actions::eat::Eat;
@@ -21,45 +11,11 @@ use shoal::behavior::actions::keep_with_child::KeepWithChild;
 use shoal::behavior::actions::seek::{Seek, SeekTarget};
 use shoal::behavior::actions::shelter_under::ShelterUnder;
 use shoal::behavior::actions::stay_with_mother::StayWithMother;
-use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
 use shoal::world::visitors::outline_at_depth;
 use shoal::world::{Observation, Shadow};
 
-const Y: f32 = -0.8;
-
-fn at(x: f32, z: f32) -> Vec3 {
-    Vec3::new(x, Y, z)
-}
-
-fn start(scene: &SceneDescription, places: &[(Vec3, Vec3)]) -> Simulation {
-    let mut simulation = Simulation::new(scene, &pools::run(1, 1)).unwrap();
-    for (index, (at, heading)) in places.iter().enumerate() {
-        assert!(simulation.place(index, *at, *heading));
-    }
-    simulation
-}
-
-fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
-    for _ in 0..(secs * 60.0) as usize {
-        simulation.step(seen);
-    }
-}
-
-fn nobody() -> Observation {
-    Observation::default()
-}
-
-fn executed(simulation: &Simulation, index: usize) -> Vec<String> {
-    simulation
-        .active_actions(index)
-        .map(str::to_owned)
-        .collect()
-}
-
-fn related(mut species: SpeciesDescription, kind: &str, to: &str) -> SpeciesDescription {
-    species.relations.insert(kind.into(), vec![to.into()]);
-    species
-}
+use super::pools::{bare, wants, wide};
+use super::{Y, at, executed, nobody, related, run, seek_point, start};
 
 /// A square shadow of a meter that has stood still so long.
 fn square(still_secs: f32) -> Observation {
@@ -322,14 +278,6 @@ fn followers_swim_behind_their_leader_and_clear_its_way() {
 
 #[test]
 fn combined_actions_act_when_any_or_all_can() {
-    let seek = |x: f32, z: f32, weight| {
-        ActionParams::Seek(Seek {
-            target: SeekTarget::Point,
-            point_m: [x, Y, z],
-            weight,
-            ..Seek::default()
-        })
-    };
     let force = |mode, second_weight: f32| {
         let combined = Combined {
             weight: 0.5,
@@ -343,13 +291,13 @@ fn combined_actions_act_when_any_or_all_can() {
         );
         fish.mind
             .actions
-            .insert("never".into(), seek(9.0, 0.0, second_weight));
+            .insert("never".into(), seek_point(9.0, 0.0, second_weight));
         fish.mind
             .actions
-            .insert("left".into(), seek(0.0, -9.0, 2.0));
+            .insert("left".into(), seek_point(0.0, -9.0, 2.0));
         fish.mind
             .actions
-            .insert("right".into(), seek(0.0, 9.0, 1.0));
+            .insert("right".into(), seek_point(0.0, 9.0, 1.0));
         assert_eq!(fish.mind.problems(), vec![]);
         let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
         pool.step(&nobody());

@@ -1,17 +1,10 @@
 //! The director's rules and single individuals, changed while the pool lives.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
-mod desk;
-
-use desk::{Pool, edit};
+use glam::Vec2;
 use serde_json::json;
+
+use super::desk::{Pool, edit};
+use super::shown;
 
 fn named(pool: &Pool) -> Vec<(u32, String)> {
     let world = pool.simulation.world();
@@ -96,4 +89,47 @@ fn individuals_get_and_lose_their_names_while_they_swim() {
         pool.run(2);
     }
     assert_eq!((pool.count("trout"), named(&pool).len()), (count, 0));
+}
+
+#[test]
+fn the_director_calls_and_lets_go() {
+    let mut pool = Pool::new();
+    let gather = json!({"command": "director", "event": {"event": "gather", "point_m": [0.5, -0.6, 0.0], "weight": 3.0}});
+    shown(
+        &mut pool,
+        gather,
+        |p| p.doing("herring", "seek") == 0,
+        |p| p.doing("herring", "seek") > 0,
+    );
+    let hunt = json!({"command": "director", "event": {"event": "hunting", "species": "shark", "on": true}});
+    let hunts = |p: &mut Pool| p.simulation.active_need(p.all("shark")[0]) == "hunt";
+    shown(&mut pool, hunt, |p| !hunts(p), hunts);
+    let set = json!({"command": "director", "event": {"event": "set_need", "species": "shark", "need": "hunt", "value": 5.0}});
+    let depths = pool.desk.editor().depths();
+    pool.tell(set);
+    pool.step();
+    assert!(hunts(&mut pool));
+    assert_eq!(
+        pool.desk.editor().depths(),
+        depths,
+        "what is over cannot be undone"
+    );
+    // A scare, and calm.
+    pool.visitor(Vec2::ZERO, 0.0);
+    pool.run(30);
+    let fastest = |p: &Pool| {
+        let world = p.simulation.world();
+        world
+            .agents
+            .bodies
+            .iter()
+            .zip(&world.agents.species)
+            .map(|(b, k)| b.boost.allowed_mps / world.species[usize::from(*k)].motion.cruise_mps)
+            .fold(0.0, f32::max)
+    };
+    assert!(fastest(&pool) > 1.2);
+    pool.visitors.shadows.clear();
+    pool.tell(json!({"command": "director", "event": {"event": "hunting", "on": false}}));
+    pool.tell(json!({"command": "director", "event": {"event": "calm"}}));
+    assert!(fastest(&pool) < 1.001);
 }

@@ -1,25 +1,17 @@
 //! What happens at the picture's edge, how standard and active need are put together, and what every shape of rock hides.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
-mod pools;
-
 use glam::Vec3;
-use pools::{bare, wants, wide};
 use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
 use shoal::behavior::actions::flee_enemy::FleeEnemy;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
 use shoal::behavior::actions::wander::Wander;
 use shoal::behavior::{ActionParams, Combine};
 use shoal::simulation::{SceneDescription, Simulation};
-use shoal::world::{BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, SphereParams};
+use shoal::world::{
+    BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, PolygonParams, SphereParams,
+};
 
-const Y: f32 = -0.8;
+use super::pools::{self, bare, wants, wide};
+use super::{Y, seek_point};
 
 fn roaming(edge: Edge) -> Simulation {
     let mut fish = wants(
@@ -96,19 +88,15 @@ fn nobody_appears_or_vanishes_in_view() {
 
 #[test]
 fn standard_and_active_need_are_put_together_in_four_ways() {
-    let seek = |x: f32, z: f32, weight| {
-        ActionParams::Seek(Seek {
-            target: SeekTarget::Point,
-            point_m: [x, Y, z],
-            weight,
-            ..Seek::default()
-        })
-    };
     let run = |combine, ticks: usize| {
-        let mut fish = wants(bare("fish", 1), "go", &[("left", seek(0.0, -9.0, 3.0))]);
+        let mut fish = wants(
+            bare("fish", 1),
+            "go",
+            &[("left", seek_point(0.0, -9.0, 3.0))],
+        );
         fish.mind
             .actions
-            .insert("right".into(), seek(0.0, 9.0, 2.0));
+            .insert("right".into(), seek_point(0.0, 9.0, 2.0));
         fish.mind.standard.actions = vec!["right".into()];
         fish.mind.standard.dither_chance = 0.25;
         fish.mind.combine = combine;
@@ -145,7 +133,7 @@ fn standard_and_active_need_are_put_together_in_four_ways() {
 }
 
 #[test]
-fn balls_boxes_and_rods_hide_an_enemy() {
+fn every_shape_of_rock_hides_an_enemy() {
     let decides = |obstacle: Option<ObstacleParams>, enemy_z: f32| {
         let flee = ActionParams::FleeEnemy(FleeEnemy::default());
         let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
@@ -173,6 +161,10 @@ fn balls_boxes_and_rods_hide_an_enemy() {
             from_m: [1.5, Y, -0.4],
             to_m: [1.5, Y, 0.4],
             radius_m: 0.25,
+        }),
+        ObstacleParams::Polygon(PolygonParams {
+            outline_m: vec![[1.2, -0.4], [1.9, -0.6], [1.9, 0.6], [1.2, 0.4]],
+            ..PolygonParams::default()
         }),
     ];
     assert!(decides(None, 0.0));

@@ -1,137 +1,6 @@
-//! Configuration as a stage: shipped files are good, and every bad one gets its sentence with file, line and column.
+//! Every kind of mistake in a site, scene or species file, and the sentence that says what, where, and how to mend it.
 
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
-use shoal::config::schema::foreign;
-use shoal::site::{CheckReport, check_report, load, schemas};
-
-/// A folder with a site file and what lies beside it.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let place = Self(tempfile::tempdir().expect("a temporary folder can be made"));
-        for (name, text) in files {
-            let path = place.0.path().join(name);
-            std::fs::create_dir_all(path.parent().expect("it lies in the folder"))
-                .expect("the folder is writable");
-            std::fs::write(path, text).expect("the folder is writable");
-        }
-        place
-    }
-
-    fn site(&self) -> PathBuf {
-        self.0.path().join("site.toml")
-    }
-
-    /// The report with this folder's path cut out.
-    fn report(&self) -> CheckReport {
-        let mut report = check_report(Some(&self.site()));
-        let folder = format!("{}/", self.0.path().display());
-        for problem in report.problems.iter_mut().chain(&mut report.warnings) {
-            problem.file = problem.file.replace(&folder, "");
-            problem.message = problem.message.replace(&folder, "");
-        }
-        report
-    }
-}
-
-fn shipped(path: &str) -> String {
-    std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("config")
-            .join(path),
-    )
-    .expect("it is shipped")
-}
-
-#[test]
-fn the_built_in_demo_is_good() {
-    let report = check_report(None);
-    assert_eq!(report.problems, [], "{report}");
-    assert_eq!(report.warnings, [], "{report}");
-    let site = load(None, None).expect("the demo is good");
-    assert_eq!(site.scene_name, "pool");
-    assert_eq!(
-        site.species
-            .iter()
-            .map(|s| s.name.as_str())
-            .collect::<Vec<_>>(),
-        ["herring", "salmon", "shark", "trout"]
-    );
-    assert!(site.stones.len() >= 2);
-    assert!(
-        site.species
-            .iter()
-            .all(|s| s.count > 0 && s.model.vertices.len() > 100)
-    );
-    let names: Vec<_> = site
-        .description()
-        .species
-        .into_iter()
-        .map(|s| s.name)
-        .collect();
-    assert_eq!(names, ["herring", "salmon", "shark", "trout"]);
-}
-
-#[test]
-fn the_demo_from_its_file_is_the_built_in_one() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo.toml");
-    let (from_file, built_in) = (load(Some(&path), None), load(None, None));
-    let (from_file, built_in) = (
-        from_file.expect("it is good"),
-        built_in.expect("it is good"),
-    );
-    assert_eq!(from_file.file, built_in.file);
-    assert_eq!(from_file.scene, built_in.scene);
-}
-
-#[test]
-fn schemas_hold_nothing_but_the_closed_set() {
-    let schemas = schemas();
-    for name in ["site", "scene", "species", "calibration"] {
-        let schema = schemas.get(name).unwrap_or(&Value::Null);
-        assert_eq!(foreign(schema), Vec::<String>::new(), "{name}");
-        assert!(schema.get("description").is_some(), "{name}");
-    }
-}
-
-#[test]
-fn every_field_has_help() {
-    fn look(schema: &Value, path: &str, without: &mut Vec<String>) {
-        for (name, inner) in schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
-            let inner_path = format!("{path}.{name}");
-            if inner.get("description").is_none() && inner.get("const").is_none() {
-                without.push(inner_path.clone());
-            }
-            look(inner, &inner_path, without);
-        }
-        for inner in schema
-            .get("oneOf")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            look(inner, path, without);
-        }
-        for key in ["items", "additionalProperties"] {
-            if let Some(inner) = schema.get(key) {
-                look(inner, path, without);
-            }
-        }
-    }
-    let mut without = Vec::new();
-    for (name, schema) in schemas().as_object().expect("it is an object") {
-        look(schema, name, &mut without);
-    }
-    assert_eq!(without, Vec::<String>::new());
-}
+use super::{Place, shipped};
 
 /// Checks the files of a folder: each sentence must be said of them, and something only when there is one.
 #[track_caller]
@@ -408,62 +277,149 @@ fn bad_models_and_names_have_their_sentence() {
 }
 
 #[test]
-fn all_problems_of_all_files_come_at_once() {
-    let place = Place::new(&[
-        (
-            "site.toml",
-            "scene = 'pol'\n[surface]\nwidth_m = nan\nheigth_m = 3\n[vision]\nshadow_ratio = 2",
-        ),
-        ("scenes/pool.toml", "title = 3"),
-        ("species/trout.toml", "[body]\nlength_m = -1\nmass_kg = '1'"),
-    ]);
-    let report = place.report();
-    let places: Vec<(String, usize)> = report
-        .problems
-        .iter()
-        .map(|p| (p.file.clone(), p.line))
+fn every_bad_mind_has_its_sentence() {
+    let eel = |text: &str, wanted: &[&str]| {
+        let text = format!("{text}\n[look]\nlength_m = 0.3\n");
+        said(&[("site.toml", ""), ("species/eel.toml", &text)], wanted);
+    };
+    let actions = "[actions.go]\naction = 'wander'\n[actions.stop]\naction = 'wander'\n";
+    let mind = |needs: &str, wanted: &[&str]| eel(&format!("{needs}\n{actions}"), wanted);
+    let both = "actions = ['go', 'stop']";
+    mind(&format!("[standard]\n{both}"), &[]);
+    mind(
+        "[standard]\nactions = ['go']",
+        &[
+            "warning: species/eel.toml:5:10: actions.stop: no need names the action 'stop': it is never executed",
+        ],
+    );
+    mind(
+        &format!("[standard]\ntype = 'action_based'\n{both}"),
+        &["standard.type: the standard need acts in every step; its type is 'default'"],
+    );
+    mind(
+        &format!("[[needs]]\n{both}\n[[needs]]\nname = 'a'\n{both}\n[[needs]]\nname = 'a'\n{both}"),
+        &[
+            "needs[0].name: the need has no name; give it one",
+            "needs[2].name: a need named 'a' stands above already; choose another name",
+        ],
+    );
+    mind(
+        "[[needs]]\nname = 'a'\nactions = ['go', 'stop', 'go']",
+        &["needs[0].actions[2]: 'go' stands in this need twice; remove one"],
+    );
+    mind(
+        &format!("[[needs]]\nname = 'a'\ntype = 'limit_based'\n{both}"),
+        &["needs[0].limit: the need 'a' is limit_based and has no limit; add limit = "],
+    );
+    mind(
+        &format!("[[needs]]\nname = 'a'\n{both}\nlimit = {{ value = 1.0 }}"),
+        &["needs[0].limit: the need 'a' has a limit but is not limit_based; change its type"],
+    );
+    let many: String = (0..65)
+        .map(|i| format!("[[needs]]\nname = 'n{i}'\n{both}\n"))
         .collect();
-    let wanted = [
-        ("site.toml", 3),
-        ("site.toml", 4),
-        ("site.toml", 6),
-        ("scenes/pool.toml", 1),
-        ("species/trout.toml", 2),
-        ("species/trout.toml", 3),
-    ];
-    assert_eq!(places, wanted.map(|(f, l)| (f.to_owned(), l)), "{report}");
-    assert!(load(Some(&place.site()), None).is_err());
+    mind(
+        &many,
+        &["needs: 65 needs are more than the 64 that one mind may hold"],
+    );
+    let many: String = (0..65)
+        .map(|i| format!("[actions.a{i}]\naction = 'wander'\n"))
+        .collect();
+    eel(
+        &many,
+        &["actions: 65 actions are more than the 64 that one mind may hold"],
+    );
+    eel(
+        "[[needs]]\nname = 'survive'\nactions = ['flee', 'hide']\n[actions.flee]\naction = 'flee_enemy'\nflee_distance_m = 2.0\n\
+         [actions.hide]\naction = 'hide_from_enemy'\nflee_distance_m = 1.5",
+        &[
+            "actions.hide.flee_distance_m: 'hide' stands after 'flee', which flees at 2 m already, so \
+             hiding within 1.5 m never begins",
+        ],
+    );
+    eel(
+        "[[needs]]\nname = 'school'\nactions = ['school']\n[actions.school]\naction = 'flock_simple'\ncentroid = 'individual'\n\
+         centroid_radius_m = 0.5\ncohesion_m = 0.5",
+        &[
+            "actions.school.centroid_radius_m: the middle of those within 0.5 m is never 0.5 m away, so 'school' does not keep together",
+        ],
+    );
+    eel(
+        "[motion]\nmin_speed_mps = 3.0\n[perception]\nprey_sight_radius_m = 0.5",
+        &[
+            "motion.min_speed_mps: min_speed_mps = 3 is faster than cruise_mps = 0.35; lower it",
+            "perception.prey_sight_radius_m: prey_sight_radius_m = 0.5 is shorter than sight_radius_m = 1.5",
+        ],
+    );
 }
 
 #[test]
-fn own_files_stand_before_built_in_ones() {
-    let trout = shipped("species/trout.toml").replacen("mass_kg = ", "mass_kg = 7.0 #", 1);
-    let place = Place::new(&[
-        ("site.toml", "scene = 'pond'"),
-        (
-            "scenes/pond.toml",
-            "title = 'Pond'\n[population]\ntrout = 3\nherring = 2",
-        ),
-        ("species/trout.toml", &trout),
-    ]);
-    let site = load(Some(&place.site()), None).expect("all is good");
-    assert_eq!(site.scene.title, "Pond");
-    let trout = site
-        .species
-        .iter()
-        .find(|s| s.name == "trout")
-        .expect("the scene has trout");
-    assert_eq!((trout.count, trout.file.body.mass_kg), (3, 7.0));
-    assert_eq!(site.folder, place.0.path());
-    assert_eq!(
-        load(Some(&place.site()), Some("pool"))
-            .expect("it is built in")
-            .scene_name,
-        "pool"
+fn every_bad_obstacle_terrace_and_field_has_its_sentence() {
+    let scene =
+        |text: &str, wanted: &[&str]| said(&[("site.toml", ""), ("scenes/sea.toml", text)], wanted);
+    let polygon = |rest: &str| format!("[[obstacles]]\nshape = 'polygon'\n{rest}");
+    scene(&polygon(""), &[]);
+    scene(
+        &polygon("outline_m = [[0, 0], [2, 0], [2, 2], [1, 0.5], [0, 2]]"),
+        &[
+            "scenes/sea.toml:3:13: obstacles[0].outline_m: outline_m bends inwards, crosses itself or encloses nothing",
+        ],
     );
-    let problems = load(Some(&place.site()), Some("pnd")).expect_err("there is no such scene");
-    assert!(
-        problems.to_string().contains("did you mean 'pond'?"),
-        "{problems}"
+    scene(
+        &polygon("outline_m = [[0, 0], [2, 0]]\ntop_m = -2.0"),
+        &[
+            "scenes/sea.toml:3:13: obstacles[0].outline_m: outline_m has 2 corners; give 3 to 8",
+            "scenes/sea.toml:4:9: obstacles[0].top_m: top_m = -2 is not above bottom_m = -1.2",
+        ],
+    );
+    scene(
+        "[[pool.terraces]]\noutline_m = [[0, 0], [1, 1], [2, 2]]\nsurface_depth_m = 1.0\nground_depth_m = 0.5",
+        &[
+            "pool.terraces[0].outline_m: outline_m encloses no water; give at least three corners",
+            "pool.terraces[0].ground_depth_m: ground_depth_m = 0.5 is not below surface_depth_m = 1; make the terrace deeper",
+        ],
+    );
+    let field = |rest: &str| format!("[[fields]]\n{rest}");
+    scene(
+        &field(
+            "acts_on = ['koi']\nshape = { kind = 'radial', inner_radius_m = 3.0, range_m = 1.0 }",
+        ),
+        &[
+            "fields[0].acts_on[0]: there is no species or group 'koi'",
+            "; the field does not act on it",
+            "fields[0].shape.inner_radius_m: inner_radius_m = 3 is beyond range_m = 1",
+        ],
+    );
+    scene(
+        &field(
+            "center_m = [0.0, 0.0, 20000.0]\nshape = { kind = 'uniform', direction = [0, 0, 0] }",
+        ),
+        &[
+            "fields[0].center_m: the middle is too far away; give numbers up to 10000 m",
+            "fields[0].shape.direction: the current flows nowhere",
+        ],
+    );
+    scene(
+        &field("shape = { kind = 'vortex', size_m = [0.0, 1.0, 1.0] }"),
+        &[
+            "fields[0].shape.size_m: a field's size is more than 0 along x and z, and at most 1000 m",
+        ],
+    );
+    scene(
+        &field("shape = { kind = 'vortex', size_m = [900.0, 1.0, 900.0], cell_m = 0.1 }"),
+        &[
+            "fields[0].shape.cell_m: cells of 0.1 m in a field of [900.0, 1.0, 900.0] m are more than ",
+        ],
+    );
+}
+
+#[test]
+fn a_director_has_no_more_rules_than_it_may_hold() {
+    let many: String = (0..65)
+        .map(|i| format!("[[director]]\nname = 'r{i}'\nwhen = {{ condition = 'always' }}\nthen = {{ effect = 'calm' }}\n"))
+        .collect();
+    said(
+        &[("site.toml", ""), ("scenes/sea.toml", &many)],
+        &["director: 65 rules are more than the 64 that a director may hold; take some out"],
     );
 }

@@ -1,0 +1,236 @@
+//! An upright solid with a convex polygon for an outline.
+
+use glam::{Vec2, Vec3};
+
+use super::polygon;
+
+/// Most corners of an outline: solids are copied into the index of neighborhoods, so their size is fixed.
+pub const CORNERS_MAX: usize = 8;
+
+/// An upright solid: a convex polygon in floor space from one height to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prism {
+    corners: [Vec2; CORNERS_MAX],
+    count: usize,
+    low_m: f32,
+    high_m: f32,
+    center_m: Vec3,
+    bounding_radius_m: f32,
+}
+
+impl Prism {
+    /// The solid over an outline of 3 to [`CORNERS_MAX`] corners (x, z), either way round, between two heights y. `None` where
+    /// the outline encloses nothing or is not convex, or the upper height is not above the lower one.
+    pub fn new(outline: &[Vec2], low_m: f32, high_m: f32) -> Option<Self> {
+        let count = outline.len();
+        let area = polygon::signed_area(outline);
+        let is_sound = (3..=CORNERS_MAX).contains(&count)
+            && outline.iter().all(|corner| corner.is_finite())
+            && area.abs() > 1e-6
+            && high_m - low_m > 0.0
+            && (high_m - low_m).is_finite();
+        if !is_sound {
+            return None;
+        }
+        let mut corners = [Vec2::ZERO; CORNERS_MAX];
+        corners[..count].copy_from_slice(outline);
+        if area < 0.0 {
+            corners[..count].reverse();
+        }
+        let mean = corners[..count].iter().sum::<Vec2>() / count as f32;
+        let reach = corners[..count]
+            .iter()
+            .map(|corner| corner.distance(mean))
+            .fold(0.0, f32::max);
+        let prism = Self {
+            corners,
+            count,
+            low_m,
+            high_m,
+            center_m: Vec3::new(mean.x, (low_m + high_m) / 2.0, mean.y),
+            bounding_radius_m: reach.hypot((high_m - low_m) / 2.0),
+        };
+        // All corners lie within every side: convex, and once round.
+        let slack_m = reach * 1e-4;
+        let is_convex = prism.corners().iter().all(|&c| prism.sides(c).1 <= slack_m);
+        is_convex.then_some(prism)
+    }
+
+    /// Corners (x, z), from +x towards +z.
+    pub fn corners(&self) -> &[Vec2] {
+        &self.corners[..self.count]
+    }
+
+    /// Heights y of its underside and its upper side.
+    pub fn heights_m(&self) -> (f32, f32) {
+        (self.low_m, self.high_m)
+    }
+
+    /// Middle of its bounding ball.
+    pub fn center_m(&self) -> Vec3 {
+        self.center_m
+    }
+
+    /// Radius of its bounding ball.
+    pub fn bounding_radius_m(&self) -> f32 {
+        self.bounding_radius_m
+    }
+
+    /// Distance of a point from the surface; negative inside.
+    pub fn signed_distance_m(&self, point: Vec3) -> f32 {
+        let across = self.outline_distance_m(flat(point));
+        let above = self.above_m(point);
+        if across > 0.0 && above > 0.0 {
+            across.hypot(above)
+        } else {
+            across.max(above)
+        }
+    }
+
+    /// Unit vector out of the solid at a point; inside, over the nearest face.
+    pub fn outward(&self, point: Vec3) -> Vec3 {
+        let (side, depth) = self.sides(flat(point));
+        let above = self.above_m(point);
+        let up = if point.y < self.center_m.y {
+            Vec3::NEG_Y
+        } else {
+            Vec3::Y
+        };
+        if depth > 0.0 {
+            let nearest = self.nearest(flat(point));
+            let off = flat(point) - nearest;
+            let out = Vec3::new(off.x, 0.0, off.y) + up * above.max(0.0);
+            return out.normalize_or(Vec3::new(side.x, 0.0, side.y));
+        }
+        if above > depth {
+            up
+        } else {
+            Vec3::new(side.x, 0.0, side.y)
+        }
+    }
+
+    /// How far a point lies beyond the nearer of the upper and the underside; negative between them.
+    fn above_m(&self, point: Vec3) -> f32 {
+        (self.low_m - point.y).max(point.y - self.high_m)
+    }
+
+    /// Distance of a floor point from the outline; negative inside.
+    fn outline_distance_m(&self, point: Vec2) -> f32 {
+        let depth = self.sides(point).1;
+        if depth <= 0.0 {
+            return depth;
+        }
+        point.distance(self.nearest(point))
+    }
+
+    /// The side whose line the point is farthest beyond (or least within): its outward normal and how far that is.
+    fn sides(&self, point: Vec2) -> (Vec2, f32) {
+        let mut most = (Vec2::X, f32::NEG_INFINITY);
+        let corners = self.corners();
+        let mut from = corners[self.count - 1];
+        for &to in corners {
+            let normal = -(to - from).normalize_or_zero().perp();
+            let beyond = (point - from).dot(normal);
+            if normal != Vec2::ZERO && beyond > most.1 {
+                most = (normal, beyond);
+            }
+            from = to;
+        }
+        most
+    }
+
+    fn nearest(&self, point: Vec2) -> Vec2 {
+        polygon::nearest_on_outline(self.corners(), point).unwrap_or(point)
+    }
+}
+
+fn flat(point: Vec3) -> Vec2 {
+    Vec2::new(point.x, point.z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Solid;
+    use super::*;
+
+    /// A right triangle from the origin along x and z, from y = −1 to 0.
+    fn triangle() -> Prism {
+        Prism::new(&[Vec2::ZERO, Vec2::X, Vec2::Y], -1.0, 0.0).unwrap()
+    }
+
+    #[test]
+    fn distances_and_normals_of_known_points() {
+        let solid = triangle();
+        let half = 0.5f32.sqrt();
+        for (at, distance, outward) in [
+            ((0.5, -0.5, -0.3), 0.3, Vec3::NEG_Z),
+            ((1.0, -0.5, 1.0), half, Vec3::new(half, 0.0, half)),
+            ((0.2, 0.4, 0.2), 0.4, Vec3::Y),
+            ((0.2, -1.2, 0.2), 0.2, Vec3::NEG_Y),
+            ((-0.3, 0.4, 0.5), 0.5, Vec3::new(-0.6, 0.8, 0.0)),
+            ((0.1, -0.5, 0.3), -0.1, Vec3::NEG_X),
+            ((0.25, -0.05, 0.25), -0.05, Vec3::Y),
+        ] {
+            let at = Vec3::from(at);
+            assert!(
+                (solid.signed_distance_m(at) - distance).abs() < 1e-6,
+                "{at}"
+            );
+            assert!(
+                solid.outward(at).distance(outward) < 1e-5,
+                "{at}: {}",
+                solid.outward(at)
+            );
+        }
+    }
+
+    #[test]
+    fn a_rectangle_is_a_box() {
+        let corners = [(1.0, 2.0), (1.0, 3.0), (4.0, 3.0), (4.0, 2.0)].map(Vec2::from);
+        let prism = Solid::Prism(Prism::new(&corners, -2.0, -1.0).unwrap());
+        let block = Solid::Box {
+            center_m: Vec3::new(2.5, -1.5, 2.5),
+            half_m: Vec3::new(1.5, 0.5, 0.5),
+            axis: Vec2::X,
+        };
+        assert_eq!(prism.center_m(), block.center_m());
+        assert!((prism.bounding_radius_m() - block.bounding_radius_m()).abs() < 1e-6);
+        for i in 0..1000 {
+            let t = i as f32;
+            let at = block.center_m() + Vec3::new(t.sin(), (t * 1.7).cos(), (t * 2.3).sin()) * 2.5;
+            let (a, b) = (prism.signed_distance_m(at), block.signed_distance_m(at));
+            assert!((a - b).abs() < 1e-5, "{at}: {a} {b}");
+            let eye = Vec3::new(-3.0, -1.4, 2.6);
+            assert_eq!(prism.hides(eye, at, 0.1), block.hides(eye, at, 0.1), "{at}");
+        }
+    }
+
+    #[test]
+    fn only_convex_outlines_that_enclose_something_are_taken() {
+        let of = |corners: &[(f32, f32)]| {
+            let corners: Vec<Vec2> = corners.iter().map(|&c| c.into()).collect();
+            Prism::new(&corners, -1.0, 0.0)
+        };
+        assert!(
+            of(&[(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)]).is_some(),
+            "either way round"
+        );
+        assert!(of(&[(0.0, 0.0), (1.0, 0.0)]).is_none());
+        assert!(
+            of(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]).is_none(),
+            "a line"
+        );
+        let dented = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)];
+        assert!(of(&dented).is_none());
+        let star = [0, 2, 4, 1, 3].map(|i| {
+            let (sin, cos) = (i as f32 * 1.2566371).sin_cos();
+            (cos, sin)
+        });
+        assert!(of(&star).is_none());
+        assert!(of(&[(f32::NAN, 0.0), (0.0, 1.0), (1.0, 0.0)]).is_none());
+        assert!(
+            Prism::new(&[Vec2::ZERO, Vec2::X, Vec2::Y], 0.0, 0.0).is_none(),
+            "flat"
+        );
+    }
+}

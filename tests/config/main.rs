@@ -1,0 +1,197 @@
+//! Configuration as a stage: shipped files are good, and every bad one gets its sentence with file, line and column.
+
+mod sentences;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use shoal::config::schema::foreign;
+use shoal::site::{CheckReport, check_report, load, schemas};
+
+/// A folder with a site file and what lies beside it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let place = Self(tempfile::tempdir().expect("a temporary folder can be made"));
+        for (name, text) in files {
+            let path = place.0.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("it lies in the folder"))
+                .expect("the folder is writable");
+            std::fs::write(path, text).expect("the folder is writable");
+        }
+        place
+    }
+
+    fn site(&self) -> PathBuf {
+        self.0.path().join("site.toml")
+    }
+
+    /// The report with this folder's path cut out.
+    fn report(&self) -> CheckReport {
+        let mut report = check_report(Some(&self.site()));
+        let folder = format!("{}/", self.0.path().display());
+        for problem in report.problems.iter_mut().chain(&mut report.warnings) {
+            problem.file = problem.file.replace(&folder, "");
+            problem.message = problem.message.replace(&folder, "");
+        }
+        report
+    }
+}
+
+fn shipped(path: &str) -> String {
+    std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("config")
+            .join(path),
+    )
+    .expect("it is shipped")
+}
+
+#[test]
+fn the_built_in_demo_is_good() {
+    let report = check_report(None);
+    assert_eq!(report.problems, [], "{report}");
+    assert_eq!(report.warnings, [], "{report}");
+    let site = load(None, None).expect("the demo is good");
+    assert_eq!(site.scene_name, "pool");
+    assert_eq!(
+        site.species
+            .iter()
+            .map(|s| s.name.as_str())
+            .collect::<Vec<_>>(),
+        ["herring", "salmon", "shark", "trout"]
+    );
+    assert!(site.stones.len() >= 2);
+    assert!(
+        site.species
+            .iter()
+            .all(|s| s.count > 0 && s.model.vertices.len() > 100)
+    );
+    let names: Vec<_> = site
+        .description()
+        .species
+        .into_iter()
+        .map(|s| s.name)
+        .collect();
+    assert_eq!(names, ["herring", "salmon", "shark", "trout"]);
+}
+
+#[test]
+fn the_demo_from_its_file_is_the_built_in_one() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo.toml");
+    let (from_file, built_in) = (load(Some(&path), None), load(None, None));
+    let (from_file, built_in) = (
+        from_file.expect("it is good"),
+        built_in.expect("it is good"),
+    );
+    assert_eq!(from_file.file, built_in.file);
+    assert_eq!(from_file.scene, built_in.scene);
+}
+
+#[test]
+fn schemas_hold_nothing_but_the_closed_set() {
+    let schemas = schemas();
+    for name in ["site", "scene", "species", "calibration"] {
+        let schema = schemas.get(name).unwrap_or(&Value::Null);
+        assert_eq!(foreign(schema), Vec::<String>::new(), "{name}");
+        assert!(schema.get("description").is_some(), "{name}");
+    }
+}
+
+#[test]
+fn every_field_has_help() {
+    fn look(schema: &Value, path: &str, without: &mut Vec<String>) {
+        for (name, inner) in schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let inner_path = format!("{path}.{name}");
+            if inner.get("description").is_none() && inner.get("const").is_none() {
+                without.push(inner_path.clone());
+            }
+            look(inner, &inner_path, without);
+        }
+        for inner in schema
+            .get("oneOf")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            look(inner, path, without);
+        }
+        for key in ["items", "additionalProperties"] {
+            if let Some(inner) = schema.get(key) {
+                look(inner, path, without);
+            }
+        }
+    }
+    let mut without = Vec::new();
+    for (name, schema) in schemas().as_object().expect("it is an object") {
+        look(schema, name, &mut without);
+    }
+    assert_eq!(without, Vec::<String>::new());
+}
+
+#[test]
+fn all_problems_of_all_files_come_at_once() {
+    let place = Place::new(&[
+        (
+            "site.toml",
+            "scene = 'pol'\n[surface]\nwidth_m = nan\nheigth_m = 3\n[vision]\nshadow_ratio = 2",
+        ),
+        ("scenes/pool.toml", "title = 3"),
+        ("species/trout.toml", "[body]\nlength_m = -1\nmass_kg = '1'"),
+    ]);
+    let report = place.report();
+    let places: Vec<(String, usize)> = report
+        .problems
+        .iter()
+        .map(|p| (p.file.clone(), p.line))
+        .collect();
+    let wanted = [
+        ("site.toml", 3),
+        ("site.toml", 4),
+        ("site.toml", 6),
+        ("scenes/pool.toml", 1),
+        ("species/trout.toml", 2),
+        ("species/trout.toml", 3),
+    ];
+    assert_eq!(places, wanted.map(|(f, l)| (f.to_owned(), l)), "{report}");
+    assert!(load(Some(&place.site()), None).is_err());
+}
+
+#[test]
+fn own_files_stand_before_built_in_ones() {
+    let trout = shipped("species/trout.toml").replacen("mass_kg = ", "mass_kg = 7.0 #", 1);
+    let place = Place::new(&[
+        ("site.toml", "scene = 'pond'"),
+        (
+            "scenes/pond.toml",
+            "title = 'Pond'\n[population]\ntrout = 3\nherring = 2",
+        ),
+        ("species/trout.toml", &trout),
+    ]);
+    let site = load(Some(&place.site()), None).expect("all is good");
+    assert_eq!(site.scene.title, "Pond");
+    let trout = site
+        .species
+        .iter()
+        .find(|s| s.name == "trout")
+        .expect("the scene has trout");
+    assert_eq!((trout.count, trout.file.body.mass_kg), (3, 7.0));
+    assert_eq!(site.folder, place.0.path());
+    assert_eq!(
+        load(Some(&place.site()), Some("pool"))
+            .expect("it is built in")
+            .scene_name,
+        "pool"
+    );
+    let problems = load(Some(&place.site()), Some("pnd")).expect_err("there is no such scene");
+    assert!(
+        problems.to_string().contains("did you mean 'pond'?"),
+        "{problems}"
+    );
+}
