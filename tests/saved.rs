@@ -326,7 +326,7 @@ static FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
 });
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_ways_are_refused_or_lived_with(

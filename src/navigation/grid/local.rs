@@ -424,6 +424,9 @@ mod tests {
             !grid.sees(Vec2::new(-0.5, 1.5), Vec2::new(1.5, -0.5)),
             "over a corner"
         );
+        // It touches the blocked cell in one point: the cells beside that corner are not both free.
+        assert!(!grid.sees(Vec2::new(-0.5, 0.5), Vec2::new(0.5, -0.5)));
+        assert!(grid.sees(Vec2::new(-0.5, 0.5), Vec2::new(-0.5, -0.5)));
         assert!(grid.sees(Vec2::new(-0.5, 1.5), Vec2::new(-0.5, 1.5)));
         assert!(
             !grid.sees(Vec2::new(0.0, -9.0), Vec2::new(0.0, 2.0)),
