@@ -398,6 +398,7 @@ fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
         calibration: None,
         surface: Surface::default(),
         vision: VisionParams::default(),
+        drift_max_m: 0.03,
         out: out.to_owned(),
         debug: None,
     };

@@ -130,6 +130,7 @@ fn track_command(arguments: TrackArguments) -> anyhow::Result<ExitCode> {
         calibration: named.or(site.calibration),
         surface: site.file.surface,
         vision: site.file.vision,
+        drift_max_m: site.file.calibration.drift_max_m,
         out: arguments.out,
         debug: arguments.debug,
     };

@@ -14,6 +14,7 @@ use crate::geometry::{FloorFromCamera, Surface};
 use crate::vision::{FloorView, Light, Vision, VisionParams};
 
 use super::lines::LinesOut;
+use super::live::drifting::DriftRounds;
 use super::observe::track_line;
 use super::tell;
 
@@ -43,6 +44,8 @@ pub struct TrackOptions {
     pub surface: Surface,
     /// How shadows are found and followed.
     pub vision: VisionParams,
+    /// A calibrated floor that is seen farther from its place than this, meters, is told: the camera was knocked.
+    pub drift_max_m: f64,
     /// Where the lines go; `-` is standard output.
     pub out: PathBuf,
     /// Folder that pictures of every stage go to, a set for each second of the source.
@@ -95,7 +98,8 @@ fn run(
     let mut vision = None;
     let (mut started, mut told) = (Instant::now(), Instant::now());
     let mut tally = Tally::default();
-    let mut drifted = None;
+    let mut drift = DriftRounds::of(options.calibration.as_ref());
+    let mut levels = Vec::new();
     let mut next_views_secs = f64::NEG_INFINITY;
     let opened = Instant::now();
     while !stop.load(Ordering::Relaxed) {
@@ -142,11 +146,9 @@ fn run(
             .map(|s| s.id)
             .fold(tally.highest_id, u32::max);
         out.write(&line)?;
-        let moved = vision.drift();
-        if moved.is_some() && drifted.is_none() {
-            tell(&moved.map_or_else(String::new, |drift| format!("warning: {drift}")));
+        if let Some(calibration) = &options.calibration {
+            drift.observe(&frame, calibration, &mut levels, options.drift_max_m);
         }
-        drifted = moved;
         tally.light_changes += u64::from(vision.light() == Light::Changed);
         if told.elapsed() >= PROGRESS_EVERY {
             told = Instant::now();

@@ -82,11 +82,6 @@ impl Background {
         self.age_secs = 0.0;
     }
 
-    /// Whether the learning phase is over.
-    pub(super) fn is_learned(&self, params: &VisionParams) -> bool {
-        self.age_secs >= params.learn_secs
-    }
-
     /// Brightness of the whole picture against the model.
     pub(super) fn gain(&self) -> f32 {
         self.gain

@@ -234,7 +234,7 @@ impl GroupFinder {
             ..members.pop()?
         };
         let apart = |m: &Member| m.at_m.distance(found.at_m) > UNKNOWN_APART_M;
-        (alone_m2 > UNKNOWN_M2 && members.iter().all(apart)).then_some(found)
+        (alone_m2 > UNKNOWN_M2 * members.len() as f32 && members.iter().all(apart)).then_some(found)
     }
 
     /// Where one more would explain most of what nobody explains.

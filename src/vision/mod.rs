@@ -16,12 +16,11 @@ mod observe;
 mod outline;
 pub mod params;
 mod profile;
-mod shift;
 mod tracks;
 pub mod view;
 
 pub use debug::DebugViews;
-pub use observe::{Drift, Light, Vision};
+pub use observe::{Light, Vision};
 pub use outline::MAX_CORNERS;
 pub use params::{TrackingParams, VisionParams};
 pub use tracks::Track;

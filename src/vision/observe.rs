@@ -2,8 +2,6 @@
 
 use std::mem;
 
-use glam::Vec2;
-
 use crate::camera::{Frame, Luma};
 
 use super::VisionParams;
@@ -12,7 +10,6 @@ use super::bits::BitMask;
 use super::blobs::{BlobFinder, Scene};
 use super::debug::{self, DebugViews};
 use super::foot::FootFinder;
-use super::shift::ShiftFinder;
 use super::tracks::{Sight, Track, Tracker};
 use super::view::{FloorTable, FloorView};
 
@@ -30,28 +27,6 @@ pub enum Light {
     Steady,
     /// Most of the picture changed at once: tracks are held until it is as before, or learned anew.
     Changed,
-}
-
-/// A picture that is no longer where it was.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drift {
-    /// From where floor was seen to where it is seen now.
-    pub shift_px: Vec2,
-    /// The same on the floor in the picture's middle, meters.
-    pub about_m: f32,
-}
-
-impl std::fmt::Display for Drift {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the camera's picture has moved by {:.1}, {:.1} pixels (about {:.0} mm on the floor) since the floor was \
-             learned: put the camera back, or calibrate anew",
-            self.shift_px.x,
-            self.shift_px.y,
-            1000.0 * self.about_m
-        )
-    }
 }
 
 /// Turns frames into tracks. Keeps its memory: a steady frame allocates nothing.
@@ -79,9 +54,6 @@ struct Stage {
     occupied: BitMask,
     scratch: BitMask,
     blobs: BlobFinder,
-    shift: ShiftFinder,
-    /// Width of floor that a pixel in the middle of the picture sees.
-    pixel_m: f32,
 }
 
 impl Vision {
@@ -108,15 +80,6 @@ impl Vision {
         } else {
             Light::Steady
         }
-    }
-
-    /// How far the picture has moved since the floor was first learned, if it did so by more than
-    /// `drift_alarm_m`: the camera was knocked, and what the calibration says of the floor is wrong.
-    pub fn drift(&self) -> Option<Drift> {
-        let stage = self.stage.as_ref()?;
-        let shift_px = stage.shift.shift_px()?;
-        let about_m = shift_px.length() * stage.pixel_m;
-        (about_m > self.params.drift_alarm_m).then_some(Drift { shift_px, about_m })
     }
 
     /// Where the last frame was darker than the floor, cleaned: writes a value for every pixel, row-major, and returns the
@@ -230,10 +193,6 @@ impl Vision {
             surface: &self.view.surface,
         };
         self.tracker.update(&sight);
-        if stage.background.is_learned(&self.params) {
-            let floor = stage.background.levels();
-            stage.shift.watch(floor, stage.width);
-        }
         for &blob in self.tracker.scenery() {
             for row in stage.blobs.rows(&stage.blobs.blobs()[blob]) {
                 let rim_px = self.params.grow_px as usize;
@@ -255,8 +214,6 @@ impl Stage {
             occupied: BitMask::new(width, height),
             scratch: BitMask::new(width, height),
             blobs: BlobFinder::default(),
-            shift: ShiftFinder::default(),
-            pixel_m: floor.areas_m2()[(height / 2) * width + width / 2].sqrt(),
             floor,
         }
     }

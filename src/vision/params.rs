@@ -51,9 +51,6 @@ pub struct VisionParams {
     /// Who came by walking is never taken for a thing, however long they stand.
     #[schemars(range(min = 1.0, max = 86400.0))]
     pub scenery_secs: f32,
-    /// A picture that has moved by more than this on the floor is an alarm: the camera was knocked.
-    #[schemars(range(min = 0.005, max = 10.0))]
-    pub drift_alarm_m: f32,
     /// Following visitors.
     pub tracking: TrackingParams,
 }
@@ -75,7 +72,6 @@ impl Default for VisionParams {
             light_change_share: 0.6,
             relearn_secs: 1.5,
             scenery_secs: 120.0,
-            drift_alarm_m: 0.03,
             tracking: TrackingParams::default(),
         }
     }

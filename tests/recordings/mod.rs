@@ -193,6 +193,7 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
             ..Surface::default()
         },
         vision: VisionParams::default(),
+        drift_max_m: 0.03,
         out: out.clone(),
         debug: None,
     };

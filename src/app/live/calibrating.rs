@@ -438,27 +438,9 @@ impl Calibrating {
 
     /// Looks for the next mark of the floor, if it is time.
     fn watch_drift(&mut self, frame: &Frame) {
-        let size = (frame.width_px, frame.height_px);
         let Some(current) = &self.current else { return };
-        if (current.picture.width_px, current.picture.height_px) != size
-            || !self.drift.is_due(frame.time_secs)
-        {
-            return;
-        }
-        frame.luma.write_eight_bit(&mut self.levels);
-        let picture = FloorPicture {
-            levels: &self.levels,
-            width_px: frame.width_px as usize,
-        };
-        if let Ok(map) = current.floor_from_camera(size.0, size.1)
-            && self.drift.needs_marks()
-        {
-            // They are as good as the camera's place is now.
-            self.drift
-                .watch(&texture_marks(&picture, &map, |_| true), &map);
-            return;
-        }
-        if self.drift.look(&picture, self.limits.drift_max_m) {
+        let allowed_m = self.limits.drift_max_m;
+        if (self.drift).observe(frame, current, &mut self.levels, allowed_m) {
             lock(&self.status).drift = self.drift.status();
         }
     }

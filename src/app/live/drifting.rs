@@ -3,21 +3,21 @@
 //! In: frames, a mark at a time. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and one when
 //! nothing can be told any more. Must not: find marks; [`crate::calibration`] does.
 
-use crate::calibration::{Calibration, DriftWatch, FloorPicture, TextureMark};
+use crate::calibration::{Calibration, DriftWatch, FloorPicture, texture_marks};
+use crate::camera::Frame;
 use crate::control::DriftStatus;
-use crate::geometry::FloorFromCamera;
 
 use super::supervise::Trouble;
 
 /// A round over all marks of the floor is spread over about so long.
-const ROUND_SECS: f64 = 5.0;
+const ROUND_SECS: f64 = 3.0;
 /// A calibration that was made without a picture is given its marks so long after the first frame.
-const FIRST_MARKS_SECS: f64 = 5.0;
+const FIRST_MARKS_SECS: f64 = 3.0;
 /// And a floor on which none were found is looked at again after so long.
 const BARE_SECS: f64 = 60.0;
 /// A drift is told when so many rounds in a row say so, and that nothing can be told after so many.
 const ROUNDS_ABOVE: u32 = 2;
-const ROUNDS_LOST: u32 = 12;
+const ROUNDS_LOST: u32 = 20;
 /// A change this large from one round to the next is sudden, whatever is allowed in the long run.
 const SUDDEN_PX: f64 = 2.0;
 
@@ -57,22 +57,42 @@ impl DriftRounds {
         self.status
     }
 
-    /// Whether there is nothing to watch yet.
-    pub fn needs_marks(&self) -> bool {
-        self.watch.is_none()
-    }
-
-    /// Watches these marks; too few are none.
-    pub fn watch(&mut self, marks: &[TextureMark], map: &FloorFromCamera) {
-        self.watch = DriftWatch::new(marks, map);
-        if self.watch.is_none() {
-            // Looking for marks all over the picture takes its time; a bare floor is not asked again and again.
-            self.next_secs = self.next_secs.map(|due_secs| due_secs + BARE_SECS);
+    /// Takes a frame in, and looks for one mark of the floor if it is time; true when a round is over, and [`Self::status`]
+    /// is new. `levels` is memory for the picture.
+    ///
+    /// A calibration without marks is given those of this floor, which are as good as the camera's place is now.
+    pub fn observe(
+        &mut self,
+        frame: &Frame,
+        calibration: &Calibration,
+        levels: &mut Vec<u8>,
+        allowed_m: f64,
+    ) -> bool {
+        let size = (frame.width_px, frame.height_px);
+        let calibrated = calibration.picture;
+        if (calibrated.width_px, calibrated.height_px) != size || !self.is_due(frame.time_secs) {
+            return false;
         }
+        frame.luma.write_eight_bit(levels);
+        let picture = FloorPicture {
+            levels,
+            width_px: frame.width_px as usize,
+        };
+        if self.watch.is_none()
+            && let Ok(map) = calibration.floor_from_camera(size.0, size.1)
+        {
+            self.watch = DriftWatch::new(&texture_marks(&picture, &map, |_| true), &map);
+            if self.watch.is_none() {
+                // Looking for marks all over the picture takes its time; a bare floor is not asked again and again.
+                self.next_secs = self.next_secs.map(|due_secs| due_secs + BARE_SECS);
+            }
+            return false;
+        }
+        self.look(&picture, allowed_m)
     }
 
     /// Whether it is time for the next mark.
-    pub fn is_due(&mut self, time_secs: f64) -> bool {
+    fn is_due(&mut self, time_secs: f64) -> bool {
         let first_secs = match self.watch {
             Some(_) => time_secs,
             None => time_secs + FIRST_MARKS_SECS,
@@ -86,8 +106,7 @@ impl DriftRounds {
         true
     }
 
-    /// Looks for one mark; true when a round is over, and [`Self::status`] is new.
-    pub fn look(&mut self, picture: &FloorPicture<'_>, allowed_m: f64) -> bool {
+    fn look(&mut self, picture: &FloorPicture<'_>, allowed_m: f64) -> bool {
         let Some(round) = self.watch.as_mut().and_then(|w| w.look(picture)) else {
             return false;
         };
@@ -118,7 +137,7 @@ impl DriftRounds {
         let is_alarm = self.above >= ROUNDS_ABOVE;
         if is_alarm {
             self.trouble.happened(&format!(
-                "the camera has moved: the floor is seen {:.0} mm ({:.1} px) from where it was calibrated, {:.0} mm are allowed; \
+                "drift: the camera has moved: the floor is seen {:.0} mm ({:.1} px) from where it was calibrated, {:.0} mm are allowed; \
                  calibrate anew",
                 drift.shift_m * 1e3,
                 drift.shift_px,

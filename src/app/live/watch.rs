@@ -57,7 +57,6 @@ impl Watching {
         let mut arrival = Arrival::default();
         let mut sighting = Sighting::default();
         let mut last_frame: Option<Instant> = None;
-        let mut drifted = false;
         while pulse.goes_on() {
             if self.calibrating.obey() {
                 // The floor lies elsewhere in the picture from now on.
@@ -99,13 +98,6 @@ impl Watching {
             let tracks = vision.observe(frame);
             observe_tracks(frame.time_secs, tracks, &mut sighting.observation);
             look_ahead(&mut sighting.observation, self.latency_secs);
-            let drift = vision.drift();
-            match drift {
-                Some(drift) if !drifted => tracing::warn!("{drift}"),
-                None if drifted => tracing::info!("the camera sees the floor where it was learned"),
-                _ => {}
-            }
-            drifted = drift.is_some();
             sighting.arrived = Some(arrival.at);
             last_frame = Some(arrival.at);
             self.sightings.put(&mut sighting);
