@@ -277,5 +277,7 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     // Near the ground little sky is seen.
     let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), 1.0, KIND > 0u);
     let sky = (0.35 + 0.65 * dot(normal, frame.up.xyz)) * mix(0.35, 1.0, over);
-    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, 0.08)), 1.0);
+    // From below a stone's dark side is seen, and what the ground throws back onto it.
+    let least = select(0.08, 0.42, KIND == 2u);
+    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
 }

@@ -102,8 +102,7 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
     light += frame.sun_color.xyz * (frame.sun.w * frame.sky_color.w * 0.9 * exp(-dot(off, off)));
     // Foam gathers where a foot breaks the surface.
-    let edge = water.w * (1.0 - water.w) * 4.0;
-    let foam = smoothstep(0.45, 1.3, edge * (0.15 + 1.6 * ripples.z)) * frame.time.z;
+    let foam = smoothstep(0.45, 1.3, water.w * (0.15 + 1.6 * ripples.z)) * frame.time.z;
     return mix(light, 0.85 * frame.sky_color.xyz + 0.6 * frame.sun_color.xyz, foam);
 }
 

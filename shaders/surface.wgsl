@@ -11,10 +11,11 @@ const UNIT = 4096.0;
 // is kept low for the eye's sake, and the net must still form. Tuned by eye.
 const FOCUS_M = 0.95;
 
-fn height(x: i32, z: i32) -> f32 {
+// Height, and presence of shadows.
+fn cell_at(x: i32, z: i32) -> vec2<f32> {
     let columns = i32(frame.field.w);
     let rows = i32(frame.steps.w);
-    return field[clamp(z, 0, rows - 1) * columns + clamp(x, 0, columns - 1)].x;
+    return field[clamp(z, 0, rows - 1) * columns + clamp(x, 0, columns - 1)].xz;
 }
 
 // Cells along x that one thread works out: the swell turns on from cell to cell without new cosines.
@@ -52,7 +53,11 @@ fn bend_cell(cell: vec2<u32>, swell: vec2<f32>) {
     let columns = i32(frame.field.w);
     let rows = i32(frame.steps.w);
     let place = (vec2<f32>(cell) + 0.5) * frame.field.z - frame.field.xy;
-    let rings = vec2<f32>(height(x + 1, z) - height(x - 1, z), height(x, z + 1) - height(x, z - 1)) / (2.0 * frame.field.z);
+    let along = cell_at(x + 1, z) - cell_at(x - 1, z);
+    let across = cell_at(x, z + 1) - cell_at(x, z - 1);
+    let rings = vec2<f32>(along.x, across.x) / (2.0 * frame.field.z);
+    // Where a shadow begins: at its rim only, however small it is and however fast it moves.
+    let rim = clamp(2.0 * length(vec2<f32>(along.y, across.y)), 0.0, 1.0);
     let here = field[z * columns + x];
     // Around somebody who stands still the swell lies down too.
     let slope = swell * (1.0 - 0.5 * here.z) + rings;
@@ -60,7 +65,7 @@ fn bend_cell(cell: vec2<u32>, swell: vec2<f32>) {
     let sky = place * 1.3 + slope * 9.0 + vec2<f32>(frame.time.x * 0.02, 3.0);
     let clouds = 0.5 + 0.25 * (sin(sky.x + 0.7 * sky.y) + sin(1.31 * sky.y - 0.4 * sky.x));
     // What the eye sees of a slope: steep ones are broken by wavelets. Below a quarter, so it fits into 0..1.
-    textureStore(slopes, vec2<i32>(x, z), vec4<f32>(slope / (1.0 + 4.0 * length(slope)) * 2.0 + 128.0 / 255.0, clouds, here.z));
+    textureStore(slopes, vec2<i32>(x, z), vec4<f32>(slope / (1.0 + 4.0 * length(slope)) * 2.0 + 128.0 / 255.0, clouds, rim));
 
     let steep = swell + rings / (1.0 + 4.0 * length(rings));
     let moved = vec2<f32>(cell) - steep * FOCUS_M / frame.field.z;

@@ -13,6 +13,7 @@ use shoal::render::{Model, ModelProblem};
 #[path = "../models/generator"]
 mod generator {
     mod clips;
+    mod drifter;
     mod fish;
     mod glb;
     mod mesh;
@@ -175,10 +176,14 @@ fn a_double_sided_material_is_seen_from_behind_too() {
 /// What is closed looks out: the volume under its triangles is positive.
 #[test]
 fn shipped_bodies_look_out() {
-    for name in FISH
-        .into_iter()
-        .chain(["rock_round", "rock_flat", "log", "slab"])
-    {
+    for name in FISH.into_iter().chain([
+        "rock_round",
+        "rock_flat",
+        "log",
+        "slab",
+        "molecule",
+        "copepod",
+    ]) {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
         for indices in [&model.indices, &model.light] {
             let volume: f32 = indices

@@ -15,6 +15,17 @@ pub(super) struct Joint {
     pub place: Vec3,
 }
 
+/// What a mesh is colored with.
+pub(super) enum Paint<'a> {
+    /// One linear color.
+    Plain([f64; 3]),
+    /// A picture, PNG.
+    Skin(&'a [u8]),
+}
+
+/// What the shader paints over.
+pub(super) const WHITE: Paint<'static> = Paint::Plain([1.0; 3]);
+
 #[derive(Default)]
 struct Binary {
     bytes: Vec<u8>,
@@ -110,7 +121,7 @@ pub(super) fn write(
     meshes: &[&Mesh],
     joints: &[Joint],
     clips: &[Clip],
-    png: Option<&[u8]>,
+    paint: &Paint<'_>,
 ) -> Vec<u8> {
     let mut binary = Binary::default();
     let names = [name.to_owned(), format!("{name}_light")];
@@ -125,7 +136,10 @@ pub(super) fn write(
         "scene": 0,
         "meshes": written,
     });
-    if let Some(png) = png {
+    if let Paint::Plain([red, green, blue]) = paint {
+        material["pbrMetallicRoughness"]["baseColorFactor"] = json!([red, green, blue, 1.0]);
+    }
+    if let Paint::Skin(png) = paint {
         let view = binary.view(png);
         material["pbrMetallicRoughness"]["baseColorTexture"] = json!({"index": 0});
         root["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
@@ -142,7 +156,11 @@ pub(super) fn write(
     };
     if meshes.len() > 1 {
         roots.push(nodes.len());
-        nodes.push(json!({"name": names[1], "mesh": 1, "skin": 0}));
+        let mut light = json!({"name": names[1], "mesh": 1});
+        if !joints.is_empty() {
+            light["skin"] = json!(0);
+        }
+        nodes.push(light);
     }
     root["scenes"] = json!([{"nodes": roots}]);
     root["nodes"] = json!(nodes);

@@ -59,7 +59,7 @@ pub(super) fn build(seed: u32) -> Mesh {
     mesh
 }
 
-fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
+pub(super) fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let t = (1.0 + 5.0f32.sqrt()) / 2.0;
     let points = [
         [-1.0, t, 0.0],
@@ -101,7 +101,7 @@ fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (points.to_vec(), triangles.to_vec())
 }
 
-fn divide(points: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+pub(super) fn divide(points: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let mut points = points.to_vec();
     let mut halves = std::collections::BTreeMap::<(u32, u32), u32>::new();
     let mut half = |a: u32, b: u32| {

@@ -8,8 +8,10 @@
 use glam::Vec3;
 
 use super::clips::{self, Swim};
+use super::drifter;
 use super::fish::{self, Fin, HEAD_S, PECTORAL, ROOT_S, Section, Shape, TAIL_S};
-use super::glb::{self, Joint};
+use super::glb::{self, Joint, Paint, WHITE};
+use super::mesh::Mesh;
 use super::paint::{self, Skin, Spots};
 use super::rock;
 use super::still;
@@ -34,7 +36,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
                     &[&full, &light],
                     &joints,
                     &clips::all(&swim),
-                    Some(&paint::png(&skin)),
+                    &Paint::Skin(&paint::png(&skin)),
                 ),
             )
         })
@@ -42,7 +44,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     for (name, seed) in [("rock_round", 1), ("rock_flat", 2)] {
         models.push((
             name,
-            glb::write(name, &[&rock::build(seed)], &[], &[], None),
+            glb::write(name, &[&rock::build(seed)], &[], &[], &WHITE),
         ));
     }
     for (name, mesh) in [
@@ -50,7 +52,19 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("slab", still::slab()),
         ("weed", still::weed()),
     ] {
-        models.push((name, glb::write(name, &[&mesh], &[], &[], None)));
+        models.push((name, glb::write(name, &[&mesh], &[], &[], &WHITE)));
+    }
+    for (name, build, color) in [
+        (
+            "molecule",
+            drifter::molecule as fn(usize) -> Mesh,
+            [0.90, 0.62, 0.07],
+        ),
+        ("copepod", drifter::copepod, [0.55, 0.90, 0.80]),
+    ] {
+        let (full, light) = (build(2), build(1));
+        let bytes = glb::write(name, &[&full, &light], &[], &[], &Paint::Plain(color));
+        models.push((name, bytes));
     }
     models
 }

@@ -63,6 +63,9 @@ pub enum Pattern {
     Rulers,
 }
 
+/// Lines of words that are looked through for room beside a fish.
+const ROWS_AROUND: u8 = 24;
+
 /// Triangles of marks.
 #[derive(Debug, Default)]
 pub struct Overlay {
@@ -71,6 +74,8 @@ pub struct Overlay {
     surface: Surface,
     /// Width of lines.
     line_m: f32,
+    /// Rectangles that words at fish fill, low and high corner.
+    taken: Vec<[Vec2; 2]>,
 }
 
 impl Overlay {
@@ -261,6 +266,7 @@ impl Overlay {
     /// Adds marks: words at fish, forces as arrows with their names.
     pub fn annotations(&mut self, marks: &[Annotation]) {
         let height_m = 0.016 * self.surface.width_m;
+        self.taken.clear();
         for mark in marks {
             let color = match mark.layer {
                 Layer::Mind => [1.0, 0.95, 0.75, 1.0],
@@ -276,12 +282,11 @@ impl Overlay {
             match mark.shape {
                 Shape::Point(at) => {
                     let at = self.surface.floor_from_world(at);
-                    self.words(
-                        at + Vec2::splat(0.5 * height_m),
-                        height_m,
-                        &mark.text,
-                        color,
-                    );
+                    let room = self.room(at, height_m, &mark.text);
+                    if room.distance(at) > 2.0 * height_m {
+                        self.line(at, room, [color[0], color[1], color[2], 0.5]);
+                    }
+                    self.words(room, height_m, &mark.text, color);
                 }
                 Shape::Arrow { from_m, to_m } => {
                     let (from, to) = (
@@ -295,6 +300,32 @@ impl Overlay {
                 }
             }
         }
+    }
+
+    /// Where words about a place find room: beside it, within the surface, below or above what was written before.
+    fn room(&mut self, at: Vec2, height_m: f32, text: &str) -> Vec2 {
+        let size = Vec2::new(
+            text.chars().count() as f32 * height_m * letters::width(),
+            height_m,
+        ) + Vec2::splat(0.3 * height_m);
+        let half = self.surface.half_extent_m();
+        let within = |low: Vec2| low.min(half - size).max(-half);
+        let first = at + Vec2::splat(0.5 * height_m);
+        let is_free = |low: Vec2| {
+            let high = low + size;
+            let over = |[a, b]: &[Vec2; 2]| low.cmplt(*b).all() && high.cmpgt(*a).all();
+            !self.taken.iter().any(over)
+        };
+        let room = (0..ROWS_AROUND)
+            .map(|i| {
+                // Below and above in turn, ever farther.
+                let rows = f32::from(i.div_ceil(2)) * if i % 2 == 0 { -1.0 } else { 1.0 };
+                within(first + Vec2::Y * rows * size.y)
+            })
+            .find(|&low| is_free(low))
+            .unwrap_or(within(first));
+        self.taken.push([room, room + size]);
+        room
     }
 
     /// Adds a pattern over a dark picture.
@@ -447,6 +478,26 @@ impl Overlay {
 mod tests {
     use super::*;
     use crate::render::projector::OutputParams;
+
+    #[test]
+    fn words_at_fish_keep_clear_of_each_other_and_inside() {
+        let mut overlay = overlay();
+        let half = overlay.surface.half_extent_m();
+        let mark = |x: f32| Annotation {
+            layer: Layer::Mind,
+            shape: Shape::Point(Vec3::new(x, 0.0, 0.2)),
+            text: "school: flock".to_owned(),
+        };
+        let marks: Vec<_> = (0..12).map(|i| mark(half.x - 0.02 * i as f32)).collect();
+        overlay.annotations(&marks);
+        assert_eq!(overlay.taken.len(), marks.len());
+        for (i, [low, high]) in overlay.taken.iter().enumerate() {
+            assert!(low.abs().cmple(half).all() && high.abs().cmple(half).all());
+            for [a, b] in &overlay.taken[i + 1..] {
+                assert!(!(low.cmplt(*b).all() && high.cmpgt(*a).all()), "{low} {a}");
+            }
+        }
+    }
 
     fn overlay() -> Overlay {
         let mut overlay = Overlay::default();

@@ -130,7 +130,7 @@ impl Default for Tint {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesLook {
-    /// Name of the model: one that is shipped (`shark`, `salmon`, `trout`, `herring`) or the path of a `.glb` beside the site file.
+    /// Name of the model: one that is shipped (`shark`, `salmon`, `trout`, `herring`, `copepod`, `molecule`) or the path of a `.glb` beside the site file.
     pub model: String,
     /// Length of a typical individual from nose to tail.
     #[schemars(range(min = 0.01, max = 20.0))]

@@ -5,6 +5,10 @@ pub(super) const SITE: &str = include_str!("../../config/demo.toml");
 
 /// Scenes by name.
 pub(super) const SCENES: &[(&str, &str)] = &[
+    (
+        "aquarium",
+        include_str!("../../config/scenes/aquarium.toml"),
+    ),
     ("lagoon", include_str!("../../config/scenes/lagoon.toml")),
     (
         "molecules",

@@ -162,9 +162,11 @@ pub enum ModelProblem {
     Damaged(String),
 }
 
-/// The fish that ship with the program, by name.
+/// The fish, and what drifts like them, that ship with the program, by name.
 pub const SHIPPED: &[(&str, &[u8])] = &[
+    ("copepod", include_bytes!("../../../models/copepod.glb")),
     ("herring", include_bytes!("../../../models/herring.glb")),
+    ("molecule", include_bytes!("../../../models/molecule.glb")),
     ("salmon", include_bytes!("../../../models/salmon.glb")),
     ("shark", include_bytes!("../../../models/shark.glb")),
     ("trout", include_bytes!("../../../models/trout.glb")),

@@ -1,0 +1,75 @@
+//! What drifts and is no fish: a molecule of three balls, and a copepod with its long feelers.
+
+use glam::{Vec2, Vec3};
+
+use super::mesh::{Mesh, Vertex};
+use super::rock::{divide, icosahedron};
+
+fn rigid(position: Vec3) -> Vertex {
+    Vertex {
+        position,
+        normal: Vec3::Y,
+        uv: Vec2::ZERO,
+        joints: [0, 0],
+        weight: 255,
+    }
+}
+
+/// Adds a ball whose points go through `shape`, divided so often.
+fn ball(mesh: &mut Mesh, divisions: usize, shape: impl Fn(Vec3) -> Vec3) {
+    let (mut points, mut triangles) = icosahedron();
+    for _ in 0..divisions {
+        (points, triangles) = divide(&points, &triangles);
+    }
+    let first = mesh.vertices.len() as u32;
+    mesh.vertices
+        .extend(points.into_iter().map(|p| rigid(shape(p))));
+    mesh.indices
+        .extend(triangles.into_iter().flatten().map(|i| first + i));
+}
+
+/// A large ball and two small ones that it holds, bent as in water; 1 long along z.
+pub(super) fn molecule(divisions: usize) -> Mesh {
+    let mut mesh = Mesh::default();
+    for (center, radius) in [
+        (Vec3::new(0.0, 0.0, -0.20), 0.30),
+        (Vec3::new(0.27, 0.0, 0.29), 0.21),
+        (Vec3::new(-0.27, 0.0, 0.29), 0.21),
+    ] {
+        ball(&mut mesh, divisions, |p| center + radius * p);
+    }
+    mesh.smooth_normals();
+    mesh
+}
+
+/// A drop with a forked tail and two feelers that reach wide; 1 long along z.
+pub(super) fn copepod(divisions: usize) -> Mesh {
+    let mut mesh = Mesh::default();
+    ball(&mut mesh, divisions, |p| {
+        let slim = 0.65 + 0.35 * p.z;
+        Vec3::new(0.17 * p.x * slim, 0.14 * p.y * slim, 0.14 + 0.36 * p.z)
+    });
+    mesh.smooth_normals();
+    let flat = mesh.indices.len();
+    for side in [1.0, -1.0] {
+        let feeler = [
+            Vec3::new(0.05, 0.0, 0.42),
+            Vec3::new(0.32, 0.02, 0.36),
+            Vec3::new(0.55, 0.0, 0.08),
+        ];
+        let tail = [
+            Vec3::new(0.01, 0.0, -0.16),
+            Vec3::new(0.05, 0.0, -0.30),
+            Vec3::new(0.14, 0.0, -0.5),
+        ];
+        for (line, width) in [(feeler, 0.022), (tail, 0.03)] {
+            mesh.sheet(line.len(), 2, |row, column| {
+                let across = (column as f32 - 0.5) * width * (1.2 - 0.5 * row as f32);
+                let at = line[row] + Vec3::new(0.3 * across, 0.0, across);
+                rigid(Vec3::new(side * at.x, at.y, at.z))
+            });
+        }
+    }
+    mesh.both_sides(flat);
+    mesh
+}
