@@ -156,11 +156,9 @@ impl Renderer {
         let grow = |label, usage, bytes| Growing::new(device, label, usage, bytes);
         let instances = grow("instances", BufferUsages::STORAGE, 4096);
         let joints = grow("joints", BufferUsages::STORAGE, 65536);
-        let stones = if stones.len() < STILL_MODELS {
-            StillLife::default()
-        } else {
-            StillLife::new(&rocks, &surface, &look, &scenery)
-        };
+        let has_stones = stones.len() >= STILL_MODELS;
+        let lie = || StillLife::new(&rocks, &surface, &look, &scenery);
+        let stones = has_stones.then(lie).unwrap_or_default();
         let frame = frame::still_frame(&look, &surface, &scenery);
         let groups = Groups::new(&Given {
             device,
