@@ -286,16 +286,40 @@ fn has_adapter() -> bool {
 
 const SYNTHETIC: [&str; 2] = ["--camera", "synthetic:3"];
 
+/// `shoal run` on a display of its own, alone on the machine. To be taken apart in this order, so that it ends in the other.
+struct Shown {
+    _turn: MutexGuard<'static, ()>,
+    folder: Folder,
+    display: Display,
+    pool: Pool,
+}
+
+/// `None`, and said, where something is missing.
+fn shown_on(monitor: &str, more: &[&str]) -> Option<Shown> {
+    let turn = turn();
+    let display = Display::start().filter(|_| has_adapter())?;
+    let folder = Folder::new();
+    let site = folder.site(monitor);
+    let arguments = [&["run", &site][..], more, &SYNTHETIC].concat();
+    Some(Shown {
+        pool: Pool::start(Some(&display.name), &arguments),
+        _turn: turn,
+        folder,
+        display,
+    })
+}
+
 #[test]
 fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
-    let _turn = turn();
-    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+    let Some(Shown {
+        _turn,
+        folder,
+        display,
+        mut pool,
+    }) = shown_on("no-such-projector", &[])
+    else {
         return;
     };
-    let folder = Folder::new();
-    let site = folder.site("no-such-projector");
-    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
-    let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
     let first = pool.shows(&display, &folder, "first", None);
     let second = pool.shows(&display, &folder, "second", Some(&first));
@@ -330,14 +354,15 @@ fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
 
 #[test]
 fn escape_ends_it() {
-    let _turn = turn();
-    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+    let Some(Shown {
+        _turn,
+        folder,
+        display,
+        mut pool,
+    }) = shown_on("", &[])
+    else {
         return;
     };
-    let folder = Folder::new();
-    let site = folder.site("");
-    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
-    let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.shows(&display, &folder, "shown", None);
     display.run("xdotool", &["key", "Escape"]);
     pool.ends_well("Escape");
@@ -360,14 +385,15 @@ fn the_demo_opens_a_window_where_there_is_a_display() {
 
 #[test]
 fn a_lost_device_comes_back() {
-    let _turn = turn();
-    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+    let Some(Shown {
+        _turn,
+        folder,
+        display,
+        mut pool,
+    }) = shown_on("", &["--lose-device-after", "3"])
+    else {
         return;
     };
-    let folder = Folder::new();
-    let site = folder.site("");
-    let arguments = [&["run", &site, "--lose-device-after", "3"][..], &SYNTHETIC].concat();
-    let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.wait_for("picture: 320x240 px", 2);
     assert!(pool.said().contains("the graphics device failed: lost"));
     let after = pool.shows(&display, &folder, "after", None);
@@ -378,14 +404,15 @@ fn a_lost_device_comes_back() {
 
 #[test]
 fn changed_files_are_taken_over_or_refused_while_it_runs() {
-    let _turn = turn();
-    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+    let Some(Shown {
+        _turn,
+        folder,
+        display,
+        mut pool,
+    }) = shown_on("", &[])
+    else {
         return;
     };
-    let folder = Folder::new();
-    let site = folder.site("");
-    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
-    let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.shows(&display, &folder, "before", None);
     std::fs::create_dir(folder.path().join("scenes")).expect("a folder can be made");
     let scene = |text: &str| {
@@ -415,14 +442,15 @@ fn changed_files_are_taken_over_or_refused_while_it_runs() {
 
 #[test]
 fn a_display_that_goes_and_comes_back_is_found_again() {
-    let _turn = turn();
-    let Some(display) = Display::start().filter(|_| has_adapter()) else {
+    let Some(Shown {
+        _turn,
+        folder,
+        display,
+        mut pool,
+    }) = shown_on("", &[])
+    else {
         return;
     };
-    let folder = Folder::new();
-    let site = folder.site("");
-    let arguments = [&["run", &site][..], &SYNTHETIC].concat();
-    let mut pool = Pool::start(Some(&display.name), &arguments);
     pool.shows(&display, &folder, "before", None);
     let number = display.number();
     drop(display);
