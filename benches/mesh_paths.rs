@@ -149,11 +149,11 @@ fn pool() -> Result<(), String> {
     }
     expanded.sort_unstable();
     println!(
-        "cascade: {} polygons, {} links, {} of 200 climbs found, {:?} polygons expanded in the median, {:.4} ms",
+        "cascade: {} polygons, {} links, {} of 200 climbs found, {} polygons expanded in the median, {:.4} ms",
         mesh.len(),
         links.iter().count(),
         expanded.len(),
-        expanded.get(expanded.len() / 2),
+        expanded.get(expanded.len() / 2).unwrap_or(&0),
         quantile(&mut times, 0.5),
     );
     Ok(())

@@ -164,6 +164,11 @@ impl<'a> View<'a> {
         self.species.motion.cruise_mps
     }
 
+    /// Own mass.
+    pub fn mass_kg(&self) -> f32 {
+        self.species.body.mass_kg * self.world.agents.sizes[self.index].powi(3)
+    }
+
     /// Speed to strive for: what a boost would allow, or what is allowed already.
     pub fn speed_mps(&self, boost: Option<BoostRequest>) -> f32 {
         let motion = &self.species.motion;

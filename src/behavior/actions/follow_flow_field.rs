@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
 use crate::behavior::view::View;
-use crate::navigation::fields::{Falloff, Foresight, Repulsion};
+use crate::navigation::fields::{Falloff, Foresight, Repulsion, brake};
 use crate::world::Avoidance;
 
 /// Go with the scene's flow fields and keep clear of others by theirs, as the species' `avoidance` says. Possible where any
@@ -31,7 +31,8 @@ pub struct FollowFlowField {
     /// How much stronger it is around one that cruises than around one that stands, as a share.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub speed_gain: f32,
-    /// How far ahead it feels others where they will be nearest; 0: only where they are, as plain fields do.
+    /// How far ahead it feels others where they will be nearest, and within the range brakes before a touch; 0: only where
+    /// they are, as plain fields do.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub foresight_secs: f32,
     /// Force of what is foreseen where both are about to touch.
@@ -95,6 +96,7 @@ impl FollowFlowField {
             keep_right: self.keep_right,
         };
         let cruise = view.cruise_mps().max(1e-3);
+        let mass_kg = view.mass_kg();
         let mut force = Vec3::ZERO;
         for other in view.neighbors.iter().filter(|other| !other.is_shadow) {
             let touch_m = view.radius_m + other.radius_m;
@@ -110,6 +112,9 @@ impl FollowFlowField {
             }
             if self.foresight_secs > 0.0 {
                 let against = view.motion.velocity_mps - view.velocity_mps(other);
+                if self.strength_n > 0.0 && other.distance_m < around.range_m {
+                    force += brake(-other.offset_m, against, touch_m, mass_kg, self.strength_n);
+                }
                 force += foresight.at(-other.offset_m, against, touch_m);
             }
         }

@@ -20,7 +20,7 @@ use glam::{Vec2, Vec3};
 
 pub use file::FieldFileError;
 pub use grid::VectorGrid;
-pub use moving::Foresight;
+pub use moving::{Foresight, brake};
 pub use params::{FieldParams, FieldShape};
 pub use radial::{Falloff, Repulsion};
 

@@ -56,6 +56,29 @@ impl Foresight {
     }
 }
 
+/// Within this time one that comes too fast is to have slowed down.
+const BRAKE_SECS: f32 = 0.05;
+
+/// Force on one that would run into the owner, whose field is never stronger than at a touch: brakes what is faster than a
+/// force of `strength_n` could stop in half of the gap that is left. `offset_m` leads from the owner's middle, by
+/// `velocity_mps` it moves against it; `touch_m` is the sum of both radii.
+#[inline]
+pub fn brake(
+    offset_m: Vec3,
+    velocity_mps: Vec3,
+    touch_m: f32,
+    mass_kg: f32,
+    strength_n: f32,
+) -> Vec3 {
+    let distance = offset_m.length();
+    let away = offset_m / distance.max(f32::MIN_POSITIVE);
+    let gap = (distance - touch_m).max(0.0);
+    // v² = 2 a s, and half of the gap.
+    let allowed = (strength_n / mass_kg.max(f32::MIN_POSITIVE) * gap).sqrt();
+    let excess = (-velocity_mps.dot(away) - allowed).max(0.0);
+    away * (mass_kg * excess / BRAKE_SECS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +139,28 @@ mod tests {
         let mine = felt(Vec3::new(-2.0, 0.0, 2.0), Vec3::new(1.0, 0.0, -1.0));
         let (along_me, along_other) = (mine.x, -mine.z);
         assert!(along_me * along_other < 0.0, "{mine}");
+    }
+
+    #[test]
+    fn one_that_could_not_stop_is_braked_by_what_is_too_much() {
+        let felt = |offset: f32, velocity| brake(Vec3::X * offset, velocity, 1.0, 2.0, 8.0);
+        // 4 m/s² stop 2 m/s within 0.5 m, half of the gap of 1 m.
+        assert_eq!(felt(2.0, Vec3::NEG_X * 2.0), Vec3::ZERO);
+        let fast = felt(2.0, Vec3::new(-3.0, 0.0, 5.0));
+        assert!(
+            fast.distance(Vec3::X * (2.0 * 1.0 / BRAKE_SECS)) < 1e-3,
+            "{fast}"
+        );
+        assert_eq!(felt(2.0, Vec3::X * 9.0), Vec3::ZERO, "it leaves");
+        let inside = felt(0.5, Vec3::NEG_X);
+        assert!(
+            inside.distance(Vec3::X * (2.0 / BRAKE_SECS)) < 1e-3,
+            "{inside}"
+        );
+        assert_eq!(
+            felt(0.0, Vec3::NEG_X),
+            Vec3::ZERO,
+            "in the very middle no side is better"
+        );
     }
 }
