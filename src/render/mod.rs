@@ -28,7 +28,7 @@ pub mod water;
 pub use error::RenderError;
 pub use flash::Seen;
 pub use governor::{Governor, Quality};
-pub use gpu::{Acquired, Gpu, Offscreen, Renderer, Screen, Setup, WindowScreen, WindowTarget};
+pub use gpu::{Acquired, Gpu, OutputScreen, Renderer, Screen, Setup, WindowTarget, WindowTargets};
 pub use model::{Model, ModelError, ModelProblem};
 pub use output::{FrameFormat, FrameWriter};
 pub use overlay::{OverlayWish, Pattern};
