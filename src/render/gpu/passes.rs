@@ -11,8 +11,8 @@ use crate::render::shade::ShadeCorner;
 use crate::render::silhouette::STATIONS;
 use crate::render::still::PLANT;
 
-/// Cells that one thread of `surface.wgsl` works out.
-const BEND_CELLS: u32 = 8;
+/// Cells of the height field along x that one thread works out.
+const ROW_CELLS: u32 = 8;
 
 impl Renderer {
     pub(super) fn paint_ground(&self) {
@@ -94,7 +94,7 @@ impl Renderer {
     pub(super) fn move_water(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         encoder.clear_buffer(&self.light, 0, None);
         let [columns, rows] = self.scenery.grid.size;
-        let groups_of_8 = (columns.div_ceil(8), rows.div_ceil(8));
+        let (across, down) = (columns.div_ceil(8 * ROW_CELLS), rows.div_ceil(8));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("water"),
             timestamp_writes: None,
@@ -103,15 +103,15 @@ impl Renderer {
         pass.set_pipeline(&self.pipelines.ripple);
         for _ in 0..steps {
             pass.set_bind_group(1, &self.groups.ripple[self.newest], &[]);
-            pass.dispatch_workgroups(groups_of_8.0, groups_of_8.1, 1);
+            pass.dispatch_workgroups(across, down, 1);
             self.newest = 1 - self.newest;
         }
         pass.set_pipeline(&self.pipelines.surface);
         pass.set_bind_group(1, &self.groups.surface[self.newest], &[]);
-        pass.dispatch_workgroups(columns.div_ceil(8 * BEND_CELLS), groups_of_8.1, 1);
+        pass.dispatch_workgroups(across, down, 1);
         pass.set_pipeline(&self.pipelines.gather);
         pass.set_bind_group(1, &self.groups.gather, &[]);
-        pass.dispatch_workgroups(groups_of_8.0, groups_of_8.1, 1);
+        pass.dispatch_workgroups(across, down, 1);
     }
 
     /// Sunlight on the ground; on a floor with the shadows that fall into it.
@@ -206,7 +206,7 @@ impl Renderer {
         if !self.quality.is_plain && !self.dust.specks.is_empty() {
             pass.set_pipeline(&self.pipelines.dust);
             pass.set_vertex_buffer(0, self.specks.buffer.slice(..));
-            pass.draw(0..6, 0..self.dust.specks.len() as u32);
+            pass.draw(0..3, 0..self.dust.specks.len() as u32);
         }
     }
 }
