@@ -10,6 +10,9 @@ use super::pose::smoothstep;
 use super::silhouette::{self, STATIONS};
 use super::still::{Form, RockShape};
 
+/// Pieces of a strip are at least so long in the picture, or a half of the strip.
+const LEAST_PIECE_PX: f32 = 33.0;
+
 /// A corner of a soft shadow; twin of `Corner` in `shaders/shade.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -65,7 +68,8 @@ pub(super) fn plant_shade(plants: &[Affine3A], scenery: &Scenery, out: &mut Vec<
 fn disc(center: Vec2, along: Vec2, width_m: f32, kind: [f32; 3], out: &mut Vec<ShadeCorner>) {
     let aside = along.normalize_or(Vec2::X).perp() * width_m * 2.0;
     for i in 0..STATIONS {
-        let t = i as f32 / (STATIONS - 1) as f32;
+        // It is straight: one piece, the other ones without extent.
+        let t = (i / (STATIONS - 1)) as f32;
         let middle = center + along * 2.0 * (2.0 * t - 1.0);
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
             out.push(ShadeCorner {
@@ -74,6 +78,18 @@ fn disc(center: Vec2, along: Vec2, width_m: f32, kind: [f32; 3], out: &mut Vec<S
                 kind,
             });
         }
+    }
+}
+
+/// How many stations of a strip one piece spans, so that pieces are not much smaller than what can be seen of a blurred
+/// bend: without a graphics card every triangle costs whole blocks of pixels. What lies between has no extent. Depends on
+/// the individual alone: nothing changes while it swims.
+fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
+    let piece_px = silhouette::ALONG * length_m * scenery.pixels_per_m / (STATIONS - 1) as f32;
+    match piece_px {
+        px if px >= LEAST_PIECE_PX => 1,
+        px if 2.0 * px >= LEAST_PIECE_PX => 2,
+        _ => 4,
     }
 }
 
@@ -99,9 +115,10 @@ pub(super) fn strip(
         .log2();
     let strength = 0.78 - 0.34 * smoothstep(0.05, 0.8, over);
     let half = length_m * silhouette::HALF_WIDTH;
-    for i in 0..STATIONS {
-        let before = ground[i.saturating_sub(1)];
-        let after = ground[(i + 1).min(STATIONS - 1)];
+    let piece = stations_of_a_piece(length_m, scenery);
+    for i in (0..STATIONS).map(|i| i - i % piece) {
+        let before = ground[i.saturating_sub(piece)];
+        let after = ground[(i + piece).min(STATIONS - 1)];
         let aside = (after - before).normalize_or(Vec2::X).perp() * half;
         let u = i as f32 / (STATIONS - 1) as f32;
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
@@ -110,6 +127,31 @@ pub(super) fn strip(
                 uv: [u, v],
                 kind: [layer as f32, level, strength],
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Surface;
+    use crate::render::SceneLook;
+
+    /// Small bodies cast shadows of few pieces, large ones of many, and all from end to end.
+    #[test]
+    fn pieces_of_a_shadow_are_worth_drawing() {
+        let surface = Surface::default();
+        let scenery = Scenery::new(&SceneLook::default(), &surface, [1280, 960], 1.0);
+        for (length_m, pieces) in [(0.16, 2), (0.5, 4), (1.1, 8)] {
+            let point = |i: usize| Vec3::new(length_m * i as f32 / 8.0, -0.5, 0.0);
+            let line: [Vec3; STATIONS] = std::array::from_fn(point);
+            let mut corners = Vec::new();
+            strip(&line, length_m, 1, &scenery, &mut corners);
+            assert_eq!(corners.len(), 2 * STATIONS);
+            let left: Vec<_> = corners.iter().step_by(2).collect();
+            assert_eq!((left[0].uv[0], left[STATIONS - 1].uv[0]), (0.0, 1.0));
+            let drawn = left.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            assert_eq!(drawn, pieces, "{length_m} m");
         }
     }
 }

@@ -16,7 +16,7 @@ pub const LEVELS: usize = 5;
 /// Half the silhouette's extent across, in body lengths.
 pub const HALF_WIDTH: f32 = 0.42;
 /// Extent along, in body lengths; the body lies in the middle.
-const ALONG: f32 = 1.5;
+pub const ALONG: f32 = 1.5;
 /// Softness of the first level in body lengths; each level doubles it.
 pub const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
 /// Points of the spine that a shadow follows.
