@@ -41,6 +41,11 @@ struct Pixel {
     @location(2) @interpolate(flat) sun: vec3<f32>,
     @location(3) @interpolate(flat) sky: vec3<f32>,
     @location(4) @interpolate(flat) haze: vec3<f32>,
+    // Where the water's bright side is, and how far what is seen lies beside for a slope of one.
+    @location(5) @interpolate(flat) bright: vec3<f32>,
+    // Colors of glints and of foam.
+    @location(6) @interpolate(flat) glint: vec3<f32>,
+    @location(7) @interpolate(flat) foam: vec3<f32>,
 }
 
 @vertex
@@ -53,6 +58,11 @@ fn carry(corner: Corner) -> Pixel {
     pixel.haze = under_water(vec3<f32>(0.0), ground, 0.0, 0.0);
     pixel.sun = under_water(vec3<f32>(1.0), ground, 1.0, 0.0) - pixel.haze;
     pixel.sky = under_water(vec3<f32>(1.0), ground, 0.0, 1.0) - pixel.haze;
+    // A slope s bends the ray by about s/4; what it shows lies beside, by the depth it crosses.
+    let beside = 0.25 * frame.surface.w * frame.surface.z / (frame.surface.z + frame.surface.w);
+    pixel.bright = vec3<f32>(normalize(frame.sun.xy + vec2<f32>(1e-5, 0.0)), beside);
+    pixel.glint = frame.sun_color.xyz * (frame.sun.w * frame.sky_color.w * 0.9);
+    pixel.foam = 0.85 * frame.sky_color.xyz + 0.6 * frame.sun_color.xyz;
     return pixel;
 }
 
@@ -79,9 +89,7 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let water = textureSampleLevel(slopes, smooth_sampler, place / frame.field.xy * 0.5 + 0.5, 0.0);
     let slope = slope_of(water);
-    // A slope s bends the ray by about s/4; what it shows lies beside, by the depth it crosses.
-    let depth_scale = frame.surface.z / (frame.surface.z + frame.surface.w);
-    let seen = place - slope * (0.25 * frame.surface.w * depth_scale);
+    let seen = place - slope * pixel.bright.z;
     let ground = seen * frame.maps.zw + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
     let roots = textureSampleLevel(ground_light, smooth_sampler, ground * frame.ground.z, 0.0).rg;
@@ -91,7 +99,7 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     var light = with_bodies(seen, sand);
 
     // The sky in the water: a little everywhere, more where it leans towards the bright side.
-    let sunward = normalize(frame.sun.xy + vec2<f32>(1e-5, 0.0));
+    let sunward = pixel.bright.xy;
     let lean = max(-dot(slope, sunward), 0.0);
     let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * lean * lean;
     light += frame.sky_color.xyz * (frame.sky_color.w * mirrored);
@@ -100,10 +108,10 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
     let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
-    light += frame.sun_color.xyz * (frame.sun.w * frame.sky_color.w * 0.9 * exp(-dot(off, off)));
+    light += pixel.glint * exp(-dot(off, off));
     // Foam gathers where a foot breaks the surface.
     let foam = smoothstep(0.45, 1.3, water.w * (0.15 + 1.6 * ripples.z)) * frame.time.z;
-    return mix(light, 0.85 * frame.sky_color.xyz + 0.6 * frame.sun_color.xyz, foam);
+    return mix(light, pixel.foam, foam);
 }
 
 @fragment
@@ -127,10 +135,10 @@ fn show(pixel: Pixel) -> @location(0) vec4<f32> {
         color = ramped(color, pixel.part);
     }
     // Noise of one step hides the steps of eight bits; the picture is stored as sRGB, whose steps grow with about the
-    // square root of the light.
+    // square root of the light. Green is most of it.
     let at = pixel.position.xy + 5.588238 * floor(fract(frame.time.x) * 60.0);
     let grain = fract(52.9829189 * fract(dot(at, vec2<f32>(0.06711056, 0.00583715)))) - 0.5;
-    return vec4<f32>(color + grain / 255.0 * (2.1 * sqrt(max(color, vec3<f32>(0.0))) + 0.02), 1.0);
+    return vec4<f32>(color + grain / 255.0 * (2.1 * sqrt(max(color.g, 0.0)) + 0.02), 1.0);
 }
 
 // Soft edges in linear light, and the gray that two projectors share where they overlap.
