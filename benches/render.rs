@@ -108,7 +108,7 @@ fn frames(fish: u32, size: [u32; 2]) {
         .collect();
     print(
         &format!(
-            "{fish} fish ({triangles} triangles with full meshes; fish under 72 px use light ones), one visitor, {}x{} on {adapter}",
+            "{fish} fish ({triangles} triangles with full meshes; fish under 150 px use light ones), one visitor, {}x{} on {adapter}",
             size[0], size[1]
         ),
         times,
