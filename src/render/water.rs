@@ -22,6 +22,10 @@ const MARGIN: f32 = 1.08;
 /// Time in which the water takes notice of a shadow; softens the steps of tracking.
 const NOTICE_SECS: f32 = 0.07;
 
+/// Rings die within seconds; when nobody has stirred the water for so long, none of them can be seen any more and the
+/// field rests. Only the swell goes on.
+const STILL_AFTER_SECS: f32 = 12.0;
+
 /// How long a splash pushes the water. Tuned by eye, 2026-11-21.
 const SPLASH_SECS: f32 = 0.12;
 
@@ -92,6 +96,8 @@ pub struct Stir {
     pub bytes: Vec<u8>,
     debt_secs: f64,
     calm: bool,
+    /// Time since the last shadow was gone.
+    calm_secs: f32,
     /// What broke through the surface, as round shadows.
     splashes: Vec<Shadow>,
 }
@@ -106,6 +112,7 @@ impl Stir {
             bytes: vec![0; grid.cells()],
             debt_secs: 0.0,
             calm: true,
+            calm_secs: 0.0,
             splashes: Vec::new(),
         }
     }
@@ -132,8 +139,11 @@ impl Stir {
         let is_still = shadows.is_empty() && splashes.is_empty();
         if is_still && self.calm {
             self.splashes = splashes;
-            return (steps, false);
+            self.calm_secs += dt_secs;
+            let rests = self.calm_secs > STILL_AFTER_SECS;
+            return (if rests { 0 } else { steps }, false);
         }
+        self.calm_secs = 0.0;
         self.target.fill(0);
         for shadow in shadows.iter().chain(&splashes) {
             self.fill(shadow);
@@ -312,7 +322,20 @@ mod tests {
         let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
         let steps: u32 = (0..600).map(|_| stir.advance(1.0 / 60.0, &[]).0).sum();
         assert!((1199..=1200).contains(&steps), "{steps}");
-        assert_eq!(stir.advance(100.0, &[]).0, MAX_STEPS);
+        assert_eq!(stir.advance(100.0, &[shadow(Vec::new())]).0, MAX_STEPS);
+    }
+
+    #[test]
+    fn water_that_nobody_stirs_rests_until_somebody_does() {
+        let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
+        let visitor = [shadow(Vec::new())];
+        for _ in 0..2 {
+            assert_eq!(stir.advance(0.1, &visitor).0, 12);
+            let mut waits = (0..300).map(|_| stir.advance(0.05, &[]).0);
+            let moves = waits.by_ref().take_while(|&steps| steps > 0).count();
+            assert!((240..290).contains(&moves), "{moves}");
+            assert_eq!(waits.max(), Some(0));
+        }
     }
 
     #[test]
