@@ -416,6 +416,8 @@ fn escape_ends_it() {
     shown.shows("shown", None);
     shown.display.run("xdotool", &["key", "Escape"]);
     shown.pool.ends_well("Escape");
+    let said = shown.pool.said();
+    assert!(said.contains("fineness of the picture"), "{said}");
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! [`super::live`]). Without a display the pool goes on unseen, and the display is looked for until it is there.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::render::{OutputScreen, Screen, Setup};
@@ -23,13 +23,15 @@ use super::live::supervise::{Crew, Stop, Watch};
 use super::live::window::{self, WindowWish, Windows};
 use super::live::{Live, Plan};
 use super::{tell, told, watch};
-use crate::control::Command;
+use crate::control::{Command, PictureStatus};
 
 /// How often the main thread looks after the crew where no window does.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pauses between looks for a display.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How often a run writes into the log how it goes.
+const JOURNAL_EVERY: Duration = Duration::from_secs(600);
 /// The longest time without a window where a display answered but gave none.
 const LONGEST_WITHOUT_WINDOW: Duration = Duration::from_secs(60);
 
@@ -89,6 +91,14 @@ pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<Ended> {
         tell(&format!("recording: {path}, at most {} s", record.secs));
     }
     let mut live = Live::start(options.plan, stop)?;
+    let journal = Journal::of(&live);
+    let kept = journal.clone();
+    live.crew.start("journal", Watch::Pulse, move |pulse| {
+        while pulse.sleep(JOURNAL_EVERY) {
+            kept.write();
+        }
+        Ok(())
+    })?;
     if let Some(seconds) = options.seconds {
         let seconds = Duration::from_secs_f64(seconds);
         live.crew.start("timer", Watch::Pulse, move |pulse| {
@@ -127,12 +137,9 @@ pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<Ended> {
             }
         }
     }
-    let (observed, submitted, drawn) = (live.observed, live.submitted, live.drawn);
     let asked = live.crew.stop().load(Ordering::Relaxed);
     live.crew.end()?;
-    summarize("frame to observation", &observed);
-    summarize("frame to picture", &submitted);
-    summarize("drawing a picture", &drawn);
+    journal.write();
     Ok(if asked { Ended::Asked } else { ended })
 }
 
@@ -244,6 +251,40 @@ fn wait_for_display(crew: &Crew) {
             }
         }
         std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// What the log is told now and then, and at the end.
+#[derive(Clone)]
+struct Journal {
+    observed: Arc<Meter>,
+    submitted: Arc<Meter>,
+    drawn: Arc<Meter>,
+    picture: Arc<Mutex<PictureStatus>>,
+}
+
+impl Journal {
+    fn of(live: &Live) -> Self {
+        Self {
+            observed: Arc::clone(&live.observed),
+            submitted: Arc::clone(&live.submitted),
+            drawn: Arc::clone(&live.drawn),
+            picture: Arc::clone(&live.picture),
+        }
+    }
+
+    fn write(&self) {
+        summarize("frame to observation", &self.observed);
+        summarize("frame to picture", &self.submitted);
+        summarize("drawing a picture", &self.drawn);
+        let PictureStatus {
+            scale,
+            is_plain,
+            dimmed,
+        } = *lock(&self.picture);
+        if scale > 0.0 {
+            tracing::info!(scale, plain = is_plain, dimmed, "fineness of the picture");
+        }
     }
 }
 
