@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::{Recall, View};
+use crate::behavior::view::View;
 use crate::steering::arrive;
 use crate::world::visitors::{ShadowAtDepth, circle_at_depth};
 
@@ -172,7 +172,7 @@ mod tests {
             radius_m: RADIUS_M,
             neighbors: &[],
             nearby: &[],
-            recall: &Recall::default(),
+            recall: &crate::behavior::view::Recall::default(),
             wish: Vec3::ZERO,
             goal_m: None,
             related: 0,
