@@ -19,8 +19,8 @@ use shoal::render::pose::{Body, Individual};
 use shoal::render::projector::{Corner, Corners, Mask};
 use shoal::render::water::Stir;
 use shoal::render::{Pattern, Quality, Renderer, RockShape, Setup, View};
-use shoal::world::Snapshot;
 use shoal::world::annotation::{Annotation, Layer, Shape};
+use shoal::world::{FloorStripes, Snapshot, StripeAxis};
 
 fn module(name: &str) -> naga::Module {
     let text = SHADERS.iter().find(|shader| shader.0 == name).unwrap().1;
@@ -165,6 +165,52 @@ fn points_land_on_their_pixels_through_the_shaders() {
     );
     // Beyond the keystone there is no light.
     assert_eq!(rgba[0][..3], [0, 0, 0]);
+}
+
+/// Gray code's stripes hide the pool, and lie where the camera's pixels are told they do.
+#[test]
+fn stripes_cover_the_surface() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu, stage::setup([320, 180], false)).unwrap();
+    let fish = stage::snapshot(0, 30, false).agents;
+    for axis in [StripeAxis::Columns, StripeAxis::Rows] {
+        let stripes = FloorStripes {
+            axis,
+            count: 10,
+            bright: 0b10_0011_0101,
+        };
+        let snapshot = Snapshot {
+            agents: fish.clone(),
+            stripes: Some(stripes),
+            ..Snapshot::default()
+        };
+        let mut rgba = Vec::new();
+        // The picture follows a change of all of it slowly, so that it does not flash.
+        for step in 0..200 {
+            let snapshot = Snapshot {
+                time_secs: f64::from(step) / 30.0,
+                ..snapshot.clone()
+            };
+            renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        }
+        renderer.read(0, &mut rgba).unwrap();
+        let view = renderer.views().next().unwrap();
+        for stripe in 0..10 {
+            let share = (f64::from(stripe) + 0.5) / 10.0;
+            let at = match axis {
+                StripeAxis::Columns => glam::Vec3::new(4.0 * (share as f32 - 0.5), 0.0, 0.3),
+                StripeAxis::Rows => glam::Vec3::new(0.7, 0.0, 2.25 * (share as f32 - 0.5)),
+            };
+            let pixel = view.pixel_from_world(at);
+            let first = (pixel.y as usize * 320 + pixel.x as usize) * 4;
+            let wanted = if stripes.bright >> stripe & 1 == 1 {
+                255
+            } else {
+                0
+            };
+            assert_eq!(rgba[first..first + 3], [wanted; 3], "{axis:?} {stripe}");
+        }
+    }
 }
 
 /// A body is drawn where the CPU's twin says, through water that lies still.

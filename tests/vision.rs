@@ -302,24 +302,38 @@ fn two_who_meet_stay_two() {
     }
 }
 
+/// Whatever of its scale a camera uses: 12 of 12 bits, the upper, the lower or the middle ones of 16.
 #[test]
 fn sixteen_bits_see_what_eight_do() {
-    let (mut eight, mut sixteen) = (Room::new(), Room::new());
-    for i in 0..50 {
-        let shadows = [walked_in(f64::from(i) / FPS - 1.0)];
-        let expected = eight.show(&shadows);
-        sixteen.draw(&shadows);
-        let Luma::Eight(levels) = &sixteen.frame.luma else {
-            panic!("the room draws 8 bit");
-        };
-        let levels = levels.iter().map(|&v| u16::from(v) << 4 | 7).collect();
-        let frame = Frame {
-            luma: Luma::Sixteen { bits: 12, levels },
-            ..sixteen.frame.clone()
-        };
-        assert_eq!(sixteen.vision.observe(&frame), expected);
-        sixteen.frame.sequence = frame.sequence + 1;
-        sixteen.frame.time_secs = sixteen.frame.sequence as f64 / FPS;
+    for (bits, shift) in [(12, 4), (16, 8), (16, 0), (16, 2)] {
+        let (mut eight, mut sixteen) = (Room::new(), Room::new());
+        let mut seen = 0;
+        for i in 0..50 {
+            let shadows = [walked_in(f64::from(i) / FPS - 1.0)];
+            let expected = eight.show(&shadows);
+            seen += expected.len();
+            sixteen.draw(&shadows);
+            let Luma::Eight(levels) = &sixteen.frame.luma else {
+                panic!("the room draws 8 bit");
+            };
+            let below = (1 << shift) / 2;
+            let deep = |&v: &u8| u16::from(v) << shift | below;
+            let frame = Frame {
+                luma: Luma::Sixteen {
+                    bits,
+                    levels: levels.iter().map(deep).collect(),
+                },
+                ..sixteen.frame.clone()
+            };
+            assert_eq!(
+                sixteen.vision.observe(&frame),
+                expected,
+                "{bits} bits from bit {shift} on"
+            );
+            sixteen.frame.sequence = frame.sequence + 1;
+            sixteen.frame.time_secs = sixteen.frame.sequence as f64 / FPS;
+        }
+        assert!(seen > 30, "{seen}");
     }
 }
 

@@ -314,6 +314,10 @@ impl Renderer {
                 .pattern(pattern, self.heads.iter().map(|head| &head.view));
             return;
         }
+        if let Some(stripes) = &next.stripes {
+            self.overlay.stripes(stripes);
+            return;
+        }
         if let Some(target) = &next.target {
             self.overlay.target(target);
         }
