@@ -14,8 +14,8 @@ struct Pixel {
 @vertex
 fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index) number: u32) -> Pixel {
     var corners = array<vec2<f32>, 6>(
-        vec2<f32>(-1.0, -1.0), vec2<f32>(1.0, -1.0), vec2<f32>(-1.0, 1.0),
-        vec2<f32>(-1.0, 1.0), vec2<f32>(1.0, -1.0), vec2<f32>(1.0, 1.0),
+        vec2<f32>(-1.0, -1.0), vec2<f32>(-1.0, 1.0), vec2<f32>(1.0, -1.0),
+        vec2<f32>(-1.0, 1.0), vec2<f32>(1.0, 1.0), vec2<f32>(1.0, -1.0),
     );
     let aside = corners[corner];
     let chance = hash2(vec2<i32>(i32(number), 17));

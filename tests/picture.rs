@@ -125,7 +125,7 @@ fn points_land_on_their_pixels_through_the_shaders() {
         bottom_right: corner(0.99, 0.93),
         bottom_left: corner(0.03, 0.97),
     };
-    setup.look.reflection = 0.0;
+    setup.look.reflection = Some(0.0);
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut snapshot = stage::snapshot(0, 0, true);
     let place = glam::Vec2::new(0.83, -0.41);
@@ -218,7 +218,7 @@ fn stripes_cover_the_surface() {
 fn a_fish_is_where_the_snapshot_says() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], false);
-    (setup.look.swell, setup.look.reflection) = (0.0, 0.0);
+    (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
     setup.rocks.clear();
     let look = setup.species[0].0.clone();
     let mut renderer = Renderer::new(gpu, setup).unwrap();
@@ -413,9 +413,11 @@ fn a_warped_and_blended_projector_looks_as_it_did() {
 fn what_is_drawn_goes_through_the_warp() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], false);
-    (setup.look.swell, setup.look.reflection, setup.look.caustics) = (0.0, 0.0, 0.0);
+    (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
+    setup.look.caustics = Some(0.0);
+    setup.look.litter = Some(0.0);
     (setup.look.dust, setup.look.plants, setup.look.pebbles) = (0.0, 0.0, 0.0);
-    setup.look.sun_tilt_deg = 0.0;
+    setup.look.sun_tilt_deg = Some(0.0);
     warped(&mut setup);
     // In the middle, where its shadow lies straight below it.
     let place = glam::Vec3::new(0.0, -0.2, 0.0);
@@ -461,6 +463,24 @@ fn what_is_drawn_goes_through_the_warp() {
     );
 }
 
+/// Specks turn their front to the eye; they once turned away and were all left out.
+#[test]
+fn glowing_specks_are_seen() {
+    let mut bright = [0, 0];
+    for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut setup = stage::setup([640, 360], false);
+        (setup.look.light, setup.look.dust) = (shoal::render::Light::Night, dust);
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        let mut rgba = Vec::new();
+        let calm = Snapshot::default();
+        renderer.draw(&calm, &calm, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+        *bright = rgba.chunks_exact(4).filter(|rgb| rgb[1] > 140).count();
+    }
+    assert!(bright[1] > bright[0] + 300, "{bright:?}");
+}
+
 /// Tries to flash the floor, from the fastest rate to one that is just forbidden, and counts what comes out with the
 /// strict definition: opposing changes of a tenth over more than a quarter of the picture within any second.
 #[test]
@@ -501,7 +521,7 @@ fn renewing_the_picture_cannot_make_the_floor_flash() {
     for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
         let Some(gpu) = stage::gpu() else { return };
         let mut setup = stage::setup([width, height], false);
-        setup.look.exposure = exposure;
+        setup.look.exposure = Some(exposure);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         renderer.resume(&seen);
         for frame in 0..10 {

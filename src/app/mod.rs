@@ -40,11 +40,12 @@ use clap::Parser;
 use crate::calibration::{Calibration, CalibrationParams};
 use crate::camera::SourceSpec;
 use crate::config::read_text;
+use crate::render::falls::falls;
 use crate::render::{OutputParams, OverlayWish, RockShape, Setup};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
-use crate::world::Snapshot;
 use crate::world::annotation::{Layer, Layers};
+use crate::world::{ObstacleParams, Snapshot};
 
 use cli::{
     Arguments, CalibrateArguments, Command, DemoArguments, RenderArguments, RunArguments,
@@ -416,7 +417,9 @@ pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> Setup {
             .scene
             .obstacles
             .iter()
-            .filter_map(|o| Some(RockShape::of(&o.solid()?)))
+            .filter_map(ObstacleParams::solid)
+            .flat_map(|solid| RockShape::all_of(&solid))
+            .chain(falls(&site.scene.pool.terraces))
             .collect(),
         smooth_edges: true,
         wish: OverlayWish::default(),
