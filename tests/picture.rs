@@ -408,6 +408,54 @@ fn a_warped_and_blended_projector_looks_as_it_did() {
     });
 }
 
+/// Two projectors that overlap: what both throw there adds up, as light, to what one would throw.
+#[test]
+fn two_projectors_add_up_to_one_picture() {
+    let Some(gpu) = stage::gpu() else { return };
+    let (width, height) = (480, 270);
+    let part = |left: f64, right: f64| {
+        let mut output = stage::setup([width, height], false).outputs.remove(0);
+        (output.crop.left, output.crop.right) = (left, right);
+        output.width_px = (f64::from(width) * (right - left)).round() as u32;
+        output.blend.gamma = 1.8;
+        output
+    };
+    let mut setup = stage::setup([width, height], false);
+    setup.outputs.extend([part(0.0, 0.6), part(0.4, 1.0)]);
+    // The overlap is a third of either part.
+    setup.outputs[1].blend.right = 1.0 / 3.0;
+    setup.outputs[2].blend.left = 1.0 / 3.0;
+    let mut renderer = Renderer::new(gpu, setup).unwrap();
+    let snapshot = stage::snapshot(100, 60, true);
+    renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+    let [whole, left, right] = [0, 1, 2].map(|output| {
+        let mut rgba = Vec::new();
+        renderer.read(output, &mut rgba).unwrap();
+        rgba
+    });
+    let light = |rgba: &[u8], columns: u32, x: u32, y: u32, color: usize| {
+        linear(rgba[(y * columns + x) as usize * 4 + color])
+    };
+    let (mut sum, mut most, mut alone) = (0.0, 0.0f64, 0.0f64);
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        for color in 0..3 {
+            let a = (x < 288).then(|| light(&left, 288, x, y, color));
+            let b = (x >= 192).then(|| light(&right, 288, x - 192, y, color));
+            let both = a.unwrap_or(0.0) + b.unwrap_or(0.0);
+            let apart = (both - light(&whole, width, x, y, color)).abs();
+            sum += apart;
+            most = most.max(apart);
+            if (195..285).contains(&x) {
+                alone = alone.max(b.unwrap_or(0.0).min(a.unwrap_or(0.0)));
+            }
+        }
+    }
+    let mean = sum / f64::from(width * height * 3);
+    println!("apart by {mean:.5} of white on average, {most:.4} at most");
+    assert!(alone > 0.1, "both show what lies between them");
+    assert!(mean < 0.002 && most < 0.03, "mean {mean}, most {most}");
+}
+
 /// The picture itself, not only its overlay, goes through the warp: a net's middle is moved, and a stone goes with it.
 #[test]
 fn what_is_drawn_goes_through_the_warp() {

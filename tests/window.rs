@@ -26,8 +26,27 @@ height_m = 3.0
 
 [[outputs]]
 monitor = "MONITOR"
-width_px = 320
-height_px = 240
+"#;
+/// The screen that they are on.
+const SCREEN: &str = "320x240x24";
+/// What one on it says of its picture, whatever size the site names.
+const PICTURE: &str = "picture: outputs[0] 320x240 px";
+
+/// What Xorg needs to know for monitors without a graphics card.
+const MONITORS: &str = r#"
+Section "Device"
+    Identifier "no card"
+    Driver "dummy"
+EndSection
+Section "Screen"
+    Identifier "screen"
+    Device "no card"
+    DefaultDepth 24
+    SubSection "Display"
+        Depth 24
+        Virtual 800 600
+    EndSubSection
+EndSection
 "#;
 
 /// Tests with a display run one after another: software rendering needs the whole machine.
@@ -62,19 +81,44 @@ impl Display {
         Some(Self::on(None))
     }
 
-    /// On this number, or one that the server finds free; returns when the server takes clients.
+    /// On this number, or one that the server finds free.
     fn on(number: Option<u32>) -> Self {
+        let number = number.map(|number| format!(":{number}"));
+        let screen = ["-screen", "0", SCREEN];
+        let arguments = number.iter().map(String::as_str).chain(screen);
+        Self::served_by("Xvfb", &arguments.collect::<Vec<_>>())
+    }
+
+    /// With monitors that can be plugged in and out. `None`, and said, where a program is missing.
+    fn with_monitors(folder: &Folder) -> Option<Self> {
+        let programs = ["Xorg", "xrandr", "import"];
+        if !programs.map(has_program).into_iter().all(|found| found) {
+            return None;
+        }
+        let driver = "/usr/lib/xorg/modules/drivers/dummy_drv.so";
+        if !Path::new(driver).exists() {
+            eprintln!("SKIPPED: {driver} is not installed");
+            return None;
+        }
+        let (config, log) = (folder.file("xorg.conf"), folder.file("xorg.log"));
+        std::fs::write(&config, MONITORS).expect("a file can be written");
+        let arguments = ["-config", &config, "-logfile", &log];
+        Some(Self::served_by("Xorg", &arguments))
+    }
+
+    /// Returns when the server takes clients.
+    fn served_by(program: &str, arguments: &[&str]) -> Self {
         let begun = Instant::now();
         loop {
-            let mut server = Command::new("Xvfb");
-            server.args(number.map(|number| format!(":{number}")));
             // Without -noreset it throws out whoever comes while the client before is leaving.
-            let options = "-displayfd 1 -noreset -screen 0 640x480x24 -nolisten tcp";
-            let mut server = server
+            let options = "-displayfd 1 -noreset -nolisten tcp";
+            let mut server = Command::new(program)
+                .args(arguments)
                 .args(options.split(' '))
                 .stdout(Stdio::piped())
+                .stderr(Stdio::null())
                 .spawn()
-                .expect("Xvfb starts");
+                .expect("the X server starts");
             let mut said = String::new();
             let mut stdout = BufReader::new(server.stdout.take().expect("piped"));
             stdout.read_line(&mut said).expect("text");
@@ -85,10 +129,14 @@ impl Display {
             let ended = server.kill().and_then(|()| server.wait());
             assert!(
                 begun.elapsed() < PATIENCE,
-                "Xvfb does not come up: {ended:?}"
+                "{program} does not come up: {ended:?}"
             );
             std::thread::sleep(Duration::from_millis(200));
         }
+    }
+
+    fn end(&mut self) {
+        let _gone = self.server.kill().and_then(|()| self.server.wait());
     }
 
     fn number(&self) -> u32 {
@@ -117,7 +165,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        let _gone = self.server.kill().and_then(|()| self.server.wait());
+        self.end();
     }
 }
 
@@ -286,12 +334,12 @@ fn has_adapter() -> bool {
 
 const SYNTHETIC: [&str; 2] = ["--camera", "synthetic:3"];
 
-/// `shoal run` on a display of its own, alone on the machine. To be taken apart in this order, so that it ends in the other.
+/// `shoal run` on a display of its own, alone on the machine. It is taken apart in this order.
 struct Shown {
-    _turn: MutexGuard<'static, ()>,
-    folder: Folder,
-    display: Display,
     pool: Pool,
+    display: Display,
+    folder: Folder,
+    _turn: MutexGuard<'static, ()>,
 }
 
 /// `None`, and said, where something is missing.
@@ -309,63 +357,65 @@ fn shown_on(monitor: &str, more: &[&str]) -> Option<Shown> {
     })
 }
 
+impl Shown {
+    /// A photograph that is neither black nor the one before.
+    fn shows(&mut self, name: &str, before: Option<&image::RgbImage>) -> image::RgbImage {
+        self.pool.shows(&self.display, &self.folder, name, before)
+    }
+
+    /// What is shown moves.
+    fn is_alive(&mut self) {
+        let before = self.shows("before", None);
+        self.shows("alive", Some(&before));
+    }
+
+    fn ends_by(mut self, signal: &str) {
+        self.pool.signal(signal);
+        self.pool.ends_well(signal);
+    }
+}
+
 #[test]
 fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
-    let Some(Shown {
-        _turn,
-        folder,
-        display,
-        mut pool,
-    }) = shown_on("no-such-projector", &[])
-    else {
+    let Some(mut shown) = shown_on("no-such-projector", &[]) else {
         return;
     };
-    pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
-    let first = pool.shows(&display, &folder, "first", None);
-    let second = pool.shows(&display, &folder, "second", Some(&first));
+    shown.pool.wait_for(PICTURE, 1);
+    let first = shown.shows("first", None);
+    let second = shown.shows("second", Some(&first));
     for picture in [&first, &second] {
         let mean = luminance(picture);
         // Encoded once, as in a file: twice or never would be paler or darker than this.
         assert!((0.42..0.72).contains(&mean), "mean luminance {mean}");
         eprintln!("mean luminance {mean:.3}");
         // Every corner is water: the picture fills the screen.
-        for (x, y) in [(0, 0), (600, 0), (0, 440), (600, 440)] {
+        for (x, y) in [(0, 0), (280, 0), (0, 200), (280, 200)] {
             let corner = image::imageops::crop_imm(picture, x, y, 40, 40).to_image();
             assert!(luminance(&corner) > 0.03, "black at {x}, {y}");
         }
     }
-    let window = display.run(
+    let window = shown.display.run(
         "xdotool",
         &["search", "--name", "Shoal", "getwindowgeometry"],
     );
     assert!(
-        window.contains("640x480") && window.contains("0,0"),
+        window.contains("320x240") && window.contains("0,0"),
         "{window}"
     );
-    assert!(
-        pool.said()
-            .contains("'no-such-projector' is not there; 'screen' is taken"),
-        "{}",
-        pool.said()
-    );
-    pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    let told = "outputs[0].monitor = 'no-such-projector' is not there; 'screen' is taken; connected: 'screen' (320x240 px at 0,0";
+    let said = shown.pool.said();
+    assert!(said.contains(told), "{said}");
+    shown.ends_by("TERM");
 }
 
 #[test]
 fn escape_ends_it() {
-    let Some(Shown {
-        _turn,
-        folder,
-        display,
-        mut pool,
-    }) = shown_on("", &[])
-    else {
+    let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
-    pool.shows(&display, &folder, "shown", None);
-    display.run("xdotool", &["key", "Escape"]);
-    pool.ends_well("Escape");
+    shown.shows("shown", None);
+    shown.display.run("xdotool", &["key", "Escape"]);
+    shown.pool.ends_well("Escape");
 }
 
 #[test]
@@ -375,9 +425,8 @@ fn the_demo_opens_a_window_where_there_is_a_display() {
         return;
     };
     let folder = Folder::new();
-    let arguments = ["demo", "--size", "320x240"];
-    let mut pool = Pool::start(Some(&display.name), &arguments);
-    pool.wait_for("picture: 320x240 px in a window of 640x480 px", 1);
+    let mut pool = Pool::start(Some(&display.name), &["demo"]);
+    pool.wait_for(PICTURE, 1);
     pool.shows(&display, &folder, "demo", None);
     pool.signal("TERM");
     pool.ends_well("SIGTERM");
@@ -385,81 +434,117 @@ fn the_demo_opens_a_window_where_there_is_a_display() {
 
 #[test]
 fn a_lost_device_comes_back() {
-    let Some(Shown {
-        _turn,
-        folder,
-        display,
-        mut pool,
-    }) = shown_on("", &["--lose-device-after", "3"])
-    else {
+    let Some(mut shown) = shown_on("", &["--lose-device-after", "3"]) else {
         return;
     };
-    pool.wait_for("picture: 320x240 px", 2);
-    assert!(pool.said().contains("the graphics device failed: lost"));
-    let after = pool.shows(&display, &folder, "after", None);
-    pool.shows(&display, &folder, "alive", Some(&after));
-    pool.signal("INT");
-    pool.ends_well("SIGINT");
+    shown.pool.wait_for(PICTURE, 2);
+    let said = shown.pool.said();
+    assert!(said.contains("the graphics device failed: lost"), "{said}");
+    shown.is_alive();
+    shown.ends_by("INT");
 }
 
 #[test]
 fn changed_files_are_taken_over_or_refused_while_it_runs() {
-    let Some(Shown {
-        _turn,
-        folder,
-        display,
-        mut pool,
-    }) = shown_on("", &[])
-    else {
+    let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
-    pool.shows(&display, &folder, "before", None);
-    std::fs::create_dir(folder.path().join("scenes")).expect("a folder can be made");
-    let scene = |text: &str| {
-        std::fs::write(folder.file("scenes/pool.toml"), text).expect("a file can be written");
-    };
+    shown.shows("before", None);
+    std::fs::create_dir(shown.folder.path().join("scenes")).expect("a folder can be made");
+    let file = shown.folder.file("scenes/pool.toml");
+    let scene = |text: &str| std::fs::write(&file, text).expect("a file can be written");
     // Without sharks every later species has another number: pool and picture change together.
     scene(
         "[[obstacles]]\nshape = \"sphere\"\ncenter_m = [0.0, -0.8, 0.0]\nradius_m = 0.4\n\n[population]\ntrout = 5\n",
     );
-    pool.wait_for("changed files were taken over", 1);
-    pool.wait_for("picture: 320x240 px", 2);
-    let after = pool.shows(&display, &folder, "after", None);
+    shown.pool.wait_for("changed files were taken over", 1);
+    shown.pool.wait_for(PICTURE, 2);
     scene("[population]\ntrout = -5\nsalmon = \"many\"\n");
-    pool.wait_for("a command was refused", 1);
-    pool.wait_for("population.salmon", 1);
+    shown.pool.wait_for("a command was refused", 1);
+    shown.pool.wait_for("population.salmon", 1);
+    let said = shown.pool.said();
     for part in ["pool.toml:2", "-5", "pool.toml:3"] {
-        assert!(
-            pool.said().contains(part),
-            "'{part}' is not told:\n{}",
-            pool.said()
-        );
+        assert!(said.contains(part), "'{part}' is not told:\n{said}");
     }
-    pool.shows(&display, &folder, "alive", Some(&after));
-    pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    shown.is_alive();
+    shown.ends_by("TERM");
 }
 
 #[test]
 fn a_display_that_goes_and_comes_back_is_found_again() {
-    let Some(Shown {
-        _turn,
-        folder,
-        display,
-        mut pool,
-    }) = shown_on("", &[])
-    else {
+    let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
-    pool.shows(&display, &folder, "before", None);
-    let number = display.number();
-    drop(display);
-    pool.wait_for("the pool runs without a picture until there is one", 1);
-    let display = Display::on(Some(number));
-    let back = pool.shows(&display, &folder, "back", None);
-    pool.shows(&display, &folder, "alive", Some(&back));
+    shown.shows("before", None);
+    let number = shown.display.number();
+    shown.display.end();
+    shown
+        .pool
+        .wait_for("the pool runs without a picture until there is one", 1);
+    shown.display = Display::on(Some(number));
+    shown.is_alive();
+    shown.ends_by("TERM");
+}
+
+/// Two projectors on one machine: each its own part of the pool, in its own size. One is pulled out while it runs.
+#[test]
+fn every_output_is_on_its_own_monitor() {
+    let turn = turn();
+    let folder = Folder::new();
+    let Some(display) = Display::with_monitors(&folder).filter(|_| has_adapter()) else {
+        return;
+    };
+    let xrandr = |arguments: &str| {
+        display.run("xrandr", &arguments.split(' ').collect::<Vec<_>>());
+    };
+    xrandr("--newmode small 7.2 320 330 340 400 240 250 260 300");
+    xrandr("--newmode large 10.8 400 420 440 480 300 310 320 375");
+    xrandr("--addmode DUMMY0 small");
+    xrandr("--addmode DUMMY1 large");
+    let both = "--output DUMMY0 --mode small --pos 0x0 --output DUMMY1 --mode large --pos 320x0";
+    xrandr(both);
+    let site = folder.site("DUMMY1");
+    let left = "crop = { right = 0.6 }\nblend = { right = 0.33 }\n";
+    let right =
+        "[[outputs]]\nmonitor = \"DUMMY0\"\ncrop = { left = 0.4 }\nblend = { left = 0.33 }\n";
+    let outputs = std::fs::read_to_string(&site).expect("it was written") + left + right;
+    std::fs::write(&site, outputs).expect("a file can be written");
+    let mut pool = Pool::start(
+        Some(&display.name),
+        &[&["run", &site][..], &SYNTHETIC].concat(),
+    );
+    let bright = |pool: &mut Pool, name: &str, monitors: &[(u32, u32, u32)]| {
+        let begun = Instant::now();
+        loop {
+            let screen = display.photograph(folder.path(), name);
+            let lights = monitors.iter().map(|&(x, width, height)| {
+                luminance(&image::imageops::crop_imm(&screen, x, 0, width, height).to_image())
+            });
+            let lights: Vec<f64> = lights.collect();
+            if lights.iter().all(|&light| light > 0.2) {
+                return;
+            }
+            let said = pool.said();
+            assert!(begun.elapsed() < PATIENCE, "{name}: {lights:?}\n{said}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    };
+    let whole = "picture: outputs[0] 400x300 px, outputs[1] 320x240 px";
+    pool.wait_for(whole, 1);
+    bright(&mut pool, "both", &[(0, 320, 240), (320, 400, 300)]);
+    xrandr("--output DUMMY1 --off");
+    pool.wait_for(
+        "outputs[0].monitor = 'DUMMY1' is not there; it is shown as soon as there is one; connected: 'DUMMY0'",
+        1,
+    );
+    pool.wait_for("picture: outputs[1] 320x240 px, drawn by", 1);
+    bright(&mut pool, "one", &[(0, 320, 240)]);
+    xrandr(both);
+    pool.wait_for(whole, 2);
+    bright(&mut pool, "again", &[(0, 320, 240), (320, 400, 300)]);
     pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    pool.ends_well("TERM");
+    drop((pool, turn));
 }
 
 /// An X server that lets nobody in, as one that is just beginning or ending.

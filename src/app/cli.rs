@@ -49,6 +49,8 @@ pub enum Command {
     Schema,
     /// List cameras with stable names, formats, sizes, rates and controls
     Cameras(super::cameras::CamerasArguments),
+    /// List the display's monitors with name, place, size and rate, a JSON object a line
+    Monitors,
     /// Serve one camera on standard output, until standard input closes (started by Shoal itself)
     #[command(hide = true)]
     CaptureWorker(super::capture_worker::CaptureWorkerArguments),
@@ -127,7 +129,8 @@ pub struct DemoArguments {
     /// How long; without it until Escape in a window, 10 s into a folder
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub seconds: Option<f64>,
-    /// Size of the picture in pixels; without it the site's in a window, 1280x720 into a folder
+    /// Size of a window's picture (without it the site's) or of one in a folder (1280x720); over a whole screen it is the
+    /// screen's own
     #[arg(long, value_name = "WxH", value_parser = size_px)]
     pub size: Option<(u32, u32)>,
     /// Draw frames and video into this folder, also where there is a display; without it and a display demo-output

@@ -13,6 +13,7 @@ pub mod desk;
 mod keeper;
 mod lines;
 pub mod live;
+mod monitors;
 pub mod observe;
 pub mod render;
 pub mod run;
@@ -100,6 +101,7 @@ fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<ExitCode> {
         }),
         Command::Schema => schema::schema(),
         Command::Cameras(arguments) => cameras::cameras(&arguments),
+        Command::Monitors => monitors::monitors(),
         Command::CaptureWorker(arguments) => capture_worker::capture_worker(&arguments),
     }
 }
@@ -233,13 +235,13 @@ fn run_command(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<Ex
         layers: arguments.marks.layers(),
         ..plan(&site, arguments.camera, AtEnd::Stay, record)?
     };
-    let documents = documents(&arguments.site, arguments.scene.as_deref(), None)?;
+    let documents = documents(&arguments.site, arguments.scene.as_deref())?;
     let picture = (!arguments.headless).then(|| PictureOptions {
-        wish: wish(&site, None, !arguments.windowed),
+        wishes: wishes(&site, None, !arguments.windowed),
         lose_device_after: arguments.lose_device_after,
         setup: Setup {
             wish: arguments.marks.wish(),
-            ..picture_of_output(site, None)
+            ..pictures(site)
         },
     });
     let options = RunOptions {
@@ -269,12 +271,12 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
         let options = RunOptions {
             plan: plan(&site, arguments.camera, AtEnd::Repeat, None)?,
             picture: Some(PictureOptions {
-                wish: wish(&site, arguments.size, !arguments.windowed),
+                wishes: wishes(&site, arguments.size, !arguments.windowed),
                 lose_device_after: None,
-                setup: picture_of_output(site, arguments.size),
+                setup: pictures(site),
             }),
             seconds: arguments.seconds,
-            documents: Some(documents(&arguments.site, None, arguments.size)?),
+            documents: Some(documents(&arguments.site, None)?),
             commands: None,
             restarts: None,
         };
@@ -301,17 +303,13 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
 }
 
 /// What of a site can be changed while it runs.
-fn documents(
-    site: &SiteArguments,
-    scene: Option<&str>,
-    size_px: Option<(u32, u32)>,
-) -> anyhow::Result<Documents> {
+fn documents(site: &SiteArguments, scene: Option<&str>) -> anyhow::Result<Documents> {
     let path = site.site.clone();
     let editor = Editor::open(path.as_deref(), scene).map_err(|problems| anyhow!("{problems}"))?;
     Ok(Documents {
         editor,
         site: path,
-        painter: Box::new(move |site| picture_of_output(site, size_px)),
+        painter: Box::new(pictures),
     })
 }
 
@@ -356,21 +354,14 @@ fn plan(
     })
 }
 
-/// The window of a site's first projector.
-fn wish(site: &Site, size_px: Option<(u32, u32)>, fullscreen: bool) -> WindowWish {
-    let output = site.output();
-    let (width_px, height_px) = size_px.unwrap_or((output.width_px, output.height_px));
-    WindowWish {
+/// The windows of a site's projectors; those that are not over a whole monitor have this size, or else the output's.
+fn wishes(site: &Site, size_px: Option<(u32, u32)>, fullscreen: bool) -> Vec<WindowWish> {
+    let wish = |output: OutputParams| WindowWish {
+        size_px: size_px.map_or([output.width_px, output.height_px], <[u32; 2]>::from),
         monitor: output.monitor,
         fullscreen,
-        size_px: [width_px, height_px],
-    }
-}
-
-/// The picture of a site's first projector, in its own size where no other is given.
-fn picture_of_output(site: Site, size_px: Option<(u32, u32)>) -> Setup {
-    let output = site.output();
-    picture(site, size_px.unwrap_or((output.width_px, output.height_px)))
+    };
+    site.outputs().into_iter().map(wish).collect()
 }
 
 fn calibrate_command(arguments: CalibrateArguments) -> anyhow::Result<ExitCode> {
@@ -397,14 +388,19 @@ fn pool(site: &Site, seed: u64, threads: u16) -> anyhow::Result<Simulation> {
 
 /// The picture of a site's first projector, with another size.
 pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> Setup {
-    let output = OutputParams {
-        width_px,
-        height_px,
-        ..site.output()
-    };
+    let mut setup = pictures(site);
+    setup.outputs.truncate(1);
+    for output in &mut setup.outputs {
+        (output.width_px, output.height_px) = (width_px, height_px);
+    }
+    setup
+}
+
+/// The pictures of all of a site's projectors.
+fn pictures(site: Site) -> Setup {
     Setup {
+        outputs: site.outputs(),
         surface: site.file.surface,
-        outputs: vec![output],
         look: site.scene.look,
         depth_m: site.scene.pool.ground_depth_m,
         species: site

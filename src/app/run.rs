@@ -1,6 +1,6 @@
-//! `shoal run`, and `shoal demo` where there is a display: the pool live, in a window on the projector.
+//! `shoal run`, and `shoal demo` where there is a display: the pool live, in a window on each projector.
 //!
-//! The main thread opens the window and passes on what the display says; everything else has threads of its own (see
+//! The main thread opens the windows and passes on what the display says; everything else has threads of its own (see
 //! [`super::live`]). Without a display the pool goes on unseen, and the display is looked for until it is there.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::render::{Screen, Setup, WindowScreen};
+use crate::render::{OutputScreen, Screen, Setup};
 use crate::site::Editor;
 
 use super::desk::{CommandSender, command_queue};
@@ -17,9 +17,10 @@ use super::live::display;
 use super::live::editing::{Painter, Pictures, lock};
 use super::live::keys::step_of_key;
 use super::live::meter::Meter;
+use super::live::monitors;
 use super::live::show::Opener;
 use super::live::supervise::{Crew, Stop, Watch};
-use super::live::window::{self, WindowLink, WindowWish};
+use super::live::window::{self, WindowWish, Windows};
 use super::live::{Live, Plan};
 use super::{tell, told, watch};
 use crate::control::Command;
@@ -58,12 +59,12 @@ pub struct Documents {
     pub painter: Painter,
 }
 
-/// A pool's picture in a window.
+/// A pool's pictures in windows.
 pub struct PictureOptions {
     /// What is drawn.
     pub setup: Setup,
-    /// Where it is shown.
-    pub wish: WindowWish,
+    /// Where each of its outputs is shown.
+    pub wishes: Vec<WindowWish>,
     /// Lose the graphics device after so many pictures, once. For tests.
     pub lose_device_after: Option<u64>,
 }
@@ -99,7 +100,7 @@ pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<Ended> {
     let (setup, window) = match options.picture {
         Some(picture) => (
             Some(picture.setup),
-            Some((picture.wish, picture.lose_device_after)),
+            Some((picture.wishes, picture.lose_device_after)),
         ),
         None => (None, None),
     };
@@ -113,8 +114,8 @@ pub fn run(options: RunOptions, stop: Stop) -> anyhow::Result<Ended> {
     }
     let mut ended = Ended::Asked;
     match pictures.zip(window) {
-        Some((pictures, (wish, lose_device_after))) => {
-            ended = shown(&mut live, pictures, wish, (lose_device_after, sender))?;
+        Some((pictures, (wishes, lose_device_after))) => {
+            ended = shown(&mut live, pictures, wishes, (lose_device_after, sender))?;
             if ended == Ended::WithoutWindow {
                 live_without_window(&live.crew, options.restarts);
             }
@@ -175,25 +176,31 @@ fn watched(
 fn shown(
     live: &mut Live,
     pictures: Arc<Pictures>,
-    wish: WindowWish,
+    wishes: Vec<WindowWish>,
     (lose_device_after, sender): (Option<u64>, Option<CommandSender>),
 ) -> anyhow::Result<Ended> {
-    let link: Arc<WindowLink> = Arc::default();
-    let drawn_on = Arc::clone(&link);
+    let windows = Windows::new(wishes.len());
+    let drawn_on = Arc::clone(&windows);
     let open: Opener = Box::new(move || {
-        let Some(target) = drawn_on.target() else {
+        let Some(targets) = drawn_on.targets() else {
             return Ok(None);
         };
-        let screen = WindowScreen::open(target, pictures.open())?;
+        let screen = OutputScreen::open(targets, pictures.open())?;
         tell(&format!("picture: {}", screen.describe()));
         Ok(Some(Box::new(screen)))
     });
-    let paced = Arc::clone(&link);
+    let paced = Arc::clone(&windows);
     live.show(open, move || paced.interval(), lose_device_after)?;
 
     wait_for_display(&live.crew);
     if !live.crew.watch() {
         return Ok(Ended::Asked);
+    }
+    if display::is_x11() {
+        let looked_for = Arc::clone(&windows);
+        live.crew.start("monitors", Watch::MayWait, move |pulse| {
+            monitors::watch(&looked_for.monitors, pulse)
+        })?;
     }
     let calibration = Arc::clone(&live.calibration);
     let mut on_key = |key: &_| {
@@ -204,7 +211,7 @@ fn shown(
             sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
         })
     };
-    let Err(error) = window::run(wish, &link, &live.crew, &mut on_key) else {
+    let Err(error) = window::run(wishes, &windows, &live.crew, &mut on_key) else {
         return Ok(Ended::Asked);
     };
     tell(&format!(

@@ -16,12 +16,12 @@ const MASK_CORNERS_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputParams {
-    /// Name of the monitor that is the projector, as the log lists them when it starts (`HDMI-1`). Empty: the primary one, or else the first.
+    /// Name of the monitor that is the projector, as `shoal monitors` lists it (`HDMI-1`). Empty: the primary one, or else the first.
     pub monitor: String,
-    /// Width of the projector's picture.
+    /// Width of the projector's picture in a window or a file; over a whole monitor it is the monitor's own.
     #[schemars(range(min = 16, max = 8192))]
     pub width_px: u32,
-    /// Height of the projector's picture.
+    /// Height of the projector's picture, likewise.
     #[schemars(range(min = 16, max = 8192))]
     pub height_px: u32,
     /// The part of the surface that this projector shows; the whole of it unless several share it.

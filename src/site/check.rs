@@ -9,6 +9,7 @@ use super::library::{Entry, Library};
 use crate::behavior::{Effect, director};
 use crate::camera::SourceSpec;
 use crate::config::{Problem, nearest};
+use crate::render::OutputParams;
 use crate::simulation::description::MAX_AGENTS;
 
 /// The name that every shadow bears as its species.
@@ -74,6 +75,19 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     findings.problems_of(entry, "calibration", site.calibration.problems());
     for (i, output) in site.outputs.iter().enumerate() {
         findings.problems_of(entry, &format!("outputs[{i}]"), output.problems());
+        let same = |other: &OutputParams| other.monitor == output.monitor;
+        if let Some(other) = site.outputs.iter().take(i).position(same)
+            && !output.monitor.is_empty()
+        {
+            findings.problem(
+                entry,
+                &format!("outputs[{i}].monitor"),
+                format!(
+                    "'{}' is already outputs[{other}]'s; every projector is a monitor of its own",
+                    output.monitor
+                ),
+            );
+        }
     }
 }
 

@@ -72,9 +72,12 @@ impl Site {
         }
     }
 
-    /// The first projector; a default one where the site names none.
-    pub fn output(&self) -> OutputParams {
-        self.file.outputs.first().cloned().unwrap_or_default()
+    /// The projectors; a default one where the site names none.
+    pub fn outputs(&self) -> Vec<OutputParams> {
+        match self.file.outputs.as_slice() {
+            [] => vec![OutputParams::default()],
+            outputs => outputs.to_vec(),
+        }
     }
 }
 

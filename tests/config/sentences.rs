@@ -40,6 +40,10 @@ fn every_bad_site_file_has_its_sentence() {
         "site.toml:3:10: outputs[1].corners: the four corners do not make a convex picture",
     );
     site(
+        "[[outputs]]\nmonitor = 'DP-1'\n[[outputs]]\nmonitor = 'DP-1'",
+        "site.toml:4:11: outputs[1].monitor: 'DP-1' is already outputs[0]'s; every projector is a monitor of its own",
+    );
+    site(
         "[calibration]\nfile = 'gone.toml'",
         "site.toml:2:8: calibration.file: gone.toml: cannot be opened",
     );

@@ -36,6 +36,12 @@ pub fn reachable() -> Result<(), String> {
     }
 }
 
+/// Whether windows are opened through X11, as the windowing library decides it.
+pub fn is_x11() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(target_os = "linux") && !is_set("WAYLAND_SOCKET") && !is_set("WAYLAND_DISPLAY")
+}
+
 /// Connects to `[HOST]:NUMBER[.SCREEN]`.
 ///
 /// **Source**: X(7), section DISPLAY NAMES; Xtrans for where the sockets lie.

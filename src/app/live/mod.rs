@@ -17,6 +17,7 @@ pub mod editing;
 pub mod keys;
 pub mod living;
 pub mod meter;
+pub mod monitors;
 pub mod recorder;
 pub mod show;
 pub mod slot;

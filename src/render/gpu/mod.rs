@@ -18,7 +18,7 @@ use wgpu::BufferUsages;
 
 pub use device::Gpu;
 pub use pipelines::SHADERS;
-pub use present::{Acquired, Offscreen, Screen, WindowScreen, WindowTarget};
+pub use present::{Acquired, OutputScreen, Screen, WindowTarget, WindowTargets};
 
 use self::bodies::{Mesh, upload};
 use self::groups::{Given, Groups, Samplers};

@@ -1,8 +1,9 @@
-//! Where finished pictures go: onto a window, or nowhere. The seam between what keeps a picture on the screen (`app`)
-//! and what a graphics driver may do to it.
+//! Where finished pictures go: onto windows, one for each projector, or nowhere. The seam between what keeps a picture
+//! on the screen (`app`) and what a graphics driver may do to it.
 //!
-//! In: snapshots, one picture at a time. Out: the picture on the screen, or what kept it from there, in words that say
-//! what to do next. Must not: wait, try again, or decide what becomes of a failure.
+//! In: snapshots, one moment at a time. Out: its pictures on the screen, or what kept them from there, in words that say
+//! what to do next. All projectors share one device and one picture of the world; each has a last pass of its own, in its
+//! window's size. Must not: wait, try again, or decide what becomes of a failure.
 
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};
@@ -11,19 +12,24 @@ use super::{Gpu, Renderer, Setup};
 use crate::render::error::RenderError;
 use crate::render::flash::Seen;
 use crate::render::governor::Quality;
+use crate::render::projector::OutputParams;
+use crate::render::view::View;
 use crate::world::Snapshot;
 
-/// What a screen says when it is asked for room for the next picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a screen says when it is asked for room for the next picture. Of several windows the one that comes last here
+/// speaks for all: one that nobody sees keeps no other from being drawn on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acquired {
+    /// Nobody can see it: leave this picture out, and do not hurry.
+    Occluded,
+    /// Not in time: leave this picture out.
+    Timeout,
     /// There is room: draw.
     Ready,
     /// There is room, but the screen has changed: draw, then configure it anew.
     Suboptimal,
-    /// Not in time: leave this picture out.
-    Timeout,
-    /// Nobody can see it: leave this picture out, and do not hurry.
-    Occluded,
+    /// Windows came, went or have another size than what is drawn: make it anew. Nothing has failed.
+    Other,
     /// The screen has changed: configure it anew, then ask again.
     Outdated,
     /// The screen is gone: make it anew.
@@ -58,10 +64,10 @@ pub trait Screen {
     /// Draws the next pictures as finely as this.
     fn set_quality(&mut self, quality: Quality);
 
-    /// Writes what the flash limiters know, one a projector. Known even when the device is lost.
+    /// Writes what the flash limiters know, at the numbers of their outputs. Known even when the device is lost.
     fn seen(&self, into: &mut Vec<Seen>);
 
-    /// Goes on where another screen of the same projectors stopped.
+    /// Goes on where another screen of the same outputs stopped.
     fn resume(&mut self, seen: &[Seen]);
 
     /// How often a flash limiter slowed a picture down.
@@ -80,44 +86,57 @@ pub trait Screen {
     fn lose_device(&mut self);
 }
 
-/// What a picture in a window needs to know of it.
+/// What the picture in a window needs to know of it.
 pub struct WindowTarget {
-    /// The window.
-    pub window: wgpu::SurfaceTarget<'static>,
-    /// The connection to the display that it is on.
-    pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
+    /// Which of the outputs it shows, from 0.
+    pub output: usize,
     /// Width and height of the window's inside in pixels, as they are now.
     pub size_px: Box<dyn Fn() -> [u32; 2]>,
     /// Called when the first picture is ready to be seen: a window is not shown black.
     pub before_first: Box<dyn FnOnce()>,
 }
 
-/// A window's picture, scaled from the output's size to the window's.
-pub struct WindowScreen {
-    // Dropped in this order: the picture before the surface that it is of, the surface before its device.
+/// The windows there are, one an output at most.
+pub struct WindowTargets {
+    /// The windows, at least one, and what is to be known of them.
+    pub windows: Vec<(wgpu::SurfaceTarget<'static>, WindowTarget)>,
+    /// The connection to the display that they are on.
+    pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
+    /// Whether windows were opened or closed since.
+    pub have_changed: Box<dyn Fn() -> bool>,
+}
+
+/// So many pictures a window's new size must last before the output is drawn in it; until then it is stretched.
+const SIZE_SETTLED: u32 = 20;
+/// So many pictures a window is left alone that had no room in time, so that it does not keep the others waiting.
+const LEFT_ALONE: u32 = 60;
+
+/// One output's window.
+struct Pane {
+    // Dropped in this order: the picture before the surface that it is of.
     held: Option<wgpu::SurfaceTexture>,
     surface: wgpu::Surface<'static>,
     config: SurfaceConfiguration,
     view_format: TextureFormat,
     blitter: TextureBlitter,
-    renderer: Renderer,
+    output: usize,
     size_px: Box<dyn Fn() -> [u32; 2]>,
     before_first: Option<Box<dyn FnOnce()>>,
+    /// To be configured anew.
+    is_stale: bool,
+    /// Pictures since the window has this size.
+    since_resized: u32,
+    left_alone: u32,
 }
 
-impl WindowScreen {
-    /// Opens a device that can draw on the window, and makes everything that the scene needs on it.
-    ///
-    /// # Errors
-    /// When there is no adapter or device for this window, or the scene is beyond it.
-    pub fn open(target: WindowTarget, setup: Setup) -> Result<Self, RenderError> {
-        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(target.display);
-        let instance = wgpu::Instance::new(descriptor);
-        let surface = instance
-            .create_surface(target.window)
-            .map_err(|error| RenderError::Surface(error.to_string()))?;
-        let (gpu, adapter) = Gpu::open(&instance, Some(&surface))?;
-        let offered = surface.get_capabilities(&adapter);
+impl Pane {
+    fn new(
+        gpu: &Gpu,
+        adapter: &wgpu::Adapter,
+        surface: wgpu::Surface<'static>,
+        target: WindowTarget,
+    ) -> Result<Self, RenderError> {
+        let offered = surface.get_capabilities(adapter);
         let formats = &offered.formats;
         // The picture is read as linear light: what it goes into must encode it again.
         let format = formats
@@ -127,7 +146,7 @@ impl WindowScreen {
             .ok_or_else(|| RenderError::Surface("it offers no picture format".to_owned()))?;
         let view_format = format.add_srgb_suffix();
         let opaque = wgpu::CompositeAlphaMode::Opaque;
-        let [width, height] = within(&gpu, (target.size_px)());
+        let [width, height] = within(gpu, (target.size_px)());
         let config = SurfaceConfiguration {
             usage: TextureUsages::RENDER_ATTACHMENT,
             format: *format,
@@ -150,45 +169,42 @@ impl WindowScreen {
         let blitter = TextureBlitterBuilder::new(&gpu.device, view_format)
             .sample_type(wgpu::FilterMode::Linear)
             .build();
-        let renderer = Renderer::new(gpu, setup)?;
-        surface.configure(&renderer.gpu.device, &config);
-        renderer.gpu.check()?;
+        surface.configure(&gpu.device, &config);
         Ok(Self {
             held: None,
             surface,
             config,
             view_format,
             blitter,
-            renderer,
+            output: target.output,
             size_px: target.size_px,
             before_first: Some(target.before_first),
+            is_stale: false,
+            since_resized: 0,
+            left_alone: 0,
         })
     }
-}
 
-/// Width and height of the first projector's picture.
-fn size_of_first(renderer: &Renderer) -> [u32; 2] {
-    renderer.views().next().map_or([0; 2], |view| view.size_px)
-}
-
-/// A size that the device can make, at least one pixel.
-fn within(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
-    let most = gpu.device.limits().max_texture_dimension_2d;
-    size_px.map(|side| side.clamp(1, most))
-}
-
-impl Screen for WindowScreen {
-    fn acquire(&mut self) -> Result<Acquired, RenderError> {
-        self.renderer.gpu.poll()?;
+    /// Asks for room for the next picture, which is drawn in a size of `drawn_px`.
+    fn acquire(&mut self, gpu: &Gpu, drawn_px: [u32; 2]) -> Acquired {
         if self.held.is_some() {
-            return Ok(Acquired::Ready);
+            return Acquired::Ready;
+        }
+        if self.left_alone > 0 {
+            self.left_alone -= 1;
+            return Acquired::Timeout;
         }
         let size = (self.size_px)();
         if size.contains(&0) {
-            return Ok(Acquired::Occluded);
+            return Acquired::Occluded;
         }
-        if within(&self.renderer.gpu, size) != [self.config.width, self.config.height] {
-            self.configure()?;
+        if within(gpu, size) != [self.config.width, self.config.height] {
+            self.configure(gpu);
+            self.since_resized = 0;
+        }
+        self.since_resized = self.since_resized.saturating_add(1);
+        if drawn_px != within(gpu, size) && self.since_resized > SIZE_SETTLED {
+            return Acquired::Other;
         }
         let (texture, acquired) = match self.surface.get_current_texture() {
             CurrentSurfaceTexture::Success(texture) => (Some(texture), Acquired::Ready),
@@ -199,8 +215,114 @@ impl Screen for WindowScreen {
             CurrentSurfaceTexture::Lost => (None, Acquired::Lost),
             CurrentSurfaceTexture::Validation => (None, Acquired::Validation),
         };
+        self.is_stale = matches!(acquired, Acquired::Suboptimal | Acquired::Outdated);
+        if acquired == Acquired::Timeout {
+            self.left_alone = LEFT_ALONE;
+        }
         self.held = texture;
-        Ok(acquired)
+        acquired
+    }
+
+    /// Has the finished picture copied onto what is held.
+    fn copy(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, drawn: &wgpu::TextureView) {
+        let Some(texture) = &self.held else { return };
+        let onto = texture.texture.create_view(&wgpu::TextureViewDescriptor {
+            format: Some(self.view_format),
+            ..wgpu::TextureViewDescriptor::default()
+        });
+        self.blitter.copy(&gpu.device, encoder, drawn, &onto);
+    }
+
+    fn configure(&mut self, gpu: &Gpu) {
+        self.held = None;
+        self.is_stale = false;
+        [self.config.width, self.config.height] = within(gpu, (self.size_px)());
+        self.surface.configure(&gpu.device, &self.config);
+    }
+}
+
+/// A size that the device can make, at least one pixel.
+fn within(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
+    let most = gpu.device.limits().max_texture_dimension_2d;
+    size_px.map(|side| side.clamp(1, most))
+}
+
+/// The pictures of all outputs that have a window, or pictures that nobody sees, drawn as if somebody did.
+pub struct OutputScreen {
+    // Dropped in this order: the surfaces before their device.
+    panes: Vec<Pane>,
+    renderer: Renderer,
+    /// Numbers of the outputs that are drawn; those of the panes, where there are any.
+    outputs: Vec<usize>,
+    have_changed: Box<dyn Fn() -> bool>,
+}
+
+impl OutputScreen {
+    /// Opens a device that can draw on the windows, and makes everything that the scene needs on it. Outputs without a
+    /// window are not drawn; the others are drawn in their windows' sizes.
+    ///
+    /// # Errors
+    /// When there is no adapter or device for these windows, or the scene is beyond it.
+    pub fn open(targets: WindowTargets, mut setup: Setup) -> Result<Self, RenderError> {
+        let descriptor =
+            wgpu::InstanceDescriptor::new_with_display_handle_from_env(targets.display);
+        let instance = wgpu::Instance::new(descriptor);
+        let mut windows = Vec::new();
+        for (window, target) in targets.windows {
+            let surface = instance
+                .create_surface(window)
+                .map_err(|error| RenderError::Surface(error.to_string()))?;
+            windows.push((surface, target));
+        }
+        let first = windows.first().map(|(surface, _)| surface);
+        let (gpu, adapter) = Gpu::open(&instance, first)?;
+        let mut panes = Vec::new();
+        for (surface, target) in windows {
+            panes.push(Pane::new(&gpu, &adapter, surface, target)?);
+        }
+        let in_its_window = |pane: &Pane| OutputParams {
+            width_px: pane.config.width,
+            height_px: pane.config.height,
+            ..setup.outputs.get(pane.output).cloned().unwrap_or_default()
+        };
+        setup.outputs = panes.iter().map(in_its_window).collect();
+        Ok(Self {
+            outputs: panes.iter().map(|pane| pane.output).collect(),
+            panes,
+            renderer: Renderer::new(gpu, setup)?,
+            have_changed: targets.have_changed,
+        })
+    }
+
+    /// Opens a device without a window; all outputs are drawn, each in its own size.
+    ///
+    /// # Errors
+    /// When there is no adapter or device, or the scene is beyond it.
+    pub fn offscreen(setup: Setup) -> Result<Self, RenderError> {
+        Ok(Self {
+            panes: Vec::new(),
+            outputs: (0..setup.outputs.len()).collect(),
+            renderer: Renderer::new(Gpu::headless()?, setup)?,
+            have_changed: Box::new(|| false),
+        })
+    }
+}
+
+impl Screen for OutputScreen {
+    fn acquire(&mut self) -> Result<Acquired, RenderError> {
+        let gpu = &self.renderer.gpu;
+        gpu.poll()?;
+        if self.panes.is_empty() {
+            // A display would keep the pictures from running ahead of the device; here waiting for the device does.
+            gpu.wait()?;
+            return Ok(Acquired::Ready);
+        }
+        if (self.have_changed)() {
+            return Ok(Acquired::Other);
+        }
+        let panes = self.panes.iter_mut().zip(self.renderer.views());
+        let states = panes.map(|(pane, view)| pane.acquire(gpu, view.size_px));
+        Ok(states.max().unwrap_or(Acquired::Occluded))
     }
 
     fn show(
@@ -210,27 +332,30 @@ impl Screen for WindowScreen {
         alpha: f32,
     ) -> Result<(), RenderError> {
         self.renderer.draw(previous, next, alpha)?;
-        let Some(texture) = self.held.take() else {
-            return Ok(());
-        };
         let gpu = &self.renderer.gpu;
-        let onto = texture.texture.create_view(&wgpu::TextureViewDescriptor {
-            format: Some(self.view_format),
-            ..wgpu::TextureViewDescriptor::default()
-        });
+        if self.panes.is_empty() {
+            return Ok(());
+        }
         let mut encoder = gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        if let Some(head) = self.renderer.heads.first() {
-            let drawn = &head.finished.view;
-            self.blitter.copy(&gpu.device, &mut encoder, drawn, &onto);
+        for (pane, head) in self.panes.iter().zip(&self.renderer.heads) {
+            pane.copy(gpu, &mut encoder, &head.finished.view);
         }
         gpu.queue.submit([encoder.finish()]);
-        if let Some(make_visible) = self.before_first.take() {
-            gpu.wait()?;
-            make_visible();
+        let mut has_waited = false;
+        for pane in &mut self.panes {
+            let Some(texture) = pane.held.take() else {
+                continue;
+            };
+            if let Some(make_visible) = pane.before_first.take() {
+                if !std::mem::replace(&mut has_waited, true) {
+                    gpu.wait()?;
+                }
+                make_visible();
+            }
+            gpu.queue.present(texture);
         }
-        gpu.queue.present(texture);
         gpu.check()
     }
 
@@ -243,12 +368,20 @@ impl Screen for WindowScreen {
     }
 
     fn seen(&self, into: &mut Vec<Seen>) {
-        into.clear();
-        into.extend(self.renderer.seen().cloned());
+        for (&output, seen) in self.outputs.iter().zip(self.renderer.seen()) {
+            if into.len() <= output {
+                into.resize_with(output + 1, Seen::default);
+            }
+            if let Some(into) = into.get_mut(output) {
+                into.clone_from(seen);
+            }
+        }
     }
 
     fn resume(&mut self, seen: &[Seen]) {
-        self.renderer.resume(seen);
+        let of = |&output: &usize| seen.get(output).cloned().unwrap_or_default();
+        let seen: Vec<Seen> = self.outputs.iter().map(of).collect();
+        self.renderer.resume(&seen);
     }
 
     fn dimmed(&self) -> u64 {
@@ -256,89 +389,26 @@ impl Screen for WindowScreen {
     }
 
     fn configure(&mut self) -> Result<(), RenderError> {
-        self.held = None;
         let gpu = &self.renderer.gpu;
-        [self.config.width, self.config.height] = within(gpu, (self.size_px)());
-        self.surface.configure(&gpu.device, &self.config);
+        for pane in self.panes.iter_mut().filter(|pane| pane.is_stale) {
+            pane.configure(gpu);
+        }
         gpu.check()
     }
 
     fn describe(&self) -> String {
-        let [width, height] = size_of_first(&self.renderer);
-        format!(
-            "{width}x{height} px in a window of {}x{} px, drawn by {}",
-            self.config.width,
-            self.config.height,
-            self.renderer.gpu.name()
-        )
-    }
-
-    fn lose_device(&mut self) {
-        self.renderer.gpu.destroy();
-    }
-}
-
-/// A picture that nobody sees, drawn as if somebody did.
-pub struct Offscreen {
-    renderer: Renderer,
-}
-
-impl Offscreen {
-    /// Opens a device without a window, and makes everything that the scene needs on it.
-    ///
-    /// # Errors
-    /// When there is no adapter or device, or the scene is beyond it.
-    pub fn open(setup: Setup) -> Result<Self, RenderError> {
-        let renderer = Renderer::new(Gpu::headless()?, setup)?;
-        Ok(Self { renderer })
-    }
-}
-
-impl Screen for Offscreen {
-    fn acquire(&mut self) -> Result<Acquired, RenderError> {
-        // A display would keep the pictures from running ahead of the device; here waiting for the device does.
-        self.renderer.gpu.wait()?;
-        Ok(Acquired::Ready)
-    }
-
-    fn show(
-        &mut self,
-        previous: &Snapshot,
-        next: &Snapshot,
-        alpha: f32,
-    ) -> Result<(), RenderError> {
-        self.renderer.draw(previous, next, alpha)
-    }
-
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.renderer.gpu.wait()
-    }
-
-    fn set_quality(&mut self, quality: Quality) {
-        self.renderer.set_quality(quality);
-    }
-
-    fn seen(&self, into: &mut Vec<Seen>) {
-        into.clear();
-        into.extend(self.renderer.seen().cloned());
-    }
-
-    fn resume(&mut self, seen: &[Seen]) {
-        self.renderer.resume(seen);
-    }
-
-    fn dimmed(&self) -> u64 {
-        self.renderer.dimmed()
-    }
-
-    fn configure(&mut self) -> Result<(), RenderError> {
-        self.renderer.gpu.check()
-    }
-
-    fn describe(&self) -> String {
-        let [width, height] = size_of_first(&self.renderer);
-        let adapter = self.renderer.gpu.name();
-        format!("{width}x{height} px without a window, drawn by {adapter}")
+        let of = |(output, view): (&usize, &View)| {
+            let [width, height] = view.size_px;
+            format!("outputs[{output}] {width}x{height} px")
+        };
+        let outputs = self.outputs.iter().zip(self.renderer.views()).map(of);
+        let outputs = outputs.collect::<Vec<_>>().join(", ");
+        let unseen = if self.panes.is_empty() {
+            " without a window"
+        } else {
+            ""
+        };
+        format!("{outputs}{unseen}, drawn by {}", self.renderer.gpu.name())
     }
 
     fn lose_device(&mut self) {
