@@ -1,6 +1,6 @@
 //! Full minds: the shipped species with shadows, occlusion and obstacles: ms of CPU a tick.
 //!
-//! The pool grows with the number of fish, so that the neighbors of each stay about the same. `cargo bench --bench minds`
+//! The pool grows with the number of fish, so that the neighbors of each stay about the same. `cargo bench --bench minds [-- FISH...]`
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
@@ -13,10 +13,13 @@ use shoal::simulation::{SceneDescription, Simulation};
 use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
 
 fn main() -> Result<(), String> {
-    for count in [300u32, 1_000, 10_000] {
-        time(count)?;
+    let mut counts: Vec<u32> = std::env::args()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    if counts.is_empty() {
+        counts = vec![300, 1_000, 10_000];
     }
-    Ok(())
+    counts.into_iter().try_for_each(time)
 }
 
 /// The shipped pool with `count` fish in the shipped proportions, as wide as keeps their density.

@@ -2,7 +2,7 @@
 // scene-referred; `kept` as roots, premultiplied by the cover: what is not covered shows the ground.
 
 struct Instance {
-    // cosine and sine of the hue's turn, brightness, shine
+    // cosine and sine of the hue's turn, brightness, shine or (negative) glow
     tint: vec4<f32>,
     // first joint matrix, layer of the skin (or -1), length, unused
     kind: vec4<f32>,
@@ -144,9 +144,10 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let up = pixel.uv.y;
     // A pale rib along the middle, rust where a leaf is old.
     let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
-    var color = mix(vec3<f32>(0.055, 0.085, 0.030), vec3<f32>(0.17, 0.26, 0.065), up);
-    color = mix(color, vec3<f32>(0.23, 0.20, 0.075), smoothstep(0.5, 1.0, tone) * 0.6);
-    color = color * (0.85 + 0.35 * rib);
+    // Olive at the foot, sunlit at the tips; one in a few is old and rust.
+    var color = mix(vec3<f32>(0.040, 0.052, 0.022), vec3<f32>(0.155, 0.190, 0.060), up);
+    color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * frame.scene.y, 1.0 - 0.4 * frame.scene.y, tone) * 0.75);
+    color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone));
     var normal = normalize(pixel.normal);
     // Leaves let light through: what shines on the back is seen on the front.
     let facing = (0.35 + 0.65 * abs(dot(normal, frame.to_sun.xyz))) * frame.to_sun.w;
@@ -184,13 +185,13 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     // The sky's light takes about the sun's way.
     let through = transmitted(depth / frame.sun.z + way);
     let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
-    var out = color * lit + scattered(way);
+    var out = color * (lit - min(pixel.tint.w, 0.0)) + scattered(way);
 
     // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
     // flash where they throw the sun into the eye.
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
-    let silver = pixel.tint.w * flank;
+    let silver = max(pixel.tint.w, 0.0) * flank;
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, frame.up.xyz));
     let cosine = max(dot(normal, half_way), 0.0);
@@ -255,29 +256,68 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let instance = instances[pixel.instance];
     let size = instance.kind.z;
     let p = pixel.at_rest * size + instance.tint.xyx * 9.0;
-    let rough = 0.6 * noise3(p * 6.0) + 0.4 * noise3(p * 13.0);
+    let broad = noise3(p * 4.5);
+    let rough = noise3(p * 15.0);
     let fine = noise3(p * 70.0);
     // Bumps bend the normal.
     let bump = 0.26 * noise3_slope(p * 26.0);
     let view = vec3<f32>(0.0, frame.surface.z, 0.0) - pixel.world;
     let outward = select(pixel.normal, -pixel.normal, dot(pixel.normal, view) < 0.0);
-    let normal = normalize(normalize(outward) - bump * 1.3);
-    let gray = mix(vec3<f32>(0.17, 0.165, 0.15), vec3<f32>(0.36, 0.335, 0.29), smoothstep(0.3, 0.7, 0.6 * rough + 0.4 * fine));
-    let warm = mix(gray, gray * vec3<f32>(1.18, 0.98, 0.76), smoothstep(0.45, 0.65, noise3(p * 3.0 + 5.0)));
-    // Wood: brown, its grain along the trunk.
-    let grain = noise3(vec3<f32>(pixel.at_rest.x * 1.6, pixel.at_rest.yz * 9.0) + 3.0);
-    let bark = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.24, 0.17, 0.105), smoothstep(0.25, 0.8, 0.7 * grain + 0.3 * fine));
-    let substance = select(warm, bark, instance.tint.z > 1.5);
-    // Algae where light falls, paler silt in the hollows.
-    let moss = smoothstep(0.35, 0.9, dot(normal, frame.up.xyz)) * smoothstep(0.42, 0.62, noise3(p * 5.0 + 20.0));
-    var color = mix(substance, vec3<f32>(0.115, 0.145, 0.06), 0.55 * moss);
-    color *= 0.8 + 0.4 * fine;
+    let normal = normalize(normalize(outward) - bump * 1.5);
+    let up = dot(normal, frame.up.xyz);
+    var color: vec3<f32>;
+    if instance.tint.z > 2.5 {
+        // Coral: one of four colors, pale at its tips and ridges.
+        let kind = instance.tint.x * 4.0;
+        color = mix(vec3<f32>(0.50, 0.235, 0.20), vec3<f32>(0.50, 0.36, 0.165), step(1.0, kind));
+        color = mix(color, vec3<f32>(0.40, 0.30, 0.345), step(2.0, kind));
+        color = mix(color, vec3<f32>(0.54, 0.43, 0.31), step(3.0, kind));
+        let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tint.x * 40.0) - 0.5));
+        color *= mix(0.62, 1.12, furrow) * (0.8 + 0.4 * fine);
+        // Between the branches it is dark, and their tips grow pale.
+        color *= 0.22 + 0.78 * smoothstep(0.0, 0.75, pixel.uv.y);
+        color = mix(color, vec3<f32>(0.74, 0.66, 0.56), smoothstep(0.84, 1.0, pixel.uv.y) * 0.4);
+    } else if instance.tint.z > 1.5 {
+        // Wood: brown, its grain along the trunk.
+        let grain = noise3(vec3<f32>(pixel.at_rest.x * 1.6, pixel.at_rest.yz * 9.0) + 3.0);
+        color = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.27, 0.185, 0.115), smoothstep(0.25, 0.8, 0.6 * grain + 0.2 * rough + 0.2 * fine));
+        color = mix(color, vec3<f32>(0.10, 0.115, 0.045), 0.45 * smoothstep(0.4, 0.9, up) * smoothstep(0.45, 0.65, broad));
+    } else {
+        // Stone: gray to ochre in broad patches, freckled.
+        let tone = 0.34 * broad + 0.33 * rough + 0.33 * fine;
+        color = mix(vec3<f32>(0.125, 0.118, 0.108), vec3<f32>(0.37, 0.34, 0.295), smoothstep(0.28, 0.70, tone));
+        color = mix(color, color * vec3<f32>(1.22, 0.98, 0.72), smoothstep(0.58, 0.38, broad));
+        color *= 0.70 + 0.60 * fine;
+        // Algae where light falls, in the lee of the ridges.
+        color = mix(color, vec3<f32>(0.12, 0.135, 0.05), 0.5 * smoothstep(0.45, 0.95, up) * smoothstep(0.50, 0.36, 0.65 * rough + 0.35 * broad));
+    }
     let sun_dir = frame.to_sun.xyz;
     let facing = max(dot(normal, sun_dir), 0.0) * frame.to_sun.w;
     // Near the ground little sky is seen.
     let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), 1.0, KIND > 0u);
-    let sky = (0.35 + 0.65 * dot(normal, frame.up.xyz)) * mix(0.35, 1.0, over);
+    let sky = (0.35 + 0.65 * up) * mix(0.35, 1.0, over);
     // From below a stone's dark side is seen, and what the ground throws back onto it.
     let least = select(0.08, 0.42, KIND == 2u);
     return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
+}
+
+// White water: streaks that run down the stream and thicken where it falls, froth where it meets the lower water.
+@fragment
+fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+    let t = frame.time.x;
+    let along = pixel.world.xz;
+    let v = pixel.uv.y;
+    // Across the stream, and down it, in meters.
+    let across = pixel.at_rest.x * instances[pixel.instance].kind.z + instances[pixel.instance].tint.x * 31.0;
+    let speed = mix(0.35, 1.1, smoothstep(0.30, 0.55, v));
+    let streak = noise(vec2<f32>(across * 34.0, v * 3.2 - t * speed * 2.6)) * 0.6 + noise(vec2<f32>(across * 90.0, v * 5.0 - t * speed * 4.0)) * 0.4;
+    let churn = noise(along * 16.0 + vec2<f32>(0.0, -0.9 * t)) * 0.55 + noise(along * 41.0 + vec2<f32>(1.3 * t, 0.4 * t)) * 0.45;
+    let lip = smoothstep(0.02, 0.34, v);
+    let falling = lip * (1.0 - smoothstep(0.60, 0.74, v));
+    let froth = smoothstep(0.50, 0.60, v) * (1.0 - smoothstep(0.58, 0.95, v + 0.55 * (churn - 0.5)));
+    var cover = falling * smoothstep(0.62 - 0.42 * v, 0.95 - 0.35 * v, streak) * 0.85;
+    cover = max(cover, smoothstep(0.92 - 0.80 * froth, 1.10 - 0.72 * froth, churn) * min(2.0 * froth, 0.92));
+    // Its ends are ragged, so that neighbors meet unseen.
+    let white = (frame.sun_color.xyz * frame.sun.w * (0.55 + 0.35 * churn) + frame.sky_color.xyz * 0.75) * vec3<f32>(0.86, 0.90, 0.92);
+    return kept(white, cover);
 }

@@ -14,7 +14,7 @@ struct Pixel {
 @vertex
 fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index) number: u32) -> Pixel {
     // A triangle around a disc: half of what a square costs.
-    var corners = array<vec2<f32>, 3>(vec2<f32>(-1.7320508, -1.0), vec2<f32>(1.7320508, -1.0), vec2<f32>(0.0, 2.0));
+    var corners = array<vec2<f32>, 3>(vec2<f32>(-1.7320508, -1.0), vec2<f32>(0.0, 2.0), vec2<f32>(1.7320508, -1.0));
     let aside = corners[corner];
     let chance = hash2(vec2<i32>(i32(number), 17));
     // A glow is seen wider than the speck.

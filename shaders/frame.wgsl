@@ -35,6 +35,8 @@ struct Frame {
     turns: array<vec4<f32>, 14>,
     // number of wave steps in this frame, stir, overscan of the picture below, height of the field in rows
     steps: vec4<f32>,
+    // share of fallen leaves, of rust on plants, of relief of the sand; unused
+    scene: vec4<f32>,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

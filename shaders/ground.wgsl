@@ -36,33 +36,88 @@ fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> Stone {
             let more = hash2(cell * 7 - salt);
             let middle = vec2<f32>(cell) + 0.12 + 0.76 * chance;
             // Pebbles lie in drifts, and in the lee of the ripples.
-            let drift = smoothstep(0.52, 0.70, fbm(middle * size_m * 0.85 + 40.0 + f32(salt) * 0.02) + 0.30 * (share - 0.35));
-            if more.x > 0.012 + drift * (0.45 + share) {
+            let drift = smoothstep(0.50, 0.66, fbm(middle * size_m * 0.85 + 40.0 + f32(salt) * 0.02) + 0.30 * (share - 0.35));
+            if more.x > 0.004 + drift * (0.55 + share) {
                 continue;
             }
             let angle = more.y * 6.28318;
             let axis = vec2<f32>(cos(angle), sin(angle));
             let offset = p - middle;
             let local = vec2<f32>(dot(offset, axis), dot(offset, vec2<f32>(-axis.y, axis.x)));
-            let radius = 0.13 + 0.27 * chance.y * chance.y;
+            let radius = 0.16 + 0.28 * chance.y * chance.y;
             let lumpy = 1.0 + 0.22 * (noise(local * 5.0 / radius * 0.3 + chance * 90.0) - 0.5);
             let reach = length(local * vec2<f32>(1.0, 1.25 + 0.5 * chance.x)) / (radius * lumpy);
             let dome = sqrt(max(1.0 - reach * reach, 0.0)) * radius * size_m;
             if dome > stone.height {
                 let tone = fract(chance.x * 7.0 + more.y * 3.0);
-                var color = mix(vec3<f32>(0.17, 0.16, 0.15), vec3<f32>(0.46, 0.43, 0.37), tone * tone + 0.1);
-                color = mix(color, vec3<f32>(0.40, 0.30, 0.185), step(0.66, tone) * 0.85);
-                color = mix(color, vec3<f32>(0.33, 0.17, 0.10), step(0.93, tone));
-                color = mix(color, frame.sand.xyz * 0.75, 0.28);
+                var color = mix(vec3<f32>(0.20, 0.19, 0.175), vec3<f32>(0.50, 0.46, 0.39), tone * tone + 0.1);
+                color = mix(color, vec3<f32>(0.42, 0.31, 0.19), step(0.66, tone) * 0.85);
+                color = mix(color, vec3<f32>(0.35, 0.19, 0.115), step(0.93, tone));
+                color = mix(color, frame.sand.xyz * 0.8, 0.38);
+                // A vein of quartz, here and there.
+                let vein = abs(local.y / radius + 0.5 * (noise(local * 3.0 / radius + chance * 31.0) - 0.5) - 0.3 * (chance.x - 0.5));
+                color = mix(color, vec3<f32>(0.52, 0.49, 0.43), step(0.82, more.x * 7.0 - floor(more.x * 7.0)) * smoothstep(0.14, 0.05, vein) * 0.7);
                 let speckle = noise(local * 30.0 / radius * 0.3 + chance.yx * 70.0);
-                let fall = reach / sqrt(max(1.0 - reach * reach, 0.07));
-                stone = Stone(dome, reach, color * (0.78 + 0.44 * speckle), -normalize(offset + 1e-5) * fall * 0.55);
+                let fall = reach / sqrt(max(1.0 - reach * reach, 0.16));
+                stone = Stone(dome, reach, color * (0.82 + 0.36 * speckle), -normalize(offset + 1e-5) * fall * 0.55);
             } else {
                 stone.rim = min(stone.rim, reach);
             }
         }
     }
     return stone;
+}
+
+// A fallen leaf or twig over a place: cover (height), shadow beside it (rim), color, slope.
+fn litter(place: vec2<f32>, share: f32) -> Stone {
+    var found = Stone(0.0, 0.0, vec3<f32>(0.0), vec2<f32>(0.0));
+    for (var layer = 0; layer < 3; layer++) {
+        let is_twig = layer == 2;
+        let size_m = select(0.085 + 0.03 * f32(layer), 0.24, is_twig);
+        let p = place / size_m + 13.7 * f32(layer);
+        let home = vec2<i32>(floor(p));
+        for (var i = 0; i < 9; i++) {
+            let cell = home + vec2<i32>(i % 3 - 1, i / 3 - 1);
+            let chance = hash2(cell * 5 + 211 * (layer + 1));
+            let more = hash2(cell * 11 - 97 * (layer + 1));
+            // They gather in heaps.
+            let heap = smoothstep(0.42, 0.66, fbm(vec2<f32>(cell) * size_m * 1.1 + 300.0));
+            if more.x > share * (0.12 + 1.3 * heap) * select(1.0, 0.35, is_twig) {
+                continue;
+            }
+            let offset = p - (vec2<f32>(cell) + 0.2 + 0.6 * chance);
+            let angle = 6.28318 * more.y;
+            let axis = vec2<f32>(cos(angle), sin(angle));
+            var local = vec2<f32>(dot(offset, axis), dot(offset, vec2<f32>(-axis.y, axis.x)));
+            // Bent along its rib.
+            local.y += (chance.x - 0.5) * 0.9 * local.x * local.x;
+            let half_length = select(0.30 + 0.22 * chance.y, 0.45 + 0.25 * chance.y, is_twig);
+            let t = local.x / half_length;
+            let round = max(1.0 - t * t, 0.0);
+            let half_width = select(half_length * (0.26 + 0.22 * chance.x) * round * (1.0 + 0.35 * t), 0.022 * (0.4 + round), is_twig);
+            let soft = 0.10 * half_length;
+            let cover = smoothstep(soft * 0.5, -soft * 0.5, abs(local.y) - half_width) * step(abs(t), 1.0);
+            // Its shadow falls to the side that the sun is not on.
+            let thrown = offset - normalize(frame.sun.xy + 1e-5) * (0.012 / size_m);
+            let shade = vec2<f32>(dot(thrown, axis), dot(thrown, vec2<f32>(-axis.y, axis.x)));
+            let under = smoothstep(soft * 1.5, -soft * 1.5, abs(shade.y + (chance.x - 0.5) * 0.9 * shade.x * shade.x) - half_width) * step(abs(shade.x / half_length), 1.0);
+            found.rim = max(found.rim, under);
+            if cover > 0.02 {
+                let tone = fract(chance.y * 5.0 + more.y * 3.0);
+                var color = mix(vec3<f32>(0.30, 0.17, 0.065), vec3<f32>(0.155, 0.095, 0.05), smoothstep(0.2, 0.6, tone));
+                color = mix(color, vec3<f32>(0.40, 0.25, 0.07), smoothstep(0.68, 0.8, tone));
+                color = mix(color, vec3<f32>(0.27, 0.095, 0.045), smoothstep(0.88, 0.94, tone));
+                color = select(color, vec3<f32>(0.115, 0.08, 0.05), is_twig);
+                let rib = smoothstep(0.05, 0.0, abs(local.y) / half_length) * select(0.35, 0.0, is_twig);
+                let vein = 0.5 + 0.5 * sin(40.0 * (abs(local.y) * 0.8 - local.x) / half_length * 0.5);
+                color *= (0.80 + 0.4 * noise(local * 24.0 + chance * 50.0)) * (1.0 + rib) * (0.92 + 0.16 * vein);
+                found.color = mix(found.color, color, step(found.height, 0.01) + cover * step(0.01, found.height));
+                found.height = max(found.height, cover);
+                found.slope = vec2<f32>(-axis.y, axis.x) * (local.y / max(half_width, 0.02)) * 0.5;
+            }
+        }
+    }
+    return found;
 }
 
 fn sand_height(place: vec2<f32>) -> f32 {
@@ -76,7 +131,7 @@ fn sand_height(place: vec2<f32>) -> f32 {
     let wave = 0.5 + 0.5 * sin(phase * 6.28318);
     let strength = smoothstep(0.22, 0.55, fbm(p * 0.7 + 77.0));
     let ripple = 0.024 * strength * pow(wave, 1.6);
-    return 0.20 * bars + ripple + 0.0035 * fbm(p * 11.0);
+    return frame.scene.z * (0.20 * bars + ripple) + 0.0035 * fbm(p * 11.0);
 }
 
 @fragment
@@ -92,16 +147,16 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     // Sand: pale where bars rise, warmer and darker in hollows, grains of every tone.
     let bars = fbm(p * 0.45);
     let tone = fbm(p * 1.3 + 11.0);
-    var color = frame.sand.xyz * mix(0.60, 1.18, smoothstep(0.28, 0.72, 0.65 * bars + 0.35 * tone));
-    color = mix(color, color * vec3<f32>(0.80, 0.78, 0.70), smoothstep(0.5, 0.75, fbm(p * 0.9 + 51.0)) * 0.8);
+    var color = frame.sand.xyz * mix(0.92, mix(0.60, 1.18, smoothstep(0.28, 0.72, 0.65 * bars + 0.35 * tone)), frame.scene.z);
+    color = mix(color, color * vec3<f32>(0.80, 0.78, 0.70), smoothstep(0.5, 0.75, fbm(p * 0.9 + 51.0)) * 0.8 * frame.scene.z);
     let grain = noise(p * 260.0) * 0.6 + noise(p * 120.0) * 0.4;
     color *= 0.86 + 0.28 * grain;
     let dark_grain = step(0.93, noise(p * 190.0 + 7.0));
-    color *= 1.0 - 0.35 * dark_grain;
+    color *= 1.0 - 0.25 * dark_grain;
 
     // A film of algae in patches, quieter than the sand.
     let film = smoothstep(0.52, 0.74, fbm(p * 1.05 + 140.0)) * (0.6 + 0.4 * noise(p * 14.0));
-    color = mix(color, vec3<f32>(0.21, 0.20, 0.11), 0.34 * film);
+    color = mix(color, color * vec3<f32>(0.78, 0.80, 0.62), 0.5 * film * frame.scene.z);
 
     var occlusion = 1.0;
     // Small, middle and few large pebbles; the largest lie on top.
@@ -113,13 +168,21 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     if large.height > 0.0 { stone = large; }
     if share > 0.0 && stone.height > 0.0 {
         gradient = gradient * 0.3 + stone.slope;
-        let buried = smoothstep(1.0, 0.72, stone.rim);
-        color = mix(color * 0.72, stone.color, buried);
-        occlusion *= mix(0.62, 1.0, buried);
+        // Sand lies against the stone's foot.
+        let buried = smoothstep(1.0, 0.80, stone.rim);
+        color = mix(color * 0.92, stone.color, buried);
+        occlusion *= mix(0.86, 1.0, buried);
     } else if share > 0.0 {
         let near = min(min(fine.rim, middle.rim), large.rim);
-        occlusion *= mix(0.68, 1.0, smoothstep(0.98, 1.5, near + 0.35 * step(1.0, near)));
+        occlusion *= mix(0.82, 1.0, smoothstep(0.98, 1.7, near + 0.2 * step(1.0, near)));
     }
+
+    // Fallen leaves, more of them towards the rim, where the water carries them.
+    let rim = smoothstep(0.35, 1.05, length(place / frame.ground.xy * vec2<f32>(0.95, 0.95)));
+    let leaf = litter(p, frame.scene.x * (0.05 + 0.95 * rim * rim));
+    color = mix(color, leaf.color, leaf.height);
+    gradient = mix(gradient, leaf.slope, leaf.height);
+    occlusion *= mix(1.0, 0.62, leaf.rim);
 
     // Darker towards the deep middle, and towards the rim where leaves gather.
     let from_middle = length(place / frame.ground.xy);

@@ -6,10 +6,13 @@
     reason = "a test says what it measured and what it skipped, and fails by panicking"
 )]
 
-use std::path::{Path, PathBuf};
+mod recordings;
+
+use std::path::Path;
 use std::process::Command;
 
 use glam::{DVec2, DVec3};
+use recordings::{tell, test_data};
 use shoal::app::calibrate::CalibrateOptions;
 use shoal::calibration::{
     Calibration, CalibrationParams, Chosen, MeasuredPoint, Pair, PointOrigin, Rejection, Report,
@@ -27,20 +30,6 @@ fn setup() -> Setup {
         camera_m: None,
         date: "2026-11-20T12:00:00Z".into(),
     }
-}
-
-/// Test data of others; `None`, said loudly, where it is not there.
-fn test_data(what: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("SHOAL_TEST_DATA").unwrap_or_else(|| "../shared".into());
-    let path = Path::new(&root).join(what);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!(
-        "SKIPPED: {} is not there; set SHOAL_TEST_DATA",
-        path.display()
-    );
-    None
 }
 
 /// The exact markers of a drawn infrared scene; `None`, said loudly, without the tool that draws it.
@@ -173,7 +162,9 @@ fn exact_markers_are_met_within_two_millimeters_held_out() {
             "{arguments:?}: {:?} camera {:?} ± {:?}",
             report.errors, calibration.camera_m, report.camera_deviation_m
         );
-        assert!(report.errors.left_out_rms_m <= 0.002, "{report:?}");
+        let left_out_mm = report.errors.left_out_rms_m * 1e3;
+        let name = format!("exact markers {arguments:?}: left out, mm");
+        assert_eq!(tell(&name, left_out_mm, 2.0, false), None);
     }
 }
 
@@ -241,7 +232,13 @@ fn views() -> Vec<FloorFromCamera> {
 fn nine_targets_placed_to_five_millimeters_give_eight() {
     for view in views() {
         let (error, _, refused) = trials(&view, 3, 0.9, 0.005, 40);
-        assert!(error <= 0.008 && refused == 0);
+        let miss = tell(
+            "nine targets placed to 5 mm: floor error, mm",
+            error * 1e3,
+            8.0,
+            false,
+        );
+        assert_eq!((miss, refused), (None, 0));
     }
 }
 
@@ -289,11 +286,8 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
             pairs.len(),
             chosen.candidates
         );
-        assert!(
-            left_out <= 0.25,
-            "view {view}: {left_out} px, {:?}",
-            chosen.candidates
-        );
+        let name = format!("camera to projector, view {view}: left out, px");
+        assert_eq!(tell(&name, left_out, 0.25, false), None);
     }
 }
 
@@ -320,6 +314,18 @@ fn a_misplaced_target_is_named() {
             .and_then(|w| w.parse().ok())
             .expect(sentence);
         assert!((millimeters - by.length() * 1e3).abs() < 30.0, "{sentence}");
+    }
+}
+
+/// Two targets that were taken in each other's place.
+#[test]
+fn swapped_targets_are_named() {
+    let mut points = Noise(5).placed(&grid(&view(), 4, 0.85), 0.005);
+    let (third, ninth) = (points[2].camera_px, points[8].camera_px);
+    (points[2].camera_px, points[8].camera_px) = (ninth, third);
+    let rejection = rejected(&points).to_string();
+    for named in ["point 3 (line 4) is ", "point 9 (line 10) is "] {
+        assert!(rejection.contains(named), "{rejection}");
     }
 }
 
@@ -572,5 +578,11 @@ fn thirty_random_cameras_with_targets_placed_to_ten_millimeters_are_all_accepted
         "30 random cameras, seeds 0 to 29, targets placed to 10 mm: floor error RMS {:.1} mm, refused {refused:?}",
         (squares / taken).sqrt() * 1e3
     );
-    assert!(refused.is_empty(), "{refused:?}");
+    let miss = tell(
+        "good sets of 16 targets refused, of 30",
+        refused.len() as f64,
+        0.0,
+        false,
+    );
+    assert_eq!(miss, None);
 }

@@ -13,6 +13,7 @@ use shoal::render::{Model, ModelProblem};
 #[path = "../models/generator"]
 mod generator {
     mod clips;
+    mod coral;
     mod drifter;
     mod fish;
     mod glb;

@@ -19,8 +19,8 @@ use shoal::render::pose::{Body, Individual};
 use shoal::render::projector::{Corner, Corners, Mask};
 use shoal::render::water::Stir;
 use shoal::render::{Pattern, Quality, Renderer, RockShape, Setup, View};
-use shoal::world::Snapshot;
 use shoal::world::annotation::{Annotation, Layer, Shape};
+use shoal::world::{FloorStripes, Snapshot, StripeAxis};
 
 fn module(name: &str) -> naga::Module {
     let text = SHADERS.iter().find(|shader| shader.0 == name).unwrap().1;
@@ -125,7 +125,7 @@ fn points_land_on_their_pixels_through_the_shaders() {
         bottom_right: corner(0.99, 0.93),
         bottom_left: corner(0.03, 0.97),
     };
-    setup.look.reflection = 0.0;
+    setup.look.reflection = Some(0.0);
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut snapshot = stage::snapshot(0, 0, true);
     let place = glam::Vec2::new(0.83, -0.41);
@@ -167,12 +167,58 @@ fn points_land_on_their_pixels_through_the_shaders() {
     assert_eq!(rgba[0][..3], [0, 0, 0]);
 }
 
+/// Gray code's stripes hide the pool, and lie where the camera's pixels are told they do.
+#[test]
+fn stripes_cover_the_surface() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu, stage::setup([320, 180], false)).unwrap();
+    let fish = stage::snapshot(0, 30, false).agents;
+    for axis in [StripeAxis::Columns, StripeAxis::Rows] {
+        let stripes = FloorStripes {
+            axis,
+            count: 10,
+            bright: 0b10_0011_0101,
+        };
+        let snapshot = Snapshot {
+            agents: fish.clone(),
+            stripes: Some(stripes),
+            ..Snapshot::default()
+        };
+        let mut rgba = Vec::new();
+        // The picture follows a change of all of it slowly, so that it does not flash.
+        for step in 0..200 {
+            let snapshot = Snapshot {
+                time_secs: f64::from(step) / 30.0,
+                ..snapshot.clone()
+            };
+            renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        }
+        renderer.read(0, &mut rgba).unwrap();
+        let view = renderer.views().next().unwrap();
+        for stripe in 0..10 {
+            let share = (f64::from(stripe) + 0.5) / 10.0;
+            let at = match axis {
+                StripeAxis::Columns => glam::Vec3::new(4.0 * (share as f32 - 0.5), 0.0, 0.3),
+                StripeAxis::Rows => glam::Vec3::new(0.7, 0.0, 2.25 * (share as f32 - 0.5)),
+            };
+            let pixel = view.pixel_from_world(at);
+            let first = (pixel.y as usize * 320 + pixel.x as usize) * 4;
+            let wanted = if stripes.bright >> stripe & 1 == 1 {
+                255
+            } else {
+                0
+            };
+            assert_eq!(rgba[first..first + 3], [wanted; 3], "{axis:?} {stripe}");
+        }
+    }
+}
+
 /// A body is drawn where the CPU's twin says, through water that lies still.
 #[test]
 fn a_fish_is_where_the_snapshot_says() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], false);
-    (setup.look.swell, setup.look.reflection) = (0.0, 0.0);
+    (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
     setup.rocks.clear();
     let look = setup.species[0].0.clone();
     let mut renderer = Renderer::new(gpu, setup).unwrap();
@@ -415,9 +461,11 @@ fn two_projectors_add_up_to_one_picture() {
 fn what_is_drawn_goes_through_the_warp() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], false);
-    (setup.look.swell, setup.look.reflection, setup.look.caustics) = (0.0, 0.0, 0.0);
+    (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
+    setup.look.caustics = Some(0.0);
+    setup.look.litter = Some(0.0);
     (setup.look.dust, setup.look.plants, setup.look.pebbles) = (0.0, 0.0, 0.0);
-    setup.look.sun_tilt_deg = 0.0;
+    setup.look.sun_tilt_deg = Some(0.0);
     warped(&mut setup);
     // In the middle, where its shadow lies straight below it.
     let place = glam::Vec3::new(0.0, -0.2, 0.0);
@@ -463,6 +511,24 @@ fn what_is_drawn_goes_through_the_warp() {
     );
 }
 
+/// Specks turn their front to the eye; they once turned away and were all left out.
+#[test]
+fn glowing_specks_are_seen() {
+    let mut bright = [0, 0];
+    for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut setup = stage::setup([640, 360], false);
+        (setup.look.light, setup.look.dust) = (shoal::render::Light::Night, dust);
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        let mut rgba = Vec::new();
+        let calm = Snapshot::default();
+        renderer.draw(&calm, &calm, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+        *bright = rgba.chunks_exact(4).filter(|rgb| rgb[1] > 140).count();
+    }
+    assert!(bright[1] > bright[0] + 300, "{bright:?}");
+}
+
 /// Tries to flash the floor, from the fastest rate to one that is just forbidden, and counts what comes out with the
 /// strict definition: opposing changes of a tenth over more than a quarter of the picture within any second.
 #[test]
@@ -503,7 +569,7 @@ fn renewing_the_picture_cannot_make_the_floor_flash() {
     for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
         let Some(gpu) = stage::gpu() else { return };
         let mut setup = stage::setup([width, height], false);
-        setup.look.exposure = exposure;
+        setup.look.exposure = Some(exposure);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         renderer.resume(&seen);
         for frame in 0..10 {

@@ -1,6 +1,8 @@
 //! The long proof of vision: rendered rooms with a known truth, the way from markers to scores, several seeds, lamps and
 //! cameras. Rendering takes minutes the first time, so this runs only with `SHOAL_VERIFY=1`; `tests/vision.rs` holds one
 //! short scene in every run.
+//!
+//! `SHOAL_SEEDS` is the number of seeds of every scene, `SHOAL_ROWS` a part of the names of the rows that are run.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,20 +13,24 @@
 )]
 
 mod recordings;
+mod rendered;
 
-use recordings::{Score, track_scene};
+use glam::DVec3;
+use shoal::app::observe::observe_tracks;
+use shoal::camera::{Frame, Playback, Source, SourceSpec};
+use shoal::geometry::{FloorFromCamera, Surface};
+use shoal::vision::{FloorView, Vision, VisionParams};
+use shoal::world::Observation;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Scenes of one kind, and what is wanted of them.
-struct Wanted {
-    name: &'static str,
-    scenes: Vec<String>,
-    mean_hota: f64,
-    mean_idf1: f64,
-    switches_per_min: f64,
-    recall: f64,
-    precision: f64,
-    median_mm: f64,
-    p95_mm: f64,
+use recordings::{Score, tell, test_data, track_scene};
+use rendered::{Quantity, ROWS, Row, Wanted};
+
+/// One scene of a row: which row, and ir-scene's arguments.
+struct Scene {
+    row: usize,
+    arguments: String,
 }
 
 #[test]
@@ -35,221 +41,220 @@ fn rendered_rooms() {
         );
         return;
     }
-    let count: u32 =
-        std::env::var("SHOAL_SEEDS").map_or(5, |n| n.parse().expect("SHOAL_SEEDS is a number"));
-    let seeds = |arguments: &str| -> Vec<String> {
-        (1..=count)
-            .map(|seed| format!("--seed {seed} --seconds 30 --size 320x240 {arguments}"))
-            .collect()
-    };
-    let one = Wanted {
-        name: "one visitor",
-        scenes: seeds("--visitors 1"),
-        mean_hota: 0.90,
-        mean_idf1: 0.98,
-        switches_per_min: 0.0,
-        recall: 0.99,
-        precision: 0.995,
-        median_mm: 60.0,
-        p95_mm: 170.0,
-    };
-    let three = Wanted {
-        name: "three visitors",
-        scenes: seeds("--visitors 3"),
-        mean_hota: 0.84,
-        mean_idf1: 0.93,
-        switches_per_min: 2.0,
-        recall: 0.96,
-        precision: 0.99,
-        median_mm: 70.0,
-        p95_mm: 200.0,
-    };
-    let five = Wanted {
-        name: "five visitors",
-        scenes: seeds("--visitors 5"),
-        mean_hota: 0.75,
-        mean_idf1: 0.85,
-        switches_per_min: 8.0,
-        recall: 0.92,
-        precision: 0.97,
-        median_mm: 80.0,
-        p95_mm: 230.0,
-    };
-    let elsewhere = Wanted {
-        name: "one visitor, other lamps and cameras",
-        scenes: vec![
-            "--seed 11 --seconds 30 --size 320x240 --visitors 1 --lamp=-1.5,3.5,-1.2 --camera=-0.3,3.5,0.4 --fov 85".into(),
-            "--seed 12 --seconds 30 --size 320x240 --visitors 1 --lamp=0.0,3.0,-2.5 --camera=0,4.5,0.1 --fov 65".into(),
-        ],
-        mean_hota: 0.90,
-        mean_idf1: 0.98,
-        switches_per_min: 0.0,
-        recall: 0.97,
-        precision: 0.98,
-        median_mm: 80.0,
-        p95_mm: 250.0,
-    };
-    // Rooms that nothing was tuned on: other lamps, lenses, rates and surfaces.
-    let unseen = Wanted {
-        name: "three visitors, other rooms",
-        scenes: vec![
-            "--seed 21 --seconds 30 --size 320x240 --visitors 3 --lamp=-1.5,3.5,-1.2 --camera=-0.3,3.5,0.4 --fov 85".into(),
-            "--seed 22 --seconds 30 --size 320x240 --visitors 3 --lamp=0.0,3.0,-2.5 --camera=0,4.5,0.1 --fov 65".into(),
-            "--seed 23 --seconds 30 --size 320x240 --visitors 3 --k1=-0.1 --k2=0.0 --fps 25 --noise 4".into(),
-            "--seed 24 --seconds 30 --size 320x240 --visitors 3 --surface 5x3 --lamp=1.0,4.5,0.8 --camera=-0.5,4.6,0.2".into(),
-        ],
-        mean_hota: three.mean_hota,
-        mean_idf1: three.mean_idf1,
-        switches_per_min: three.switches_per_min,
-        recall: three.recall,
-        precision: three.precision,
-        median_mm: three.median_mm,
-        p95_mm: three.p95_mm,
+    let Some(data) = test_data(".") else { return };
+    let data = data.canonicalize().expect("it is there");
+    let seeds: Option<u32> = std::env::var("SHOAL_SEEDS")
+        .ok()
+        .map(|n| n.parse().expect("SHOAL_SEEDS is a number"));
+    let only = std::env::var("SHOAL_ROWS").unwrap_or_default();
+    let scenes: Vec<Scene> = (0..ROWS.len())
+        .filter(|&row| ROWS[row].name.contains(&only))
+        .flat_map(|row| scenes_of(row, seeds, &data.to_string_lossy()))
+        .collect();
+    assert!(!scenes.is_empty(), "no row has '{only}' in its name");
+    let Some(scores) = scores(&scenes) else {
+        // Why was said where it was found out.
+        return;
     };
     let mut misses = Vec::new();
-    for wanted in [one, three, five, elsewhere, unseen] {
-        let scores: Vec<Score> = wanted
-            .scenes
+    for (index, row) in ROWS.iter().enumerate() {
+        let of_row: Vec<(&Scene, &Score)> = scenes
             .iter()
-            .filter_map(|s| track_scene(s))
+            .zip(&scores)
+            .filter(|(scene, _)| scene.row == index)
             .collect();
-        if scores.len() < wanted.scenes.len() {
-            // Why was said where it was found out.
-            return;
+        if !of_row.is_empty() {
+            misses.extend(judge(row, &of_row));
         }
-        for (scene, score) in wanted.scenes.iter().zip(&scores) {
-            println!("{scene}: {score}");
-        }
-        misses.extend(judge(&wanted, &scores));
     }
+    misses.extend(judge_false_alarms(&scenes, &scores));
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
-/// Rooms in which something happens besides: no shadow that is none, nobody lost, for longer than a second.
-#[test]
-fn events() {
-    if std::env::var_os("SHOAL_VERIFY").is_none() {
-        eprintln!("SKIPPED: rooms with events are scored only with SHOAL_VERIFY=1");
-        return;
-    }
-    let kinds = [
-        (
-            "bag, taken away again",
-            "--seed 1 --seconds 45",
-            "bag@8:30",
-            31.0,
+fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
+    let Row {
+        scenes,
+        seeds: usual,
+        ..
+    } = ROWS[row];
+    let scene = |first: u32, arguments: &str, seed: u32| Scene {
+        row,
+        arguments: format!(
+            "--seed {} {}",
+            first + seed,
+            arguments.replace("{data}", data)
         ),
-        (
-            "bag, becomes scenery",
-            "--seed 1 --seconds 140",
-            "bag@8:128",
-            121.0,
-        ),
-        ("sun", "--seed 2 --seconds 20", "sun@5:6", 1.0),
-        ("mud", "--seed 3 --seconds 25", "mud@8", 121.0),
-        ("flicker", "--seed 4 --seconds 16", "flicker@0:0.04", 1.0),
-        ("bump", "--seed 5 --seconds 16", "bump@7:6", 1.0),
-        ("dark", "--seed 1 --seconds 16", "dark@8:0.5", 1.0),
-        ("freeze", "--seed 2 --seconds 16", "freeze@6:1", 1.0),
-        ("drift", "--seed 3 --seconds 20", "drift@0:0.3", 1.0),
-        ("gain", "--seed 4 --seconds 16", "gain@8:1.2", 1.0),
-    ];
-    let mut misses = Vec::new();
-    for (name, length, event, on_thing_secs) in kinds {
-        let scene = format!("{length} --size 320x240 --visitors 1 --event {event}");
-        let Some(score) = track_scene(&scene) else {
-            // Why was said where it was found out.
-            return;
+    };
+    scenes
+        .iter()
+        .flat_map(|&(first, arguments)| {
+            (0..seeds.unwrap_or(usual)).map(move |seed| scene(first, arguments, seed))
+        })
+        .collect()
+}
+
+/// The scores of all scenes, two of them worked on at a time; `None` where the machine cannot make them.
+fn scores(scenes: &[Scene]) -> Option<Vec<Score>> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let scores = Mutex::new(vec![None; scenes.len()]);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(scene) = scenes.get(index) else {
+                        return;
+                    };
+                    let Some(score) = track_scene(&scene.arguments) else {
+                        return;
+                    };
+                    println!(
+                        "{} of {}, {}: {}: {score}",
+                        done.fetch_add(1, Ordering::Relaxed) + 1,
+                        scenes.len(),
+                        ROWS[scene.row].name,
+                        scene.arguments
+                    );
+                    scores.lock().unwrap()[index] = Some(score);
+                }
+            });
+        }
+    });
+    scores.into_inner().unwrap().into_iter().collect()
+}
+
+/// Prints wanted and got of a row, mean and worst, a line a figure, and returns what was missed.
+fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
+    let figure = |wanted: &Wanted| {
+        let figures = scores
+            .iter()
+            .map(|(scene, score)| measured(wanted.quantity, scene, score));
+        let figures: Vec<f64> = figures.collect();
+        let mean = figures.iter().sum::<f64>() / figures.len() as f64;
+        // What is not known is worst.
+        let badness = |v: &f64| match (v.is_nan(), wanted.is_least) {
+            (true, _) => f64::INFINITY,
+            (_, true) => -v,
+            (_, false) => *v,
         };
-        println!("{scene}: {score}");
-        let figures = [
-            ("longest false shadow, s", score.longest_false_secs, 1.0),
-            ("longest loss, s", score.longest_lost_secs, 1.0),
-            (
-                "longest on a thing, s",
-                score.longest_on_thing_secs,
-                on_thing_secs,
-            ),
-        ];
-        for (what, got, limit) in figures {
-            misses.extend(tell(&format!("{name}, {what}"), got, limit, false));
-        }
-    }
-    assert!(misses.is_empty(), "{}", misses.join("\n"));
-}
-
-/// Somebody who stands still stays who they are, and is not learned in.
-#[test]
-fn still_visitors() {
-    if std::env::var_os("SHOAL_VERIFY").is_none() {
-        eprintln!("SKIPPED: visitors who stand still are scored only with SHOAL_VERIFY=1");
-        return;
-    }
-    let mut misses = Vec::new();
-    for (seconds, still) in [(70, 60), (130, 120)] {
-        let scene =
-            format!("--seed 1 --seconds {seconds} --size 320x240 --visitors 1 --still {still}");
-        let Some(score) = track_scene(&scene) else {
-            // Why was said where it was found out.
-            return;
+        let worst = figures
+            .iter()
+            .copied()
+            .max_by(|a, b| badness(a).total_cmp(&badness(b)))
+            .unwrap_or(f64::NAN);
+        let (got, beside) = if wanted.of_mean {
+            (mean, format!("mean; worst {worst:.3}"))
+        } else {
+            (worst, format!("worst; mean {mean:.3}"))
         };
-        println!("{scene}: {score}");
-        let name = format!("still for {still} s");
-        misses.extend(tell(
-            &format!("{name}, switches a minute"),
-            score.switches_per_min,
-            0.0,
-            false,
-        ));
-        misses.extend(tell(
-            &format!("{name}, area kept"),
-            score.still_area_kept,
-            0.95,
-            true,
-        ));
-    }
-    assert!(misses.is_empty(), "{}", misses.join("\n"));
+        let name = format!(
+            "{}: {:?} ({beside} of {})",
+            row.name,
+            wanted.quantity,
+            figures.len()
+        );
+        tell(&name, got, wanted.limit, wanted.is_least)
+    };
+    row.wanted.iter().filter_map(figure).collect()
 }
 
-/// Prints wanted and got, a line a figure, and returns what was missed.
-fn judge(wanted: &Wanted, scores: &[Score]) -> Vec<String> {
-    type Figure = fn(&Score) -> f64;
-    let rows: [(&str, Figure, f64, bool); 7] = [
-        ("HOTA", |s| s.hota, wanted.mean_hota, true),
-        ("IDF1", |s| s.idf1, wanted.mean_idf1, true),
-        (
-            "switches a minute",
-            |s| s.switches_per_min,
-            wanted.switches_per_min,
-            false,
-        ),
-        ("recall", |s| s.recall, wanted.recall, true),
-        ("precision", |s| s.precision, wanted.precision, true),
-        ("foot median, mm", |s| s.median_mm, wanted.median_mm, false),
-        ("foot p95, mm", |s| s.p95_mm, wanted.p95_mm, false),
-    ];
-    println!(
-        "{}: means of {} scenes, and the worst",
-        wanted.name,
-        scores.len()
+fn measured(quantity: Quantity, scene: &Scene, score: &Score) -> f64 {
+    match quantity {
+        Quantity::Hota => score.hota,
+        Quantity::Idf1 => score.idf1,
+        Quantity::SwitchesPerMin => score.switches_per_min,
+        Quantity::Recall => score.recall,
+        Quantity::Precision => score.precision,
+        Quantity::FootMedianMm => score.median_mm,
+        Quantity::FootP95Mm => score.p95_mm,
+        Quantity::LongestFalseSecs => score.longest_false_secs,
+        Quantity::LongestLostSecs => score.longest_lost_secs,
+        Quantity::LongestOnThingSecs => score.longest_on_thing_secs,
+        Quantity::StillAreaKept => score.still_area_kept,
+        Quantity::KnockToldSecs => match (knock_secs(&scene.arguments), score.moved_secs) {
+            (Some(knocked), Some(told)) if told >= knocked => told - knocked,
+            _ => f64::NAN,
+        },
+    }
+}
+
+/// A camera that hangs still is never told to have moved, whatever happens before it.
+fn judge_false_alarms(scenes: &[Scene], scores: &[Score]) -> Option<String> {
+    let is_false = |(scene, score): &(&Scene, &Score)| {
+        let knocked = knock_secs(&scene.arguments).unwrap_or(f64::INFINITY);
+        score.moved_secs.is_some_and(|told| told < knocked)
+    };
+    let false_alarms: Vec<_> = scenes.iter().zip(scores).filter(is_false).collect();
+    for (scene, score) in &false_alarms {
+        println!(
+            "false alarm at {:?} s: {}",
+            score.moved_secs, scene.arguments
+        );
+    }
+    let name = format!(
+        "false alarms of a moved camera (in {} scenes)",
+        scenes.len()
     );
-    let mut misses = Vec::new();
-    for (what, of, limit, at_least) in rows {
-        let mean = scores.iter().map(of).sum::<f64>() / scores.len() as f64;
-        let worse = if at_least { f64::min } else { f64::max };
-        let worst = scores.iter().map(of).reduce(worse).unwrap_or(f64::NAN);
-        let name = format!("{}, {what} (worst {worst:.3})", wanted.name);
-        misses.extend(tell(&name, mean, limit, at_least));
-    }
-    misses
+    tell(&name, false_alarms.len() as f64, 0.0, false)
 }
 
-/// Prints one figure in the form that tables are made from; the same line again when it falls short.
-fn tell(name: &str, got: f64, limit: f64, at_least: bool) -> Option<String> {
-    let met = if at_least { got >= limit } else { got <= limit };
-    let sign = if at_least { "≥" } else { "≤" };
-    let verdict = if met { "ok" } else { "short" };
-    let line = format!("verify: {name} | wanted {sign} {limit} | got {got:.3} | {verdict}");
-    println!("{line}");
-    (!met).then_some(line)
+/// When the camera is knocked in a scene.
+fn knock_secs(arguments: &str) -> Option<f64> {
+    let (_, after) = arguments.split_once("bump@")?;
+    after.split([':', ' ']).next()?.parse().ok()
+}
+
+/// Vision's memory does not grow: bytes that live after ten and after a hundred thousand frames of visitors who come and go.
+#[test]
+fn memory_stays_flat() {
+    if std::env::var_os("SHOAL_VERIFY").is_none() {
+        eprintln!("SKIPPED: memory over 100,000 frames is counted only with SHOAL_VERIFY=1");
+        return;
+    }
+    let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").expect("well formed");
+    let playback = Playback {
+        fast: true,
+        ..Playback::default()
+    };
+    let surface = Surface::default();
+    let view = FloorView {
+        map: FloorFromCamera::whole_picture(160, 120, &surface),
+        lamp_m: Some(DVec3::new(0.1, 4.0, -0.2)),
+        camera_m: Some(DVec3::new(0.0, 5.0, 1.0)),
+        surface,
+    };
+    let mut living = Vec::with_capacity(2);
+    let mut seen = 0;
+    let mut highest_id = 0;
+    for frames in [10_000, 100_000] {
+        let counted = allocation_counter::measure(|| {
+            let mut source = Source::open(&spec, playback).expect("a synthetic source opens");
+            let mut vision = Vision::new(&VisionParams::default(), view.clone());
+            let (mut frame, mut observation) = (Frame::default(), Observation::default());
+            for _ in 0..frames {
+                source
+                    .read(&mut frame)
+                    .expect("synthetic frames do not fail");
+                let tracks = vision.observe(&frame);
+                seen += tracks.len();
+                highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);
+                observe_tracks(frame.time_secs, tracks, &mut observation);
+            }
+            // What lives until here is what they hold.
+            std::mem::forget((source, vision, frame, observation));
+        });
+        println!("memory after {frames} frames: {counted:?}");
+        living.push(counted.bytes_current);
+    }
+    assert!(seen > 50_000 && highest_id > 100, "{seen} {highest_id}");
+    let grown = (living[1] - living[0]) as f64;
+    assert_eq!(
+        tell(
+            "memory: bytes that 100,000 frames hold more than 10,000",
+            grown,
+            4096.0,
+            false
+        ),
+        None
+    );
 }

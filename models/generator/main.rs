@@ -2,6 +2,7 @@
 //! `cargo run --example generate_models`. A test regenerates the files and compares them with the committed ones.
 
 mod clips;
+mod coral;
 mod drifter;
 mod fish;
 mod glb;

@@ -8,6 +8,7 @@
 use glam::Vec3;
 
 use super::clips::{self, Swim};
+use super::coral;
 use super::drifter;
 use super::fish::{self, Fin, HEAD_S, PECTORAL, ROOT_S, Section, Shape, TAIL_S};
 use super::glb::{self, Joint, Paint, WHITE};
@@ -51,18 +52,22 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("log", still::log()),
         ("slab", still::slab()),
         ("weed", still::weed()),
+        ("coral_finger", coral::finger()),
+        ("coral_brain", coral::brain()),
+        ("fall", coral::fall()),
     ] {
         models.push((name, glb::write(name, &[&mesh], &[], &[], &WHITE)));
     }
-    for (name, build, color) in [
+    for (name, build, divisions, color) in [
         (
             "molecule",
             drifter::molecule as fn(usize) -> Mesh,
-            [0.90, 0.62, 0.07],
+            3,
+            [0.90, 0.62, 0.20],
         ),
-        ("copepod", drifter::copepod, [0.55, 0.90, 0.80]),
+        ("copepod", drifter::copepod, 2, [0.55, 0.90, 0.80]),
     ] {
-        let (full, light) = (build(2), build(1));
+        let (full, light) = (build(divisions), build(divisions - 1));
         let bytes = glb::write(name, &[&full, &light], &[], &[], &Paint::Plain(color));
         models.push((name, bytes));
     }

@@ -75,22 +75,25 @@ pub(super) fn slab() -> Mesh {
     mesh
 }
 
-/// A tuft of long leaves, 1 high along y, its root at the origin; v runs up each leaf, u across it.
+/// A tuft of ribbons, 1 high along y, its root at the origin; v runs up each leaf, u across it. All lean one way, as
+/// in a slow current, each a little otherwise.
 pub(super) fn weed() -> Mesh {
     let mut mesh = Mesh::default();
-    for leaf in 0..9 {
+    for leaf in 0..10 {
         let chance = |n: f32| noise3(Vec3::new(leaf as f32 * 3.7, n * 5.1, 1.3));
-        let turn = leaf as f32 * 2.399_963 + chance(1.0);
+        let turn = 2.6 * (chance(1.0) - 0.5) + if leaf % 4 == 3 { 2.2 } else { 0.0 };
         let out = Vec3::new(turn.cos(), 0.0, turn.sin());
         let aside = Vec3::new(-turn.sin(), 0.0, turn.cos());
-        let (height, lean) = (0.55 + 0.45 * chance(2.0), 0.25 + 0.65 * chance(3.0));
-        mesh.sheet(7, 2, |row, column| {
-            let up = row as f32 / 6.0;
-            let width = 0.050 * (1.0 - 0.9 * up * up) * (0.4 + 0.6 * (4.0 * up).min(1.0));
+        let foot = Vec3::new(chance(6.0) - 0.5, 0.0, chance(7.0) - 0.5) * 0.16;
+        let (height, lean) = (0.55 + 0.45 * chance(2.0), 0.45 + 0.75 * chance(3.0));
+        mesh.sheet(6, 2, |row, column| {
+            let up = row as f32 / 5.0;
+            let width = 0.034 * (1.0 - 0.92 * up.powi(3)) * (0.5 + 0.5 * (4.0 * up).min(1.0));
             let side = column as f32 * 2.0 - 1.0;
-            let bow =
-                out * (0.04 + lean * up * up) + Vec3::Y * (height * up * (1.0 - 0.28 * lean * up));
-            let curl = aside * (0.10 * (3.0 * up + 6.0 * chance(4.0)).sin() * up);
+            let bow = foot
+                + out * (0.04 + lean * up * up)
+                + Vec3::Y * (height * up * (1.0 - 0.36 * lean * up));
+            let curl = aside * (0.13 * (4.2 * up + 6.0 * chance(4.0)).sin() * up);
             rigid(
                 bow + curl + aside * (side * width),
                 Vec2::new(column as f32, up),

@@ -41,11 +41,12 @@ use clap::Parser;
 use crate::calibration::{Calibration, CalibrationParams};
 use crate::camera::SourceSpec;
 use crate::config::read_text;
+use crate::render::falls::falls;
 use crate::render::{OutputParams, OverlayWish, RockShape, Setup};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
-use crate::world::Snapshot;
 use crate::world::annotation::{Layer, Layers};
+use crate::world::{ObstacleParams, Snapshot};
 
 use cli::{
     Arguments, CalibrateArguments, Command, DemoArguments, RenderArguments, RunArguments,
@@ -412,7 +413,9 @@ fn pictures(site: Site) -> Setup {
             .scene
             .obstacles
             .iter()
-            .filter_map(|o| Some(RockShape::of(&o.solid()?)))
+            .filter_map(ObstacleParams::solid)
+            .flat_map(|solid| RockShape::all_of(&solid))
+            .chain(falls(&site.scene.pool.terraces))
             .collect(),
         smooth_edges: true,
         wish: OverlayWish::default(),

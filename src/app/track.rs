@@ -52,6 +52,21 @@ pub struct TrackOptions {
     pub debug: Option<PathBuf>,
 }
 
+/// What has come of a source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tracked {
+    /// Frames read.
+    pub frames: u64,
+    /// Those in which anybody was seen.
+    pub with_shadow: u64,
+    /// Those in which the light had changed, so that nobody new could be seen.
+    pub light_changes: u64,
+    /// Visitors so far.
+    pub highest_id: u32,
+    /// The first frame's time at which the camera was seen to have moved.
+    pub moved_secs: Option<f64>,
+}
+
 /// Reads the source to its end, until `stop` is set or the time asked for is over, and writes a line a frame.
 ///
 /// What a person should know goes to standard error: the view used, warnings, progress.
@@ -59,7 +74,7 @@ pub struct TrackOptions {
 /// # Errors
 /// When the source cannot be read, the calibration belongs to another picture size, or the file cannot be written.
 /// Lines of the frames read before stay.
-pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<()> {
+pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<Tracked> {
     let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
     let playback = Playback {
         fps: options.fps,
@@ -93,11 +108,11 @@ fn run(
     source: &mut Source,
     out: &mut LinesOut,
     stop: &AtomicBool,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Tracked> {
     let mut frame = Frame::default();
     let mut vision = None;
     let (mut started, mut told) = (Instant::now(), Instant::now());
-    let mut tally = Tally::default();
+    let mut tally = Tracked::default();
     let mut drift = DriftRounds::of(options.calibration.as_ref());
     let mut levels = Vec::new();
     let mut next_views_secs = f64::NEG_INFINITY;
@@ -148,6 +163,9 @@ fn run(
         out.write(&line)?;
         if let Some(calibration) = &options.calibration {
             drift.observe(&frame, calibration, &mut levels, options.drift_max_m);
+            if tally.moved_secs.is_none() && drift.status().is_some_and(|d| d.is_alarm) {
+                tally.moved_secs = Some(frame.time_secs);
+            }
         }
         tally.light_changes += u64::from(vision.light() == Light::Changed);
         if told.elapsed() >= PROGRESS_EVERY {
@@ -169,7 +187,7 @@ fn run(
         bail!("{}: there is no frame in it", source.name());
     }
     tell(&tally.sentence(source.name()));
-    Ok(())
+    Ok(tally)
 }
 
 /// Writes the pictures of a frame's stages as `FOLDER/FRAME-STAGE.png`.
@@ -186,24 +204,18 @@ fn write_views(folder: &Path, vision: &Vision, frame: &Frame) -> anyhow::Result<
     Ok(())
 }
 
-/// What has come of a source so far.
-#[derive(Default)]
-struct Tally {
-    frames: u64,
-    with_shadow: u64,
-    light_changes: u64,
-    highest_id: u32,
-}
-
-impl Tally {
+impl Tracked {
     fn sentence(&self, source: &str) -> String {
         let light = if self.light_changes > 0 {
             format!("; the light had changed in {} of them", self.light_changes)
         } else {
             String::new()
         };
+        let moved = self.moved_secs.map_or(String::new(), |secs| {
+            format!("; the camera has moved, as was seen at {secs:.1} s: calibrate anew")
+        });
         format!(
-            "{source}: {} frames, {} with a shadow, {} visitors{light}",
+            "{source}: {} frames, {} with a shadow, {} visitors{light}{moved}",
             self.frames, self.with_shadow, self.highest_id
         )
     }

@@ -40,6 +40,8 @@ pub struct Decision {
 pub(super) struct Slot {
     pub(super) name: String,
     pub(super) params: ActionParams,
+    /// The factor among the parameters.
+    pub(super) weight: f32,
     pub(super) related: u64,
     /// Places of the parts of a combined action.
     pub(super) parts: Vec<usize>,
@@ -105,6 +107,17 @@ pub(super) struct Asking<'a> {
 
 impl Asking<'_> {
     pub(super) fn ask(&mut self, place: usize) -> Option<Proposal> {
+        self.consider(place);
+        self.proposals[place]
+    }
+
+    /// Whether an action can be executed.
+    pub(super) fn can(&mut self, place: usize) -> bool {
+        self.consider(place);
+        self.proposals[place].is_some()
+    }
+
+    fn consider(&mut self, place: usize) {
         if self.asked >> place & 1 == 0 {
             self.asked |= 1 << place;
             let slots = self.slots;
@@ -123,12 +136,11 @@ impl Asking<'_> {
                 slot.params.propose(&self.view, &mut self.memories[place])
             };
         }
-        self.proposals[place]
     }
 
     fn weight(&self, place: usize) -> f32 {
-        let params = &self.slots[place].params;
-        params.weight().max(params.least_weight(&self.view))
+        let slot = &self.slots[place];
+        slot.weight.max(slot.params.least_weight(&self.view))
     }
 
     /// Notes a force down for whoever wants to know why.
@@ -147,7 +159,7 @@ impl Asking<'_> {
 impl Need {
     pub(super) fn is_satisfied(&self, state: &NeedState, asking: &mut Asking<'_>) -> bool {
         match (self.params.kind, &self.params.limit) {
-            (NeedKind::ActionBased, _) => self.slots.iter().all(|&slot| asking.ask(slot).is_none()),
+            (NeedKind::ActionBased, _) => self.slots.iter().all(|&slot| !asking.can(slot)),
             (NeedKind::LimitBased, Some(limit)) => match limit.side {
                 LimitSide::Upper => state.variable <= limit.value,
                 LimitSide::Lower => state.variable >= limit.value,
@@ -209,10 +221,7 @@ impl Need {
     }
 
     fn first(&self, asking: &mut Asking<'_>) -> Option<usize> {
-        self.slots
-            .iter()
-            .copied()
-            .find(|&slot| asking.ask(slot).is_some())
+        self.slots.iter().copied().find(|&slot| asking.can(slot))
     }
 
     /// The choice of before while it can be executed and its time is not over.
@@ -220,7 +229,7 @@ impl Need {
         let held = state.choice.checked_sub(1)?;
         let slot = *self.slots.get(held)?;
         state.held_secs += asking.view.world.dt_secs;
-        (state.held_secs < self.params.minimum_secs && asking.ask(slot).is_some()).then_some(slot)
+        (state.held_secs < self.params.minimum_secs && asking.can(slot)).then_some(slot)
     }
 
     /// Any of the executable actions, evenly.
@@ -230,7 +239,7 @@ impl Need {
         }
         let mut executable = 0u64;
         for (place, &slot) in self.slots.iter().enumerate() {
-            executable |= u64::from(asking.ask(slot).is_some()) << place;
+            executable |= u64::from(asking.can(slot)) << place;
         }
         let count = executable.count_ones();
         let mut nth = (asking.chance(Purpose::Choice, 0) * count as f32) as u32;
@@ -249,7 +258,7 @@ impl Need {
             matches!(asking.slots[slot].params, ActionParams::AvoidObstacles(_))
         };
         for &slot in &self.slots {
-            if is_avoidance(asking, slot) && asking.ask(slot).is_some() {
+            if is_avoidance(asking, slot) && asking.can(slot) {
                 return Some(slot);
             }
         }
@@ -257,7 +266,7 @@ impl Need {
             return Some(slot);
         }
         let place = (0..self.slots.len()).find(|&place| {
-            asking.ask(self.slots[place]).is_some()
+            asking.can(self.slots[place])
                 && asking.chance(Purpose::Dither, place) < self.params.dither_chance
         });
         self.hold(state, place)

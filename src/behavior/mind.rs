@@ -128,6 +128,7 @@ impl Mind {
                 name: name.clone(),
                 related: species.relations.mask(action.relations()),
                 params: action.clone(),
+                weight: action.weight(),
                 parts: parts(action),
             })
             .collect();
@@ -289,7 +290,7 @@ impl Mind {
             radius_m: world.agents.radii_m[index],
             neighbors: &thoughts.senses.neighbors,
             nearby: &thoughts.senses.nearby,
-            recall: *recall,
+            recall,
             wish: Vec3::ZERO,
             goal_m: None,
             related: 0,
@@ -353,7 +354,7 @@ impl Mind {
             need.is_some_and(|need| {
                 unsatisfied.is_none_or(|first| place < first)
                     && *intended_secs < need.params.keep_secs
-                    && need.slots.iter().any(|&slot| asking.ask(slot).is_some())
+                    && need.slots.iter().any(|&slot| asking.can(slot))
             })
         });
         let active = kept.or(unsatisfied);

@@ -149,7 +149,7 @@ pub struct View<'a> {
     /// Places of the solids nearby in the world's list.
     pub nearby: &'a [u32],
     /// Enemy and prey, seen or remembered.
-    pub recall: Recall,
+    pub recall: &'a Recall,
     /// Where the active need steers to, for those who help it; zero before it has decided.
     pub wish: Vec3,
     /// The place that the active need steers to, where it steers to one; `None` before it has decided.
@@ -342,7 +342,7 @@ impl Senses {
         }
     }
 
-    fn find_agents(&mut self, world: &World, index: usize, reach_m: f32, eye: &Eye<'_>) {
+    fn find_agents(&mut self, world: &World, index: usize, reach_m: f32, eye: &Eye) {
         let agents = &world.agents;
         let grid = &world.grid;
         grid.within(eye.at, reach_m, &mut self.slots);
@@ -352,46 +352,52 @@ impl Senses {
             if other == index {
                 continue;
             }
-            let offset = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]) - eye.at;
-            let candidate = Neighbor {
+            let offset_m = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]) - eye.at;
+            let distance_m = offset_m.length();
+            let (bits, radius_m) = (agents.bits[other], agents.radii_m[other]);
+            if distance_m > eye.reach_m(bits, radius_m) {
+                continue;
+            }
+            let seen = Neighbor {
                 agent,
                 is_shadow: false,
                 in_view: true,
-                bits: agents.bits[other],
-                offset_m: offset,
-                distance_m: offset.length(),
-                radius_m: agents.radii_m[other],
+                bits,
+                offset_m,
+                distance_m,
+                radius_m,
                 forward: Vec3::new(
                     grid.forward_x[slot],
                     grid.forward_y[slot],
                     grid.forward_z[slot],
                 ),
             };
-            if candidate.distance_m <= eye.radius_m(&candidate) {
-                self.neighbors.push(eye.judge(candidate, index));
-            }
+            self.neighbors.push(eye.judge(seen, index));
         }
     }
 
-    fn find_shadows(&mut self, world: &World, index: usize, eye: &Eye<'_>) {
+    fn find_shadows(&mut self, world: &World, index: usize, eye: &Eye) {
         let scale = world.water.scale(eye.at.y);
         for (place, shadow) in world.visitors.shadows.iter().enumerate() {
             let middle = shadow.centroid_m * scale - Vec2::new(eye.at.x, eye.at.z);
+            let distance_m = middle.length();
+            let radius_m = shadow.radius_m * scale;
+            let bits = world.visitor_bits;
+            if distance_m > eye.reach_m(bits, radius_m) {
+                continue;
+            }
             let velocity = shadow.velocity_mps * scale;
-            let velocity_mps = Vec3::new(velocity.x, 0.0, velocity.y);
-            let candidate = Neighbor {
+            let seen = Neighbor {
                 agent: (world.agents.len() + place) as u32,
                 is_shadow: true,
                 in_view: true,
-                bits: world.visitor_bits,
+                bits,
                 offset_m: Vec3::new(middle.x, 0.0, middle.y),
-                distance_m: middle.length(),
-                radius_m: shadow.radius_m * scale,
-                forward: velocity_mps.normalize_or(Vec3::X),
+                distance_m,
+                radius_m,
+                forward: Vec3::new(velocity.x, 0.0, velocity.y).normalize_or(Vec3::X),
             };
-            if candidate.distance_m <= eye.radius_m(&candidate) {
-                self.neighbors.push(eye.judge(candidate, index));
-            }
+            self.neighbors.push(eye.judge(seen, index));
         }
     }
 }
@@ -429,23 +435,29 @@ fn velocity_mps(world: &World, at_m: Vec3, other: &Neighbor) -> Vec3 {
 }
 
 /// One individual's eye.
-struct Eye<'a> {
+struct Eye {
     at: Vec3,
     forward: Vec3,
-    own_radius_m: f32,
-    species: &'a Species,
+    per_own_radius: f32,
+    prey: u64,
+    sight_m: f32,
+    prey_sight_m: f32,
+    size_gain: f32,
     cos_limit: f32,
 }
 
-impl<'a> Eye<'a> {
-    fn new(world: &'a World, index: usize) -> Self {
+impl Eye {
+    fn new(world: &World, index: usize) -> Self {
         let species = &world.species[usize::from(world.agents.species[index])];
         let body = &world.agents.bodies[index];
         Self {
             at: body.position_m,
             forward: body.forward,
-            own_radius_m: world.agents.radii_m[index],
-            species,
+            per_own_radius: 1.0 / world.agents.radii_m[index].max(1e-3),
+            prey: species.relations.prey,
+            sight_m: species.perception.sight_radius_m,
+            prey_sight_m: species.perception.prey_sight_radius_m,
+            size_gain: species.perception.size_gain,
             cos_limit: if species.perception.field_of_view_deg >= 360.0 {
                 -2.0
             } else {
@@ -456,19 +468,15 @@ impl<'a> Eye<'a> {
         }
     }
 
-    /// How far it would see this one.
-    fn radius_m(&self, other: &Neighbor) -> f32 {
-        let perception = &self.species.perception;
-        let radius = if other.bits & self.species.relations.prey != 0 {
-            perception.prey_sight_radius_m
+    /// How far it would see one of these names and this radius.
+    fn reach_m(&self, bits: u64, radius_m: f32) -> f32 {
+        let radius = if bits & self.prey == 0 {
+            self.sight_m
         } else {
-            perception.sight_radius_m
+            self.prey_sight_m
         };
-        if perception.size_gain == 0.0 {
-            return radius;
-        }
-        let times = other.radius_m / self.own_radius_m.max(1e-3) - 1.0;
-        radius * (1.0 + perception.size_gain * times.max(0.0))
+        let times = radius_m * self.per_own_radius - 1.0;
+        radius * (1.0 + self.size_gain * times.max(0.0))
     }
 
     /// Whether it is in view. Two at the very same place see each other on opposite sides.

@@ -15,6 +15,10 @@ use glam::DVec2;
 use super::points::{MeasuredPoint, POINTS_MAX, PointOrigin};
 use crate::geometry::Homography;
 
+mod scan;
+
+pub use scan::GrayScan;
+
 /// The finest stripes: no projector has more pixels.
 const BITS_MAX: u32 = 13;
 /// A pixel counts where the lit picture is this much brighter than the dark one, in levels of 255,
@@ -153,6 +157,36 @@ impl GrayCode {
         }
     }
 
+    /// Which stripes of a pattern are bright, the first 64: the first in the lowest bit; and how many there are.
+    pub fn bright_stripes(&self, pattern: GrayPattern) -> (u64, u32) {
+        let axis = match pattern {
+            GrayPattern::Stripes { axis, .. } => axis,
+            _ => GrayAxis::Column,
+        };
+        let count = self.stripes(axis);
+        let bright = (0..count.min(u64::BITS)).filter(|stripe| {
+            // Along the other axis all are alike.
+            let place = stripe * self.stripe_px;
+            self.is_bright(pattern, place, place)
+        });
+        (bright.fold(0, |bits, stripe| bits | 1 << stripe), count)
+    }
+
+    /// Whether a camera sees patterns at all, told by its frames of [`GrayPattern::Bright`] and [`GrayPattern::Dark`].
+    ///
+    /// # Errors
+    /// [`GrayError::Unseen`], when less than this share of its pixels does.
+    pub fn check_seen(&self, frames: &[Vec<u8>], share: f64) -> Result<(), GrayError> {
+        let all = frames.first().map_or(0, Vec::len);
+        let seen =
+            (0..all).filter(|pixel| contrast(frames, *pixel).is_some_and(|c| c >= CONTRAST_MIN));
+        let seen = seen.count();
+        if (seen as f64) < share * all as f64 {
+            return Err(GrayError::Unseen { seen, all });
+        }
+        Ok(())
+    }
+
     /// A pattern as a picture: 255 bright, 0 dark, height × width, row-major.
     pub fn picture(&self, pattern: GrayPattern) -> Vec<u8> {
         let (width, height) = self.size_px;
@@ -241,7 +275,7 @@ impl GrayCode {
     /// Column and row of stripes that a camera pixel sees; `None` where it cannot tell.
     fn place(&self, frames: &[Vec<u8>], pixel: usize) -> Option<(u32, u32)> {
         let level = |frame: usize| frames.get(frame)?.get(pixel).copied().map(i32::from);
-        let contrast = level(0)? - level(1)?;
+        let contrast = contrast(frames, pixel)?;
         if contrast < CONTRAST_MIN {
             return None;
         }
@@ -262,6 +296,12 @@ impl GrayCode {
         };
         Some((stripe(GrayAxis::Column)?, stripe(GrayAxis::Row)?))
     }
+}
+
+/// How much brighter a pixel is in the first frame, of the bright pattern, than in the second.
+fn contrast(frames: &[Vec<u8>], pixel: usize) -> Option<i32> {
+    let level = |frame: usize| frames.get(frame)?.get(pixel).copied().map(i32::from);
+    Some(level(0)? - level(1)?)
 }
 
 /// What the pixels of one cell say of its middle: the affine map that fits them best, without those that it does not fit.

@@ -28,7 +28,9 @@ pub use file::{
     SurfaceSize,
 };
 pub use fit::{Fit, LensModel, Pair};
-pub use gray::{Correspondence, GrayAxis, GrayCode, GrayError, GrayPattern, points_from_gray};
+pub use gray::{
+    Correspondence, GrayAxis, GrayCode, GrayError, GrayPattern, GrayScan, points_from_gray,
+};
 pub use judge::{POINTS_MIN, Rejection, Report, Setup, calibrate};
 pub use lamp::{LampFit, POLES_MIN, PoleMeasurement, lamp_from_poles};
 pub use params::CalibrationParams;

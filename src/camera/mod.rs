@@ -20,7 +20,7 @@ pub mod worker;
 mod y4m;
 
 pub use error::CameraError;
-pub use frame::{Frame, Luma};
+pub use frame::{Frame, Luma, UsedBits};
 pub use live::LiveCamera;
 pub use params::CameraParams;
 pub use record::{RecordError, Recorded, Recording};

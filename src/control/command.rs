@@ -104,6 +104,9 @@ pub enum CalibrationStep {
         #[serde(default)]
         mark: TouchMark,
     },
+    /// Shows stripes one after the other, for a camera that sees visible light: nothing is laid down. Takes 80
+    /// seconds.
+    GrayCode,
     /// Shows the target before again.
     Back,
     /// Leaves the target that is shown out.
@@ -349,6 +352,7 @@ mod tests {
             json!({"command": "director", "event": {"event": "calm"}}),
             json!({"command": "override_mind", "id": 7, "mind": {"of": "species", "name": "herring"}, "secs": 2.5}),
             json!({"command": "calibrate", "step": {"do": "start", "columns": 4, "rows": 3, "mark": "pole"}}),
+            json!({"command": "calibrate", "step": {"do": "gray_code"}}),
             json!({"command": "calibrate", "step": {"do": "repeat", "target": 4}}),
             json!({"command": "calibrate", "step": {"do": "accept"}}),
             json!({"command": "calibrate", "step": {"do": "markers", "points": [

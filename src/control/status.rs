@@ -56,9 +56,9 @@ pub struct CalibrationStatus {
     pub is_running: bool,
     /// Number of the target that is shown, from 1; `None` when none is.
     pub target: Option<usize>,
-    /// Of how many.
+    /// Of how many; patterns, where Gray code is shown.
     pub targets: usize,
-    /// How many are taken. Whoever beeps does so when it rises.
+    /// How many are taken, or were shown. Whoever beeps does so when it rises.
     pub taken: usize,
     /// A calibration is proven, and waits for being accepted.
     pub is_proven: bool,

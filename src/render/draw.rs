@@ -21,7 +21,7 @@ pub const OVERSCAN: f32 = 1.04;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Instance {
-    /// Cosine and sine of the hue's turn, brightness, shine.
+    /// Cosine and sine of the hue's turn, brightness, shine or (negative) glow.
     pub tint: [f32; 4],
     /// First joint matrix, layer of the skin or −1, length, unused.
     pub kind: [f32; 4],
@@ -145,7 +145,11 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
             individual.hue_rad.cos(),
             individual.hue_rad.sin(),
             individual.brightness,
-            body.look.shine,
+            if body.look.glow > 0.0 {
+                -body.look.glow
+            } else {
+                body.look.shine
+            },
         ],
         kind: [first_joint as f32, layer, individual.length_m, 0.0],
     }

@@ -31,10 +31,11 @@ pub struct Frame {
     pub(super) waves: [[f32; 4]; WAVES],
     pub(super) turns: [[f32; 4]; WAVES],
     pub(super) steps: [f32; 4],
+    pub(super) scene: [f32; 4],
 }
 
 /// Names and offsets of [`Frame`]'s members, for the test that compares them with the shaders'.
-pub fn frame_offsets() -> [(&'static str, usize); 16] {
+pub fn frame_offsets() -> [(&'static str, usize); 17] {
     use std::mem::offset_of;
     [
         ("surface", offset_of!(Frame, surface)),
@@ -53,6 +54,7 @@ pub fn frame_offsets() -> [(&'static str, usize); 16] {
         ("waves", offset_of!(Frame, waves)),
         ("turns", offset_of!(Frame, turns)),
         ("steps", offset_of!(Frame, steps)),
+        ("scene", offset_of!(Frame, scene)),
     ]
 }
 
@@ -76,6 +78,7 @@ impl Scenery {
     ///
     /// **Source** of the sun's angle in water: Snell's law, refractive index 1.33.
     pub fn new(look: &SceneLook, surface: &Surface, picture_px: [u32; 2], depth_m: f32) -> Self {
+        let look = look.lighting();
         let tilt_in_water = (look.sun_tilt_deg.to_radians().sin() / 1.33).asin();
         let heading = look.sun_heading_deg.to_radians();
         // Heading is clockwise from the upper edge (−z); light goes the other way.
@@ -123,16 +126,17 @@ impl OutputFrame {
 
 /// The numbers every shader reads, but for time, waves and steps.
 pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Frame {
+    let light = look.lighting();
     let half = surface.half_extent_m();
     let shift = scenery.sun_shift;
     let depth_m = scenery.depth_m;
     let cosine = 1.0 / (1.0 + shift.length_squared()).sqrt();
     // White noon to golden evening, of about the same brightness.
-    let warm = look.sun_warmth;
+    let warm = light.sun_warmth;
     let sun = Vec3::new(1.0, 1.0, 1.0).lerp(Vec3::new(1.22, 0.98, 0.66), warm) * 1.12;
-    let sky = Vec3::new(look.sky.red, look.sky.green, look.sky.blue) * look.sky_strength;
+    let sky = Vec3::new(light.sky.red, light.sky.green, light.sky.blue) * light.sky_strength;
     // Red is halved in `clarity_m`, green in twice and a half, blue in four times that.
-    let red = std::f32::consts::LN_2 / look.clarity_m;
+    let red = std::f32::consts::LN_2 / light.clarity_m;
     let (up, surface_at_m, to_sun) = match surface.kind {
         SurfaceKind::Floor => (Vec3::Y, 0.0, Vec3::new(-shift.x, 1.0, -shift.y)),
         // A little of the sun falls in through the glass, or nobody would see a flank.
@@ -160,21 +164,22 @@ pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Fr
             scenery.ground_half_m.x,
             scenery.ground_half_m.y,
             1.0,
-            look.glow,
+            light.glow,
         ],
-        sun: [shift.x, shift.y, cosine, look.sun_strength],
-        sun_color: sun.extend(look.caustics).to_array(),
-        sky_color: sky.extend(look.reflection).to_array(),
-        absorption: [red, red / 2.5, red / 4.0, look.exposure],
+        sun: [shift.x, shift.y, cosine, light.sun_strength],
+        sun_color: sun.extend(light.caustics).to_array(),
+        sky_color: sky.extend(light.reflection).to_array(),
+        absorption: [red, red / 2.5, red / 4.0, light.exposure],
         sand: [look.sand.red, look.sand.green, look.sand.blue, look.pebbles],
         time: [0.0, look.ground_seed as f32, look.foam, look.shafts],
         maps: [bodies.x, bodies.y, ground.x, ground.y],
         up: up.extend(surface_at_m).to_array(),
         to_sun: to_sun.extend(to_sun.dot(up).max(0.2).recip()).to_array(),
-        haze: water.extend(haze).to_array(),
+        haze: (water * light.haze).extend(haze).to_array(),
         waves: [[0.0; 4]; WAVES],
         turns: [[0.0; 4]; WAVES],
         steps: [0.0, look.stir, OVERSCAN, scenery.grid.size[1] as f32],
+        scene: [look.litter(), look.season.rust(), look.relief, 0.0],
     }
 }
 
@@ -221,7 +226,7 @@ mod tests {
             scenery.sun_shift
         );
         let noon = SceneLook {
-            sun_tilt_deg: 0.0,
+            sun_tilt_deg: Some(0.0),
             ..SceneLook::default()
         };
         assert!(of(&noon).sun_shift.length() < 1e-6);

@@ -12,7 +12,7 @@ use super::target;
 use super::view::View;
 use crate::geometry::Surface;
 use crate::world::annotation::{Annotation, Layer, Shape};
-use crate::world::{AgentPose, FloorTarget, Shadow};
+use crate::world::{AgentPose, FloorStripes, FloorTarget, Shadow, StripeAxis};
 
 /// Lines are drawn in pieces of at most this share of the surface's width, so that they bend with the warp.
 const PIECE_SHARE: f32 = 0.05;
@@ -227,6 +227,33 @@ impl Overlay {
             self.line(stroke.from, stroke.to, stroke.color);
         }
         self.line_m = line_m;
+    }
+
+    /// Covers the surface with stripes.
+    pub fn stripes(&mut self, stripes: &FloorStripes) {
+        const DARK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+        const BRIGHT: [f32; 4] = [1.0; 4];
+        let half_m = self.surface.half_extent_m();
+        self.area(-half_m, half_m, DARK);
+        let count = stripes.count.clamp(1, u64::BITS);
+        let is_bright = |stripe: u32| stripe < count && stripes.bright >> stripe & 1 == 1;
+        let mut first = 0;
+        while first < count {
+            // Neighbors are one area: no seam between them.
+            let end = (first..count)
+                .find(|i| is_bright(*i) != is_bright(first))
+                .unwrap_or(count);
+            if is_bright(first) {
+                let [from, to] = [first, end].map(|edge| edge as f32 / count as f32);
+                let (low, high) = match stripes.axis {
+                    StripeAxis::Columns => (Vec2::new(from, 0.0), Vec2::new(to, 1.0)),
+                    StripeAxis::Rows => (Vec2::new(0.0, from), Vec2::new(1.0, to)),
+                };
+                let place = |share: Vec2| (2.0 * share - 1.0) * half_m;
+                self.area(place(low), place(high), BRIGHT);
+            }
+            first = end;
+        }
     }
 
     /// Adds a whole number without making a text of it.

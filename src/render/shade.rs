@@ -27,7 +27,7 @@ pub struct ShadeCorner {
 
 /// The shadows of the stones: one dark where they stand, one where the sun throws it.
 pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
-    for rock in rocks {
+    for rock in rocks.iter().filter(|rock| rock.form != Form::Fall) {
         let over = (rock.center_m.y + scenery.depth_m).max(0.0);
         let center = Vec2::new(rock.center_m.x, rock.center_m.z);
         // A disc is too much of a long block's shadow.
@@ -109,11 +109,11 @@ pub(super) fn strip(
         *place = Vec2::new(point.x, point.z) + scenery.sun_shift * height;
     }
     // The sun is half a degree wide and the waves smear it far more: the higher, the softer and paler.
-    let blur_m = 0.006 + 0.055 * over;
+    let blur_m = 0.006 + 0.030 * over;
     let level = (blur_m / length_m / silhouette::BLUR_OF_LEVEL_0)
         .max(1.0)
         .log2();
-    let strength = 0.78 - 0.34 * smoothstep(0.05, 0.8, over);
+    let strength = 0.86 - 0.22 * smoothstep(0.05, 0.9, over);
     let half = length_m * silhouette::HALF_WIDTH;
     let piece = stations_of_a_piece(length_m, scenery);
     for i in (0..STATIONS).map(|i| i - i % piece) {

@@ -11,12 +11,22 @@ use super::pose::{Rows, chance, rows};
 use super::shade::{self, ShadeCorner};
 use crate::geometry::{Prism, Solid, Surface, SurfaceKind};
 
-/// How many models of still things there are, in this order: two stones, a trunk, a block, a plant.
-pub const STILL_MODELS: usize = 5;
+/// How many models of still things there are, in this order: two stones, a trunk, a block, two corals, a plant, a fall.
+pub const STILL_MODELS: usize = 8;
+/// The first of two corals.
+const CORAL: usize = 4;
 /// The model that sways.
-pub const PLANT: usize = 4;
+pub const PLANT: usize = 6;
+/// White water, drawn over everything that swims.
+pub const FALL: usize = 7;
 /// Plants where a look wants a thicket.
 const MOST_PLANTS: f32 = 60.0;
+/// Corals where a look wants a living reef.
+const MOST_CORALS: f32 = 70.0;
+/// No boulder of a row is thinner: who swims keeps farther than that from a thin wall.
+const LEAST_HALF_M: f32 = 0.08;
+/// A box this many times as long as thick is drawn as a row of boulders.
+const ROW_FROM: f32 = 2.4;
 
 /// What a solid looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +37,8 @@ pub enum Form {
     Log,
     /// A worn block.
     Slab,
+    /// Water that falls from one terrace to the next: the model's x along the lip, z down the stream.
+    Fall,
 }
 
 /// A stone as the simulation knows it: the solid that fish avoid. What is drawn stays inside: the ellipsoid that
@@ -42,7 +54,80 @@ pub struct RockShape {
 }
 
 impl RockShape {
-    /// The thing that stands for a solid.
+    /// The things that stand for a solid: one, or a row of boulders where it is a long box.
+    pub fn all_of(solid: &Solid) -> Vec<Self> {
+        let one = Self::of(solid);
+        let Solid::Box { half_m, .. } = *solid else {
+            return vec![one];
+        };
+        if half_m.x.max(half_m.z) > ROW_FROM * half_m.x.min(half_m.z) {
+            one.boulders()
+        } else {
+            vec![one]
+        }
+    }
+
+    /// A block as boulders in layers, wider at the top where it is high: each lies within the block
+    /// (a thin one is drawn [`LEAST_HALF_M`] thick to either side), and they overlap.
+    fn boulders(&self) -> Vec<Self> {
+        let Mat3 {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = self.half_axes_m;
+        let (long, thick) = if x_axis.length() >= z_axis.length() {
+            (x_axis, z_axis)
+        } else {
+            (-z_axis, x_axis)
+        };
+        let (half_long, half_thick) = (long.length(), thick.length().max(LEAST_HALF_M));
+        let half_high = y_axis.length();
+        let layers = (half_high / half_thick * 0.55).round().clamp(1.0, 3.0) as u32;
+        let count = (half_long / half_thick * 0.85).round().clamp(2.0, 14.0) as u32;
+        let mut boulders = Vec::new();
+        for layer in 0..layers {
+            let up = (layer as f32 + 0.5) / layers as f32 * 2.0 - 1.0;
+            // Waves wear out the foot, so the top overhangs.
+            let worn = 0.80 + 0.20 * (up * 0.5 + 0.5);
+            for i in 0..count {
+                let draw = |purpose| chance(layer * 64 + i, purpose);
+                let along = (i as f32 + 0.5) / count as f32 * 2.0 - 1.0;
+                let part = half_long / count as f32;
+                let half = Vec3::new(
+                    (part * (1.25 + 0.6 * draw(61))).min(half_long),
+                    half_high / layers as f32 * (1.1 + 0.3 * draw(62)),
+                    half_thick * worn * (0.86 + 0.14 * draw(63)),
+                )
+                .min(Vec3::new(half_long, half_high, half_thick));
+                let room = Vec3::new(half_long, half_high, half_thick) - half;
+                let shifted = Vec3::new(
+                    (along * half_long + part * 0.5 * (draw(64) - 0.5)).clamp(-room.x, room.x),
+                    (up * half_high - 0.35 * draw(65) * half.y).clamp(-room.y, room.y),
+                    room.z * (2.0 * draw(66) - 1.0),
+                );
+                let axes = [
+                    long.normalize_or(Vec3::X),
+                    y_axis.normalize_or(Vec3::Y),
+                    thick.normalize_or(Vec3::Z),
+                ];
+                boulders.push(Self {
+                    form: Form::Ball,
+                    center_m: self.center_m
+                        + axes[0] * shifted.x
+                        + axes[1] * shifted.y
+                        + axes[2] * shifted.z,
+                    half_axes_m: Mat3::from_cols(
+                        axes[0] * half.x,
+                        axes[1] * half.y,
+                        axes[2] * half.z,
+                    ),
+                });
+            }
+        }
+        boulders
+    }
+
+    /// The thing that stands for a solid as a whole.
     pub fn of(solid: &Solid) -> Self {
         match *solid {
             Solid::Sphere { center_m, radius_m } => Self {
@@ -184,12 +269,20 @@ impl StillLife {
         };
         let sound: Vec<RockShape> = rocks.iter().filter(is_sound).copied().collect();
         let plants = plants(surface, look, scenery);
+        let corals = corals(&sound, surface, look, scenery);
         let mut still = Self::default();
         for model in 0..STILL_MODELS {
             let first = still.instances.len() as u32;
             if model == PLANT {
                 for (i, map) in plants.iter().enumerate() {
                     still.add(i as u32, map, 3.0, 1.0);
+                }
+            }
+            if (CORAL..PLANT).contains(&model) {
+                // Two of three branch.
+                let kind = |(i, _): &(usize, &Affine3A)| usize::from(i % 3 == 0) == model - CORAL;
+                for (i, map) in corals.iter().enumerate().filter(kind) {
+                    still.add(i as u32, map, 3.0, map.matrix3.y_axis.length());
                 }
             }
             for (i, rock) in sound
@@ -208,6 +301,7 @@ impl StillLife {
         shade::stone_shade(&sound, scenery, &mut still.shade);
         if surface.kind == SurfaceKind::Floor {
             shade::plant_shade(&plants, scenery, &mut still.shade);
+            shade::plant_shade(&corals, scenery, &mut still.shade);
         }
         still
     }
@@ -227,6 +321,7 @@ fn model_of(number: usize, rock: &RockShape) -> usize {
         Form::Ball => number % 2,
         Form::Log => 2,
         Form::Slab => 3,
+        Form::Fall => FALL,
     }
 }
 
@@ -238,9 +333,52 @@ fn placed(number: u32, rock: &RockShape) -> Affine3A {
                 * Quat::from_rotation_x(chance(number, 22) - 0.5)
         }
         Form::Log => Quat::from_rotation_x(std::f32::consts::TAU * chance(number, 21)),
-        Form::Slab => Quat::IDENTITY,
+        Form::Slab | Form::Fall => Quat::IDENTITY,
     };
     Affine3A::from_mat3_translation(rock.half_axes_m * Mat3::from_quat(spin), rock.center_m)
+}
+
+/// Where corals sit: every other on the upper side of a stone, the others on the ground, in clumps.
+fn corals(
+    rocks: &[RockShape],
+    surface: &Surface,
+    look: &SceneLook,
+    scenery: &Scenery,
+) -> Vec<Affine3A> {
+    let count = (look.corals * MOST_CORALS).round() as u32;
+    if surface.kind != SurfaceKind::Floor {
+        return Vec::new();
+    }
+    let ground = surface.half_extent_m() * surface.scale_at_depth(scenery.depth_m);
+    let number = |i: u32| i.wrapping_add(look.ground_seed.wrapping_mul(211));
+    let placed = |i: u32| {
+        let draw = |purpose| chance(number(i), purpose);
+        let turn = Quat::from_rotation_y(std::f32::consts::TAU * draw(71));
+        let rock = (i % 4 < 2 && !rocks.is_empty())
+            .then(|| rocks.get((draw(72) * rocks.len() as f32) as usize))
+            .flatten()
+            .filter(|rock| rock.form != Form::Fall);
+        if let Some(rock) = rock {
+            let aside =
+                Vec2::from_angle(std::f32::consts::TAU * draw(73)) * (0.75 * draw(74).sqrt());
+            let up = (1.0 - aside.length_squared()).sqrt();
+            // A stone's skin lies some way inside of its ellipsoid.
+            let at = rock.center_m + rock.half_axes_m * Vec3::new(aside.x, up, aside.y) * 0.86;
+            let lean = Quat::from_rotation_z(-0.6 * aside.x) * Quat::from_rotation_x(0.6 * aside.y);
+            return (at, lean * turn, 0.08 + 0.10 * draw(75));
+        }
+        let clump = |purpose| 2.0 * chance(number(i / 8), purpose) - 1.0;
+        let beside = Vec2::new(draw(78) - 0.5, draw(79) - 0.5) * 0.8;
+        let at = Vec2::new(clump(76), clump(77)) * ground * 0.95 + beside;
+        let at = Vec3::new(at.x, -scenery.depth_m, at.y);
+        (at, turn, 0.10 + 0.16 * draw(75) * draw(80))
+    };
+    (0..count)
+        .map(placed)
+        .map(|(at, turn, height_m)| {
+            Affine3A::from_scale_rotation_translation(Vec3::splat(height_m), turn, at)
+        })
+        .collect()
 }
 
 /// Where plants stand: on a floor along the rim of what is seen of the ground, on a wall at both ends of its lower edge.
@@ -334,7 +472,7 @@ mod tests {
             .iter()
             .map(|b| b.count)
             .collect();
-        assert_eq!(counts, [1, 0, 1, 1, 0]);
+        assert_eq!(counts, [1, 0, 1, 1, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -377,7 +515,7 @@ mod tests {
                 let (sin, cos) = (i as f32 * 0.01).sin_cos();
                 let model = match shape.form {
                     Form::Slab => Vec3::new(cos.signum(), 0.0, sin.signum()),
-                    Form::Ball | Form::Log => Vec3::new(cos, 0.0, sin),
+                    _ => Vec3::new(cos, 0.0, sin),
                 };
                 shape.half_axes_m * model + shape.center_m
             };
@@ -388,6 +526,32 @@ mod tests {
             assert!(shape.half_axes_m.determinant() > 0.0);
         }
         assert_eq!(forms, [Form::Ball, Form::Slab, Form::Ball]);
+    }
+
+    #[test]
+    fn a_long_wall_is_a_row_of_boulders_inside_of_it() {
+        for (half_m, least) in [
+            (Vec3::new(0.7, 0.5, 0.1), 8),
+            (Vec3::new(0.09, 1.0, 1.5), 20),
+            (Vec3::new(0.2, 0.2, 0.3), 1),
+        ] {
+            let wall = Solid::Box {
+                center_m: Vec3::new(0.3, -0.7, 0.1),
+                half_m,
+                axis: Vec2::from_angle(0.4),
+            };
+            let all = RockShape::all_of(&wall);
+            assert!(all.len() >= least, "{half_m}: {}", all.len());
+            let boulders = all.iter().filter(|rock| rock.form == Form::Ball);
+            for (rock, i) in boulders.flat_map(|rock| (0..200).map(move |i| (rock, i))) {
+                let (turn, up) = (i as f32 * 2.4, i as f32 / 100.0 - 1.0);
+                let flat = (1.0 - up * up).max(0.0).sqrt();
+                let p = rock.half_axes_m * Vec3::new(flat * turn.cos(), up, flat * turn.sin());
+                let outside = wall.signed_distance_m(rock.center_m + p);
+                assert!(outside < 1e-3, "{half_m}: {outside}");
+                assert!(rock.half_axes_m.determinant() > 0.0);
+            }
+        }
     }
 
     #[test]

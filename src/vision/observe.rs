@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::camera::{Frame, Luma};
+use crate::camera::{Frame, Luma, UsedBits};
 
 use super::VisionParams;
 use super::background::Background;
@@ -47,6 +47,7 @@ struct Stage {
     floor: FloorTable,
     /// Memory for frames of more than 8 bit.
     eight_bit: Vec<u8>,
+    used_bits: UsedBits,
     background: Background,
     /// Where shadow was found, before and after cleaning.
     shadow: BitMask,
@@ -100,7 +101,7 @@ impl Vision {
     pub fn debug_views(&self, frame: &Frame) -> Option<DebugViews> {
         let stage = self.stage.as_ref()?;
         let mut levels = Vec::new();
-        frame.luma.write_eight_bit(&mut levels);
+        (stage.used_bits).write_eight_bit(&frame.luma, &mut levels);
         (levels.len() == stage.width * stage.height).then(|| {
             debug::draw(&debug::Stages {
                 levels: &levels,
@@ -118,6 +119,7 @@ impl Vision {
         if let Some(stage) = &mut self.stage {
             stage.background.restart();
             stage.occupied.clear();
+            stage.used_bits = UsedBits::default();
         }
         self.tracker.lose_all();
         self.changed_since_secs = None;
@@ -151,7 +153,8 @@ impl Vision {
         let levels: &[u8] = match &frame.luma {
             Luma::Eight(levels) => levels,
             Luma::Sixteen { .. } => {
-                frame.luma.write_eight_bit(&mut eight_bit);
+                stage.used_bits.observe(&frame.luma);
+                (stage.used_bits).write_eight_bit(&frame.luma, &mut eight_bit);
                 &eight_bit
             }
         };
@@ -210,6 +213,7 @@ impl Stage {
             height,
             background: Background::new(width, height, floor.areas_m2()),
             eight_bit: Vec::new(),
+            used_bits: UsedBits::default(),
             shadow: BitMask::new(width, height),
             occupied: BitMask::new(width, height),
             scratch: BitMask::new(width, height),

@@ -5,73 +5,34 @@
 //! their own is followed within the foreground for a while (people meet and part), then kept in mind for their return.
 
 mod coming;
+mod giving;
 mod names;
+mod placing;
 
-use glam::{DVec2, Mat2, Vec2};
+use glam::{DVec2, Vec2};
 
 use crate::geometry::Surface;
 
 use super::TrackingParams;
-use super::assign::{Assignment, FORBIDDEN};
+use super::assign::Assignment;
 use super::background::Background;
 use super::bits::BitMask;
 use super::blobs::{Blob, BlobFinder, Sample};
 use super::foot::FootFinder;
-use super::group::{GroupFinder, Member, UNKNOWN_M2};
-use super::kalman::{Kalman, Measurement};
+use super::group::{GroupFinder, Member};
+use super::kalman::Kalman;
 use super::outline::Tracer;
 use super::profile::Profile;
 use super::view::FloorTable;
 
-/// A visitor this near to a blob may be in it.
-const NEAR_BLOB_M: f32 = 0.25;
-/// What being in a blob, rather than at its foot, costs in the assignment.
-const INSIDE_COST_M: f32 = 0.3;
-/// What a blob e times as large as the visitor's, or so much smaller, costs.
-const UNLIKE_COST_M: f32 = 0.15;
-/// What somebody not yet told of pays against those who are.
-const NEWCOMER_COST_M: f32 = 0.3;
-/// A blob is a part of a visitor who explains this share of it.
-const EXPLAINED_SHARE: f32 = 0.5;
-/// What is smaller than this and this near to a visitor is a part of them.
-const COMPANION_AREA_M2: f32 = 0.1;
-const COMPANION_DISTANCE_M: f32 = 1.0;
-/// Somebody new explains at least so much more than those who are there, and this share of their blob.
-const NEWCOMER_M2: f32 = 0.05;
-const NEWCOMER_SHARE: f32 = 0.4;
-/// A measured place counts for so much less when the blob is shared.
-const SHARED_DOUBT: f32 = 4.0;
 /// Somebody who is not seen slows down within this time.
 const UNSEEN_SLOWDOWN_SECS: f32 = 0.5;
-/// Two whose feet are this near for so long, with nothing dark between them, are one.
-const SAME_FOOT_M: f32 = 0.25;
-const SAME_FOOT_SECS: f32 = 0.5;
-/// The same for two who once were seen apart: one of them has gone unnoticed, and is kept in mind.
-const SAME_PLACE_SECS: f32 = 1.5;
-/// Who was seen this far from everybody else is a visitor of their own, however near they come later.
-const APART_M: f32 = 0.7;
 /// Spread of a place found for somebody in a group.
 const GROUP_SPREAD_M: f32 = 0.12;
-/// Where two in a group are about this near, the picture does not tell who of them is where: it counts so much less,
-/// and both go on as they went, so that people who pass each other do not come back with each other's name.
-const PASSING_M: f32 = 0.2;
-const PASSING_SPREAD_M: f32 = 2.0;
-/// Who is found about this far from where they went did not go on as they went.
-const SURPRISE_M: f32 = 0.15;
 /// A usual visitor's share of the tallest one's height.
 const USUAL_SHARE: f32 = 0.75;
-/// What somebody looks like is learned while nobody else is this near.
-const ALONE_M: f32 = 0.6;
-/// It is looked at every so many frames, not at everybody in the same one.
-const LOOK_EVERY: u32 = 4;
 /// Who was ever seen this far from where they appeared came by walking, and is no thing.
 const WALKED_M: f32 = 0.4;
-/// What never moved for so long does not do so within a group: it may be a thing.
-const SETTLED_SECS: f64 = 3.0;
-/// Who stood for so long still stands while others pass.
-const STANDS_SECS: f64 = 5.0;
-/// In a group, somebody is seen who alone explains this much of what is dark.
-const SEEN_IN_GROUP_M2: f32 = 0.1;
 /// Somebody lost may come back so much farther away each second, up to a limit.
 const RETURN_SPEED_MPS: f64 = 1.0;
 const RETURN_DISTANCE_M: f64 = 2.5;
@@ -319,324 +280,6 @@ impl Tracker {
         self.tracks()
     }
 
-    /// Gives each visitor the blob whose foot is theirs.
-    fn give_blobs(&mut self, sight: &Sight<'_>) {
-        let blobs = sight.blobs.blobs();
-        self.cold_feet.clear();
-        for blob in blobs {
-            let samples = sight.blobs.samples(blob);
-            let guess = sight.feet.guess(samples, blob.centroid_m);
-            let all = samples.iter().copied();
-            let measured = sight.feet.measure(all, blob.centroid_m, guess, &[]);
-            self.cold_feet.push(measured.at_m);
-        }
-        let (visitors, cold_feet, gate) = (&self.visitors, &self.cold_feet, self.params.gate_m);
-        let cost = |row: usize, column: usize| {
-            let visitor = &visitors[row];
-            let at = visitor.state.at_m;
-            let to_foot = at.distance(cold_feet[column]);
-            let to_blob = nearest_m(sight.blobs.samples(&blobs[column]), at) + INSIDE_COST_M;
-            let newcomer = if visitor.id.is_none() {
-                NEWCOMER_COST_M
-            } else {
-                0.0
-            };
-            let grown = f32::ln(blobs[column].area_m2 / (visitor.track.area_m2 as f32).max(1e-3));
-            let cost = to_foot.min(to_blob) + UNLIKE_COST_M * grown.abs().min(2.0);
-            if cost > gate {
-                FORBIDDEN
-            } else {
-                cost + newcomer
-            }
-        };
-        self.owners.clear();
-        self.owners.resize(blobs.len(), None);
-        let given = self.assignment.solve(visitors.len(), blobs.len(), cost);
-        for (index, blob) in given.iter().enumerate() {
-            if let &Some(blob) = blob {
-                self.owners[blob] = Some(index);
-                self.visitors[index].evidence = Evidence::Own(blob);
-            }
-        }
-    }
-
-    /// Lets visitors without a blob share one they are in, and gives parts of a visitor to them.
-    fn share_blobs(&mut self, sight: &Sight<'_>) {
-        let blobs = sight.blobs.blobs();
-        for visitor in &mut self.visitors {
-            if visitor.evidence != Evidence::Nothing || !visitor.has_place() {
-                continue;
-            }
-            let at = visitor.state.at_m;
-            let nearest = (0..blobs.len())
-                .map(|b| (nearest_m(sight.blobs.samples(&blobs[b]), at), b))
-                .min_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((distance, blob)) = nearest
-                && distance < NEAR_BLOB_M
-            {
-                visitor.evidence = Evidence::Shared(blob);
-            }
-        }
-        self.give_parts(sight);
-        for (index, blob) in blobs.iter().enumerate() {
-            if self.owners[index].is_some() {
-                continue;
-            }
-            let samples = sight.blobs.samples(blob);
-            let wanted = (samples.len() as f32 * EXPLAINED_SHARE) as usize;
-            let known = |v: &&Visitor| v.id.is_some() && matches!(v.evidence, Evidence::Own(_));
-            let cold_feet = &self.cold_feet;
-            let explains = |visitor: &Visitor| {
-                // What the part itself says of the foot does not count: a bag put down would keep the visitor there.
-                let own = visitor.evidence.blob().and_then(|own| cold_feet.get(own));
-                let at = own.copied().unwrap_or(visitor.state.at_m);
-                let explained = |s: &&Sample| sight.feet.explains(at, s.at_m);
-                samples.iter().filter(explained).count() > wanted
-            };
-            let near = |visitor: &Visitor| {
-                blob.area_m2 < COMPANION_AREA_M2
-                    && nearest_m(samples, visitor.state.at_m) < COMPANION_DISTANCE_M
-            };
-            self.owners[index] = self
-                .visitors
-                .iter()
-                .position(|v| known(&v) && (explains(v) || near(v)));
-        }
-    }
-
-    /// Gives blobs that belong to nobody known to a visitor near by who explains them together with their own: shadow and
-    /// body of one visitor may be seen apart, above all at the picture's edge.
-    fn give_parts(&mut self, sight: &Sight<'_>) {
-        if !sight.feet.tells_feet() {
-            return;
-        }
-        let blobs = sight.blobs.blobs();
-        for (index, blob) in blobs.iter().enumerate() {
-            let owner = self.owners[index];
-            if owner.is_some_and(|owner| self.visitors[owner].id.is_some()) {
-                continue;
-            }
-            let samples = sight.blobs.samples(blob);
-            let nearest = self.visitors.iter().enumerate();
-            let nearest = nearest
-                .filter(|(_, v)| v.id.is_some())
-                .filter_map(|(number, v)| match v.evidence {
-                    Evidence::Own(own) => Some((nearest_m(samples, v.state.at_m), number, own)),
-                    _ => None,
-                })
-                .min_by(|a, b| a.0.total_cmp(&b.0));
-            let Some((distance_m, number, own)) = nearest else {
-                continue;
-            };
-            let at_m = owner.map_or(self.cold_feet[index], |o| self.visitors[o].state.at_m);
-            // Who went away here is expected back here.
-            let is_return = self.lost.iter().any(|lost| {
-                sight.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
-                    && lost.at_m.as_vec2().distance(at_m) < COMPANION_DISTANCE_M
-            });
-            if distance_m > COMPANION_DISTANCE_M || is_return {
-                continue;
-            }
-            self.members.clear();
-            let mut known = 0;
-            let there = self.visitors.iter().enumerate();
-            for (other, visitor) in there.filter(|(_, v)| v.id.is_some()) {
-                if other == number {
-                    known = self.members.len();
-                }
-                self.members.push(visitor.member(&self.params));
-            }
-            self.members
-                .push(Member::new(at_m, USUAL_SHARE * self.params.tallest_m));
-            let pair = [&blobs[own], blob];
-            let more_m2 = self
-                .groups
-                .newcomer_m2(&mut self.members, known, pair, sight);
-            if more_m2 < NEWCOMER_M2.max(NEWCOMER_SHARE * blob.area_m2) {
-                self.owners[index] = Some(number);
-                if let Some(owner) = owner {
-                    self.visitors[owner].evidence = Evidence::Nothing;
-                }
-            }
-        }
-    }
-
-    /// Measures a visitor's foot, area and middle from what is theirs.
-    fn measure(&mut self, index: usize, blob: usize, sight: &Sight<'_>) {
-        let blobs = sight.blobs.blobs();
-        self.rivals.clear();
-        for (other, visitor) in self.visitors.iter().enumerate() {
-            if other != index && visitor.has_place() && visitor.evidence.blob() == Some(blob) {
-                self.rivals.push(visitor.state.at_m);
-            }
-        }
-        let own = |b: usize| b == blob || self.owners[b] == Some(index);
-        self.samples.clear();
-        let (mut area, mut middle) = (0.0, Vec2::ZERO);
-        for (_, part) in blobs.iter().enumerate().filter(|(b, _)| own(*b)) {
-            self.samples.extend_from_slice(sight.blobs.samples(part));
-            area += part.area_m2;
-            middle += part.area_m2 * part.centroid_m;
-        }
-        let mut centroid_m = middle / area.max(f32::MIN_POSITIVE);
-        let visitor = &mut self.visitors[index];
-        let at = visitor.state.at_m;
-        if !self.rivals.is_empty() {
-            (area, centroid_m) = own_share(&self.samples, at, &self.rivals);
-        }
-        let all = self.samples.iter().copied();
-        let mut measured = sight.feet.measure(all, centroid_m, at, &self.rivals);
-        let own = matches!(visitor.evidence, Evidence::Own(_));
-        if self.rivals.is_empty() || !sight.feet.tells_feet() {
-            if !self.rivals.is_empty() {
-                measured.covariance_m2 *= SHARED_DOUBT;
-            }
-            visitor.state.update(&measured);
-        }
-        if self.rivals.is_empty() && visitor.id.is_some() && visitor.nearest_m > ALONE_M {
-            let profile = match visitor.meeting {
-                None => &mut visitor.profile,
-                Some(_) => &mut visitor.fresh,
-            };
-            if self
-                .frames
-                .wrapping_add(index as u32)
-                .is_multiple_of(LOOK_EVERY)
-            {
-                let at_m = visitor.state.at_m;
-                let height_m = self.groups.height_m(at_m, &blobs[blob], sight);
-                profile.measure(height_m, &self.samples, at_m, sight.feet);
-            }
-        }
-        visitor.dark_secs = sight.time_secs;
-        if own {
-            visitor.own_secs = sight.time_secs;
-            visitor.hits += 1;
-        }
-        visitor.track.area_m2 = f64::from(area);
-        visitor.track.centroid_m = centroid_m.as_dvec2();
-        outline(
-            &blobs[blob],
-            sight,
-            &mut self.tracer,
-            &mut visitor.track.outline_m,
-        );
-    }
-
-    /// Finds the places of those who share a blob, all together.
-    fn place_groups(&mut self, sight: &Sight<'_>) {
-        self.newcomers.clear();
-        if !sight.feet.tells_feet() {
-            return;
-        }
-        for (index, blob) in sight.blobs.blobs().iter().enumerate() {
-            self.members.clear();
-            self.member_of.clear();
-            for (number, visitor) in self.visitors.iter().enumerate() {
-                if visitor.has_place() && visitor.evidence.blob() == Some(index) {
-                    self.member_of.push(number);
-                    self.members.push(Member {
-                        stays: sight.time_secs - visitor.still_since_secs > STANDS_SECS,
-                        ..visitor.member(&self.params)
-                    });
-                }
-            }
-            if self.members.len() > 1 {
-                self.groups.place(&mut self.members, blob, sight);
-            }
-            let turn = self.frames.wrapping_add(index as u32);
-            if !self.members.is_empty() && turn.is_multiple_of(LOOK_EVERY) {
-                let usual = Member::new(Vec2::ZERO, USUAL_SHARE * self.params.tallest_m);
-                let unknown = self.groups.unknown(&mut self.members, usual, blob, sight);
-                self.newcomers.extend(unknown.map(|member| (index, member)));
-            }
-            if self.members.len() < 2 {
-                continue;
-            }
-            for (index, (&number, member)) in self.member_of.iter().zip(&self.members).enumerate() {
-                if member.alone_m2 > SEEN_IN_GROUP_M2 {
-                    self.visitors[number].own_secs = sight.time_secs;
-                }
-                let visitor = &mut self.visitors[number];
-                if visitor.hidden && member.alone_m2 > UNKNOWN_M2 {
-                    visitor.hits += 1;
-                } else if visitor.hidden {
-                    visitor.evidence = Evidence::Nothing;
-                }
-                if member.stays {
-                    visitor.state.velocity_mps = Vec2::ZERO;
-                    continue;
-                }
-                if !visitor.walked && sight.time_secs - visitor.born_secs > SETTLED_SECS {
-                    continue;
-                }
-                let others = self.members.iter().enumerate().filter(|o| o.0 != index);
-                let near = others
-                    .map(|(_, o)| o.at_m.distance_squared(member.at_m) / (PASSING_M * PASSING_M))
-                    .fold(f32::INFINITY, f32::min);
-                let off = member.at_m.distance_squared(member.expected_m);
-                let near = near + off / (SURPRISE_M * SURPRISE_M);
-                let spread_m = GROUP_SPREAD_M + PASSING_SPREAD_M * (-near).exp();
-                let measured = Measurement {
-                    at_m: member.at_m,
-                    covariance_m2: Mat2::from_diagonal(Vec2::splat(spread_m * spread_m)),
-                };
-                let state = &mut self.visitors[number].state;
-                if member.found_elsewhere {
-                    *state = Kalman::new(&measured);
-                } else {
-                    state.update(&measured);
-                }
-            }
-        }
-    }
-
-    /// Makes one of two who stand in the same place: the parts of one visitor were taken for two. The later one goes,
-    /// without being kept in mind unless they once were apart.
-    fn unite(&mut self, sight: &Sight<'_>) {
-        for index in (0..self.visitors.len()).rev() {
-            let at_m = self.visitors[index].state.at_m;
-            let since_secs = self.visitors[index].first_secs;
-            let others = self.visitors.iter().enumerate();
-            let others = others.filter(|(other, v)| *other != index && v.id.is_some());
-            let nearest_m = others
-                .clone()
-                .map(|(_, v)| v.state.at_m.distance(at_m))
-                .fold(f32::INFINITY, f32::min);
-            let doubled = others.clone().any(|(other, v)| {
-                let earlier = (v.first_secs, other) < (since_secs, index);
-                let dark = v.evidence != Evidence::Nothing;
-                earlier && dark && v.state.at_m.distance(at_m) < SAME_FOOT_M
-            });
-            let visitor = &mut self.visitors[index];
-            visitor.apart |= nearest_m > APART_M && matches!(visitor.evidence, Evidence::Own(_));
-            if doubled {
-                visitor.same_secs += sight.dt_secs;
-            } else {
-                visitor.same_secs = 0.0;
-            }
-            let limit_secs = if visitor.apart {
-                SAME_PLACE_SECS
-            } else {
-                SAME_FOOT_SECS
-            };
-            if visitor.same_secs > limit_secs {
-                if let Some(blob) = visitor.evidence.blob() {
-                    self.owners[blob].get_or_insert(0);
-                }
-                if visitor.apart {
-                    self.lose(index);
-                } else {
-                    self.visitors.remove(index);
-                }
-                for owner in self.owners.iter_mut().flatten() {
-                    // An owner beyond those who are left only says that the blob is taken in this frame.
-                    *owner = if *owner > index { *owner - 1 } else { *owner };
-                }
-            }
-        }
-    }
-
     /// Writes down everybody who has an id, by ascending id.
     fn tell(&mut self, sight: &Sight<'_>) {
         let still_radius_m = self.params.still_radius_m;
@@ -673,31 +316,6 @@ impl Tracker {
             to.copy_from(track);
         }
     }
-}
-
-/// Area and middle of the samples that are nearer to a visitor than to any rival.
-fn own_share(samples: &[Sample], at_m: Vec2, rivals_m: &[Vec2]) -> (f32, Vec2) {
-    let (mut area, mut middle) = (0.0, Vec2::ZERO);
-    for sample in samples {
-        let own = sample.at_m.distance_squared(at_m);
-        if rivals_m
-            .iter()
-            .all(|r| sample.at_m.distance_squared(*r) >= own)
-        {
-            area += sample.area_m2;
-            middle += sample.area_m2 * sample.at_m;
-        }
-    }
-    (area, if area > 0.0 { middle / area } else { at_m })
-}
-
-/// Distance of the sample nearest to a point.
-fn nearest_m(samples: &[Sample], point_m: Vec2) -> f32 {
-    samples
-        .iter()
-        .map(|s| s.at_m.distance_squared(point_m))
-        .fold(f32::INFINITY, f32::min)
-        .sqrt()
 }
 
 fn outline(blob: &Blob, sight: &Sight<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {

@@ -29,7 +29,7 @@ pub use pool::{
     SphereParams,
 };
 pub use relations::{Names, Relations};
-pub use snapshot::{AgentPose, FloorTarget, Snapshot, Splash};
+pub use snapshot::{AgentPose, FloorStripes, FloorTarget, Snapshot, Splash, StripeAxis};
 pub use solids::SolidIndex;
 pub use terrace::{LeapParams, TerraceParams};
 pub use visitors::Visitors;

@@ -24,6 +24,8 @@ pub struct Snapshot {
     pub shadows: Vec<Shadow>,
     /// The touch target that is to be seen over the pool while somebody calibrates the camera.
     pub target: Option<FloorTarget>,
+    /// The stripes that are to be seen instead of the pool while somebody calibrates a camera for visible light.
+    pub stripes: Option<FloorStripes>,
     /// Marks that somebody wants to see over the pool; empty unless wished for.
     pub marks: Vec<Annotation>,
 }
@@ -35,6 +37,26 @@ pub struct FloorTarget {
     pub number: usize,
     /// Its middle, floor space.
     pub at_m: Vec2,
+}
+
+/// Bright and dark stripes that cover the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloorStripes {
+    /// Which way they are counted.
+    pub axis: StripeAxis,
+    /// How many there are, up to 64.
+    pub count: u32,
+    /// Which are bright: the first in the lowest bit.
+    pub bright: u64,
+}
+
+/// Which way stripes are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StripeAxis {
+    /// From the left, along x.
+    Columns,
+    /// From the upper edge, along z.
+    Rows,
 }
 
 /// Something that broke through the water's surface.

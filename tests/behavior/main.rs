@@ -14,6 +14,7 @@ mod enemies;
 mod minds;
 #[path = "../pools/mod.rs"]
 mod pools;
+mod refused;
 mod schooling;
 mod shadows;
 mod vehicle;

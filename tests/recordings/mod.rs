@@ -4,7 +4,8 @@
 #![allow(
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test says what it skips and ends where it fails"
+    clippy::print_stdout,
+    reason = "a test says what it skips and what it measured, and ends where it fails"
 )]
 #![allow(dead_code, reason = "every test binary uses its part")]
 
@@ -127,6 +128,8 @@ pub(crate) struct Score {
     pub(crate) longest_on_thing_secs: f64,
     /// Least share of area left of somebody who stood still; not a number where nobody did.
     pub(crate) still_area_kept: f64,
+    /// When it was told that the camera had moved.
+    pub(crate) moved_secs: Option<f64>,
 }
 
 impl std::fmt::Display for Score {
@@ -134,7 +137,7 @@ impl std::fmt::Display for Score {
         write!(
             f,
             "HOTA {:.3}, IDF1 {:.3}, recall {:.3}, precision {:.3}, foot {:.0} / {:.0} mm, {:.1} switches a minute, \
-             false {:.2} s, lost {:.2} s",
+             false {:.2} s, lost {:.2} s, on a thing {:.2} s",
             self.hota,
             self.idf1,
             self.recall,
@@ -143,8 +146,13 @@ impl std::fmt::Display for Score {
             self.p95_mm,
             self.switches_per_min,
             self.longest_false_secs,
-            self.longest_lost_secs
-        )
+            self.longest_lost_secs,
+            self.longest_on_thing_secs
+        )?;
+        match self.moved_secs {
+            Some(secs) => write!(f, ", camera moved as told at {secs:.1} s"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -197,7 +205,7 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
         out: out.clone(),
         debug: None,
     };
-    track(&options, &AtomicBool::new(false)).expect("the scene can be tracked");
+    let tracked = track(&options, &AtomicBool::new(false)).expect("the scene can be tracked");
     let said = score(&scene, &out, &text("surface"))?;
     let number = |key: &str| said[key].as_f64().unwrap_or(f64::NAN);
     Some(Score {
@@ -212,5 +220,16 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
         longest_lost_secs: number("longest_lost_secs"),
         longest_on_thing_secs: number("longest_on_thing_secs"),
         still_area_kept: number("still_area_kept"),
+        moved_secs: tracked.moved_secs,
     })
+}
+
+/// Prints one figure in the form that `scripts/verify` makes its table from; the same line again when it falls short.
+pub(crate) fn tell(name: &str, got: f64, limit: f64, at_least: bool) -> Option<String> {
+    let met = if at_least { got >= limit } else { got <= limit };
+    let sign = if at_least { "≥" } else { "≤" };
+    let verdict = if met { "ok" } else { "short" };
+    let line = format!("verify: {name} | wanted {sign} {limit} | got {got:.3} | {verdict}");
+    println!("{line}");
+    (!met).then_some(line)
 }

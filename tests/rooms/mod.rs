@@ -15,7 +15,7 @@ pub(crate) struct Room {
     focal_px: f64,
     k: [f64; 2],
     /// Floor point of every pixel, and the level of the empty floor there.
-    floor: Vec<(DVec2, f64)>,
+    pub(crate) floor: Vec<(DVec2, f64)>,
     /// What stands or lies on the floor.
     pub(crate) things: Vec<Thing>,
     /// Brightness of everything.
@@ -105,7 +105,8 @@ impl Room {
         self.middle() + seen * self.bend(seen.length_squared()) * self.focal_px
     }
 
-    fn floor_from_pixel(&self, pixel: DVec2) -> DVec2 {
+    /// The floor point that a pixel sees.
+    pub(crate) fn floor_from_pixel(&self, pixel: DVec2) -> DVec2 {
         let distorted = (pixel - self.middle()) / self.focal_px;
         let mut straight = distorted;
         for _ in 0..40 {

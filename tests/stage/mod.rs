@@ -80,9 +80,18 @@ pub(crate) fn setup(size: [u32; 2], smooth_edges: bool) -> Setup {
         look: SceneLook::default(),
         depth_m: DEPTH_M,
         species: species.to_vec(),
-        stones: ["rock_round", "rock_flat", "log", "slab", "weed"]
-            .map(model)
-            .to_vec(),
+        stones: [
+            "rock_round",
+            "rock_flat",
+            "log",
+            "slab",
+            "coral_finger",
+            "coral_brain",
+            "weed",
+            "fall",
+        ]
+        .map(model)
+        .to_vec(),
         rocks: rocks(),
         wish: shoal::render::OverlayWish::default(),
         smooth_edges,

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex};
 use glam::{DVec2, DVec3};
 
 use crate::calibration::{
-    Calibration, CalibrationParams, DarkPicture, FloorPicture, Mark, MeasuredPoint, PointOrigin,
-    PoleMeasurement, Report, Setup, Sight, Touch, TouchPlan, Turn, calibrate, find_spots,
-    lamp_from_poles, read_points, texture_marks,
+    Calibration, CalibrationParams, DarkPicture, FloorPicture, GrayScan, Mark, MeasuredPoint,
+    PointOrigin, PoleMeasurement, Report, Setup, Sight, Touch, TouchPlan, Turn, calibrate,
+    find_spots, lamp_from_poles, read_points, texture_marks,
 };
-use crate::camera::Frame;
+use crate::camera::{Frame, UsedBits};
 use crate::control::{CalibrationKnown, CalibrationStatus, CalibrationStep, TouchMark};
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::vision::{FloorView, Light, Vision, VisionParams};
@@ -26,6 +26,8 @@ use super::super::calibrate::today;
 use super::super::tell;
 use super::drifting::DriftRounds;
 use super::editing::lock;
+
+mod scanning;
 
 /// Wishes and results that may wait.
 pub const WAITING_MAX: usize = 16;
@@ -65,6 +67,7 @@ pub struct Calibrating {
     drift: DriftRounds,
     /// The last frame, while it may be needed.
     levels: Vec<u8>,
+    used_bits: UsedBits,
     dark: Vec<bool>,
     picture_px: Option<(u32, u32)>,
     /// The sentence is to be told even where nothing else is new.
@@ -80,7 +83,9 @@ enum Procedure {
         touch: Box<Touch>,
         vision: Box<Vision>,
     },
-    /// Markers or a table made this calibration; it waits to be accepted.
+    /// Stripes are shown.
+    Scanning(Box<GrayScan>),
+    /// Markers, a table or stripes made this calibration; it waits to be accepted.
     Proven(Box<(Calibration, Report)>),
 }
 
@@ -108,6 +113,7 @@ impl Calibrating {
             procedure: None,
             sentence: String::new(),
             levels: Vec::new(),
+            used_bits: UsedBits::default(),
             dark: Vec::new(),
             picture_px: None,
             is_news: false,
@@ -173,7 +179,8 @@ impl Calibrating {
         }
         self.picture_px = Some((frame.width_px, frame.height_px));
         if self.procedure.is_some() {
-            frame.luma.write_eight_bit(&mut self.levels);
+            self.used_bits.observe(&frame.luma);
+            (self.used_bits).write_eight_bit(&frame.luma, &mut self.levels);
         }
         match self.procedure.take() {
             Some(Procedure::Asked { grid, mark }) => {
@@ -181,6 +188,7 @@ impl Calibrating {
                 self.publish();
             }
             Some(Procedure::Touching { touch, vision }) => self.touch(frame, touch, vision),
+            Some(Procedure::Scanning(scan)) => self.scan(frame, scan),
             Some(waiting) => self.procedure = Some(waiting),
             None => self.watch_drift(frame),
         }
@@ -205,6 +213,7 @@ impl Calibrating {
                     mark,
                 });
             }
+            CalibrationStep::GrayCode => self.start_scan()?,
             CalibrationStep::Back => self.touching()?.back(),
             CalibrationStep::Skip => self.touching()?.skip(),
             CalibrationStep::Repeat { target } => self.touching()?.repeat(target)?,
@@ -310,9 +319,7 @@ impl Calibrating {
 
     fn touch(&mut self, frame: &Frame, mut touch: Box<Touch>, mut vision: Box<Vision>) {
         if touch.picture_px() != (frame.width_px, frame.height_px) {
-            "The camera's pictures have another size now; start again."
-                .clone_into(&mut self.sentence);
-            self.publish();
+            self.size_changed();
             return;
         }
         vision.observe(frame);
@@ -336,6 +343,11 @@ impl Calibrating {
             tracing::info!("calibration: {}", touch.sentence());
         }
         self.procedure = Some(Procedure::Touching { touch, vision });
+        self.publish();
+    }
+
+    fn size_changed(&mut self) {
+        "The camera's pictures have another size now; start again.".clone_into(&mut self.sentence);
         self.publish();
     }
 
@@ -451,17 +463,26 @@ impl Calibrating {
             _ => None,
         };
         let pattern = touch.and_then(|t| t.pattern());
+        let scan = match &self.procedure {
+            Some(Procedure::Scanning(scan)) => Some(scan),
+            _ => None,
+        };
         let sentence = match (&self.procedure, touch) {
             (_, Some(touch)) if self.sentence.is_empty() => touch.sentence(),
             (_, Some(touch)) => format!("{} {}", self.sentence, touch.sentence()),
+            (Some(Procedure::Scanning(scan)), _) => format!(
+                "Pattern {} of {} is shown: keep off the surface, and the room dark.",
+                scan.shown() + 1,
+                scan.patterns()
+            ),
             (Some(Procedure::Asked { .. }), _) => "Waiting for the camera's picture.".to_owned(),
             _ => self.sentence.clone(),
         };
         let status = CalibrationStatus {
             is_running: self.procedure.is_some(),
             target: pattern.map(|p| p.number),
-            targets: touch.map_or(0, |t| t.targets()),
-            taken: touch.map_or(0, |t| t.taken()),
+            targets: touch.map_or_else(|| scan.map_or(0, |s| s.patterns()), |t| t.targets()),
+            taken: touch.map_or_else(|| scan.map_or(0, |s| s.shown()), |t| t.taken()),
             is_proven: match &self.procedure {
                 Some(Procedure::Proven(_)) => true,
                 _ => touch.is_some_and(|t| t.proven().is_some()),

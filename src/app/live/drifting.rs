@@ -4,7 +4,7 @@
 //! nothing can be told any more. Must not: find marks; [`crate::calibration`] does.
 
 use crate::calibration::{Calibration, DriftWatch, FloorPicture, texture_marks};
-use crate::camera::Frame;
+use crate::camera::{Frame, UsedBits};
 use crate::control::DriftStatus;
 
 use super::supervise::Trouble;
@@ -29,6 +29,7 @@ pub struct DriftRounds {
     last_px: Option<f64>,
     above: u32,
     lost: u32,
+    used_bits: UsedBits,
     trouble: Trouble,
 }
 
@@ -48,6 +49,7 @@ impl DriftRounds {
             last_px: None,
             above: 0,
             lost: 0,
+            used_bits: UsedBits::default(),
             trouble: Trouble::new("camera_moved"),
         }
     }
@@ -73,7 +75,8 @@ impl DriftRounds {
         if (calibrated.width_px, calibrated.height_px) != size || !self.is_due(frame.time_secs) {
             return false;
         }
-        frame.luma.write_eight_bit(levels);
+        self.used_bits.observe(&frame.luma);
+        self.used_bits.write_eight_bit(&frame.luma, levels);
         let picture = FloorPicture {
             levels,
             width_px: frame.width_px as usize,

@@ -17,6 +17,7 @@ pub fn step_of_key(key: &Key, status: &CalibrationStatus) -> Option<CalibrationS
         return match letter(key)? {
             'c' => Some(start(TouchMark::Disc)),
             'p' => Some(start(TouchMark::Pole)),
+            'g' => Some(CalibrationStep::GrayCode),
             _ => None,
         };
     }
@@ -68,6 +69,10 @@ mod tests {
             );
             assert_eq!(step_of_key(&letter(key), &running), None);
         }
+        assert_eq!(
+            step_of_key(&letter("g"), &idle),
+            Some(CalibrationStep::GrayCode)
+        );
         let enter = named(NamedKey::Enter);
         assert_eq!(step_of_key(&enter, &running), None);
         assert_eq!(step_of_key(&enter, &proven), Some(CalibrationStep::Accept));

@@ -114,6 +114,7 @@ impl Living {
                     moment.after.marks.clear();
                     simulation.annotate(self.layers, &mut moment.after.marks);
                     moment.after.target = sighting.target;
+                    moment.after.stripes = sighting.stripes;
                     (moment.due, moment.step, moment.arrived) = (due, step, sighting.arrived);
                     moment.version = version;
                     self.moments.put(&mut moment);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::geometry::Surface;
 use crate::vision::{Vision, VisionParams};
-use crate::world::{FloorTarget, Observation};
+use crate::world::{FloorStripes, FloorTarget, Observation};
 
 use super::super::observe::{look_ahead, observe_tracks};
 use super::super::track::floor_view;
@@ -29,6 +29,8 @@ pub struct Sighting {
     pub arrived: Option<Instant>,
     /// The cross to show over the pool, while somebody calibrates the camera.
     pub target: Option<FloorTarget>,
+    /// The stripes to show instead of the pool, while somebody calibrates a camera for visible light.
+    pub stripes: Option<FloorStripes>,
 }
 
 /// What the vision stage is made of; its floor and its tracks are made anew when it starts again.
@@ -64,6 +66,7 @@ impl Watching {
                 tracing::info!("another calibration counts from now on");
             }
             sighting.target = self.calibrating.target();
+            sighting.stripes = self.calibrating.stripes();
             if !self.frames.take(&mut arrival, WAIT) {
                 if last_frame.is_some_and(|at| at.elapsed() > LET_GO_AFTER) {
                     last_frame = None;

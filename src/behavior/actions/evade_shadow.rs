@@ -97,9 +97,14 @@ impl EvadeShadow {
                 .as_ref()
                 .map_or(flee_m, |found| found.distance_m.min(flee_m));
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
-            let lead_m = self.lead_m(shadow, offset_m, scale);
-            // No part of the outline lies farther from the middle than its reach.
-            if offset_m.distance(lead_m) - reach_m * scale - view.radius_m >= limit {
+            // No part of the outline lies farther from the middle than its reach; first without the way to its nearest point.
+            let far_m = limit + reach_m * scale + view.radius_m;
+            let way_m = shadow.velocity_mps * (self.lead_secs * scale);
+            if offset_m.length() - way_m.length() >= far_m {
+                continue;
+            }
+            let lead_m = nearest_along(way_m, offset_m);
+            if offset_m.distance(lead_m) >= far_m {
                 continue;
             }
             let now = self.at_depth(shadow, view, Vec2::ZERO, scale);
@@ -126,16 +131,6 @@ impl EvadeShadow {
         least
     }
 
-    /// How far a shadow's middle moves until it is nearest to a fish at this offset from it, at the fish's depth.
-    fn lead_m(&self, shadow: &Shadow, offset_m: Vec2, scale: f32) -> Vec2 {
-        let way_m = shadow.velocity_mps * (self.lead_secs * scale);
-        let length_squared = way_m.length_squared();
-        if length_squared <= 0.0 || !length_squared.is_finite() {
-            return Vec2::ZERO;
-        }
-        way_m * (offset_m.dot(way_m) / length_squared).clamp(0.0, 1.0)
-    }
-
     /// The shadow as the fish sees it once it has moved so far.
     fn at_depth(&self, shadow: &Shadow, view: &View<'_>, moved: Vec2, scale: f32) -> ShadowAtDepth {
         let at = view.motion.position_m - Vec3::new(moved.x, 0.0, moved.y);
@@ -144,6 +139,15 @@ impl EvadeShadow {
             ShadowShape::Circle => circle_at_depth(shadow, at, view.radius_m, scale),
         }
     }
+}
+
+/// The point of a way, from its start, that is nearest to an offset from there.
+fn nearest_along(way_m: Vec2, offset_m: Vec2) -> Vec2 {
+    let length_squared = way_m.length_squared();
+    if length_squared <= 0.0 || !length_squared.is_finite() {
+        return Vec2::ZERO;
+    }
+    way_m * (offset_m.dot(way_m) / length_squared).clamp(0.0, 1.0)
 }
 
 /// The shadow that is fled from.

@@ -31,6 +31,7 @@ use super::error::RenderError;
 use super::flash::Seen;
 use super::frame::{self, Frame, Scenery};
 use super::governor::Quality;
+use super::light::{self, Season};
 use super::model::Model;
 use super::overlay::{Overlay, OverlayWish};
 use super::params::{SceneLook, SpeciesLook};
@@ -125,7 +126,12 @@ impl Renderer {
         let samples = if smooth_edges { 4 } else { 1 };
         let bodies: Vec<Body> = species
             .into_iter()
-            .map(|(look, model)| Body::new(model, look))
+            .map(|(species, mut model)| {
+                if look.season == Season::Run {
+                    light::blush(&mut model, species.run_pink);
+                }
+                Body::new(model, species)
+            })
             .collect();
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
@@ -306,6 +312,10 @@ impl Renderer {
         if let Some(pattern) = self.wish.pattern {
             self.overlay
                 .pattern(pattern, self.heads.iter().map(|head| &head.view));
+            return;
+        }
+        if let Some(stripes) = &next.stripes {
+            self.overlay.stripes(stripes);
             return;
         }
         if let Some(target) = &next.target {

@@ -9,7 +9,7 @@ use crate::render::draw::Instance;
 use crate::render::pose::Rows;
 use crate::render::shade::ShadeCorner;
 use crate::render::silhouette::STATIONS;
-use crate::render::still::PLANT;
+use crate::render::still::{FALL, PLANT};
 
 /// Cells of the height field along x that one thread works out.
 const ROW_CELLS: u32 = 8;
@@ -193,6 +193,7 @@ impl Renderer {
             .step_by(2)
             .zip(&self.stones.batches)
             .enumerate()
+            .take(FALL)
         {
             if model == PLANT {
                 pass.set_pipeline(&self.pipelines.plant);
@@ -202,6 +203,10 @@ impl Renderer {
         pass.set_pipeline(&self.pipelines.fish);
         for (mesh, batch) in fish.iter().zip(&self.list.batches) {
             draw_batch(&mut pass, mesh, stone_count + batch.first, batch.count);
+        }
+        if let (Some(mesh), Some(batch)) = (stones.get(2 * FALL), self.stones.batches.get(FALL)) {
+            pass.set_pipeline(&self.pipelines.fall);
+            draw_batch(&mut pass, mesh, batch.first, batch.count);
         }
         if !self.quality.is_plain && !self.dust.specks.is_empty() {
             pass.set_pipeline(&self.pipelines.dust);

@@ -124,6 +124,7 @@ pub(super) struct Pipelines {
     pub(super) fish: wgpu::RenderPipeline,
     pub(super) stone: wgpu::RenderPipeline,
     pub(super) plant: wgpu::RenderPipeline,
+    pub(super) fall: wgpu::RenderPipeline,
     pub(super) dust: wgpu::RenderPipeline,
     pub(super) overlay: wgpu::RenderPipeline,
     pub(super) watch: wgpu::RenderPipeline,
@@ -316,6 +317,7 @@ impl Pipelines {
             fish: draw(&body("fish_corner", "fish_light", over)),
             stone: draw(&body("body_corner", "stone_light", None)),
             plant: draw(&body("plant_corner", "plant_light", None)),
+            fall: draw(&body("body_corner", "fall_light", over)),
             dust: draw(&Drawing {
                 name: "dust",
                 given: &[],

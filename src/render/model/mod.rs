@@ -181,7 +181,16 @@ const STILL: [(&str, &[u8]); super::still::STILL_MODELS] = [
     ("rock_flat", include_bytes!("../../../models/rock_flat.glb")),
     ("log", include_bytes!("../../../models/log.glb")),
     ("slab", include_bytes!("../../../models/slab.glb")),
+    (
+        "coral_finger",
+        include_bytes!("../../../models/coral_finger.glb"),
+    ),
+    (
+        "coral_brain",
+        include_bytes!("../../../models/coral_brain.glb"),
+    ),
     ("weed", include_bytes!("../../../models/weed.glb")),
+    ("fall", include_bytes!("../../../models/fall.glb")),
 ];
 
 /// The shipped stones, trunks and plants.

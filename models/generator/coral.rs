@@ -1,0 +1,90 @@
+//! Corals, 1 high along y with their root at the origin, and the sheet that white water falls in.
+//!
+//! On corals v is 0 at the root and 1 at the tips.
+
+use glam::{Vec2, Vec3};
+
+use super::mesh::{Mesh, Vertex};
+use super::paint::noise3;
+
+fn rigid(position: Vec3, uv: Vec2) -> Vertex {
+    Vertex {
+        position,
+        normal: Vec3::Y,
+        uv,
+        joints: [0, 0],
+        weight: 255,
+    }
+}
+
+/// Fingers that spread from one foot, blunt at their tips.
+pub(super) fn finger() -> Mesh {
+    let mut mesh = Mesh::default();
+    let (rows, columns, fingers) = (6, 7, 17);
+    for finger in 0..fingers {
+        let chance = |n: f32| noise3(Vec3::new(finger as f32 * 4.3, n * 7.7, 2.9));
+        let turn = finger as f32 * 2.399_963;
+        let spread = ((finger as f32 + 0.4) / fingers as f32).sqrt() * 0.95;
+        let out = Vec3::new(turn.cos(), 0.0, turn.sin());
+        let height = (0.62 + 0.38 * chance(1.0)) * (1.0 - 0.30 * spread * spread);
+        let thick = 0.075 + 0.045 * chance(2.0);
+        mesh.sheet(rows, columns, |row, column| {
+            let up = row as f32 / (rows - 2) as f32;
+            // The last row closes the tip.
+            let (up, radius) = if row == rows - 1 {
+                (1.03, 0.0)
+            } else {
+                (up, thick * (1.15 - 0.25 * up - 0.35 * up.powi(6)))
+            };
+            let around =
+                -((column % (columns - 1)) as f32) / (columns - 1) as f32 * std::f32::consts::TAU;
+            let bow = out * (spread * 0.62 * up * (0.55 + 0.45 * up));
+            let knot = 0.8 + 0.4 * noise3(Vec3::new(up * 4.0, finger as f32, around.cos()));
+            let ring = Vec3::new(around.cos(), 0.0, around.sin()) * (radius * knot);
+            rigid(
+                bow + Vec3::Y * (height * up) + ring,
+                Vec2::new(column as f32 / (columns - 1) as f32, up.min(1.0)),
+            )
+        });
+    }
+    mesh.smooth_normals();
+    mesh
+}
+
+/// A low cushion with winding furrows, as brain corals are.
+pub(super) fn brain() -> Mesh {
+    let mut mesh = Mesh::default();
+    let (rows, columns) = (14, 33);
+    mesh.sheet(rows, columns, |row, column| {
+        let down = row as f32 / (rows - 1) as f32 * 1.75;
+        let around = (column % (columns - 1)) as f32 / (columns - 1) as f32 * std::f32::consts::TAU;
+        let p = Vec3::new(
+            down.sin() * around.cos(),
+            down.cos(),
+            down.sin() * around.sin(),
+        );
+        let lump = 0.66 + 0.50 * noise3(p * 2.3 + 5.0) + 0.20 * noise3(p * 4.9 + 9.0);
+        rigid(
+            Vec3::new(0.78, 0.52, 0.78) * p * lump + Vec3::Y * 0.10,
+            Vec2::new(column as f32 / (columns - 1) as f32, 1.0 - down / 1.75),
+        )
+    });
+    mesh.smooth_normals();
+    mesh
+}
+
+/// Falling water inside of the cube from −1 to 1: over the lip at z = −1, y = 1, down to y = −1, and out to z = 1.
+/// u runs along the lip, v down the stream.
+pub(super) fn fall() -> Mesh {
+    let mut mesh = Mesh::default();
+    let (rows, columns) = (13, 9);
+    mesh.sheet(rows, columns, |row, column| {
+        let v = row as f32 / (rows - 1) as f32;
+        let u = column as f32 / (columns - 1) as f32;
+        let fallen = ((v - 0.40) / 0.22).clamp(0.0, 1.0);
+        let y = 1.0 - 2.0 * fallen * fallen * (3.0 - 2.0 * fallen);
+        rigid(Vec3::new(1.0 - 2.0 * u, y, 2.0 * v - 1.0), Vec2::new(u, v))
+    });
+    mesh.smooth_normals();
+    mesh
+}

@@ -1,0 +1,198 @@
+//! Hours of the day and seasons: what a scene's look is where its file does not say otherwise.
+//!
+//! Plain numbers. **Source** of all of them: tuned by eye, 2026-11-22.
+
+use image::RgbaImage;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::model::Model;
+use super::params::Tint;
+
+/// The hour. Sets every field of a look that is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Light {
+    /// Late afternoon: a warm sun from the upper left, a cool sky.
+    #[default]
+    Day,
+    /// A hazy morning: soft pale light from the left, faint nets of light, milky water.
+    Morning,
+    /// Noon: a high white sun, strong nets of light, clear water.
+    Noon,
+    /// Dusk: a low red sun, long shadows, a violet sky.
+    Dusk,
+    /// Night: a little moonlight from a deep blue sky; specks glow.
+    Night,
+}
+
+/// The season.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Season {
+    /// Green plants, few fallen leaves.
+    #[default]
+    Summer,
+    /// Many fallen leaves, rust on the plants.
+    Autumn,
+    /// When salmon run: leaves as in early autumn, and species with `run_pink` wear it.
+    Run,
+}
+
+impl Season {
+    /// Share of fallen leaves on the ground.
+    pub fn litter(self) -> f32 {
+        match self {
+            Self::Summer => 0.15,
+            Self::Autumn => 1.0,
+            Self::Run => 0.6,
+        }
+    }
+
+    /// Share of plants that are rust.
+    pub fn rust(self) -> f32 {
+        match self {
+            Self::Summer => 0.0,
+            Self::Autumn => 1.0,
+            Self::Run => 0.5,
+        }
+    }
+}
+
+/// Light and water: units and ranges as the fields of the same names in [`super::SceneLook`].
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "`SceneLook` says what each is")]
+pub struct Lighting {
+    pub exposure: f32,
+    pub sun_tilt_deg: f32,
+    pub sun_heading_deg: f32,
+    pub sun_strength: f32,
+    pub sun_warmth: f32,
+    pub sky_strength: f32,
+    pub sky: Tint,
+    pub caustics: f32,
+    pub clarity_m: f32,
+    pub haze: f32,
+    pub reflection: f32,
+    pub glow: f32,
+}
+
+impl Lighting {
+    /// What an hour sets.
+    pub fn of(light: Light) -> Self {
+        let day = Self {
+            exposure: 1.0,
+            sun_tilt_deg: 35.0,
+            sun_heading_deg: 315.0,
+            sun_strength: 1.0,
+            sun_warmth: 0.55,
+            sky_strength: 1.0,
+            sky: Tint::new(0.40, 0.47, 0.55),
+            caustics: 1.0,
+            clarity_m: 5.5,
+            haze: 1.0,
+            reflection: 1.0,
+            glow: 0.0,
+        };
+        match light {
+            Light::Day => day,
+            Light::Morning => Self {
+                sun_tilt_deg: 48.0,
+                sun_heading_deg: 290.0,
+                sun_strength: 0.55,
+                sun_warmth: 0.45,
+                sky_strength: 1.35,
+                sky: Tint::new(0.46, 0.49, 0.52),
+                caustics: 0.55,
+                clarity_m: 3.2,
+                haze: 4.0,
+                reflection: 1.6,
+                ..day
+            },
+            Light::Noon => Self {
+                exposure: 0.9,
+                sun_tilt_deg: 14.0,
+                sun_strength: 1.1,
+                sun_warmth: 0.12,
+                sky_strength: 0.65,
+                caustics: 1.1,
+                clarity_m: 7.0,
+                ..day
+            },
+            Light::Dusk => Self {
+                exposure: 1.05,
+                sun_tilt_deg: 58.0,
+                sun_heading_deg: 285.0,
+                sun_strength: 0.62,
+                sun_warmth: 1.0,
+                sky_strength: 0.85,
+                sky: Tint::new(0.34, 0.31, 0.50),
+                caustics: 0.8,
+                reflection: 1.3,
+                ..day
+            },
+            Light::Night => Self {
+                exposure: 1.35,
+                sun_tilt_deg: 25.0,
+                sun_strength: 0.10,
+                sun_warmth: 0.0,
+                sky_strength: 0.9,
+                sky: Tint::new(0.045, 0.13, 0.34),
+                caustics: 0.6,
+                clarity_m: 4.0,
+                reflection: 0.5,
+                glow: 1.3,
+                ..day
+            },
+        }
+    }
+}
+
+/// Dresses a body for the run: what is neither dark (the back) nor paint of fins and eyes turns pink, by a share.
+pub fn blush(model: &mut Model, share: f32) {
+    if share <= 0.0 {
+        return;
+    }
+    if let Some(skin) = &mut model.skin {
+        blush_skin(skin, share);
+    }
+    for vertex in &mut model.vertices {
+        if model.skin.is_none() {
+            let [red, green, blue, alpha] = vertex.color;
+            let [red, green, blue] = pink([red, green, blue], share);
+            vertex.color = [red, green, blue, alpha];
+        }
+    }
+}
+
+fn blush_skin(skin: &mut RgbaImage, share: f32) {
+    for pixel in skin.pixels_mut() {
+        let [red, green, blue, alpha] = pixel.0;
+        let [red, green, blue] = pink([red, green, blue], share);
+        pixel.0 = [red, green, blue, alpha];
+    }
+}
+
+/// A color of the same brightness on the way to a spawning salmon's red.
+fn pink(color: [u8; 3], share: f32) -> [u8; 3] {
+    let [red, green, blue] = color.map(f32::from);
+    let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;
+    // Backs stay dark and greenish, bright flanks and bellies take all of it.
+    let take = share * (0.25 + 0.75 * ((brightness - 60.0) / 70.0).clamp(0.0, 1.0));
+    let to = [1.22, 0.50, 0.46].map(|factor| factor * brightness);
+    let mix = |from: f32, to: f32| (from + (to - from) * take).round().clamp(0.0, 255.0) as u8;
+    [mix(red, to[0]), mix(green, to[1]), mix(blue, to[2])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flank_blushes_more_than_a_back_and_nothing_blushes_by_no_share() {
+        let redness = |c: [u8; 3]| f32::from(c[0]) / (f32::from(c[1]) + 1.0);
+        let (back, flank) = ([60, 75, 70], [186, 200, 205]);
+        assert!(redness(pink(flank, 1.0)) > 1.5 * redness(pink(back, 1.0)));
+        assert_eq!(pink(flank, 0.0), flank);
+    }
+}

@@ -1,0 +1,230 @@
+//! Where everybody is: those with a blob of their own by its foot, those who share one all together. Who turns out to
+//! stand where somebody else does is let go of.
+
+use glam::{Mat2, Vec2};
+
+use crate::vision::blobs::Sample;
+use crate::vision::group::{Member, UNKNOWN_M2};
+use crate::vision::kalman::{Kalman, Measurement};
+
+use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, outline};
+
+/// What never moved for so long does not do so within a group: it may be a thing.
+const SETTLED_SECS: f64 = 3.0;
+/// A measured place counts for so much less when the blob is shared.
+const SHARED_DOUBT: f32 = 4.0;
+/// Two whose feet are this near for so long, with nothing dark between them, are one.
+const SAME_FOOT_M: f32 = 0.25;
+const SAME_FOOT_SECS: f32 = 0.5;
+/// The same for two who once were seen apart: one of them has gone unnoticed, and is kept in mind.
+const SAME_PLACE_SECS: f32 = 1.5;
+/// Who was seen this far from everybody else is a visitor of their own, however near they come later.
+const APART_M: f32 = 0.7;
+/// Where two in a group are about this near, the picture does not tell who of them is where: it counts so much less,
+/// and both go on as they went, so that people who pass each other do not come back with each other's name.
+const PASSING_M: f32 = 0.2;
+const PASSING_SPREAD_M: f32 = 2.0;
+/// Who is found about this far from where they went did not go on as they went.
+const SURPRISE_M: f32 = 0.15;
+/// What somebody looks like is learned while nobody else is this near.
+const ALONE_M: f32 = 0.6;
+/// It is looked at every so many frames, not at everybody in the same one.
+const LOOK_EVERY: u32 = 4;
+/// Who stood for so long still stands while others pass.
+const STANDS_SECS: f64 = 5.0;
+/// In a group, somebody is seen who alone explains this much of what is dark.
+const SEEN_IN_GROUP_M2: f32 = 0.1;
+
+impl Tracker {
+    /// Measures a visitor's foot, area and middle from what is theirs.
+    pub(super) fn measure(&mut self, index: usize, blob: usize, sight: &Sight<'_>) {
+        let blobs = sight.blobs.blobs();
+        self.rivals.clear();
+        for (other, visitor) in self.visitors.iter().enumerate() {
+            if other != index && visitor.has_place() && visitor.evidence.blob() == Some(blob) {
+                self.rivals.push(visitor.state.at_m);
+            }
+        }
+        let own = |b: usize| b == blob || self.owners[b] == Some(index);
+        self.samples.clear();
+        let (mut area, mut middle) = (0.0, Vec2::ZERO);
+        for (_, part) in blobs.iter().enumerate().filter(|(b, _)| own(*b)) {
+            self.samples.extend_from_slice(sight.blobs.samples(part));
+            area += part.area_m2;
+            middle += part.area_m2 * part.centroid_m;
+        }
+        let mut centroid_m = middle / area.max(f32::MIN_POSITIVE);
+        let visitor = &mut self.visitors[index];
+        let at = visitor.state.at_m;
+        if !self.rivals.is_empty() {
+            (area, centroid_m) = own_share(&self.samples, at, &self.rivals);
+        }
+        let all = self.samples.iter().copied();
+        let mut measured = sight.feet.measure(all, centroid_m, at, &self.rivals);
+        let own = matches!(visitor.evidence, Evidence::Own(_));
+        if self.rivals.is_empty() || !sight.feet.tells_feet() {
+            if !self.rivals.is_empty() {
+                measured.covariance_m2 *= SHARED_DOUBT;
+            }
+            visitor.state.update(&measured);
+        }
+        if self.rivals.is_empty() && visitor.id.is_some() && visitor.nearest_m > ALONE_M {
+            let profile = match visitor.meeting {
+                None => &mut visitor.profile,
+                Some(_) => &mut visitor.fresh,
+            };
+            if self
+                .frames
+                .wrapping_add(index as u32)
+                .is_multiple_of(LOOK_EVERY)
+            {
+                let at_m = visitor.state.at_m;
+                let height_m = self.groups.height_m(at_m, &blobs[blob], sight);
+                profile.measure(height_m, &self.samples, at_m, sight.feet);
+            }
+        }
+        visitor.dark_secs = sight.time_secs;
+        if own {
+            visitor.own_secs = sight.time_secs;
+            visitor.hits += 1;
+        }
+        visitor.track.area_m2 = f64::from(area);
+        visitor.track.centroid_m = centroid_m.as_dvec2();
+        outline(
+            &blobs[blob],
+            sight,
+            &mut self.tracer,
+            &mut visitor.track.outline_m,
+        );
+    }
+
+    /// Finds the places of those who share a blob, all together.
+    pub(super) fn place_groups(&mut self, sight: &Sight<'_>) {
+        self.newcomers.clear();
+        if !sight.feet.tells_feet() {
+            return;
+        }
+        for (index, blob) in sight.blobs.blobs().iter().enumerate() {
+            self.members.clear();
+            self.member_of.clear();
+            for (number, visitor) in self.visitors.iter().enumerate() {
+                if visitor.has_place() && visitor.evidence.blob() == Some(index) {
+                    self.member_of.push(number);
+                    self.members.push(Member {
+                        stays: sight.time_secs - visitor.still_since_secs > STANDS_SECS,
+                        ..visitor.member(&self.params)
+                    });
+                }
+            }
+            if self.members.len() > 1 {
+                self.groups.place(&mut self.members, blob, sight);
+            }
+            let turn = self.frames.wrapping_add(index as u32);
+            if !self.members.is_empty() && turn.is_multiple_of(LOOK_EVERY) {
+                let usual = Member::new(Vec2::ZERO, USUAL_SHARE * self.params.tallest_m);
+                let unknown = self.groups.unknown(&mut self.members, usual, blob, sight);
+                self.newcomers.extend(unknown.map(|member| (index, member)));
+            }
+            if self.members.len() < 2 {
+                continue;
+            }
+            for (index, (&number, member)) in self.member_of.iter().zip(&self.members).enumerate() {
+                if member.alone_m2 > SEEN_IN_GROUP_M2 {
+                    self.visitors[number].own_secs = sight.time_secs;
+                }
+                let visitor = &mut self.visitors[number];
+                if visitor.hidden && member.alone_m2 > UNKNOWN_M2 {
+                    visitor.hits += 1;
+                } else if visitor.hidden {
+                    visitor.evidence = Evidence::Nothing;
+                }
+                if member.stays {
+                    visitor.state.velocity_mps = Vec2::ZERO;
+                    continue;
+                }
+                if !visitor.walked && sight.time_secs - visitor.born_secs > SETTLED_SECS {
+                    continue;
+                }
+                let others = self.members.iter().enumerate().filter(|o| o.0 != index);
+                let near = others
+                    .map(|(_, o)| o.at_m.distance_squared(member.at_m) / (PASSING_M * PASSING_M))
+                    .fold(f32::INFINITY, f32::min);
+                let off = member.at_m.distance_squared(member.expected_m);
+                let near = near + off / (SURPRISE_M * SURPRISE_M);
+                let spread_m = GROUP_SPREAD_M + PASSING_SPREAD_M * (-near).exp();
+                let measured = Measurement {
+                    at_m: member.at_m,
+                    covariance_m2: Mat2::from_diagonal(Vec2::splat(spread_m * spread_m)),
+                };
+                let state = &mut self.visitors[number].state;
+                if member.found_elsewhere {
+                    *state = Kalman::new(&measured);
+                } else {
+                    state.update(&measured);
+                }
+            }
+        }
+    }
+
+    /// Makes one of two who stand in the same place: the parts of one visitor were taken for two. The later one goes,
+    /// without being kept in mind unless they once were apart.
+    pub(super) fn unite(&mut self, sight: &Sight<'_>) {
+        for index in (0..self.visitors.len()).rev() {
+            let at_m = self.visitors[index].state.at_m;
+            let since_secs = self.visitors[index].first_secs;
+            let others = self.visitors.iter().enumerate();
+            let others = others.filter(|(other, v)| *other != index && v.id.is_some());
+            let nearest_m = others
+                .clone()
+                .map(|(_, v)| v.state.at_m.distance(at_m))
+                .fold(f32::INFINITY, f32::min);
+            let doubled = others.clone().any(|(other, v)| {
+                let earlier = (v.first_secs, other) < (since_secs, index);
+                let dark = v.evidence != Evidence::Nothing;
+                earlier && dark && v.state.at_m.distance(at_m) < SAME_FOOT_M
+            });
+            let visitor = &mut self.visitors[index];
+            visitor.apart |= nearest_m > APART_M && matches!(visitor.evidence, Evidence::Own(_));
+            if doubled {
+                visitor.same_secs += sight.dt_secs;
+            } else {
+                visitor.same_secs = 0.0;
+            }
+            let limit_secs = if visitor.apart {
+                SAME_PLACE_SECS
+            } else {
+                SAME_FOOT_SECS
+            };
+            if visitor.same_secs > limit_secs {
+                if let Some(blob) = visitor.evidence.blob() {
+                    self.owners[blob].get_or_insert(0);
+                }
+                if visitor.apart {
+                    self.lose(index);
+                } else {
+                    self.visitors.remove(index);
+                }
+                for owner in self.owners.iter_mut().flatten() {
+                    // An owner beyond those who are left only says that the blob is taken in this frame.
+                    *owner = if *owner > index { *owner - 1 } else { *owner };
+                }
+            }
+        }
+    }
+}
+
+/// Area and middle of the samples that are nearer to a visitor than to any rival.
+fn own_share(samples: &[Sample], at_m: Vec2, rivals_m: &[Vec2]) -> (f32, Vec2) {
+    let (mut area, mut middle) = (0.0, Vec2::ZERO);
+    for sample in samples {
+        let own = sample.at_m.distance_squared(at_m);
+        if rivals_m
+            .iter()
+            .all(|r| sample.at_m.distance_squared(*r) >= own)
+        {
+            area += sample.area_m2;
+            middle += sample.area_m2 * sample.at_m;
+        }
+    }
+    (area, if area > 0.0 { middle / area } else { at_m })
+}

@@ -1,0 +1,214 @@
+//! A camera that sees visible light is calibrated by stripes: what the calibrating stage asks for is projected onto a drawn
+//! floor, seen through a wide lens with noise and delay, until a calibration is proven; then it is held against the room.
+
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test says what it measured, and fails by panicking"
+)]
+
+#[allow(dead_code, reason = "the infrared side of the room is for other tests")]
+mod rooms;
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use glam::{DVec2, DVec3};
+use rooms::Room;
+use shoal::app::live::calibrating::{Calibrating, WAITING_MAX, Wish};
+use shoal::calibration::{Calibration, CalibrationParams};
+use shoal::camera::{Frame, Luma};
+use shoal::control::{CalibrationStatus, CalibrationStep};
+use shoal::geometry::Surface;
+use shoal::vision::VisionParams;
+use shoal::world::{FloorStripes, StripeAxis};
+
+const FPS: f64 = 5.0;
+/// The light of the room that is no projector's, as a share of the projector's.
+const ROOM_LIGHT: f64 = 0.15;
+/// Frames until what is shown is seen.
+const DELAY: usize = 3;
+
+/// The calibrating stage before a camera that sees what is projected.
+struct Stage {
+    room: Room,
+    /// Where four rays of every pixel meet the floor, so that edges of stripes are seen gray.
+    rays: Vec<[DVec2; 4]>,
+    sees_visible: bool,
+    shown: VecDeque<Option<FloorStripes>>,
+    frames: u64,
+    calibrating: Calibrating,
+    wishes: SyncSender<Wish>,
+    accepted: Receiver<Box<Calibration>>,
+    status: Arc<Mutex<CalibrationStatus>>,
+}
+
+impl Stage {
+    fn new(sees_visible: bool) -> Self {
+        let room = Room::new((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07]);
+        let pixels = (0..240).flat_map(|y| (0..320).map(move |x| (x, y)));
+        let ray = |(x, y): (i32, i32), (dx, dy): (f64, f64)| {
+            room.floor_from_pixel(DVec2::new(f64::from(x) + dx, f64::from(y) + dy))
+        };
+        let offsets = [(-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25)];
+        let rays = pixels.map(|p| offsets.map(|o| ray(p, o))).collect();
+        let (wishes, wished) = sync_channel(WAITING_MAX);
+        let (handed_over, accepted) = sync_channel(WAITING_MAX);
+        let status: Arc<Mutex<CalibrationStatus>> = Arc::default();
+        let parts = (VisionParams::default(), Surface::default());
+        Self {
+            room,
+            rays,
+            sees_visible,
+            shown: VecDeque::from(vec![None; DELAY]),
+            frames: 0,
+            calibrating: Calibrating::new(wished, handed_over, Arc::clone(&status), parts, None),
+            wishes,
+            accepted,
+            status,
+        }
+    }
+
+    fn tell(&mut self, step: CalibrationStep) -> bool {
+        let wish = Wish::Step(step, CalibrationParams::default());
+        self.wishes.send(wish).expect("the stage listens");
+        self.calibrating.obey()
+    }
+
+    fn status(&self) -> CalibrationStatus {
+        self.status.lock().expect("nobody panicked").clone()
+    }
+
+    /// Projects what is asked for, and shows the stage what the camera sees.
+    fn watch(&mut self) {
+        self.shown.push_back(self.calibrating.stripes());
+        let shown = self
+            .shown
+            .pop_front()
+            .flatten()
+            .filter(|_| self.sees_visible);
+        let frame = Frame {
+            sequence: self.frames,
+            time_secs: self.frames as f64 / FPS,
+            width_px: 320,
+            height_px: 240,
+            luma: Luma::Eight(self.picture(shown)),
+        };
+        self.frames += 1;
+        self.calibrating.observe(&frame);
+    }
+
+    fn picture(&self, shown: Option<FloorStripes>) -> Vec<u8> {
+        let pixels = self.room.floor.iter().zip(&self.rays).enumerate();
+        let level = |(i, ((_, level), rays)): (usize, (&(DVec2, f64), &[DVec2; 4]))| {
+            let bright = rays
+                .iter()
+                .filter(|at| shown.is_some_and(|s| is_bright(&s, **at)));
+            let light = ROOM_LIGHT + (1.0 - ROOM_LIGHT) * bright.count() as f64 / 4.0;
+            (level * light + 2.0 * noise(self.frames, i as u64)).clamp(0.0, 255.0) as u8
+        };
+        pixels.map(level).collect()
+    }
+}
+
+fn is_bright(stripes: &FloorStripes, at: DVec2) -> bool {
+    let share = at / DVec2::new(4.0, 3.0) + 0.5;
+    let along = match stripes.axis {
+        StripeAxis::Columns => share.x,
+        StripeAxis::Rows => share.y,
+    };
+    let is_inside = share.cmpge(DVec2::ZERO).all() && share.cmplt(DVec2::ONE).all();
+    is_inside && stripes.bright >> (along * f64::from(stripes.count)) as u32 & 1 == 1
+}
+
+/// Noise of spread 1, near enough, the same in every run.
+fn noise(frame: u64, pixel: u64) -> f64 {
+    let mut mixed = (frame << 32 | pixel).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let [a, b] = [mixed >> 40, mixed >> 16 & 0xff_ffff].map(|v| v as f64 / f64::from(1 << 24));
+    2.4 * (a + b - 1.0)
+}
+
+#[test]
+fn stripes_calibrate_a_camera_that_sees_them() {
+    let mut stage = Stage::new(true);
+    stage.tell(CalibrationStep::GrayCode);
+    assert!(
+        stage.status().sentence.contains("no picture has come"),
+        "{:?}",
+        stage.status()
+    );
+    stage.watch();
+    stage.tell(CalibrationStep::GrayCode);
+    let mut taken = 0;
+    while !stage.status().is_proven {
+        let status = stage.status();
+        assert!(status.is_running, "{}", status.sentence);
+        taken = taken.max(status.taken);
+        stage.watch();
+    }
+    assert_eq!(stage.calibrating.stripes(), None, "the pool is seen again");
+    assert_eq!(taken, 25, "all but the last of 26 patterns");
+    assert!(stage.tell(CalibrationStep::Accept));
+    let calibration = stage.accepted.try_recv().expect("it is handed over");
+    let map = calibration
+        .floor_from_camera(320, 240)
+        .expect("it was made with these pictures");
+    let errors = (0..=20).flat_map(|i| (0..=15).map(move |j| (f64::from(i), f64::from(j))));
+    let errors: Vec<f64> = errors
+        .map(|(i, j)| DVec2::new(0.2 * i - 2.0, 0.2 * j - 1.5))
+        .map(|p| {
+            map.floor_from_camera(stage.room.pixel_from_floor(p))
+                .distance(p)
+        })
+        .collect();
+    let rms = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
+    let worst = errors.iter().copied().fold(0.0, f64::max);
+    eprintln!(
+        "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; foretold {:?}",
+        calibration.points.len(),
+        stage.frames as f64 / FPS,
+        rms * 1e3,
+        worst * 1e3,
+        calibration.errors
+    );
+    assert!(rms <= 0.008 && worst <= 0.03, "{rms} {worst}");
+}
+
+#[test]
+fn a_camera_that_sees_infrared_only_is_told_so_at_once() {
+    let mut stage = Stage::new(false);
+    stage.watch();
+    stage.tell(CalibrationStep::GrayCode);
+    while stage.status().is_running {
+        stage.watch();
+        assert!(stage.frames as f64 / FPS < 10.0, "{:?}", stage.status());
+    }
+    let said = stage.status().sentence;
+    assert!(
+        said.contains("must see visible light") && said.contains("The old calibration stays."),
+        "{said}"
+    );
+    assert!(!stage.tell(CalibrationStep::Accept));
+    assert_eq!(stage.calibrating.current(), None);
+}
+
+#[test]
+fn a_scan_can_be_cancelled_and_goes_on_through_a_clock_that_jumps_back() {
+    let mut stage = Stage::new(true);
+    stage.watch();
+    stage.tell(CalibrationStep::GrayCode);
+    for _ in 0..40 {
+        stage.watch();
+    }
+    assert_eq!(stage.status().taken, 2);
+    stage.frames = 10;
+    for _ in 0..17 {
+        stage.watch();
+    }
+    assert_eq!(stage.status().taken, 3);
+    stage.tell(CalibrationStep::Cancel);
+    assert!(!stage.status().is_running);
+    assert_eq!(stage.calibrating.stripes(), None);
+}
