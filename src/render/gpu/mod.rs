@@ -124,15 +124,7 @@ impl Renderer {
         } = setup;
         let device = &gpu.device;
         let samples = if smooth_edges { 4 } else { 1 };
-        let bodies: Vec<Body> = species
-            .into_iter()
-            .map(|(species, mut model)| {
-                if look.season == Season::Run {
-                    light::blush(&mut model, species.run_pink);
-                }
-                Body::new(model, species)
-            })
-            .collect();
+        let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
         let influences = stones.iter().chain(models()).map(Model::influences).max();
@@ -357,6 +349,17 @@ impl Renderer {
             .ok_or_else(|| RenderError::Output(format!("there is no output {output}")))?;
         head.read(&self.gpu, rgba)
     }
+}
+
+/// The bodies of all species, as they look in a season.
+fn bodies(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
+    let body = |(look, mut model): (SpeciesLook, Model)| {
+        if season == Season::Run {
+            light::blush(&mut model, look.run_pink);
+        }
+        Body::new(model, look)
+    };
+    species.into_iter().map(body).collect()
 }
 
 /// The ends of all projectors.
