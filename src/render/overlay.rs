@@ -64,7 +64,7 @@ pub enum Pattern {
 }
 
 /// Lines of words that are looked through for room beside a fish.
-const ROWS_AROUND: u8 = 24;
+const ROWS_AROUND: i8 = 24;
 
 /// Triangles of marks.
 #[derive(Debug, Default)]
@@ -76,6 +76,9 @@ pub struct Overlay {
     line_m: f32,
     /// Rectangles that words at fish fill, low and high corner.
     taken: Vec<[Vec2; 2]>,
+    /// What words are about, and how many lines below it they stand: in this frame and in the one before.
+    rows: Vec<(Vec2, i8)>,
+    rows_before: Vec<(Vec2, i8)>,
 }
 
 impl Overlay {
@@ -294,6 +297,8 @@ impl Overlay {
     pub fn annotations(&mut self, marks: &[Annotation]) {
         let height_m = 0.016 * self.surface.width_m;
         self.taken.clear();
+        std::mem::swap(&mut self.rows, &mut self.rows_before);
+        self.rows.clear();
         for mark in marks {
             let color = match mark.layer {
                 Layer::Mind => [1.0, 0.95, 0.75, 1.0],
@@ -329,28 +334,42 @@ impl Overlay {
         }
     }
 
-    /// Where words about a place find room: beside it, within the surface, below or above what was written before.
+    /// Where words about a place find room: beside it, within the surface, below or above what was written before. They
+    /// stay in their line while they can, and move only to where there is room to spare: nobody reads words that jump.
     fn room(&mut self, at: Vec2, height_m: f32, text: &str) -> Vec2 {
         let size = Vec2::new(
             text.chars().count() as f32 * height_m * letters::width(),
             height_m,
         ) + Vec2::splat(0.3 * height_m);
         let half = self.surface.half_extent_m();
-        let within = |low: Vec2| low.min(half - size).max(-half);
         let first = at + Vec2::splat(0.5 * height_m);
-        let is_free = |low: Vec2| {
-            let high = low + size;
+        let place = |row: i8| {
+            let low = first + Vec2::Y * f32::from(row) * size.y;
+            low.min(half - size).max(-half)
+        };
+        let is_free = |row: i8, spare_m: f32| {
+            let spare = Vec2::Y * spare_m;
+            let (low, high) = (place(row) - spare, place(row) + size + spare);
             let over = |[a, b]: &[Vec2; 2]| low.cmplt(*b).all() && high.cmpgt(*a).all();
             !self.taken.iter().any(over)
         };
-        let room = (0..ROWS_AROUND)
-            .map(|i| {
-                // Below and above in turn, ever farther.
-                let rows = f32::from(i.div_ceil(2)) * if i % 2 == 0 { -1.0 } else { 1.0 };
-                within(first + Vec2::Y * rows * size.y)
-            })
-            .find(|&low| is_free(low))
-            .unwrap_or(within(first));
+        // Marks come in the order of their fish: the same number is the same fish, unless it is somewhere else.
+        let near_m = 0.1 * self.surface.width_m;
+        let before = self.rows_before.get(self.rows.len());
+        let kept = before.filter(|(place, _)| place.distance(at) < near_m);
+        let kept = kept.map(|&(_, row)| row);
+        let closer = kept.filter(|&row| row != 0).map(|row| row - row.signum());
+        let spare_m = 0.5 * size.y;
+        // Below and above in turn, ever farther.
+        let rows = (0..ROWS_AROUND).map(|i| (i + 1) / 2 * if i % 2 == 0 { -1 } else { 1 });
+        let row = closer
+            .filter(|&row| is_free(row, spare_m))
+            .or(kept.filter(|&row| is_free(row, 0.0)))
+            .or_else(|| rows.clone().find(|&row| is_free(row, 0.8 * spare_m)))
+            .or_else(|| rows.clone().find(|&row| is_free(row, 0.0)));
+        let row = row.unwrap_or(0);
+        let room = place(row);
+        self.rows.push((at, row));
         self.taken.push([room, room + size]);
         room
     }
@@ -524,6 +543,41 @@ mod tests {
                 assert!(!(low.cmplt(*b).all() && high.cmpgt(*a).all()), "{low} {a}");
             }
         }
+    }
+
+    /// Fish that tremble on the spot: their words, placed anew in every frame, would change lines all the time.
+    #[test]
+    fn words_stay_in_their_lines_while_they_can() {
+        let frame = |time: f32| -> Vec<Annotation> {
+            let mark = |i: usize| {
+                let angle = i as f32 * 2.4 + time;
+                let trembling = Vec3::new(angle.sin(), 0.0, (1.7 * angle).cos()) * 0.02;
+                let home = Vec3::new((i % 4) as f32 * 0.22, 0.0, (i / 4) as f32 * 0.05);
+                Annotation {
+                    layer: Layer::Mind,
+                    shape: Shape::Point(home + trembling),
+                    text: "school: flock".to_owned(),
+                }
+            };
+            (0..12).map(mark).collect()
+        };
+        let rows = |overlay: &Overlay| overlay.rows.iter().map(|r| r.1).collect::<Vec<_>>();
+        let (mut kept, mut jumps, mut jumps_anew) = (overlay(), 0, 0);
+        let (mut before, mut before_anew) = (Vec::new(), Vec::new());
+        for tick in 0..240 {
+            let marks = frame(tick as f32 / 10.0);
+            let mut anew = overlay();
+            kept.annotations(&marks);
+            anew.annotations(&marks);
+            let changed = |a: &[i8], b: &[i8]| a.iter().zip(b).filter(|(a, b)| a != b).count();
+            jumps += changed(&before, &rows(&kept));
+            jumps_anew += changed(&before_anew, &rows(&anew));
+            (before, before_anew) = (rows(&kept), rows(&anew));
+        }
+        assert!(
+            jumps_anew > 200 && 8 * jumps < jumps_anew,
+            "{jumps} of {jumps_anew}"
+        );
     }
 
     fn overlay() -> Overlay {
