@@ -44,7 +44,7 @@ fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let cell = vec2<i32>(first);
     var row = Row(cell_at(cell.x - 1, cell.y), cell_at(cell.x, cell.y));
-    // Written out: a loop would look the swells up in memory, which costs a fifth of all this without a graphics card.
+    // Written out: a loop would look the swells up in memory, one by one where there is no graphics card.
     bend_cell(cell, swells[0], &row);
     bend_cell(cell + vec2<i32>(1, 0), swells[1], &row);
     bend_cell(cell + vec2<i32>(2, 0), swells[2], &row);
