@@ -567,4 +567,5 @@ fn a_rendered_visitor() {
     println!("{score}");
     assert!(score.hota > 0.85 && score.idf1 > 0.95, "{score}");
     assert!(score.median_mm < 100.0, "{score}");
+    assert_eq!(score.moved_secs, None, "the camera hangs still");
 }

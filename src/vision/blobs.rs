@@ -230,8 +230,8 @@ fn measure(blob: &mut Blob, run: &Run, width: usize, scene: &Scene<'_>) {
     let levels = &scene.levels[pixels.clone()];
     let lit = &scene.background.levels()[pixels.clone()];
     let gain = scene.background.gain();
-    let depth = |i: usize| depth(f32::from(levels[i]), lit[i] * gain);
-    let moments = scene.floor.moments(pixels, depth);
+    let depth = |level: u8, lit: f32| depth(f32::from(level), lit * gain);
+    let moments = scene.floor.moments(pixels, (levels, lit), depth);
     blob.area_m2 += moments.area_m2;
     blob.depth += moments.weight;
     blob.centroid_m += moments.weighted_m;

@@ -58,7 +58,7 @@ pub struct VisionParams {
 impl Default for VisionParams {
     fn default() -> Self {
         Self {
-            shadow_ratio: 0.6,
+            shadow_ratio: 0.7,
             noise_factor: 4.0,
             dark_level: 12.0,
             learn_secs: 3.0,

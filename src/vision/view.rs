@@ -50,6 +50,43 @@ pub(super) struct Moments {
 
 const LANES: usize = 8;
 
+/// Several sums side by side, which one instruction adds to.
+#[derive(Default)]
+struct Sums {
+    area_m2: [f32; LANES],
+    weight: [f32; LANES],
+    x: [f32; LANES],
+    z: [f32; LANES],
+}
+
+impl Sums {
+    fn take(
+        &mut self,
+        [x_m, z_m, area_m2]: [&[f32; LANES]; 3],
+        levels: &[u8; LANES],
+        lit: &[f32; LANES],
+        depth: impl Fn(u8, f32) -> f32,
+    ) {
+        for i in 0..LANES {
+            let weight = area_m2[i] * depth(levels[i], lit[i]);
+            // What lies beyond the horizon has no area, and no place.
+            let is_floor = area_m2[i] > 0.0;
+            self.area_m2[i] += area_m2[i];
+            self.weight[i] += weight;
+            self.x[i] += weight * if is_floor { x_m[i] } else { 0.0 };
+            self.z[i] += weight * if is_floor { z_m[i] } else { 0.0 };
+        }
+    }
+
+    fn moments(&self) -> Moments {
+        Moments {
+            area_m2: self.area_m2.iter().sum(),
+            weight: self.weight.iter().sum(),
+            weighted_m: Vec2::new(self.x.iter().sum(), self.z.iter().sum()),
+        }
+    }
+}
+
 /// Place and size on the floor of every pixel, so that a blob's area and middle are exact through any lens.
 pub(super) struct FloorTable {
     width: usize,
@@ -101,40 +138,35 @@ impl FloorTable {
         Vec2::new(self.x_m[index], self.z_m[index])
     }
 
-    /// Sums over a run of pixels, given how deep the shadow on each is: see [`Moments`].
-    pub(super) fn moments(&self, pixels: Range<usize>, depth: impl Fn(usize) -> f32) -> Moments {
-        let (x_m, z_m) = (&self.x_m[pixels.clone()], &self.z_m[pixels.clone()]);
-        let area_m2 = &self.area_m2[pixels.clone()];
-        // Several sums side by side, which one instruction adds to.
-        let mut lanes = [[0.0; LANES]; 4];
-        let mut take = |lane: usize, i: usize| {
-            let weight = area_m2[i] * depth(i);
-            // What lies beyond the horizon has no area, and no place.
-            let (x, z) = if area_m2[i] > 0.0 {
-                (x_m[i], z_m[i])
-            } else {
-                (0.0, 0.0)
-            };
-            lanes[0][lane] += area_m2[i];
-            lanes[1][lane] += weight;
-            lanes[2][lane] += weight * x;
-            lanes[3][lane] += weight * z;
-        };
-        let whole = area_m2.len() / LANES * LANES;
-        for start in (0..whole).step_by(LANES) {
-            for lane in 0..LANES {
-                take(lane, start + lane);
-            }
+    /// Sums over a run of pixels, given their levels and how deep the shadow on a pixel of this level is, by its place in
+    /// the run: see [`Moments`].
+    pub(super) fn moments(
+        &self,
+        pixels: Range<usize>,
+        (levels, lit): (&[u8], &[f32]),
+        depth: impl Fn(u8, f32) -> f32,
+    ) -> Moments {
+        let mut sums = Sums::default();
+        let (x_m, x_rest) = self.x_m[pixels.clone()].as_chunks::<LANES>();
+        let (z_m, z_rest) = self.z_m[pixels.clone()].as_chunks::<LANES>();
+        let (area_m2, area_rest) = self.area_m2[pixels].as_chunks::<LANES>();
+        let (levels, level_rest) = levels.as_chunks::<LANES>();
+        let (lit, lit_rest) = lit.as_chunks::<LANES>();
+        let places = x_m.iter().zip(z_m).zip(area_m2);
+        for (((x_m, z_m), area_m2), (levels, lit)) in places.zip(levels.iter().zip(lit)) {
+            sums.take([x_m, z_m, area_m2], levels, lit, &depth);
         }
-        for i in whole..area_m2.len() {
-            take(0, i);
-        }
-        let [area_m2, weight, x, z] = lanes.map(|lanes| lanes.iter().sum());
-        Moments {
-            area_m2,
-            weight,
-            weighted_m: Vec2::new(x, z),
-        }
+        // The rest as one more block, filled up with pixels without area.
+        let [mut x_m, mut z_m, mut area_m2, mut lit] = [[0.0; LANES]; 4];
+        let mut levels = [0; LANES];
+        let count = area_rest.len();
+        x_m[..count].copy_from_slice(x_rest);
+        z_m[..count].copy_from_slice(z_rest);
+        area_m2[..count].copy_from_slice(area_rest);
+        levels[..count].copy_from_slice(level_rest);
+        lit[..count].copy_from_slice(lit_rest);
+        sums.take([&x_m, &z_m, &area_m2], &levels, &lit, &depth);
+        sums.moments()
     }
 
     /// Floor area of every pixel of the picture; 0 where nothing can be measured.
