@@ -124,15 +124,7 @@ impl Renderer {
         } = setup;
         let device = &gpu.device;
         let samples = if smooth_edges { 4 } else { 1 };
-        let bodies: Vec<Body> = species
-            .into_iter()
-            .map(|(species, mut model)| {
-                if look.season == Season::Run {
-                    light::blush(&mut model, species.run_pink);
-                }
-                Body::new(model, species)
-            })
-            .collect();
+        let bodies = dressed(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
         let influences = stones.iter().chain(models()).map(Model::influences).max();
@@ -357,6 +349,19 @@ impl Renderer {
             .ok_or_else(|| RenderError::Output(format!("there is no output {output}")))?;
         head.read(&self.gpu, rgba)
     }
+}
+
+/// The bodies of all species as the season wants them.
+fn dressed(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
+    species
+        .into_iter()
+        .map(|(look, mut model)| {
+            if season == Season::Run {
+                light::blush(&mut model, look.run_pink);
+            }
+            Body::new(model, look)
+        })
+        .collect()
 }
 
 /// The ends of all projectors.
