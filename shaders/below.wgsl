@@ -166,7 +166,8 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let eye = vec3<f32>(0.0, frame.surface.z, 0.0);
     let view = normalize(eye - world);
     var normal = normalize(pixel.normal.xyz);
-    normal = select(normal, -normal, dot(normal, view) < 0.0);
+    let towards_eye = dot(normal, view);
+    normal = select(normal, -normal, towards_eye < 0.0);
     let painted = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
     // Skins hold roots.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
@@ -185,13 +186,17 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     // The sky's light takes about the sun's way.
     let through = transmitted(depth / frame.sun.z + way);
     let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
-    var out = color * (lit - min(pixel.tint.w, 0.0)) + scattered(way);
+    let squared = towards_eye * towards_eye;
+    // What glows does so from within: less at its rim.
+    let glow = -min(pixel.tint.w, 0.0) * (0.12 + 1.1 * squared * squared);
+    var out = color * (lit + glow) + scattered(way);
 
     // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
     // flash where they throw the sun into the eye.
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
-    let silver = max(pixel.tint.w, 0.0) * flank;
+    // From the side all of a flank is seen: there it must not outshine its colors.
+    let silver = max(pixel.tint.w, 0.0) * flank * select(1.0, 0.5, KIND == 1u);
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, frame.up.xyz));
     let cosine = max(dot(normal, half_way), 0.0);

@@ -19,7 +19,7 @@ fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index
     let chance = hash2(vec2<i32>(i32(number), 17));
     // A glow is seen wider than the speck.
     let glow = frame.ground.w;
-    let radius = speck.place.w * (1.0 + 2.2 * min(glow, 1.0));
+    let radius = speck.place.w * (1.0 + 4.0 * min(glow, 1.0));
     var pixel: Pixel;
     pixel.position = clip_from_world(speck.place.xyz + vec3<f32>(aside.x, 0.0, aside.y) * radius);
     pixel.from_middle = aside;
@@ -34,7 +34,7 @@ fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index
 fn shine(pixel: Pixel) -> @location(0) vec4<f32> {
     let soft = max(1.0 - dot(pixel.from_middle, pixel.from_middle), 0.0);
     // A glow that covers little is brighter than what can be kept: it covers as much as it takes to keep it.
-    let light = pixel.light * (soft * soft);
+    let light = pixel.light * (soft * soft * soft);
     let cover = max(light.a, 0.25 * max(light.r, max(light.g, light.b)));
     return kept(light.rgb / max(cover, 1e-4), cover);
 }

@@ -20,7 +20,8 @@ fn aquarium(pixel: Pixel) -> vec3<f32> {
     let meets = min(away, 9.0);
     let scale = (eye + meets) / eye;
     let at = vec2<f32>(place.x * scale, meets);
-    let reach = 1.0 - exp(-frame.haze.w * meets);
+    // All of it is gone where ground and surface meet, or a seam would show.
+    let reach = 1.025 * (1.0 - exp(-frame.haze.w * meets));
     let height = 0.5 - 0.5 * place.y / half;
     let open = scattered(9.0) * mix(0.38, 1.35, height * height);
 

@@ -339,8 +339,8 @@ fn salmon() -> Species {
         mottling: 0.16,
         spots: Some(Spots {
             color: Vec3::new(30.0, 42.0, 48.0),
-            per_length: 26.0,
-            radius: 0.0085,
+            per_length: 21.0,
+            radius: 0.0115,
             reach_down: 0.36,
             red: 0.0,
         }),
@@ -449,8 +449,8 @@ fn trout() -> Species {
         mottling: 0.22,
         spots: Some(Spots {
             color: Vec3::new(36.0, 32.0, 20.0),
-            per_length: 26.0,
-            radius: 0.0085,
+            per_length: 20.0,
+            radius: 0.0125,
             reach_down: 0.62,
             red: 0.35,
         }),

@@ -114,8 +114,8 @@ impl Lighting {
                 sun_tilt_deg: 14.0,
                 sun_strength: 1.1,
                 sun_warmth: 0.12,
-                sky_strength: 0.65,
-                caustics: 1.1,
+                sky_strength: 0.8,
+                caustics: 0.95,
                 clarity_m: 7.0,
                 ..day
             },

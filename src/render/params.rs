@@ -31,12 +31,12 @@ pub struct SceneLook {
     /// Warmth of the sun's light: 0 is white noon, 1 a golden evening. Absent: as the light says (day 0.55, morning 0.45, noon 0.12, dusk 1, night 0).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sun_warmth: Option<f32>,
-    /// Strength of the light that comes from everywhere. More fills the shadows. Absent: as the light says (day 1, morning 1.35, noon 0.65, dusk 0.85, night 0.9).
+    /// Strength of the light that comes from everywhere. More fills the shadows. Absent: as the light says (day 1, morning 1.35, noon 0.8, dusk 0.85, night 0.9).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub sky_strength: Option<f32>,
     /// Color of that light. Absent: as the light says (pale blue by day, violet at dusk, deep blue at night).
     pub sky: Option<Tint>,
-    /// How strongly the water's waves focus the sun into a net of light on the ground; 0 has none. Absent: as the light says (day 1, morning 0.55, noon 1.1, dusk 0.8, night 0.6).
+    /// How strongly the water's waves focus the sun into a net of light on the ground; 0 has none. Absent: as the light says (day 1, morning 0.55, noon 0.95, dusk 0.8, night 0.6).
     #[schemars(range(min = 0.0, max = 3.0))]
     pub caustics: Option<f32>,
     /// Height of the swell that keeps still water alive; 1 moves what lies below by 2 to 4 pixels at full HD.
