@@ -8,7 +8,6 @@
 
 mod recordings;
 
-use std::path::Path;
 use std::process::Command;
 
 use glam::{DVec2, DVec3};
