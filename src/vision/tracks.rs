@@ -186,6 +186,7 @@ pub(super) struct Tracker {
     member_of: Vec<usize>,
     /// Those whom nobody knew of, with the blob they are in.
     newcomers: Vec<(usize, Member)>,
+    names: Vec<names::Name>,
     meetings: u32,
     frames: u32,
     scenery: Vec<usize>,
@@ -213,6 +214,7 @@ impl Tracker {
             members: Vec::new(),
             member_of: Vec::new(),
             newcomers: Vec::new(),
+            names: Vec::new(),
             meetings: 0,
             frames: 0,
             scenery: Vec::new(),

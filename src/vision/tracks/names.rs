@@ -1,9 +1,11 @@
 //! Who is called what after people met: names are given back by what visitors look like.
 //!
 //! Where people meet, places alone cannot tell who is who when they part. Those who may have been taken for each other
-//! share a meeting; whoever is seen alone again is held against what everybody looked like before. No place is changed
-//! here, only names.
+//! share a meeting; whoever is seen alone again is held against what everybody looked like before, and all names are
+//! given anew at once where one does not fit. What is seen of a body that does not look like who it is called is never
+//! learned as theirs. No place is changed here, only names.
 
+use crate::vision::assign::FORBIDDEN;
 use crate::vision::profile::Profile;
 
 use super::{RETURN_DISTANCE_M, RETURN_SPEED_MPS, Tracker, Visitor};
@@ -14,13 +16,27 @@ const CLOSE_M: f32 = 0.5;
 /// So many frames alone tell what somebody looks like; after so many more they are who they are called.
 pub(super) const SURE_MEASUREMENTS: f32 = 3.0;
 const SETTLED_MEASUREMENTS: f32 = 12.0;
-/// Names are exchanged when both fit so well, and better by so much; for somebody who is gone it takes more. How people
-/// walked tells most of the time, so what they look like must tell clearly.
+/// So many are certain: the name may change hands before the body that bears it was seen alone.
+const CERTAIN_MEASUREMENTS: f32 = 8.0;
+/// Who looks this unlike who they are called is not taken for them.
+const CONTRADICTION: f32 = 4.0;
+/// A body takes another name when it looks so much like its owner, and all bodies together then look more like who they
+/// are called, by so much for each that changes; for somebody who is gone it takes more. How people walked tells most of
+/// the time, so what they look like must tell clearly.
 const ALIKE: f32 = 2.0;
-const SWAP_MARGIN: f32 = 5.0;
+const NAME_MARGIN: f32 = 2.5;
 const RETURN_MARGIN: f32 = 6.0;
+/// What it costs to give another name to somebody who was not seen alone since.
+const UNSEEN_MISFIT: f32 = 1.0;
 /// What somebody not seen before costs against looking like somebody who is gone.
 const STRANGER_DIFFERENCE: f32 = 4.0;
+
+/// A name and what is known of who it belongs to.
+pub(super) struct Name {
+    id: Option<u32>,
+    first_secs: f64,
+    profile: Profile,
+}
 
 impl Tracker {
     /// Notes who may from now on be taken for whom: those in one blob, and those who stand close together.
@@ -59,81 +75,265 @@ impl Tracker {
             {
                 visitor.meeting = Some(meeting);
             }
-            if joins && visitor.fresh.measurements() < SURE_MEASUREMENTS {
+            if joins {
+                // From now on it may be another body that looks so.
+                visitor.settle(SURE_MEASUREMENTS);
                 visitor.fresh = Profile::default();
             }
         }
     }
 
-    /// Gives back their names to those who left a meeting with each other's; lets go of meetings that are over.
+    /// Gives back their names to those who left a meeting with each other's, or look like somebody who is gone; lets go
+    /// of meetings that are over.
     pub(super) fn tell_apart(&mut self) {
-        for a in 0..self.visitors.len() {
-            for b in 0..a {
-                let (one, other) = (&self.visitors[a], &self.visitors[b]);
-                if one.meeting.is_none() || one.meeting != other.meeting {
-                    continue;
-                }
-                let enough = |v: &Visitor| v.fresh.measurements() >= SURE_MEASUREMENTS;
-                if !enough(one) || !enough(other) {
-                    continue;
-                }
-                let as_named =
-                    one.profile.difference(&one.fresh) + other.profile.difference(&other.fresh);
-                let swapped =
-                    one.profile.difference(&other.fresh) + other.profile.difference(&one.fresh);
-                if swapped < ALIKE && as_named - swapped > SWAP_MARGIN {
-                    self.swap_names(a, b);
-                }
-            }
+        if self
+            .visitors
+            .iter()
+            .any(|v| v.is_seen_anew() && v.misfit() > NAME_MARGIN)
+        {
+            self.give_names();
         }
-        self.remember();
         for visitor in &mut self.visitors {
-            if visitor.meeting.is_some() && visitor.fresh.measurements() >= SETTLED_MEASUREMENTS {
-                let fresh = std::mem::take(&mut visitor.fresh);
-                visitor.profile.merge(&fresh);
+            if visitor.meeting.is_some() && visitor.settle(SETTLED_MEASUREMENTS) {
                 visitor.meeting = None;
             }
         }
     }
 
-    /// Gives their old name back to those who look like somebody who is gone, rather than like who they were taken for.
-    fn remember(&mut self) {
-        for visitor in &mut self.visitors {
-            if visitor.meeting.is_none() || visitor.fresh.measurements() < SURE_MEASUREMENTS {
-                continue;
+    /// Gives all names, those of the gone among them, to the bodies that look like them, at the least cost altogether.
+    fn give_names(&mut self) {
+        let (visitors, lost, now) = (&self.visitors, &self.lost, self.time_secs);
+        self.names.clear();
+        self.names.extend(visitors.iter().map(|v| Name {
+            id: v.id,
+            first_secs: v.first_secs,
+            profile: v.profile.clone(),
+        }));
+        self.names.extend(lost.iter().map(|l| Name {
+            id: Some(l.id),
+            first_secs: l.first_secs,
+            profile: l.profile.clone(),
+        }));
+        let names = &self.names;
+        let cost = |row: usize, column: usize| {
+            let body = &visitors[row];
+            if row == column {
+                return body.misfit();
             }
-            let as_named = if visitor.profile.measurements() > 0.0 {
-                visitor.profile.difference(&visitor.fresh)
-            } else {
-                STRANGER_DIFFERENCE
-            };
-            let at_m = visitor.state.at_m.as_dvec2();
-            let known = self.lost.iter_mut().filter(|lost| {
-                let away_secs = self.time_secs - lost.lost_secs;
-                lost.profile.measurements() >= SURE_MEASUREMENTS
-                    && lost.at_m.distance(at_m) < RETURN_DISTANCE_M + RETURN_SPEED_MPS * away_secs
-            });
-            let likest = known
-                .map(|lost| (lost.profile.difference(&visitor.fresh), lost))
-                .min_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((difference, lost)) = likest
-                && difference < ALIKE
-                && as_named - difference > RETURN_MARGIN
+            let name = &names[column];
+            // What the gone looked like must be known; of those who are there somebody has to be who is not known.
+            let is_known = name.profile.measurements() >= SURE_MEASUREMENTS;
+            if body.meeting.is_none() || body.id.is_none() || !is_known && column >= visitors.len()
             {
-                if let Some(id) = &mut visitor.id {
-                    std::mem::swap(id, &mut lost.id);
+                return FORBIDDEN;
+            }
+            let misfit = if body.is_seen_anew() && is_known {
+                name.profile.difference(&body.fresh)
+            } else if body.is_seen_anew() {
+                return match visitors.get(column) {
+                    Some(other) if other.meeting == body.meeting && other.id.is_some() => {
+                        STRANGER_DIFFERENCE + NAME_MARGIN
+                    }
+                    _ => FORBIDDEN,
+                };
+            } else {
+                match visitors.get(column) {
+                    Some(other) if other.fresh.measurements() >= CERTAIN_MEASUREMENTS => {
+                        UNSEEN_MISFIT
+                    }
+                    _ => FORBIDDEN,
                 }
-                std::mem::swap(&mut visitor.profile, &mut lost.profile);
-                std::mem::swap(&mut visitor.first_secs, &mut lost.first_secs);
+            };
+            let margin = match (
+                visitors.get(column),
+                lost.get(column.wrapping_sub(visitors.len())),
+            ) {
+                (Some(other), _) if other.meeting == body.meeting => NAME_MARGIN,
+                (None, Some(lost)) if body.is_seen_anew() => {
+                    let reach_m = RETURN_DISTANCE_M + RETURN_SPEED_MPS * (now - lost.lost_secs);
+                    if lost.at_m.distance(body.state.at_m.as_dvec2()) < reach_m {
+                        RETURN_MARGIN
+                    } else {
+                        FORBIDDEN
+                    }
+                }
+                _ => FORBIDDEN,
+            };
+            if misfit > ALIKE || margin >= FORBIDDEN {
+                FORBIDDEN
+            } else {
+                misfit + margin
+            }
+        };
+        let given = self.assignment.solve(visitors.len(), names.len(), cost);
+        let count = visitors.len();
+        for (visitor, &name) in self.visitors.iter_mut().zip(given) {
+            if let Some(name) = name.and_then(|name| self.names.get(name)) {
+                visitor.id = name.id;
+                visitor.first_secs = name.first_secs;
+                visitor.profile.clone_from(&name.profile);
+            }
+        }
+        // Whose name somebody gone had is themselves gone now.
+        let mut displaced = (0..count).filter(|n| !given.contains(&Some(*n)));
+        for (number, lost) in self.lost.iter_mut().enumerate() {
+            if given.contains(&Some(count + number))
+                && let Some(name) = displaced.next().and_then(|n| self.names.get(n))
+                && let Some(id) = name.id
+            {
+                lost.id = id;
+                lost.first_secs = name.first_secs;
+                lost.profile.clone_from(&name.profile);
             }
         }
     }
+}
 
-    fn swap_names(&mut self, a: usize, b: usize) {
-        let (low, high) = self.visitors.split_at_mut(a.max(b));
-        let (one, other) = (&mut low[a.min(b)], &mut high[0]);
-        std::mem::swap(&mut one.id, &mut other.id);
-        std::mem::swap(&mut one.profile, &mut other.profile);
-        std::mem::swap(&mut one.first_secs, &mut other.first_secs);
+impl Visitor {
+    /// Whether they were seen alone often enough since they were last mixed up with others.
+    fn is_seen_anew(&self) -> bool {
+        self.meeting.is_some() && self.fresh.measurements() >= SURE_MEASUREMENTS
+    }
+
+    /// Takes what was seen of them since they were mixed up with others for theirs, if that was seen in so many frames and
+    /// is not somebody else.
+    fn settle(&mut self, measurements: f32) -> bool {
+        let settles = self.fresh.measurements() >= measurements
+            && self.profile.difference(&self.fresh) < CONTRADICTION;
+        if settles {
+            let fresh = std::mem::take(&mut self.fresh);
+            self.profile.merge(&fresh);
+        }
+        settles
+    }
+
+    /// How unlike they look to who they are called; 0 where that was not seen.
+    fn misfit(&self) -> f32 {
+        if !self.is_seen_anew() {
+            0.0
+        } else if self.profile.measurements() > 0.0 {
+            self.profile.difference(&self.fresh)
+        } else {
+            STRANGER_DIFFERENCE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vision::TrackingParams;
+    use crate::vision::foot::FootFinder;
+    use crate::vision::kalman::{Kalman, Measurement};
+    use crate::vision::tracks::{Evidence, Track};
+    use glam::{Mat2, Vec2};
+
+    fn profile(height_m: f32, measurements: u32) -> Profile {
+        let feet = FootFinder::new(None, None, &TrackingParams::default());
+        let mut profile = Profile::default();
+        for _ in 0..measurements {
+            profile.measure(Some(height_m), &[], Vec2::ZERO, &feet);
+        }
+        profile
+    }
+
+    /// Somebody in a meeting who is called `id`, known to be `known_m` tall and seen `times` to be `seen_m` since.
+    fn visitor(id: u32, known_m: f32, seen_m: f32, times: u32) -> Visitor {
+        let at_m = Vec2::new(id as f32, 0.0);
+        let first = Measurement {
+            at_m,
+            covariance_m2: Mat2::IDENTITY,
+        };
+        Visitor {
+            id: Some(id),
+            state: Kalman::new(&first),
+            hits: 9,
+            hidden: false,
+            born_secs: 0.0,
+            born_m: at_m,
+            walked: true,
+            walked_before: false,
+            first_secs: f64::from(id),
+            own_secs: 0.0,
+            dark_secs: 0.0,
+            same_secs: 0.0,
+            apart: true,
+            anchor_m: at_m,
+            still_since_secs: 0.0,
+            evidence: Evidence::Own(0),
+            profile: profile(known_m, 20),
+            fresh: profile(seen_m, times),
+            meeting: Some(1),
+            nearest_m: 1.0,
+            track: Track::default(),
+        }
+    }
+
+    fn told_apart(visitors: Vec<Visitor>) -> Tracker {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = visitors;
+        tracker.tell_apart();
+        tracker
+    }
+
+    fn ids(tracker: &Tracker) -> Vec<u32> {
+        tracker.visitors.iter().filter_map(|v| v.id).collect()
+    }
+
+    #[test]
+    fn three_who_left_with_each_others_names_get_theirs_back() {
+        let tracker = told_apart(vec![
+            visitor(1, 1.7, 1.2, 3),
+            visitor(2, 1.45, 1.7, 3),
+            visitor(3, 1.2, 1.45, 3),
+        ]);
+        assert_eq!(ids(&tracker), [3, 1, 2]);
+        assert_eq!(tracker.visitors[0].first_secs, 3.0);
+    }
+
+    #[test]
+    fn who_looks_as_before_keeps_the_name() {
+        let tracker = told_apart(vec![visitor(1, 1.7, 1.72, 3), visitor(2, 1.65, 1.63, 3)]);
+        assert_eq!(ids(&tracker), [1, 2]);
+    }
+
+    #[test]
+    fn somebody_not_seen_since_gets_a_name_only_when_the_other_is_certain() {
+        let unsure = told_apart(vec![visitor(1, 1.7, 1.2, 3), visitor(2, 1.2, 0.0, 0)]);
+        assert_eq!(ids(&unsure), [1, 2]);
+        let certain = told_apart(vec![visitor(1, 1.7, 1.2, 8), visitor(2, 1.2, 0.0, 0)]);
+        assert_eq!(ids(&certain), [2, 1]);
+    }
+
+    #[test]
+    fn who_comes_back_takes_the_name_of_the_gone_and_leaves_theirs() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = vec![visitor(2, 1.7, 1.2, 3), visitor(1, 1.2, 1.2, 3)];
+        tracker.visitors[1].meeting = None;
+        tracker.lose(1);
+        tracker.tell_apart();
+        assert_eq!(ids(&tracker), [1]);
+        assert_eq!(tracker.lost[0].id, 2);
+        assert_eq!(
+            tracker.lost[0].profile.height_m(),
+            profile(1.7, 20).height_m()
+        );
+    }
+
+    #[test]
+    fn a_name_that_nobody_knows_the_looks_of_can_be_given_too() {
+        let mut strangers = vec![visitor(1, 1.2, 1.6, 3), visitor(2, 0.0, 1.2, 3)];
+        strangers[1].profile = Profile::default();
+        assert_eq!(ids(&told_apart(strangers)), [2, 1]);
+    }
+
+    #[test]
+    fn what_contradicts_the_name_is_not_learned() {
+        let tracker = told_apart(vec![visitor(1, 1.7, 1.2, 30)]);
+        let learned = tracker.visitors[0].profile.height_m();
+        assert_eq!(learned, profile(1.7, 20).height_m());
+        assert!(tracker.visitors[0].meeting.is_some());
+        let tracker = told_apart(vec![visitor(1, 1.7, 1.72, 30)]);
+        assert!(tracker.visitors[0].meeting.is_none());
     }
 }
