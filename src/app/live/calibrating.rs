@@ -29,6 +29,10 @@ use super::editing::lock;
 
 mod scanning;
 
+/// Marks are opaque: of a pole only what is darker than this share of what counts as a visitor's shadow tells where it stands.
+/// In half shade its foot is found to one side.
+const MARK_SHARE: f32 = 0.85;
+
 /// Wishes and results that may wait.
 pub const WAITING_MAX: usize = 16;
 
@@ -105,6 +109,7 @@ impl Calibrating {
             limits: CalibrationParams::default(),
             params: VisionParams {
                 learn_secs: LEARN_SECS,
+                shadow_ratio: params.shadow_ratio * MARK_SHARE,
                 ..params
             },
             surface,
