@@ -18,8 +18,9 @@ use super::actions::{ActionParams, Memory};
 use super::asking::{Asking, Decision, Need, NeedState, Slot};
 use super::drives::{Drives, DrivesParams};
 use super::need::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedEvent, NeedParams};
+use super::recall::Recall;
 use super::schooling::flock_rules;
-use super::view::{Recall, Senses, View};
+use super::view::{Senses, Sight, View};
 
 /// A species' mind, ready for the step. The same for all its individuals; what differs is in their [`MindState`].
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,7 @@ pub struct Mind {
     combine: Combine,
     drives: DrivesParams,
     flock: FlockRules,
+    sight: Sight,
 }
 
 /// What one individual's mind carries from step to step: plain numbers.
@@ -147,6 +149,7 @@ impl Mind {
             combine: params.combine,
             drives: params.drives.clone(),
             flock: flock_rules(species),
+            sight: Sight::new(species.perception.field_of_view_deg),
             slots,
         }
     }
@@ -273,7 +276,7 @@ impl Mind {
         } = state;
         forces.clear();
         recall.fade(world.dt_secs);
-        thoughts.senses.look(world, index, recall);
+        thoughts.senses.look(world, index, self.sight, recall);
         let body = &world.agents.bodies[index];
         let view = View {
             world,

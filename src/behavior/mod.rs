@@ -8,6 +8,7 @@ pub mod director;
 pub mod drives;
 pub mod mind;
 pub mod need;
+pub mod recall;
 pub mod schooling;
 pub mod view;
 

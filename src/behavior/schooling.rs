@@ -136,5 +136,11 @@ fn forces<'n>(
 }
 
 fn nearest<'n>(mates: impl Iterator<Item = &'n Neighbor>) -> Option<&'n Neighbor> {
-    mates.min_by(|a, b| a.distance_m.total_cmp(&b.distance_m))
+    mates.reduce(|nearest, other| {
+        if other.distance_m < nearest.distance_m {
+            other
+        } else {
+            nearest
+        }
+    })
 }

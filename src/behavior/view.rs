@@ -5,7 +5,6 @@
 //! repairs of `flock` look all round.
 
 use glam::{Vec2, Vec3};
-use serde::{Deserialize, Serialize};
 
 use crate::geometry::Solid;
 use crate::navigation::fields::Fields;
@@ -14,6 +13,7 @@ use crate::world::relations::KNOWN_BIT;
 use crate::world::{Chance, Gathering, Purpose, Slots, Species, World};
 
 use super::action::BoostRequest;
+use super::recall::{Recall, Sighting};
 
 /// Another agent within the sight radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,97 +34,6 @@ pub struct Neighbor {
     pub radius_m: f32,
     /// Unit vector to its nose; along its velocity for shadows.
     pub forward: Vec3,
-}
-
-/// One that was seen, and how long ago.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sighting {
-    /// Where it was.
-    pub position_m: Vec3,
-    /// How it moved.
-    pub velocity_mps: Vec3,
-    /// Its radius.
-    pub radius_m: f32,
-    /// Its index in the step in which it was seen; `None` for a shadow.
-    pub agent: Option<u32>,
-    /// How long ago; 0 in the step itself, [`NEVER_SECS`] when never.
-    pub age_secs: f32,
-}
-
-/// The age of what was never seen.
-pub const NEVER_SECS: f32 = f32::MAX;
-
-impl Default for Sighting {
-    fn default() -> Self {
-        Self {
-            position_m: Vec3::ZERO,
-            velocity_mps: Vec3::ZERO,
-            radius_m: 0.0,
-            agent: None,
-            age_secs: NEVER_SECS,
-        }
-    }
-}
-
-impl Sighting {
-    /// The sighting when it is of this very step.
-    pub fn visible(&self) -> Option<&Self> {
-        (self.age_secs == 0.0).then_some(self)
-    }
-
-    /// Where it may be by now, at half the velocity it had, while it is not longer ago than `memory_secs`.
-    pub fn guessed_m(&self, memory_secs: f32) -> Option<Vec3> {
-        (self.age_secs > 0.0 && self.age_secs <= memory_secs)
-            .then(|| self.position_m + self.velocity_mps * (0.5 * self.age_secs))
-    }
-}
-
-/// What an individual remembers of others, for all its actions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recall {
-    /// The nearest visible enemy, or the last seen one.
-    pub enemy: Sighting,
-    /// The nearest visible prey, or the last seen one.
-    pub prey: Sighting,
-    /// The nearest visible food, or the last seen one.
-    pub food: Sighting,
-    /// Those who were added to the relation `known`.
-    pub known: [Known; 6],
-}
-
-/// One to whom the relation `known` was added.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Known {
-    /// Its key, see [`View::key_of`].
-    pub key: u32,
-    /// How long it stays known; 0 for nobody.
-    pub left_secs: f32,
-}
-
-impl Recall {
-    /// Lets what is known fade.
-    pub fn fade(&mut self, dt_secs: f32) {
-        for known in &mut self.known {
-            known.left_secs = (known.left_secs - dt_secs).max(0.0);
-        }
-    }
-
-    /// Adds one to those who are known; the one that would be forgotten first makes room.
-    pub fn learn(&mut self, key: u32, secs: f32) {
-        let first = self
-            .known
-            .iter_mut()
-            .min_by(|a, b| a.left_secs.total_cmp(&b.left_secs));
-        if let Some(place) = first {
-            *place = Known {
-                key,
-                left_secs: secs,
-            };
-        }
-    }
 }
 
 /// Everything that an action may know.
@@ -270,8 +179,8 @@ impl Senses {
         self.slots.make_room_for(neighbors);
     }
 
-    /// Looks around for one agent and brings what it recalls up to date.
-    pub fn look(&mut self, world: &World, index: usize, recall: &mut Recall) {
+    /// Looks around for one agent, with the eye of its species, and brings what it recalls up to date.
+    pub fn look(&mut self, world: &World, index: usize, sight: Sight, recall: &mut Recall) {
         let species = &world.species[usize::from(world.agents.species[index])];
         let at = world.agents.bodies[index].position_m;
         let reach = query_radius_m(
@@ -293,7 +202,7 @@ impl Senses {
             }
         }
         self.neighbors.clear();
-        let eye = Eye::new(world, index);
+        let eye = Eye::new(world, index, sight);
         self.find_agents(world, index, reach, &eye);
         self.find_shadows(world, index, &eye);
         self.recognize(world, recall);
@@ -434,6 +343,26 @@ fn velocity_mps(world: &World, at_m: Vec3, other: &Neighbor) -> Vec3 {
     Vec3::new(velocity.x, 0.0, velocity.y)
 }
 
+/// The field of view of a species.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sight {
+    /// Cosine of the angle from straight ahead to each side.
+    cos_limit: f32,
+}
+
+impl Sight {
+    /// A field of view of so many degrees; all round from 360.
+    pub fn new(field_of_view_deg: f32) -> Self {
+        Self {
+            cos_limit: if field_of_view_deg >= 360.0 {
+                -2.0
+            } else {
+                (field_of_view_deg / 2.0).to_radians().cos()
+            },
+        }
+    }
+}
+
 /// One individual's eye.
 struct Eye {
     at: Vec3,
@@ -447,7 +376,7 @@ struct Eye {
 }
 
 impl Eye {
-    fn new(world: &World, index: usize) -> Self {
+    fn new(world: &World, index: usize, sight: Sight) -> Self {
         let species = &world.species[usize::from(world.agents.species[index])];
         let body = &world.agents.bodies[index];
         Self {
@@ -458,13 +387,7 @@ impl Eye {
             sight_m: species.perception.sight_radius_m,
             prey_sight_m: species.perception.prey_sight_radius_m,
             size_gain: species.perception.size_gain,
-            cos_limit: if species.perception.field_of_view_deg >= 360.0 {
-                -2.0
-            } else {
-                (species.perception.field_of_view_deg / 2.0)
-                    .to_radians()
-                    .cos()
-            },
+            cos_limit: sight.cos_limit,
         }
     }
 

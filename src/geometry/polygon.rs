@@ -22,12 +22,11 @@ pub fn nearest_on_outline(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
             let along = b - a;
             let t = ((point - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE))
                 .clamp(0.0, 1.0);
-            a + along * t
+            let at = a + along * t;
+            (at.distance_squared(point), at)
         })
-        .min_by(|p, q| {
-            p.distance_squared(point)
-                .total_cmp(&q.distance_squared(point))
-        })
+        .reduce(|nearest, other| if other.0 < nearest.0 { other } else { nearest })
+        .map(|(_, at)| at)
 }
 
 /// Cuts a polygon into triangles (ear clipping). One that crosses itself gives some triangles, never an endless search.

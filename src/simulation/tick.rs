@@ -11,7 +11,7 @@ use super::description::{SceneDescription, SimulationError};
 use super::params::SimulationParams;
 use super::plan::Plan;
 use super::terraces::Terraces;
-use super::vehicle::{advance, reenter};
+use super::vehicle::{Rates, advance, reenter};
 use crate::behavior::view::query_radius_m;
 use crate::behavior::{
     Decision, Drives, Mind, MindState, NeedEvent, RuleParams, RuleState, Thoughts,
@@ -44,6 +44,8 @@ pub struct Simulation {
     pub(super) edition: u64,
     pub(super) next_id: u32,
     pub(super) moved: Vec<Body>,
+    /// By species.
+    rates: Vec<Rates>,
     thoughts: Vec<Thoughts>,
     pub(super) catches: u64,
     pub(super) meals: u64,
@@ -102,6 +104,7 @@ impl Simulation {
             edition: 0,
             next_id: 0,
             moved: Vec::new(),
+            rates: Vec::new(),
             thoughts: Vec::new(),
             catches: 0,
             meals: 0,
@@ -371,10 +374,17 @@ impl Simulation {
 
     fn advance(&mut self) {
         let (world, decisions) = (&self.world, &self.decisions);
+        self.rates.clear();
+        let rates = world
+            .species
+            .iter()
+            .map(|s| Rates::new(&s.motion, world.dt_secs));
+        self.rates.extend(rates);
+        let rates = &self.rates;
         let chunk = world.agents.len().div_ceil(self.thoughts.len()).max(1);
         let go = |start: usize, moved: &mut [Body]| {
             for (offset, body) in moved.iter_mut().enumerate() {
-                *body = advance(world, start + offset, &decisions[start + offset]);
+                *body = advance(world, rates, start + offset, &decisions[start + offset]);
             }
         };
         match &self.threads {

@@ -8,12 +8,77 @@ use super::collision::{is_inside, travel};
 use crate::behavior::{BoostRequest, Decision};
 use crate::world::{Body, BoostState, Edge, Intent, MotionParams, Species, Water, World};
 
-/// The body of the agent at `index` after the step.
-pub(super) fn advance(world: &World, index: usize, decision: &Decision) -> Body {
+/// What of a species' motion is the same for all its individuals in a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rates {
+    turning: Turning,
+    /// Shares of the way that force and up go to where they tend.
+    response: f32,
+    banking: f32,
+    /// What is left of climbing.
+    leveling: f32,
+}
+
+impl Rates {
+    pub(super) fn new(motion: &MotionParams, dt: f32) -> Self {
+        let left = |secs: f32| if secs > 0.0 { (-dt / secs).exp() } else { 0.0 };
+        Self {
+            turning: Turning::new(
+                motion.max_turn_rate_dps.to_radians() * dt,
+                motion.max_climb_deg.to_radians(),
+            ),
+            response: 1.0 - left(motion.response_secs),
+            banking: 1.0 - left(motion.blend_secs),
+            leveling: if motion.level_secs > 0.0 {
+                left(motion.level_secs)
+            } else {
+                1.0
+            },
+        }
+    }
+}
+
+/// How far a body may turn in a step, and how steeply it may climb.
+#[derive(Clone, Copy, Debug)]
+struct Turning {
+    most_rad: f32,
+    most_cos: f32,
+    climb_rad: f32,
+    climb_sin: f32,
+}
+
+impl Turning {
+    fn new(most_rad: f32, climb_rad: f32) -> Self {
+        Self {
+            most_rad,
+            most_cos: if most_rad < std::f32::consts::PI {
+                most_rad.cos()
+            } else {
+                -2.0
+            },
+            climb_rad,
+            climb_sin: climb_rad.sin(),
+        }
+    }
+
+    /// The same without the limit of turning.
+    fn unlimited(self) -> Self {
+        Self {
+            most_rad: f32::INFINITY,
+            most_cos: -2.0,
+            ..self
+        }
+    }
+}
+
+/// The body of the agent at `index` after the step; `rates` are those of all species.
+pub(super) fn advance(world: &World, rates: &[Rates], index: usize, decision: &Decision) -> Body {
     let before = &world.agents.bodies[index];
-    let species = &world.species[usize::from(world.agents.species[index])];
+    let kind = usize::from(world.agents.species[index]);
+    let species = &world.species[kind];
     let own = Own {
         species,
+        rates: &rates[kind],
         radius_m: world.agents.radii_m[index],
         length_m: species.body.length_m * world.agents.sizes[index],
         mass_kg: species.body.mass_kg * world.agents.sizes[index].powi(3),
@@ -38,6 +103,7 @@ const STILL_SHARE: f32 = 0.05;
 /// What a body is made of.
 struct Own<'a> {
     species: &'a Species,
+    rates: &'a Rates,
     radius_m: f32,
     length_m: f32,
     mass_kg: f32,
@@ -51,16 +117,14 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     let speed = before.velocity_mps.length();
     let boost = next_boost(&before.boost, decision.boost, motion, speed, dt);
     let asked = decision.force.clamp_length_max(motion.max_force_n);
-    let force = if motion.response_secs > 0.0 && !decision.hulk {
-        before
-            .force_n
-            .lerp(asked, 1.0 - (-dt / motion.response_secs).exp())
-    } else {
+    let force = if decision.hulk {
         asked
+    } else {
+        before.force_n.lerp(asked, own.rates.response)
     };
     let wanted = before.velocity_mps + force * (dt / own.mass_kg);
     let least_mps = motion.min_speed_mps.min(motion.cruise_mps);
-    let wanted = leveled(water, wanted, motion.level_secs, dt);
+    let wanted = leveled(water, wanted, own.rates.leveling);
     let wanted = brake_by_turning(before, wanted, least_mps).clamp_length_max(boost.allowed_mps);
     let is_still = wanted.length() <= motion.cruise_mps * STILL_SHARE;
     let direction = if !is_still {
@@ -71,18 +135,12 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     } else {
         before.forward
     };
-    let most_rad = if decision.hulk {
-        f32::INFINITY
+    let turning = if decision.hulk {
+        own.rates.turning.unlimited()
     } else {
-        motion.max_turn_rate_dps.to_radians() * dt
+        own.rates.turning
     };
-    let forward = turned(
-        water,
-        before.forward,
-        direction,
-        most_rad,
-        motion.max_climb_deg.to_radians(),
-    );
+    let forward = turned(water, before.forward, direction, turning);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.touched_solids.margin_m() {
@@ -121,7 +179,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     };
     keep_in_pool(world, before, &mut after, own);
     cross_edge(world, &mut after, own);
-    after.up = banked(water, before, &after, motion, dt);
+    after.up = banked(water, before, &after, (motion, own.rates.banking), dt);
     after
 }
 
@@ -191,26 +249,30 @@ fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
     wanted + side * (lack * lean / (lean.abs() + lack))
 }
 
-/// Lets climbing and diving fade.
-fn leveled(water: &Water, velocity: Vec3, level_secs: f32, dt: f32) -> Vec3 {
-    if level_secs <= 0.0 {
+/// Lets climbing and diving fade: this share of it is left.
+fn leveled(water: &Water, velocity: Vec3, left: f32) -> Vec3 {
+    if left == 1.0 {
         return velocity;
     }
     let mut level = water.level_from_world(velocity);
-    level.y *= (-dt / level_secs).exp();
+    level.y *= left;
     water.world_from_level(level)
 }
 
-/// The unit vector towards `wanted` that lies within `most_rad` of `forward` and is no steeper than `climb_rad`.
+/// The unit vector towards `wanted` that lies within the limit of turning from `forward` and is no steeper than a climb.
 ///
 /// Turns by heading and slope, as fish do, and never over the back. The way in heading and slope is at least as long as
 /// the straight one on the sphere, so cutting it short keeps the limit.
-fn turned(water: &Water, forward: Vec3, wanted: Vec3, most_rad: f32, climb_rad: f32) -> Vec3 {
+fn turned(water: &Water, forward: Vec3, wanted: Vec3, turning: Turning) -> Vec3 {
+    let Turning {
+        most_rad,
+        most_cos,
+        climb_rad,
+        climb_sin,
+    } = turning;
     let from = water.level_from_world(forward);
     let to = water.level_from_world(wanted);
-    let steepest = climb_rad.sin();
-    let is_level_enough = to.y.abs() <= steepest;
-    if is_level_enough && (most_rad >= std::f32::consts::PI || from.dot(to) > most_rad.cos()) {
+    if to.y.abs() <= climb_sin && from.dot(to) > most_cos {
         return wanted;
     }
     let angles = |v: Vec3| (v.z.atan2(v.x), v.y.clamp(-1.0, 1.0).asin());
@@ -313,7 +375,13 @@ pub(super) fn reenter(
 }
 
 /// The up vector, leaning into the curve. **Source**: OpenSteer's banking, with a time constant.
-fn banked(water: &Water, before: &Body, after: &Body, motion: &MotionParams, dt: f32) -> Vec3 {
+fn banked(
+    water: &Water,
+    before: &Body,
+    after: &Body,
+    (motion, share): (&MotionParams, f32),
+    dt: f32,
+) -> Vec3 {
     let up = water.world_from_level(Vec3::Y);
     let forward = after.forward;
     let acceleration = if after.teleported {
@@ -323,12 +391,7 @@ fn banked(water: &Water, before: &Body, after: &Body, motion: &MotionParams, dt:
     };
     let sideways = acceleration - forward * acceleration.dot(forward);
     let target = up * motion.right_gain + sideways * motion.lean_gain;
-    let blend = if motion.blend_secs > 0.0 {
-        1.0 - (-dt / motion.blend_secs).exp()
-    } else {
-        1.0
-    };
-    let leaning = before.up.lerp(target.normalize_or(up), blend);
+    let leaning = before.up.lerp(target.normalize_or(up), share);
     let across = |v: Vec3| (v - forward * v.dot(forward)).try_normalize();
     across(leaning)
         .or_else(|| across(up))
@@ -336,145 +399,4 @@ fn banked(water: &Water, before: &Body, after: &Body, motion: &MotionParams, dt:
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::geometry::Surface;
-    use crate::world::PoolParams;
-
-    fn water() -> Water {
-        Water {
-            surface: Surface::default(),
-            params: PoolParams::default(),
-        }
-    }
-
-    fn boost_request(scale: f32, hold_secs: f32, calm_secs: f32) -> BoostRequest {
-        BoostRequest {
-            scale,
-            hold_secs,
-            calm_secs,
-        }
-    }
-
-    /// Allowed speeds after each step of 1/64 s, swimming as fast as allowed: asked for once, then never again.
-    fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
-        let motion = MotionParams {
-            cruise_mps: 1.0,
-            boost_mps: 3.0,
-            ..MotionParams::default()
-        };
-        let mut state = BoostState {
-            allowed_mps: 1.0,
-            ..BoostState::default()
-        };
-        (0..steps)
-            .map(|step| {
-                let asked = (step == 0).then_some(request);
-                state = next_boost(&state, asked, &motion, state.allowed_mps, 1.0 / 64.0);
-                state.allowed_mps
-            })
-            .collect()
-    }
-
-    #[test]
-    fn a_boost_holds_and_calms_down_in_exactly_its_time() {
-        let speeds = allowed_after(boost_request(1.0, 0.25, 0.5), 60);
-        assert_eq!(&speeds[..17], &[3.0; 17], "the step itself and 16 more");
-        assert!((speeds[17] - (3.0 - 4.0 / 64.0)).abs() < 1e-5);
-        assert!(speeds[16 + 31] > 1.0);
-        assert!((speeds[16 + 32] - 1.0).abs() < 1e-5, "32 steps are 0.5 s");
-        assert_eq!(speeds[59], 1.0);
-    }
-
-    #[test]
-    fn half_a_boost_calms_down_in_half_the_time_and_no_calm_time_at_once() {
-        let speeds = allowed_after(boost_request(0.5, 0.0, 0.5), 40);
-        assert_eq!(speeds[0], 2.0);
-        assert!(speeds[15] > 1.0 && (speeds[16] - 1.0).abs() < 1e-5);
-        let speeds = allowed_after(boost_request(1.0, 0.0, 0.0), 3);
-        assert_eq!(speeds, [3.0, 1.0, 1.0]);
-    }
-
-    #[test]
-    fn a_slower_one_calms_down_from_its_own_speed_and_nothing_speeds_up_by_itself() {
-        let motion = MotionParams {
-            cruise_mps: 1.0,
-            boost_mps: 3.0,
-            ..MotionParams::default()
-        };
-        let state = BoostState {
-            allowed_mps: 3.0,
-            calm_secs: 1.0,
-            ..BoostState::default()
-        };
-        let next = next_boost(&state, None, &motion, 1.5, 0.1);
-        assert!((next.allowed_mps - 1.3).abs() < 1e-6);
-        let weaker = next_boost(
-            &state,
-            Some(boost_request(0.5, 0.0, 0.3)),
-            &motion,
-            3.0,
-            0.1,
-        );
-        assert!(
-            (weaker.allowed_mps - 2.8).abs() < 1e-6,
-            "a weaker request does not brake"
-        );
-    }
-
-    #[test]
-    fn turning_keeps_its_limit_and_its_slope() {
-        let water = water();
-        let (most, climb) = (0.05, 0.4);
-        let mut forward = Vec3::new(1.0, 0.3, 0.0).normalize();
-        for step in 0..400 {
-            let t = step as f32;
-            let wanted =
-                Vec3::new((t * 0.7).sin(), (t * 1.3).cos() * 2.0, (t * 0.3).cos()).normalize();
-            let next = turned(&water, forward, wanted, most, climb);
-            assert!((next.length() - 1.0).abs() < 1e-5);
-            assert!(next.angle_between(forward) < most + 2e-3, "step {step}");
-            assert!(next.y.abs() < climb.sin() + 1e-4);
-            forward = next;
-        }
-        let back = turned(&water, Vec3::X, Vec3::NEG_X, f32::INFINITY, climb);
-        assert!(back.distance(Vec3::NEG_X) < 1e-6, "hulk turns on the spot");
-        assert_eq!(
-            turned(&water, Vec3::X, Vec3::Z, 0.0, climb).distance(Vec3::X),
-            0.0
-        );
-    }
-
-    #[test]
-    fn a_turn_round_swims_through_all_headings_level() {
-        let water = water();
-        let mut forward = Vec3::X;
-        for _ in 0..63 {
-            forward = turned(&water, forward, Vec3::NEG_X, 0.05, 1.0);
-            assert!(forward.y.abs() < 1e-6);
-        }
-        assert!(forward.distance(Vec3::NEG_X) < 0.05);
-    }
-
-    #[test]
-    fn a_fish_leans_into_its_curve_and_rights_itself() {
-        let water = water();
-        let motion = MotionParams {
-            blend_secs: 0.1,
-            ..MotionParams::default()
-        };
-        let mut before = Body::new(Vec3::NEG_Y, Vec3::X, 1.0);
-        before.teleported = false;
-        let mut after = before;
-        after.velocity_mps = Vec3::new(1.0, 0.0, 0.05);
-        for _ in 0..60 {
-            before.up = banked(&water, &before, &after, &motion, 1.0 / 60.0);
-        }
-        assert!(before.up.z > 0.3, "leans to the right: {}", before.up);
-        after.velocity_mps = before.velocity_mps;
-        for _ in 0..60 {
-            before.up = banked(&water, &before, &after, &motion, 1.0 / 60.0);
-        }
-        assert!(before.up.distance(Vec3::Y) < 0.01);
-    }
-}
+mod tests;

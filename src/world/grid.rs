@@ -10,6 +10,24 @@ use glam::Vec3;
 /// How many places are looked at side by side.
 const LANES: usize = 8;
 
+/// For every set of lanes, as bits, those lanes in order; what follows them means nothing.
+static HIT_LANES: [[u8; LANES]; 256] = {
+    let mut table = [[0; LANES]; 256];
+    let mut set = 0;
+    while set < table.len() {
+        let (mut lane, mut count) = (0, 0);
+        while lane < LANES {
+            if set >> lane & 1 == 1 {
+                table[set][count] = lane as u8;
+                count += 1;
+            }
+            lane += 1;
+        }
+        set += 1;
+    }
+    table
+};
+
 /// Slots that a query has found; used again for the next.
 #[derive(Clone, Debug, Default)]
 pub struct Slots {
@@ -138,8 +156,8 @@ impl NeighborGrid {
         let high = (at + radius_m - self.origin_m) * self.per_m;
         let span = |low: f32, high: f32, cells: usize| {
             // Casts saturate: what lies before the first cell becomes 0.
-            let last = (high.max(0.0) as usize).min(cells - 1);
-            (low.max(0.0) as usize).min(cells)..last + 1
+            let cell = |at: f32| (at as i32).max(0) as usize;
+            cell(low).min(cells)..cell(high).min(cells - 1) + 1
         };
         if high.cmplt(Vec3::ZERO).any() || self.agents.is_empty() {
             return;
@@ -200,16 +218,19 @@ impl NeighborGrid {
                     let (dx, dy, dz) = (x[lane] - at.x, y[lane] - at.y, z[lane] - at.z);
                     square[lane] = dx * dx + dy * dy + dz * dz;
                 }
-                let left = run.end - start;
-                let mut hits = [0u32; LANES];
-                let mut hit_count = 0;
+                let mut hits = 0usize;
                 for (lane, square) in square.iter().enumerate() {
-                    hits[hit_count & (LANES - 1)] = (start + lane) as u32;
-                    hit_count += usize::from(*square <= radius_sq && lane < left);
+                    hits |= usize::from(*square <= radius_sq) << lane;
                 }
+                // What lies beyond the run's end is no hit.
+                hits &= 0xff >> LANES.saturating_sub(run.end - start);
+                let lanes = &HIT_LANES[hits & 0xff];
                 if let Some(to) = found.slots.get_mut(count..count + LANES) {
-                    to.copy_from_slice(&hits);
+                    for (to, lane) in to.iter_mut().zip(lanes) {
+                        *to = start as u32 + u32::from(*lane);
+                    }
                 }
+                let hit_count = (hits as u8).count_ones() as usize;
                 count += hit_count;
                 start += LANES;
             }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
 use crate::behavior::need::NeedEvent;
-use crate::behavior::view::{Sighting, View};
+use crate::behavior::recall::Sighting;
+use crate::behavior::view::View;
 use crate::navigation::grid::Area;
 use crate::navigation::{Call, Goal, SearchParams, Status, Trip, Waypoint};
 use crate::steering::{arrive, seek};

@@ -172,7 +172,7 @@ mod tests {
             radius_m: RADIUS_M,
             neighbors: &[],
             nearby: &[],
-            recall: &crate::behavior::view::Recall::default(),
+            recall: &crate::behavior::recall::Recall::default(),
             wish: Vec3::ZERO,
             goal_m: None,
             related: 0,

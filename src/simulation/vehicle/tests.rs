@@ -1,0 +1,148 @@
+//! Boosting, turning and leaning of one body.
+
+use super::*;
+use crate::geometry::Surface;
+use crate::world::PoolParams;
+
+fn water() -> Water {
+    Water {
+        surface: Surface::default(),
+        params: PoolParams::default(),
+    }
+}
+
+fn boost_request(scale: f32, hold_secs: f32, calm_secs: f32) -> BoostRequest {
+    BoostRequest {
+        scale,
+        hold_secs,
+        calm_secs,
+    }
+}
+
+/// Allowed speeds after each step of 1/64 s, swimming as fast as allowed: asked for once, then never again.
+fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
+    let motion = MotionParams {
+        cruise_mps: 1.0,
+        boost_mps: 3.0,
+        ..MotionParams::default()
+    };
+    let mut state = BoostState {
+        allowed_mps: 1.0,
+        ..BoostState::default()
+    };
+    (0..steps)
+        .map(|step| {
+            let asked = (step == 0).then_some(request);
+            state = next_boost(&state, asked, &motion, state.allowed_mps, 1.0 / 64.0);
+            state.allowed_mps
+        })
+        .collect()
+}
+
+#[test]
+fn a_boost_holds_and_calms_down_in_exactly_its_time() {
+    let speeds = allowed_after(boost_request(1.0, 0.25, 0.5), 60);
+    assert_eq!(&speeds[..17], &[3.0; 17], "the step itself and 16 more");
+    assert!((speeds[17] - (3.0 - 4.0 / 64.0)).abs() < 1e-5);
+    assert!(speeds[16 + 31] > 1.0);
+    assert!((speeds[16 + 32] - 1.0).abs() < 1e-5, "32 steps are 0.5 s");
+    assert_eq!(speeds[59], 1.0);
+}
+
+#[test]
+fn half_a_boost_calms_down_in_half_the_time_and_no_calm_time_at_once() {
+    let speeds = allowed_after(boost_request(0.5, 0.0, 0.5), 40);
+    assert_eq!(speeds[0], 2.0);
+    assert!(speeds[15] > 1.0 && (speeds[16] - 1.0).abs() < 1e-5);
+    let speeds = allowed_after(boost_request(1.0, 0.0, 0.0), 3);
+    assert_eq!(speeds, [3.0, 1.0, 1.0]);
+}
+
+#[test]
+fn a_slower_one_calms_down_from_its_own_speed_and_nothing_speeds_up_by_itself() {
+    let motion = MotionParams {
+        cruise_mps: 1.0,
+        boost_mps: 3.0,
+        ..MotionParams::default()
+    };
+    let state = BoostState {
+        allowed_mps: 3.0,
+        calm_secs: 1.0,
+        ..BoostState::default()
+    };
+    let next = next_boost(&state, None, &motion, 1.5, 0.1);
+    assert!((next.allowed_mps - 1.3).abs() < 1e-6);
+    let weaker = next_boost(
+        &state,
+        Some(boost_request(0.5, 0.0, 0.3)),
+        &motion,
+        3.0,
+        0.1,
+    );
+    assert!(
+        (weaker.allowed_mps - 2.8).abs() < 1e-6,
+        "a weaker request does not brake"
+    );
+}
+
+#[test]
+fn turning_keeps_its_limit_and_its_slope() {
+    let water = water();
+    let (most, climb) = (0.05, 0.4);
+    let mut forward = Vec3::new(1.0, 0.3, 0.0).normalize();
+    for step in 0..400 {
+        let t = step as f32;
+        let wanted = Vec3::new((t * 0.7).sin(), (t * 1.3).cos() * 2.0, (t * 0.3).cos()).normalize();
+        let next = turned(&water, forward, wanted, Turning::new(most, climb));
+        assert!((next.length() - 1.0).abs() < 1e-5);
+        assert!(next.angle_between(forward) < most + 2e-3, "step {step}");
+        assert!(next.y.abs() < climb.sin() + 1e-4);
+        forward = next;
+    }
+    let back = turned(
+        &water,
+        Vec3::X,
+        Vec3::NEG_X,
+        Turning::new(0.0, climb).unlimited(),
+    );
+    assert!(back.distance(Vec3::NEG_X) < 1e-6, "hulk turns on the spot");
+    assert_eq!(
+        turned(&water, Vec3::X, Vec3::Z, Turning::new(0.0, climb)).distance(Vec3::X),
+        0.0
+    );
+}
+
+#[test]
+fn a_turn_round_swims_through_all_headings_level() {
+    let water = water();
+    let mut forward = Vec3::X;
+    for _ in 0..63 {
+        forward = turned(&water, forward, Vec3::NEG_X, Turning::new(0.05, 1.0));
+        assert!(forward.y.abs() < 1e-6);
+    }
+    assert!(forward.distance(Vec3::NEG_X) < 0.05);
+}
+
+#[test]
+fn a_fish_leans_into_its_curve_and_rights_itself() {
+    let water = water();
+    let motion = MotionParams {
+        blend_secs: 0.1,
+        ..MotionParams::default()
+    };
+    let dt = 1.0 / 60.0;
+    let share = Rates::new(&motion, dt).banking;
+    let mut before = Body::new(Vec3::NEG_Y, Vec3::X, 1.0);
+    before.teleported = false;
+    let mut after = before;
+    after.velocity_mps = Vec3::new(1.0, 0.0, 0.05);
+    for _ in 0..60 {
+        before.up = banked(&water, &before, &after, (&motion, share), dt);
+    }
+    assert!(before.up.z > 0.3, "leans to the right: {}", before.up);
+    after.velocity_mps = before.velocity_mps;
+    for _ in 0..60 {
+        before.up = banked(&water, &before, &after, (&motion, share), dt);
+    }
+    assert!(before.up.distance(Vec3::Y) < 0.01);
+}
