@@ -32,6 +32,7 @@ pub struct Mind {
     drives: DrivesParams,
     flock: FlockRules,
     sight: Sight,
+    travels: bool,
 }
 
 /// What one individual's mind carries from step to step: plain numbers.
@@ -150,6 +151,9 @@ impl Mind {
             drives: params.drives.clone(),
             flock: flock_rules(species),
             sight: Sight::new(species.perception.field_of_view_deg),
+            travels: slots
+                .iter()
+                .any(|slot| matches!(slot.params, ActionParams::Navigate(_))),
             slots,
         }
     }
@@ -253,6 +257,11 @@ impl Mind {
             }
         }
         found
+    }
+
+    /// Whether an action of it looks for ways.
+    pub fn travels(&self) -> bool {
+        self.travels
     }
 
     /// Looks around and decides for the agent at `index`.

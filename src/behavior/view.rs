@@ -289,10 +289,9 @@ impl Senses {
         let scale = world.water.scale(eye.at.y);
         for (place, shadow) in world.visitors.shadows.iter().enumerate() {
             let middle = shadow.centroid_m * scale - Vec2::new(eye.at.x, eye.at.z);
-            let distance_m = middle.length();
             let radius_m = shadow.radius_m * scale;
             let bits = world.visitor_bits;
-            if distance_m > eye.reach_m(bits, radius_m) {
+            if middle.length_squared() > eye.reach_m(bits, radius_m).powi(2) {
                 continue;
             }
             let velocity = shadow.velocity_mps * scale;
@@ -302,7 +301,7 @@ impl Senses {
                 in_view: true,
                 bits,
                 offset_m: Vec3::new(middle.x, 0.0, middle.y),
-                distance_m,
+                distance_m: middle.length(),
                 radius_m,
                 forward: Vec3::new(velocity.x, 0.0, velocity.y).normalize_or(Vec3::X),
             };

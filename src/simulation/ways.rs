@@ -3,6 +3,7 @@
 //! In: the trips and climbs that actions have filed. Out: answers, for the next tick. Must not: ask a clock.
 
 use super::tick::Simulation;
+use crate::behavior::{Mind, MindState};
 use crate::navigation::{Planner, Waters};
 
 impl Simulation {
@@ -18,7 +19,8 @@ impl Simulation {
             revision: self.edition,
             dt_secs: self.world.dt_secs,
         };
-        for state in &mut self.states {
+        let minds = (&self.minds[..], &self.mind_of[..]);
+        for state in travelers(minds, &mut self.states) {
             let trips = state.trips_mut().enumerate();
             trips.for_each(|(place, trip)| {
                 if let Some(call) = &mut trip.call {
@@ -28,7 +30,7 @@ impl Simulation {
             });
         }
         self.planner.advance(&waters, budget);
-        for state in &mut self.states {
+        for state in travelers(minds, &mut self.states) {
             for trip in state.trips_mut() {
                 // Whoever did not call this time begins anew when it calls again.
                 trip.answer = trip
@@ -43,4 +45,14 @@ impl Simulation {
     pub fn planner(&self) -> &Planner {
         &self.planner
     }
+}
+
+/// Those who may look for ways. Calls are filed and answered in one tick, so nobody else holds one.
+fn travelers<'a>(
+    (minds, mind_of): (&'a [Mind], &'a [u16]),
+    states: &'a mut [MindState],
+) -> impl Iterator<Item = &'a mut MindState> {
+    let minds = mind_of.iter().map(|&mind| &minds[usize::from(mind)]);
+    let travels = minds.map(Mind::travels).zip(states);
+    travels.filter_map(|(travels, state)| travels.then_some(state))
 }

@@ -90,21 +90,24 @@ impl EvadeShadow {
         let at = view.motion.position_m;
         let scale = view.world.water.scale(at.y);
         let visitors = &view.world.visitors;
+        let widest_m = self.flee_distance_m.max(self.still_flee_distance_m);
         let mut least: Option<Menace> = None;
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.reaches_m) {
+            let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
+            let way_m = shadow.velocity_mps * (self.lead_secs * scale);
+            // No part of the outline lies farther from the middle than its reach. Most shadows are far away, which is seen
+            // without a root.
+            let near_m = reach_m * scale + view.radius_m;
+            let far_m = (widest_m + near_m + way_m.abs().element_sum()).max(0.0);
+            if offset_m.length_squared() >= far_m * far_m {
+                continue;
+            }
             let flee_m = self.flee_distance_now_m(shadow.still_secs);
             let limit = least
                 .as_ref()
                 .map_or(flee_m, |found| found.distance_m.min(flee_m));
-            let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
-            // No part of the outline lies farther from the middle than its reach; first without the way to its nearest point.
-            let far_m = limit + reach_m * scale + view.radius_m;
-            let way_m = shadow.velocity_mps * (self.lead_secs * scale);
-            if offset_m.length() - way_m.length() >= far_m {
-                continue;
-            }
             let lead_m = nearest_along(way_m, offset_m);
-            if offset_m.distance(lead_m) >= far_m {
+            if offset_m.distance(lead_m) >= limit + near_m {
                 continue;
             }
             let now = self.at_depth(shadow, view, Vec2::ZERO, scale);
