@@ -67,7 +67,7 @@ pub struct Recall {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// Its key, see [`View::key_of`].
+    /// Its key, see [`View::key_of`](super::view::View::key_of).
     pub key: u32,
     /// How long it stays known; 0 for nobody.
     pub left_secs: f32,
