@@ -4,18 +4,9 @@
 
 use glam::{Vec2, Vec3};
 
-use super::mesh::{Mesh, Vertex};
+use super::mesh::Mesh;
 use super::paint::noise3;
-
-fn rigid(position: Vec3, uv: Vec2) -> Vertex {
-    Vertex {
-        position,
-        normal: Vec3::Y,
-        uv,
-        joints: [0, 0],
-        weight: 255,
-    }
-}
+use super::still::rigid;
 
 /// Fingers that spread from one foot, blunt at their tips.
 pub(super) fn finger() -> Mesh {

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use super::mesh::{Mesh, Vertex};
 use super::paint::noise3;
 
-fn rigid(position: Vec3, uv: Vec2) -> Vertex {
+pub(super) fn rigid(position: Vec3, uv: Vec2) -> Vertex {
     Vertex {
         position,
         normal: Vec3::Y,
