@@ -66,6 +66,9 @@ fn carry(corner: Corner) -> Pixel {
     return pixel;
 }
 
+// Darkest that the water is shown, as a share of white.
+const LIFT = vec3<f32>(0.007, 0.022, 0.034);
+
 // Filmic curve: a toe that keeps shadows, a long shoulder that never clips.
 // Source: K. Narkowicz 2016, fit of the ACES reference transform.
 fn film(light: vec3<f32>) -> vec3<f32> {
@@ -127,6 +130,8 @@ fn show(pixel: Pixel) -> @location(0) vec4<f32> {
     var color = film(light * frame.absorption.w);
     // The curve pales what is bright; give some color back.
     color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
+    // A projector has no black, and what sinks into its gray is lost: shadows keep a little of the water's light.
+    color = color * (1.0 - LIFT) + LIFT;
     if BENDS {
         color = pow(color, vec3<f32>(1.0 / projector.gain.w));
     }

@@ -319,7 +319,11 @@ proptest! {
 
 /// Scenes with ways, flights and searches under way, and their state after a while.
 static FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
-    let each = [("u_reef", 9, 20), ("cascade", 2, 500), ("cascade", 5000, 700)];
+    let each = [
+        ("u_reef", 9, 20),
+        ("cascade", 2, 500),
+        ("cascade", 5000, 700),
+    ];
     each.map(|(name, search_budget, ticks)| {
         let scene = with_ways(name);
         let params = SimulationParams {

@@ -41,7 +41,7 @@ use clap::Parser;
 use crate::calibration::{Calibration, CalibrationParams};
 use crate::camera::SourceSpec;
 use crate::config::read_text;
-use crate::render::falls::falls;
+use crate::geometry::Surface;
 use crate::render::{OutputParams, OverlayWish, RockShape, Setup};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
@@ -58,8 +58,8 @@ use live::{Plan, RecordPlan, display};
 use run::{Documents, Ended, PictureOptions, RunOptions};
 use tracks_file::TracksFile;
 
-/// Size of the demo's picture where it is drawn into a folder.
-const DEMO_SIZE_PX: (u32, u32) = (1280, 720);
+/// Height of the demo's picture where it is drawn into a folder; it is as wide as the surface's proportions ask.
+const DEMO_HEIGHT_PX: u32 = 720;
 /// And how long it is.
 const DEMO_SECS: f64 = 10.0;
 
@@ -293,13 +293,27 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
             calibration: site.calibration.clone(),
             surface: site.file.surface.clone(),
             simulation: pool(&site, simulation.seed, simulation.threads)?,
-            setup: picture(site, arguments.size.unwrap_or(DEMO_SIZE_PX)),
+            setup: {
+                let size = arguments
+                    .size
+                    .unwrap_or_else(|| demo_size(&site.file.surface));
+                picture(site, size)
+            },
             seconds: arguments.seconds.unwrap_or(DEMO_SECS),
             out,
         },
         &*stop_on_signals()?,
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The demo's picture without black sides; videos want even numbers.
+fn demo_size(surface: &Surface) -> (u32, u32) {
+    let aspect = surface.width_m / surface.height_m;
+    let half = (DEMO_HEIGHT_PX as f32 * aspect / 2.0)
+        .round()
+        .clamp(8.0, 2048.0);
+    (2 * half as u32, DEMO_HEIGHT_PX)
 }
 
 /// What of a site can be changed while it runs.
@@ -398,6 +412,7 @@ pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> Setup {
 
 /// The pictures of all of a site's projectors.
 fn pictures(site: Site) -> Setup {
+    let kind = site.file.surface.kind;
     Setup {
         outputs: site.outputs(),
         surface: site.file.surface,
@@ -414,9 +429,9 @@ fn pictures(site: Site) -> Setup {
             .obstacles
             .iter()
             .filter_map(ObstacleParams::solid)
-            .flat_map(|solid| RockShape::all_of(&solid))
-            .chain(falls(&site.scene.pool.terraces))
+            .flat_map(|solid| RockShape::all_of(&solid, kind))
             .collect(),
+        terraces: site.scene.pool.terraces,
         smooth_edges: true,
         wish: OverlayWish::default(),
     }

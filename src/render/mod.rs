@@ -3,14 +3,17 @@
 //! In: snapshots, scene and species looks, models. Out: frames. Reads `world` only as plain data; decides nothing
 //! about a fish but how it looks and how its body moves.
 
+mod captions;
 pub mod draw;
 pub mod dust;
 pub mod error;
 pub mod falls;
 pub mod flash;
+pub mod footing;
 pub mod frame;
 pub mod governor;
 pub mod gpu;
+pub mod growth;
 pub mod letters;
 pub mod light;
 pub mod model;
@@ -19,6 +22,7 @@ pub mod overlay;
 pub mod params;
 pub mod pose;
 pub mod projector;
+pub mod rock;
 pub mod shade;
 pub mod silhouette;
 pub mod still;
@@ -39,4 +43,4 @@ pub use params::{SceneLook, SpeciesLook, Tint};
 pub use projector::{Corner, Corners, OutputParams};
 pub use view::View;
 
-pub use still::{Form, RockShape};
+pub use rock::{Form, RockShape};

@@ -28,6 +28,7 @@ use self::targets::{Fixed, Growing, Targets, buffer};
 use super::draw::DrawList;
 use super::dust::Dust;
 use super::error::RenderError;
+use super::falls::{drops, falls};
 use super::flash::Seen;
 use super::frame::{self, Frame, Scenery};
 use super::governor::Quality;
@@ -37,11 +38,12 @@ use super::overlay::{Overlay, OverlayWish};
 use super::params::{SceneLook, SpeciesLook};
 use super::pose::Body;
 use super::projector::OutputParams;
-use super::still::{RockShape, STILL_MODELS, StillLife};
+use super::rock::{Form, RockShape};
+use super::still::{STILL_MODELS, StillLife};
 use super::view::View;
 use super::water::Stir;
 use crate::geometry::Surface;
-use crate::world::Snapshot;
+use crate::world::{Snapshot, TerraceParams};
 
 /// What a renderer shows: fixed as long as it lives.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub struct Setup {
     pub stones: Vec<Model>,
     /// The stones.
     pub rocks: Vec<RockShape>,
+    /// Waters at different heights.
+    pub terraces: Vec<TerraceParams>,
     /// What is drawn over the picture, beside the marks of the snapshots.
     pub wish: OverlayWish,
     /// Four samples a pixel for smooth edges, at about twice the cost without a graphics card.
@@ -94,6 +98,8 @@ pub struct Renderer {
     list: DrawList,
     overlay: Overlay,
     stir: Stir,
+    /// Where white water falls.
+    falls: Vec<RockShape>,
     stones: StillLife,
     dust: Dust,
     specks: Growing,
@@ -119,6 +125,7 @@ impl Renderer {
             species,
             stones,
             rocks,
+            terraces,
             wish,
             smooth_edges,
         } = setup;
@@ -138,7 +145,8 @@ impl Renderer {
         let samplers = Samplers::new(device);
         let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs)?;
         let size = picture_px(&gpu, &heads);
-        let scenery = Scenery::new(&look, &surface, size, depth_m);
+        let scenery =
+            Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, &scenery.grid, samples);
         let fixed = Fixed::new(device, &gpu.queue, models());
         let (meshes, vertices, indices) =
@@ -155,6 +163,8 @@ impl Renderer {
         let instances = grow("instances", BufferUsages::STORAGE, 4096);
         let joints = grow("joints", BufferUsages::STORAGE, 65536);
         let has_stones = stones.len() >= STILL_MODELS;
+        let falls = falls(&terraces);
+        let rocks: Vec<_> = rocks.into_iter().chain(falls.iter().copied()).collect();
         let lie = || StillLife::new(&rocks, &surface, &look, &scenery);
         let stones = has_stones.then(lie).unwrap_or_default();
         let frame = frame::still_frame(&look, &surface, &scenery);
@@ -174,6 +184,10 @@ impl Renderer {
             shade_indices: grow("shade indices", BufferUsages::INDEX, 65536),
             shade: grow("shade", BufferUsages::VERTEX, 65536),
             stir: Stir::new(scenery.grid),
+            falls: falls
+                .into_iter()
+                .filter(|shape| shape.form == Form::Fall)
+                .collect(),
             dust: Dust::new(&look, &surface, depth_m),
             specks: grow("specks", BufferUsages::VERTEX, 4096),
             list: DrawList::default(),
@@ -232,7 +246,8 @@ impl Renderer {
         let (time_secs, since_secs) =
             self.list
                 .lay_out(previous, next, alpha, &self.bodies, &self.scenery);
-        self.stir.splash(&next.splashes, &self.surface);
+        let drops = drops(&self.falls, time_secs, &self.surface);
+        self.stir.splash(&next.splashes, drops, &self.surface);
         let (steps, stirred) = self.stir.advance(since_secs, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.lay_marks(next);

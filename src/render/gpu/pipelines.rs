@@ -106,6 +106,7 @@ pub(super) struct Layouts {
     pub(super) ripple: BindGroupLayout,
     pub(super) surface: BindGroupLayout,
     pub(super) gather: BindGroupLayout,
+    pub(super) ground: BindGroupLayout,
     pub(super) shade: BindGroupLayout,
     pub(super) below: BindGroupLayout,
     pub(super) show: BindGroupLayout,
@@ -199,11 +200,20 @@ impl Layouts {
                 ShaderStages::COMPUTE,
                 &[storage(true), written(NET)],
             ),
+            ground: layout("ground", drawn, &[storage(true), storage(true)]),
             shade: layout("shade", drawn, &[LAYERS, SAMPLER, FLAT]),
             below: layout(
                 "below",
                 drawn,
-                &[FLAT, SAMPLER, LAYERS, storage(true), storage(true)],
+                &[
+                    FLAT,
+                    SAMPLER,
+                    LAYERS,
+                    storage(true),
+                    storage(true),
+                    FLAT,
+                    SAMPLER,
+                ],
             ),
             show: layout(
                 "show",
@@ -294,7 +304,7 @@ impl Pipelines {
                 "ground",
                 ("whole", None),
                 ("paint", GROUND, None),
-                &[],
+                &[&layouts.ground],
             )),
             net: draw(&flat(
                 "shade",
