@@ -88,10 +88,10 @@ fn frames(fish: u32, size: [u32; 2], smooth_edges: bool) {
     let Some(gpu) = stage::gpu() else { return };
     let adapter = gpu.name();
     let setup = stage::setup(size, smooth_edges);
-    let samples = if smooth_edges {
-        "four samples a pixel"
+    let edges = if smooth_edges {
+        "soft edges"
     } else {
-        "one sample a pixel"
+        "hard edges"
     };
     let triangles: usize = (0..fish as usize)
         .map(|i| {
@@ -116,7 +116,7 @@ fn frames(fish: u32, size: [u32; 2], smooth_edges: bool) {
         .collect();
     print(
         &format!(
-            "{fish} fish ({triangles} triangles with full meshes; fish under 150 px use light ones), one visitor, {}x{}, {samples}, on {adapter}",
+            "{fish} fish ({triangles} triangles with full meshes; fish under 150 px use light ones), one visitor, {}x{}, {edges}, on {adapter}",
             size[0], size[1]
         ),
         times,

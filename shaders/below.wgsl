@@ -321,7 +321,8 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let wanted = 0.50 + 0.34 * v;
     let cover = smoothstep(wanted, wanted + 0.14, streak) * smoothstep(0.25, 0.6, lace + 0.3 * streak) * (1.0 - v) * smoothstep(0.0, 0.06, v);
     let white = (frame.sun_color.xyz * frame.sun.w * 0.7 + frame.sky_color.xyz * 0.7) * vec3<f32>(0.86, 0.90, 0.92);
-    return kept(white, 0.62 * cover);
+    // Neighbors overlap and fade into each other.
+    return kept(white, 0.62 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
 
 // White water: streaks that run down the stream and thicken where it falls, froth where it meets the lower water.

@@ -52,7 +52,7 @@ fn standing(place: vec2<f32>) -> Standing {
         let beyond = (length(local / foot.half_m) - 1.0) * min(foot.half_m.x, foot.half_m.y) + ragged * foot.reach_m;
         let near = exp(-max(beyond, 0.0) / foot.reach_m);
         all.heap = max(all.heap, near * min(foot.reach_m * 12.0, 1.0));
-        all.open *= 1.0 - mix(0.62, 0.45, foot.is_root) * exp(-max(beyond, 0.0) / (0.5 * foot.reach_m));
+        all.open *= 1.0 - mix(0.55, 0.45, foot.is_root) * exp(-max(beyond, 0.0) / (0.5 * foot.reach_m));
         all.lee = max(all.lee, (1.0 - foot.is_root) * (1.0 - smoothstep(0.0, 2.6 * foot.reach_m, beyond)));
     }
     return all;

@@ -63,7 +63,8 @@ fn foam(fall: &RockShape) -> RockShape {
     RockShape {
         form: Form::Foam,
         center_m: middle,
-        half_axes_m: Mat3::from_cols(x_axis, Vec3::Y * 0.002, half),
+        // Wider than its fall: it fades into its neighbors.
+        half_axes_m: Mat3::from_cols(x_axis * 1.2, Vec3::Y * 0.002, half),
     }
 }
 

@@ -11,6 +11,8 @@ use super::rock::{Form, RockShape};
 
 /// Most ellipses: each costs every pixel of the ground, once.
 const MOST: usize = 160;
+/// How much of its ellipse a stone's skin fills.
+const SKIN: f32 = 0.8;
 /// A root's half width, as a share of its plant's height.
 const ROOT: f32 = 0.10;
 
@@ -66,8 +68,9 @@ fn foot(rock: &RockShape, scenery: &Scenery) -> Option<Foot> {
     let on_ground = |axis: Vec3| Vec2::new(axis.x, axis.dot(second));
     let long = rock.half_axes_m.x_axis;
     let axis = on_ground(long).normalize_or(Vec2::X);
+    let skin = if rock.form == Form::Ball { SKIN } else { 1.0 };
     let half = [axis, axis.perp()]
-        .map(|axis| cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y));
+        .map(|axis| skin * cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y));
     Some(Foot {
         place: place.to_array(),
         half_m: half,
@@ -112,12 +115,15 @@ mod tests {
             center_m: Vec3::new(0.5, y, -0.3),
             half_axes_m: Mat3::from_diagonal(Vec3::splat(0.5)),
         };
-        // 0.3 m over the ground a ball of 0.5 m cuts it in a circle of 0.4 m.
+        // 0.3 m over the ground a ball of 0.5 m cuts it in a circle of 0.4 m, most of which a stone fills.
         let [foot] = feet(&[ball(-0.9)], &[], &scenery)[..] else {
             panic!("one foot")
         };
         assert_eq!(foot.place, [0.5, -0.3]);
-        assert!((Vec2::from(foot.half_m) - 0.4).length() < 1e-3, "{foot:?}");
+        assert!(
+            (Vec2::from(foot.half_m) - 0.4 * SKIN).length() < 1e-3,
+            "{foot:?}"
+        );
         assert_eq!(feet(&[ball(-0.6)], &[], &scenery), []);
         let trunk = Solid::Capsule {
             from_m: Vec3::new(-0.5, -1.15, 0.0),

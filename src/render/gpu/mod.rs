@@ -66,7 +66,7 @@ pub struct Setup {
     pub terraces: Vec<TerraceParams>,
     /// What is drawn over the picture, beside the marks of the snapshots.
     pub wish: OverlayWish,
-    /// Four samples a pixel for smooth edges, at about twice the cost without a graphics card.
+    /// Softens the edges of bodies in the last pass, which looks each up at four places.
     pub smooth_edges: bool,
 }
 
@@ -130,24 +130,17 @@ impl Renderer {
             smooth_edges,
         } = setup;
         let device = &gpu.device;
-        let samples = if smooth_edges { 4 } else { 1 };
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
         let influences = stones.iter().chain(models()).map(Model::influences).max();
-        let pipelines = Pipelines::new(
-            device,
-            &layouts,
-            surface.kind,
-            samples,
-            influences.unwrap_or(1),
-        );
+        let pipelines = Pipelines::new(device, &layouts, surface.kind, influences.unwrap_or(1));
         let samplers = Samplers::new(device);
-        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs)?;
+        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs, smooth_edges)?;
         let size = picture_px(&gpu, &heads);
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
-        let targets = Targets::new(device, size, &scenery.grid, samples);
+        let targets = Targets::new(device, size, &scenery.grid);
         let fixed = Fixed::new(device, &gpu.queue, models());
         let (meshes, vertices, indices) =
             upload(&gpu, stones.iter().take(STILL_MODELS).chain(models()));
@@ -384,8 +377,9 @@ fn heads(
     samplers: &Samplers,
     surface: &Surface,
     outputs: &[OutputParams],
+    softens: bool,
 ) -> Result<Vec<Head>, RenderError> {
-    let make = |output| Head::new(gpu, layouts, &samplers.flat, surface, output);
+    let make = |output| Head::new(gpu, layouts, &samplers.flat, surface, output, softens);
     outputs.iter().map(make).collect()
 }
 

@@ -167,23 +167,15 @@ impl Renderer {
     /// Stones, then fish, over nothing.
     pub(super) fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
-        let (drawn, resolved) = match &targets.body_samples {
-            Some(samples) => (samples, Some(&targets.bodies)),
-            None => (&targets.bodies, None),
-        };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("bodies"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: drawn,
+                view: &targets.bodies,
                 depth_slice: None,
-                resolve_target: resolved,
+                resolve_target: None,
                 ops: wgpu::Operations {
                     load: LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                    store: if resolved.is_some() {
-                        StoreOp::Discard
-                    } else {
-                        StoreOp::Store
-                    },
+                    store: StoreOp::Store,
                 },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {

@@ -233,7 +233,6 @@ struct Drawing<'a> {
     corner: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
     pixel: (&'a str, TextureFormat, Option<wgpu::BlendState>),
     depth: bool,
-    samples: u32,
     constants: &'a [(&'a str, f64)],
 }
 
@@ -252,7 +251,6 @@ impl Pipelines {
         device: &Device,
         layouts: &Layouts,
         kind: SurfaceKind,
-        samples: u32,
         influences: usize,
     ) -> Self {
         let compute = |name: &str, entry: &str, given: &BindGroupLayout| {
@@ -276,7 +274,6 @@ impl Pipelines {
             corner,
             pixel,
             depth: false,
-            samples: 1,
             constants: &[],
         };
         let constants = [(KIND, kind_number(kind)), ("INFLUENCES", influences as f64)];
@@ -292,7 +289,6 @@ impl Pipelines {
             corner: (corner, Some(vertices::<Vertex>(&body_corners))),
             pixel: (pixel, BODIES, blend),
             depth: true,
-            samples,
             constants: &constants,
         };
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
@@ -334,7 +330,6 @@ impl Pipelines {
                 corner: ("lay", Some(specks)),
                 pixel: ("shine", BODIES, over),
                 depth: true,
-                samples,
                 constants: &constants[..1],
             }),
             overlay: draw(&flat(
@@ -347,13 +342,14 @@ impl Pipelines {
     }
 }
 
-/// The last pass of one projector.
+/// The last pass of one projector: whether only a part of the picture may be replaced, and whether it softens the edges
+/// of bodies.
 pub(super) fn show(
     device: &Device,
     layouts: &Layouts,
     kind: SurfaceKind,
     output: &OutputParams,
-    is_slow: bool,
+    [is_slow, softens]: [bool; 2],
 ) -> wgpu::RenderPipeline {
     let corners = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x2, 2 => Float32x2];
     let blend = &output.blend;
@@ -374,6 +370,7 @@ pub(super) fn show(
             "BENDS",
             f64::from(u8::from((output.gamma - 1.0).abs() > 1e-6)),
         ),
+        ("SOFTENS", f64::from(u8::from(softens))),
     ];
     let drawing = Drawing {
         name: "show",
@@ -381,7 +378,6 @@ pub(super) fn show(
         corner: ("carry", Some(vertices::<WarpCorner>(&corners))),
         pixel: ("show", SHOWN, is_slow.then(partly)),
         depth: false,
-        samples: 1,
         constants: &constants,
     };
     pipeline(device, layouts, &drawing)
@@ -478,10 +474,7 @@ fn pipeline(device: &Device, layouts: &Layouts, drawing: &Drawing<'_>) -> wgpu::
             stencil: wgpu::StencilState::default(),
             bias: wgpu::DepthBiasState::default(),
         }),
-        multisample: wgpu::MultisampleState {
-            count: drawing.samples,
-            ..wgpu::MultisampleState::default()
-        },
+        multisample: wgpu::MultisampleState::default(),
         fragment: Some(wgpu::FragmentState {
             module: &module,
             entry_point: Some(drawing.pixel.0),
