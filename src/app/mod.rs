@@ -432,7 +432,7 @@ fn pictures(site: Site) -> Setup {
             .flat_map(|solid| RockShape::all_of(&solid, kind))
             .collect(),
         terraces: site.scene.pool.terraces,
-        smooth_edges: true,
+        edges: None,
         wish: OverlayWish::default(),
     }
 }

@@ -34,7 +34,9 @@ pub mod water;
 pub use error::RenderError;
 pub use flash::Seen;
 pub use governor::{Governor, Quality};
-pub use gpu::{Acquired, Gpu, OutputScreen, Renderer, Screen, Setup, WindowTarget, WindowTargets};
+pub use gpu::{
+    Acquired, Edges, Gpu, OutputScreen, Renderer, Screen, Setup, WindowTarget, WindowTargets,
+};
 pub use light::{Light, Lighting, Season};
 pub use model::{Model, ModelError, ModelProblem};
 pub use output::{FrameFormat, FrameWriter};

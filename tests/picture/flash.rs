@@ -1,6 +1,6 @@
 //! What is shown cannot flash.
 
-use shoal::render::Renderer;
+use shoal::render::{Edges, Renderer};
 
 use crate::{cells, stage};
 
@@ -10,7 +10,7 @@ use crate::{cells, stage};
 fn the_floor_cannot_be_made_to_flash() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (160, 90);
-    let mut renderer = Renderer::new(gpu, stage::setup([width, height], false)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([width, height], Edges::Hard)).unwrap();
     for period in [1u64, 3, 8] {
         let mut history: Vec<Vec<f64>> = Vec::new();
         let mut rgba = Vec::new();
@@ -43,7 +43,7 @@ fn renewing_the_picture_cannot_make_the_floor_flash() {
     let (mut seen, mut rgba, mut history) = (Vec::new(), Vec::new(), Vec::new());
     for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
         let Some(gpu) = stage::gpu() else { return };
-        let mut setup = stage::setup([width, height], false);
+        let mut setup = stage::setup([width, height], Edges::Hard);
         setup.look.exposure = Some(exposure);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         renderer.resume(&seen);

@@ -2,7 +2,7 @@
 
 use shoal::geometry::SurfaceKind;
 use shoal::render::projector::{Corner, Corners, Mask};
-use shoal::render::{Pattern, Renderer, Setup};
+use shoal::render::{Edges, Pattern, Renderer, Setup};
 use shoal::world::Snapshot;
 use shoal::world::annotation::{Annotation, Layer, Shape};
 
@@ -54,7 +54,7 @@ fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
 fn golden(name: &str, change: impl Fn(&mut Setup)) {
     let Some(gpu) = stage::gpu() else { return };
     let size = (480, 270);
-    let mut setup = stage::setup([size.0, size.1], false);
+    let mut setup = stage::setup([size.0, size.1], Edges::Hard);
     change(&mut setup);
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut rgba = Vec::new();

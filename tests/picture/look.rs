@@ -1,7 +1,7 @@
 //! How bright pictures are, at every hour and as coarsely as they may be drawn; and a tool for looking at them.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::{Light, Quality, Renderer};
+use shoal::render::{Edges, Light, Quality, Renderer};
 use shoal::world::Snapshot;
 
 use crate::{cells, linear, stage};
@@ -33,7 +33,7 @@ fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
         }
         let aspect = site.file.surface.height_m / site.file.surface.width_m;
         let mut setup = shoal::app::picture(site, (320, (320.0 * aspect) as u32));
-        setup.smooth_edges = false;
+        setup.edges = Some(Edges::Hard);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let calm = Snapshot::default();
         renderer.draw(&calm, &calm, 1.0).unwrap();
@@ -66,7 +66,7 @@ fn glowing_specks_are_seen() {
     let mut bright = [0, 0];
     for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
         let Some(gpu) = stage::gpu() else { return };
-        let mut setup = stage::setup([640, 360], false);
+        let mut setup = stage::setup([640, 360], Edges::Hard);
         (setup.look.light, setup.look.dust) = (Light::Night, dust);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let mut rgba = Vec::new();
@@ -78,11 +78,48 @@ fn glowing_specks_are_seen() {
     assert!(bright[1] > bright[0] + 300, "{bright:?}");
 }
 
+/// Both ways to smooth edges show the same pool, with fewer stairs than none.
+#[test]
+fn edges_are_smooth_either_way() {
+    let snapshot = stage::snapshot(100, 60, false);
+    let mut pictures = Vec::new();
+    for edges in [Edges::Hard, Edges::Softened, Edges::Sampled] {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut renderer = Renderer::new(gpu, stage::setup([480, 270], edges)).unwrap();
+        let mut rgba = Vec::new();
+        renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+        pictures.push(rgba);
+    }
+    let [hard, soft, sampled] = &pictures[..] else {
+        panic!("three pictures")
+    };
+    // Steps between neighbors that are as large as a body's edge.
+    let stairs = |rgba: &[u8]| {
+        let greens: Vec<u8> = rgba.chunks_exact(4).map(|p| p[1]).collect();
+        greens
+            .windows(2)
+            .filter(|pair| pair[0].abs_diff(pair[1]) > 60)
+            .count()
+    };
+    let counts = [hard, soft, sampled].map(|rgba| stairs(rgba));
+    println!("stairs: hard, softened, sampled {counts:?}");
+    assert!(
+        10 * counts[1] < 9 * counts[0] && 10 * counts[2] < 9 * counts[0],
+        "{counts:?}"
+    );
+    let apart = |a: &[u8], b: &[u8]| {
+        let (a, b) = (cells(a, 480), cells(b, 480));
+        a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>() / a.len() as f64
+    };
+    assert!(apart(soft, sampled) < 0.006, "{}", apart(soft, sampled));
+}
+
 /// Coarser pictures show the same pool.
 #[test]
 fn a_coarser_picture_shows_the_same() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], false)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], Edges::Hard)).unwrap();
     let snapshot = stage::snapshot(100, 30, false);
     let mut means = Vec::new();
     for (scale, is_plain) in [(1.0, false), (0.65, false), (0.5, true)] {
@@ -115,7 +152,8 @@ fn look() {
             .unwrap_or(or)
     };
     let size = [number("LOOK_W", 1280), number("LOOK_H", 720)];
-    let mut setup = stage::setup(size, number("LOOK_AA", 1) > 0);
+    let edges = [Edges::Hard, Edges::Softened, Edges::Sampled][number("LOOK_EDGES", 1) as usize];
+    let mut setup = stage::setup(size, edges);
     setup.surface.kind = [SurfaceKind::Floor, SurfaceKind::Wall, SurfaceKind::Ceiling]
         [number("LOOK_KIND", 0) as usize];
     let mut renderer = Renderer::new(gpu, setup).unwrap();

@@ -1,13 +1,13 @@
 //! Shaders are valid, agree with Rust on layouts, and a steady frame takes no memory.
 
 use naga::proc::Layouter;
-use shoal::render::View;
 use shoal::render::draw;
 use shoal::render::frame::{self, Scenery};
 use shoal::render::gpu::SHADERS;
 use shoal::render::overlay::Overlay;
 use shoal::render::pose::Body;
 use shoal::render::water::Stir;
+use shoal::render::{Edges, View};
 use shoal::world::Snapshot;
 
 use crate::stage;
@@ -74,7 +74,7 @@ fn rust_and_shaders_agree_on_layouts() {
 /// A steady frame asks for no memory: everything is laid out in buffers that are there.
 #[test]
 fn laying_out_a_steady_frame_allocates_nothing() {
-    let setup = stage::setup([480, 270], false);
+    let setup = stage::setup([480, 270], Edges::Hard);
     let scenery = Scenery::new(&setup.look, &setup.surface, [480, 270], setup.depth_m);
     let bodies: Vec<Body> = setup
         .species

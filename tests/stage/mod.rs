@@ -11,7 +11,7 @@
 use glam::{Vec2, Vec3};
 use shoal::geometry::{Solid, Surface, SurfaceKind};
 use shoal::render::{
-    Gpu, Model, OutputParams, RenderError, RockShape, SceneLook, Setup, SpeciesLook,
+    Edges, Gpu, Model, OutputParams, RenderError, RockShape, SceneLook, Setup, SpeciesLook,
 };
 use shoal::world::{AgentPose, Shadow, Snapshot};
 
@@ -52,7 +52,7 @@ pub(crate) fn model(name: &str) -> Model {
     Model::from_glb(name, &std::fs::read(format!("models/{name}.glb")).unwrap()).unwrap()
 }
 
-pub(crate) fn setup(size: [u32; 2], smooth_edges: bool) -> Setup {
+pub(crate) fn setup(size: [u32; 2], edges: Edges) -> Setup {
     let species = SPECIES.map(|(name, length_m, shine)| {
         let max_beat_hz = if name == "shark" {
             1.2
@@ -97,7 +97,7 @@ pub(crate) fn setup(size: [u32; 2], smooth_edges: bool) -> Setup {
         rocks: rocks(),
         terraces: Vec::new(),
         wish: shoal::render::OverlayWish::default(),
-        smooth_edges,
+        edges: Some(edges),
     }
 }
 

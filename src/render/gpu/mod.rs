@@ -66,8 +66,20 @@ pub struct Setup {
     pub terraces: Vec<TerraceParams>,
     /// What is drawn over the picture, beside the marks of the snapshots.
     pub wish: OverlayWish,
-    /// Softens the edges of bodies in the last pass, which looks each up at four places.
-    pub smooth_edges: bool,
+    /// How the edges of bodies are drawn; `None` leaves it to the adapter.
+    pub edges: Option<Edges>,
+}
+
+/// How smooth the edges of bodies are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edges {
+    /// With stairs: the cheapest.
+    Hard,
+    /// Looked up at four places in the last pass: what suits where there is no graphics card. Leaves thinner than a pixel
+    /// break up into dots.
+    Softened,
+    /// Four samples a pixel: what suits a graphics card.
+    Sampled,
 }
 
 /// Draws frames of one scene on one device.
@@ -127,20 +139,33 @@ impl Renderer {
             rocks,
             terraces,
             wish,
-            smooth_edges,
+            edges,
         } = setup;
         let device = &gpu.device;
+        let edges = edges.unwrap_or(if gpu.is_software() {
+            Edges::Softened
+        } else {
+            Edges::Sampled
+        });
+        let samples = if edges == Edges::Sampled { 4 } else { 1 };
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
         let influences = stones.iter().chain(models()).map(Model::influences).max();
-        let pipelines = Pipelines::new(device, &layouts, surface.kind, influences.unwrap_or(1));
+        let pipelines = Pipelines::new(
+            device,
+            &layouts,
+            surface.kind,
+            samples,
+            influences.unwrap_or(1),
+        );
         let samplers = Samplers::new(device);
-        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs, smooth_edges)?;
+        let softens = edges == Edges::Softened;
+        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs, softens)?;
         let size = picture_px(&gpu, &heads);
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
-        let targets = Targets::new(device, size, &scenery.grid);
+        let targets = Targets::new(device, size, &scenery.grid, samples);
         let fixed = Fixed::new(device, &gpu.queue, models());
         let (meshes, vertices, indices) =
             upload(&gpu, stones.iter().take(STILL_MODELS).chain(models()));

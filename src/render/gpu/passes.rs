@@ -167,15 +167,23 @@ impl Renderer {
     /// Stones, then fish, over nothing.
     pub(super) fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
+        let (drawn, resolved) = match &targets.body_samples {
+            Some(samples) => (samples, Some(&targets.bodies)),
+            None => (&targets.bodies, None),
+        };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("bodies"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &targets.bodies,
+                view: drawn,
                 depth_slice: None,
-                resolve_target: None,
+                resolve_target: resolved,
                 ops: wgpu::Operations {
                     load: LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                    store: StoreOp::Store,
+                    store: if resolved.is_some() {
+                        StoreOp::Discard
+                    } else {
+                        StoreOp::Store
+                    },
                 },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {

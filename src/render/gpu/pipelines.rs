@@ -233,6 +233,7 @@ struct Drawing<'a> {
     corner: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
     pixel: (&'a str, TextureFormat, Option<wgpu::BlendState>),
     depth: bool,
+    samples: u32,
     constants: &'a [(&'a str, f64)],
 }
 
@@ -251,6 +252,7 @@ impl Pipelines {
         device: &Device,
         layouts: &Layouts,
         kind: SurfaceKind,
+        samples: u32,
         influences: usize,
     ) -> Self {
         let compute = |name: &str, entry: &str, given: &BindGroupLayout| {
@@ -274,6 +276,7 @@ impl Pipelines {
             corner,
             pixel,
             depth: false,
+            samples: 1,
             constants: &[],
         };
         let constants = [(KIND, kind_number(kind)), ("INFLUENCES", influences as f64)];
@@ -289,6 +292,7 @@ impl Pipelines {
             corner: (corner, Some(vertices::<Vertex>(&body_corners))),
             pixel: (pixel, BODIES, blend),
             depth: true,
+            samples,
             constants: &constants,
         };
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
@@ -330,6 +334,7 @@ impl Pipelines {
                 corner: ("lay", Some(specks)),
                 pixel: ("shine", BODIES, over),
                 depth: true,
+                samples,
                 constants: &constants[..1],
             }),
             overlay: draw(&flat(
@@ -378,6 +383,7 @@ pub(super) fn show(
         corner: ("carry", Some(vertices::<WarpCorner>(&corners))),
         pixel: ("show", SHOWN, is_slow.then(partly)),
         depth: false,
+        samples: 1,
         constants: &constants,
     };
     pipeline(device, layouts, &drawing)
@@ -474,7 +480,10 @@ fn pipeline(device: &Device, layouts: &Layouts, drawing: &Drawing<'_>) -> wgpu::
             stencil: wgpu::StencilState::default(),
             bias: wgpu::DepthBiasState::default(),
         }),
-        multisample: wgpu::MultisampleState::default(),
+        multisample: wgpu::MultisampleState {
+            count: drawing.samples,
+            ..wgpu::MultisampleState::default()
+        },
         fragment: Some(wgpu::FragmentState {
             module: &module,
             entry_point: Some(drawing.pixel.0),

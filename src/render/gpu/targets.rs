@@ -19,6 +19,7 @@ pub(super) fn picture(
     size: [u32; 2],
     format: TextureFormat,
     usage: TextureUsages,
+    samples: u32,
 ) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
@@ -28,7 +29,7 @@ pub(super) fn picture(
             depth_or_array_layers: 1,
         },
         mip_level_count: 1,
-        sample_count: 1,
+        sample_count: samples,
         dimension: wgpu::TextureDimension::D2,
         format,
         usage,
@@ -45,6 +46,8 @@ pub(super) struct Targets {
     pub(super) ground: TextureView,
     pub(super) ground_light: TextureView,
     pub(super) bodies: TextureView,
+    /// With several samples a pixel, what is resolved into `bodies`.
+    pub(super) body_samples: Option<TextureView>,
     pub(super) depth: TextureView,
     pub(super) slopes: TextureView,
     pub(super) caustics: TextureView,
@@ -55,30 +58,34 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    pub(super) fn new(device: &Device, size: [u32; 2], grid: &Grid) -> Self {
+    pub(super) fn new(device: &Device, size: [u32; 2], grid: &Grid, samples: u32) -> Self {
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
         let written = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
         let scaled = |factor: f32| size.map(|s| ((s as f32 * factor) as u32).clamp(16, most));
-        let make =
-            |label: &str, size, format, usage| view(&picture(device, label, size, format, usage));
+        let make = |label: &str, size, format, usage, samples| {
+            view(&picture(device, label, size, format, usage, samples))
+        };
         let ground_light_px = scaled(0.36);
         Self {
             size_px: size.map(|side| side.max(1)),
             ground_light_px,
-            ground: make("ground", scaled(1.25), GROUND, drawn),
-            ground_light: make("ground light", ground_light_px, GROUND_LIGHT, drawn),
-            bodies: make("bodies", size, BODIES, drawn),
-            depth: make("depth", size, DEPTH, only_drawn),
-            slopes: make("slopes", grid.size, SLOPES, written),
-            caustics: make("caustics", grid.size, NET, written),
+            ground: make("ground", scaled(1.25), GROUND, drawn, 1),
+            ground_light: make("ground light", ground_light_px, GROUND_LIGHT, drawn, 1),
+            bodies: make("bodies", size, BODIES, drawn, 1),
+            body_samples: (samples > 1)
+                .then(|| make("body samples", size, BODIES, only_drawn, samples)),
+            depth: make("depth", size, DEPTH, only_drawn, samples),
+            slopes: make("slopes", grid.size, SLOPES, written, 1),
+            caustics: make("caustics", grid.size, NET, written, 1),
             presence: picture(
                 device,
                 "presence",
                 grid.size,
                 TextureFormat::R8Unorm,
                 TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
+                1,
             ),
         }
     }
@@ -96,7 +103,7 @@ impl Finished {
             | TextureUsages::COPY_SRC
             | TextureUsages::COPY_DST
             | TextureUsages::TEXTURE_BINDING;
-        let texture = picture(device, "finished", size, SHOWN, usage);
+        let texture = picture(device, "finished", size, SHOWN, usage, 1);
         Self {
             view: view(&texture),
             texture,
@@ -136,7 +143,7 @@ impl Fixed {
 fn letters(device: &Device, queue: &Queue) -> TextureView {
     let size = letters::size_px();
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
-    let texture = picture(device, "letters", size, TextureFormat::R8Unorm, usage);
+    let texture = picture(device, "letters", size, TextureFormat::R8Unorm, usage, 1);
     write(queue, &texture, (0, 0), size, &letters::picture());
     view(&texture)
 }
@@ -189,7 +196,7 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
     let format = TextureFormat::Rgba8Unorm;
-    let texture = picture(device, "weathering", size, format, usage);
+    let texture = picture(device, "weathering", size, format, usage, 1);
     write(queue, &texture, (0, 0), size, &WEATHERED);
     view(&texture)
 }
@@ -204,6 +211,7 @@ fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
         size,
         TextureFormat::Rgba8Unorm,
         usage,
+        1,
     );
     let mut bytes = Vec::with_capacity((NOISE_PX * NOISE_PX * 4) as usize);
     for y in 0..NOISE_PX {

@@ -37,7 +37,7 @@ impl Watcher {
     ) -> Self {
         let device = &gpu.device;
         let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-        let texture = picture(device, "watch", CELLS, SHOWN, usage);
+        let texture = picture(device, "watch", CELLS, SHOWN, usage, 1);
         let given = [
             wgpu::BindingResource::TextureView(finished),
             wgpu::BindingResource::Sampler(sampler),
