@@ -75,7 +75,8 @@ pub(super) fn drops(
     surface: &Surface,
 ) -> impl Iterator<Item = Shadow> {
     let moment = (time_secs / DROP_SECS).floor();
-    falls.iter().enumerate().flat_map(move |(number, fall)| {
+    let falls = falls.iter().filter(|shape| shape.form == Form::Fall);
+    falls.enumerate().flat_map(move |(number, fall)| {
         let Mat3 {
             x_axis,
             y_axis,
@@ -185,8 +186,7 @@ mod tests {
     #[test]
     fn drops_strike_the_lower_water_at_a_fall_s_foot() {
         let surface = Surface::default();
-        let mut falls = falls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
-        falls.retain(|shape| shape.form == Form::Fall);
+        let falls = falls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
         let of = |time_secs| drops(&falls, time_secs, &surface).collect::<Vec<_>>();
         let mut count = 0;
         for tick in 0..400 {

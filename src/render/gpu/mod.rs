@@ -38,7 +38,7 @@ use super::overlay::{Overlay, OverlayWish};
 use super::params::{SceneLook, SpeciesLook};
 use super::pose::Body;
 use super::projector::OutputParams;
-use super::rock::{Form, RockShape};
+use super::rock::RockShape;
 use super::still::{STILL_MODELS, StillLife};
 use super::view::View;
 use super::water::Stir;
@@ -81,6 +81,21 @@ pub enum Edges {
     /// Four samples a pixel: what suits a graphics card.
     Sampled,
 }
+
+impl Edges {
+    fn suiting(gpu: &Gpu) -> Self {
+        if gpu.is_software() {
+            Self::Softened
+        } else {
+            Self::Sampled
+        }
+    }
+}
+
+/// Numbers that the CPU writes.
+const WRITTEN: BufferUsages = BufferUsages::UNIFORM.union(BufferUsages::COPY_DST);
+/// Sums that begin at nothing in every frame.
+const CLEARED: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_DST);
 
 /// Draws frames of one scene on one device.
 pub struct Renderer {
@@ -142,23 +157,18 @@ impl Renderer {
             edges,
         } = setup;
         let device = &gpu.device;
-        let edges = edges.unwrap_or(if gpu.is_software() {
-            Edges::Softened
-        } else {
-            Edges::Sampled
-        });
+        let edges = edges.unwrap_or_else(|| Edges::suiting(&gpu));
         let samples = if edges == Edges::Sampled { 4 } else { 1 };
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
-        let influences = stones.iter().chain(models()).map(Model::influences).max();
-        let pipelines = Pipelines::new(
-            device,
-            &layouts,
-            surface.kind,
-            samples,
-            influences.unwrap_or(1),
-        );
+        let influences = stones
+            .iter()
+            .chain(models())
+            .map(Model::influences)
+            .max()
+            .unwrap_or(1);
+        let pipelines = Pipelines::new(device, &layouts, surface.kind, samples, influences);
         let samplers = Samplers::new(device);
         let softens = edges == Edges::Softened;
         let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs, softens)?;
@@ -173,10 +183,8 @@ impl Renderer {
         let make = |label, usage, bytes| buffer(device, label, usage, bytes);
         let field =
             ["field a", "field b"].map(|label| make(label, BufferUsages::STORAGE, cells * 16));
-        let cleared = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let light = make("light", cleared, cells * 4);
-        let written = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let frame_buffer = make("frame", written, size_of::<Frame>() as u64);
+        let light = make("light", CLEARED, cells * 4);
+        let frame_buffer = make("frame", WRITTEN, size_of::<Frame>() as u64);
         let grow = |label, usage, bytes| Growing::new(device, label, usage, bytes);
         let instances = grow("instances", BufferUsages::STORAGE, 4096);
         let joints = grow("joints", BufferUsages::STORAGE, 65536);
@@ -202,10 +210,7 @@ impl Renderer {
             shade_indices: grow("shade indices", BufferUsages::INDEX, 65536),
             shade: grow("shade", BufferUsages::VERTEX, 65536),
             stir: Stir::new(scenery.grid),
-            falls: falls
-                .into_iter()
-                .filter(|shape| shape.form == Form::Fall)
-                .collect(),
+            falls,
             dust: Dust::new(&look, &surface, depth_m),
             specks: grow("specks", BufferUsages::VERTEX, 4096),
             list: DrawList::default(),
