@@ -485,3 +485,27 @@ fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The demo's stills once showed a floor of 4 m by 3 m with black sides.
+    #[test]
+    fn the_demo_is_drawn_in_the_proportions_of_its_surface() {
+        let of = |width_m, height_m| {
+            demo_size(&Surface {
+                width_m,
+                height_m,
+                ..Surface::default()
+            })
+        };
+        assert_eq!(of(4.0, 3.0), (960, 720));
+        assert_eq!(of(4.0, 2.25), (1280, 720));
+        assert_eq!(
+            of(100.0, 0.1),
+            (4096, 720),
+            "no picture is beyond what devices draw"
+        );
+    }
+}
