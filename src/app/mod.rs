@@ -41,7 +41,6 @@ use clap::Parser;
 use crate::calibration::{Calibration, CalibrationParams};
 use crate::camera::SourceSpec;
 use crate::config::read_text;
-use crate::geometry::Surface;
 use crate::render::{OutputParams, OverlayWish, RockShape, Setup};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
@@ -58,9 +57,7 @@ use live::{Plan, RecordPlan, display};
 use run::{Documents, Ended, PictureOptions, RunOptions};
 use tracks_file::TracksFile;
 
-/// Height of the demo's picture where it is drawn into a folder; it is as wide as the surface's proportions ask.
-const DEMO_HEIGHT_PX: u32 = 720;
-/// And how long it is.
+/// How long the demo is where it is drawn into a folder.
 const DEMO_SECS: f64 = 10.0;
 
 /// Runs one command line and returns its exit code: 0 done, 1 refused with a reason, 2 wrong usage.
@@ -296,7 +293,7 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
             setup: {
                 let size = arguments
                     .size
-                    .unwrap_or_else(|| demo_size(&site.file.surface));
+                    .unwrap_or_else(|| demo::size_px(&site.file.surface));
                 picture(site, size)
             },
             seconds: arguments.seconds.unwrap_or(DEMO_SECS),
@@ -305,15 +302,6 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
         &*stop_on_signals()?,
     )?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The demo's picture without black sides; videos want even numbers.
-fn demo_size(surface: &Surface) -> (u32, u32) {
-    let aspect = surface.width_m / surface.height_m;
-    let half = (DEMO_HEIGHT_PX as f32 * aspect / 2.0)
-        .round()
-        .clamp(8.0, 2048.0);
-    (2 * half as u32, DEMO_HEIGHT_PX)
 }
 
 /// What of a site can be changed while it runs.
@@ -484,28 +472,4 @@ fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
 /// Tells the person at the terminal. A closed terminal is no reason to stop.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The demo's stills once showed a floor of 4 m by 3 m with black sides.
-    #[test]
-    fn the_demo_is_drawn_in_the_proportions_of_its_surface() {
-        let of = |width_m, height_m| {
-            demo_size(&Surface {
-                width_m,
-                height_m,
-                ..Surface::default()
-            })
-        };
-        assert_eq!(of(4.0, 3.0), (960, 720));
-        assert_eq!(of(4.0, 2.25), (1280, 720));
-        assert_eq!(
-            of(100.0, 0.1),
-            (4096, 720),
-            "no picture is beyond what devices draw"
-        );
-    }
 }
