@@ -19,6 +19,9 @@ struct Rows {
 @group(1) @binding(2) var skins: texture_2d_array<f32>;
 @group(1) @binding(3) var<storage, read> instances: array<Instance>;
 @group(1) @binding(4) var<storage, read> joints: array<Rows>;
+// Tone of weathered stone, slopes of its bumps, lichen; repeats.
+@group(1) @binding(5) var weathering: texture_2d<f32>;
+@group(1) @binding(6) var tiling_sampler: sampler;
 
 // Most joints that carry a corner in this scene.
 override INFLUENCES: i32 = 4;
@@ -140,6 +143,10 @@ fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixe
 
 @fragment
 fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+    // Sand lies against the leaves' feet.
+    if KIND == 1u && pixel.world.z > frame.surface.y - 0.012 - 0.012 * sin(130.0 * pixel.world.x + 70.0 * pixel.at_rest.x) {
+        discard;
+    }
     let tone = instances[pixel.instance].tint.x;
     let up = pixel.uv.y;
     // A pale rib along the middle, rust where a leaf is old.
@@ -188,7 +195,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
     let squared = towards_eye * towards_eye;
     // What glows does so from within: less at its rim.
-    let glow = -min(pixel.tint.w, 0.0) * (0.12 + 1.1 * squared * squared);
+    let glow = -min(pixel.tint.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
     var out = color * (lit + glow) + scattered(way);
 
     // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
@@ -240,70 +247,82 @@ fn noise3(p: vec3<f32>) -> f32 {
     return sum;
 }
 
-// Slope of that noise.
-fn noise3_slope(p: vec3<f32>) -> vec3<f32> {
-    let cell = vec3<i32>(floor(p));
-    let f = fract(p);
-    let w = f * f * (3.0 - 2.0 * f);
-    let steep = 6.0 * f * (1.0 - f);
-    var sum = vec3<f32>(0.0);
-    for (var corner = 0; corner < 8; corner++) {
-        let step = vec3<i32>(corner & 1, (corner >> 1) & 1, corner >> 2);
-        let share = mix(1.0 - w, w, vec3<f32>(step));
-        let side = vec3<f32>(2 * step - 1) * steep;
-        sum += side * share.yzx * share.zxy * hash3(cell + step);
-    }
-    return sum;
-}
-
 @fragment
 fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+    if KIND == 1u && pixel.world.z > frame.surface.y + 0.010 * sin(61.0 * pixel.world.x) {
+        discard;
+    }
     let instance = instances[pixel.instance];
     let size = instance.kind.z;
-    let p = pixel.at_rest * size + instance.tint.xyx * 9.0;
-    let broad = noise3(p * 4.5);
-    let rough = noise3(p * 15.0);
-    let fine = noise3(p * 70.0);
-    // Bumps bend the normal.
-    let bump = 0.26 * noise3_slope(p * 26.0);
     let view = vec3<f32>(0.0, frame.surface.z, 0.0) - pixel.world;
-    let outward = select(pixel.normal, -pixel.normal, dot(pixel.normal, view) < 0.0);
-    let normal = normalize(normalize(outward) - bump * 1.5);
+    let facing_eye = select(pixel.normal, -pixel.normal, dot(pixel.normal, view) < 0.0);
+    let outward = normalize(facing_eye);
+    // The eye looks along y: what is laid on along it is stretched nowhere. Every face of a stone breaks it anew, and
+    // every stone is turned another way.
+    let turn = 6.28318 * instance.tint.x;
+    let axis = vec2<f32>(cos(turn), sin(turn));
+    let flat = pixel.world.xz + 0.11 * outward.xz + 7.0 * instance.tint.xy;
+    let place = vec2<f32>(dot(flat, axis), dot(flat, vec2<f32>(-axis.y, axis.x)));
+    let broad = textureSampleLevel(weathering, tiling_sampler, place * 1.3, 0.0);
+    let fine = textureSampleLevel(weathering, tiling_sampler, place * 4.7, 0.0);
+    let bump = (broad.yz - 0.5) * 0.9 + (fine.yz - 0.5) * 1.3;
+    let across = vec2<f32>(axis.x * bump.x - axis.y * bump.y, axis.y * bump.x + axis.x * bump.y);
+    let normal = normalize(outward - vec3<f32>(across.x, 0.0, across.y));
     let up = dot(normal, frame.up.xyz);
     var color: vec3<f32>;
     if instance.tint.z > 2.5 {
         // Coral: one of four colors, pale at its tips and ridges.
         let kind = instance.tint.x * 4.0;
-        color = mix(vec3<f32>(0.50, 0.235, 0.20), vec3<f32>(0.50, 0.36, 0.165), step(1.0, kind));
-        color = mix(color, vec3<f32>(0.40, 0.30, 0.345), step(2.0, kind));
-        color = mix(color, vec3<f32>(0.54, 0.43, 0.31), step(3.0, kind));
+        color = mix(vec3<f32>(0.64, 0.22, 0.18), vec3<f32>(0.64, 0.42, 0.17), step(1.0, kind));
+        color = mix(color, vec3<f32>(0.50, 0.25, 0.40), step(2.0, kind));
+        color = mix(color, vec3<f32>(0.58, 0.46, 0.30), step(3.0, kind));
         let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tint.x * 40.0) - 0.5));
-        color *= mix(0.62, 1.12, furrow) * (0.8 + 0.4 * fine);
+        color *= mix(0.62, 1.12, furrow) * (0.75 + 0.5 * fine.x);
         // Between the branches it is dark, and their tips grow pale.
         color *= 0.22 + 0.78 * smoothstep(0.0, 0.75, pixel.uv.y);
-        color = mix(color, vec3<f32>(0.74, 0.66, 0.56), smoothstep(0.84, 1.0, pixel.uv.y) * 0.4);
+        color = mix(color, vec3<f32>(0.80, 0.68, 0.56), smoothstep(0.84, 1.0, pixel.uv.y) * 0.5);
     } else if instance.tint.z > 1.5 {
         // Wood: brown, its grain along the trunk.
         let grain = noise3(vec3<f32>(pixel.at_rest.x * 1.6, pixel.at_rest.yz * 9.0) + 3.0);
-        color = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.27, 0.185, 0.115), smoothstep(0.25, 0.8, 0.6 * grain + 0.2 * rough + 0.2 * fine));
-        color = mix(color, vec3<f32>(0.10, 0.115, 0.045), 0.45 * smoothstep(0.4, 0.9, up) * smoothstep(0.45, 0.65, broad));
+        color = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.27, 0.185, 0.115), smoothstep(0.25, 0.8, 0.6 * grain + 0.4 * fine.x));
+        color = mix(color, vec3<f32>(0.10, 0.115, 0.045), 0.45 * smoothstep(0.4, 0.9, up) * smoothstep(0.45, 0.65, broad.x));
     } else {
-        // Stone: gray to ochre in broad patches, freckled.
-        let tone = 0.34 * broad + 0.33 * rough + 0.33 * fine;
-        color = mix(vec3<f32>(0.125, 0.118, 0.108), vec3<f32>(0.37, 0.34, 0.295), smoothstep(0.28, 0.70, tone));
-        color = mix(color, color * vec3<f32>(1.22, 0.98, 0.72), smoothstep(0.58, 0.38, broad));
-        color *= 0.70 + 0.60 * fine;
-        // Algae where light falls, in the lee of the ridges.
-        color = mix(color, vec3<f32>(0.12, 0.135, 0.05), 0.5 * smoothstep(0.45, 0.95, up) * smoothstep(0.50, 0.36, 0.65 * rough + 0.35 * broad));
+        // Stone: from slate to sandstone, freckled; each has a tone of its own.
+        let tone = smoothstep(0.30, 0.68, 0.55 * broad.x + 0.45 * fine.x);
+        let pale = mix(vec3<f32>(0.36, 0.36, 0.35), vec3<f32>(0.44, 0.35, 0.24), smoothstep(0.25, 0.85, instance.tint.y));
+        color = mix(pale * 0.30, pale * 1.05, tone);
+        color *= 0.72 + 0.56 * fine.x;
+        // Moss on what looks up, lichen in pale patches where it is bare.
+        let moss = smoothstep(0.45, 0.90, up) * smoothstep(0.48, 0.60, broad.w + 0.12 * (fine.x - 0.5) + 0.10 * (instance.tint.x - 0.5));
+        color = mix(color, vec3<f32>(0.085, 0.098, 0.034) * (0.5 + fine.x), 0.8 * moss);
+        let lichen = smoothstep(0.60, 0.68, fine.w) * (1.0 - moss);
+        color = mix(color, vec3<f32>(0.46, 0.44, 0.36), 0.45 * lichen);
     }
     let sun_dir = frame.to_sun.xyz;
     let facing = max(dot(normal, sun_dir), 0.0) * frame.to_sun.w;
     // Near the ground little sky is seen.
-    let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), 1.0, KIND > 0u);
-    let sky = (0.35 + 0.65 * up) * mix(0.35, 1.0, over);
-    // From below a stone's dark side is seen, and what the ground throws back onto it.
+    let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), clamp((frame.surface.y - pixel.world.z) / max(size, 0.05), 0.0, 1.0), KIND == 1u);
+    let sky = (0.35 + 0.65 * up) * mix(0.30, 1.0, over);
+    // From below a thing's dark side is seen, and what the ground throws back onto it.
     let least = select(0.08, 0.42, KIND == 2u);
     return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
+}
+
+// Foam that drifts down the stream in rafts, breaks up and is gone.
+fn foam_light(pixel: BodyPixel) -> vec4<f32> {
+    let t = frame.time.x;
+    let v = pixel.uv.y;
+    let across = pixel.at_rest.x * instances[pixel.instance].kind.z + 31.0 * instances[pixel.instance].tint.x;
+    let down = v * 0.75 - 0.16 * t;
+    // Streaks with lacy holes; the farther, the fewer.
+    let bend = 0.10 * sin(7.0 * across + 3.0 * down + 0.4 * t) + 0.16 * noise(vec2<f32>(across * 3.0, down * 4.0));
+    let streak = noise(vec2<f32>((across + bend) * 11.0, down * 2.4)) * 0.6 + noise(vec2<f32>((across + bend) * 27.0 + 5.0, down * 7.0)) * 0.4;
+    let lace = noise(vec2<f32>((across + bend) * 55.0, down * 38.0 + 3.0));
+    let wanted = 0.50 + 0.34 * v;
+    let cover = smoothstep(wanted, wanted + 0.14, streak) * smoothstep(0.25, 0.6, lace + 0.3 * streak) * (1.0 - v) * smoothstep(0.0, 0.06, v);
+    let white = (frame.sun_color.xyz * frame.sun.w * 0.7 + frame.sky_color.xyz * 0.7) * vec3<f32>(0.86, 0.90, 0.92);
+    // Neighbors overlap and fade into each other.
+    return kept(white, 0.62 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
 
 // White water: streaks that run down the stream and thicken where it falls, froth where it meets the lower water.
@@ -312,6 +331,9 @@ fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let t = frame.time.x;
     let along = pixel.world.xz;
     let v = pixel.uv.y;
+    if instances[pixel.instance].tint.z > 3.5 {
+        return foam_light(pixel);
+    }
     // Across the stream, and down it, in meters.
     let across = pixel.at_rest.x * instances[pixel.instance].kind.z + instances[pixel.instance].tint.x * 31.0;
     let speed = mix(0.35, 1.1, smoothstep(0.30, 0.55, v));
@@ -319,7 +341,7 @@ fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let churn = noise(along * 16.0 + vec2<f32>(0.0, -0.9 * t)) * 0.55 + noise(along * 41.0 + vec2<f32>(1.3 * t, 0.4 * t)) * 0.45;
     let lip = smoothstep(0.02, 0.34, v);
     let falling = lip * (1.0 - smoothstep(0.60, 0.74, v));
-    let froth = smoothstep(0.50, 0.60, v) * (1.0 - smoothstep(0.58, 0.95, v + 0.55 * (churn - 0.5)));
+    let froth = smoothstep(0.50, 0.60, v) * (1.0 - smoothstep(0.58, 0.95, v + 0.55 * (churn - 0.5) + 0.45 * (noise(vec2<f32>(across * 5.0, 0.5 * t)) - 0.5)));
     var cover = falling * smoothstep(0.62 - 0.42 * v, 0.95 - 0.35 * v, streak) * 0.85;
     cover = max(cover, smoothstep(0.92 - 0.80 * froth, 1.10 - 0.72 * froth, churn) * min(2.0 * froth, 0.92));
     // Its ends are ragged, so that neighbors meet unseen.

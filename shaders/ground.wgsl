@@ -15,6 +15,81 @@ fn whole(@builtin(vertex_index) index: u32) -> Pixel {
     return pixel;
 }
 
+// An ellipse in which a thing meets the ground; twin of `render::footing::Foot`.
+struct Foot {
+    place: vec2<f32>,
+    half_m: vec2<f32>,
+    axis: vec2<f32>,
+    // how far sand and shadow reach beyond
+    reach_m: f32,
+    is_root: f32,
+}
+
+@group(1) @binding(0) var<storage, read> feet: array<Foot>;
+// Grounds of terraces: their number; for each the number of its corners and how high it lies; those corners.
+@group(1) @binding(1) var<storage, read> levels: array<vec4<f32>>;
+
+struct Standing {
+    // how high the sand lies against feet, from 0 to 1
+    heap: f32,
+    // how much light they leave
+    open: f32,
+    // what gathers at stones: gravel, and a dark rim
+    lee: f32,
+}
+
+fn standing(place: vec2<f32>) -> Standing {
+    var all = Standing(0.0, 1.0, 0.0);
+    for (var i = 0u; i < arrayLength(&feet); i++) {
+        let foot = feet[i];
+        let offset = place - foot.place;
+        let far = max(foot.half_m.x, foot.half_m.y) + 4.0 * foot.reach_m;
+        if dot(offset, offset) > far * far || foot.reach_m <= 0.0 {
+            continue;
+        }
+        let local = vec2<f32>(dot(offset, foot.axis), dot(offset, vec2<f32>(-foot.axis.y, foot.axis.x)));
+        let ragged = 0.55 * (noise(place * 9.0 + 5.0) - 0.5) + 0.25 * (noise(place * 31.0) - 0.5);
+        let beyond = (length(local / foot.half_m) - 1.0) * min(foot.half_m.x, foot.half_m.y) + ragged * foot.reach_m;
+        let near = exp(-max(beyond, 0.0) / foot.reach_m);
+        all.heap = max(all.heap, near * min(foot.reach_m * 12.0, 1.0));
+        all.open *= 1.0 - mix(0.55, 0.45, foot.is_root) * exp(-max(beyond, 0.0) / (0.5 * foot.reach_m));
+        all.lee = max(all.lee, (1.0 - foot.is_root) * (1.0 - smoothstep(0.0, 2.6 * foot.reach_m, beyond)));
+    }
+    return all;
+}
+
+struct Ledge {
+    // how high the nearest ground lies among the terraces (0 to 1), how far it is, and how far the next one
+    high: f32,
+    far_m: f32,
+    next_m: f32,
+}
+
+fn ledge(place: vec2<f32>) -> Ledge {
+    var found = Ledge(0.0, 99.0, 99.0);
+    var at = 1u;
+    for (var i = 0u; i < u32(levels[0].x); i++) {
+        let count = u32(levels[at].x);
+        var inside = false;
+        var near = 99.0;
+        for (var j = 0u; j < count; j++) {
+            let a = levels[at + 1u + j].xy;
+            let b = levels[at + 1u + (j + 1u) % count].xy;
+            inside = inside != ((a.y > place.y) != (b.y > place.y) && place.x < a.x + (place.y - a.y) / (b.y - a.y) * (b.x - a.x));
+            let side = b - a;
+            near = min(near, distance(place, a + side * clamp(dot(place - a, side) / max(dot(side, side), 1e-6), 0.0, 1.0)));
+        }
+        let far = select(near, 0.0, inside);
+        if far < found.far_m {
+            found = Ledge(levels[at].y, far, found.far_m);
+        } else {
+            found.next_m = min(found.next_m, far);
+        }
+        at += 1u + count;
+    }
+    return found;
+}
+
 struct Stone {
     // height over the sand, 0 outside
     height: f32,
@@ -131,7 +206,8 @@ fn sand_height(place: vec2<f32>) -> f32 {
     let wave = 0.5 + 0.5 * sin(phase * 6.28318);
     let strength = smoothstep(0.22, 0.55, fbm(p * 0.7 + 77.0));
     let ripple = 0.024 * strength * pow(wave, 1.6);
-    return frame.scene.z * (0.20 * bars + ripple) + 0.0035 * fbm(p * 11.0);
+    let heap = standing(place).heap;
+    return frame.scene.z * (0.20 * bars + ripple * (1.0 - heap)) + 0.05 * heap * heap + 0.0035 * fbm(p * 11.0);
 }
 
 @fragment
@@ -139,7 +215,9 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
     let seed = vec2<f32>(frame.time.y * 13.7, frame.time.y * 7.1);
     let p = place + seed;
-    let share = frame.sand.w;
+    let stands = standing(place);
+    // Gravel gathers at stones.
+    let share = frame.sand.w + 0.5 * stands.lee * step(0.001, frame.sand.w);
     let e = 0.006;
     let h = sand_height(place);
     var gradient = vec2<f32>(sand_height(place + vec2<f32>(e, 0.0)) - h, sand_height(place + vec2<f32>(0.0, e)) - h) / e;
@@ -158,7 +236,19 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     let film = smoothstep(0.52, 0.74, fbm(p * 1.05 + 140.0)) * (0.6 + 0.4 * noise(p * 14.0));
     color = mix(color, color * vec3<f32>(0.78, 0.80, 0.62), 0.5 * film * frame.scene.z);
 
-    var occlusion = 1.0;
+    var occlusion = stands.open;
+    // Algae and silt where the water is slow.
+    color = mix(color, color * vec3<f32>(0.62, 0.66, 0.50), 0.6 * stands.lee * noise(p * 7.0 + 3.0));
+
+    // Terraces: the lower, the darker and bluer; shade along every step; wet rock where there is no water.
+    if levels[0].x > 0.0 {
+        let here = ledge(place);
+        color *= mix(vec3<f32>(0.46, 0.66, 0.76), vec3<f32>(1.10, 1.06, 1.0), here.high);
+        occlusion *= 1.0 - 0.60 * exp(-max(here.next_m - 0.15, 0.0) / 0.11);
+        let is_sill = smoothstep(0.0, 0.03, here.far_m) * (1.0 - smoothstep(0.3, 0.5, here.next_m));
+        color = mix(color, vec3<f32>(0.16, 0.15, 0.13) * (0.5 + noise(p * 23.0)), is_sill);
+    }
+
     // Small, middle and few large pebbles; the largest lie on top.
     let fine = pebble(p, 0.045, share * 1.1, 11);
     let middle = pebble(p + 3.3, 0.11, share, 37);

@@ -21,6 +21,14 @@ fn cell_at(x: i32, z: i32) -> vec2<f32> {
 // Cells along x that one thread works out: the swell turns on from cell to cell without new cosines.
 const CELLS = 8u;
 
+// How lively the water is at a place, 0 to 1. Lengths and speeds have no common period.
+fn gusts(place: vec2<f32>) -> f32 {
+    let t = frame.time.x;
+    let warp = vec2<f32>(sin(1.9 * place.y + 0.11 * t), sin(1.6 * place.x - 0.09 * t + 2.0));
+    let p = place + 0.35 * warp;
+    return clamp(0.5 + 0.30 * sin(1.45 * p.x + 1.1 * p.y - 0.13 * t) + 0.30 * sin(1.7 * p.y - 0.8 * p.x + 0.10 * t + 1.0), 0.0, 1.0);
+}
+
 @compute @workgroup_size(8, 8)
 fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = vec2<u32>(id.x * CELLS, id.y);
@@ -30,8 +38,17 @@ fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let place = (vec2<f32>(first) + 0.5) * frame.field.z - frame.field.xy;
+    // Gusts and calm drift over the pool, over meters: where it is lively short waves draw a fine net, where it is calm
+    // long ones draw a wide and faint one. Worked out at both ends of this row of cells.
+    let lively = gusts(place);
+    let livelier = (gusts(place + vec2<f32>(f32(CELLS) * frame.field.z, 0.0)) - lively) / f32(CELLS);
     var swells = array<vec2<f32>, CELLS>();
     for (var i = 0; i < 14; i++) {
+        if i == 7 {
+            for (var j = 0u; j < CELLS; j++) {
+                swells[j] *= 0.50 + 0.85 * (lively + livelier * f32(j));
+            }
+        }
         let wave = frame.waves[i];
         let turn = frame.turns[i].xy;
         let start = dot(wave.xy, place) + wave.z;
@@ -41,6 +58,9 @@ fn bend(@builtin(global_invocation_id) id: vec3<u32>) {
             swells[j] += steep * now.x;
             now = vec2<f32>(now.x * turn.x - now.y * turn.y, now.x * turn.y + now.y * turn.x);
         }
+    }
+    for (var j = 0u; j < CELLS; j++) {
+        swells[j] *= 0.72 + 0.5 * (lively + livelier * f32(j));
     }
     let cell = vec2<i32>(first);
     var row = Row(cell_at(cell.x - 1, cell.y), cell_at(cell.x, cell.y));

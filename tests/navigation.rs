@@ -19,10 +19,6 @@ use shoal::world::Observation;
 
 const HZ: u64 = 60;
 
-fn reef() -> SceneDescription {
-    shoal::site::load(None, Some("reef")).unwrap().description()
-}
-
 /// Index of the only one of a species.
 fn only(simulation: &Simulation, species: &str) -> usize {
     let world = simulation.world();
@@ -58,7 +54,7 @@ fn hunt(
 #[test]
 fn a_hunter_comes_round_a_reef_and_seeking_alone_does_not() {
     for seed in 1..=3 {
-        let (secs, way) = hunt(&reef(), &pools::run(seed, 1), 40);
+        let (secs, way) = hunt(&pools::u_reef(), &pools::run(seed, 1), 40);
         let back = way.iter().map(|at| at.x).fold(0.0, f32::min);
         println!("seed {seed}: caught after {secs:?} s, went back to x = {back:.2}");
         assert!(
@@ -67,7 +63,7 @@ fn a_hunter_comes_round_a_reef_and_seeking_alone_does_not() {
         );
         assert!(back < -0.5, "it swam out of the reef first");
     }
-    let mut seeking = reef();
+    let mut seeking = pools::u_reef();
     for individual in seeking.species.iter_mut().flat_map(|s| &mut s.individuals) {
         if let Some(action) = individual.mind.actions.get_mut("find_prey") {
             *action = ActionParams::HuntPrey(HuntPrey {
@@ -89,7 +85,7 @@ fn a_hunter_comes_round_a_reef_and_seeking_alone_does_not() {
 
 #[test]
 fn a_goal_walled_in_is_given_up_and_the_need_goes_on() {
-    let mut scene = reef();
+    let mut scene = pools::u_reef();
     // A fourth wall closes the reef; the prey is outside, the hunter inside.
     let mut lid = scene.obstacles[0].clone();
     if let shoal::world::ObstacleParams::Box(lid) = &mut lid {
@@ -118,7 +114,7 @@ fn a_goal_walled_in_is_given_up_and_the_need_goes_on() {
 
 #[test]
 fn ways_do_not_depend_on_threads() {
-    let path = |threads| hunt(&reef(), &pools::run(4, threads), 6).1;
+    let path = |threads| hunt(&pools::u_reef(), &pools::run(4, threads), 6).1;
     assert_eq!(path(1), path(3));
 }
 
@@ -126,8 +122,8 @@ fn ways_do_not_depend_on_threads() {
 #[test]
 fn ways_and_flights_take_no_memory() {
     for (scene, budget) in [
-        (reef(), 5000),
-        (reef(), 9),
+        (pools::u_reef(), 5000),
+        (pools::u_reef(), 9),
         (cascade(), 5000),
         (cascade(), 2),
     ] {

@@ -79,7 +79,7 @@ fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, thre
 #[test]
 fn a_run_that_is_saved_and_loaded_in_the_middle_goes_on_as_it_would_have() {
     for name in ["pool", "lagoon", "nursery", "plankton", "molecules"] {
-        let scene = load(None, Some(name)).unwrap().description();
+        let scene = with_ways(name);
         let whole = hash_of_run(&scene, 420, None, 1);
         for saved_at in [0, 29, 200, 391] {
             assert_eq!(
@@ -101,6 +101,14 @@ fn a_run_that_is_saved_and_loaded_in_the_middle_goes_on_as_it_would_have() {
     }
 }
 
+/// The U reef of the tests, or a built-in scene.
+fn with_ways(name: &str) -> SceneDescription {
+    match name {
+        "u_reef" => pools::u_reef(),
+        name => load(None, Some(name)).unwrap().description(),
+    }
+}
+
 /// Ticks between two savings.
 const EACH: u64 = 50;
 
@@ -108,12 +116,12 @@ const EACH: u64 = 50;
 #[test]
 fn ways_and_flights_go_on_as_they_would_have() {
     for (name, budget) in [
-        ("reef", 5000),
-        ("reef", 9),
+        ("u_reef", 5000),
+        ("u_reef", 9),
         ("cascade", 5000),
         ("cascade", 2),
     ] {
-        let scene = load(None, Some(name)).unwrap().description();
+        let scene = with_ways(name);
         let params = SimulationParams {
             search_budget: budget,
             ..pools::run(11, 1)
@@ -311,9 +319,13 @@ proptest! {
 
 /// Scenes with ways, flights and searches under way, and their state after a while.
 static FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
-    let each = [("reef", 9, 20), ("cascade", 2, 500), ("cascade", 5000, 700)];
+    let each = [
+        ("u_reef", 9, 20),
+        ("cascade", 2, 500),
+        ("cascade", 5000, 700),
+    ];
     each.map(|(name, search_budget, ticks)| {
-        let scene = load(None, Some(name)).unwrap().description();
+        let scene = with_ways(name);
         let params = SimulationParams {
             search_budget,
             ..pools::run(11, 1)

@@ -5,22 +5,75 @@ use glam::{Vec2, Vec3};
 use super::mesh::{Mesh, Vertex};
 use super::paint::noise3;
 
-/// Builds the stone of a seed; its farthest corner lies on the unit sphere.
-pub(super) fn build(seed: u32) -> Mesh {
+/// How a stone came to be.
+pub(super) struct Rock {
+    pub name: &'static str,
+    seed: u32,
+    /// Planes that frost and falls cut.
+    cuts: u32,
+    /// How near to the middle they come.
+    nearest: f32,
+    /// How wide it is along z and how high, against its length.
+    girth: [f32; 2],
+    /// How much water has worn it: 0 leaves every edge.
+    worn: f32,
+}
+
+/// The stones that ship: a boulder, a flat one, one that split, one with sharp edges.
+pub(super) const ALL: [Rock; 4] = [
+    Rock {
+        name: "rock_round",
+        seed: 1,
+        cuts: 9,
+        nearest: 0.72,
+        girth: [0.9, 0.9],
+        worn: 0.5,
+    },
+    Rock {
+        name: "rock_flat",
+        seed: 2,
+        cuts: 12,
+        nearest: 0.60,
+        girth: [0.82, 0.62],
+        worn: 0.3,
+    },
+    Rock {
+        name: "rock_split",
+        seed: 3,
+        cuts: 8,
+        nearest: 0.50,
+        girth: [0.95, 0.8],
+        worn: 0.15,
+    },
+    Rock {
+        name: "rock_sharp",
+        seed: 4,
+        cuts: 15,
+        nearest: 0.62,
+        girth: [0.72, 0.9],
+        worn: 0.1,
+    },
+];
+
+/// Builds the stone, of 20 triangles that are divided so often; its farthest corner lies on the unit sphere.
+pub(super) fn build(rock: &Rock, divisions: usize) -> Mesh {
     let (mut points, mut triangles) = icosahedron();
-    for _ in 0..2 {
+    for _ in 0..divisions {
         (points, triangles) = divide(&points, &triangles);
     }
-    let shift = Vec3::splat(seed as f32 * 17.3);
-    // A few planes cut the ball, as frost and falls do; noise rounds what is left.
-    let cuts: Vec<(Vec3, f32)> = (0..7)
+    let shift = Vec3::splat(rock.seed as f32 * 17.3);
+    // A few planes cut the ball; noise rounds what is left.
+    let cuts: Vec<(Vec3, f32)> = (0..rock.cuts)
         .map(|i| {
             let at = shift + Vec3::splat(i as f32 * 5.7);
-            let direction = Vec3::new(noise3(at), noise3(at + 31.0), noise3(at + 57.0)) - 0.5;
-            (
-                direction.normalize_or(Vec3::Y),
-                0.74 + 0.2 * noise3(at + 91.0),
-            )
+            // Around and around, so that no side stays whole, and each aside by chance.
+            let up = 1.0 - 2.0 * (i as f32 + 0.5) / rock.cuts as f32;
+            let (sin, cos) = (i as f32 * 2.399_963).sin_cos();
+            let flat = (1.0 - up * up).sqrt();
+            let by_chance = Vec3::new(noise3(at), noise3(at + 31.0), noise3(at + 57.0)) - 0.5;
+            let direction = Vec3::new(flat * cos, up, flat * sin) + 1.1 * by_chance;
+            let distance = rock.nearest + (0.96 - rock.nearest) * noise3(at + 91.0);
+            (direction.normalize_or(Vec3::Y), distance)
         })
         .collect();
     let mut shaped: Vec<Vec3> = points
@@ -29,13 +82,14 @@ pub(super) fn build(seed: u32) -> Mesh {
             let mut radius = 1.0f32;
             for &(direction, distance) in &cuts {
                 let facing = direction.dot(p);
-                if facing > 0.0 {
-                    radius = radius.min(distance / facing.max(0.3)).max(0.6);
+                if facing > 0.05 {
+                    radius = radius.min(distance / facing);
                 }
             }
             let bumps =
-                0.10 * (noise3(p * 1.7 + shift) - 0.5) + 0.05 * (noise3(p * 4.1 + shift) - 0.5);
-            p * (radius + bumps)
+                0.07 * (noise3(p * 2.3 + shift) - 0.5) + 0.035 * (noise3(p * 6.1 + shift) - 0.5);
+            let worn = radius + (0.84 - radius) * 0.5 * rock.worn;
+            p * (worn + bumps) * Vec3::new(1.0, rock.girth[1], rock.girth[0])
         })
         .collect();
     let reach = shaped.iter().map(|p| p.length()).fold(0.0f32, f32::max);

@@ -42,16 +42,15 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
             )
         })
         .collect();
-    for (name, seed) in [("rock_round", 1), ("rock_flat", 2)] {
-        models.push((
-            name,
-            glb::write(name, &[&rock::build(seed)], &[], &[], &WHITE),
-        ));
+    for rock in rock::ALL {
+        let (full, light) = (rock::build(&rock, 2), rock::build(&rock, 1));
+        let bytes = glb::write(rock.name, &[&full, &light], &[], &[], &WHITE);
+        models.push((rock.name, bytes));
     }
     for (name, mesh) in [
         ("log", still::log()),
-        ("slab", still::slab()),
         ("weed", still::weed()),
+        ("lily", still::lily()),
         ("coral_finger", coral::finger()),
         ("coral_brain", coral::brain()),
         ("fall", coral::fall()),

@@ -42,36 +42,28 @@ pub(super) fn log() -> Mesh {
     mesh
 }
 
-/// A block inside of the cube from −1 to 1, its edges worn and its faces uneven.
-pub(super) fn slab() -> Mesh {
-    let steps = 7;
+/// A water lily's leaf inside of the unit circle, seen from below: notched, its rim turned up a little, ribs from the
+/// stem. v is 1 all over and u crosses each of its ribs at a half.
+pub(super) fn lily() -> Mesh {
+    let (rings, around, ribs) = (5, 49, 12.0);
     let mut mesh = Mesh::default();
-    for axis in 0..3 {
-        for side in [1.0f32, -1.0] {
-            mesh.sheet(steps, steps, |row, column| {
-                let at = |i: usize| i as f32 / (steps - 1) as f32 * 2.0 - 1.0;
-                // Rows and columns change places on the other side, so that all faces look out.
-                let (a, b) = if side < 0.0 {
-                    (at(row), at(column))
-                } else {
-                    (at(column), at(row))
-                };
-                let p = match axis {
-                    0 => Vec3::new(side, a, b),
-                    1 => Vec3::new(b, side, a),
-                    _ => Vec3::new(a, b, side),
-                };
-                let core = p * 0.80;
-                let round = core + (p - core).normalize_or_zero() * 0.20;
-                let worn = 1.0 - 0.07 * noise3(p * 2.1 + 11.0) - 0.03 * noise3(p * 5.3 + 3.0);
-                rigid(
-                    (round * worn).clamp(Vec3::splat(-1.0), Vec3::ONE),
-                    Vec2::ZERO,
-                )
-            });
-        }
-    }
+    mesh.sheet(rings, around, |ring, step| {
+        let out = ring as f32 / (rings - 1) as f32;
+        let turn = step as f32 / (around - 1) as f32;
+        // The notch is a tenth of the round.
+        let angle = (0.05 + 0.90 * turn) * std::f32::consts::TAU;
+        let wavy = 0.93 + 0.07 * noise3(Vec3::new(3.0 * angle.cos(), 3.0 * angle.sin(), 4.4));
+        let lip = (turn.min(1.0 - turn) * 9.0).min(1.0).powf(0.4);
+        let radius = out * wavy * (0.90 + 0.10 * lip);
+        let lift = 0.05 * out * out - 0.02 * noise3(Vec3::new(radius * 4.0, angle * 2.0, 8.0));
+        // Upside down to those who look from below: y grows towards them.
+        rigid(
+            Vec3::new(radius * angle.cos(), -lift, radius * angle.sin()),
+            Vec2::new((2.0 * (turn * ribs).fract() - 1.0).abs(), 0.55 + 0.45 * out),
+        )
+    });
     mesh.smooth_normals();
+    mesh.both_sides(0);
     mesh
 }
 

@@ -129,8 +129,8 @@ pub struct DemoArguments {
     /// How long; without it until Escape in a window, 10 s into a folder
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub seconds: Option<f64>,
-    /// Size of a window's picture (without it the site's) or of one in a folder (1280x720); over a whole screen it is the
-    /// screen's own
+    /// Size of a window's picture (without it the site's) or of one in a folder (720 high, as wide as the
+    /// surface asks); over a whole screen it is the screen's own
     #[arg(long, value_name = "WxH", value_parser = size_px)]
     pub size: Option<(u32, u32)>,
     /// Draw frames and video into this folder, also where there is a display; without it and a display demo-output

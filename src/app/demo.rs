@@ -28,6 +28,16 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// A picture in so many is written as a still beside the video.
 const STILL_EVERY: u64 = 15;
 
+/// Height of the picture, unless it is told.
+const HEIGHT_PX: u32 = 720;
+
+/// The picture of a surface without black sides; videos want even numbers.
+pub fn size_px(surface: &Surface) -> (u32, u32) {
+    let aspect = surface.width_m / surface.height_m;
+    let half = (HEIGHT_PX as f32 * aspect / 2.0).round().clamp(8.0, 2048.0);
+    (2 * half as u32, HEIGHT_PX)
+}
+
 /// What the headless demo is made of.
 pub struct Demo {
     /// The camera source, as text.
@@ -171,4 +181,28 @@ fn smaller_video(raw: &Path) -> Option<PathBuf> {
         .inspect_err(|error| tracing::warn!("{error:#}"))
         .ok()?;
     Some(small)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The demo's stills once showed a floor of 4 m by 3 m with black sides.
+    #[test]
+    fn the_demo_is_drawn_in_the_proportions_of_its_surface() {
+        let of = |width_m, height_m| {
+            size_px(&Surface {
+                width_m,
+                height_m,
+                ..Surface::default()
+            })
+        };
+        assert_eq!(of(4.0, 3.0), (960, 720));
+        assert_eq!(of(4.0, 2.25), (1280, 720));
+        assert_eq!(
+            of(100.0, 0.1),
+            (4096, 720),
+            "no picture is beyond what devices draw"
+        );
+    }
 }

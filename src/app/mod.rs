@@ -41,7 +41,6 @@ use clap::Parser;
 use crate::calibration::{Calibration, CalibrationParams};
 use crate::camera::SourceSpec;
 use crate::config::read_text;
-use crate::render::falls::falls;
 use crate::render::{OutputParams, OverlayWish, RockShape, Setup};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
@@ -58,9 +57,7 @@ use live::{Plan, RecordPlan, display};
 use run::{Documents, Ended, PictureOptions, RunOptions};
 use tracks_file::TracksFile;
 
-/// Size of the demo's picture where it is drawn into a folder.
-const DEMO_SIZE_PX: (u32, u32) = (1280, 720);
-/// And how long it is.
+/// How long the demo is where it is drawn into a folder.
 const DEMO_SECS: f64 = 10.0;
 
 /// Runs one command line and returns its exit code: 0 done, 1 refused with a reason, 2 wrong usage.
@@ -293,7 +290,12 @@ fn demo_command(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
             calibration: site.calibration.clone(),
             surface: site.file.surface.clone(),
             simulation: pool(&site, simulation.seed, simulation.threads)?,
-            setup: picture(site, arguments.size.unwrap_or(DEMO_SIZE_PX)),
+            setup: {
+                let size = arguments
+                    .size
+                    .unwrap_or_else(|| demo::size_px(&site.file.surface));
+                picture(site, size)
+            },
             seconds: arguments.seconds.unwrap_or(DEMO_SECS),
             out,
         },
@@ -398,6 +400,7 @@ pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> Setup {
 
 /// The pictures of all of a site's projectors.
 fn pictures(site: Site) -> Setup {
+    let kind = site.file.surface.kind;
     Setup {
         outputs: site.outputs(),
         surface: site.file.surface,
@@ -414,10 +417,10 @@ fn pictures(site: Site) -> Setup {
             .obstacles
             .iter()
             .filter_map(ObstacleParams::solid)
-            .flat_map(|solid| RockShape::all_of(&solid))
-            .chain(falls(&site.scene.pool.terraces))
+            .flat_map(|solid| RockShape::all_of(&solid, kind))
             .collect(),
-        smooth_edges: true,
+        terraces: site.scene.pool.terraces,
+        edges: None,
         wish: OverlayWish::default(),
     }
 }

@@ -9,7 +9,8 @@ use super::draw::OVERSCAN;
 use super::params::SceneLook;
 use super::projector::OutputParams;
 use super::water::{self, Grid, WAVES, Wave};
-use crate::geometry::{Surface, SurfaceKind};
+use crate::geometry::{Surface, SurfaceKind, polygon};
+use crate::world::TerraceParams;
 
 /// What every shader knows of a frame; twin of `Frame` in `shaders/frame.wgsl`, which says what the numbers are.
 #[repr(C)]
@@ -71,6 +72,20 @@ pub struct Scenery {
     pub grid: Grid,
     /// Pixels of the picture to a meter on the surface.
     pub pixels_per_m: f32,
+    /// Where the ground is not `depth_m` deep.
+    levels: Vec<Level>,
+    kind: SurfaceKind,
+    half_m: Vec2,
+}
+
+/// A terrace's ground.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub(super) outline: Vec<Vec2>,
+    /// Depth of its ground.
+    pub(super) depth_m: f32,
+    /// From its ground to the ground's picture, which lies at the scenery's depth.
+    pub(super) scale: f32,
 }
 
 impl Scenery {
@@ -93,7 +108,65 @@ impl Scenery {
                 * OVERSCAN
                 * 1.02,
             grid: Grid::new(surface, depth_m, sun_shift),
+            levels: Vec::new(),
+            kind: surface.kind,
+            half_m: surface.half_extent_m(),
         }
+    }
+
+    /// With grounds at depths of their own.
+    #[must_use]
+    pub fn with_terraces(mut self, terraces: &[TerraceParams], surface: &Surface) -> Self {
+        let scale = |depth_m| surface.scale_at_depth(depth_m);
+        let sound = terraces
+            .iter()
+            .filter(|terrace| terrace.outline_m.len() >= 3);
+        let level = |terrace: &TerraceParams| Level {
+            outline: terrace.corners(),
+            depth_m: terrace.ground_depth_m,
+            scale: scale(self.depth_m) / scale(terrace.ground_depth_m),
+        };
+        self.levels = sound.map(level).collect();
+        self
+    }
+
+    /// Grounds at depths of their own.
+    pub(super) fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// How high a point is over its ground, and where on the ground's picture straight below it is.
+    ///
+    /// A wall's ground lies along its lower edge; there the picture's second axis leads away from the glass.
+    pub(super) fn over_ground(&self, at: Vec3) -> (f32, Vec2) {
+        if self.kind == SurfaceKind::Wall {
+            return (self.half_m.y - at.z, Vec2::new(at.x, -at.y));
+        }
+        let place = Vec2::new(at.x, at.z);
+        let (depth_m, scale) = self.ground_at(place);
+        (at.y + depth_m, place * scale)
+    }
+
+    /// Depth of the ground at a place, and the scale from there to the ground's picture.
+    pub(super) fn ground_at(&self, place: Vec2) -> (f32, f32) {
+        let is_here = |level: &&Level| polygon::contains(&level.outline, place);
+        let level = self.levels.iter().find(is_here);
+        level.map_or((self.depth_m, 1.0), |level| (level.depth_m, level.scale))
+    }
+
+    /// The second axis of the ground's picture, and what is up.
+    pub(super) fn ground_axes(&self) -> [Vec3; 2] {
+        match self.kind {
+            SurfaceKind::Wall => [Vec3::NEG_Y, Vec3::NEG_Z],
+            SurfaceKind::Floor | SurfaceKind::Ceiling => [Vec3::Z, Vec3::Y],
+        }
+    }
+
+    /// Where on the ground's picture the sun throws a point's shadow, and how high the point is over the ground.
+    pub(super) fn shadow_of(&self, at: Vec3) -> (f32, Vec2) {
+        let (over, below) = self.over_ground(at);
+        let over = over.max(0.0);
+        (over, below + self.sun_shift * over)
     }
 }
 

@@ -3,14 +3,17 @@
 //! In: snapshots, scene and species looks, models. Out: frames. Reads `world` only as plain data; decides nothing
 //! about a fish but how it looks and how its body moves.
 
+mod captions;
 pub mod draw;
 pub mod dust;
 pub mod error;
 pub mod falls;
 pub mod flash;
+pub mod footing;
 pub mod frame;
 pub mod governor;
 pub mod gpu;
+pub mod growth;
 pub mod letters;
 pub mod light;
 pub mod model;
@@ -19,6 +22,7 @@ pub mod overlay;
 pub mod params;
 pub mod pose;
 pub mod projector;
+pub mod rock;
 pub mod shade;
 pub mod silhouette;
 pub mod still;
@@ -30,7 +34,9 @@ pub mod water;
 pub use error::RenderError;
 pub use flash::Seen;
 pub use governor::{Governor, Quality};
-pub use gpu::{Acquired, Gpu, OutputScreen, Renderer, Screen, Setup, WindowTarget, WindowTargets};
+pub use gpu::{
+    Acquired, Edges, Gpu, OutputScreen, Renderer, Screen, Setup, WindowTarget, WindowTargets,
+};
 pub use light::{Light, Lighting, Season};
 pub use model::{Model, ModelError, ModelProblem};
 pub use output::{FrameFormat, FrameWriter};
@@ -39,4 +45,4 @@ pub use params::{SceneLook, SpeciesLook, Tint};
 pub use projector::{Corner, Corners, OutputParams};
 pub use view::View;
 
-pub use still::{Form, RockShape};
+pub use rock::{Form, RockShape};

@@ -6,6 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::captions::Room;
 use super::letters;
 use super::pose::chance;
 use super::target;
@@ -63,9 +64,6 @@ pub enum Pattern {
     Rulers,
 }
 
-/// Lines of words that are looked through for room beside a fish.
-const ROWS_AROUND: i8 = 24;
-
 /// Triangles of marks.
 #[derive(Debug, Default)]
 pub struct Overlay {
@@ -74,11 +72,7 @@ pub struct Overlay {
     surface: Surface,
     /// Width of lines.
     line_m: f32,
-    /// Rectangles that words at fish fill, low and high corner.
-    taken: Vec<[Vec2; 2]>,
-    /// What words are about, and how many lines below it they stand: in this frame and in the one before.
-    rows: Vec<(Vec2, i8)>,
-    rows_before: Vec<(Vec2, i8)>,
+    room: Room,
 }
 
 impl Overlay {
@@ -179,7 +173,7 @@ impl Overlay {
             at + size + pad,
             at + Vec2::new(-pad.x, size.y + pad.y),
         ];
-        self.quad(ground, [0.0, 0.0, 0.0, 0.45 * color[3]]);
+        self.quad(ground, [0.0, 0.0, 0.0, 0.72 * color[3]]);
         for (i, letter) in text.chars().enumerate() {
             let low = at + Vec2::new(i as f32 * width_m, 0.0);
             let high = low + Vec2::new(width_m, height_m);
@@ -293,12 +287,10 @@ impl Overlay {
         }
     }
 
-    /// Adds marks: words at fish, forces as arrows with their names.
+    /// Adds marks: words at fish, where there is room for them, and forces as arrows with their names.
     pub fn annotations(&mut self, marks: &[Annotation]) {
         let height_m = 0.016 * self.surface.width_m;
-        self.taken.clear();
-        std::mem::swap(&mut self.rows, &mut self.rows_before);
-        self.rows.clear();
+        self.room.clear(self.surface.half_extent_m());
         for mark in marks {
             let color = match mark.layer {
                 Layer::Mind => [1.0, 0.95, 0.75, 1.0],
@@ -314,11 +306,14 @@ impl Overlay {
             match mark.shape {
                 Shape::Point(at) => {
                     let at = self.surface.floor_from_world(at);
-                    let room = self.room(at, height_m, &mark.text);
-                    if room.distance(at) > 2.0 * height_m {
-                        self.line(at, room, [color[0], color[1], color[2], 0.5]);
+                    let Some(place) = self.room.take(at, height_m, mark.text.chars().count())
+                    else {
+                        continue;
+                    };
+                    if place.distance(at) > 1.5 * height_m {
+                        self.line(at, place, [color[0], color[1], color[2], 0.35]);
                     }
-                    self.words(room, height_m, &mark.text, color);
+                    self.words(place, height_m, &mark.text, color);
                 }
                 Shape::Arrow { from_m, to_m } => {
                     let (from, to) = (
@@ -332,46 +327,6 @@ impl Overlay {
                 }
             }
         }
-    }
-
-    /// Where words about a place find room: beside it, within the surface, below or above what was written before. They
-    /// stay in their line while they can, and move only to where there is room to spare: nobody reads words that jump.
-    fn room(&mut self, at: Vec2, height_m: f32, text: &str) -> Vec2 {
-        let size = Vec2::new(
-            text.chars().count() as f32 * height_m * letters::width(),
-            height_m,
-        ) + Vec2::splat(0.3 * height_m);
-        let half = self.surface.half_extent_m();
-        let first = at + Vec2::splat(0.5 * height_m);
-        let place = |row: i8| {
-            let low = first + Vec2::Y * f32::from(row) * size.y;
-            low.min(half - size).max(-half)
-        };
-        let is_free = |row: i8, spare_m: f32| {
-            let spare = Vec2::Y * spare_m;
-            let (low, high) = (place(row) - spare, place(row) + size + spare);
-            let over = |[a, b]: &[Vec2; 2]| low.cmplt(*b).all() && high.cmpgt(*a).all();
-            !self.taken.iter().any(over)
-        };
-        // Marks come in the order of their fish: the same number is the same fish, unless it is somewhere else.
-        let near_m = 0.1 * self.surface.width_m;
-        let before = self.rows_before.get(self.rows.len());
-        let kept = before.filter(|(place, _)| place.distance(at) < near_m);
-        let kept = kept.map(|&(_, row)| row);
-        let closer = kept.filter(|&row| row != 0).map(|row| row - row.signum());
-        let spare_m = 0.5 * size.y;
-        // Below and above in turn, ever farther.
-        let rows = (0..ROWS_AROUND).map(|i| (i + 1) / 2 * if i % 2 == 0 { -1 } else { 1 });
-        let row = closer
-            .filter(|&row| is_free(row, spare_m))
-            .or(kept.filter(|&row| is_free(row, 0.0)))
-            .or_else(|| rows.clone().find(|&row| is_free(row, 0.8 * spare_m)))
-            .or_else(|| rows.clone().find(|&row| is_free(row, 0.0)));
-        let row = row.unwrap_or(0);
-        let room = place(row);
-        self.rows.push((at, row));
-        self.taken.push([room, room + size]);
-        room
     }
 
     /// Adds a pattern over a dark picture.

@@ -7,8 +7,8 @@ use glam::{Affine3A, Vec2, Vec3};
 
 use super::frame::Scenery;
 use super::pose::smoothstep;
+use super::rock::{Form, RockShape};
 use super::silhouette::{self, STATIONS};
-use super::still::{Form, RockShape};
 
 /// Pieces of a strip are at least so long in the picture, or a half of the strip.
 const LEAST_PIECE_PX: f32 = 33.0;
@@ -25,26 +25,20 @@ pub struct ShadeCorner {
     pub kind: [f32; 3],
 }
 
-/// The shadows of the stones: one dark where they stand, one where the sun throws it.
+/// The shadows that the sun throws of stones; what they keep from the sky is painted into the ground (`footing`).
 pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
-    for rock in rocks.iter().filter(|rock| rock.form != Form::Fall) {
-        let over = (rock.center_m.y + scenery.depth_m).max(0.0);
-        let center = Vec2::new(rock.center_m.x, rock.center_m.z);
-        // A disc is too much of a long block's shadow.
-        let dark = if rock.form == Form::Slab { 0.4 } else { 1.0 };
+    let [second, _] = scenery.ground_axes();
+    let is_dark = |rock: &&RockShape| matches!(rock.form, Form::Ball | Form::Log);
+    for rock in rocks.iter().filter(is_dark) {
         let along = scenery.sun_shift.normalize_or(Vec2::X);
         let stretch = (1.0 + scenery.sun_shift.length_squared()).sqrt();
-        let thrown = center + scenery.sun_shift * over;
-        let aside = rock.half_towards_m(along.perp());
-        let ahead = along * rock.half_towards_m(along);
-        disc(thrown, ahead * stretch, aside, [0.0, 1.6, 0.82 * dark], out);
-        disc(
-            center,
-            ahead * 1.12,
-            aside * 1.12,
-            [0.0, 3.0, 0.5 * dark],
-            out,
-        );
+        let (over, thrown) = scenery.shadow_of(rock.center_m);
+        let half =
+            |on_ground: Vec2| rock.half_towards_m(Vec3::X * on_ground.x + second * on_ground.y);
+        let (aside, ahead) = (half(along.perp()), along * half(along));
+        // The higher, the softer.
+        let blur = 1.4 + 1.6 * smoothstep(0.1, 0.8, over);
+        disc(thrown, ahead * stretch, aside, [0.0, blur, 0.82], out);
     }
 }
 
@@ -52,7 +46,7 @@ pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCo
 pub(super) fn plant_shade(plants: &[Affine3A], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
     for plant in plants {
         let height_m = plant.matrix3.y_axis.length();
-        let foot = Vec2::new(plant.translation.x, plant.translation.z);
+        let (_, foot) = scenery.over_ground(plant.translation.into());
         let along = scenery.sun_shift.normalize_or(Vec2::X) * (0.35 * height_m);
         disc(
             foot + along * 0.6,
@@ -104,9 +98,9 @@ pub(super) fn strip(
     let mut ground = [Vec2::ZERO; STATIONS];
     let mut over = 0.0;
     for (place, point) in ground.iter_mut().zip(line) {
-        let height = (point.y + scenery.depth_m).max(0.0);
+        let (height, thrown) = scenery.shadow_of(*point);
         over += height / STATIONS as f32;
-        *place = Vec2::new(point.x, point.z) + scenery.sun_shift * height;
+        *place = thrown;
     }
     // The sun is half a degree wide and the waves smear it far more: the higher, the softer and paler.
     let blur_m = 0.006 + 0.030 * over;

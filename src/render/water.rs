@@ -117,9 +117,15 @@ impl Stir {
         }
     }
 
-    /// What broke through the surface pushes the water for a moment, from the next advance on.
-    pub fn splash(&mut self, splashes: &[Splash], surface: &Surface) {
+    /// What broke through the surface pushes the water for a moment, from the next advance on; so do these drops.
+    pub fn splash(
+        &mut self,
+        splashes: &[Splash],
+        drops: impl Iterator<Item = Shadow>,
+        surface: &Surface,
+    ) {
         self.splashes.clear();
+        self.splashes.extend(drops);
         let fresh = splashes.iter().filter(|s| s.age_secs < SPLASH_SECS);
         self.splashes.extend(fresh.map(|splash| Shadow {
             centroid_m: surface.floor_from_world(splash.at_m),
@@ -262,11 +268,11 @@ mod tests {
             speed_mps: 3.0,
             age_secs: 0.0,
         };
-        stir.splash(&[splash], &surface);
+        stir.splash(&[splash], std::iter::empty(), &surface);
         assert!(stir.advance(0.1, &[]).1);
         assert!(stir.bytes.iter().any(|&byte| byte > 127));
         splash.age_secs = 0.5;
-        stir.splash(&[splash], &surface);
+        stir.splash(&[splash], std::iter::empty(), &surface);
         for _ in 0..60 {
             stir.advance(0.05, &[]);
         }

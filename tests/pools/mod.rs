@@ -76,6 +76,14 @@ pub fn pool() -> SceneDescription {
     }
 }
 
+/// A reef like a U between a hunter and its prey; everything else as the demo's site says.
+pub fn u_reef() -> SceneDescription {
+    let site = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/u_reef/site.toml");
+    shoal::site::load(Some(&site), None)
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .description()
+}
+
 /// A species without a mind that swims at 1 m/s, answers at once, weighs 1 kg and sees 5 m far.
 pub fn bare(name: &str, count: u32) -> SpeciesDescription {
     let mut described = SpeciesDescription {

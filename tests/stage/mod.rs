@@ -9,9 +9,9 @@
 )]
 
 use glam::{Vec2, Vec3};
-use shoal::geometry::{Solid, Surface};
+use shoal::geometry::{Solid, Surface, SurfaceKind};
 use shoal::render::{
-    Gpu, Model, OutputParams, RenderError, RockShape, SceneLook, Setup, SpeciesLook,
+    Edges, Gpu, Model, OutputParams, RenderError, RockShape, SceneLook, Setup, SpeciesLook,
 };
 use shoal::world::{AgentPose, Shadow, Snapshot};
 
@@ -39,20 +39,20 @@ pub(crate) fn rocks() -> Vec<RockShape> {
         (0.35, 0.04, -0.85, 0.13),
         (1.72, 0.03, -0.30, 0.12),
     ]
-    .map(|(x, over_m, z, radius_m)| {
-        RockShape::of(&Solid::Sphere {
-            center_m: Vec3::new(x, over_m - DEPTH_M, z),
-            radius_m,
-        })
+    .into_iter()
+    .flat_map(|(x, over_m, z, radius_m)| {
+        let center_m = Vec3::new(x, over_m - DEPTH_M, z);
+        let solid = Solid::Sphere { center_m, radius_m };
+        RockShape::all_of(&solid, SurfaceKind::Floor)
     })
-    .to_vec()
+    .collect()
 }
 
 pub(crate) fn model(name: &str) -> Model {
     Model::from_glb(name, &std::fs::read(format!("models/{name}.glb")).unwrap()).unwrap()
 }
 
-pub(crate) fn setup(size: [u32; 2], smooth_edges: bool) -> Setup {
+pub(crate) fn setup(size: [u32; 2], edges: Edges) -> Setup {
     let species = SPECIES.map(|(name, length_m, shine)| {
         let max_beat_hz = if name == "shark" {
             1.2
@@ -83,18 +83,21 @@ pub(crate) fn setup(size: [u32; 2], smooth_edges: bool) -> Setup {
         stones: [
             "rock_round",
             "rock_flat",
+            "rock_split",
+            "rock_sharp",
             "log",
-            "slab",
             "coral_finger",
             "coral_brain",
             "weed",
+            "lily",
             "fall",
         ]
         .map(model)
         .to_vec(),
         rocks: rocks(),
+        terraces: Vec::new(),
         wish: shoal::render::OverlayWish::default(),
-        smooth_edges,
+        edges: Some(edges),
     }
 }
 

@@ -101,6 +101,11 @@ impl Gpu {
         self.device.destroy();
     }
 
+    /// Whether the adapter is this machine's processor.
+    pub fn is_software(&self) -> bool {
+        self.adapter.device_type == wgpu::DeviceType::Cpu
+    }
+
     /// Adapter, driver and backend in one line.
     pub fn name(&self) -> String {
         let wgpu::AdapterInfo {

@@ -127,6 +127,8 @@ impl Groups {
             TextureView(&given.fixed.skins),
             given.instances.buffer.as_entire_binding(),
             given.joints.buffer.as_entire_binding(),
+            TextureView(&given.fixed.weathering),
+            Sampler(&samplers.tiling),
         ];
         let show = [
             TextureView(&targets.bodies),

@@ -42,6 +42,7 @@ impl Head {
         sampler: &wgpu::Sampler,
         surface: &Surface,
         output: &OutputParams,
+        softens: bool,
     ) -> Result<Self, RenderError> {
         let view = View::new(surface, output)?;
         let size = view.size_px;
@@ -72,8 +73,8 @@ impl Head {
                 BufferUsages::MAP_READ | BufferUsages::COPY_DST,
                 u64::from(device::padded_row(size[0])) * u64::from(size[1]),
             ),
-            pipeline: pipelines::show(device, layouts, surface.kind, output, false),
-            slow_pipeline: pipelines::show(device, layouts, surface.kind, output, true),
+            pipeline: pipelines::show(device, layouts, surface.kind, output, [false, softens]),
+            slow_pipeline: pipelines::show(device, layouts, surface.kind, output, [true, softens]),
             numbers: group(device, &layouts.output, &numbers),
             triangles: filled("warp", BufferUsages::VERTEX, bytemuck::cast_slice(&corners)),
             triangle_corners: corners.len() as u32,

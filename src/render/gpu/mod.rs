@@ -28,6 +28,7 @@ use self::targets::{Fixed, Growing, Targets, buffer};
 use super::draw::DrawList;
 use super::dust::Dust;
 use super::error::RenderError;
+use super::falls::{drops, falls};
 use super::flash::Seen;
 use super::frame::{self, Frame, Scenery};
 use super::governor::Quality;
@@ -37,11 +38,12 @@ use super::overlay::{Overlay, OverlayWish};
 use super::params::{SceneLook, SpeciesLook};
 use super::pose::Body;
 use super::projector::OutputParams;
-use super::still::{RockShape, STILL_MODELS, StillLife};
+use super::rock::RockShape;
+use super::still::{STILL_MODELS, StillLife};
 use super::view::View;
 use super::water::Stir;
 use crate::geometry::Surface;
-use crate::world::Snapshot;
+use crate::world::{Snapshot, TerraceParams};
 
 /// What a renderer shows: fixed as long as it lives.
 #[derive(Clone, Debug)]
@@ -60,11 +62,40 @@ pub struct Setup {
     pub stones: Vec<Model>,
     /// The stones.
     pub rocks: Vec<RockShape>,
+    /// Waters at different heights.
+    pub terraces: Vec<TerraceParams>,
     /// What is drawn over the picture, beside the marks of the snapshots.
     pub wish: OverlayWish,
-    /// Four samples a pixel for smooth edges, at about twice the cost without a graphics card.
-    pub smooth_edges: bool,
+    /// How the edges of bodies are drawn; `None` leaves it to the adapter.
+    pub edges: Option<Edges>,
 }
+
+/// How smooth the edges of bodies are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edges {
+    /// With stairs: the cheapest.
+    Hard,
+    /// Looked up at four places in the last pass: what suits where there is no graphics card. Leaves thinner than a pixel
+    /// break up into dots.
+    Softened,
+    /// Four samples a pixel: what suits a graphics card.
+    Sampled,
+}
+
+impl Edges {
+    fn suiting(gpu: &Gpu) -> Self {
+        if gpu.is_software() {
+            Self::Softened
+        } else {
+            Self::Sampled
+        }
+    }
+}
+
+/// Numbers that the CPU writes.
+const WRITTEN: BufferUsages = BufferUsages::UNIFORM.union(BufferUsages::COPY_DST);
+/// Sums that begin at nothing in every frame.
+const CLEARED: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_DST);
 
 /// Draws frames of one scene on one device.
 pub struct Renderer {
@@ -94,6 +125,8 @@ pub struct Renderer {
     list: DrawList,
     overlay: Overlay,
     stir: Stir,
+    /// Where white water falls.
+    falls: Vec<RockShape>,
     stones: StillLife,
     dust: Dust,
     specks: Growing,
@@ -119,26 +152,29 @@ impl Renderer {
             species,
             stones,
             rocks,
+            terraces,
             wish,
-            smooth_edges,
+            edges,
         } = setup;
         let device = &gpu.device;
-        let samples = if smooth_edges { 4 } else { 1 };
+        let edges = edges.unwrap_or_else(|| Edges::suiting(&gpu));
+        let samples = if edges == Edges::Sampled { 4 } else { 1 };
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = Layouts::new(device);
-        let influences = stones.iter().chain(models()).map(Model::influences).max();
-        let pipelines = Pipelines::new(
-            device,
-            &layouts,
-            surface.kind,
-            samples,
-            influences.unwrap_or(1),
-        );
+        let influences = stones
+            .iter()
+            .chain(models())
+            .map(Model::influences)
+            .max()
+            .unwrap_or(1);
+        let pipelines = Pipelines::new(device, &layouts, surface.kind, samples, influences);
         let samplers = Samplers::new(device);
-        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs)?;
+        let softens = edges == Edges::Softened;
+        let heads = heads(&gpu, &layouts, &samplers, &surface, &outputs, softens)?;
         let size = picture_px(&gpu, &heads);
-        let scenery = Scenery::new(&look, &surface, size, depth_m);
+        let scenery =
+            Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, &scenery.grid, samples);
         let fixed = Fixed::new(device, &gpu.queue, models());
         let (meshes, vertices, indices) =
@@ -147,14 +183,14 @@ impl Renderer {
         let make = |label, usage, bytes| buffer(device, label, usage, bytes);
         let field =
             ["field a", "field b"].map(|label| make(label, BufferUsages::STORAGE, cells * 16));
-        let cleared = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let light = make("light", cleared, cells * 4);
-        let written = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let frame_buffer = make("frame", written, size_of::<Frame>() as u64);
+        let light = make("light", CLEARED, cells * 4);
+        let frame_buffer = make("frame", WRITTEN, size_of::<Frame>() as u64);
         let grow = |label, usage, bytes| Growing::new(device, label, usage, bytes);
         let instances = grow("instances", BufferUsages::STORAGE, 4096);
         let joints = grow("joints", BufferUsages::STORAGE, 65536);
         let has_stones = stones.len() >= STILL_MODELS;
+        let falls = falls(&terraces);
+        let rocks: Vec<_> = rocks.into_iter().chain(falls.iter().copied()).collect();
         let lie = || StillLife::new(&rocks, &surface, &look, &scenery);
         let stones = has_stones.then(lie).unwrap_or_default();
         let frame = frame::still_frame(&look, &surface, &scenery);
@@ -174,6 +210,7 @@ impl Renderer {
             shade_indices: grow("shade indices", BufferUsages::INDEX, 65536),
             shade: grow("shade", BufferUsages::VERTEX, 65536),
             stir: Stir::new(scenery.grid),
+            falls,
             dust: Dust::new(&look, &surface, depth_m),
             specks: grow("specks", BufferUsages::VERTEX, 4096),
             list: DrawList::default(),
@@ -232,7 +269,8 @@ impl Renderer {
         let (time_secs, since_secs) =
             self.list
                 .lay_out(previous, next, alpha, &self.bodies, &self.scenery);
-        self.stir.splash(&next.splashes, &self.surface);
+        let drops = drops(&self.falls, time_secs, &self.surface);
+        self.stir.splash(&next.splashes, drops, &self.surface);
         let (steps, stirred) = self.stir.advance(since_secs, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.lay_marks(next);
@@ -369,8 +407,9 @@ fn heads(
     samplers: &Samplers,
     surface: &Surface,
     outputs: &[OutputParams],
+    softens: bool,
 ) -> Result<Vec<Head>, RenderError> {
-    let make = |output| Head::new(gpu, layouts, &samplers.flat, surface, output);
+    let make = |output| Head::new(gpu, layouts, &samplers.flat, surface, output, softens);
     outputs.iter().map(make).collect()
 }
 

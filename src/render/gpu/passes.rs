@@ -4,8 +4,11 @@ use wgpu::{LoadOp, StoreOp, TextureView};
 
 use super::Renderer;
 use super::bodies::{STRIP_INDICES, draw_batch, strip_indices};
+use super::groups::group;
+use super::targets::buffer;
 use crate::geometry::SurfaceKind;
 use crate::render::draw::Instance;
+use crate::render::footing::{self, Foot};
 use crate::render::pose::Rows;
 use crate::render::shade::ShadeCorner;
 use crate::render::silhouette::STATIONS;
@@ -19,6 +22,20 @@ impl Renderer {
         let gpu = &self.gpu;
         gpu.queue
             .write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&self.frame));
+        let filled = |label, bytes: &[u8]| {
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let made = buffer(&gpu.device, label, usage, bytes.len() as u64);
+            gpu.queue.write_buffer(&made, 0, bytes);
+            made
+        };
+        let mut feet = self.stones.feet.clone();
+        // The GPU binds no empty list.
+        feet.resize(feet.len().max(1), Foot::default());
+        let feet = filled("feet", bytemuck::cast_slice(&feet));
+        let levels = footing::levels(&self.scenery);
+        let levels = filled("levels", bytemuck::cast_slice(&levels));
+        let given = [feet.as_entire_binding(), levels.as_entire_binding()];
+        let given = group(&gpu.device, &self.layouts.ground, &given);
         let mut encoder = gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -31,6 +48,7 @@ impl Renderer {
             );
             pass.set_pipeline(&self.pipelines.ground_paint);
             pass.set_bind_group(0, &self.groups.frame, &[]);
+            pass.set_bind_group(1, &given, &[]);
             pass.draw(0..3, 0..1);
         }
         gpu.queue.submit([encoder.finish()]);
@@ -114,7 +132,7 @@ impl Renderer {
         pass.dispatch_workgroups(across, down, 1);
     }
 
-    /// Sunlight on the ground; on a floor with the shadows that fall into it.
+    /// Sunlight on the ground, with the shadows that fall into it where the ground is seen.
     pub(super) fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
         let strips = (self.stones.shade.len() + self.list.shade.len()) / (2 * STATIONS);
         let mut pass = begin(
@@ -128,7 +146,7 @@ impl Renderer {
         self.limit_to_scale(&mut pass, self.targets.ground_light_px);
         pass.set_pipeline(&self.pipelines.net);
         pass.draw(0..3, 0..1);
-        if self.surface.kind != SurfaceKind::Floor {
+        if self.surface.kind == SurfaceKind::Ceiling {
             return;
         }
         pass.set_pipeline(&self.pipelines.shade);
@@ -187,15 +205,10 @@ impl Renderer {
         pass.set_pipeline(&self.pipelines.stone);
         let (stones, fish) = self
             .meshes
-            .split_at((2 * self.stones.batches.len()).min(self.meshes.len()));
-        for (model, (mesh, batch)) in stones
-            .iter()
-            .step_by(2)
-            .zip(&self.stones.batches)
-            .enumerate()
-            .take(FALL)
-        {
-            if model == PLANT {
+            .split_at(self.stones.batches.len().min(self.meshes.len()));
+        let drawn = || stones.iter().zip(&self.stones.batches).enumerate();
+        for (place, (mesh, batch)) in drawn().take(2 * FALL) {
+            if place == 2 * PLANT {
                 pass.set_pipeline(&self.pipelines.plant);
             }
             draw_batch(&mut pass, mesh, batch.first, batch.count);
@@ -204,7 +217,7 @@ impl Renderer {
         for (mesh, batch) in fish.iter().zip(&self.list.batches) {
             draw_batch(&mut pass, mesh, stone_count + batch.first, batch.count);
         }
-        if let (Some(mesh), Some(batch)) = (stones.get(2 * FALL), self.stones.batches.get(FALL)) {
+        if let Some((_, (mesh, batch))) = drawn().nth(2 * FALL) {
             pass.set_pipeline(&self.pipelines.fall);
             draw_batch(&mut pass, mesh, batch.first, batch.count);
         }

@@ -106,6 +106,7 @@ pub(super) struct Layouts {
     pub(super) ripple: BindGroupLayout,
     pub(super) surface: BindGroupLayout,
     pub(super) gather: BindGroupLayout,
+    pub(super) ground: BindGroupLayout,
     pub(super) shade: BindGroupLayout,
     pub(super) below: BindGroupLayout,
     pub(super) show: BindGroupLayout,
@@ -199,11 +200,20 @@ impl Layouts {
                 ShaderStages::COMPUTE,
                 &[storage(true), written(NET)],
             ),
+            ground: layout("ground", drawn, &[storage(true), storage(true)]),
             shade: layout("shade", drawn, &[LAYERS, SAMPLER, FLAT]),
             below: layout(
                 "below",
                 drawn,
-                &[FLAT, SAMPLER, LAYERS, storage(true), storage(true)],
+                &[
+                    FLAT,
+                    SAMPLER,
+                    LAYERS,
+                    storage(true),
+                    storage(true),
+                    FLAT,
+                    SAMPLER,
+                ],
             ),
             show: layout(
                 "show",
@@ -294,7 +304,7 @@ impl Pipelines {
                 "ground",
                 ("whole", None),
                 ("paint", GROUND, None),
-                &[],
+                &[&layouts.ground],
             )),
             net: draw(&flat(
                 "shade",
@@ -337,13 +347,14 @@ impl Pipelines {
     }
 }
 
-/// The last pass of one projector.
+/// The last pass of one projector: whether only a part of the picture may be replaced, and whether it softens the edges
+/// of bodies.
 pub(super) fn show(
     device: &Device,
     layouts: &Layouts,
     kind: SurfaceKind,
     output: &OutputParams,
-    is_slow: bool,
+    [is_slow, softens]: [bool; 2],
 ) -> wgpu::RenderPipeline {
     let corners = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x2, 2 => Float32x2];
     let blend = &output.blend;
@@ -364,6 +375,7 @@ pub(super) fn show(
             "BENDS",
             f64::from(u8::from((output.gamma - 1.0).abs() > 1e-6)),
         ),
+        ("SOFTENS", f64::from(u8::from(softens))),
     ];
     let drawing = Drawing {
         name: "show",

@@ -1,5 +1,7 @@
 //! The pictures and buffers that live on the GPU, and how bytes get into them.
 
+use std::sync::LazyLock;
+
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
 use super::pipelines::{BODIES, DEPTH, GROUND, GROUND_LIGHT, NET, SHOWN, SLOPES};
@@ -115,6 +117,7 @@ pub(super) struct Fixed {
     pub(super) silhouettes: TextureView,
     pub(super) letters: TextureView,
     pub(super) noise: TextureView,
+    pub(super) weathering: TextureView,
 }
 
 impl Fixed {
@@ -131,6 +134,7 @@ impl Fixed {
             silhouettes: silhouettes(device, queue, &outlines),
             letters: letters(device, queue),
             noise: ripple_noise(device, queue),
+            weathering: weathering(device, queue),
         }
     }
 }
@@ -147,6 +151,56 @@ fn letters(device: &Device, queue: &Queue) -> TextureView {
 /// Side of the noise that wavelets and bubbles are made of.
 const NOISE_PX: u32 = 256;
 
+/// Smooth noise that tiles, of so many cells along each side.
+fn noise(x: u32, y: u32, cells: u32, layer: u32) -> f32 {
+    let lattice = |x: u32, y: u32| chance((x % cells) + (y % cells) * cells, 70 + layer);
+    let step = NOISE_PX / cells;
+    let (column, row) = (x / step, y / step);
+    let ease = |v: u32| {
+        let t = (v % step) as f32 / step as f32;
+        t * t * (3.0 - 2.0 * t)
+    };
+    let (u, v) = (ease(x), ease(y));
+    let along = |row: u32| {
+        let (a, b) = (lattice(column, row), lattice(column + 1, row));
+        a + (b - a) * u
+    };
+    let (top, bottom) = (along(row), along(row + 1));
+    top + (bottom - top) * v
+}
+
+/// What weather does to stone, tiling: tone, slopes of its bumps along x and z, and where lichen grows.
+static WEATHERED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let places = || (0..NOISE_PX * NOISE_PX).map(|i| (i % NOISE_PX, i / NOISE_PX));
+    let rough =
+        |(x, y)| 0.45 * noise(x, y, 16, 4) + 0.33 * noise(x, y, 32, 5) + 0.22 * noise(x, y, 64, 6);
+    let heights: Vec<f32> = places().map(rough).collect();
+    let height = |x: u32, y: u32| {
+        let at = y % NOISE_PX * NOISE_PX + x % NOISE_PX;
+        heights.get(at as usize).copied().unwrap_or_default()
+    };
+    let weathered = |(x, y)| {
+        let here = height(x, y);
+        let broad = 0.6 * noise(x, y, 4, 7) + 0.4 * noise(x, y, 8, 8);
+        let tone = 0.45 * broad + 0.35 * here + 0.20 * noise(x, y, 128, 9);
+        let slope = [height(x + 1, y) - here, height(x, y + 1) - here];
+        let patches = 0.55 * noise(x, y, 8, 10) + 0.25 * noise(x, y, 32, 11);
+        let lichen = patches + 0.20 * noise(x, y, 64, 12);
+        let values = [tone, 0.5 + 4.0 * slope[0], 0.5 + 4.0 * slope[1], lichen];
+        values.map(|v| (v.clamp(0.0, 1.0) * 255.0).round() as u8)
+    };
+    places().flat_map(weathered).collect()
+});
+
+fn weathering(device: &Device, queue: &Queue) -> TextureView {
+    let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
+    let size = [NOISE_PX; 2];
+    let format = TextureFormat::Rgba8Unorm;
+    let texture = picture(device, "weathering", size, format, usage, 1);
+    write(queue, &texture, (0, 0), size, &WEATHERED);
+    view(&texture)
+}
+
 /// Noise that tiles: two of four pixels for wavelets, one of larger cells for bubbles.
 fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
@@ -159,27 +213,6 @@ fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
         usage,
         1,
     );
-    let lattice = |x: u32, y: u32, cells: u32, layer: u32| {
-        chance((x % cells) + (y % cells) * cells, 70 + layer)
-    };
-    let noise = |x: u32, y: u32, cells: u32, layer: u32| {
-        let step = NOISE_PX / cells;
-        let (column, row) = (x / step, y / step);
-        let ease = |v: u32| {
-            let t = (v % step) as f32 / step as f32;
-            t * t * (3.0 - 2.0 * t)
-        };
-        let (u, v) = (ease(x), ease(y));
-        let along = |row: u32| {
-            let (a, b) = (
-                lattice(column, row, cells, layer),
-                lattice(column + 1, row, cells, layer),
-            );
-            a + (b - a) * u
-        };
-        let (top, bottom) = (along(row), along(row + 1));
-        top + (bottom - top) * v
-    };
     let mut bytes = Vec::with_capacity((NOISE_PX * NOISE_PX * 4) as usize);
     for y in 0..NOISE_PX {
         for x in 0..NOISE_PX {

@@ -179,8 +179,15 @@ const STILL: [(&str, &[u8]); super::still::STILL_MODELS] = [
         include_bytes!("../../../models/rock_round.glb"),
     ),
     ("rock_flat", include_bytes!("../../../models/rock_flat.glb")),
+    (
+        "rock_split",
+        include_bytes!("../../../models/rock_split.glb"),
+    ),
+    (
+        "rock_sharp",
+        include_bytes!("../../../models/rock_sharp.glb"),
+    ),
     ("log", include_bytes!("../../../models/log.glb")),
-    ("slab", include_bytes!("../../../models/slab.glb")),
     (
         "coral_finger",
         include_bytes!("../../../models/coral_finger.glb"),
@@ -190,6 +197,7 @@ const STILL: [(&str, &[u8]); super::still::STILL_MODELS] = [
         include_bytes!("../../../models/coral_brain.glb"),
     ),
     ("weed", include_bytes!("../../../models/weed.glb")),
+    ("lily", include_bytes!("../../../models/lily.glb")),
     ("fall", include_bytes!("../../../models/fall.glb")),
 ];
 

@@ -1,0 +1,142 @@
+//! Where things stand on the ground: the sand that lies against them, what light they keep from it, and the rims of
+//! terraces. Painted into the ground once.
+//!
+//! In: stones, plants, the scenery. Out: ellipses and outlines on the ground's picture, as the shader reads them.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Affine3A, Vec2, Vec3};
+
+use super::frame::Scenery;
+use super::rock::{Form, RockShape};
+
+/// Most ellipses: each costs every pixel of the ground, once.
+const MOST: usize = 160;
+/// How much of its ellipse a stone's skin fills.
+const SKIN: f32 = 0.8;
+/// A root's half width, as a share of its plant's height.
+const ROOT: f32 = 0.10;
+
+/// An ellipse in which a thing meets the ground; twin of `Foot` in `shaders/ground.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Foot {
+    /// Middle, on the ground's picture.
+    pub place: [f32; 2],
+    /// Half extents; of one that is empty 0.
+    pub half_m: [f32; 2],
+    /// Direction of the first of them.
+    pub axis: [f32; 2],
+    /// How far sand and shadow reach beyond.
+    pub reach_m: f32,
+    /// 0 for stone, 1 for roots.
+    pub is_root: f32,
+}
+
+/// Where stones and trunks cut the ground, and where roots are in it.
+pub fn feet(rocks: &[RockShape], grown: &[Affine3A], scenery: &Scenery) -> Vec<Foot> {
+    let stands = |rock: &&RockShape| matches!(rock.form, Form::Ball | Form::Log);
+    let stones = rocks
+        .iter()
+        .filter(stands)
+        .filter_map(|rock| foot(rock, scenery));
+    let root = |plant: &Affine3A| {
+        let (over, place) = scenery.over_ground(plant.translation.into());
+        let half_m = ROOT * plant.matrix3.y_axis.length();
+        (over.abs() < 0.05).then(|| Foot {
+            place: place.to_array(),
+            half_m: [half_m; 2],
+            axis: [1.0, 0.0],
+            reach_m: half_m,
+            is_root: 1.0,
+        })
+    };
+    stones
+        .chain(grown.iter().filter_map(root))
+        .take(MOST)
+        .collect()
+}
+
+/// The ellipse in which a stone cuts the ground; `None` where it does not reach down to it.
+fn foot(rock: &RockShape, scenery: &Scenery) -> Option<Foot> {
+    let [second, up] = scenery.ground_axes();
+    let (over, place) = scenery.over_ground(rock.center_m);
+    let share = over / rock.half_towards_m(up);
+    let cut = (1.0 - share.max(0.0) * share).max(0.0).sqrt();
+    if cut < 0.15 || share < -1.0 {
+        return None;
+    }
+    let on_ground = |axis: Vec3| Vec2::new(axis.x, axis.dot(second));
+    let long = rock.half_axes_m.x_axis;
+    let axis = on_ground(long).normalize_or(Vec2::X);
+    let skin = if rock.form == Form::Ball { SKIN } else { 1.0 };
+    let half = [axis, axis.perp()]
+        .map(|axis| skin * cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y));
+    Some(Foot {
+        place: place.to_array(),
+        half_m: half,
+        axis: axis.to_array(),
+        reach_m: (0.45 * half[0].min(half[1])).clamp(0.02, 0.14),
+        is_root: 0.0,
+    })
+}
+
+/// Terraces' grounds as the shader reads them: how many there are; then for each its corners' number and how high it
+/// lies (0 the lowest, 1 the highest); then those corners on the ground's picture.
+pub fn levels(scenery: &Scenery) -> Vec<[f32; 4]> {
+    let levels = scenery.levels();
+    let depths = || levels.iter().map(|level| level.depth_m);
+    let (least, most) = (
+        depths().fold(f32::MAX, f32::min),
+        depths().fold(f32::MIN, f32::max),
+    );
+    let mut list = vec![[levels.len() as f32, 0.0, 0.0, 0.0]];
+    for level in levels {
+        let high = (most - level.depth_m) / (most - least).max(1e-3);
+        list.push([level.outline.len() as f32, high, 0.0, 0.0]);
+        let corners = level.outline.iter().map(|&corner| corner * level.scale);
+        list.extend(corners.map(|corner| [corner.x, corner.y, 0.0, 0.0]));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Solid, Surface, SurfaceKind};
+    use crate::render::SceneLook;
+    use glam::Mat3;
+
+    #[test]
+    fn a_stone_stands_where_it_cuts_the_ground_and_one_that_hangs_does_not() {
+        let surface = Surface::default();
+        let scenery = Scenery::new(&SceneLook::default(), &surface, [640, 480], 1.2);
+        let ball = |y: f32| RockShape {
+            form: Form::Ball,
+            center_m: Vec3::new(0.5, y, -0.3),
+            half_axes_m: Mat3::from_diagonal(Vec3::splat(0.5)),
+        };
+        // 0.3 m over the ground a ball of 0.5 m cuts it in a circle of 0.4 m, most of which a stone fills.
+        let [foot] = feet(&[ball(-0.9)], &[], &scenery)[..] else {
+            panic!("one foot")
+        };
+        assert_eq!(foot.place, [0.5, -0.3]);
+        assert!(
+            (Vec2::from(foot.half_m) - 0.4 * SKIN).length() < 1e-3,
+            "{foot:?}"
+        );
+        assert_eq!(feet(&[ball(-0.6)], &[], &scenery), []);
+        let trunk = Solid::Capsule {
+            from_m: Vec3::new(-0.5, -1.15, 0.0),
+            to_m: Vec3::new(0.5, -1.15, 0.0),
+            radius_m: 0.1,
+        };
+        let [foot] = feet(
+            &RockShape::all_of(&trunk, SurfaceKind::Floor),
+            &[],
+            &scenery,
+        )[..] else {
+            panic!("one foot")
+        };
+        assert!(foot.half_m[0] > 0.4 && foot.half_m[1] < 0.1, "{foot:?}");
+    }
+}

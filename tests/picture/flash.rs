@@ -1,0 +1,86 @@
+//! What is shown cannot flash.
+
+use shoal::render::{Edges, Renderer};
+
+use crate::{cells, stage};
+
+/// Tries to flash the floor, from the fastest rate to one that is just forbidden, and counts what comes out with the
+/// strict definition: opposing changes of a tenth over more than a quarter of the picture within any second.
+#[test]
+fn the_floor_cannot_be_made_to_flash() {
+    let Some(gpu) = stage::gpu() else { return };
+    let (width, height) = (160, 90);
+    let mut renderer = Renderer::new(gpu, stage::setup([width, height], Edges::Hard)).unwrap();
+    for period in [1u64, 3, 8] {
+        let mut history: Vec<Vec<f64>> = Vec::new();
+        let mut rgba = Vec::new();
+        let start = 1000 * period;
+        for frame in 0..120 {
+            let snapshot = stage::snapshot(start + frame, 0, false);
+            let is_bright = frame / period % 2 == 0;
+            renderer.set_exposure(if is_bright { 3.0 } else { 0.1 });
+            renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+            renderer.read(0, &mut rgba).unwrap();
+            history.push(cells(&rgba, width as usize));
+        }
+        let worst = (0..history.len() - 60)
+            .map(|from| changes_over_a_quarter(&history[from..from + 60]))
+            .max()
+            .unwrap();
+        println!(
+            "a swing every {period} frames: {worst} changes a second (3 are allowed), slowed {} times",
+            renderer.dimmed()
+        );
+        assert!(worst <= 3);
+    }
+    assert!(renderer.dimmed() > 0);
+}
+
+/// A designer who saves a bright and a dark look in turn renews the picture each time; that must not flash either.
+#[test]
+fn renewing_the_picture_cannot_make_the_floor_flash() {
+    let (width, height) = (160, 90);
+    let (mut seen, mut rgba, mut history) = (Vec::new(), Vec::new(), Vec::new());
+    for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut setup = stage::setup([width, height], Edges::Hard);
+        setup.look.exposure = Some(exposure);
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        renderer.resume(&seen);
+        for frame in 0..10 {
+            let snapshot = stage::snapshot(1000 + 10 * save as u64 + frame, 0, false);
+            renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+            renderer.read(0, &mut rgba).unwrap();
+            history.push(cells(&rgba, width as usize));
+        }
+        seen = renderer.seen().cloned().collect();
+    }
+    let changes = changes_over_a_quarter(&history);
+    assert!(changes <= 3, "{changes} changes a second");
+    assert!(seen[0].limiter.dimmed() > 0);
+}
+
+/// The number of opposing changes that at least a quarter of the cells made.
+fn changes_over_a_quarter(history: &[Vec<f64>]) -> usize {
+    let mut counts: Vec<usize> = (0..history[0].len())
+        .map(|cell| {
+            let (mut extreme, mut direction, mut count) = (history[0][cell], 0.0, 0);
+            for picture in history {
+                let value = picture[cell];
+                if (value - extreme).abs() >= 0.1
+                    && value.min(extreme) < 0.8
+                    && (value - extreme).signum() != direction
+                {
+                    direction = (value - extreme).signum();
+                    count += 1;
+                    extreme = value;
+                } else if (value - extreme) * direction > 0.0 {
+                    extreme = value;
+                }
+            }
+            count
+        })
+        .collect();
+    counts.sort_unstable();
+    counts[counts.len() * 3 / 4]
+}

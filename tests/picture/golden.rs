@@ -1,0 +1,161 @@
+//! Frames look as they did when somebody looked at them and found them good.
+
+use shoal::geometry::SurfaceKind;
+use shoal::render::projector::{Corner, Corners, Mask};
+use shoal::render::{Edges, Pattern, Renderer, Setup};
+use shoal::world::Snapshot;
+use shoal::world::annotation::{Annotation, Layer, Shape};
+
+use crate::stage;
+
+/// Compares with the picture that was looked at and found good; writes both and their difference when they differ.
+fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
+    let (width, height) = size;
+    let made = image::RgbaImage::from_raw(width, height, rgba).unwrap();
+    let path = format!("tests/golden/{name}.png");
+    if std::env::var_os("SHOAL_GOLDEN").is_some() {
+        image::DynamicImage::from(made.clone())
+            .into_rgb8()
+            .save(&path)
+            .unwrap();
+    }
+    let golden = image::open(&path).unwrap().into_rgba8();
+    assert_eq!(golden.dimensions(), made.dimensions());
+    let apart = |a: &image::Rgba<u8>, b: &image::Rgba<u8>| {
+        (0..3).map(|i| a[i].abs_diff(b[i])).max().unwrap()
+    };
+    let pairs = || golden.pixels().zip(made.pixels());
+    let mean =
+        pairs().map(|(a, b)| f64::from(apart(a, b))).sum::<f64>() / f64::from(width * height);
+    let far = pairs().filter(|(a, b)| apart(a, b) > 32).count() as f64 / f64::from(width * height);
+    if mean > 2.0 || far > 0.01 {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden");
+        std::fs::create_dir_all(&folder).unwrap();
+        golden
+            .save(folder.join(format!("{name}-expected.png")))
+            .unwrap();
+        made.save(folder.join(format!("{name}-made.png"))).unwrap();
+        let difference = image::RgbaImage::from_fn(width, height, |x, y| {
+            let d = apart(golden.get_pixel(x, y), made.get_pixel(x, y)).saturating_mul(4);
+            image::Rgba([d, d, d, 255])
+        });
+        difference
+            .save(folder.join(format!("{name}-difference.png")))
+            .unwrap();
+        panic!(
+            "{name}: mean difference {mean:.2} of 255, {:.2} % far off; see {} (SHOAL_GOLDEN=1 accepts the new picture)",
+            far * 100.0,
+            folder.display()
+        );
+    }
+}
+
+/// Half a second of the made-up pool, and its last picture.
+fn golden(name: &str, change: impl Fn(&mut Setup)) {
+    let Some(gpu) = stage::gpu() else { return };
+    let size = (480, 270);
+    let mut setup = stage::setup([size.0, size.1], Edges::Hard);
+    change(&mut setup);
+    let mut renderer = Renderer::new(gpu, setup).unwrap();
+    let mut rgba = Vec::new();
+    for tick in (60..90).step_by(2) {
+        let mut pair = [tick, tick + 2].map(|tick| stage::snapshot(tick, 60, true));
+        pair[1].marks = marks(&pair[1]);
+        renderer.draw(&pair[0], &pair[1], 1.0).unwrap();
+    }
+    renderer.read(0, &mut rgba).unwrap();
+    compare(name, size, rgba);
+}
+
+/// What the first fish would say, for overlays.
+fn marks(snapshot: &Snapshot) -> Vec<Annotation> {
+    let shark = &snapshot.agents[0];
+    let word = Annotation {
+        layer: Layer::Mind,
+        shape: Shape::Point(shark.position_m),
+        text: "hunt: hunt_prey".to_owned(),
+    };
+    let force = Annotation {
+        layer: Layer::Force,
+        shape: Shape::Arrow {
+            from_m: shark.position_m,
+            to_m: shark.position_m + shark.forward,
+        },
+        text: "seek".to_owned(),
+    };
+    vec![word, force]
+}
+
+#[test]
+fn a_floor_looks_as_it_did() {
+    golden("floor", |setup| setup.wish.shadows = true);
+}
+
+#[test]
+fn a_wall_looks_as_it_did() {
+    golden("wall", |setup| setup.surface.kind = SurfaceKind::Wall);
+}
+
+#[test]
+fn a_ceiling_looks_as_it_did() {
+    golden("ceiling", |setup| setup.surface.kind = SurfaceKind::Ceiling);
+}
+
+#[test]
+fn overlays_look_as_they_did() {
+    golden("vectors", |setup| setup.wish.vectors = true);
+    let patterns = [
+        ("corners", Pattern::Corners),
+        ("grid", Pattern::Grid),
+        (
+            "targets",
+            Pattern::Targets {
+                columns: 4,
+                rows: 3,
+            },
+        ),
+        ("zones", Pattern::Blend),
+        ("rulers", Pattern::Rulers),
+    ];
+    for (name, pattern) in patterns {
+        golden(name, |setup| setup.wish.pattern = Some(pattern));
+    }
+}
+
+/// Crop, keystone, a net that bulges, soft edges, a mask, colors and gamma.
+pub(crate) fn warped(setup: &mut Setup) {
+    let output = &mut setup.outputs[0];
+    let corner = |x, y| Corner { x, y };
+    output.crop.right = 0.6;
+    output.corners = Corners {
+        top_left: corner(0.08, 0.05),
+        top_right: corner(0.95, 0.0),
+        bottom_right: corner(1.0, 0.96),
+        bottom_left: corner(0.02, 1.0),
+    };
+    (output.mesh.columns, output.mesh.rows) = (3, 3);
+    output.mesh.points = (0..9)
+        .map(|i| corner(f64::from(i % 3) / 2.0, f64::from(i / 3) / 2.0))
+        .collect();
+    output.mesh.points[4] = corner(0.56, 0.44);
+}
+
+#[test]
+fn a_warped_and_blended_projector_looks_as_it_did() {
+    golden("warp", warped);
+    golden("blend", |setup| {
+        warped(setup);
+        let output = &mut setup.outputs[0];
+        (
+            output.blend.right,
+            output.blend.gamma,
+            output.blend.black_lift,
+        ) = (0.3, 1.8, 0.01);
+        (output.gain.blue, output.gamma) = (0.8, 1.2);
+        output.masks.push(Mask {
+            corners: [(0.3, 0.6), (0.5, 0.65), (0.45, 0.9), (0.4, 0.75)]
+                .map(|(x, y)| Corner { x, y })
+                .to_vec(),
+        });
+    });
+}

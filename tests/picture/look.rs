@@ -1,0 +1,225 @@
+//! How bright pictures are, at every hour and as coarsely as they may be drawn; and a tool for looking at them.
+
+use shoal::geometry::SurfaceKind;
+use shoal::render::{Edges, Light, Quality, Renderer};
+use shoal::world::Snapshot;
+
+use crate::{cells, linear, stage};
+
+/// Scenes of the night and of light figures: dark by intent, but not below what a projector's gray swallows.
+const DARK: [&str; 2] = ["molecules", "plankton"];
+
+/// Projectors have no black: mid-tones carry the picture.
+#[test]
+fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
+    let scenes = std::fs::read_dir("config/scenes").unwrap();
+    let mut names: Vec<String> = scenes
+        .map(|file| {
+            file.unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    let mut wrong = Vec::new();
+    for name in names {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut site = shoal::site::load(None, Some(&name)).unwrap();
+        if name == "aquarium" {
+            (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
+        }
+        let aspect = site.file.surface.height_m / site.file.surface.width_m;
+        let mut setup = shoal::app::picture(site, (320, (320.0 * aspect) as u32));
+        setup.edges = Some(Edges::Hard);
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        let calm = Snapshot::default();
+        renderer.draw(&calm, &calm, 1.0).unwrap();
+        let mut rgba = Vec::new();
+        renderer.read(0, &mut rgba).unwrap();
+        let weigh =
+            |p: &[u8]| 0.2126 * linear(p[0]) + 0.7152 * linear(p[1]) + 0.0722 * linear(p[2]);
+        let mut light: Vec<f64> = rgba.chunks_exact(4).map(weigh).collect();
+        light.sort_by(f64::total_cmp);
+        let mean = light.iter().sum::<f64>() / light.len() as f64;
+        let deepest = light[light.len() / 1000];
+        println!("{name}: mean {mean:.3}, deepest {deepest:.4}");
+        let wanted = if DARK.contains(&name.as_str()) {
+            0.05..0.25
+        } else {
+            0.25..0.45
+        };
+        if !wanted.contains(&mean) || deepest < 0.02 {
+            wrong.push(format!(
+                "{name}: mean luminance {mean:.3}, deepest shadow {deepest:.4}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Specks turn their front to the eye; they once turned away and were all left out.
+#[test]
+fn glowing_specks_are_seen() {
+    let mut bright = [0, 0];
+    for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut setup = stage::setup([640, 360], Edges::Hard);
+        (setup.look.light, setup.look.dust) = (Light::Night, dust);
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        let mut rgba = Vec::new();
+        let calm = Snapshot::default();
+        renderer.draw(&calm, &calm, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+        *bright = rgba.chunks_exact(4).filter(|rgb| rgb[1] > 140).count();
+    }
+    assert!(bright[1] > bright[0] + 300, "{bright:?}");
+}
+
+/// Both ways to smooth edges show the same pool, with fewer stairs than none.
+#[test]
+fn edges_are_smooth_either_way() {
+    let snapshot = stage::snapshot(100, 60, false);
+    let mut pictures = Vec::new();
+    for edges in [Edges::Hard, Edges::Softened, Edges::Sampled] {
+        let Some(gpu) = stage::gpu() else { return };
+        let mut renderer = Renderer::new(gpu, stage::setup([480, 270], edges)).unwrap();
+        let mut rgba = Vec::new();
+        renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+        pictures.push(rgba);
+    }
+    let [hard, soft, sampled] = &pictures[..] else {
+        panic!("three pictures")
+    };
+    // Steps between neighbors that are as large as a body's edge.
+    let stairs = |rgba: &[u8]| {
+        let greens: Vec<u8> = rgba.chunks_exact(4).map(|p| p[1]).collect();
+        greens
+            .windows(2)
+            .filter(|pair| pair[0].abs_diff(pair[1]) > 60)
+            .count()
+    };
+    let counts = [hard, soft, sampled].map(|rgba| stairs(rgba));
+    println!("stairs: hard, softened, sampled {counts:?}");
+    assert!(
+        10 * counts[1] < 9 * counts[0] && 10 * counts[2] < 9 * counts[0],
+        "{counts:?}"
+    );
+    let apart = |a: &[u8], b: &[u8]| {
+        let (a, b) = (cells(a, 480), cells(b, 480));
+        a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>() / a.len() as f64
+    };
+    assert!(apart(soft, sampled) < 0.006, "{}", apart(soft, sampled));
+}
+
+/// Coarser pictures show the same pool.
+#[test]
+fn a_coarser_picture_shows_the_same() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], Edges::Hard)).unwrap();
+    let snapshot = stage::snapshot(100, 30, false);
+    let mut means = Vec::new();
+    for (scale, is_plain) in [(1.0, false), (0.65, false), (0.5, true)] {
+        renderer.set_quality(Quality { scale, is_plain });
+        renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        let mut rgba = Vec::new();
+        renderer.read(0, &mut rgba).unwrap();
+        means.push(cells(&rgba, 640));
+    }
+    for coarse in &means[1..] {
+        let apart = coarse.iter().zip(&means[0]).map(|(a, b)| (a - b).abs());
+        let far = apart.clone().fold(0.0, f64::max);
+        let mean = apart.sum::<f64>() / coarse.len() as f64;
+        assert!(mean < 0.012 && far < 0.1, "mean {mean}, most {far}");
+        assert_ne!(coarse, &means[0]);
+    }
+}
+
+/// Not a test of anything: writes what a look needs. `SHOAL_LOOK=/tmp/look cargo test --test picture look`.
+#[test]
+fn look() {
+    let Ok(folder) = std::env::var("SHOAL_LOOK") else {
+        return;
+    };
+    let Some(gpu) = stage::gpu() else { return };
+    let number = |name: &str, or: u32| {
+        std::env::var(name)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(or)
+    };
+    let size = [number("LOOK_W", 1280), number("LOOK_H", 720)];
+    let edges = [Edges::Hard, Edges::Softened, Edges::Sampled][number("LOOK_EDGES", 1) as usize];
+    let mut setup = stage::setup(size, edges);
+    setup.surface.kind = [SurfaceKind::Floor, SurfaceKind::Wall, SurfaceKind::Ceiling]
+        [number("LOOK_KIND", 0) as usize];
+    let mut renderer = Renderer::new(gpu, setup).unwrap();
+    let visitors = number("LOOK_VISITORS", 0) > 0;
+    std::fs::create_dir_all(&folder).unwrap();
+    let (from, until, every) = (
+        number("LOOK_FROM", 100),
+        number("LOOK_UNTIL", 130),
+        number("LOOK_EVERY", 30),
+    );
+    let mut rgba = Vec::new();
+    let mut costs = Vec::new();
+    for tick in (0..until).step_by(2).filter(|t| t + 60 > from) {
+        let (a, b) = (
+            stage::snapshot(u64::from(tick), number("LOOK_FISH", 60), visitors),
+            stage::snapshot(u64::from(tick) + 2, number("LOOK_FISH", 60), visitors),
+        );
+        let begun = cpu_time::ProcessTime::now();
+        renderer.draw(&a, &b, 1.0).unwrap();
+        renderer.gpu().wait().unwrap();
+        costs.push(begun.elapsed());
+        if tick >= from && (tick - from) % every == 0 {
+            renderer.read(0, &mut rgba).unwrap();
+            let luminance: f64 = rgba
+                .chunks_exact(4)
+                .map(|p| 0.2126 * linear(p[0]) + 0.7152 * linear(p[1]) + 0.0722 * linear(p[2]))
+                .sum::<f64>()
+                / f64::from(size[0] * size[1]);
+            let mean: f64 = rgba
+                .chunks_exact(4)
+                .map(|p| {
+                    (0.2126 * f64::from(p[0]) + 0.7152 * f64::from(p[1]) + 0.0722 * f64::from(p[2]))
+                        / 255.0
+                })
+                .sum::<f64>()
+                / f64::from(size[0] * size[1]);
+            println!("tick {tick}: mean luminance {luminance:.3} linear, {mean:.3} as encoded");
+            let picture = image::RgbaImage::from_raw(size[0], size[1], rgba.clone()).unwrap();
+            picture.save(format!("{folder}/{tick:05}.png")).unwrap();
+            for (n, (x, y)) in [(180, 150), (640, 330), (940, 60)].into_iter().enumerate() {
+                let (w, h) = (size[0] / 4, size[1] / 4);
+                let part = image::imageops::crop_imm(
+                    &picture,
+                    x * size[0] / 1280,
+                    y * size[1] / 720,
+                    w,
+                    h,
+                )
+                .to_image();
+                image::imageops::resize(
+                    &part,
+                    w * 3,
+                    h * 3,
+                    image::imageops::FilterType::CatmullRom,
+                )
+                .save(format!("{folder}/part{n}.png"))
+                .unwrap();
+            }
+        }
+    }
+    costs.sort();
+    println!(
+        "{} fish, {}x{}: CPU ms median {:.2}",
+        number("LOOK_FISH", 60),
+        size[0],
+        size[1],
+        costs[costs.len() / 2].as_secs_f64() * 1e3
+    );
+}

@@ -1,0 +1,38 @@
+//! The picture: shaders are valid and agree with Rust, things land on their pixels, frames look as they did.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "what a test does not expect ends it, loudly"
+)]
+
+mod flash;
+mod golden;
+mod look;
+mod places;
+mod shaders;
+#[path = "../stage/mod.rs"]
+mod stage;
+
+/// Light of a byte of the picture, as a share of white.
+fn linear(byte: u8) -> f64 {
+    let v = f64::from(byte) / 255.0;
+    if v <= 0.04045 {
+        v / 12.92
+    } else {
+        ((v + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// Mean luminance of cells of 10 × 10 pixels.
+pub(crate) fn cells(rgba: &[u8], width: usize) -> Vec<f64> {
+    let columns = width / 10;
+    let rows = rgba.len() / 4 / width / 10;
+    let mut sums = vec![0.0; columns * rows];
+    for (i, p) in rgba.chunks_exact(4).enumerate() {
+        let at = i / width / 10 * columns + i % width / 10;
+        sums[at] += (0.2126 * linear(p[0]) + 0.7152 * linear(p[1]) + 0.0722 * linear(p[2])) / 100.0;
+    }
+    sums
+}
