@@ -96,7 +96,7 @@ impl Stage {
             luma: Luma::Eight(self.picture(shown)),
         };
         self.frames += 1;
-        self.calibrating.observe(&frame);
+        self.calibrating.observe(&frame, None);
     }
 
     fn picture(&self, shown: Option<FloorStripes>) -> Vec<u8> {

@@ -21,7 +21,7 @@ use shoal::app::live::calibrating::{Calibrating, WAITING_MAX, Wish};
 use shoal::calibration::{Calibration, CalibrationParams};
 use shoal::control::{CalibrationStatus, CalibrationStep, MarkerPoint, PoleShadow, TouchMark};
 use shoal::geometry::Surface;
-use shoal::vision::VisionParams;
+use shoal::vision::{FloorView, Vision, VisionParams};
 
 /// The part of the vision stage that calibrates, with a room in front of its camera.
 struct Stage {
@@ -68,7 +68,7 @@ impl Stage {
         for _ in 0..(secs * self.room.fps).ceil() as usize {
             let frame = self.room.frame();
             self.is_other |= self.calibrating.obey();
-            self.calibrating.observe(&frame);
+            self.calibrating.observe(&frame, None);
         }
     }
 
@@ -415,6 +415,46 @@ fn a_camera_that_moved_is_an_alarm_and_visitors_are_none() {
     stage.watch(16.0);
     let back = stage.status().drift.expect("the floor is in view");
     assert!(!back.is_alarm, "{back:?}");
+}
+
+#[test]
+fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
+    let (stage, calibration) = calibrated(wide());
+    let unmarked = Calibration {
+        marks: Vec::new(),
+        ..calibration
+    };
+    let (width, height) = stage.room.size_px;
+    let view = FloorView {
+        map: unmarked
+            .floor_from_camera(width, height)
+            .expect("it was made with these pictures"),
+        lamp_m: None,
+        camera_m: None,
+        surface: Surface::default(),
+    };
+    let mut vision = Vision::new(&VisionParams::default(), view);
+    let mut stage = Stage::new(stage.room, Some(unmarked));
+    stage.room.fps = 4.0;
+    // Somebody walks through while the floor is learned.
+    let mut watch = |frames: u32| {
+        for number in 0..frames {
+            let x_m = 0.1 * f64::from(number) - 2.0;
+            stage.room.things = vec![Thing::person(DVec2::new(x_m, 0.3))];
+            let frame = stage.room.frame();
+            vision.observe(&frame);
+            stage.calibrating.observe(&frame, Some(&vision));
+        }
+        stage.room.bump_px = (3, 1);
+        stage.status().drift.expect("the floor is in view")
+    };
+    let still = watch(24);
+    let moved = watch(36);
+    assert!(!still.is_alarm && still.shift_m < 0.01, "{still:?}");
+    assert!(
+        moved.is_alarm && (moved.shift_px - 10_f64.sqrt()).abs() < 0.25,
+        "{moved:?}"
+    );
 }
 
 /// `shoal run --headless` with a drawn room behind its camera's pipe, told what to do through another.
