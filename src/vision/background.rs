@@ -5,6 +5,7 @@
 
 use super::VisionParams;
 use super::bits::BitMask;
+use super::dim::DimFloor;
 
 /// Levels from here up may be cut off by the camera.
 const SATURATED: u8 = 250;
@@ -39,6 +40,7 @@ pub(super) struct Background {
     limit: Vec<u16>,
     /// Visits in a row in which the pixel was brighter.
     brighter: Vec<u8>,
+    dim: DimFloor,
     /// Pixels whose place on the floor is known.
     usable: BitMask,
     usable_count: u32,
@@ -63,6 +65,7 @@ impl Background {
             spread: vec![FIRST_SPREAD; width * height],
             limit: vec![0; width * height],
             brighter: vec![0; width * height],
+            dim: DimFloor::new(width, height),
             usable_count: usable.count(),
             usable,
             histogram: vec![0; GAIN_BINS],
@@ -137,18 +140,39 @@ impl Background {
         shadow: &mut BitMask,
     ) {
         if self.level.is_empty() {
-            self.level.extend(levels.iter().map(|&v| f32::from(v)));
-            for index in 0..levels.len() {
-                self.set_limit(index, params);
-            }
+            self.begin(levels, params);
         }
         self.measure_gain(levels, occupied, params);
+        self.dim.smooth(levels);
         let gain = fixed_gain(self.gain);
-        let rows = levels
-            .chunks_exact(self.width)
-            .zip(self.limit.chunks_exact(self.width));
-        for (y, (levels, limits)) in rows.enumerate() {
-            mark_darker(shadow.row_mut(y), levels, limits, gain);
+        for (y, limits) in self.limit.chunks_exact(self.width).enumerate() {
+            let blocks = limits.chunks(64).enumerate().zip(shadow.row_mut(y));
+            for ((word, limits), to) in blocks {
+                *to = darker_of(self.dim.block(levels, y, word), limits, gain);
+            }
+        }
+    }
+
+    /// Takes the first frame for the floor.
+    fn begin(&mut self, levels: &[u8], params: &VisionParams) {
+        self.level.extend(levels.iter().map(|&v| f32::from(v)));
+        for (y, row) in self.level.chunks_exact(self.width).enumerate() {
+            for (word, floor) in row.chunks(64).enumerate() {
+                self.dim.learn((y, word), floor, params.dark_level);
+            }
+        }
+        self.dim.smooth(levels);
+        for (y, row) in self.level.chunks_exact_mut(self.width).enumerate() {
+            for (word, floor) in row.chunks_mut(64).enumerate() {
+                let seen = self.dim.block(levels, y, word);
+                floor
+                    .iter_mut()
+                    .zip(seen)
+                    .for_each(|(to, &seen)| *to = f32::from(seen));
+            }
+        }
+        for index in 0..levels.len() {
+            self.set_limit(index, params);
         }
     }
 
@@ -213,20 +237,21 @@ impl Background {
             learning,
         };
         let per_gain = 1.0 / self.gain;
-        for (y, row) in levels
-            .chunks_exact(self.width)
-            .enumerate()
-            .skip(first)
-            .step_by(apart)
-        {
+        let mut seen = [0; 64];
+        let height = levels.len() / self.width.max(1);
+        for y in (first..height).step_by(apart) {
             for (word, occupied) in occupied.row(y).iter().enumerate() {
                 let free = self.usable.row(y)[word] & !occupied;
                 let start = y * self.width + 64 * word;
-                let levels = &row[64 * word..];
+                let block = self.dim.block(levels, y, word);
+                let levels = &mut seen[..block.len()];
+                levels.copy_from_slice(block);
+                let floor = &self.level[start..start + levels.len()];
+                self.dim.learn((y, word), floor, params.dark_level);
                 if free == u64::MAX && self.follow_block(start, levels, per_gain, &rates, params) {
                     continue;
                 }
-                for (x, &level) in levels.iter().take(64).enumerate() {
+                for (x, &level) in levels.iter().enumerate() {
                     if free >> x & 1 == 1 {
                         self.learn_pixel(start + x, f32::from(level) * per_gain, &rates);
                         self.set_limit(start + x, params);
@@ -359,21 +384,16 @@ fn fixed_gain(gain: f32) -> u16 {
     (gain * 16384.0) as u16
 }
 
-/// Marks the pixels of a row that are darker than their limits times the gain.
-fn mark_darker(words: &mut [u64], levels: &[u8], limits: &[u16], gain: u16) {
-    let (level_blocks, level_rest) = levels.as_chunks::<64>();
-    let (limit_blocks, limit_rest) = limits.as_chunks::<64>();
-    let blocks = level_blocks.iter().zip(limit_blocks);
-    for (word, (levels, limits)) in words.iter_mut().zip(blocks) {
-        *word = darker(levels, limits, gain);
+/// The pixels of a block that are darker than their limits times the gain; at a row's end a block may be short.
+fn darker_of(levels: &[u8], limits: &[u16], gain: u16) -> u64 {
+    if let (Some(levels), Some(limits)) = (levels.first_chunk(), limits.first_chunk()) {
+        return darker(levels, limits, gain);
     }
-    if let Some(last) = words.get_mut(level_blocks.len()) {
-        // Nothing is darker than a limit of 0.
-        let (mut levels, mut limits) = ([0; 64], [0; 64]);
-        levels[..level_rest.len()].copy_from_slice(level_rest);
-        limits[..limit_rest.len()].copy_from_slice(limit_rest);
-        *last = darker(&levels, &limits, gain);
-    }
+    // Nothing is darker than a limit of 0.
+    let (mut some_levels, mut some_limits) = ([0; 64], [0; 64]);
+    some_levels[..levels.len()].copy_from_slice(levels);
+    some_limits[..limits.len()].copy_from_slice(limits);
+    darker(&some_levels, &some_limits, gain)
 }
 
 /// The pixels of a block that are darker, the first in the lowest bit. Whole numbers only, so that many pixels are
@@ -438,6 +458,37 @@ mod tests {
         }
         for level in [90, 160, 60, 120] {
             assert_eq!(floor.show(&lit(level)), 0, "{level}");
+        }
+    }
+
+    #[test]
+    fn a_shadow_on_dim_floor_is_told_through_the_noise() {
+        let mut floor = Floor::new();
+        let mut state = 7_u64;
+        let mut noisy = |is_covered: bool| -> Vec<u8> {
+            let mut noise = || {
+                let sum: f32 = (0..4)
+                    .map(|_| {
+                        state = state
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1);
+                        (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+                    })
+                    .sum();
+                // Four uniform numbers have a spread of 0.577.
+                sum / 0.577 * 2.5
+            };
+            (0..SIZE * SIZE)
+                .map(|i| if is_covered && i < 400 { 5.0 } else { 18.0 } + noise())
+                .map(|level: f32| level.round().clamp(0.0, 255.0) as u8)
+                .collect()
+        };
+        for _ in 0..200 {
+            assert_eq!(floor.show(&noisy(false)), 0);
+        }
+        for _ in 0..100 {
+            let count = floor.show(&noisy(true));
+            assert!((360..=440).contains(&count), "{count} of 400");
         }
     }
 
