@@ -6,6 +6,8 @@
 
 /// Pixels in a block: those of a mask's word.
 const BLOCK: usize = 64;
+/// And one more on either side, filled up to whole vectors.
+const PADDED: usize = BLOCK + 8;
 /// Floor below this many times the level at which shadows can be told at all is dim. A camera's noise of some 3 levels is
 /// then about a third of what a shadow takes away, see `noise_factor` and `shadow_ratio`.
 const DIM_FACTOR: f32 = 3.0;
@@ -36,13 +38,14 @@ impl DimFloor {
     pub(super) fn learn(&mut self, (y, word): (usize, usize), floor: &[f32], dark_level: f32) {
         let is_dim = &mut self.is_dim[y * self.width.div_ceil(BLOCK) + word];
         let stays = if *is_dim { STAYS_FACTOR } else { 1.0 };
-        let (mut least, mut most) = (f32::INFINITY, 0.0);
+        let dim_level = stays * DIM_FACTOR * dark_level;
+        let (mut has_dim, mut has_lit) = (0, 0);
         for &level in floor {
-            least = if level < least { level } else { least };
-            most = if level > most { level } else { most };
+            has_dim |= u32::from(level < dim_level);
+            has_lit |= u32::from(level >= dark_level);
         }
         // Where it is too dark to tell shadows at all there is nothing to be gained.
-        *is_dim = least < stays * DIM_FACTOR * dark_level && most >= dark_level;
+        *is_dim = has_dim != 0 && has_lit != 0;
     }
 
     /// Smooths the dim blocks of a frame.
@@ -57,7 +60,7 @@ impl DimFloor {
                 let start = BLOCK * word;
                 let is_left_dim = word > 0 && is_dim(y, word - 1);
                 let is_right_dim = word + 1 < words && is_dim(y, word + 1);
-                let mut around = [[0; BLOCK + 2]; 3];
+                let mut around = [[0; PADDED]; 3];
                 for (padded, row) in around.iter_mut().zip(rows) {
                     let row = &levels[row * width..(row + 1) * width];
                     let end = (start + BLOCK).min(width);
@@ -89,9 +92,9 @@ impl DimFloor {
 
 /// Means over 3 × 3 pixels of three rows, each with a pixel more to the left and right. Whole numbers of 16 bits, so that
 /// many pixels are taken by one instruction.
-fn means(rows: &[[u8; BLOCK + 2]; 3]) -> [u8; BLOCK] {
-    let mut sums = [0_u16; BLOCK + 2];
-    for i in 0..BLOCK + 2 {
+fn means(rows: &[[u8; PADDED]; 3]) -> [u8; BLOCK] {
+    let mut sums = [0_u16; PADDED];
+    for i in 0..PADDED {
         sums[i] = u16::from(rows[0][i]) + u16::from(rows[1][i]) + u16::from(rows[2][i]);
     }
     let mut means = [0; BLOCK];
