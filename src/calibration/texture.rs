@@ -16,8 +16,9 @@ use crate::geometry::FloorFromCamera;
 
 /// Half of a mark's side: marks are `2 · HALF + 1` pixels wide.
 const HALF: usize = 7;
+const SIDE: usize = 2 * HALF + 1;
 /// Pixels in a mark.
-const AREA: usize = (2 * HALF + 1) * (2 * HALF + 1);
+const AREA: usize = SIDE * SIDE;
 /// A mark is looked for up to so far from its place.
 const SEARCH_PX: i32 = 14;
 /// Marks that are kept.
@@ -53,19 +54,13 @@ impl FloorPicture<'_> {
         level.copied().map_or(0.0, f64::from)
     }
 
-    /// Writes the patch around a pixel, and gives its mean and the root of its summed squares around it.
-    fn patch(&self, x: usize, y: usize, to: &mut [f64; AREA]) -> (f64, f64) {
-        let side = 2 * HALF + 1;
-        for (row, cells) in to.chunks_exact_mut(side).enumerate() {
-            for (column, cell) in cells.iter_mut().enumerate() {
-                *cell = self.level(x + column - HALF, y + row - HALF);
-            }
-        }
-        let mean = to.iter().sum::<f64>() / AREA as f64;
-        let norm = to.iter().map(|v| (v - mean).powi(2)).sum::<f64>().sqrt();
-        (mean, norm)
+    /// Rows of the patch whose left upper corner a pixel is; what would lie beyond the picture is left out.
+    fn patch(&self, left: usize, top: usize) -> impl Iterator<Item = &[u8]> {
+        let start = move |row: usize| (top + row) * self.width_px + left;
+        (0..SIDE).filter_map(move |row| self.levels.get(start(row)..start(row) + SIDE))
     }
 }
+
 /// The mean of pictures of one size: the camera's noise is fainter in it than in each of them.
 #[derive(Clone, Debug, Default)]
 pub struct MeanPicture {
@@ -142,8 +137,9 @@ pub struct TextureMark {
 pub(super) struct Mark {
     x: usize,
     y: usize,
-    levels: [f64; AREA],
-    mean: f64,
+    levels: [u8; AREA],
+    sum: f64,
+    /// Root of the summed squares around the mean.
     norm: f64,
 }
 
@@ -178,11 +174,10 @@ pub fn texture_marks(
     let mut corners: Vec<(f64, usize, usize)> = best.into_iter().flatten().collect();
     corners.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mark = |(_, x, y): (f64, usize, usize)| {
-        let mut patch = [0.0; AREA];
-        picture.patch(x, y, &mut patch);
+        let levels = picture.patch(x - HALF, y - HALF).flatten();
         TextureMark {
             camera_px: [x as u32, y as u32],
-            levels: patch.iter().map(|v| format!("{:02x}", *v as u8)).collect(),
+            levels: levels.map(|v| format!("{v:02x}")).collect(),
         }
     };
     let is_found = |mark: &TextureMark| Mark::of(mark).is_some_and(|m| m.find(picture).is_some());
@@ -219,34 +214,49 @@ impl Mark {
 
     /// `None` where it is broken or bare.
     pub(super) fn of(mark: &TextureMark) -> Option<Self> {
-        let mut levels = [0.0; AREA];
+        let mut levels = [0; AREA];
         if mark.levels.len() != 2 * AREA || !mark.levels.is_ascii() {
             return None;
         }
         for (level, at) in levels.iter_mut().zip((0..).step_by(2)) {
             let digits = mark.levels.get(at..at + 2)?;
-            *level = f64::from(u8::from_str_radix(digits, 16).ok()?);
+            *level = u8::from_str_radix(digits, 16).ok()?;
         }
-        let mean = levels.iter().sum::<f64>() / AREA as f64;
-        let norm = levels
-            .iter()
-            .map(|v| (v - mean).powi(2))
-            .sum::<f64>()
-            .sqrt();
+        let sum: f64 = levels.iter().map(|&v| f64::from(v)).sum();
+        let mean = sum / AREA as f64;
+        let squares = levels.iter().map(|&v| (f64::from(v) - mean).powi(2));
+        let norm = squares.sum::<f64>().sqrt();
         (norm > 0.0).then_some(Self {
             x: mark.camera_px[0] as usize,
             y: mark.camera_px[1] as usize,
             levels,
-            mean,
+            sum,
             norm,
         })
+    }
+
+    /// How much the patch with this left upper corner is like the mark: 1 where they are the same but for brightness. Sums
+    /// of whole numbers: 225 products of two levels fit in 32 bits.
+    fn likeness(&self, picture: &FloorPicture<'_>, left: usize, top: usize) -> f64 {
+        let (mut sum, mut squares, mut products) = (0_u32, 0_u32, 0_u32);
+        for (seen, own) in picture.patch(left, top).zip(self.levels.chunks_exact(SIDE)) {
+            for (&seen, &own) in seen.iter().zip(own) {
+                let (seen, own) = (u32::from(seen), u32::from(own));
+                sum += seen;
+                squares += seen * seen;
+                products += seen * own;
+            }
+        }
+        let (area, sum) = (AREA as f64, f64::from(sum));
+        let norm = (f64::from(squares) - sum * sum / area).max(0.0).sqrt();
+        let product = f64::from(products) - sum * self.sum / area;
+        product / (norm * self.norm).max(f64::MIN_POSITIVE)
     }
 
     /// Where the mark is in a picture, to a part of a pixel.
     pub(super) fn find(&self, picture: &FloorPicture<'_>) -> Option<DVec2> {
         let side = (2 * SEARCH_PX + 1) as usize;
         let mut alike = [0.0; ((2 * SEARCH_PX + 1) * (2 * SEARCH_PX + 1)) as usize];
-        let mut patch = [0.0; AREA];
         let first = |at: usize| at.checked_sub(SEARCH_PX as usize);
         let (left, top) = (first(self.x)?, first(self.y)?);
         let fits = left >= HALF
@@ -257,13 +267,7 @@ impl Mark {
             return None;
         }
         for (i, to) in alike.iter_mut().enumerate() {
-            let (mean, norm) = picture.patch(left + i % side, top + i / side, &mut patch);
-            let product: f64 = patch
-                .iter()
-                .zip(&self.levels)
-                .map(|(a, b)| (a - mean) * (b - self.mean))
-                .sum();
-            *to = product / (norm * self.norm).max(f64::MIN_POSITIVE);
+            *to = self.likeness(picture, left - HALF + i % side, top - HALF + i / side);
         }
         let (best, most) = alike
             .iter()

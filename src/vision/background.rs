@@ -146,29 +146,20 @@ impl Background {
         self.dim.smooth(levels);
         let gain = fixed_gain(self.gain);
         for (y, limits) in self.limit.chunks_exact(self.width).enumerate() {
-            let blocks = limits.chunks(64).enumerate().zip(shadow.row_mut(y));
-            for ((word, limits), to) in blocks {
-                *to = darker_of(self.dim.block(levels, y, word), limits, gain);
-            }
+            mark_darker(shadow.row_mut(y), self.dim.row(levels, y), limits, gain);
         }
     }
 
     /// Takes the first frame for the floor.
     fn begin(&mut self, levels: &[u8], params: &VisionParams) {
         self.level.extend(levels.iter().map(|&v| f32::from(v)));
-        for (y, row) in self.level.chunks_exact(self.width).enumerate() {
-            for (word, floor) in row.chunks(64).enumerate() {
-                self.dim.learn((y, word), floor, params.dark_level);
-            }
+        for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
+            self.dim.learn(y, floor, params.dark_level);
         }
         self.dim.smooth(levels);
-        for (y, row) in self.level.chunks_exact_mut(self.width).enumerate() {
-            for (word, floor) in row.chunks_mut(64).enumerate() {
-                let seen = self.dim.block(levels, y, word);
-                floor
-                    .iter_mut()
-                    .zip(seen)
-                    .for_each(|(to, &seen)| *to = f32::from(seen));
+        for (y, floor) in self.level.chunks_exact_mut(self.width).enumerate() {
+            for (to, &seen) in floor.iter_mut().zip(self.dim.row(levels, y)) {
+                *to = f32::from(seen);
             }
         }
         for index in 0..levels.len() {
@@ -237,21 +228,19 @@ impl Background {
             learning,
         };
         let per_gain = 1.0 / self.gain;
-        let mut seen = [0; 64];
+        // Taken out for as long as pixels are learned from its rows.
+        let mut dim = std::mem::take(&mut self.dim);
         let height = levels.len() / self.width.max(1);
         for y in (first..height).step_by(apart) {
+            let row = dim.row(levels, y);
             for (word, occupied) in occupied.row(y).iter().enumerate() {
                 let free = self.usable.row(y)[word] & !occupied;
                 let start = y * self.width + 64 * word;
-                let block = self.dim.block(levels, y, word);
-                let levels = &mut seen[..block.len()];
-                levels.copy_from_slice(block);
-                let floor = &self.level[start..start + levels.len()];
-                self.dim.learn((y, word), floor, params.dark_level);
+                let levels = &row[64 * word..];
                 if free == u64::MAX && self.follow_block(start, levels, per_gain, &rates, params) {
                     continue;
                 }
-                for (x, &level) in levels.iter().enumerate() {
+                for (x, &level) in levels.iter().take(64).enumerate() {
                     if free >> x & 1 == 1 {
                         self.learn_pixel(start + x, f32::from(level) * per_gain, &rates);
                         self.set_limit(start + x, params);
@@ -260,7 +249,10 @@ impl Background {
                     }
                 }
             }
+            let floor = &self.level[y * self.width..(y + 1) * self.width];
+            dim.learn(y, floor, params.dark_level);
         }
+        self.dim = dim;
         self.frames += 1;
         self.age_secs += dt_secs;
     }
@@ -384,16 +376,21 @@ fn fixed_gain(gain: f32) -> u16 {
     (gain * 16384.0) as u16
 }
 
-/// The pixels of a block that are darker than their limits times the gain; at a row's end a block may be short.
-fn darker_of(levels: &[u8], limits: &[u16], gain: u16) -> u64 {
-    if let (Some(levels), Some(limits)) = (levels.first_chunk(), limits.first_chunk()) {
-        return darker(levels, limits, gain);
+/// Marks the pixels of a row that are darker than their limits times the gain.
+fn mark_darker(words: &mut [u64], levels: &[u8], limits: &[u16], gain: u16) {
+    let (level_blocks, level_rest) = levels.as_chunks::<64>();
+    let (limit_blocks, limit_rest) = limits.as_chunks::<64>();
+    let blocks = level_blocks.iter().zip(limit_blocks);
+    for (word, (levels, limits)) in words.iter_mut().zip(blocks) {
+        *word = darker(levels, limits, gain);
     }
-    // Nothing is darker than a limit of 0.
-    let (mut some_levels, mut some_limits) = ([0; 64], [0; 64]);
-    some_levels[..levels.len()].copy_from_slice(levels);
-    some_limits[..limits.len()].copy_from_slice(limits);
-    darker(&some_levels, &some_limits, gain)
+    if let Some(last) = words.get_mut(level_blocks.len()) {
+        // Nothing is darker than a limit of 0.
+        let (mut levels, mut limits) = ([0; 64], [0; 64]);
+        levels[..level_rest.len()].copy_from_slice(level_rest);
+        limits[..limit_rest.len()].copy_from_slice(limit_rest);
+        *last = darker(&levels, &limits, gain);
+    }
 }
 
 /// The pixels of a block that are darker, the first in the lowest bit. Whole numbers only, so that many pixels are
@@ -415,126 +412,4 @@ fn darker(levels: &[u8; 64], limits: &[u16; 64], gain: u16) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SIZE: usize = 40;
-
-    struct Floor {
-        model: Background,
-        free: BitMask,
-        shadow: BitMask,
-        params: VisionParams,
-    }
-
-    impl Floor {
-        fn new() -> Self {
-            Self {
-                model: Background::new(SIZE, SIZE, &[0.01; SIZE * SIZE]),
-                free: BitMask::new(SIZE, SIZE),
-                shadow: BitMask::new(SIZE, SIZE),
-                params: VisionParams::default(),
-            }
-        }
-
-        /// Shows a frame without anybody being kept from being learned; returns how many pixels are shadow.
-        fn show(&mut self, levels: &[u8]) -> u32 {
-            self.model
-                .find_shadow(levels, &self.free, &self.params, &mut self.shadow);
-            self.model.learn(levels, &self.free, &self.params, 0.04);
-            self.shadow.count()
-        }
-    }
-
-    fn lit(level: u8) -> Vec<u8> {
-        (0..SIZE * SIZE).map(|i| level - (i % 3) as u8).collect()
-    }
-
-    #[test]
-    fn a_change_of_exposure_is_no_shadow() {
-        let mut floor = Floor::new();
-        for _ in 0..20 {
-            assert_eq!(floor.show(&lit(120)), 0);
-        }
-        for level in [90, 160, 60, 120] {
-            assert_eq!(floor.show(&lit(level)), 0, "{level}");
-        }
-    }
-
-    #[test]
-    fn a_shadow_on_dim_floor_is_told_through_the_noise() {
-        let mut floor = Floor::new();
-        let mut state = 7_u64;
-        let mut noisy = |is_covered: bool| -> Vec<u8> {
-            let mut noise = || {
-                let sum: f32 = (0..4)
-                    .map(|_| {
-                        state = state
-                            .wrapping_mul(6_364_136_223_846_793_005)
-                            .wrapping_add(1);
-                        (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
-                    })
-                    .sum();
-                // Four uniform numbers have a spread of 0.577.
-                sum / 0.577 * 2.5
-            };
-            (0..SIZE * SIZE)
-                .map(|i| if is_covered && i < 400 { 5.0 } else { 18.0 } + noise())
-                .map(|level: f32| level.round().clamp(0.0, 255.0) as u8)
-                .collect()
-        };
-        for _ in 0..200 {
-            assert_eq!(floor.show(&noisy(false)), 0);
-        }
-        for _ in 0..100 {
-            let count = floor.show(&noisy(true));
-            assert!((360..=440).contains(&count), "{count} of 400");
-        }
-    }
-
-    #[test]
-    fn dark_floor_cannot_tell() {
-        let mut floor = Floor::new();
-        floor.show(&lit(10));
-        assert_eq!(floor.show(&lit(2)), 0);
-    }
-
-    #[test]
-    fn what_is_darker_is_never_learned() {
-        let mut floor = Floor::new();
-        let mut covered = lit(120);
-        covered[..400].fill(20);
-        floor.show(&lit(120));
-        for _ in 0..3000 {
-            assert_eq!(floor.show(&covered), 400);
-        }
-    }
-
-    #[test]
-    fn uncovered_floor_is_learned_soon() {
-        let mut floor = Floor::new();
-        let mut covered = lit(120);
-        covered[..400].fill(15);
-        for _ in 0..200 {
-            assert_eq!(floor.show(&covered), 0, "it was there from the first frame");
-        }
-        for _ in 0..60 {
-            assert_eq!(floor.show(&lit(120)), 0);
-        }
-        assert_eq!(floor.show(&covered), 400);
-    }
-
-    #[test]
-    fn a_patch_of_sunlight_leaves_no_ghost() {
-        let mut floor = Floor::new();
-        for _ in 0..150 {
-            floor.show(&lit(120));
-        }
-        let mut sunny = lit(120);
-        sunny[..400].fill(210);
-        for _ in 0..50 {
-            floor.show(&sunny);
-        }
-        assert_eq!(floor.show(&lit(120)), 0);
-    }
-}
+mod tests;

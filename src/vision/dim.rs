@@ -15,12 +15,13 @@ const DIM_FACTOR: f32 = 3.0;
 const STAYS_FACTOR: f32 = 2.0;
 
 /// Which blocks are dim, and what they look like smoothed.
+#[derive(Default)]
 pub(super) struct DimFloor {
     width: usize,
-    height: usize,
-    /// For every word of a mask of the same size.
+    /// For every word of a mask of the same size, and for every row whether one of its blocks is.
     is_dim: Vec<bool>,
-    /// The last frame, where it is dim.
+    has_dim: Vec<bool>,
+    /// The last frame's rows that have dim blocks, with those smoothed.
     smooth: Vec<u8>,
 }
 
@@ -28,65 +29,70 @@ impl DimFloor {
     pub(super) fn new(width: usize, height: usize) -> Self {
         Self {
             width,
-            height,
             is_dim: vec![false; width.div_ceil(BLOCK) * height],
+            has_dim: vec![false; height],
             smooth: vec![0; width * height],
         }
     }
 
-    /// Takes over how bright the floor is in a block, given `dark_level`.
-    pub(super) fn learn(&mut self, (y, word): (usize, usize), floor: &[f32], dark_level: f32) {
-        let is_dim = &mut self.is_dim[y * self.width.div_ceil(BLOCK) + word];
-        let stays = if *is_dim { STAYS_FACTOR } else { 1.0 };
-        let dim_level = stays * DIM_FACTOR * dark_level;
-        let (mut has_dim, mut has_lit) = (0, 0);
-        for &level in floor {
-            has_dim |= u32::from(level < dim_level);
-            has_lit |= u32::from(level >= dark_level);
+    /// Takes over how bright the floor of a row is, given `dark_level`.
+    pub(super) fn learn(&mut self, y: usize, floor: &[f32], dark_level: f32) {
+        let words = self.width.div_ceil(BLOCK);
+        let is_dim = &mut self.is_dim[y * words..(y + 1) * words];
+        for (is_dim, floor) in is_dim.iter_mut().zip(floor.chunks(BLOCK)) {
+            let stays = if *is_dim { STAYS_FACTOR } else { 1.0 };
+            let dim_level = stays * DIM_FACTOR * dark_level;
+            let (mut has_dim, mut has_lit) = (0, 0);
+            for &level in floor {
+                has_dim |= u32::from(level < dim_level);
+                has_lit |= u32::from(level >= dark_level);
+            }
+            // Where it is too dark to tell shadows at all there is nothing to be gained.
+            *is_dim = has_dim != 0 && has_lit != 0;
         }
-        // Where it is too dark to tell shadows at all there is nothing to be gained.
-        *is_dim = has_dim != 0 && has_lit != 0;
+        self.has_dim[y] = is_dim.contains(&true);
     }
 
-    /// Smooths the dim blocks of a frame.
+    /// Takes a frame, and smooths its dim blocks.
     pub(super) fn smooth(&mut self, levels: &[u8]) {
-        let (width, words) = (self.width, self.width.div_ceil(BLOCK));
-        for y in 0..self.height {
-            for word in (0..words).filter(|word| self.is_dim[y * words + word]) {
-                let is_dim = |y: usize, word: usize| self.is_dim[y * words + word];
-                let above = y.checked_sub(1).filter(|&above| is_dim(above, word));
-                let below = Some(y + 1).filter(|&below| below < self.height && is_dim(below, word));
-                let rows = [above.unwrap_or(y), y, below.unwrap_or(y)];
-                let start = BLOCK * word;
+        let (width, height) = (self.width, self.has_dim.len());
+        for y in (0..height).filter(|&y| self.has_dim[y]) {
+            let row = y * width..(y + 1) * width;
+            self.smooth[row.clone()].copy_from_slice(&levels[row]);
+            let words = width.div_ceil(BLOCK);
+            let is_dim = |y: usize, word: usize| y < height && self.is_dim[y * words + word];
+            for word in (0..words).filter(|&word| is_dim(y, word)) {
+                let above = if y > 0 && is_dim(y - 1, word) {
+                    y - 1
+                } else {
+                    y
+                };
+                let below = if is_dim(y + 1, word) { y + 1 } else { y };
+                let (start, end) = (BLOCK * word, (BLOCK * (word + 1)).min(width));
                 let is_left_dim = word > 0 && is_dim(y, word - 1);
                 let is_right_dim = word + 1 < words && is_dim(y, word + 1);
                 let mut around = [[0; PADDED]; 3];
-                for (padded, row) in around.iter_mut().zip(rows) {
+                for (padded, row) in around.iter_mut().zip([above, y, below]) {
                     let row = &levels[row * width..(row + 1) * width];
-                    let end = (start + BLOCK).min(width);
                     padded[1..=end - start].copy_from_slice(&row[start..end]);
                     padded[0] = row[start - usize::from(is_left_dim)];
                     padded[end - start + 1] = row[end - usize::from(!is_right_dim)];
                 }
                 let means = means(&around);
-                let to = &mut self.smooth[y * width + start..(y + 1) * width];
-                let count = to.len().min(BLOCK);
-                to[..count].copy_from_slice(&means[..count]);
+                self.smooth[y * width + start..y * width + end]
+                    .copy_from_slice(&means[..end - start]);
             }
         }
     }
 
-    /// A block of the frame that was given to [`Self::smooth`], smoothed where it is dim.
-    pub(super) fn block<'a>(&'a self, levels: &'a [u8], y: usize, word: usize) -> &'a [u8] {
-        let words = self.width.div_ceil(BLOCK);
-        let frame = if self.is_dim[y * words + word] {
+    /// A row of the frame that was given to [`Self::smooth`], smoothed where it is dim.
+    pub(super) fn row<'a>(&'a self, levels: &'a [u8], y: usize) -> &'a [u8] {
+        let frame = if self.has_dim[y] {
             &self.smooth
         } else {
             levels
         };
-        let start = BLOCK * word;
-        let end = (start + BLOCK).min(self.width);
-        &frame[y * self.width + start..y * self.width + end]
+        &frame[y * self.width..(y + 1) * self.width]
     }
 }
 
@@ -123,23 +129,23 @@ mod tests {
             let mut dim = DimFloor::new(width, height);
             let words = width.div_ceil(BLOCK);
             let is_dim = |y: usize, word: usize| mix(1000 + y * words + word) % 2 == 0;
-            for (y, word) in (0..height).flat_map(|y| (0..words).map(move |word| (y, word))) {
-                let floor = [100.0, if is_dim(y, word) { 20.0 } else { 40.0 }];
-                dim.learn((y, word), &floor, 12.0);
+            for y in 0..height {
+                let block = |word: usize| if is_dim(y, word) { 20.0 } else { 40.0 };
+                let floor: Vec<f32> = (0..width).map(|x| block(x / BLOCK)).collect();
+                dim.learn(y, &floor, 12.0);
             }
             dim.smooth(&levels);
             let is_dim_at = |x: usize, y: usize| x < width && y < height && is_dim(y, x / BLOCK);
             let near = |at: usize, step: usize| (at + step).wrapping_sub(1);
-            for (y, word) in (0..height).flat_map(|y| (0..words).map(move |word| (y, word))) {
-                for (i, &level) in dim.block(&levels, y, word).iter().enumerate() {
-                    let x = BLOCK * word + i;
+            for y in 0..height {
+                for (x, &level) in dim.row(&levels, y).iter().enumerate() {
                     let columns = [0, 1, 2].map(|u| near(x, u));
                     let rows = [0, 1, 2].map(|v| near(y, v));
                     let columns = columns.map(|u| if is_dim_at(u, y) { u } else { x });
                     let rows = rows.map(|v| if is_dim_at(x, v) { v } else { y });
                     let all = rows.iter().flat_map(|v| columns.map(|u| u32::from(levels[v * width + u])));
                     let own = u32::from(levels[y * width + x]);
-                    let expected = if is_dim(y, word) { (all.sum::<u32>() + 4) / 9 } else { own };
+                    let expected = if is_dim_at(x, y) { (all.sum::<u32>() + 4) / 9 } else { own };
                     prop_assert_eq!(u32::from(level), expected);
                 }
             }
