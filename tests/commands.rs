@@ -333,6 +333,21 @@ fn no_graphics_adapter_is_told_with_a_remedy() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn monitors_without_a_display_are_told_with_a_remedy() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_shoal"));
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(name);
+    }
+    let output = command.arg("monitors").output();
+    let output = output.expect("the binary that cargo built can be started");
+    refused(
+        &output,
+        &["there is no display", "DISPLAY=:0 shoal monitors"],
+    );
+}
+
+#[test]
 fn a_model_that_is_missing_is_told() {
     let folder = Folder::new();
     let site = folder.write("site.toml", "scene = \"one\"\n");

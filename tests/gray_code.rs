@@ -11,17 +11,11 @@
 mod rooms;
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 
 use glam::{DVec2, DVec3};
-use rooms::Room;
-use shoal::app::live::calibrating::{Calibrating, WAITING_MAX, Wish};
-use shoal::calibration::{Calibration, CalibrationParams};
+use rooms::{Room, Wired, error};
 use shoal::camera::{Frame, Luma};
-use shoal::control::{CalibrationStatus, CalibrationStep};
-use shoal::geometry::Surface;
-use shoal::vision::VisionParams;
+use shoal::control::CalibrationStep;
 use shoal::world::{FloorStripes, StripeAxis};
 
 const FPS: f64 = 5.0;
@@ -38,10 +32,7 @@ struct Stage {
     sees_visible: bool,
     shown: VecDeque<Option<FloorStripes>>,
     frames: u64,
-    calibrating: Calibrating,
-    wishes: SyncSender<Wish>,
-    accepted: Receiver<Box<Calibration>>,
-    status: Arc<Mutex<CalibrationStatus>>,
+    wired: Wired,
 }
 
 impl Stage {
@@ -53,36 +44,19 @@ impl Stage {
         };
         let offsets = [(-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25)];
         let rays = pixels.map(|p| offsets.map(|o| ray(p, o))).collect();
-        let (wishes, wished) = sync_channel(WAITING_MAX);
-        let (handed_over, accepted) = sync_channel(WAITING_MAX);
-        let status: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let parts = (VisionParams::default(), Surface::default());
         Self {
             room,
             rays,
             sees_visible,
             shown: VecDeque::from(vec![None; DELAY]),
             frames: 0,
-            calibrating: Calibrating::new(wished, handed_over, Arc::clone(&status), parts, None),
-            wishes,
-            accepted,
-            status,
+            wired: Wired::new(None),
         }
-    }
-
-    fn tell(&mut self, step: CalibrationStep) -> bool {
-        let wish = Wish::Step(step, CalibrationParams::default());
-        self.wishes.send(wish).expect("the stage listens");
-        self.calibrating.obey()
-    }
-
-    fn status(&self) -> CalibrationStatus {
-        self.status.lock().expect("nobody panicked").clone()
     }
 
     /// Projects what is asked for, and shows the stage what the camera sees.
     fn watch(&mut self) {
-        self.shown.push_back(self.calibrating.stripes());
+        self.shown.push_back(self.wired.calibrating.stripes());
         let shown = self
             .shown
             .pop_front()
@@ -96,7 +70,7 @@ impl Stage {
             luma: Luma::Eight(self.picture(shown)),
         };
         self.frames += 1;
-        self.calibrating.observe(&frame);
+        self.wired.calibrating.observe(&frame, None);
     }
 
     fn picture(&self, shown: Option<FloorStripes>) -> Vec<u8> {
@@ -133,38 +107,34 @@ fn noise(frame: u64, pixel: u64) -> f64 {
 #[test]
 fn stripes_calibrate_a_camera_that_sees_them() {
     let mut stage = Stage::new(true);
-    stage.tell(CalibrationStep::GrayCode);
+    stage.wired.tell(CalibrationStep::GrayCode);
     assert!(
-        stage.status().sentence.contains("no picture has come"),
+        stage
+            .wired
+            .status()
+            .sentence
+            .contains("no picture has come"),
         "{:?}",
-        stage.status()
+        stage.wired.status()
     );
     stage.watch();
-    stage.tell(CalibrationStep::GrayCode);
+    stage.wired.tell(CalibrationStep::GrayCode);
     let mut taken = 0;
-    while !stage.status().is_proven {
-        let status = stage.status();
+    while !stage.wired.status().is_proven {
+        let status = stage.wired.status();
         assert!(status.is_running, "{}", status.sentence);
         taken = taken.max(status.taken);
         stage.watch();
     }
-    assert_eq!(stage.calibrating.stripes(), None, "the pool is seen again");
+    assert_eq!(
+        stage.wired.calibrating.stripes(),
+        None,
+        "the pool is seen again"
+    );
     assert_eq!(taken, 25, "all but the last of 26 patterns");
-    assert!(stage.tell(CalibrationStep::Accept));
-    let calibration = stage.accepted.try_recv().expect("it is handed over");
-    let map = calibration
-        .floor_from_camera(320, 240)
-        .expect("it was made with these pictures");
-    let errors = (0..=20).flat_map(|i| (0..=15).map(move |j| (f64::from(i), f64::from(j))));
-    let errors: Vec<f64> = errors
-        .map(|(i, j)| DVec2::new(0.2 * i - 2.0, 0.2 * j - 1.5))
-        .map(|p| {
-            map.floor_from_camera(stage.room.pixel_from_floor(p))
-                .distance(p)
-        })
-        .collect();
-    let rms = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
-    let worst = errors.iter().copied().fold(0.0, f64::max);
+    assert!(stage.wired.tell(CalibrationStep::Accept));
+    let calibration = stage.wired.accepted.try_recv().expect("it is handed over");
+    let (rms, worst) = error(&stage.room, &calibration);
     eprintln!(
         "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; foretold {:?}",
         calibration.points.len(),
@@ -180,35 +150,39 @@ fn stripes_calibrate_a_camera_that_sees_them() {
 fn a_camera_that_sees_infrared_only_is_told_so_at_once() {
     let mut stage = Stage::new(false);
     stage.watch();
-    stage.tell(CalibrationStep::GrayCode);
-    while stage.status().is_running {
+    stage.wired.tell(CalibrationStep::GrayCode);
+    while stage.wired.status().is_running {
         stage.watch();
-        assert!(stage.frames as f64 / FPS < 10.0, "{:?}", stage.status());
+        assert!(
+            stage.frames as f64 / FPS < 10.0,
+            "{:?}",
+            stage.wired.status()
+        );
     }
-    let said = stage.status().sentence;
+    let said = stage.wired.status().sentence;
     assert!(
         said.contains("must see visible light") && said.contains("The old calibration stays."),
         "{said}"
     );
-    assert!(!stage.tell(CalibrationStep::Accept));
-    assert_eq!(stage.calibrating.current(), None);
+    assert!(!stage.wired.tell(CalibrationStep::Accept));
+    assert_eq!(stage.wired.calibrating.current(), None);
 }
 
 #[test]
 fn a_scan_can_be_cancelled_and_goes_on_through_a_clock_that_jumps_back() {
     let mut stage = Stage::new(true);
     stage.watch();
-    stage.tell(CalibrationStep::GrayCode);
+    stage.wired.tell(CalibrationStep::GrayCode);
     for _ in 0..40 {
         stage.watch();
     }
-    assert_eq!(stage.status().taken, 2);
+    assert_eq!(stage.wired.status().taken, 2);
     stage.frames = 10;
     for _ in 0..17 {
         stage.watch();
     }
-    assert_eq!(stage.status().taken, 3);
-    stage.tell(CalibrationStep::Cancel);
-    assert!(!stage.status().is_running);
-    assert_eq!(stage.calibrating.stripes(), None);
+    assert_eq!(stage.wired.status().taken, 3);
+    stage.wired.tell(CalibrationStep::Cancel);
+    assert!(!stage.wired.status().is_running);
+    assert_eq!(stage.wired.calibrating.stripes(), None);
 }

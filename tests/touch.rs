@@ -12,47 +12,33 @@ mod rooms;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use glam::{DVec2, DVec3};
-use rooms::{Room, Thing};
-use shoal::app::live::calibrating::{Calibrating, WAITING_MAX, Wish};
-use shoal::calibration::{Calibration, CalibrationParams};
+use rooms::{Room, Thing, Wired, error};
+use shoal::calibration::Calibration;
 use shoal::control::{CalibrationStatus, CalibrationStep, MarkerPoint, PoleShadow, TouchMark};
 use shoal::geometry::Surface;
-use shoal::vision::VisionParams;
+use shoal::vision::{FloorView, Vision, VisionParams};
 
 /// The part of the vision stage that calibrates, with a room in front of its camera.
 struct Stage {
     room: Room,
-    calibrating: Calibrating,
-    wishes: SyncSender<Wish>,
-    accepted: Receiver<Box<Calibration>>,
-    status: Arc<Mutex<CalibrationStatus>>,
+    wired: Wired,
     is_other: bool,
 }
 
 impl Stage {
     fn new(room: Room, current: Option<Calibration>) -> Self {
-        let (wishes, wished) = sync_channel(WAITING_MAX);
-        let (handed_over, accepted) = sync_channel(WAITING_MAX);
-        let status: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let parts = (VisionParams::default(), Surface::default());
         Self {
             room,
-            calibrating: Calibrating::new(wished, handed_over, Arc::clone(&status), parts, current),
-            wishes,
-            accepted,
-            status,
+            wired: Wired::new(current),
             is_other: false,
         }
     }
 
     fn tell(&mut self, step: CalibrationStep) {
-        let wish = Wish::Step(step, CalibrationParams::default());
-        self.wishes.send(wish).expect("the stage listens");
-        self.is_other |= self.calibrating.obey();
+        self.is_other |= self.wired.tell(step);
     }
 
     fn start(&mut self, columns: u8, rows: u8, mark: TouchMark) {
@@ -67,23 +53,23 @@ impl Stage {
     fn watch(&mut self, secs: f64) {
         for _ in 0..(secs * self.room.fps).ceil() as usize {
             let frame = self.room.frame();
-            self.is_other |= self.calibrating.obey();
-            self.calibrating.observe(&frame);
+            self.is_other |= self.wired.calibrating.obey();
+            self.wired.calibrating.observe(&frame, None);
         }
     }
 
     fn status(&self) -> CalibrationStatus {
-        self.status.lock().expect("nobody panicked").clone()
+        self.wired.status()
     }
 
     fn cross(&self) -> Option<DVec2> {
-        self.calibrating.target().map(|t| t.at_m.as_dvec2())
+        self.wired.calibrating.target().map(|t| t.at_m.as_dvec2())
     }
 
     /// Lays the mark on every cross until none is shown, each a little beside it by what `misplace` says.
     fn walk(&mut self, mark: fn(DVec2) -> Thing, misplace: impl Fn(usize) -> DVec2) {
         for _ in 0..40 {
-            let Some(target) = self.calibrating.target() else {
+            let Some(target) = self.wired.calibrating.target() else {
                 return;
             };
             let cross = target.at_m.as_dvec2();
@@ -101,21 +87,7 @@ impl Stage {
 
     /// Root mean square and worst error over the surface, in meters.
     fn error(&self, calibration: &Calibration) -> (f64, f64) {
-        let (width, height) = self.room.size_px;
-        let map = calibration
-            .floor_from_camera(width, height)
-            .expect("it was made with these pictures");
-        let errors: Vec<f64> = (0..=20)
-            .flat_map(|i| (0..=15).map(move |j| (f64::from(i) / 20.0, f64::from(j) / 15.0)))
-            .map(|(u, v)| DVec2::new(4.0 * u - 2.0, 3.0 * v - 1.5))
-            .map(|p| {
-                map.floor_from_camera(self.room.pixel_from_floor(p))
-                    .distance(p)
-            })
-            .collect();
-        let squares = errors.iter().map(|e| e * e).sum::<f64>();
-        let rms = (squares / errors.len() as f64).sqrt();
-        (rms, errors.into_iter().fold(0.0, f64::max))
+        error(&self.room, calibration)
     }
 
     fn accept(&mut self) -> Calibration {
@@ -123,6 +95,7 @@ impl Stage {
         self.tell(CalibrationStep::Accept);
         assert!(self.is_other, "another calibration counts from now on");
         *self
+            .wired
             .accepted
             .try_recv()
             .expect("it is handed over for saving")
@@ -202,7 +175,7 @@ fn a_misplaced_disc_is_named_and_only_that_target_is_shown_again() {
     let is_wrong = std::cell::Cell::new(true);
     let sentence = std::cell::RefCell::new(Vec::new());
     let shown = std::cell::RefCell::new(Vec::new());
-    let status = Arc::clone(&stage.status);
+    let status = Arc::clone(&stage.wired.status);
     stage.walk(Thing::disc, |number| {
         shown.borrow_mut().push(number);
         sentence
@@ -276,7 +249,7 @@ fn markers_and_tables_calibrate_as_well_and_bad_ones_leave_the_old_one() {
     let said = stage.status().sentence;
     assert!(said.contains("marker 6 is 1"), "{said}");
     assert_eq!(
-        stage.calibrating.current().map(|c| &c.points),
+        stage.wired.calibrating.current().map(|c| &c.points),
         Some(&calibration.points)
     );
     stage.tell(CalibrationStep::Accept);
@@ -313,14 +286,14 @@ fn cancel_leaves_the_calibration_of_before() {
         "{}",
         status.sentence
     );
-    assert_eq!(stage.calibrating.current(), Some(&calibration));
+    assert_eq!(stage.wired.calibrating.current(), Some(&calibration));
     for step in [
         CalibrationStep::Back,
         CalibrationStep::Skip,
         CalibrationStep::Accept,
     ] {
         stage.tell(step);
-        assert_eq!(stage.calibrating.current(), Some(&calibration));
+        assert_eq!(stage.wired.calibrating.current(), Some(&calibration));
     }
     stage.tell(CalibrationStep::Start {
         columns: 9,
@@ -352,6 +325,7 @@ fn a_poles_shadows_tell_the_lamp() {
         poles: poles.clone(),
     });
     let saved = stage
+        .wired
         .accepted
         .try_recv()
         .expect("it is handed over for saving");
@@ -375,6 +349,7 @@ fn a_poles_shadows_tell_the_lamp() {
         position_m: [0.5, 4.0, 0.0],
     });
     let typed = stage
+        .wired
         .accepted
         .try_recv()
         .expect("it is handed over for saving");
@@ -415,6 +390,46 @@ fn a_camera_that_moved_is_an_alarm_and_visitors_are_none() {
     stage.watch(16.0);
     let back = stage.status().drift.expect("the floor is in view");
     assert!(!back.is_alarm, "{back:?}");
+}
+
+#[test]
+fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
+    let (stage, calibration) = calibrated(wide());
+    let unmarked = Calibration {
+        marks: Vec::new(),
+        ..calibration
+    };
+    let (width, height) = stage.room.size_px;
+    let view = FloorView {
+        map: unmarked
+            .floor_from_camera(width, height)
+            .expect("it was made with these pictures"),
+        lamp_m: None,
+        camera_m: None,
+        surface: Surface::default(),
+    };
+    let mut vision = Vision::new(&VisionParams::default(), view);
+    let mut stage = Stage::new(stage.room, Some(unmarked));
+    stage.room.fps = 4.0;
+    // Somebody walks through while the floor is learned.
+    let mut watch = |frames: u32| {
+        for number in 0..frames {
+            let x_m = 0.1 * f64::from(number) - 2.0;
+            stage.room.things = vec![Thing::person(DVec2::new(x_m, 0.3))];
+            let frame = stage.room.frame();
+            vision.observe(&frame);
+            stage.wired.calibrating.observe(&frame, Some(&vision));
+        }
+        stage.room.bump_px = (3, 1);
+        stage.status().drift.expect("the floor is in view")
+    };
+    let still = watch(24);
+    let moved = watch(36);
+    assert!(!still.is_alarm && still.shift_m < 0.01, "{still:?}");
+    assert!(
+        moved.is_alarm && (moved.shift_px - 10_f64.sqrt()).abs() < 0.25,
+        "{moved:?}"
+    );
 }
 
 /// `shoal run --headless` with a drawn room behind its camera's pipe, told what to do through another.

@@ -162,7 +162,8 @@ fn run(
             .fold(tally.highest_id, u32::max);
         out.write(&line)?;
         if let Some(calibration) = &options.calibration {
-            drift.observe(&frame, calibration, &mut levels, options.drift_max_m);
+            let seen = (&frame, Some(&*vision));
+            drift.observe(seen, calibration, &mut levels, options.drift_max_m);
             if tally.moved_secs.is_none() && drift.status().is_some_and(|d| d.is_alarm) {
                 tally.moved_secs = Some(frame.time_secs);
             }

@@ -1,86 +1,22 @@
 //! Whether the camera still sees the floor where it was calibrated: the slow watch over marks in the floor's own texture.
 //!
-//! In: a picture of the floor when it was calibrated, later pictures of it. Out: how far the floor has moved in the
+//! In: marks of the floor from when it was calibrated, later pictures of it. Out: how far the floor has moved in the
 //! picture, in pixels and in millimeters on the floor. Must not: raise an alarm, ask a clock, touch a camera.
 //!
-//! A mark is a small patch around a strong corner. It is looked for around its place by normalized correlation, which
-//! does not care for brightness; one that somebody stands on is not found again and tells nothing. The median over the
-//! marks that are found is believed only when many are.
-//!
-//! **Source**: Shi & Tomasi 1994 (corners); Lewis 1995 (normalized correlation); the peak's parabola is Tian & Huhns 1986.
+//! A mark that somebody stands on is not found and tells nothing. The median over the marks that are found is believed
+//! only when many are.
 
 use glam::DVec2;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::geometry::FloorFromCamera;
 
-/// Half of a mark's side: marks are `2 · HALF + 1` pixels wide.
-const HALF: usize = 7;
-/// Pixels in a mark.
-const AREA: usize = (2 * HALF + 1) * (2 * HALF + 1);
-/// A mark is looked for up to so far from its place.
-const SEARCH_PX: i32 = 14;
-/// Marks that are kept.
-const MARKS_MAX: usize = 24;
-/// One mark at most in each cell of a grid over the picture, so that they lie everywhere.
-const CELLS: (usize, usize) = (8, 6);
-/// A corner's smaller eigenvalue, as a squared difference of levels from pixel to pixel, is at least this: above the
-/// noise of usual cameras. **Source**: tuned by eye, 2026-11-21.
-const STRENGTH_MIN: f64 = 6.0;
-/// Less alike than this, it is not the mark.
-const ALIKE_MIN: f64 = 0.75;
-/// A mark must be this much more alike its place than anywhere else around, or it says nothing.
-const AHEAD_MIN: f64 = 0.04;
+use super::texture::{FloorPicture, Mark, TextureMark};
+
 /// So many marks, and this part of all, must be found.
 const FOUND_MIN: usize = 5;
 const FOUND_SHARE: f64 = 0.3;
 /// And so many in a quarter of the picture for that to be heard by itself.
 const QUARTER_MIN: usize = 4;
-
-/// A picture of the camera: 8-bit levels, height × width, row-major.
-#[derive(Clone, Copy, Debug)]
-pub struct FloorPicture<'a> {
-    /// One level a pixel.
-    pub levels: &'a [u8],
-    /// Pixels in a row.
-    pub width_px: usize,
-}
-
-impl FloorPicture<'_> {
-    fn height_px(&self) -> usize {
-        self.levels.len() / self.width_px.max(1)
-    }
-
-    fn level(&self, x: usize, y: usize) -> f64 {
-        let level = self.levels.get(y * self.width_px + x);
-        level.copied().map_or(0.0, f64::from)
-    }
-
-    /// Writes the patch around a pixel, and gives its mean and the root of its summed squares around it.
-    fn patch(&self, x: usize, y: usize, to: &mut [f64; AREA]) -> (f64, f64) {
-        let side = 2 * HALF + 1;
-        for (row, cells) in to.chunks_exact_mut(side).enumerate() {
-            for (column, cell) in cells.iter_mut().enumerate() {
-                *cell = self.level(x + column - HALF, y + row - HALF);
-            }
-        }
-        let mean = to.iter().sum::<f64>() / AREA as f64;
-        let norm = to.iter().map(|v| (v - mean).powi(2)).sum::<f64>().sqrt();
-        (mean, norm)
-    }
-}
-
-/// A patch of the floor's texture that is found again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TextureMark {
-    /// Its middle in the camera's picture, `[x, y]`.
-    #[schemars(inner(range(min = 0, max = 16384)))]
-    pub camera_px: [u32; 2],
-    /// Its 15 × 15 levels, row by row, two hexadecimal digits each.
-    pub levels: String,
-}
 
 /// How far the floor has moved in the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,78 +47,6 @@ struct Found {
     shift_m: DVec2,
 }
 
-#[derive(Clone, Debug)]
-struct Mark {
-    x: usize,
-    y: usize,
-    levels: [f64; AREA],
-    mean: f64,
-    norm: f64,
-}
-
-/// The strongest corners of a picture of the floor, spread over it; those whose place on the floor the map does not know
-/// are left out, and those on which `is_free` says that somebody is.
-pub fn texture_marks(
-    picture: &FloorPicture<'_>,
-    map: &FloorFromCamera,
-    is_free: impl Fn(DVec2) -> bool,
-) -> Vec<TextureMark> {
-    let (width, height) = (picture.width_px, picture.height_px());
-    let margin = HALF + SEARCH_PX as usize + 1;
-    if width <= 2 * margin || height <= 2 * margin {
-        return Vec::new();
-    }
-    let mut best: Vec<Option<(f64, usize, usize)>> = vec![None; CELLS.0 * CELLS.1];
-    for y in (margin..height - margin).step_by(3) {
-        for x in (margin..width - margin).step_by(3) {
-            let cell = y * CELLS.1 / height * CELLS.0 + x * CELLS.0 / width;
-            let Some(place) = best.get_mut(cell) else {
-                continue;
-            };
-            let strength = corner_strength(picture, x, y);
-            if strength > place.map_or(STRENGTH_MIN, |(s, _, _)| s) {
-                let at = DVec2::new(x as f64, y as f64);
-                if map.floor_from_camera(at).is_finite() && is_free(at) {
-                    *place = Some((strength, x, y));
-                }
-            }
-        }
-    }
-    let mut corners: Vec<(f64, usize, usize)> = best.into_iter().flatten().collect();
-    corners.sort_by(|a, b| b.0.total_cmp(&a.0));
-    corners.truncate(MARKS_MAX);
-    let mark = |(_, x, y): (f64, usize, usize)| {
-        let mut patch = [0.0; AREA];
-        picture.patch(x, y, &mut patch);
-        TextureMark {
-            camera_px: [x as u32, y as u32],
-            levels: patch.iter().map(|v| format!("{:02x}", *v as u8)).collect(),
-        }
-    };
-    corners.into_iter().map(mark).collect()
-}
-
-/// Smaller eigenvalue of the structure tensor over a mark, a pixel.
-fn corner_strength(picture: &FloorPicture<'_>, x: usize, y: usize) -> f64 {
-    let (mut xx, mut xy, mut yy, mut count) = (0.0, 0.0, 0.0, 0.0);
-    for row in (y - HALF + 1..y + HALF).step_by(2) {
-        for column in (x - HALF + 1..x + HALF).step_by(2) {
-            // Differences over two pixels, of pairs of rows or columns: half as noisy.
-            let pair = |x: usize, y: usize, along: bool| {
-                let (u, v) = if along { (x, y + 1) } else { (x + 1, y) };
-                f64::midpoint(picture.level(x, y), picture.level(u, v))
-            };
-            let gx = (pair(column + 1, row, true) - pair(column - 1, row, true)) / 2.0;
-            let gy = (pair(column, row + 1, false) - pair(column, row - 1, false)) / 2.0;
-            xx += gx * gx;
-            xy += gx * gy;
-            yy += gy * gy;
-            count += 1.0;
-        }
-    }
-    ((xx + yy) / 2.0 - ((xx - yy) / 2.0).hypot(xy)) / count
-}
-
 impl DriftWatch {
     /// Watches these marks; `None` when they are too few to tell anything.
     pub fn new(marks: &[TextureMark], map: &FloorFromCamera) -> Option<Self> {
@@ -205,7 +69,7 @@ impl DriftWatch {
     pub fn look(&mut self, picture: &FloorPicture<'_>) -> Option<Option<Drift>> {
         let mark = self.marks.get(self.next)?;
         if let Some(at) = mark.find(picture) {
-            let place = DVec2::new(mark.x as f64, mark.y as f64);
+            let place = mark.place();
             let shift_m = self.map.floor_from_camera(at) - self.map.floor_from_camera(place);
             if shift_m.is_finite() {
                 self.found.push(Found {
@@ -265,146 +129,14 @@ fn median_of(found: &mut [Found]) -> (f64, f64) {
     (in_picture.length(), on_floor.length())
 }
 
-impl Mark {
-    fn of(mark: &TextureMark) -> Option<Self> {
-        let mut levels = [0.0; AREA];
-        if mark.levels.len() != 2 * AREA || !mark.levels.is_ascii() {
-            return None;
-        }
-        for (level, at) in levels.iter_mut().zip((0..).step_by(2)) {
-            let digits = mark.levels.get(at..at + 2)?;
-            *level = f64::from(u8::from_str_radix(digits, 16).ok()?);
-        }
-        let mean = levels.iter().sum::<f64>() / AREA as f64;
-        let norm = levels
-            .iter()
-            .map(|v| (v - mean).powi(2))
-            .sum::<f64>()
-            .sqrt();
-        (norm > 0.0).then_some(Self {
-            x: mark.camera_px[0] as usize,
-            y: mark.camera_px[1] as usize,
-            levels,
-            mean,
-            norm,
-        })
-    }
-
-    /// Where the mark is in a picture, to a part of a pixel.
-    fn find(&self, picture: &FloorPicture<'_>) -> Option<DVec2> {
-        let side = (2 * SEARCH_PX + 1) as usize;
-        let mut alike = [0.0; ((2 * SEARCH_PX + 1) * (2 * SEARCH_PX + 1)) as usize];
-        let mut patch = [0.0; AREA];
-        let first = |at: usize| at.checked_sub(SEARCH_PX as usize);
-        let (left, top) = (first(self.x)?, first(self.y)?);
-        let fits = left >= HALF
-            && top >= HALF
-            && left + side + HALF <= picture.width_px
-            && top + side + HALF <= picture.height_px();
-        if !fits {
-            return None;
-        }
-        for (i, to) in alike.iter_mut().enumerate() {
-            let (mean, norm) = picture.patch(left + i % side, top + i / side, &mut patch);
-            let product: f64 = patch
-                .iter()
-                .zip(&self.levels)
-                .map(|(a, b)| (a - mean) * (b - self.mean))
-                .sum();
-            *to = product / (norm * self.norm).max(f64::MIN_POSITIVE);
-        }
-        let (best, most) = alike
-            .iter()
-            .copied()
-            .enumerate()
-            .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let (x, y) = (best % side, best / side);
-        // At the edge of where it was looked for it may well lie beyond.
-        if most < ALIKE_MIN || x == 0 || y == 0 || x + 1 == side || y + 1 == side {
-            return None;
-        }
-        let rival = alike
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| (i % side).abs_diff(x).max((i / side).abs_diff(y)) > 3)
-            .map(|(_, a)| *a)
-            .fold(f64::MIN, f64::max);
-        if most - rival < AHEAD_MIN {
-            return None;
-        }
-        let peak = |before: f64, after: f64| {
-            let bend = before + after - 2.0 * most;
-            if bend < 0.0 {
-                ((before - after) / (2.0 * bend)).clamp(-0.5, 0.5)
-            } else {
-                0.0
-            }
-        };
-        let at = |i: usize| alike.get(i).copied().unwrap_or(most);
-        Some(DVec2::new(
-            (left + x) as f64 + peak(at(best - 1), at(best + 1)),
-            (top + y) as f64 + peak(at(best - side), at(best + side)),
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::sample::view;
-
-    const SIZE: (usize, usize) = (320, 240);
-
-    /// Smooth chance between 0 and 1, the same at the same place in every run.
-    fn texture(p: DVec2) -> f64 {
-        let cell = |x: f64, y: f64| {
-            let mut z = (x as i64 as u64)
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .wrapping_add((y as i64 as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9));
-            z = (z ^ (z >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 32)) & 0xffff) as f64 / 65536.0
-        };
-        let (i, f) = (p.floor(), p - p.floor());
-        let f = f * f * (DVec2::splat(3.0) - 2.0 * f);
-        let top = cell(i.x, i.y) * (1.0 - f.x) + cell(i.x + 1.0, i.y) * f.x;
-        let low = cell(i.x, i.y + 1.0) * (1.0 - f.x) + cell(i.x + 1.0, i.y + 1.0) * f.x;
-        top * (1.0 - f.y) + low * f.y
-    }
-
-    /// The floor seen by a camera that was turned so that all moves by `shift_px`; `noise` in levels.
-    fn picture(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -> Vec<u8> {
-        let mut state = seed;
-        (0..SIZE.0 * SIZE.1)
-            .map(|i| {
-                let at = DVec2::new((i % SIZE.0) as f64, (i / SIZE.0) as f64) - shift_px;
-                let shade = 90.0
-                    + 40.0 * texture(at / 7.0)
-                    + 25.0 * texture(at / 19.0 + DVec2::splat(40.0));
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                let chance = ((state >> 33) as f64 / f64::from(1_u32 << 31) - 0.5) * 3.46;
-                (shade * gain + chance * noise).clamp(0.0, 255.0) as u8
-            })
-            .collect()
-    }
-
-    fn seen(levels: &[u8]) -> FloorPicture<'_> {
-        FloorPicture {
-            levels,
-            width_px: SIZE.0,
-        }
-    }
-
-    /// A map whose pixels are 10 mm on the floor everywhere.
-    fn map() -> FloorFromCamera {
-        let surface = crate::geometry::Surface {
-            width_m: 3.2,
-            height_m: 2.4,
-            ..crate::geometry::Surface::default()
-        };
-        FloorFromCamera::whole_picture(SIZE.0 as u32, SIZE.1 as u32, &surface)
-    }
+    use crate::calibration::sample::{
+        FLOOR_SIZE as SIZE, floor_map as map, floor_picture as picture, floor_texture as texture,
+        noisy, seen,
+    };
+    use crate::calibration::texture::{MeanPicture, texture_marks};
 
     fn round(watch: &mut DriftWatch, levels: &[u8]) -> Option<Drift> {
         for _ in 1..watch.marks() {
@@ -417,7 +149,7 @@ mod tests {
 
     fn watch() -> DriftWatch {
         let marks = texture_marks(&seen(&picture(DVec2::ZERO, 1.0, 2.5, 1)), &map(), |_| true);
-        assert_eq!(marks.len(), MARKS_MAX);
+        assert!(marks.len() > 20, "{}", marks.len());
         DriftWatch::new(&marks, &map()).expect("there are marks")
     }
 
@@ -446,6 +178,31 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The mean of some pictures of a floor whose texture is fainter than the noise of each, moved by `shift_px`.
+    fn faint(shift_px: DVec2, pictures: u64, seed: u64) -> MeanPicture {
+        let mut mean = MeanPicture::default();
+        for number in 0..pictures {
+            let shade = |at: DVec2| 90.0 + 28.0 * texture((at - shift_px) / 7.0);
+            mean.add(&seen(&noisy(shade, 6.0, seed + number)));
+        }
+        mean.finish();
+        mean
+    }
+
+    #[test]
+    fn faint_texture_is_found_in_the_mean_of_noisy_pictures() {
+        let learned = faint(DVec2::ZERO, 60, 100);
+        let marks = texture_marks(&learned.picture(), &map(), |_| true);
+        let mut watch = DriftWatch::new(&marks, &map()).expect("there are marks");
+        let moved = DVec2::new(3.0, -1.0);
+        let one = round(&mut watch, faint(moved, 1, 300).picture().levels);
+        let mean = round(&mut watch, faint(moved, 15, 300).picture().levels);
+        assert_eq!(one, None, "a picture alone is too noisy");
+        let drift = mean.expect("the mean is not");
+        assert!(drift.marks > watch.marks() / 2, "{drift:?}");
+        assert!((drift.shift_px - moved.length()).abs() < 0.33, "{drift:?}");
     }
 
     #[test]
@@ -490,41 +247,5 @@ mod tests {
             None
         );
         assert_eq!(round(&mut watch, &[]), None, "a picture of another size");
-    }
-
-    #[test]
-    fn a_bare_floor_has_no_marks() {
-        let mut noise = picture(DVec2::ZERO, 0.0, 2.5, 5);
-        for level in &mut noise {
-            *level = level.wrapping_add(90);
-        }
-        assert_eq!(texture_marks(&seen(&noise), &map(), |_| true), []);
-        assert_eq!(texture_marks(&seen(&[]), &map(), |_| true), []);
-        assert!(DriftWatch::new(&[], &map()).is_none());
-    }
-
-    #[test]
-    fn marks_lie_where_the_map_knows_the_floor_and_nobody_stands() {
-        let levels = picture(DVec2::ZERO, 1.0, 2.5, 1);
-        let marks = texture_marks(&seen(&levels), &map(), |p| p.x < 160.0);
-        assert!(!marks.is_empty() && marks.iter().all(|m| m.camera_px[0] < 160));
-        // Beyond this view's horizon nothing is floor.
-        let _ = texture_marks(&seen(&levels), &view(-0.2, 0.05), |_| true);
-    }
-
-    #[test]
-    fn broken_marks_are_left_out() {
-        let mark = |levels: &str| TextureMark {
-            camera_px: [100, 100],
-            levels: levels.to_owned(),
-        };
-        for levels in [
-            String::new(),
-            "zz".repeat(AREA),
-            "00".repeat(AREA),
-            "é".repeat(AREA),
-        ] {
-            assert!(Mark::of(&mark(&levels)).is_none(), "{levels}");
-        }
     }
 }

@@ -8,8 +8,8 @@ use glam::{DMat3, DVec2};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::drift::TextureMark;
 use super::fit::LensModel;
+use super::texture::TextureMark;
 use crate::config::{self, Problems};
 use crate::geometry::{FloorFromCamera, Homography, Lens};
 

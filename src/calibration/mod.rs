@@ -20,9 +20,10 @@ mod prove;
 #[cfg(test)]
 mod sample;
 mod spot;
+mod texture;
 mod touch;
 
-pub use drift::{Drift, DriftWatch, FloorPicture, TextureMark, texture_marks};
+pub use drift::{Drift, DriftWatch};
 pub use file::{
     Calibration, CalibrationError, CalibrationPoint, FitErrors, HomographyRows, LensTerms, Picture,
     SurfaceSize,
@@ -38,4 +39,5 @@ pub use points::{COLUMNS, MeasuredPoint, POINTS_MAX, PointOrigin, PointsError, r
 pub use pose::camera_position;
 pub use prove::{Chosen, LENS_PAIRS_MIN, foretold, leave_one_out, outliers};
 pub use spot::{DarkPicture, Mark, Spot, SpotFault, find_spots};
+pub use texture::{FloorPicture, MeanPicture, TextureMark, texture_marks};
 pub use touch::{GRID_SIDES, Pattern, Sight, Touch, TouchPlan, Turn};

@@ -3,7 +3,8 @@
 use glam::DVec2;
 
 use super::fit::Pair;
-use crate::geometry::{FloorFromCamera, Homography, Lens};
+use super::texture::FloorPicture;
+use crate::geometry::{FloorFromCamera, Homography, Lens, Surface};
 
 /// A camera of 640 × 480 that looks aslant at a floor of 4 × 3 m from above.
 pub(super) fn view(k1: f64, k2: f64) -> FloorFromCamera {
@@ -61,4 +62,65 @@ impl Noise {
             .sum();
         sum - 6.0
     }
+}
+
+/// Size of the pictures of [`floor_picture`].
+pub(super) const FLOOR_SIZE: (usize, usize) = (320, 240);
+
+/// Smooth chance between 0 and 1, the same at the same place in every run.
+pub(super) fn floor_texture(p: DVec2) -> f64 {
+    let cell = |x: f64, y: f64| {
+        let mut z = (x as i64 as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add((y as i64 as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9));
+        z = (z ^ (z >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 32)) & 0xffff) as f64 / 65536.0
+    };
+    let (i, f) = (p.floor(), p - p.floor());
+    let f = f * f * (DVec2::splat(3.0) - 2.0 * f);
+    let top = cell(i.x, i.y) * (1.0 - f.x) + cell(i.x + 1.0, i.y) * f.x;
+    let low = cell(i.x, i.y + 1.0) * (1.0 - f.x) + cell(i.x + 1.0, i.y + 1.0) * f.x;
+    top * (1.0 - f.y) + low * f.y
+}
+
+/// The floor seen by a camera that was turned so that all moves by `shift_px`; `noise` in levels.
+pub(super) fn floor_picture(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -> Vec<u8> {
+    let shade = |at: DVec2| {
+        let at = at - shift_px;
+        90.0 + 40.0 * floor_texture(at / 7.0) + 25.0 * floor_texture(at / 19.0 + DVec2::splat(40.0))
+    };
+    noisy(|at| gain * shade(at), noise, seed)
+}
+
+/// A picture of these levels, with noise.
+pub(super) fn noisy(shade: impl Fn(DVec2) -> f64, noise: f64, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    (0..FLOOR_SIZE.0 * FLOOR_SIZE.1)
+        .map(|i| {
+            let at = DVec2::new((i % FLOOR_SIZE.0) as f64, (i / FLOOR_SIZE.0) as f64);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let chance = ((state >> 33) as f64 / f64::from(1_u32 << 31) - 0.5) * 3.46;
+            (shade(at) + chance * noise).clamp(0.0, 255.0) as u8
+        })
+        .collect()
+}
+
+/// Levels of that size as a picture.
+pub(super) fn seen(levels: &[u8]) -> FloorPicture<'_> {
+    FloorPicture {
+        levels,
+        width_px: FLOOR_SIZE.0,
+    }
+}
+
+/// A map whose pixels are 10 mm on the floor everywhere.
+pub(super) fn floor_map() -> FloorFromCamera {
+    let surface = Surface {
+        width_m: 3.2,
+        height_m: 2.4,
+        ..Surface::default()
+    };
+    FloorFromCamera::whole_picture(FLOOR_SIZE.0 as u32, FLOOR_SIZE.1 as u32, &surface)
 }

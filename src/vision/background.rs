@@ -5,6 +5,7 @@
 
 use super::VisionParams;
 use super::bits::BitMask;
+use super::dim::DimFloor;
 
 /// Levels from here up may be cut off by the camera.
 const SATURATED: u8 = 250;
@@ -39,6 +40,7 @@ pub(super) struct Background {
     limit: Vec<u16>,
     /// Visits in a row in which the pixel was brighter.
     brighter: Vec<u8>,
+    dim: DimFloor,
     /// Pixels whose place on the floor is known.
     usable: BitMask,
     usable_count: u32,
@@ -63,6 +65,7 @@ impl Background {
             spread: vec![FIRST_SPREAD; width * height],
             limit: vec![0; width * height],
             brighter: vec![0; width * height],
+            dim: DimFloor::new(width, height),
             usable_count: usable.count(),
             usable,
             histogram: vec![0; GAIN_BINS],
@@ -137,18 +140,30 @@ impl Background {
         shadow: &mut BitMask,
     ) {
         if self.level.is_empty() {
-            self.level.extend(levels.iter().map(|&v| f32::from(v)));
-            for index in 0..levels.len() {
-                self.set_limit(index, params);
-            }
+            self.begin(levels, params);
         }
         self.measure_gain(levels, occupied, params);
+        self.dim.smooth(levels);
         let gain = fixed_gain(self.gain);
-        let rows = levels
-            .chunks_exact(self.width)
-            .zip(self.limit.chunks_exact(self.width));
-        for (y, (levels, limits)) in rows.enumerate() {
-            mark_darker(shadow.row_mut(y), levels, limits, gain);
+        for (y, limits) in self.limit.chunks_exact(self.width).enumerate() {
+            mark_darker(shadow.row_mut(y), self.dim.row(levels, y), limits, gain);
+        }
+    }
+
+    /// Takes the first frame for the floor.
+    fn begin(&mut self, levels: &[u8], params: &VisionParams) {
+        self.level.extend(levels.iter().map(|&v| f32::from(v)));
+        for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
+            self.dim.learn(y, floor, params.dark_level);
+        }
+        self.dim.smooth(levels);
+        for (y, floor) in self.level.chunks_exact_mut(self.width).enumerate() {
+            for (to, &seen) in floor.iter_mut().zip(self.dim.row(levels, y)) {
+                *to = f32::from(seen);
+            }
+        }
+        for index in 0..levels.len() {
+            self.set_limit(index, params);
         }
     }
 
@@ -213,12 +228,11 @@ impl Background {
             learning,
         };
         let per_gain = 1.0 / self.gain;
-        for (y, row) in levels
-            .chunks_exact(self.width)
-            .enumerate()
-            .skip(first)
-            .step_by(apart)
-        {
+        // Taken out for as long as pixels are learned from its rows.
+        let mut dim = std::mem::take(&mut self.dim);
+        let height = levels.len() / self.width.max(1);
+        for y in (first..height).step_by(apart) {
+            let row = dim.row(levels, y);
             for (word, occupied) in occupied.row(y).iter().enumerate() {
                 let free = self.usable.row(y)[word] & !occupied;
                 let start = y * self.width + 64 * word;
@@ -235,7 +249,10 @@ impl Background {
                     }
                 }
             }
+            let floor = &self.level[y * self.width..(y + 1) * self.width];
+            dim.learn(y, floor, params.dark_level);
         }
+        self.dim = dim;
         self.frames += 1;
         self.age_secs += dt_secs;
     }
@@ -395,95 +412,4 @@ fn darker(levels: &[u8; 64], limits: &[u16; 64], gain: u16) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SIZE: usize = 40;
-
-    struct Floor {
-        model: Background,
-        free: BitMask,
-        shadow: BitMask,
-        params: VisionParams,
-    }
-
-    impl Floor {
-        fn new() -> Self {
-            Self {
-                model: Background::new(SIZE, SIZE, &[0.01; SIZE * SIZE]),
-                free: BitMask::new(SIZE, SIZE),
-                shadow: BitMask::new(SIZE, SIZE),
-                params: VisionParams::default(),
-            }
-        }
-
-        /// Shows a frame without anybody being kept from being learned; returns how many pixels are shadow.
-        fn show(&mut self, levels: &[u8]) -> u32 {
-            self.model
-                .find_shadow(levels, &self.free, &self.params, &mut self.shadow);
-            self.model.learn(levels, &self.free, &self.params, 0.04);
-            self.shadow.count()
-        }
-    }
-
-    fn lit(level: u8) -> Vec<u8> {
-        (0..SIZE * SIZE).map(|i| level - (i % 3) as u8).collect()
-    }
-
-    #[test]
-    fn a_change_of_exposure_is_no_shadow() {
-        let mut floor = Floor::new();
-        for _ in 0..20 {
-            assert_eq!(floor.show(&lit(120)), 0);
-        }
-        for level in [90, 160, 60, 120] {
-            assert_eq!(floor.show(&lit(level)), 0, "{level}");
-        }
-    }
-
-    #[test]
-    fn dark_floor_cannot_tell() {
-        let mut floor = Floor::new();
-        floor.show(&lit(10));
-        assert_eq!(floor.show(&lit(2)), 0);
-    }
-
-    #[test]
-    fn what_is_darker_is_never_learned() {
-        let mut floor = Floor::new();
-        let mut covered = lit(120);
-        covered[..400].fill(20);
-        floor.show(&lit(120));
-        for _ in 0..3000 {
-            assert_eq!(floor.show(&covered), 400);
-        }
-    }
-
-    #[test]
-    fn uncovered_floor_is_learned_soon() {
-        let mut floor = Floor::new();
-        let mut covered = lit(120);
-        covered[..400].fill(15);
-        for _ in 0..200 {
-            assert_eq!(floor.show(&covered), 0, "it was there from the first frame");
-        }
-        for _ in 0..60 {
-            assert_eq!(floor.show(&lit(120)), 0);
-        }
-        assert_eq!(floor.show(&covered), 400);
-    }
-
-    #[test]
-    fn a_patch_of_sunlight_leaves_no_ghost() {
-        let mut floor = Floor::new();
-        for _ in 0..150 {
-            floor.show(&lit(120));
-        }
-        let mut sunny = lit(120);
-        sunny[..400].fill(210);
-        for _ in 0..50 {
-            floor.show(&sunny);
-        }
-        assert_eq!(floor.show(&lit(120)), 0);
-    }
-}
+mod tests;

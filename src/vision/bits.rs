@@ -1,5 +1,7 @@
 //! A mask of one bit a pixel, 64 pixels a word, with the morphology that cleans it.
 
+use std::ops::Range;
+
 /// Height × width bits, row-major; rows start on a new word, bits behind a row's end are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct BitMask {
@@ -79,13 +81,24 @@ impl BitMask {
     /// The square is taken apart into rows and columns, and into steps of one pixel. Beyond the picture's edge there is
     /// nothing to grow from, and nothing to shrink away.
     fn grow_or_shrink<const GROW: bool>(&mut self, radius: u32, scratch: &mut Self) {
+        // Most rows of a mask are empty, and stay so.
+        let n = self.words_per_row.max(1);
+        let (Some(first), Some(last)) = (
+            self.words.iter().position(|&word| word != 0),
+            self.words.iter().rposition(|&word| word != 0),
+        ) else {
+            return;
+        };
+        let reach = if GROW { radius as usize } else { 0 };
+        let top = (first / n).saturating_sub(reach);
+        let bottom = (last / n + 1 + reach).min(self.height);
         for _ in 0..radius {
-            self.step_rows::<GROW>();
-            self.step_columns::<GROW>(scratch);
+            self.step_rows::<GROW>(top..bottom);
+            self.step_columns::<GROW>(top..bottom, scratch);
         }
     }
 
-    fn step_rows<const GROW: bool>(&mut self) {
+    fn step_rows<const GROW: bool>(&mut self, rows: Range<usize>) {
         let outside = if GROW { 0 } else { u64::MAX };
         let tail_bits = self.width % 64;
         let tail = if tail_bits == 0 {
@@ -93,7 +106,8 @@ impl BitMask {
         } else {
             (1 << tail_bits) - 1
         };
-        for row in self.words.chunks_exact_mut(self.words_per_row.max(1)) {
+        let n = self.words_per_row;
+        for row in self.words[rows.start * n..rows.end * n].chunks_exact_mut(n.max(1)) {
             if let Some(last) = row.last_mut() {
                 *last |= outside & !tail;
             }
@@ -116,18 +130,28 @@ impl BitMask {
         }
     }
 
-    fn step_columns<const GROW: bool>(&mut self, scratch: &mut Self) {
-        scratch.words.copy_from_slice(&self.words);
+    /// What lies above and below `rows`, of which there is one at least, is empty.
+    fn step_columns<const GROW: bool>(&mut self, rows: Range<usize>, scratch: &mut Self) {
         let n = self.words_per_row;
         let join = |to: &mut [u64], from: &[u64]| {
             for (a, b) in to.iter_mut().zip(from) {
                 *a = if GROW { *a | b } else { *a & b };
             }
         };
-        if self.height > 1 {
-            let end = self.words.len();
-            join(&mut self.words[..end - n], &scratch.words[n..]);
-            join(&mut self.words[n..], &scratch.words[..end - n]);
+        let words = rows.start * n..rows.end * n;
+        let (own, old) = (&mut self.words[words.clone()], &mut scratch.words[words]);
+        old.copy_from_slice(own);
+        let inner = own.len() - n;
+        join(&mut own[..inner], &old[n..]);
+        join(&mut own[n..], &old[..inner]);
+        if !GROW {
+            // Beyond the picture's edge nothing shrinks; beyond the rows within it all does.
+            if rows.start > 0 {
+                own[..n].fill(0);
+            }
+            if rows.end < self.height {
+                own[inner..].fill(0);
+            }
         }
     }
 }
@@ -151,15 +175,21 @@ mod tests {
     }
 
     fn any_image() -> impl Strategy<Value = GrayImage> {
-        (1u32..150, 1u32..20, any::<u64>(), 1u64..6).prop_map(|(w, h, seed, rarity)| {
-            GrayImage::from_fn(w, h, |x, y| {
-                let mix = (seed ^ u64::from(x) << 32 ^ u64::from(y))
-                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                    .rotate_left(31)
-                    .wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                Luma([if (mix >> 40) % rarity == 0 { 255 } else { 0 }])
+        (
+            1u32..150,
+            1u32..20,
+            any::<u64>(),
+            prop_oneof![1u64..6, 100u64..2000],
+        )
+            .prop_map(|(w, h, seed, rarity)| {
+                GrayImage::from_fn(w, h, |x, y| {
+                    let mix = (seed ^ u64::from(x) << 32 ^ u64::from(y))
+                        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                        .rotate_left(31)
+                        .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                    Luma([if (mix >> 40) % rarity == 0 { 255 } else { 0 }])
+                })
             })
-        })
     }
 
     proptest! {

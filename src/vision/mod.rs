@@ -9,6 +9,7 @@ mod background;
 mod bits;
 mod blobs;
 mod debug;
+mod dim;
 mod foot;
 mod group;
 mod kalman;

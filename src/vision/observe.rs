@@ -96,6 +96,17 @@ impl Vision {
         stage.width
     }
 
+    /// The lit floor as it is known, at the last frame's brightness: writes a level for every pixel, row-major, and returns
+    /// the width. Empty before the first frame.
+    pub fn write_floor(&self, to: &mut Vec<u8>) -> usize {
+        to.clear();
+        let Some(stage) = &self.stage else { return 0 };
+        let gain = stage.background.gain();
+        let lit = stage.background.levels().iter();
+        to.extend(lit.map(|level| (level * gain).round() as u8));
+        stage.width
+    }
+
     /// Pictures of what every stage made of the last frame, which is given once more; `None` before any, or when it is
     /// of another size.
     pub fn debug_views(&self, frame: &Frame) -> Option<DebugViews> {

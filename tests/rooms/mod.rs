@@ -1,8 +1,12 @@
 //! A small room drawn for tests: a lit floor with texture, seen by a wide, distorted infrared camera, with discs, poles
 //! and a technician on it. Everything is made up here; nothing of it is known to the code under test.
 
+mod wired;
+
 use glam::{DVec2, DVec3};
 use shoal::camera::{Frame, Luma};
+
+pub(crate) use wired::{Wired, error};
 
 /// A room.
 pub(crate) struct Room {

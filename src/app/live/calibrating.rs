@@ -6,28 +6,29 @@
 //! picture for floor: what the calibration of before did not see counts as well, and fish go on with that one meanwhile.
 //! Must not: write a file; the desk does.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Mutex};
 
 use glam::{DVec2, DVec3};
 
 use crate::calibration::{
-    Calibration, CalibrationParams, DarkPicture, FloorPicture, GrayScan, Mark, MeasuredPoint,
-    PointOrigin, PoleMeasurement, Report, Setup, Sight, Touch, TouchPlan, Turn, calibrate,
-    find_spots, lamp_from_poles, read_points, texture_marks,
+    Calibration, CalibrationParams, DarkPicture, FloorPicture, GrayScan, Mark, MeanPicture,
+    MeasuredPoint, PointOrigin, PoleMeasurement, Report, Setup, Sight, Touch, TouchPlan, Turn,
+    find_spots, lamp_from_poles, read_points,
 };
 use crate::camera::{Frame, UsedBits};
-use crate::control::{CalibrationKnown, CalibrationStatus, CalibrationStep, TouchMark};
+use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::vision::{FloorView, Light, Vision, VisionParams};
 use crate::world::FloorTarget;
 
 use super::super::calibrate::today;
-use super::super::tell;
 use super::drifting::DriftRounds;
 use super::editing::lock;
 
+mod accepting;
 mod scanning;
+mod telling;
 
 /// Marks are opaque: of a pole only what is darker than this share of what counts as a visitor's shadow tells where it stands.
 /// In half shade its foot is found to one side.
@@ -39,8 +40,8 @@ pub const WAITING_MAX: usize = 16;
 /// While calibrating, floor that is uncovered is learned at once for so long.
 const LEARN_SECS: f32 = 60.0;
 
-/// Visitors are not watched while points are fitted: no more than these.
-const POINTS_MAX: usize = 500;
+/// The floor's marks are chosen in the mean of so many frames.
+const MEAN_FRAMES: u16 = 16;
 
 const NO_CALIBRATION: &str = "the camera is not calibrated yet; calibrate it first";
 const NO_PICTURE: &str = "no picture has come from the camera yet";
@@ -69,8 +70,9 @@ pub struct Calibrating {
     /// What was said last, while no procedure speaks.
     sentence: String,
     drift: DriftRounds,
-    /// The last frame, while it may be needed.
+    /// The last frame, while it may be needed, and the mean of some.
     levels: Vec<u8>,
+    mean: MeanPicture,
     used_bits: UsedBits,
     dark: Vec<bool>,
     picture_px: Option<(u32, u32)>,
@@ -118,6 +120,7 @@ impl Calibrating {
             procedure: None,
             sentence: String::new(),
             levels: Vec::new(),
+            mean: MeanPicture::default(),
             used_bits: UsedBits::default(),
             dark: Vec::new(),
             picture_px: None,
@@ -177,8 +180,8 @@ impl Calibrating {
         is_other
     }
 
-    /// Takes a frame in, and leads on.
-    pub fn observe(&mut self, frame: &Frame) {
+    /// Takes a frame in, and leads on. `vision` is what has seen the frame with the calibration that counts, if any has.
+    pub fn observe(&mut self, frame: &Frame, vision: Option<&Vision>) {
         if frame.luma.len() != frame.width_px as usize * frame.height_px as usize {
             return;
         }
@@ -186,6 +189,13 @@ impl Calibrating {
         if self.procedure.is_some() {
             self.used_bits.observe(&frame.luma);
             (self.used_bits).write_eight_bit(&frame.luma, &mut self.levels);
+            self.mean.add(&FloorPicture {
+                levels: &self.levels,
+                width_px: frame.width_px as usize,
+            });
+            if self.mean.pictures() >= MEAN_FRAMES {
+                self.mean.finish();
+            }
         }
         match self.procedure.take() {
             Some(Procedure::Asked { grid, mark }) => {
@@ -195,7 +205,7 @@ impl Calibrating {
             Some(Procedure::Touching { touch, vision }) => self.touch(frame, touch, vision),
             Some(Procedure::Scanning(scan)) => self.scan(frame, scan),
             Some(waiting) => self.procedure = Some(waiting),
-            None => self.watch_drift(frame),
+            None => self.watch_drift(frame, vision),
         }
     }
 
@@ -213,6 +223,7 @@ impl Calibrating {
                 };
                 // Refused at once where the grid is none; the size of the pictures is told by the next frame.
                 Touch::new(self.plan((columns, rows), mark, (640, 480)))?;
+                self.mean.clear();
                 self.procedure = Some(Procedure::Asked {
                     grid: (columns, rows),
                     mark,
@@ -356,90 +367,6 @@ impl Calibrating {
         self.publish();
     }
 
-    /// Fits to points; what is proven waits to be accepted.
-    fn fit(&mut self, points: &[MeasuredPoint]) -> Result<(), String> {
-        if points.len() > POINTS_MAX {
-            return Err(format!(
-                "{} points are more than the {POINTS_MAX} that are fitted while the pool runs; `shoal calibrate` takes more",
-                points.len()
-            ));
-        }
-        let picture_px = self.picture_px.ok_or(NO_PICTURE)?;
-        match calibrate(points, &self.setup(picture_px), &self.limits) {
-            Ok(proven) => {
-                let errors = &proven.1.errors;
-                self.sentence = format!(
-                    "{} points: floor errors of {:.0} mm are to be expected (worst place {:.0} mm). Accept it, or cancel to keep \
-                     the old one.",
-                    proven.1.points,
-                    errors.predicted_rms_m * 1e3,
-                    errors.predicted_worst_m * 1e3
-                );
-                self.procedure = Some(Procedure::Proven(Box::new(proven)));
-                self.dark.clear();
-                Ok(())
-            }
-            Err(rejection) => Err(format!("{} The old calibration stays.", rejection.text())),
-        }
-    }
-
-    fn accept(&mut self) -> Result<bool, String> {
-        let proven = match &self.procedure {
-            Some(Procedure::Touching { touch, .. }) => touch.proven(),
-            Some(Procedure::Proven(proven)) => Some(&**proven),
-            _ => None,
-        };
-        let (mut calibration, _) = proven
-            .cloned()
-            .ok_or("nothing is proven yet that could be accepted")?;
-        self.procedure = None;
-        let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
-        if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
-            let picture = FloorPicture {
-                levels: &self.levels,
-                width_px: width_px as usize,
-            };
-            let dark = DarkPicture {
-                dark: &self.dark,
-                width_px: width_px as usize,
-            };
-            calibration.marks = texture_marks(&picture, &map, |at| !dark.is_dark(at));
-        }
-        self.hand_over(&calibration);
-        "Accepted; it counts from now on.".clone_into(&mut self.sentence);
-        self.adopt(Some(calibration));
-        Ok(true)
-    }
-
-    fn set_lamp(&mut self, position_m: [f64; 3]) -> Result<(), String> {
-        let [x, y, z] = position_m;
-        let is_above = position_m
-            .iter()
-            .all(|v| v.is_finite() && v.abs() <= 1000.0)
-            && y > 0.1;
-        if !is_above {
-            return Err(format!(
-                "the lamp cannot hang at {x}, {y}, {z}: finite meters are wanted, and its height (the second) above 0.1"
-            ));
-        }
-        let mut calibration = self.current.clone().ok_or(NO_CALIBRATION)?;
-        calibration.lamp_m = Some(position_m);
-        calibration.date = today();
-        self.hand_over(&calibration);
-        self.sentence = format!("The lamp hangs at {x:.2}, {y:.2}, {z:.2} m.");
-        self.adopt(Some(calibration));
-        Ok(())
-    }
-
-    /// To the desk, which saves it. A desk that is busy with sixteen others is not there any more.
-    fn hand_over(&self, calibration: &Calibration) {
-        if let Err(TrySendError::Full(_)) = self.accepted.try_send(Box::new(calibration.clone())) {
-            tracing::error!(
-                "the accepted calibration counts, but it could not be handed over for saving"
-            );
-        }
-    }
-
     fn adopt(&mut self, calibration: Option<Calibration>) {
         self.drift = DriftRounds::of(calibration.as_ref());
         self.current = calibration;
@@ -453,60 +380,12 @@ impl Calibrating {
             .ok()
     }
 
-    /// Looks for the next mark of the floor, if it is time.
-    fn watch_drift(&mut self, frame: &Frame) {
+    /// Goes on looking for the floor's marks.
+    fn watch_drift(&mut self, frame: &Frame, vision: Option<&Vision>) {
         let Some(current) = &self.current else { return };
         let allowed_m = self.limits.drift_max_m;
-        if (self.drift).observe(frame, current, &mut self.levels, allowed_m) {
+        if (self.drift).observe((frame, vision), current, &mut self.levels, allowed_m) {
             lock(&self.status).drift = self.drift.status();
         }
-    }
-
-    fn publish(&mut self) {
-        let touch = match &self.procedure {
-            Some(Procedure::Touching { touch, .. }) => Some(touch),
-            _ => None,
-        };
-        let pattern = touch.and_then(|t| t.pattern());
-        let scan = match &self.procedure {
-            Some(Procedure::Scanning(scan)) => Some(scan),
-            _ => None,
-        };
-        let sentence = match (&self.procedure, touch) {
-            (_, Some(touch)) if self.sentence.is_empty() => touch.sentence(),
-            (_, Some(touch)) => format!("{} {}", self.sentence, touch.sentence()),
-            (Some(Procedure::Scanning(scan)), _) => format!(
-                "Pattern {} of {} is shown: keep off the surface, and the room dark.",
-                scan.shown() + 1,
-                scan.patterns()
-            ),
-            (Some(Procedure::Asked { .. }), _) => "Waiting for the camera's picture.".to_owned(),
-            _ => self.sentence.clone(),
-        };
-        let status = CalibrationStatus {
-            is_running: self.procedure.is_some(),
-            target: pattern.map(|p| p.number),
-            targets: touch.map_or_else(|| scan.map_or(0, |s| s.patterns()), |t| t.targets()),
-            taken: touch.map_or_else(|| scan.map_or(0, |s| s.shown()), |t| t.taken()),
-            is_proven: match &self.procedure {
-                Some(Procedure::Proven(_)) => true,
-                _ => touch.is_some_and(|t| t.proven().is_some()),
-            },
-            sentence,
-            current: self.current.as_ref().map(|c| CalibrationKnown {
-                date: c.date.clone(),
-                predicted_rms_m: c.errors.predicted_rms_m,
-                predicted_worst_m: c.errors.predicted_worst_m,
-                knows_lamp: c.lamp_m.is_some(),
-            }),
-            drift: self.drift.status(),
-        };
-        let mut published = lock(&self.status);
-        let said = |s: &CalibrationStatus| (s.is_running, s.target, s.taken, s.is_proven);
-        let is_news = said(&published) != said(&status) || std::mem::take(&mut self.is_news);
-        if is_news && !status.sentence.is_empty() {
-            tell(&format!("calibration: {}", status.sentence));
-        }
-        *published = status;
     }
 }

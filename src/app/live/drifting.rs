@@ -1,16 +1,26 @@
 //! The slow watch over the camera's place: when marks are looked for, and when what they say is an alarm.
 //!
-//! In: frames, a mark at a time. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and one when
+//! In: frames. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and one when
 //! nothing can be told any more. Must not: find marks; [`crate::calibration`] does.
+//!
+//! A round over all marks takes the mean of half a second's frames, in which noise is fainter than faint texture, and looks
+//! for the marks in it within another second, so that no frame costs much.
 
-use crate::calibration::{Calibration, DriftWatch, FloorPicture, texture_marks};
+use crate::calibration::{
+    Calibration, Drift, DriftWatch, FloorPicture, MeanPicture, texture_marks,
+};
 use crate::camera::{Frame, UsedBits};
 use crate::control::DriftStatus;
+use crate::vision::Vision;
 
 use super::supervise::Trouble;
 
-/// A round over all marks of the floor is spread over about so long.
+/// From one round over all marks of the floor to the next.
 const ROUND_SECS: f64 = 3.0;
+/// The frames of so long are averaged.
+const MEAN_SECS: f64 = 0.5;
+/// And the marks are looked for within so long.
+const LOOK_SECS: f64 = 1.0;
 /// A calibration that was made without a picture is given its marks so long after the first frame.
 const FIRST_MARKS_SECS: f64 = 3.0;
 /// And a floor on which none were found is looked at again after so long.
@@ -24,7 +34,11 @@ const SUDDEN_PX: f64 = 2.0;
 /// The rounds over the floor's marks, and what they say.
 pub struct DriftRounds {
     watch: Option<DriftWatch>,
-    next_secs: Option<f64>,
+    /// When this round begins or began; before there are marks, when they are chosen.
+    begin_secs: Option<f64>,
+    mean: MeanPicture,
+    /// Marks that were looked for in this round; `None` while frames are averaged.
+    looked: Option<usize>,
     status: Option<DriftStatus>,
     last_px: Option<f64>,
     above: u32,
@@ -44,7 +58,9 @@ impl DriftRounds {
         });
         Self {
             watch,
-            next_secs: None,
+            begin_secs: None,
+            mean: MeanPicture::default(),
+            looked: None,
             status: None,
             last_px: None,
             above: 0,
@@ -59,60 +75,71 @@ impl DriftRounds {
         self.status
     }
 
-    /// Takes a frame in, and looks for one mark of the floor if it is time; true when a round is over, and [`Self::status`]
-    /// is new. `levels` is memory for the picture.
+    /// Takes a frame in, that vision has seen, and goes on with the round; true when a round is over, and
+    /// [`Self::status`] is new. `levels` is memory for the picture.
     ///
-    /// A calibration without marks is given those of this floor, which are as good as the camera's place is now.
+    /// A calibration without marks is given those of the floor that vision has learned, which are as good as the camera's
+    /// place is now.
     pub fn observe(
         &mut self,
-        frame: &Frame,
+        (frame, vision): (&Frame, Option<&Vision>),
         calibration: &Calibration,
         levels: &mut Vec<u8>,
         allowed_m: f64,
     ) -> bool {
         let size = (frame.width_px, frame.height_px);
         let calibrated = calibration.picture;
-        if (calibrated.width_px, calibrated.height_px) != size || !self.is_due(frame.time_secs) {
+        if (calibrated.width_px, calibrated.height_px) != size {
             return false;
         }
-        self.used_bits.observe(&frame.luma);
-        self.used_bits.write_eight_bit(&frame.luma, levels);
-        let picture = FloorPicture {
-            levels,
-            width_px: frame.width_px as usize,
+        let wait_secs = if self.watch.is_some() {
+            0.0
+        } else {
+            FIRST_MARKS_SECS
         };
-        if self.watch.is_none()
-            && let Ok(map) = calibration.floor_from_camera(size.0, size.1)
-        {
-            self.watch = DriftWatch::new(&texture_marks(&picture, &map, |_| true), &map);
-            if self.watch.is_none() {
-                // Looking for marks all over the picture takes its time; a bare floor is not asked again and again.
-                self.next_secs = self.next_secs.map(|due_secs| due_secs + BARE_SECS);
+        let begin_secs = *(self.begin_secs).get_or_insert(frame.time_secs + wait_secs);
+        let secs = frame.time_secs - begin_secs;
+        if secs < 0.0 {
+            return false;
+        }
+        let Some(watch) = &mut self.watch else {
+            let map = calibration.floor_from_camera(size.0, size.1);
+            if let (Ok(map), Some(vision)) = (map, vision) {
+                let width_px = vision.write_floor(levels);
+                let marks = texture_marks(&FloorPicture { levels, width_px }, &map, |_| true);
+                self.watch = DriftWatch::new(&marks, &map);
+            }
+            // Looking for marks all over the picture takes its time; a bare floor is not asked again and again.
+            let wait_secs = if self.watch.is_some() { 0.0 } else { BARE_SECS };
+            self.begin_secs = Some(frame.time_secs + wait_secs);
+            return false;
+        };
+        let Some(looked) = &mut self.looked else {
+            self.used_bits.observe(&frame.luma);
+            self.used_bits.write_eight_bit(&frame.luma, levels);
+            let width_px = frame.width_px as usize;
+            self.mean.add(&FloorPicture { levels, width_px });
+            if secs >= MEAN_SECS {
+                self.mean.finish();
+                self.looked = Some(0);
             }
             return false;
+        };
+        let share = (secs - MEAN_SECS) / LOOK_SECS;
+        while (*looked as f64) < share * watch.marks() as f64 {
+            *looked += 1;
+            if let Some(drift) = watch.look(&self.mean.picture()) {
+                self.looked = None;
+                self.begin_secs = Some((begin_secs + ROUND_SECS).max(frame.time_secs));
+                self.judge(drift, allowed_m);
+                return true;
+            }
         }
-        self.look(&picture, allowed_m)
+        false
     }
 
-    /// Whether it is time for the next mark.
-    fn is_due(&mut self, time_secs: f64) -> bool {
-        let first_secs = match self.watch {
-            Some(_) => time_secs,
-            None => time_secs + FIRST_MARKS_SECS,
-        };
-        let due_secs = *self.next_secs.get_or_insert(first_secs);
-        if time_secs < due_secs {
-            return false;
-        }
-        let marks = self.watch.as_ref().map_or(1, DriftWatch::marks);
-        self.next_secs = Some((due_secs + ROUND_SECS / marks as f64).max(time_secs));
-        true
-    }
-
-    fn look(&mut self, picture: &FloorPicture<'_>, allowed_m: f64) -> bool {
-        let Some(round) = self.watch.as_mut().and_then(|w| w.look(picture)) else {
-            return false;
-        };
+    /// Takes over what a round over all marks has found.
+    fn judge(&mut self, round: Option<Drift>, allowed_m: f64) {
         let Some(drift) = round else {
             self.status = None;
             self.lost += 1;
@@ -122,7 +149,7 @@ impl DriftRounds {
                       was moved, calibrate anew",
                 );
             }
-            return true;
+            return;
         };
         self.lost = 0;
         let is_sudden = self
@@ -155,6 +182,5 @@ impl DriftRounds {
             shift_px: drift.shift_px,
             is_alarm,
         });
-        true
     }
 }

@@ -91,7 +91,12 @@ pub fn list() -> anyhow::Result<Vec<Monitor>> {
 
         fn window_event(&mut self, _: &ActiveEventLoop, _: WindowId, _: WindowEvent) {}
     }
-    display::reachable().map_err(|reason| anyhow!(reason))?;
+    display::reachable().map_err(|reason| {
+        anyhow!(
+            "{reason}; monitors are listed where they are: in the desktop's own terminal, or with the name of its display, \
+             DISPLAY=:0 shoal monitors"
+        )
+    })?;
     let mut lister = Lister(Vec::new());
     EventLoop::new()?.run_app(&mut lister)?;
     Ok(lister.0)

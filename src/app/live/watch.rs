@@ -93,7 +93,7 @@ impl Watching {
             }
             let Some((_, _, vision)) = &mut vision else {
                 // Nobody can be seen with the calibration of another picture; but it can be calibrated anew.
-                self.calibrating.observe(frame);
+                self.calibrating.observe(frame, None);
                 sighting.observation.shadows.clear();
                 self.sightings.put(&mut sighting);
                 continue;
@@ -105,7 +105,7 @@ impl Watching {
             last_frame = Some(arrival.at);
             self.sightings.put(&mut sighting);
             self.observed.note(arrival.at.elapsed());
-            self.calibrating.observe(frame);
+            self.calibrating.observe(frame, Some(&*vision));
         }
     }
 }

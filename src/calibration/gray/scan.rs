@@ -8,6 +8,7 @@ use glam::DVec2;
 
 use super::{Correspondence, GrayCode, GrayError, GrayPattern, points_from_gray};
 use crate::calibration::points::MeasuredPoint;
+use crate::calibration::texture::{FloorPicture, MeanPicture};
 use crate::geometry::Homography;
 
 /// Each pattern is shown for so long. Faster ones would flash, and the picture follows those only slowly.
@@ -32,9 +33,8 @@ pub struct GrayScan {
     camera_px: (u32, u32),
     /// Since when the pattern is asked for.
     since_secs: Option<f64>,
-    /// Sum over the frames of the pattern that is shown, and their number.
-    sum: Vec<u32>,
-    count: u32,
+    /// That of the frames of the pattern that is shown.
+    mean: MeanPicture,
     /// Mean frame of each pattern that was shown.
     frames: Vec<Vec<u8>>,
 }
@@ -62,8 +62,7 @@ impl GrayScan {
             floor_from_picture: Homography::from_pairs(&corners)?,
             camera_px,
             since_secs: None,
-            sum: Vec::new(),
-            count: 0,
+            mean: MeanPicture::default(),
             frames: Vec::new(),
         })
     }
@@ -86,18 +85,14 @@ impl GrayScan {
         if time_secs - since < SETTLED_SECS {
             return Ok(None);
         }
-        self.sum.resize(levels.len(), 0);
-        for (sum, level) in self.sum.iter_mut().zip(levels) {
-            *sum += u32::from(*level);
-        }
-        self.count += 1;
+        let width_px = self.camera_px.0 as usize;
+        self.mean.add(&FloorPicture { levels, width_px });
         if time_secs - since < SHOWN_SECS || self.pattern().is_none() {
             return Ok(None);
         }
-        let mean = self.sum.iter().map(|sum| (sum / self.count) as u8);
-        self.frames.push(mean.collect());
-        self.sum.clear();
-        (self.count, self.since_secs) = (0, None);
+        self.mean.finish();
+        self.frames.push(self.mean.picture().levels.to_vec());
+        self.since_secs = None;
         if self.frames.len() == 2 {
             self.code.check_seen(&self.frames, SEEN_SHARE)?;
         }

@@ -1,0 +1,123 @@
+//! What becomes shadow and what floor, frame by frame.
+
+use super::*;
+
+const SIZE: usize = 40;
+
+struct Floor {
+    model: Background,
+    free: BitMask,
+    shadow: BitMask,
+    params: VisionParams,
+}
+
+impl Floor {
+    fn new() -> Self {
+        Self {
+            model: Background::new(SIZE, SIZE, &[0.01; SIZE * SIZE]),
+            free: BitMask::new(SIZE, SIZE),
+            shadow: BitMask::new(SIZE, SIZE),
+            params: VisionParams::default(),
+        }
+    }
+
+    /// Shows a frame without anybody being kept from being learned; returns how many pixels are shadow.
+    fn show(&mut self, levels: &[u8]) -> u32 {
+        self.model
+            .find_shadow(levels, &self.free, &self.params, &mut self.shadow);
+        self.model.learn(levels, &self.free, &self.params, 0.04);
+        self.shadow.count()
+    }
+}
+
+fn lit(level: u8) -> Vec<u8> {
+    (0..SIZE * SIZE).map(|i| level - (i % 3) as u8).collect()
+}
+
+#[test]
+fn a_change_of_exposure_is_no_shadow() {
+    let mut floor = Floor::new();
+    for _ in 0..20 {
+        assert_eq!(floor.show(&lit(120)), 0);
+    }
+    for level in [90, 160, 60, 120] {
+        assert_eq!(floor.show(&lit(level)), 0, "{level}");
+    }
+}
+
+#[test]
+fn a_shadow_on_dim_floor_is_told_through_the_noise() {
+    let mut floor = Floor::new();
+    let mut state = 7_u64;
+    let mut noisy = |is_covered: bool| -> Vec<u8> {
+        let mut noise = || {
+            let sum: f32 = (0..4)
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+                })
+                .sum();
+            // Four uniform numbers have a spread of 0.577.
+            sum / 0.577 * 2.5
+        };
+        (0..SIZE * SIZE)
+            .map(|i| if is_covered && i < 400 { 5.0 } else { 18.0 } + noise())
+            .map(|level: f32| level.round().clamp(0.0, 255.0) as u8)
+            .collect()
+    };
+    for _ in 0..200 {
+        assert_eq!(floor.show(&noisy(false)), 0);
+    }
+    for _ in 0..100 {
+        let count = floor.show(&noisy(true));
+        assert!((360..=440).contains(&count), "{count} of 400");
+    }
+}
+
+#[test]
+fn dark_floor_cannot_tell() {
+    let mut floor = Floor::new();
+    floor.show(&lit(10));
+    assert_eq!(floor.show(&lit(2)), 0);
+}
+
+#[test]
+fn what_is_darker_is_never_learned() {
+    let mut floor = Floor::new();
+    let mut covered = lit(120);
+    covered[..400].fill(20);
+    floor.show(&lit(120));
+    for _ in 0..3000 {
+        assert_eq!(floor.show(&covered), 400);
+    }
+}
+
+#[test]
+fn uncovered_floor_is_learned_soon() {
+    let mut floor = Floor::new();
+    let mut covered = lit(120);
+    covered[..400].fill(15);
+    for _ in 0..200 {
+        assert_eq!(floor.show(&covered), 0, "it was there from the first frame");
+    }
+    for _ in 0..60 {
+        assert_eq!(floor.show(&lit(120)), 0);
+    }
+    assert_eq!(floor.show(&covered), 400);
+}
+
+#[test]
+fn a_patch_of_sunlight_leaves_no_ghost() {
+    let mut floor = Floor::new();
+    for _ in 0..150 {
+        floor.show(&lit(120));
+    }
+    let mut sunny = lit(120);
+    sunny[..400].fill(210);
+    for _ in 0..50 {
+        floor.show(&sunny);
+    }
+    assert_eq!(floor.show(&lit(120)), 0);
+}

@@ -1,0 +1,154 @@
+//! Smooths dim floor: where light is scarce, the noise of one pixel hides what the mean of nine shows.
+//!
+//! In: frames and the levels of the lit floor. Out: the same frame, with blocks of 64 pixels that hold dim floor averaged
+//! over 3 × 3 pixels. What is learned and tested there is the mean, so its noise is measured, not assumed. Nothing
+//! of other blocks comes into it (at a block's edge its own pixels are taken twice): the light beside a shadow would hide it.
+
+/// Pixels in a block: those of a mask's word.
+const BLOCK: usize = 64;
+/// And one more on either side, filled up to whole vectors.
+const PADDED: usize = BLOCK + 8;
+/// Floor below this many times the level at which shadows can be told at all is dim. A camera's noise of some 3 levels is
+/// then about a third of what a shadow takes away, see `noise_factor` and `shadow_ratio`.
+const DIM_FACTOR: f32 = 3.0;
+/// And it stays dim up to so many times more: beside bright floor its mean is brighter than itself.
+const STAYS_FACTOR: f32 = 2.0;
+
+/// Which blocks are dim, and what they look like smoothed.
+#[derive(Default)]
+pub(super) struct DimFloor {
+    width: usize,
+    /// For every word of a mask of the same size, and for every row whether one of its blocks is.
+    is_dim: Vec<bool>,
+    has_dim: Vec<bool>,
+    /// The last frame's rows that have dim blocks, with those smoothed.
+    smooth: Vec<u8>,
+}
+
+impl DimFloor {
+    pub(super) fn new(width: usize, height: usize) -> Self {
+        Self {
+            width,
+            is_dim: vec![false; width.div_ceil(BLOCK) * height],
+            has_dim: vec![false; height],
+            smooth: vec![0; width * height],
+        }
+    }
+
+    /// Takes over how bright the floor of a row is, given `dark_level`.
+    pub(super) fn learn(&mut self, y: usize, floor: &[f32], dark_level: f32) {
+        let words = self.width.div_ceil(BLOCK);
+        let is_dim = &mut self.is_dim[y * words..(y + 1) * words];
+        for (is_dim, floor) in is_dim.iter_mut().zip(floor.chunks(BLOCK)) {
+            let stays = if *is_dim { STAYS_FACTOR } else { 1.0 };
+            let dim_level = stays * DIM_FACTOR * dark_level;
+            let (mut has_dim, mut has_lit) = (0, 0);
+            for &level in floor {
+                has_dim |= u32::from(level < dim_level);
+                has_lit |= u32::from(level >= dark_level);
+            }
+            // Where it is too dark to tell shadows at all there is nothing to be gained.
+            *is_dim = has_dim != 0 && has_lit != 0;
+        }
+        self.has_dim[y] = is_dim.contains(&true);
+    }
+
+    /// Takes a frame, and smooths its dim blocks.
+    pub(super) fn smooth(&mut self, levels: &[u8]) {
+        let (width, height) = (self.width, self.has_dim.len());
+        for y in (0..height).filter(|&y| self.has_dim[y]) {
+            let row = y * width..(y + 1) * width;
+            self.smooth[row.clone()].copy_from_slice(&levels[row]);
+            let words = width.div_ceil(BLOCK);
+            let is_dim = |y: usize, word: usize| y < height && self.is_dim[y * words + word];
+            for word in (0..words).filter(|&word| is_dim(y, word)) {
+                let above = if y > 0 && is_dim(y - 1, word) {
+                    y - 1
+                } else {
+                    y
+                };
+                let below = if is_dim(y + 1, word) { y + 1 } else { y };
+                let (start, end) = (BLOCK * word, (BLOCK * (word + 1)).min(width));
+                let is_left_dim = word > 0 && is_dim(y, word - 1);
+                let is_right_dim = word + 1 < words && is_dim(y, word + 1);
+                let mut around = [[0; PADDED]; 3];
+                for (padded, row) in around.iter_mut().zip([above, y, below]) {
+                    let row = &levels[row * width..(row + 1) * width];
+                    padded[1..=end - start].copy_from_slice(&row[start..end]);
+                    padded[0] = row[start - usize::from(is_left_dim)];
+                    padded[end - start + 1] = row[end - usize::from(!is_right_dim)];
+                }
+                let means = means(&around);
+                self.smooth[y * width + start..y * width + end]
+                    .copy_from_slice(&means[..end - start]);
+            }
+        }
+    }
+
+    /// A row of the frame that was given to [`Self::smooth`], smoothed where it is dim.
+    pub(super) fn row<'a>(&'a self, levels: &'a [u8], y: usize) -> &'a [u8] {
+        let frame = if self.has_dim[y] {
+            &self.smooth
+        } else {
+            levels
+        };
+        &frame[y * self.width..(y + 1) * self.width]
+    }
+}
+
+/// Means over 3 × 3 pixels of three rows, each with a pixel more to the left and right. Whole numbers of 16 bits, so that
+/// many pixels are taken by one instruction.
+fn means(rows: &[[u8; PADDED]; 3]) -> [u8; BLOCK] {
+    let mut sums = [0_u16; PADDED];
+    for i in 0..PADDED {
+        sums[i] = u16::from(rows[0][i]) + u16::from(rows[1][i]) + u16::from(rows[2][i]);
+    }
+    let mut means = [0; BLOCK];
+    for i in 0..BLOCK {
+        let sum = sums[i] + sums[i + 1] + sums[i + 2];
+        // A ninth, rounded: 65536 / 9 is 7282 but for a part too small to matter below 2300.
+        means[i] = ((u32::from(sum + 4) * 7282) >> 16) as u8;
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn dim_blocks_are_means_of_nine_and_others_as_they_were(
+            width in 1_usize..150,
+            height in 1_usize..8,
+            seed in any::<u64>(),
+        ) {
+            let mix = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            let levels: Vec<u8> = (0..width * height).map(|i| mix(i) as u8).collect();
+            let mut dim = DimFloor::new(width, height);
+            let words = width.div_ceil(BLOCK);
+            let is_dim = |y: usize, word: usize| mix(1000 + y * words + word) % 2 == 0;
+            for y in 0..height {
+                let block = |word: usize| if is_dim(y, word) { 20.0 } else { 40.0 };
+                let floor: Vec<f32> = (0..width).map(|x| block(x / BLOCK)).collect();
+                dim.learn(y, &floor, 12.0);
+            }
+            dim.smooth(&levels);
+            let is_dim_at = |x: usize, y: usize| x < width && y < height && is_dim(y, x / BLOCK);
+            let near = |at: usize, step: usize| (at + step).wrapping_sub(1);
+            for y in 0..height {
+                for (x, &level) in dim.row(&levels, y).iter().enumerate() {
+                    let columns = [0, 1, 2].map(|u| near(x, u));
+                    let rows = [0, 1, 2].map(|v| near(y, v));
+                    let columns = columns.map(|u| if is_dim_at(u, y) { u } else { x });
+                    let rows = rows.map(|v| if is_dim_at(x, v) { v } else { y });
+                    let all = rows.iter().flat_map(|v| columns.map(|u| u32::from(levels[v * width + u])));
+                    let own = u32::from(levels[y * width + x]);
+                    let expected = if is_dim_at(x, y) { (all.sum::<u32>() + 4) / 9 } else { own };
+                    prop_assert_eq!(u32::from(level), expected);
+                }
+            }
+        }
+    }
+}
