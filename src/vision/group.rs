@@ -7,21 +7,20 @@
 //! **Source**: analysis by synthesis, as Fleuret et al. 2008, "Multicamera people tracking with a probabilistic
 //! occupancy map", on the two pictures that lamp and camera throw; the search is our own.
 
+mod cover;
+
 use glam::Vec2;
 
 use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
 use super::tracks::Sight;
 
+use cover::{Pixels, Shape};
+
 /// At most about so many pixels are looked at.
 const PIXELS: u32 = 350;
 /// The neighborhood of a blob that is looked at, as a share of the picture's width.
 const MARGIN_SHARE: f32 = 0.04;
-/// Half width of somebody, and of the soft edge around.
-const HALF_WIDTH_M: f32 = 0.16;
-const SOFT_EDGE_M: f32 = 0.08;
-/// No pixel is believed more than this.
-const MOST_COVER: f32 = 0.95;
 /// So much badly explained floor costs as much as one spread off the expected place.
 const COSTLY_AREA_M2: f32 = 0.02;
 const EXPECTED_SPREAD_M: f32 = 0.07;
@@ -39,12 +38,14 @@ const PLACES: usize = 40;
 const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
 const TELLING_COST: f32 = 1.5;
 const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
+/// In a group somebody is tried so much taller and smaller in a frame, which costs so much, and within this range.
+const STRETCH_M: f32 = 0.08;
+const STRETCH_COST: f32 = 0.64;
+const HEIGHT_RANGE_M: (f32, f32) = (0.8, 2.1);
 /// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
 const MOST_UNTOLD_M2: f32 = 0.02;
 /// A blob that is nearer to the picture's edge may be cut off.
 const EDGE_PX: u32 = 3;
-/// Height of somebody as wide as told above.
-const USUAL_HEIGHT_M: f32 = 1.7;
 /// Search steps.
 const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
 
@@ -76,20 +77,6 @@ impl Member {
     }
 }
 
-/// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
-/// Lists are filled up to whole blocks with pixels without area.
-#[derive(Default)]
-struct Pixels {
-    x_m: Vec<f32>,
-    z_m: Vec<f32>,
-    area_m2: Vec<f32>,
-    dark: Vec<f32>,
-    /// Probability that nobody covers it, by all members but the one that is moved.
-    free: Vec<f32>,
-}
-
-const BLOCK: usize = 8;
-
 /// Finds members' places; keeps its memory.
 #[derive(Default)]
 pub(super) struct GroupFinder {
@@ -107,6 +94,9 @@ impl GroupFinder {
             for index in 0..members.len() {
                 self.step(members, index, step_m, &origins);
             }
+        }
+        for index in 0..members.len() {
+            self.stretch(members, index, &origins);
         }
         for index in 0..members.len() {
             members[index].alone_m2 = self.alone_m2(members, index, &origins);
@@ -370,6 +360,26 @@ impl GroupFinder {
         member.at_m = best.1;
     }
 
+    /// Makes one member taller or smaller if that explains more.
+    fn stretch(&mut self, members: &mut [Member], index: usize, origins: &[Option<Origin>; 2]) {
+        self.leave_out(members, index, origins);
+        let member = members[index];
+        let (least_m, most_m) = HEIGHT_RANGE_M;
+        let by = |step_m: f32| Member {
+            height_m: (member.height_m + step_m).clamp(least_m, most_m),
+            ..member
+        };
+        let stretched = [-STRETCH_M, STRETCH_M].map(by);
+        let mut least = self.cost(&member, member.at_m, origins);
+        for stretched in stretched {
+            let cost = self.cost(&stretched, member.at_m, origins) + STRETCH_COST;
+            if cost < least {
+                least = cost;
+                members[index] = stretched;
+            }
+        }
+    }
+
     /// Covers the pixels by all members but one.
     fn leave_out(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
         self.pixels.free.fill(1.0);
@@ -390,130 +400,5 @@ impl GroupFinder {
     }
 }
 
-impl Pixels {
-    fn clear(&mut self) {
-        for list in [
-            &mut self.x_m,
-            &mut self.z_m,
-            &mut self.area_m2,
-            &mut self.dark,
-        ] {
-            list.clear();
-        }
-    }
-
-    fn push(&mut self, at_m: Vec2, area_m2: f32, dark: bool) {
-        self.x_m.push(at_m.x);
-        self.z_m.push(at_m.y);
-        self.area_m2.push(area_m2);
-        self.dark.push(f32::from(u8::from(dark)));
-    }
-
-    fn fill_up(&mut self) {
-        while !self.area_m2.len().is_multiple_of(BLOCK) {
-            self.push(Vec2::ZERO, 0.0, false);
-        }
-        self.free.clear();
-        self.free.resize(self.area_m2.len(), 1.0);
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = (&[f32; BLOCK], &[f32; BLOCK])> {
-        let (x_m, _) = self.x_m.as_chunks();
-        let (z_m, _) = self.z_m.as_chunks();
-        x_m.iter().zip(z_m)
-    }
-
-    /// Covers the pixels by one more member.
-    fn cover(&mut self, shape: &Shape) {
-        let mut free = std::mem::take(&mut self.free);
-        for (free, at) in free
-            .as_chunks_mut::<BLOCK>()
-            .0
-            .iter_mut()
-            .zip(self.blocks())
-        {
-            let cover = shape.cover(at);
-            for i in 0..BLOCK {
-                free[i] *= 1.0 - cover[i];
-            }
-        }
-        self.free = free;
-    }
-
-    /// Area, weighted by the square of how badly it is explained by all members and one more.
-    fn wrong_m2(&self, shape: Option<&Shape>) -> f32 {
-        let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
-        let (dark, _) = self.dark.as_chunks::<BLOCK>();
-        let (free, _) = self.free.as_chunks::<BLOCK>();
-        let mut sums = [0.0; BLOCK];
-        for (((area_m2, dark), free), at) in area_m2.iter().zip(dark).zip(free).zip(self.blocks()) {
-            let cover = shape.map_or([0.0; BLOCK], |shape| shape.cover(at));
-            for i in 0..BLOCK {
-                let wrong = dark[i] - 1.0 + free[i] * (1.0 - cover[i]);
-                sums[i] += area_m2[i] * wrong * wrong;
-            }
-        }
-        sums.iter().sum()
-    }
-}
-
-/// The stripes of somebody.
-struct Shape {
-    foot_m: Vec2,
-    /// From lamp and camera; twice the same where only one is known.
-    stripes: [Stripe; 2],
-}
-
-#[derive(Clone, Copy, Default)]
-struct Stripe {
-    along: Vec2,
-    length_m: f32,
-    half_width_m: f32,
-    /// How much wider the stripe becomes with each meter.
-    widening: f32,
-}
-
-impl Shape {
-    fn new(foot_m: Vec2, height_m: f32, origins: &[Option<Origin>; 2]) -> Self {
-        let stripes = origins.map(|origin| {
-            origin.map(|origin| {
-                let away = foot_m - origin.below_m;
-                let clearance = (origin.height_m - height_m).max(0.3);
-                let length_m = away.length() * height_m / clearance;
-                let half_width_m = HALF_WIDTH_M * height_m / USUAL_HEIGHT_M;
-                Stripe {
-                    half_width_m,
-                    along: away.normalize_or_zero(),
-                    length_m,
-                    widening: half_width_m * height_m / clearance / length_m.max(0.1),
-                }
-            })
-        });
-        let known = stripes[0].or(stripes[1]).unwrap_or_default();
-        Self {
-            foot_m,
-            stripes: stripes.map(|stripe| stripe.unwrap_or(known)),
-        }
-    }
-
-    /// Whether a point is covered rather than not.
-    fn covers(&self, at_m: Vec2) -> bool {
-        self.cover((&[at_m.x; BLOCK], &[at_m.y; BLOCK]))[0] > 0.5
-    }
-
-    /// How surely points are covered, 0 to almost 1.
-    fn cover(&self, (x_m, z_m): (&[f32; BLOCK], &[f32; BLOCK])) -> [f32; BLOCK] {
-        let mut cover = [0.0_f32; BLOCK];
-        for stripe in &self.stripes {
-            for i in 0..BLOCK {
-                let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
-                let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
-                let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
-                let half = stripe.half_width_m + t * stripe.widening;
-                let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
-                cover[i] = cover[i].max(inside * (0.5 / SOFT_EDGE_M)).min(MOST_COVER);
-            }
-        }
-        cover
-    }
-}
+#[cfg(test)]
+mod tests;

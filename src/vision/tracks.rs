@@ -118,6 +118,9 @@ struct Visitor {
     /// What they look like, as known for certain; and as seen since they were last mixed up with others.
     profile: Profile,
     fresh: Profile,
+    /// How tall the body is, as last seen. Stays with the body when names are exchanged: a group is explained by who is
+    /// in it, whatever they are called.
+    height_m: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
     meeting: Option<u32>,
     /// Distance of the nearest other visitor.
@@ -134,7 +137,14 @@ impl Visitor {
     /// Them as one of a group, where they are expected.
     fn member(&self, params: &TrackingParams) -> Member {
         let usual_m = USUAL_SHARE * params.tallest_m;
-        Member::new(self.state.at_m, self.profile.height_m().unwrap_or(usual_m))
+        let known_m = self.height_m.or_else(|| self.profile.height_m());
+        Member::new(self.state.at_m, known_m.unwrap_or(usual_m))
+    }
+
+    /// Takes a measured height in, of which so much is believed.
+    fn learn_height(&mut self, seen_m: f32, believed: f32) {
+        let height_m = self.height_m.get_or_insert(seen_m);
+        *height_m += believed * (seen_m - *height_m);
     }
 }
 
@@ -171,6 +181,8 @@ pub(super) struct Tracker {
     next_id: u32,
     time_secs: f64,
     visitors: Vec<Visitor>,
+    /// Of those who went, for those who come.
+    spare_outlines: Vec<Vec<DVec2>>,
     lost: Vec<Lost>,
     tracks: Vec<Track>,
     told: usize,
@@ -201,6 +213,7 @@ impl Tracker {
             next_id: 1,
             time_secs: 0.0,
             visitors: Vec::new(),
+            spare_outlines: Vec::new(),
             lost: Vec::new(),
             tracks: Vec::new(),
             told: 0,

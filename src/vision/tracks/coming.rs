@@ -57,6 +57,7 @@ impl Tracker {
         let mut track = Track {
             area_m2: f64::from(blob.area_m2),
             centroid_m: blob.centroid_m.as_dvec2(),
+            outline_m: self.spare_outlines.pop().unwrap_or_default(),
             ..Track::default()
         };
         outline(blob, sight, &mut self.tracer, &mut track.outline_m);
@@ -79,6 +80,7 @@ impl Tracker {
             evidence,
             profile: Profile::default(),
             fresh: Profile::default(),
+            height_m: None,
             meeting: None,
             nearest_m: f32::INFINITY,
             track,
@@ -103,7 +105,7 @@ impl Tracker {
                 && !visitor.walked
             {
                 self.scenery.push(blob);
-                self.visitors.remove(index);
+                self.remove(index);
             }
         }
     }
@@ -145,8 +147,16 @@ impl Tracker {
         });
     }
 
+    /// Forgets somebody, but not the memory they took.
+    pub(super) fn remove(&mut self, index: usize) -> Visitor {
+        let mut visitor = self.visitors.remove(index);
+        let outline_m = std::mem::take(&mut visitor.track.outline_m);
+        self.spare_outlines.push(outline_m);
+        visitor
+    }
+
     pub(super) fn lose(&mut self, index: usize) {
-        let visitor = self.visitors.remove(index);
+        let visitor = self.remove(index);
         if let Some(id) = visitor.id {
             self.lost.push(Lost {
                 id,

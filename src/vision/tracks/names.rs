@@ -263,6 +263,7 @@ mod tests {
             evidence: Evidence::Own(0),
             profile: profile(known_m, 20),
             fresh: profile(seen_m, times),
+            height_m: None,
             meeting: Some(1),
             nearest_m: 1.0,
             track: Track::default(),

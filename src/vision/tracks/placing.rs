@@ -30,6 +30,9 @@ const SURPRISE_M: f32 = 0.15;
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
 const LOOK_EVERY: u32 = 4;
+/// So much of a height is believed that is measured alone, and of one found among others.
+const BELIEVED_ALONE: f32 = 0.3;
+const BELIEVED_IN_GROUP: f32 = 0.2;
 /// Who stood for so long still stands while others pass.
 const STANDS_SECS: f64 = 5.0;
 /// In a group, somebody is seen who alone explains this much of what is dark.
@@ -81,6 +84,9 @@ impl Tracker {
                 let at_m = visitor.state.at_m;
                 let height_m = self.groups.height_m(at_m, &blobs[blob], sight);
                 profile.measure(height_m, &self.samples, at_m, sight.feet);
+                if let Some(seen_m) = height_m {
+                    visitor.learn_height(seen_m, BELIEVED_ALONE);
+                }
             }
         }
         visitor.dark_secs = sight.time_secs;
@@ -129,10 +135,13 @@ impl Tracker {
                 continue;
             }
             for (index, (&number, member)) in self.member_of.iter().zip(&self.members).enumerate() {
-                if member.alone_m2 > SEEN_IN_GROUP_M2 {
-                    self.visitors[number].own_secs = sight.time_secs;
-                }
                 let visitor = &mut self.visitors[number];
+                if member.alone_m2 > SEEN_IN_GROUP_M2 {
+                    visitor.own_secs = sight.time_secs;
+                    let expected_m = visitor.member(&self.params).height_m;
+                    visitor.height_m.get_or_insert(expected_m);
+                    visitor.learn_height(member.height_m, BELIEVED_IN_GROUP);
+                }
                 if visitor.hidden && member.alone_m2 > UNKNOWN_M2 {
                     visitor.hits += 1;
                 } else if visitor.hidden {
@@ -202,7 +211,7 @@ impl Tracker {
                 if visitor.apart {
                     self.lose(index);
                 } else {
-                    self.visitors.remove(index);
+                    self.remove(index);
                 }
                 for owner in self.owners.iter_mut().flatten() {
                     // An owner beyond those who are left only says that the blob is taken in this frame.

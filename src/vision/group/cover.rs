@@ -1,0 +1,155 @@
+//! What somebody covers of the floor, and how well that explains what is dark.
+
+use glam::Vec2;
+
+use crate::vision::foot::Origin;
+
+/// Half width of somebody, and of the soft edge around.
+const HALF_WIDTH_M: f32 = 0.16;
+const SOFT_EDGE_M: f32 = 0.08;
+/// No pixel is believed more than this.
+const MOST_COVER: f32 = 0.95;
+/// Height of somebody as wide as told above.
+const USUAL_HEIGHT_M: f32 = 1.7;
+
+/// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
+/// Lists are filled up to whole blocks with pixels without area.
+#[derive(Default)]
+pub(super) struct Pixels {
+    pub(super) x_m: Vec<f32>,
+    pub(super) z_m: Vec<f32>,
+    pub(super) area_m2: Vec<f32>,
+    pub(super) dark: Vec<f32>,
+    /// Probability that nobody covers it, by all members but the one that is moved.
+    pub(super) free: Vec<f32>,
+}
+
+const BLOCK: usize = 8;
+
+impl Pixels {
+    pub(super) fn clear(&mut self) {
+        for list in [
+            &mut self.x_m,
+            &mut self.z_m,
+            &mut self.area_m2,
+            &mut self.dark,
+        ] {
+            list.clear();
+        }
+    }
+
+    pub(super) fn push(&mut self, at_m: Vec2, area_m2: f32, dark: bool) {
+        self.x_m.push(at_m.x);
+        self.z_m.push(at_m.y);
+        self.area_m2.push(area_m2);
+        self.dark.push(f32::from(u8::from(dark)));
+    }
+
+    pub(super) fn fill_up(&mut self) {
+        while !self.area_m2.len().is_multiple_of(BLOCK) {
+            self.push(Vec2::ZERO, 0.0, false);
+        }
+        self.free.clear();
+        self.free.resize(self.area_m2.len(), 1.0);
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = (&[f32; BLOCK], &[f32; BLOCK])> {
+        let (x_m, _) = self.x_m.as_chunks();
+        let (z_m, _) = self.z_m.as_chunks();
+        x_m.iter().zip(z_m)
+    }
+
+    /// Covers the pixels by one more member.
+    pub(super) fn cover(&mut self, shape: &Shape) {
+        let mut free = std::mem::take(&mut self.free);
+        for (free, at) in free
+            .as_chunks_mut::<BLOCK>()
+            .0
+            .iter_mut()
+            .zip(self.blocks())
+        {
+            let cover = shape.cover(at);
+            for i in 0..BLOCK {
+                free[i] *= 1.0 - cover[i];
+            }
+        }
+        self.free = free;
+    }
+
+    /// Area, weighted by the square of how badly it is explained by all members and one more.
+    pub(super) fn wrong_m2(&self, shape: Option<&Shape>) -> f32 {
+        let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
+        let (dark, _) = self.dark.as_chunks::<BLOCK>();
+        let (free, _) = self.free.as_chunks::<BLOCK>();
+        let mut sums = [0.0; BLOCK];
+        for (((area_m2, dark), free), at) in area_m2.iter().zip(dark).zip(free).zip(self.blocks()) {
+            let cover = shape.map_or([0.0; BLOCK], |shape| shape.cover(at));
+            for i in 0..BLOCK {
+                let wrong = dark[i] - 1.0 + free[i] * (1.0 - cover[i]);
+                sums[i] += area_m2[i] * wrong * wrong;
+            }
+        }
+        sums.iter().sum()
+    }
+}
+
+/// The stripes of somebody.
+pub(super) struct Shape {
+    foot_m: Vec2,
+    /// From lamp and camera; twice the same where only one is known.
+    stripes: [Stripe; 2],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Stripe {
+    along: Vec2,
+    length_m: f32,
+    half_width_m: f32,
+    /// How much wider the stripe becomes with each meter.
+    widening: f32,
+}
+
+impl Shape {
+    pub(super) fn new(foot_m: Vec2, height_m: f32, origins: &[Option<Origin>; 2]) -> Self {
+        let stripes = origins.map(|origin| {
+            origin.map(|origin| {
+                let away = foot_m - origin.below_m;
+                let clearance = (origin.height_m - height_m).max(0.3);
+                let length_m = away.length() * height_m / clearance;
+                let half_width_m = HALF_WIDTH_M * height_m / USUAL_HEIGHT_M;
+                Stripe {
+                    half_width_m,
+                    along: away.normalize_or_zero(),
+                    length_m,
+                    widening: half_width_m * height_m / clearance / length_m.max(0.1),
+                }
+            })
+        });
+        let known = stripes[0].or(stripes[1]).unwrap_or_default();
+        Self {
+            foot_m,
+            stripes: stripes.map(|stripe| stripe.unwrap_or(known)),
+        }
+    }
+
+    /// Whether a point is covered rather than not.
+    pub(super) fn covers(&self, at_m: Vec2) -> bool {
+        self.cover((&[at_m.x; BLOCK], &[at_m.y; BLOCK]))[0] > 0.5
+    }
+
+    /// How surely points are covered, 0 to almost 1.
+    fn cover(&self, (x_m, z_m): (&[f32; BLOCK], &[f32; BLOCK])) -> [f32; BLOCK] {
+        let mut cover = [0.0_f32; BLOCK];
+        for stripe in &self.stripes {
+            for i in 0..BLOCK {
+                let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
+                let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
+                let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
+                let half = stripe.half_width_m + t * stripe.widening;
+                let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
+                cover[i] = cover[i].max(inside * (0.5 / SOFT_EDGE_M)).min(MOST_COVER);
+            }
+        }
+        cover
+    }
+}

@@ -1,0 +1,57 @@
+use glam::{Vec2, Vec3};
+
+use super::*;
+use crate::vision::TrackingParams;
+use crate::vision::foot::FootFinder;
+
+const LAMP: Vec3 = Vec3::new(-0.5, 4.5, -1.0);
+const CAMERA: Vec3 = Vec3::new(1.0, 5.0, 0.3);
+
+fn origins() -> [Option<Origin>; 2] {
+    FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default()).lamp_and_camera()
+}
+
+/// A floor on which those of these places and heights are dark.
+fn floor(people: &[(Vec2, f32)]) -> GroupFinder {
+    let shapes: Vec<_> = people
+        .iter()
+        .map(|&(at_m, height_m)| Shape::new(at_m, height_m, &origins()))
+        .collect();
+    let mut groups = GroupFinder::default();
+    for x in -60..60 {
+        for z in -60..60 {
+            let at_m = Vec2::new(x as f32, z as f32) * 0.05;
+            let dark = shapes.iter().any(|shape| shape.covers(at_m));
+            groups.pixels.push(at_m, 0.0025, dark);
+        }
+    }
+    groups.pixels.fill_up();
+    groups
+}
+
+#[test]
+fn who_is_taller_than_thought_is_found_to_be() {
+    let people = [(Vec2::new(0.8, 0.9), 1.8), (Vec2::new(0.2, 0.6), 1.2)];
+    let mut groups = floor(&people);
+    let mut members = people.map(|(at_m, _)| Member::new(at_m, 1.5));
+    for _ in 0..6 {
+        for index in 0..members.len() {
+            groups.stretch(&mut members, index, &origins());
+        }
+    }
+    for (member, (_, height_m)) in members.iter().zip(people) {
+        let off_m = (member.height_m - height_m).abs();
+        assert!(off_m < STRETCH_M, "{} for {height_m}", member.height_m);
+    }
+}
+
+#[test]
+fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
+    let at_m = Vec2::new(0.8, 0.9);
+    let mut members = [Member::new(at_m, 1.6)];
+    floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &origins());
+    assert_eq!(members[0].height_m, 1.6);
+    let mut tallest = [Member::new(at_m, HEIGHT_RANGE_M.1)];
+    floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &origins());
+    assert_eq!(tallest[0].height_m, HEIGHT_RANGE_M.1);
+}
