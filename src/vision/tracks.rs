@@ -50,7 +50,7 @@ pub struct Track {
     pub radius_m: f64,
     /// Velocity over the floor.
     pub velocity_mps: DVec2,
-    /// Area of what is dark: shadow and body.
+    /// Area of what is dark: shadow and body. Among others it is told from what it was before, for the place.
     pub area_m2: f64,
     /// Time since it was first seen.
     pub age_secs: f64,
@@ -121,6 +121,8 @@ struct Visitor {
     /// How tall the body is, as last seen. Stays with the body when names are exchanged: a group is explained by who is
     /// in it, whatever they are called.
     height_m: Option<f32>,
+    /// Their area when they last had a blob to themselves, as a multiple of their stripes' area.
+    fullness: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
     meeting: Option<u32>,
     /// Distance of the nearest other visitor.

@@ -81,6 +81,7 @@ impl Tracker {
             profile: Profile::default(),
             fresh: Profile::default(),
             height_m: None,
+            fullness: None,
             meeting: None,
             nearest_m: f32::INFINITY,
             track,

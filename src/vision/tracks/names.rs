@@ -264,6 +264,7 @@ mod tests {
             profile: profile(known_m, 20),
             fresh: profile(seen_m, times),
             height_m: None,
+            fullness: None,
             meeting: Some(1),
             nearest_m: 1.0,
             track: Track::default(),

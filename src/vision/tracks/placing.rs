@@ -94,6 +94,14 @@ impl Tracker {
             visitor.own_secs = sight.time_secs;
             visitor.hits += 1;
         }
+        // What somebody darkens does not become less where others darken it too.
+        let member = visitor.member(&self.params);
+        let stripes_m2 = sight.feet.stripes_m2(member.expected_m, member.height_m);
+        if self.rivals.is_empty() {
+            visitor.fullness = stripes_m2.map(|stripes_m2| area / stripes_m2);
+        } else if let (Some(fullness), Some(stripes_m2)) = (visitor.fullness, stripes_m2) {
+            area = fullness * stripes_m2;
+        }
         visitor.track.area_m2 = f64::from(area);
         visitor.track.centroid_m = centroid_m.as_dvec2();
         outline(
