@@ -37,6 +37,8 @@ const PLACES: usize = 40;
 /// Heights that are tried, and the least that the worst of them must cost more than the best.
 const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
 const TELLING_COST: f32 = 1.5;
+/// And the least that one clearly smaller must, and one clearly taller: what lies beyond the picture bounds nothing.
+const BOUND_COST: f32 = 0.75;
 const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
 /// In a group somebody is tried so much taller and smaller in a frame, which costs so much, and within this range.
 const STRETCH_M: f32 = 0.08;
@@ -252,12 +254,20 @@ impl GroupFinder {
     }
 
     /// How tall somebody is who stands alone near `foot_m`; `None` where their stripes do not tell.
-    pub(super) fn height_m(&mut self, foot_m: Vec2, blob: &Blob, sight: &Sight<'_>) -> Option<f32> {
+    /// A blob that the picture's edge may cut off tells it less well, and only where `is_known` says that nothing better
+    /// is.
+    pub(super) fn height_m(
+        &mut self,
+        foot_m: Vec2,
+        blob: &Blob,
+        is_known: bool,
+        sight: &Sight<'_>,
+    ) -> Option<f32> {
         let (width, height) = (sight.mask.width() as u32, sight.mask.height() as u32);
         let cut_off = blob.left.min(blob.first.1) < EDGE_PX
             || blob.end.0 + EDGE_PX > width
             || blob.end.1 + EDGE_PX > height;
-        if cut_off {
+        if cut_off && is_known {
             return None;
         }
         self.look_at(&blob.bounds(), sight);
@@ -280,6 +290,11 @@ impl GroupFinder {
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
         let inside = 1..HEIGHTS_M.len() - 1;
         if most - least < TELLING_COST || !inside.contains(&best) {
+            return None;
+        }
+        let is_bound = |costs: &[f32]| costs.iter().any(|cost| cost - least > BOUND_COST);
+        let (smaller, taller) = (&costs[..best - 1], &costs[best + 2..]);
+        if !is_bound(smaller) || !is_bound(taller) {
             return None;
         }
         // The least point of a parabola through the best height and its neighbors.

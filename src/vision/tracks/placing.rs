@@ -72,6 +72,7 @@ impl Tracker {
             visitor.state.update(&measured);
         }
         if self.rivals.is_empty() && visitor.id.is_some() && visitor.nearest_m > ALONE_M {
+            let is_known = visitor.profile.height_m().is_some();
             let profile = match visitor.meeting {
                 None => &mut visitor.profile,
                 Some(_) => &mut visitor.fresh,
@@ -82,7 +83,7 @@ impl Tracker {
                 .is_multiple_of(LOOK_EVERY)
             {
                 let at_m = visitor.state.at_m;
-                let height_m = self.groups.height_m(at_m, &blobs[blob], sight);
+                let height_m = self.groups.height_m(at_m, &blobs[blob], is_known, sight);
                 profile.measure(height_m, &self.samples, at_m, sight.feet);
                 if let Some(seen_m) = height_m {
                     visitor.learn_height(seen_m, BELIEVED_ALONE);
