@@ -15,6 +15,9 @@ use crate::camera::{Frame, Luma};
 /// Arrivals over which the frame rate is measured.
 const ARRIVALS: usize = 32;
 
+/// Intervals between frames after which the next one is late, and the measured rate no longer told.
+const LATE: f64 = 4.0;
+
 /// What the threads of one camera share.
 pub(super) struct Slot {
     state: Mutex<State>,
@@ -188,7 +191,8 @@ impl State {
         health
     }
 
-    /// Frames a second over the last arrivals; the time since the last one counts, so that it sinks when none come.
+    /// Frames a second over the last arrivals. Where none came for longer than [`LATE`] of their intervals, it is what
+    /// that silence allows, so that a camera that stopped is told as stopped, however fast it was.
     fn fps(&self, now: Instant) -> f64 {
         let (Some(first), Some(last)) = (self.arrivals.front(), self.arrivals.back()) else {
             return 0.0;
@@ -199,10 +203,43 @@ impl State {
             return 0.0;
         }
         let silent = now.duration_since(*last).as_secs_f64();
-        if silent > 2.0 * secs / intervals {
-            intervals / (secs + silent)
+        if silent > LATE * secs / intervals {
+            1.0 / silent
         } else {
             intervals / secs
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_camera_that_stopped_is_told_as_stopped_however_fast_it_was() {
+        for rate in [5.0, 30.0, 150.0, 1000.0] {
+            let slot = Slot::new("a camera", Duration::from_secs(1));
+            let opened = Instant::now();
+            let after = |secs: f64| opened + Duration::from_secs_f64(secs);
+            for sequence in 0..40 {
+                let arrival = Arrival {
+                    now: after(sequence as f64 / rate),
+                    generation: 0,
+                    sequence,
+                    taken_ns: 0,
+                    secs: sequence as f64 / rate,
+                    look: Look::default(),
+                };
+                assert!(slot.publish(&mut Frame::default(), arrival, Duration::ZERO));
+            }
+            let told = |silent: f64| slot.lock().health(after(39.0 / rate + silent), 0).fps;
+            for on_time in [0.0, 1.0, 3.9] {
+                let told = told(on_time / rate);
+                assert!((told / rate - 1.0).abs() < 1e-3, "{told} of {rate}");
+            }
+            for silent in [2.0, 10.0] {
+                assert!(told(silent) <= 1.001 / silent, "{rate}: {}", told(silent));
+            }
         }
     }
 }
