@@ -37,7 +37,7 @@ pub(super) fn picture(
     })
 }
 
-fn view(texture: &wgpu::Texture) -> TextureView {
+pub(super) fn view(texture: &wgpu::Texture) -> TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
 
@@ -49,9 +49,8 @@ pub(super) struct Targets {
     /// With several samples a pixel, what is resolved into `bodies`.
     pub(super) body_samples: Option<TextureView>,
     pub(super) depth: TextureView,
-    pub(super) slopes: TextureView,
-    pub(super) caustics: TextureView,
-    pub(super) presence: wgpu::Texture,
+    pub(super) slopes: wgpu::Texture,
+    pub(super) caustics: wgpu::Texture,
     /// Of `bodies`.
     pub(super) size_px: [u32; 2],
     pub(super) ground_light_px: [u32; 2],
@@ -62,7 +61,7 @@ impl Targets {
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
-        let written = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
+        let written = TextureUsages::COPY_DST | TextureUsages::TEXTURE_BINDING;
         let scaled = |factor: f32| size.map(|s| ((s as f32 * factor) as u32).clamp(16, most));
         let make = |label: &str, size, format, usage, samples| {
             view(&picture(device, label, size, format, usage, samples))
@@ -77,16 +76,8 @@ impl Targets {
             body_samples: (samples > 1)
                 .then(|| make("body samples", size, BODIES, only_drawn, samples)),
             depth: make("depth", size, DEPTH, only_drawn, samples),
-            slopes: make("slopes", grid.size, SLOPES, written, 1),
-            caustics: make("caustics", grid.size, NET, written, 1),
-            presence: picture(
-                device,
-                "presence",
-                grid.size,
-                TextureFormat::R8Unorm,
-                TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
-                1,
-            ),
+            slopes: picture(device, "slopes", grid.size, SLOPES, written, 1),
+            caustics: picture(device, "caustics", grid.size, NET, written, 1),
         }
     }
 }
