@@ -90,7 +90,7 @@ impl Groups {
         let (slopes, caustics) = (view(&targets.slopes), view(&targets.caustics));
         let shade = [
             TextureView(&given.fixed.silhouettes),
-            Sampler(&samplers.smooth),
+            Sampler(&samplers.flat),
             TextureView(&caustics),
         ];
         let below = [

@@ -12,6 +12,10 @@ use crate::render::pose::chance;
 use crate::render::silhouette::{self, Levels};
 use crate::render::water::Grid;
 
+/// Side of the ground's picture, as a share of the shown one's: a pixel for a pixel, since it reaches farther. A finer one
+/// costs most of its reading from memory without a graphics card, and shows nothing more through the moving water.
+const GROUND_SCALE: f32 = 1.06;
+
 /// A texture of one level.
 pub(super) fn picture(
     device: &Device,
@@ -70,7 +74,7 @@ impl Targets {
         Self {
             size_px: size.map(|side| side.max(1)),
             ground_light_px,
-            ground: make("ground", scaled(1.25), GROUND, drawn, 1),
+            ground: make("ground", scaled(GROUND_SCALE), GROUND, drawn, 1),
             ground_light: make("ground light", ground_light_px, GROUND_LIGHT, drawn, 1),
             bodies: make("bodies", size, BODIES, drawn, 1),
             body_samples: (samples > 1)
@@ -119,6 +123,7 @@ impl Fixed {
     ) -> Self {
         let outlines: Vec<_> = std::iter::once(silhouette::disc())
             .chain(models.clone().map(silhouette::of))
+            .flatten()
             .collect();
         Self {
             skins: skins(device, queue, models),
@@ -390,7 +395,7 @@ fn skins<'a>(
     array_view(&texture)
 }
 
-/// The silhouettes: a disc first, then one layer a species.
+/// The silhouettes: a disc first, then the species, [`silhouette::STEPS`] layers each.
 fn silhouettes(device: &Device, queue: &Queue, layers: &[Levels]) -> TextureView {
     let size = [silhouette::WIDTH as u32, silhouette::HEIGHT as u32];
     let texture = array(
