@@ -253,7 +253,7 @@ impl Pipelines {
             )),
             fish: draw(&body("fish_corner", "fish_light", over)),
             stone: draw(&body("body_corner", "stone_light", None)),
-            plant: draw(&body("plant_corner", "plant_light", None)),
+            plant: draw(&body("plant_corner", "plant_light", over)),
             fall: draw(&body("body_corner", "fall_light", over)),
             dust: draw(&Drawing {
                 name: "dust",
