@@ -5,7 +5,7 @@
 
 use glam::Vec2;
 
-use super::ripples::{ARCH, CELLS, PADDED, PaddedRow, Ripples, Row};
+use super::ripples::{ARCH, CELLS, PaddedRow, Ripples, Row};
 use super::water::{self, Grid, WAVES, Wave};
 
 /// How far a slope of one moves a bundle on the ground. More than refraction would (a quarter of the depth): the swell
@@ -33,7 +33,7 @@ pub struct Caustics {
     coarse: Vec<CoarseRow>,
     /// Bundles that arrived in a cell.
     light: Vec<[f32; CAUGHT]>,
-    /// Slopes along x and z as `Slopes` in `shaders/show.wgsl` reads them, clouds in the sky, rims of shadows; a row of cells
+    /// Slopes along x and z as `slope_of` in `shaders/show.wgsl` reads them, clouds in the sky, rims of shadows; a row of cells
     /// after another.
     pub slopes: Vec<[[u8; 4]; CELLS]>,
     /// Sunlight on the ground against even light, as roots of up to four times that.
@@ -224,7 +224,6 @@ fn slopes_of(
         return steep;
     };
     let per_m = 0.5 / grid.cell_m;
-    let _: [&[f32; PADDED]; 3] = [above, here, below];
     for x in 0..CELLS {
         let rings = [
             (here[x + 2] - here[x]) * per_m,
@@ -258,11 +257,11 @@ fn slopes_of(
 
 /// Sends a row's bundles down, each moved by so many cells, into the four cells around where it arrives.
 #[inline(always)]
-fn catch(light: &mut [[f32; CAUGHT]], z: usize, moved: &[Row; 2]) {
+fn catch(light: &mut [[f32; CAUGHT]], z: usize, [along, across]: &[Row; 2]) {
     let most = [(CAUGHT - 2) as f32, light.len().saturating_sub(2) as f32];
-    for x in 0..CELLS {
-        let to_x = ((x + BEYOND) as f32 - moved[0][x]).clamp(0.0, most[0]);
-        let to_z = ((z + BEYOND) as f32 - moved[1][x]).clamp(0.0, most[1]);
+    for (x, (along, across)) in along.iter().zip(across).enumerate() {
+        let to_x = ((x + BEYOND) as f32 - along).clamp(0.0, most[0]);
+        let to_z = ((z + BEYOND) as f32 - across).clamp(0.0, most[1]);
         let (column, row) = (to_x as usize, to_z as usize);
         let (right, down) = (to_x - column as f32, to_z - row as f32);
         let Some([upper, lower]) = light.get_mut(row..row + 2) else {

@@ -1,7 +1,8 @@
 //! The height field: rings and wakes on the water, by the wave equation on a grid.
 //!
-//! In: where shadows press on the water. Out: heights and presence, a cell a number. Worked out on the processor: it is
-//! a twentieth of what the same numbers cost as shaders where there is no graphics card, and nothing where there is one.
+//! In: where shadows press on the water. Out: heights and presence, a cell a number. Worked out by the processor: with
+//! slopes and caustics that takes about a millisecond of one core, a sixth of what the same numbers took as shaders where
+//! there is no graphics card.
 
 use std::sync::LazyLock;
 
@@ -230,7 +231,7 @@ mod tests {
         );
         let mut ripples = Ripples::new(grid);
         for step in 0..30 {
-            let flicker = |i: usize| f32::from((i / 3 + step) % 2 == 0);
+            let flicker = |i: usize| f32::from((i / 3 + step).is_multiple_of(2));
             let pressed: Vec<f32> = (0..grid.cells()).map(flicker).collect();
             ripples.advance(12, &pressed, 50.0);
         }
