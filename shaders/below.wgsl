@@ -143,9 +143,15 @@ fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixe
 
 @fragment
 fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
-    // Sand lies against the leaves' feet.
-    if KIND == 1u && pixel.world.z > frame.surface.y - 0.012 - 0.012 * sin(130.0 * pixel.world.x + 70.0 * pixel.at_rest.x) {
-        discard;
+    // Sand is heaped against the leaves' feet, and they are dark where they rise from it.
+    var rising = 1.0;
+    if KIND == 1u {
+        let heap = 0.010 + 0.034 * smoothstep(0.16, 0.0, abs(pixel.at_rest.x)) + 0.006 * sin(130.0 * pixel.world.x + 70.0 * pixel.at_rest.x);
+        let out = frame.surface.y - pixel.world.z - heap;
+        if out < 0.0 {
+            discard;
+        }
+        rising = 0.45 + 0.55 * smoothstep(0.0, 0.09, out);
     }
     let tone = instances[pixel.instance].tint.x;
     let up = pixel.uv.y;
@@ -154,11 +160,13 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     // Olive at the foot, sunlit at the tips; one in a few is old and rust.
     var color = mix(vec3<f32>(0.040, 0.052, 0.022), vec3<f32>(0.155, 0.190, 0.060), up);
     color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * frame.scene.y, 1.0 - 0.4 * frame.scene.y, tone) * 0.75);
-    color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone));
+    color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone)) * rising;
     var normal = normalize(pixel.normal);
     // Leaves let light through: what shines on the back is seen on the front.
     let facing = (0.35 + 0.65 * abs(dot(normal, frame.to_sun.xyz))) * frame.to_sun.w;
-    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), 1.0);
+    // What is thinner than a pixel covers less of it; else a tip would be a row of dots.
+    let thin = max(abs(dpdx(pixel.uv.x)), abs(dpdy(pixel.uv.x)));
+    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0));
 }
 
 // Turns a color around the gray axis (Rodrigues' rotation about (1, 1, 1)).
@@ -167,14 +175,21 @@ fn turned(color: vec3<f32>, cosine: f32, sine: f32) -> vec3<f32> {
     return max(color * cosine + cross(axis, color) * sine + axis * dot(axis, color) * (1.0 - cosine), vec3<f32>(0.0));
 }
 
+// A normal between corners may look away a little although its face is seen: then it looks aside. Turned round, a
+// belly's rim would be lit like a back. One that looks far away is that of a fin's other side.
+fn seen(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
+    let outward = normalize(normal);
+    let towards = dot(outward, view);
+    return select(normalize(outward - view * min(towards, 0.0)), -outward, towards < -0.45);
+}
+
 @fragment
 fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let world = pixel.world.xyz;
     let eye = vec3<f32>(0.0, frame.surface.z, 0.0);
     let view = normalize(eye - world);
-    var normal = normalize(pixel.normal.xyz);
+    let normal = seen(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
-    normal = select(normal, -normal, towards_eye < 0.0);
     let painted = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
     // Skins hold roots.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
@@ -255,8 +270,7 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let instance = instances[pixel.instance];
     let size = instance.kind.z;
     let view = vec3<f32>(0.0, frame.surface.z, 0.0) - pixel.world;
-    let facing_eye = select(pixel.normal, -pixel.normal, dot(pixel.normal, view) < 0.0);
-    let outward = normalize(facing_eye);
+    let outward = seen(pixel.normal, normalize(view));
     // The eye looks along y: what is laid on along it is stretched nowhere. Every face of a stone breaks it anew, and
     // every stone is turned another way.
     let turn = 6.28318 * instance.tint.x;
@@ -302,49 +316,65 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let facing = max(dot(normal, sun_dir), 0.0) * frame.to_sun.w;
     // Near the ground little sky is seen.
     let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), clamp((frame.surface.y - pixel.world.z) / max(size, 0.05), 0.0, 1.0), KIND == 1u);
-    let sky = (0.35 + 0.65 * up) * mix(0.30, 1.0, over);
+    // The ground throws light back onto flanks: from above a stone's rim is no dark line.
+    let sky = mix(0.30, 1.0, over) * (0.62 + 0.38 * up);
     // From below a thing's dark side is seen, and what the ground throws back onto it.
     let least = select(0.08, 0.42, KIND == 2u);
     return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
 }
 
-// Foam that drifts down the stream in rafts, breaks up and is gone.
+// Walls of bubbles: a net of threads, whose meshes are about one wide.
+fn lace(p: vec2<f32>) -> f32 {
+    let bent = p + 0.9 * (vec2<f32>(noise(p * 0.8 + 7.0), noise(p * 0.8 + 31.0)) - 0.5);
+    let wide = 1.0 - abs(2.0 * noise(bent) - 1.0);
+    let fine = 1.0 - abs(2.0 * noise(bent * 2.3 + 19.0) - 1.0);
+    return 0.6 * wide * wide + 0.4 * fine * fine;
+}
+
+// Foam that drifts down the stream in rafts, breaks up into threads and is gone.
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let t = frame.time.x;
     let v = pixel.uv.y;
-    let across = pixel.at_rest.x * instances[pixel.instance].kind.z + 31.0 * instances[pixel.instance].tint.x;
-    let down = v * 0.75 - 0.16 * t;
-    // Streaks with lacy holes; the farther, the fewer.
-    let bend = 0.10 * sin(7.0 * across + 3.0 * down + 0.4 * t) + 0.16 * noise(vec2<f32>(across * 3.0, down * 4.0));
-    let streak = noise(vec2<f32>((across + bend) * 11.0, down * 2.4)) * 0.6 + noise(vec2<f32>((across + bend) * 27.0 + 5.0, down * 7.0)) * 0.4;
-    let lace = noise(vec2<f32>((across + bend) * 55.0, down * 38.0 + 3.0));
-    let wanted = 0.50 + 0.34 * v;
-    let cover = smoothstep(wanted, wanted + 0.14, streak) * smoothstep(0.25, 0.6, lace + 0.3 * streak) * (1.0 - v) * smoothstep(0.0, 0.06, v);
-    let white = (frame.sun_color.xyz * frame.sun.w * 0.7 + frame.sky_color.xyz * 0.7) * vec3<f32>(0.86, 0.90, 0.92);
+    let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].kind.z + 31.0 * instances[pixel.instance].tint.x, v * 0.75);
+    // Eddies carry it aside, more the farther it came.
+    let eddy = vec2<f32>(noise(place * 3.5 + vec2<f32>(0.0, -0.25 * t)), noise(place * 3.5 + vec2<f32>(41.0, -0.21 * t))) - 0.5;
+    let p = place + (0.06 + 0.16 * v) * eddy - vec2<f32>(0.0, 0.16 * t);
+    let raft = 0.65 * noise(p * vec2<f32>(7.0, 4.5)) + 0.35 * noise(p * vec2<f32>(17.0, 11.0) + 3.0);
+    let thick = smoothstep(0.0, 0.40, raft - (0.40 + 0.34 * v));
+    let threads = lace(p * 24.0);
+    let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
+    let white = (frame.sun_color.xyz * frame.sun.w * (0.20 + 0.55 * threads) + frame.sky_color.xyz * 0.45) * vec3<f32>(0.92, 0.94, 0.90);
     // Neighbors overlap and fade into each other.
-    return kept(white, 0.62 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
+    return kept(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
 
-// White water: streaks that run down the stream and thicken where it falls, froth where it meets the lower water.
+// White water: threads that run down the stream and part where it falls, froth where it meets the lower water.
 @fragment
 fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let t = frame.time.x;
-    let along = pixel.world.xz;
     let v = pixel.uv.y;
     if instances[pixel.instance].tint.z > 3.5 {
         return foam_light(pixel);
     }
     // Across the stream, and down it, in meters.
     let across = pixel.at_rest.x * instances[pixel.instance].kind.z + instances[pixel.instance].tint.x * 31.0;
+    let along = pixel.world.xz;
     let speed = mix(0.35, 1.1, smoothstep(0.30, 0.55, v));
-    let streak = noise(vec2<f32>(across * 34.0, v * 3.2 - t * speed * 2.6)) * 0.6 + noise(vec2<f32>(across * 90.0, v * 5.0 - t * speed * 4.0)) * 0.4;
-    let churn = noise(along * 16.0 + vec2<f32>(0.0, -0.9 * t)) * 0.55 + noise(along * 41.0 + vec2<f32>(1.3 * t, 0.4 * t)) * 0.45;
-    let lip = smoothstep(0.02, 0.34, v);
-    let falling = lip * (1.0 - smoothstep(0.60, 0.74, v));
-    let froth = smoothstep(0.50, 0.60, v) * (1.0 - smoothstep(0.58, 0.95, v + 0.55 * (churn - 0.5) + 0.45 * (noise(vec2<f32>(across * 5.0, 0.5 * t)) - 0.5)));
-    var cover = falling * smoothstep(0.62 - 0.42 * v, 0.95 - 0.35 * v, streak) * 0.85;
-    cover = max(cover, smoothstep(0.92 - 0.80 * froth, 1.10 - 0.72 * froth, churn) * min(2.0 * froth, 0.92));
+    // Water gathers in strands, which wander.
+    let strand = noise(vec2<f32>(across * 6.0 + 0.3 * t, 0.15 * t)) * 0.6 + noise(vec2<f32>(across * 15.0 - 0.2 * t, 4.0)) * 0.4;
+    let thread = noise(vec2<f32>(across * 38.0, v * 2.6 - t * speed * 2.6)) * 0.6 + noise(vec2<f32>(across * 95.0, v * 4.0 - t * speed * 4.0)) * 0.4;
+    let falling = smoothstep(0.02, 0.34, v) * (1.0 - smoothstep(0.60, 0.74, v));
+    var cover = falling * smoothstep(0.0, 0.42, thread + 0.55 * strand - 0.80 + 0.42 * v) * 0.85;
+    // Froth boils up and is torn into threads at its outer end.
+    let boil = along * 13.0 + vec2<f32>(0.35 * t, -0.9 * t);
+    let bubbles = lace(boil) * 0.55 + lace(along * 31.0 + vec2<f32>(1.3 * t, 0.4 * t)) * 0.45;
+    let swell = noise(boil * 0.45 + vec2<f32>(0.0, 0.6 * t));
+    let reach = v + 0.35 * (0.5 - swell) + 0.30 * (0.5 - strand);
+    let thick = smoothstep(0.46, 0.60, v) * (1.0 - smoothstep(0.55, 0.92, reach));
+    cover = max(cover, min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.94));
+    // Heaps of bubbles are bright where they face the sun, gray between.
+    let lit = 0.14 + 0.30 * swell * swell + 0.62 * bubbles * bubbles;
+    let white = (frame.sun_color.xyz * frame.sun.w * lit + frame.sky_color.xyz * (0.20 + 0.45 * lit)) * vec3<f32>(0.93, 0.94, 0.88);
     // Its ends are ragged, so that neighbors meet unseen.
-    let white = (frame.sun_color.xyz * frame.sun.w * (0.55 + 0.35 * churn) + frame.sky_color.xyz * 0.75) * vec3<f32>(0.86, 0.90, 0.92);
     return kept(white, cover);
 }

@@ -4,7 +4,7 @@
 struct Frame {
     // half width, half height of the surface, height of the eye, depth of the ground
     surface: vec4<f32>,
-    // half extent of the height field along x and z, side of a cell, number of columns
+    // half extent of the height field along x and z, overscan of the picture below; unused
     field: vec4<f32>,
     // half extent of the ground's picture along x and z, share of their room that the pictures of bodies and of light on
     // the ground fill, glow of specks
@@ -29,12 +29,6 @@ struct Frame {
     to_sun: vec4<f32>,
     // light that the water scatters up, before its color; share of it per meter
     haze: vec4<f32>,
-    // wave vector, phase, height
-    waves: array<vec4<f32>, 14>,
-    // cosine and sine of a wave's turn from one cell to the next along x; unused
-    turns: array<vec4<f32>, 14>,
-    // number of wave steps in this frame, stir, overscan of the picture below, height of the field in rows
-    steps: vec4<f32>,
     // share of fallen leaves, of rust on plants, of relief of the sand; unused
     scene: vec4<f32>,
 }
@@ -50,7 +44,7 @@ fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
     let away = eye - world.y;
     let near = eye * 0.5;
     let far = eye + frame.surface.w + 2.0;
-    let xy = vec2<f32>(world.x, -world.z) * eye / frame.surface.xy / frame.steps.z;
+    let xy = vec2<f32>(world.x, -world.z) * eye / frame.surface.xy / frame.field.z;
     let z = far * (away - near) / (far - near);
     return vec4<f32>(xy, z, away);
 }
@@ -83,7 +77,7 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
     return color * lit + scattered(way);
 }
 
-// Sunlight at a depth, of a net of caustics (as `gather.wgsl` writes it) against even light: softer where the water is shallow above it (the waves
+// Sunlight at a depth, of a net of caustics (as `render::caustics` writes it) against even light: softer where the water is shallow above it (the waves
 // have not gathered the light yet) and where it is deep (they have spread it again).
 fn gathered(root: f32, depth: f32) -> f32 {
     let net = 4.0 * root * root;

@@ -59,7 +59,7 @@ fn standing(place: vec2<f32>) -> Standing {
 }
 
 struct Ledge {
-    // how high the nearest ground lies among the terraces (0 to 1), how far it is, and how far the next one
+    // how high the ground lies among the terraces (0 to 1), how far the nearest is, and how far the next one
     high: f32,
     far_m: f32,
     next_m: f32,
@@ -67,6 +67,8 @@ struct Ledge {
 
 fn ledge(place: vec2<f32>) -> Ledge {
     var found = Ledge(0.0, 99.0, 99.0);
+    // Between two of them each counts the more the nearer it is.
+    var sum = vec2<f32>(0.0, 1e-6);
     var at = 1u;
     for (var i = 0u; i < u32(levels[0].x); i++) {
         let count = u32(levels[at].x);
@@ -80,6 +82,7 @@ fn ledge(place: vec2<f32>) -> Ledge {
             near = min(near, distance(place, a + side * clamp(dot(place - a, side) / max(dot(side, side), 1e-6), 0.0, 1.0)));
         }
         let far = select(near, 0.0, inside);
+        sum += vec2<f32>(levels[at].y, 1.0) * exp(-far / 0.07);
         if far < found.far_m {
             found = Ledge(levels[at].y, far, found.far_m);
         } else {
@@ -87,6 +90,7 @@ fn ledge(place: vec2<f32>) -> Ledge {
         }
         at += 1u + count;
     }
+    found.high = select(found.high, sum.x / sum.y, found.far_m < 0.7);
     return found;
 }
 

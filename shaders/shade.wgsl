@@ -30,7 +30,7 @@ fn net(pixel: Ground) -> @location(0) vec4<f32> {
 struct Corner {
     @location(0) place: vec2<f32>,
     @location(1) uv: vec2<f32>,
-    // layer, level of blur, strength
+    // layer of the silhouette, its level, strength
     @location(2) kind: vec3<f32>,
 }
 
@@ -53,6 +53,6 @@ fn lay(corner: Corner) -> Pixel {
 @fragment
 fn darken(pixel: Pixel) -> @location(0) vec4<f32> {
     let layer = i32(pixel.kind.x + 0.5);
-    let cover = textureSampleLevel(silhouettes, smooth_sampler, pixel.uv, layer, pixel.kind.y).r;
+    let cover = textureSampleLevel(silhouettes, smooth_sampler, pixel.uv, layer, floor(pixel.kind.y + 0.5)).r;
     return vec4<f32>(sqrt(max(1.0 - cover * pixel.kind.z, 0.0)));
 }

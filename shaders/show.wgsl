@@ -97,7 +97,7 @@ fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     return mix(behind, 4.0 * root * root, body.a);
 }
 
-// Slope of the surface, as `surface.wgsl` writes it.
+// Slope of the surface, as `render::caustics` writes it.
 fn slope_of(water: vec4<f32>) -> vec2<f32> {
     return (water.xy - 128.0 / 255.0) * 0.5;
 }

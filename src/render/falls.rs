@@ -21,7 +21,7 @@ const DRIFT_M: f32 = 0.75;
 /// Drops that are felt on each meter of a fall in a second, how wide each is, and how long it pushes. Tuned by eye,
 /// 2026-11-22.
 const DROPS_PER_M: f32 = 2.6;
-const DROP_M: f32 = 0.08;
+const DROP_M: f32 = 0.11;
 const DROP_SECS: f64 = 0.15;
 /// Length of one fall along a rim; a longer rim has several side by side.
 const PART_M: f32 = 1.0;

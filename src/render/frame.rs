@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 use super::draw::OVERSCAN;
 use super::params::SceneLook;
 use super::projector::OutputParams;
-use super::water::{self, Grid, WAVES, Wave};
+use super::water::Grid;
 use crate::geometry::{Surface, SurfaceKind, polygon};
 use crate::world::TerraceParams;
 
@@ -29,14 +29,11 @@ pub struct Frame {
     pub(super) up: [f32; 4],
     pub(super) to_sun: [f32; 4],
     pub(super) haze: [f32; 4],
-    pub(super) waves: [[f32; 4]; WAVES],
-    pub(super) turns: [[f32; 4]; WAVES],
-    pub(super) steps: [f32; 4],
     pub(super) scene: [f32; 4],
 }
 
 /// Names and offsets of [`Frame`]'s members, for the test that compares them with the shaders'.
-pub fn frame_offsets() -> [(&'static str, usize); 17] {
+pub fn frame_offsets() -> [(&'static str, usize); 14] {
     use std::mem::offset_of;
     [
         ("surface", offset_of!(Frame, surface)),
@@ -52,9 +49,6 @@ pub fn frame_offsets() -> [(&'static str, usize); 17] {
         ("up", offset_of!(Frame, up)),
         ("to_sun", offset_of!(Frame, to_sun)),
         ("haze", offset_of!(Frame, haze)),
-        ("waves", offset_of!(Frame, waves)),
-        ("turns", offset_of!(Frame, turns)),
-        ("steps", offset_of!(Frame, steps)),
         ("scene", offset_of!(Frame, scene)),
     ]
 }
@@ -227,12 +221,7 @@ pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Fr
     let ground = scale / (2.0 * scenery.ground_half_m);
     Frame {
         surface: [half.x, half.y, surface.eye_height_m, depth_m],
-        field: [
-            scenery.grid.half_m.x,
-            scenery.grid.half_m.y,
-            scenery.grid.cell_m,
-            scenery.grid.size[0] as f32,
-        ],
+        field: [scenery.grid.half_m.x, scenery.grid.half_m.y, OVERSCAN, 0.0],
         ground: [
             scenery.ground_half_m.x,
             scenery.ground_half_m.y,
@@ -249,9 +238,6 @@ pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Fr
         up: up.extend(surface_at_m).to_array(),
         to_sun: to_sun.extend(to_sun.dot(up).max(0.2).recip()).to_array(),
         haze: (water * light.haze).extend(haze).to_array(),
-        waves: [[0.0; 4]; WAVES],
-        turns: [[0.0; 4]; WAVES],
-        steps: [0.0, look.stir, OVERSCAN, scenery.grid.size[1] as f32],
         scene: [look.litter(), look.season.rust(), look.relief, 0.0],
     }
 }
@@ -269,20 +255,9 @@ impl Frame {
 }
 
 /// Writes the moment into a frame's numbers.
-pub fn set_time(frame: &mut Frame, time_secs: f64, swell: f32, steps: u32) {
-    let mut waves = [Wave::ZERO; WAVES];
-    water::swell(time_secs, swell, &mut waves);
-    for (to, wave) in frame.waves.iter_mut().zip(waves) {
-        *to = wave.to_array();
-    }
-    let cell_m = frame.field[2];
-    for (turn, wave) in frame.turns.iter_mut().zip(waves) {
-        let (sin, cos) = (wave.x * cell_m).sin_cos();
-        *turn = [cos, sin, 0.0, 0.0];
-    }
+pub fn set_time(frame: &mut Frame, time_secs: f64) {
     // Noise only needs a time that stays precise over months.
     frame.time[0] = time_secs.rem_euclid(3600.0) as f32;
-    frame.steps[0] = steps as f32;
 }
 
 #[cfg(test)]

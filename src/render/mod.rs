@@ -4,6 +4,7 @@
 //! about a fish but how it looks and how its body moves.
 
 mod captions;
+pub mod caustics;
 pub mod draw;
 pub mod dust;
 pub mod error;
@@ -22,6 +23,7 @@ pub mod overlay;
 pub mod params;
 pub mod pose;
 pub mod projector;
+pub mod ripples;
 pub mod rock;
 pub mod shade;
 pub mod silhouette;

@@ -8,7 +8,7 @@ use glam::{Affine3A, Vec2, Vec3};
 use super::frame::Scenery;
 use super::pose::smoothstep;
 use super::rock::{Form, RockShape};
-use super::silhouette::{self, STATIONS};
+use super::silhouette::{self, LEVELS, STATIONS, STEPS};
 
 /// Pieces of a strip are at least so long in the picture, or a half of the strip.
 const LEAST_PIECE_PX: f32 = 33.0;
@@ -21,7 +21,7 @@ pub struct ShadeCorner {
     pub place: [f32; 2],
     /// On the silhouette.
     pub uv: [f32; 2],
-    /// Layer of the silhouette, level of blur, strength.
+    /// Layer of the silhouette's picture, its level, strength.
     pub kind: [f32; 3],
 }
 
@@ -38,7 +38,7 @@ pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCo
         let (aside, ahead) = (half(along.perp()), along * half(along));
         // The higher, the softer.
         let blur = 1.4 + 1.6 * smoothstep(0.1, 0.8, over);
-        disc(thrown, ahead * stretch, aside, [0.0, blur, 0.82], out);
+        disc(thrown, ahead * stretch, aside, kind(0, blur, 0.82), out);
     }
 }
 
@@ -52,10 +52,18 @@ pub(super) fn plant_shade(plants: &[Affine3A], scenery: &Scenery, out: &mut Vec<
             foot + along * 0.6,
             along,
             0.25 * height_m,
-            [0.0, 3.0, 0.45],
+            kind(0, 3.0, 0.45),
             out,
         );
     }
+}
+
+/// What a corner is told of a silhouette (0 the disc, then the species), a level of blur and a strength.
+fn kind(silhouette: usize, blur: f32, strength: f32) -> [f32; 3] {
+    let step = (blur.max(0.0) * STEPS as f32).round() as usize;
+    let step = step.min((LEVELS - 1) * STEPS);
+    let layer = silhouette * STEPS + step % STEPS;
+    [layer as f32, (step / STEPS) as f32, strength]
 }
 
 /// A round shadow as a strip; its silhouette fills the middle half of its picture.
@@ -91,7 +99,7 @@ fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
 pub(super) fn strip(
     line: &[Vec3; STATIONS],
     length_m: f32,
-    layer: usize,
+    outline: usize,
     scenery: &Scenery,
     out: &mut Vec<ShadeCorner>,
 ) {
@@ -119,7 +127,7 @@ pub(super) fn strip(
             out.push(ShadeCorner {
                 place: (ground[i] + side).to_array(),
                 uv: [u, v],
-                kind: [layer as f32, level, strength],
+                kind: kind(outline, level, strength),
             });
         }
     }

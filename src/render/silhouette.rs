@@ -22,6 +22,10 @@ pub const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
 /// Points of the spine that a shadow follows.
 pub const STATIONS: usize = 9;
 
+/// From one level to the next there are so many silhouettes, so that nobody sees one follow another, and none has to be
+/// mixed from two for every pixel.
+pub const STEPS: usize = 4;
+
 /// One silhouette: its levels one after another, each half as large, one byte a cell.
 pub type Levels = Vec<Vec<u8>>;
 
@@ -91,7 +95,7 @@ fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
 }
 
 /// A disc that fills the middle half, for stones.
-pub fn disc() -> Levels {
+pub fn disc() -> [Levels; STEPS] {
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     for (i, cell) in cells.iter_mut().enumerate() {
         let place = Vec2::new(
@@ -101,11 +105,11 @@ pub fn disc() -> Levels {
         let reach = (place - 0.5).length() * 4.0;
         *cell = (1.0 - (reach - 0.95) * 8.0).clamp(0.0, 1.0);
     }
-    levels(&cells)
+    steps(&levels(&cells))
 }
 
 /// The silhouette of a model from above, nose at the left.
-pub fn of(model: &Model) -> Levels {
+pub fn of(model: &Model) -> [Levels; STEPS] {
     let length = model.size.z.max(1e-6);
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     let place = |i: u32| -> Option<Vec2> {
@@ -122,7 +126,7 @@ pub fn of(model: &Model) -> Levels {
             cover(&mut cells, [a, b, c]);
         }
     }
-    levels(&cells)
+    steps(&levels(&cells))
 }
 
 fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
@@ -150,7 +154,7 @@ fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
 }
 
 /// Blurs and halves. The rim stays empty, so that a shadow ends within its strip.
-fn levels(first: &[f32]) -> Levels {
+fn levels(first: &[f32]) -> Vec<Vec<f32>> {
     let (mut width, mut height) = (WIDTH, HEIGHT);
     let mut cells = blurred(first, width, height);
     let mut levels = Vec::new();
@@ -162,7 +166,7 @@ fn levels(first: &[f32]) -> Levels {
                 .map(|(i, &v)| {
                     let (x, y) = (i % width, i / width);
                     let rim = x == 0 || y == 0 || x + 1 == width || y + 1 == height;
-                    if rim { 0 } else { (v * 255.0).round() as u8 }
+                    if rim { 0.0 } else { v }
                 })
                 .collect(),
         );
@@ -178,6 +182,45 @@ fn levels(first: &[f32]) -> Levels {
         cells = blurred(&half, width, height);
     }
     levels
+}
+
+/// Silhouettes between the levels: each level with a share of the next, stretched to its size.
+fn steps(levels: &[Vec<f32>]) -> [Levels; STEPS] {
+    let mixed = |step: usize, i: usize, level: &Vec<f32>| {
+        let (width, height) = (WIDTH >> i, HEIGHT >> i);
+        let share = step as f32 / STEPS as f32;
+        let softer = |x: usize, y: usize| {
+            let next = levels.get(i + 1)?;
+            // Half a cell between the one before and the one after.
+            let near = |c: usize, most: usize| {
+                [
+                    (c / 2, 0.75),
+                    ((c / 2 + c % 2 * 2).saturating_sub(1).min(most - 1), 0.25),
+                ]
+            };
+            let columns = near(x, width / 2);
+            let rows = near(y, height / 2);
+            let pairs = rows
+                .iter()
+                .flat_map(|r| columns.iter().map(move |c| (r, c)));
+            pairs
+                .map(|(&(y, v), &(x, w))| Some(v * w * next.get(y * (width / 2) + x)?))
+                .sum::<Option<f32>>()
+        };
+        let cell = |(at, &value): (usize, &f32)| {
+            let mixed = softer(at % width, at / width)
+                .map_or(value, |softer| value + (softer - value) * share);
+            (mixed * 255.0).round() as u8
+        };
+        level.iter().enumerate().map(cell).collect()
+    };
+    std::array::from_fn(|step| {
+        levels
+            .iter()
+            .enumerate()
+            .map(|(i, level)| mixed(step, i, level))
+            .collect()
+    })
 }
 
 /// A binomial blur of three cells both ways; zero beyond the edge.

@@ -1,7 +1,5 @@
-//! The water's surface on the CPU side: the swell's waves, what visitors' shadows push, and the clock of its steps.
-//!
-//! The height field itself lives on the GPU. Here: which waves make still water live, where shadows lie on the field's
-//! grid, and how many fixed steps a frame owes.
+//! What moves the water: the swell's waves, where visitors' shadows lie on the height field's grid, and how many fixed
+//! steps a frame owes. The height field is in `ripples`, what light makes of it in `caustics`.
 
 use glam::{Vec2, Vec4};
 
@@ -90,10 +88,9 @@ pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
 #[derive(Debug)]
 pub struct Stir {
     grid: Grid,
-    presence: Vec<f32>,
+    /// How much shadows press on each cell, 0..1: rows along x.
+    pub presence: Vec<f32>,
     target: Vec<u8>,
-    /// Presence as bytes, for the GPU: rows along x.
-    pub bytes: Vec<u8>,
     debt_secs: f64,
     calm: bool,
     /// Time since the last shadow was gone.
@@ -109,7 +106,6 @@ impl Stir {
             grid,
             presence: vec![0.0; grid.cells()],
             target: vec![0; grid.cells()],
-            bytes: vec![0; grid.cells()],
             debt_secs: 0.0,
             calm: true,
             calm_secs: 0.0,
@@ -135,8 +131,8 @@ impl Stir {
         }));
     }
 
-    /// Takes notice of the shadows and returns how many steps the field owes; the flag says whether `bytes` changed.
-    pub fn advance(&mut self, dt_secs: f32, shadows: &[Shadow]) -> (u32, bool) {
+    /// Takes notice of the shadows and returns how many steps the field owes.
+    pub fn advance(&mut self, dt_secs: f32, shadows: &[Shadow]) -> u32 {
         self.debt_secs =
             (self.debt_secs + f64::from(dt_secs)).min(STEP_SECS * f64::from(MAX_STEPS));
         let steps = (self.debt_secs / STEP_SECS + 1e-6) as u32;
@@ -147,7 +143,7 @@ impl Stir {
             self.splashes = splashes;
             self.calm_secs += dt_secs;
             let rests = self.calm_secs > STILL_AFTER_SECS;
-            return (if rests { 0 } else { steps }, false);
+            return if rests { 0 } else { steps };
         }
         self.calm_secs = 0.0;
         self.target.fill(0);
@@ -157,18 +153,15 @@ impl Stir {
         self.splashes = splashes;
         let follow = 1.0 - (-dt_secs / NOTICE_SECS).exp();
         let mut most = 0.0f32;
-        for ((presence, &target), byte) in self
-            .presence
-            .iter_mut()
-            .zip(&self.target)
-            .zip(&mut self.bytes)
-        {
+        for (presence, &target) in self.presence.iter_mut().zip(&self.target) {
             *presence += (f32::from(target) - *presence) * follow;
             most = most.max(*presence);
-            *byte = (*presence * 255.0 + 0.5) as u8;
         }
         self.calm = is_still && most < 1.0 / 512.0;
-        (steps, true)
+        if self.calm {
+            self.presence.fill(0.0);
+        }
+        steps
     }
 
     /// Marks the cells whose middle lies in a shadow (even-odd rule along each row).
@@ -256,7 +249,7 @@ mod tests {
     }
 
     fn covered_m2(stir: &Stir) -> f32 {
-        stir.bytes.iter().filter(|&&b| b > 127).count() as f32 * stir.grid.cell_m.powi(2)
+        stir.presence.iter().filter(|&&p| p >= 0.5).count() as f32 * stir.grid.cell_m.powi(2)
     }
 
     #[test]
@@ -269,14 +262,14 @@ mod tests {
             age_secs: 0.0,
         };
         stir.splash(&[splash], std::iter::empty(), &surface);
-        assert!(stir.advance(0.1, &[]).1);
-        assert!(stir.bytes.iter().any(|&byte| byte > 127));
+        stir.advance(0.1, &[]);
+        assert!(stir.presence.iter().any(|&pressed| pressed > 0.5));
         splash.age_secs = 0.5;
         stir.splash(&[splash], std::iter::empty(), &surface);
         for _ in 0..60 {
             stir.advance(0.05, &[]);
         }
-        assert!(stir.bytes.iter().all(|&byte| byte == 0));
+        assert!(stir.presence.iter().all(|&pressed| pressed == 0.0));
     }
 
     #[test]
@@ -308,7 +301,7 @@ mod tests {
             stir.advance(0.05, &[]);
         }
         assert_eq!(covered_m2(&stir), 0.0);
-        assert_eq!(stir.advance(0.05, &[]), (6, false));
+        assert_eq!(stir.advance(0.05, &[]), 6);
     }
 
     #[test]
@@ -326,9 +319,9 @@ mod tests {
     #[test]
     fn steps_follow_the_clock_whatever_the_frame_rate() {
         let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
-        let steps: u32 = (0..600).map(|_| stir.advance(1.0 / 60.0, &[]).0).sum();
+        let steps: u32 = (0..600).map(|_| stir.advance(1.0 / 60.0, &[])).sum();
         assert!((1199..=1200).contains(&steps), "{steps}");
-        assert_eq!(stir.advance(100.0, &[shadow(Vec::new())]).0, MAX_STEPS);
+        assert_eq!(stir.advance(100.0, &[shadow(Vec::new())]), MAX_STEPS);
     }
 
     #[test]
@@ -336,8 +329,8 @@ mod tests {
         let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
         let visitor = [shadow(Vec::new())];
         for _ in 0..2 {
-            assert_eq!(stir.advance(0.1, &visitor).0, 12);
-            let mut waits = (0..300).map(|_| stir.advance(0.05, &[]).0);
+            assert_eq!(stir.advance(0.1, &visitor), 12);
+            let mut waits = (0..300).map(|_| stir.advance(0.05, &[]));
             let moves = waits.by_ref().take_while(|&steps| steps > 0).count();
             assert!((240..290).contains(&moves), "{moves}");
             assert_eq!(waits.max(), Some(0));

@@ -1,11 +1,13 @@
 //! Shaders are valid, agree with Rust on layouts, and a steady frame takes no memory.
 
 use naga::proc::Layouter;
+use shoal::render::caustics::Caustics;
 use shoal::render::draw;
 use shoal::render::frame::{self, Scenery};
 use shoal::render::gpu::SHADERS;
 use shoal::render::overlay::Overlay;
 use shoal::render::pose::Body;
+use shoal::render::ripples::Ripples;
 use shoal::render::water::Stir;
 use shoal::render::{Edges, View};
 use shoal::world::Snapshot;
@@ -87,6 +89,8 @@ fn laying_out_a_steady_frame_allocates_nothing() {
         .collect();
     let mut list = draw::DrawList::default();
     let mut stir = Stir::new(scenery.grid);
+    let mut ripples = Ripples::new(scenery.grid);
+    let mut caustics = Caustics::new(scenery.grid);
     let view = View::new(&setup.surface, &setup.outputs[0]).unwrap();
     let (mut overlay, mut carried) = (Overlay::default(), Vec::new());
     let mut frame = |pair: &[Snapshot]| {
@@ -95,7 +99,9 @@ fn laying_out_a_steady_frame_allocates_nothing() {
         overlay.shadows(&pair[1].shadows);
         overlay.vectors(list.agents());
         overlay.carried(&view, &mut carried);
-        stir.advance(0.016, &pair[1].shadows);
+        let steps = stir.advance(0.016, &pair[1].shadows);
+        ripples.advance(steps, &stir.presence, 1.0);
+        caustics.bend(&ripples, pair[1].time_secs, 1.0);
     };
     snapshots.windows(2).take(3).for_each(&mut frame);
     let allocated =

@@ -3,7 +3,7 @@
 use wgpu::BindingResource::{Sampler, TextureView};
 
 use super::pipelines::Layouts;
-use super::targets::{Fixed, Growing, Targets};
+use super::targets::{Fixed, Growing, Targets, view};
 
 /// What bind groups are made of.
 pub(super) struct Given<'a> {
@@ -13,8 +13,6 @@ pub(super) struct Given<'a> {
     pub(super) samplers: &'a Samplers,
     pub(super) fixed: &'a Fixed,
     pub(super) frame: &'a wgpu::Buffer,
-    pub(super) field: &'a [wgpu::Buffer; 2],
-    pub(super) light: &'a wgpu::Buffer,
     pub(super) instances: &'a Growing,
     pub(super) joints: &'a Growing,
 }
@@ -54,9 +52,6 @@ impl Samplers {
 /// All bind groups but those of single projectors.
 pub(super) struct Groups {
     pub(super) frame: wgpu::BindGroup,
-    pub(super) ripple: [wgpu::BindGroup; 2],
-    pub(super) surface: [wgpu::BindGroup; 2],
-    pub(super) gather: wgpu::BindGroup,
     pub(super) shade: wgpu::BindGroup,
     pub(super) below: wgpu::BindGroup,
     pub(super) show: wgpu::BindGroup,
@@ -92,37 +87,14 @@ impl Groups {
             samplers,
             ..
         } = given;
-        let [a, b] = given.field;
-        let presence = targets
-            .presence
-            .create_view(&wgpu::TextureViewDescriptor::default());
-        let ripple = |from: &wgpu::Buffer, to: &wgpu::Buffer| {
-            let resources = [
-                from.as_entire_binding(),
-                to.as_entire_binding(),
-                TextureView(&presence),
-            ];
-            group(device, &layouts.ripple, &resources)
-        };
-        let surface = |field: &wgpu::Buffer| {
-            let resources = [
-                field.as_entire_binding(),
-                TextureView(&targets.slopes),
-                given.light.as_entire_binding(),
-            ];
-            group(device, &layouts.surface, &resources)
-        };
-        let net = [
-            given.light.as_entire_binding(),
-            TextureView(&targets.caustics),
-        ];
+        let (slopes, caustics) = (view(&targets.slopes), view(&targets.caustics));
         let shade = [
             TextureView(&given.fixed.silhouettes),
-            Sampler(&samplers.smooth),
-            TextureView(&targets.caustics),
+            Sampler(&samplers.flat),
+            TextureView(&caustics),
         ];
         let below = [
-            TextureView(&targets.caustics),
+            TextureView(&caustics),
             Sampler(&samplers.smooth),
             TextureView(&given.fixed.skins),
             given.instances.buffer.as_entire_binding(),
@@ -132,7 +104,7 @@ impl Groups {
         ];
         let show = [
             TextureView(&targets.bodies),
-            TextureView(&targets.slopes),
+            TextureView(&slopes),
             TextureView(&targets.ground),
             TextureView(&targets.ground_light),
             Sampler(&samplers.flat),
@@ -142,9 +114,6 @@ impl Groups {
         let overlay = [TextureView(&given.fixed.letters), Sampler(&samplers.flat)];
         Self {
             frame: group(device, &layouts.frame, &[given.frame.as_entire_binding()]),
-            ripple: [ripple(a, b), ripple(b, a)],
-            surface: [surface(a), surface(b)],
-            gather: group(device, &layouts.gather, &net),
             shade: group(device, &layouts.shade, &shade),
             below: group(device, &layouts.below, &below),
             show: group(device, &layouts.show, &show),

@@ -1,6 +1,6 @@
 //! The GPU: turns draw data into pixels. Knows triangles and light, no fish and no visitors.
 //!
-//! One frame: the height field takes its steps and bends light to the ground (compute), shadows darken that light,
+//! One frame: shadows darken the light that the water bends to the ground,
 //! stones and fish are drawn over nothing, and for every projector a last pass looks through the moving surface at them
 //! and at the ground that was painted once, through film and warp, onto the projector's pixels.
 
@@ -25,6 +25,7 @@ use self::groups::{Given, Groups, Samplers};
 use self::head::Head;
 use self::pipelines::{Layouts, Pipelines};
 use self::targets::{Fixed, Growing, Targets, buffer};
+use super::caustics::Caustics;
 use super::draw::DrawList;
 use super::dust::Dust;
 use super::error::RenderError;
@@ -38,6 +39,7 @@ use super::overlay::{Overlay, OverlayWish};
 use super::params::{SceneLook, SpeciesLook};
 use super::pose::Body;
 use super::projector::OutputParams;
+use super::ripples::Ripples;
 use super::rock::RockShape;
 use super::still::{STILL_MODELS, StillLife};
 use super::view::View;
@@ -94,8 +96,6 @@ impl Edges {
 
 /// Numbers that the CPU writes.
 const WRITTEN: BufferUsages = BufferUsages::UNIFORM.union(BufferUsages::COPY_DST);
-/// Sums that begin at nothing in every frame.
-const CLEARED: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_DST);
 
 /// Draws frames of one scene on one device.
 pub struct Renderer {
@@ -106,8 +106,6 @@ pub struct Renderer {
     samplers: Samplers,
     fixed: Fixed,
     frame_buffer: wgpu::Buffer,
-    field: [wgpu::Buffer; 2],
-    light: wgpu::Buffer,
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
     shade_indices: Growing,
@@ -125,13 +123,13 @@ pub struct Renderer {
     list: DrawList,
     overlay: Overlay,
     stir: Stir,
+    ripples: Ripples,
+    caustics: Caustics,
     /// Where white water falls.
     falls: Vec<RockShape>,
     stones: StillLife,
     dust: Dust,
     specks: Growing,
-    /// Which of the two field buffers holds the newest heights.
-    newest: usize,
     quality: Quality,
     /// What is drawn over the picture, beside the marks of the snapshots.
     pub wish: OverlayWish,
@@ -179,11 +177,7 @@ impl Renderer {
         let fixed = Fixed::new(device, &gpu.queue, models());
         let (meshes, vertices, indices) =
             upload(&gpu, stones.iter().take(STILL_MODELS).chain(models()));
-        let cells = scenery.grid.cells() as u64;
         let make = |label, usage, bytes| buffer(device, label, usage, bytes);
-        let field =
-            ["field a", "field b"].map(|label| make(label, BufferUsages::STORAGE, cells * 16));
-        let light = make("light", CLEARED, cells * 4);
         let frame_buffer = make("frame", WRITTEN, size_of::<Frame>() as u64);
         let grow = |label, usage, bytes| Growing::new(device, label, usage, bytes);
         let instances = grow("instances", BufferUsages::STORAGE, 4096);
@@ -201,8 +195,6 @@ impl Renderer {
             samplers: &samplers,
             fixed: &fixed,
             frame: &frame_buffer,
-            field: &field,
-            light: &light,
             instances: &instances,
             joints: &joints,
         });
@@ -210,12 +202,13 @@ impl Renderer {
             shade_indices: grow("shade indices", BufferUsages::INDEX, 65536),
             shade: grow("shade", BufferUsages::VERTEX, 65536),
             stir: Stir::new(scenery.grid),
+            ripples: Ripples::new(scenery.grid),
+            caustics: Caustics::new(scenery.grid),
             falls,
             dust: Dust::new(&look, &surface, depth_m),
             specks: grow("specks", BufferUsages::VERTEX, 4096),
             list: DrawList::default(),
             overlay: Overlay::default(),
-            newest: 0,
             quality: Quality::FULL,
             wish,
             gpu,
@@ -225,8 +218,6 @@ impl Renderer {
             samplers,
             fixed,
             frame_buffer,
-            field,
-            light,
             vertices,
             indices,
             instances,
@@ -271,19 +262,11 @@ impl Renderer {
                 .lay_out(previous, next, alpha, &self.bodies, &self.scenery);
         let drops = drops(&self.falls, time_secs, &self.surface);
         self.stir.splash(&next.splashes, drops, &self.surface);
-        let (steps, stirred) = self.stir.advance(since_secs, &next.shadows);
+        let steps = self.stir.advance(since_secs, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.lay_marks(next);
-        frame::set_time(&mut self.frame, time_secs, self.look.swell, steps);
-        if stirred {
-            targets::write(
-                &self.gpu.queue,
-                &self.targets.presence,
-                (0, 0),
-                self.scenery.grid.size,
-                &self.stir.bytes,
-            );
-        }
+        frame::set_time(&mut self.frame, time_secs);
+        self.move_water(steps, time_secs);
         self.upload_frame();
         for head in &mut self.heads {
             head.upload(&self.gpu, &self.overlay);
@@ -293,7 +276,6 @@ impl Renderer {
             .gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        self.move_water(&mut encoder, steps);
         self.light_ground(&mut encoder);
         self.draw_bodies(&mut encoder);
         for head in &self.heads {
@@ -369,8 +351,6 @@ impl Renderer {
             samplers: &self.samplers,
             fixed: &self.fixed,
             frame: &self.frame_buffer,
-            field: &self.field,
-            light: &self.light,
             instances: &self.instances,
             joints: &self.joints,
         });

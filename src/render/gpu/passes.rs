@@ -5,7 +5,7 @@ use wgpu::{LoadOp, StoreOp, TextureView};
 use super::Renderer;
 use super::bodies::{STRIP_INDICES, draw_batch, strip_indices};
 use super::groups::group;
-use super::targets::buffer;
+use super::targets::{buffer, write};
 use crate::geometry::SurfaceKind;
 use crate::render::draw::Instance;
 use crate::render::footing::{self, Foot};
@@ -13,9 +13,6 @@ use crate::render::pose::Rows;
 use crate::render::shade::ShadeCorner;
 use crate::render::silhouette::STATIONS;
 use crate::render::still::{FALL, PLANT};
-
-/// Cells of the height field along x that one thread works out.
-const ROW_CELLS: u32 = 8;
 
 impl Renderer {
     pub(super) fn paint_ground(&self) {
@@ -109,27 +106,30 @@ impl Renderer {
         self.gpu.queue.write_buffer(&self.specks.buffer, 0, specks);
     }
 
-    pub(super) fn move_water(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
-        encoder.clear_buffer(&self.light, 0, None);
-        let [columns, rows] = self.scenery.grid.size;
-        let (across, down) = (columns.div_ceil(8 * ROW_CELLS), rows.div_ceil(8));
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("water"),
-            timestamp_writes: None,
-        });
-        pass.set_bind_group(0, &self.groups.frame, &[]);
-        pass.set_pipeline(&self.pipelines.ripple);
-        for _ in 0..steps {
-            pass.set_bind_group(1, &self.groups.ripple[self.newest], &[]);
-            pass.dispatch_workgroups(across, down, 1);
-            self.newest = 1 - self.newest;
-        }
-        pass.set_pipeline(&self.pipelines.surface);
-        pass.set_bind_group(1, &self.groups.surface[self.newest], &[]);
-        pass.dispatch_workgroups(across, down, 1);
-        pass.set_pipeline(&self.pipelines.gather);
-        pass.set_bind_group(1, &self.groups.gather, &[]);
-        pass.dispatch_workgroups(across, down, 1);
+    /// Moves the water on by so many steps and works out what is seen of it.
+    pub(super) fn move_water(&mut self, steps: u32, time_secs: f64) {
+        let Self {
+            gpu,
+            ripples,
+            caustics,
+            stir,
+            look,
+            targets,
+            ..
+        } = self;
+        ripples.advance(steps, &stir.presence, look.stir);
+        caustics.bend(ripples, time_secs, look.swell);
+        let (slopes, net) = (&caustics.slopes, &caustics.net);
+        let size = self.scenery.grid.size;
+        let slopes = bytemuck::cast_slice(slopes.as_flattened());
+        write(&gpu.queue, &targets.slopes, (0, 0), size, slopes);
+        write(
+            &gpu.queue,
+            &targets.caustics,
+            (0, 0),
+            size,
+            net.as_flattened(),
+        );
     }
 
     /// Sunlight on the ground, with the shadows that fall into it where the ground is seen.

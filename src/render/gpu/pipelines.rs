@@ -11,7 +11,7 @@ use crate::render::shade::ShadeCorner;
 use crate::render::warp::WarpCorner;
 
 /// Format of the net of light: roots of up to four times even light.
-pub(super) const NET: TextureFormat = TextureFormat::Rgba8Unorm;
+pub(super) const NET: TextureFormat = TextureFormat::R8Unorm;
 /// Format of the picture below the surface: roots of light (`kept` in `shaders/frame.wgsl`).
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of depth.
@@ -26,28 +26,7 @@ pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
 pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
 
 /// Name and full text of every shader: the frame's part in front of its own.
-pub const SHADERS: [(&str, &str); 10] = [
-    (
-        "ripple",
-        concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/ripple.wgsl")
-        ),
-    ),
-    (
-        "surface",
-        concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/surface.wgsl")
-        ),
-    ),
-    (
-        "gather",
-        concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/gather.wgsl")
-        ),
-    ),
+pub const SHADERS: [(&str, &str); 7] = [
     (
         "ground",
         concat!(
@@ -103,9 +82,6 @@ pub const SHADERS: [(&str, &str); 10] = [
 /// Layouts of what shaders are given.
 pub(super) struct Layouts {
     pub(super) frame: BindGroupLayout,
-    pub(super) ripple: BindGroupLayout,
-    pub(super) surface: BindGroupLayout,
-    pub(super) gather: BindGroupLayout,
     pub(super) ground: BindGroupLayout,
     pub(super) shade: BindGroupLayout,
     pub(super) below: BindGroupLayout,
@@ -116,9 +92,6 @@ pub(super) struct Layouts {
 
 /// Everything that runs.
 pub(super) struct Pipelines {
-    pub(super) ripple: wgpu::ComputePipeline,
-    pub(super) surface: wgpu::ComputePipeline,
-    pub(super) gather: wgpu::ComputePipeline,
     pub(super) ground_paint: wgpu::RenderPipeline,
     pub(super) net: wgpu::RenderPipeline,
     pub(super) shade: wgpu::RenderPipeline,
@@ -138,13 +111,11 @@ const UNIFORM: BindingType = BindingType::Buffer {
 };
 const SAMPLER: BindingType = BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
 
-const fn storage(read_only: bool) -> BindingType {
-    BindingType::Buffer {
-        ty: wgpu::BufferBindingType::Storage { read_only },
-        has_dynamic_offset: false,
-        min_binding_size: None,
-    }
-}
+const LIST: BindingType = BindingType::Buffer {
+    ty: wgpu::BufferBindingType::Storage { read_only: true },
+    has_dynamic_offset: false,
+    min_binding_size: None,
+};
 
 const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
     BindingType::Texture {
@@ -156,14 +127,6 @@ const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
 
 const FLAT: BindingType = texture(wgpu::TextureViewDimension::D2);
 const LAYERS: BindingType = texture(wgpu::TextureViewDimension::D2Array);
-const fn written(format: TextureFormat) -> BindingType {
-    BindingType::StorageTexture {
-        access: wgpu::StorageTextureAccess::WriteOnly,
-        format,
-        view_dimension: wgpu::TextureViewDimension::D2,
-    }
-}
-
 impl Layouts {
     pub(super) fn new(device: &Device) -> Self {
         let layout = |label: &str, visibility: ShaderStages, types: &[BindingType]| {
@@ -184,36 +147,13 @@ impl Layouts {
         };
         let drawn = ShaderStages::VERTEX_FRAGMENT;
         Self {
-            frame: layout("frame", drawn | ShaderStages::COMPUTE, &[UNIFORM]),
-            ripple: layout(
-                "ripple",
-                ShaderStages::COMPUTE,
-                &[storage(true), storage(false), FLAT],
-            ),
-            surface: layout(
-                "surface",
-                ShaderStages::COMPUTE,
-                &[storage(true), written(SLOPES), storage(false)],
-            ),
-            gather: layout(
-                "gather",
-                ShaderStages::COMPUTE,
-                &[storage(true), written(NET)],
-            ),
-            ground: layout("ground", drawn, &[storage(true), storage(true)]),
+            frame: layout("frame", drawn, &[UNIFORM]),
+            ground: layout("ground", drawn, &[LIST, LIST]),
             shade: layout("shade", drawn, &[LAYERS, SAMPLER, FLAT]),
             below: layout(
                 "below",
                 drawn,
-                &[
-                    FLAT,
-                    SAMPLER,
-                    LAYERS,
-                    storage(true),
-                    storage(true),
-                    FLAT,
-                    SAMPLER,
-                ],
+                &[FLAT, SAMPLER, LAYERS, LIST, LIST, FLAT, SAMPLER],
             ),
             show: layout(
                 "show",
@@ -255,16 +195,6 @@ impl Pipelines {
         samples: u32,
         influences: usize,
     ) -> Self {
-        let compute = |name: &str, entry: &str, given: &BindGroupLayout| {
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(name),
-                layout: Some(&pipeline_layout(device, layouts, &[given])),
-                module: &module(device, name),
-                entry_point: Some(entry),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                cache: None,
-            })
-        };
         let draw = |drawing: &Drawing<'_>| pipeline(device, layouts, drawing);
         let shade_corners =
             wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Float32x3];
@@ -297,9 +227,6 @@ impl Pipelines {
         };
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
         Self {
-            ripple: compute("ripple", "step", &layouts.ripple),
-            surface: compute("surface", "bend", &layouts.surface),
-            gather: compute("gather", "gather", &layouts.gather),
             ground_paint: draw(&flat(
                 "ground",
                 ("whole", None),
@@ -326,7 +253,7 @@ impl Pipelines {
             )),
             fish: draw(&body("fish_corner", "fish_light", over)),
             stone: draw(&body("body_corner", "stone_light", None)),
-            plant: draw(&body("plant_corner", "plant_light", None)),
+            plant: draw(&body("plant_corner", "plant_light", over)),
             fall: draw(&body("body_corner", "fall_light", over)),
             dust: draw(&Drawing {
                 name: "dust",

@@ -12,6 +12,10 @@ use crate::render::pose::chance;
 use crate::render::silhouette::{self, Levels};
 use crate::render::water::Grid;
 
+/// Side of the ground's picture, as a share of the shown one's: a pixel for a pixel, since it reaches farther. A finer one
+/// costs most of its reading from memory without a graphics card, and shows nothing more through the moving water.
+const GROUND_SCALE: f32 = 1.06;
+
 /// A texture of one level.
 pub(super) fn picture(
     device: &Device,
@@ -37,7 +41,7 @@ pub(super) fn picture(
     })
 }
 
-fn view(texture: &wgpu::Texture) -> TextureView {
+pub(super) fn view(texture: &wgpu::Texture) -> TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
 
@@ -49,9 +53,8 @@ pub(super) struct Targets {
     /// With several samples a pixel, what is resolved into `bodies`.
     pub(super) body_samples: Option<TextureView>,
     pub(super) depth: TextureView,
-    pub(super) slopes: TextureView,
-    pub(super) caustics: TextureView,
-    pub(super) presence: wgpu::Texture,
+    pub(super) slopes: wgpu::Texture,
+    pub(super) caustics: wgpu::Texture,
     /// Of `bodies`.
     pub(super) size_px: [u32; 2],
     pub(super) ground_light_px: [u32; 2],
@@ -62,7 +65,7 @@ impl Targets {
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
-        let written = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
+        let written = TextureUsages::COPY_DST | TextureUsages::TEXTURE_BINDING;
         let scaled = |factor: f32| size.map(|s| ((s as f32 * factor) as u32).clamp(16, most));
         let make = |label: &str, size, format, usage, samples| {
             view(&picture(device, label, size, format, usage, samples))
@@ -71,22 +74,14 @@ impl Targets {
         Self {
             size_px: size.map(|side| side.max(1)),
             ground_light_px,
-            ground: make("ground", scaled(1.25), GROUND, drawn, 1),
+            ground: make("ground", scaled(GROUND_SCALE), GROUND, drawn, 1),
             ground_light: make("ground light", ground_light_px, GROUND_LIGHT, drawn, 1),
             bodies: make("bodies", size, BODIES, drawn, 1),
             body_samples: (samples > 1)
                 .then(|| make("body samples", size, BODIES, only_drawn, samples)),
             depth: make("depth", size, DEPTH, only_drawn, samples),
-            slopes: make("slopes", grid.size, SLOPES, written, 1),
-            caustics: make("caustics", grid.size, NET, written, 1),
-            presence: picture(
-                device,
-                "presence",
-                grid.size,
-                TextureFormat::R8Unorm,
-                TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
-                1,
-            ),
+            slopes: picture(device, "slopes", grid.size, SLOPES, written, 1),
+            caustics: picture(device, "caustics", grid.size, NET, written, 1),
         }
     }
 }
@@ -128,6 +123,7 @@ impl Fixed {
     ) -> Self {
         let outlines: Vec<_> = std::iter::once(silhouette::disc())
             .chain(models.clone().map(silhouette::of))
+            .flatten()
             .collect();
         Self {
             skins: skins(device, queue, models),
@@ -399,7 +395,7 @@ fn skins<'a>(
     array_view(&texture)
 }
 
-/// The silhouettes: a disc first, then one layer a species.
+/// The silhouettes: a disc first, then the species, [`silhouette::STEPS`] layers each.
 fn silhouettes(device: &Device, queue: &Queue, layers: &[Levels]) -> TextureView {
     let size = [silhouette::WIDTH as u32, silhouette::HEIGHT as u32];
     let texture = array(
