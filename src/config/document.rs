@@ -3,11 +3,12 @@
 //! In: text and the name of its file. Out: a value with [`Spans`], or [`Problems`]. Must not: know any parameter.
 
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::problem::{Problem, Problems};
 use super::schema::schema_of;
@@ -59,13 +60,26 @@ pub fn parse<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
 ) -> Result<(T, Spans), Problems> {
+    let (value, problems) = read(text, file);
+    match value {
+        Some(value) if problems.0.is_empty() => Ok(value),
+        _ => Err(problems),
+    }
+}
+
+/// [`parse`], and beside the problems what the text says in spite of them, so that it can be held against other files:
+/// unknown keys are left out, numbers are as they stand, in their range or not. Nothing may run from such a value.
+pub fn read<T: JsonSchema + DeserializeOwned>(
+    text: &str,
+    file: &str,
+) -> (Option<(T, Spans)>, Problems) {
     if text.len() as u64 > TEXT_BYTES_MAX {
         let message =
             format!("is larger than {TEXT_BYTES_MAX} bytes, which no file of this kind needs");
-        return Err(Problems(vec![Problem::of_file(file, message)]));
+        return (None, Problems(vec![Problem::of_file(file, message)]));
     }
     let mut spans = Spans::new(text, file);
-    let (tree, syntax) = DeTable::parse_recoverable(text);
+    let (mut tree, syntax) = DeTable::parse_recoverable(text);
     spans.note(tree.get_ref(), "");
     let mut problems: Vec<Problem> = syntax
         .iter()
@@ -74,7 +88,10 @@ pub fn parse<T: JsonSchema + DeserializeOwned>(
     // The parser says several things about one slip; the first is enough.
     problems.dedup_by_key(|p| p.line);
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
-    for finding in validate(tree.get_ref(), &schema_of::<T>(), text) {
+    let findings = validate(tree.get_ref(), &schema_of::<T>(), text);
+    let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
+    let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
+    for finding in findings {
         // What follows a syntax error on the same line, and what is missing because of one, is its echo.
         let is_echo = finding.is_absence && !broken.is_empty();
         let problem = spans.problem_at(Some(finding.span), finding.path, finding.message);
@@ -82,9 +99,13 @@ pub fn parse<T: JsonSchema + DeserializeOwned>(
             problems.push(problem);
         }
     }
-    if problems.is_empty() {
+    let mut value = None;
+    if broken.is_empty() {
+        without(tree.get_mut(), &unknown);
         match T::deserialize(toml::de::Deserializer::from(tree)) {
-            Ok(value) => return Ok((value, spans)),
+            Ok(read) => value = Some((read, spans)),
+            // What the findings have told already.
+            Err(_) if !problems.is_empty() => {}
             Err(e) => problems.push(spans.problem_at(e.span(), String::new(), e.message().into())),
         }
     }
@@ -98,7 +119,33 @@ pub fn parse<T: JsonSchema + DeserializeOwned>(
             format!("and {} more problems", count - PROBLEMS_MAX),
         ));
     }
-    Err(problems)
+    (value, problems)
+}
+
+/// Takes the keys out that stand at these places.
+fn without(table: &mut DeTable<'_>, keys: &[Range<usize>]) {
+    fn inside(value: &mut DeValue<'_>, keys: &[Range<usize>]) {
+        match value {
+            DeValue::Table(table) => without(table, keys),
+            DeValue::Array(array) => {
+                for value in array.iter_mut() {
+                    inside(value.get_mut(), keys);
+                }
+            }
+            _ => {}
+        }
+    }
+    if keys.is_empty() {
+        return;
+    }
+    for (_, value) in table.iter_mut() {
+        inside(value.get_mut(), keys);
+    }
+    let gone = table.keys().filter(|key| keys.contains(&key.span()));
+    let gone: Vec<String> = gone.map(|key| key.get_ref().to_string()).collect();
+    for name in gone {
+        table.remove(name.as_str());
+    }
 }
 
 fn syntax_message(message: &str) -> String {

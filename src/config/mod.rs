@@ -20,7 +20,7 @@ mod spans;
 mod suggest;
 mod validate;
 
-pub use document::{TEXT_BYTES_MAX, parse, read_text};
+pub use document::{TEXT_BYTES_MAX, parse, read, read_text};
 pub use path::{Path, Step};
 pub use problem::{Problem, Problems};
 pub use save::{save, write_atomically};

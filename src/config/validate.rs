@@ -22,6 +22,8 @@ pub(super) struct Finding {
     pub(super) message: String,
     /// Whether something is missing, rather than wrong.
     pub(super) is_absence: bool,
+    /// Whether it is a key that nobody knows, rather than a value.
+    pub(super) is_unknown_key: bool,
 }
 
 /// All differences between a tree and a schema, in the order of the keys.
@@ -46,6 +48,7 @@ impl Check<'_> {
             path: path.into(),
             message,
             is_absence: false,
+            is_unknown_key: false,
         });
     }
 
@@ -110,8 +113,13 @@ impl Check<'_> {
                 (Some(schema), _) if schema.get("const").is_some() => {}
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
-                    let message = unknown_key(name, known);
-                    self.find(key.span(), &inner, message);
+                    self.found.push(Finding {
+                        span: key.span(),
+                        path: inner,
+                        message: unknown_key(name, known),
+                        is_absence: false,
+                        is_unknown_key: true,
+                    });
                 }
                 (None, Some(schema)) => self.value(value, schema, &inner),
             }
@@ -127,6 +135,7 @@ impl Check<'_> {
                     path: path.into(),
                     message: format!("'{name}' is missing{wants}"),
                     is_absence: true,
+                    is_unknown_key: false,
                 });
             }
         }
@@ -154,6 +163,7 @@ impl Check<'_> {
                     names.join(", ")
                 ),
                 is_absence: true,
+                is_unknown_key: false,
             });
             return None;
         };

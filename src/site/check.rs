@@ -19,15 +19,29 @@ const VISITOR: &str = "visitor";
 const LENGTH_RATIO_MAX: f32 = 1.25;
 
 /// What was found.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Findings {
     /// What forbids to run.
     pub(super) problems: Vec<Problem>,
     /// What is allowed but surely not meant.
     pub(super) warnings: Vec<Problem>,
+    /// Files that had problems before they were held against anything.
+    ill: BTreeSet<String>,
 }
 
 impl Findings {
+    /// Begins with what is wrong with each file for itself.
+    pub(super) fn new(problems: Vec<Problem>) -> Self {
+        Self {
+            ill: problems
+                .iter()
+                .map(|problem| problem.file.clone())
+                .collect(),
+            problems,
+            warnings: Vec::new(),
+        }
+    }
+
     fn problem<T>(&mut self, entry: &Entry<T>, path: &str, message: String) {
         self.problems.push(entry.spans.problem(path, message));
     }
@@ -36,16 +50,26 @@ impl Findings {
         self.warnings.push(entry.spans.problem(path, message));
     }
 
+    /// Whether the file has values that are wrong for themselves. What they mean to others of the same file is not asked
+    /// then: the answers would be their echo.
+    fn is_ill<T>(&self, entry: &Entry<T>) -> bool {
+        self.ill.contains(entry.spans.file())
+    }
+
     /// A room's own findings, moved below the table that holds its struct.
     fn problems_of<T>(&mut self, entry: &Entry<T>, table: &str, found: Vec<(String, String)>) {
-        for (path, message) in found {
-            self.problem(entry, &below(table, &path), message);
+        if !self.is_ill(entry) {
+            for (path, message) in found {
+                self.problem(entry, &below(table, &path), message);
+            }
         }
     }
 
     fn warnings_of<T>(&mut self, entry: &Entry<T>, table: &str, found: Vec<(String, String)>) {
-        for (path, message) in found {
-            self.warning(entry, &below(table, &path), message);
+        if !self.is_ill(entry) {
+            for (path, message) in found {
+                self.warning(entry, &below(table, &path), message);
+            }
         }
     }
 }
@@ -284,7 +308,7 @@ pub(super) fn check_species(
         }
     }
     let (drawn, held) = (species.look.length_m, species.body.length_m);
-    if drawn.max(held) > LENGTH_RATIO_MAX * drawn.min(held) {
+    if drawn.max(held) > LENGTH_RATIO_MAX * drawn.min(held) && !findings.is_ill(entry) {
         findings.warning(
             entry,
             "look.length_m",

@@ -19,7 +19,7 @@ use crate::control::DocumentName;
 /// More files of one kind in a folder are a mistake.
 const FILES_MAX: usize = 256;
 
-/// A file that parsed.
+/// A file that could be read. While problems were told of it, it is only there to be held against the others.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<T> {
     pub(super) value: T,
@@ -28,7 +28,7 @@ pub(super) struct Entry<T> {
     pub(super) is_built_in: bool,
 }
 
-/// By name. A file that did not parse is `None`: it is there, and its problems are told.
+/// By name. A file that could not be read is `None`: it is there, and its problems are told.
 pub(super) type Shelf<T> = BTreeMap<String, Option<Arc<Entry<T>>>>;
 
 /// Everything that a site is made from.
@@ -287,23 +287,20 @@ fn parse_built_in<T: JsonSchema + DeserializeOwned>(
     Some(Arc::new(entry))
 }
 
-/// One file's value, or `None` after its problems are told.
-pub(super) fn parse<T: JsonSchema + DeserializeOwned>(
+/// One file's value, as far as its problems, which are told, leave one.
+fn parse<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
     problems: &mut Vec<Problem>,
 ) -> Option<Arc<Entry<T>>> {
-    match config::parse(text, file) {
-        Ok((value, spans)) => Some(Arc::new(Entry {
-            value,
-            spans,
-            is_built_in: false,
-        })),
-        Err(found) => {
-            problems.extend(found.0);
-            None
-        }
-    }
+    let (read, found) = config::read(text, file);
+    problems.extend(found.0);
+    let (value, spans) = read?;
+    Some(Arc::new(Entry {
+        value,
+        spans,
+        is_built_in: false,
+    }))
 }
 
 /// The `.toml` files of a folder, by name; none where there is no such folder.

@@ -150,10 +150,7 @@ pub(super) fn judge(
     models: &mut Models,
     problems: Vec<Problem>,
 ) -> (Option<Site>, Problems, Problems) {
-    let mut findings = Findings {
-        problems,
-        ..Findings::default()
-    };
+    let mut findings = Findings::new(problems);
     if let Some(entry) = &library.site {
         check_site(entry, library, &mut findings);
     }

@@ -7,6 +7,7 @@
 mod coming;
 mod giving;
 mod names;
+mod passing;
 mod placing;
 
 use glam::{DVec2, Vec2};
@@ -125,6 +126,8 @@ struct Visitor {
     fullness: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
     meeting: Option<u32>,
+    /// How they went before they passed somebody.
+    course: Option<passing::Course>,
     /// Distance of the nearest other visitor.
     nearest_m: f32,
     track: Track,
@@ -287,6 +290,7 @@ impl Tracker {
         }
         self.place_groups(sight);
         self.meet();
+        self.pass();
         self.tell_apart();
         self.unite(sight);
         self.welcome(sight);

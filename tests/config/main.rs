@@ -143,6 +143,10 @@ fn all_problems_of_all_files_come_at_once() {
             "scene = 'pol'\n[surface]\nwidth_m = nan\nheigth_m = 3\n[vision]\nshadow_ratio = 2",
         ),
         ("scenes/pool.toml", "title = 3"),
+        (
+            "scenes/pond.toml",
+            "[population]\ntrot = 3\nsalmon = 1000000\n[pool]\ndepht_m = 2\n[[individuals]]\nname = 'salmon'\nspecies = 'salmon'\nposition_m = [0, nan, 0]",
+        ),
         ("species/trout.toml", "[body]\nlength_m = -1\nmass_kg = '1'"),
     ]);
     let report = place.report();
@@ -151,16 +155,57 @@ fn all_problems_of_all_files_come_at_once() {
         .iter()
         .map(|p| (p.file.clone(), p.line))
         .collect();
+    // What is held against other files comes with what is wrong for itself.
     let wanted = [
+        ("site.toml", 1),
         ("site.toml", 3),
         ("site.toml", 4),
         ("site.toml", 6),
+        ("scenes/pond.toml", 1),
+        ("scenes/pond.toml", 2),
+        ("scenes/pond.toml", 5),
+        ("scenes/pond.toml", 7),
+        ("scenes/pond.toml", 9),
         ("scenes/pool.toml", 1),
         ("species/trout.toml", 2),
         ("species/trout.toml", 3),
     ];
     assert_eq!(places, wanted.map(|(f, l)| (f.to_owned(), l)), "{report}");
     assert!(load(Some(&place.site()), None).is_err());
+}
+
+/// Values that are refused are held against other files all the same, so nothing may take them for good.
+#[test]
+fn absurd_numbers_everywhere_are_only_told() {
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
+    let names = ["scenes", "species"].into_iter().flat_map(|kind| {
+        let folder = std::fs::read_dir(config.join(kind)).expect("it is shipped");
+        folder.map(move |entry| {
+            let name = entry.expect("it can be read").file_name();
+            format!("{kind}/{}", name.display())
+        })
+    });
+    let texts: Vec<(String, String)> = names.map(|name| (name.clone(), shipped(&name))).collect();
+    for absurd in ["nan", "-inf", "1e300", "-1", "0", "9000000000000000000"] {
+        let with = |text: &String| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            for line in &mut lines {
+                let Some((name, value)) = line.split_once(" = ") else {
+                    continue;
+                };
+                if value.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+                    *line = format!("{name} = {absurd}");
+                }
+            }
+            lines.join("\n")
+        };
+        let texts = texts.iter().map(|(name, text)| (name.as_str(), with(text)));
+        let mut files: Vec<(&str, String)> = texts.collect();
+        files.push(("site.toml", String::new()));
+        let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
+        let report = Place::new(&files).report();
+        assert!(report.problems.len() > 100, "{absurd}: {report}");
+    }
 }
 
 #[test]

@@ -4,13 +4,21 @@ use glam::Vec2;
 
 use crate::vision::foot::Origin;
 
-/// Half width of somebody, and of the soft edge around.
-const HALF_WIDTH_M: f32 = 0.16;
+/// Half widths of somebody's legs, and of trunk and arms seen from any side; where the trunk begins, and where the middle of
+/// its round upper end is, which stands for shoulders and head: as shares of the height.
+///
+/// **Source**: Drillis, Contini 1966, "Body segment parameters": hips 0.096 and shoulders 0.129 to either side, at 0.53 and
+/// 0.82 of the height, the chin at 0.87; from the side a trunk is two thirds as wide.
+const LEGS_HALF_SHARE: f32 = 0.09;
+const TRUNK_HALF_SHARE: f32 = 0.115;
+const TRUNK_SHARE: f32 = 0.5;
+const END_SHARE: f32 = 0.87;
+/// The trunk's lower end is round as well, and reaches so many half widths farther down.
+const ROUND_SHARE: f32 = 0.7;
+/// Half width of the soft edge around.
 const SOFT_EDGE_M: f32 = 0.08;
 /// No pixel is believed more than this.
 const MOST_COVER: f32 = 0.95;
-/// Height of somebody as wide as told above.
-const USUAL_HEIGHT_M: f32 = 1.7;
 
 /// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
 /// Lists are filled up to whole blocks with pixels without area.
@@ -104,8 +112,11 @@ pub(super) struct Shape {
 struct Stripe {
     along: Vec2,
     length_m: f32,
-    half_width_m: f32,
-    /// How much wider the stripe becomes with each meter.
+    /// Where the trunk begins, and half widths before and from there on.
+    trunk_m: f32,
+    legs_half_m: f32,
+    trunk_half_m: f32,
+    /// By what share the stripe becomes wider with each meter.
     widening: f32,
 }
 
@@ -114,14 +125,16 @@ impl Shape {
         let stripes = origins.map(|origin| {
             origin.map(|origin| {
                 let away = foot_m - origin.below_m;
-                let clearance = (origin.height_m - height_m).max(0.3);
-                let length_m = away.length() * height_m / clearance;
-                let half_width_m = HALF_WIDTH_M * height_m / USUAL_HEIGHT_M;
+                let far_m = away.length();
+                let reach_m = |up_m: f32| far_m * up_m / (origin.height_m - up_m).max(0.3);
+                let trunk_half_m = TRUNK_HALF_SHARE * height_m;
                 Stripe {
-                    half_width_m,
                     along: away.normalize_or_zero(),
-                    length_m,
-                    widening: half_width_m * height_m / clearance / length_m.max(0.1),
+                    length_m: reach_m(END_SHARE * height_m),
+                    legs_half_m: LEGS_HALF_SHARE * height_m,
+                    trunk_half_m,
+                    trunk_m: reach_m(TRUNK_SHARE * height_m) - ROUND_SHARE * trunk_half_m,
+                    widening: 1.0 / far_m.max(0.1),
                 }
             })
         });
@@ -145,7 +158,12 @@ impl Shape {
                 let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
                 let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
                 let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
-                let half = stripe.half_width_m + t * stripe.widening;
+                let half = if t < stripe.trunk_m {
+                    stripe.legs_half_m
+                } else {
+                    stripe.trunk_half_m
+                };
+                let half = half * (1.0 + t * stripe.widening);
                 let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
                 cover[i] = cover[i].max(inside * (0.5 / SOFT_EDGE_M)).min(MOST_COVER);
             }

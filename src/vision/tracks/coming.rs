@@ -83,6 +83,7 @@ impl Tracker {
             height_m: None,
             fullness: None,
             meeting: None,
+            course: None,
             nearest_m: f32::INFINITY,
             track,
         });

@@ -100,6 +100,17 @@ impl Tracker {
         }
     }
 
+    /// Gives two each other's name.
+    pub(super) fn exchange_names(&mut self, a: usize, b: usize) {
+        let (low, high) = (a.min(b), a.max(b));
+        let (before, after) = self.visitors.split_at_mut(high);
+        if let (Some(one), Some(other)) = (before.get_mut(low), after.first_mut()) {
+            std::mem::swap(&mut one.id, &mut other.id);
+            std::mem::swap(&mut one.first_secs, &mut other.first_secs);
+            std::mem::swap(&mut one.profile, &mut other.profile);
+        }
+    }
+
     /// Gives all names, those of the gone among them, to the bodies that look like them, at the least cost altogether.
     fn give_names(&mut self) {
         let (visitors, lost, now) = (&self.visitors, &self.lost, self.time_secs);
@@ -122,7 +133,7 @@ impl Tracker {
             }
             let name = &names[column];
             // What the gone looked like must be known; of those who are there somebody has to be who is not known.
-            let is_known = name.profile.measurements() >= SURE_MEASUREMENTS;
+            let is_known = is_known(&name.profile);
             if body.meeting.is_none() || body.id.is_none() || !is_known && column >= visitors.len()
             {
                 return FORBIDDEN;
@@ -169,6 +180,9 @@ impl Tracker {
         let count = visitors.len();
         for (visitor, &name) in self.visitors.iter_mut().zip(given) {
             if let Some(name) = name.and_then(|name| self.names.get(name)) {
+                if visitor.id != name.id {
+                    visitor.course = None;
+                }
                 visitor.id = name.id;
                 visitor.first_secs = name.first_secs;
                 visitor.profile.clone_from(&name.profile);
@@ -198,8 +212,9 @@ impl Visitor {
     /// Takes what was seen of them since they were mixed up with others for theirs, if that was seen in so many frames and
     /// is not somebody else.
     fn settle(&mut self, measurements: f32) -> bool {
-        let settles = self.fresh.measurements() >= measurements
-            && self.profile.difference(&self.fresh) < CONTRADICTION;
+        let is_other =
+            is_known(&self.profile) && self.profile.difference(&self.fresh) >= CONTRADICTION;
+        let settles = self.fresh.measurements() >= measurements && !is_other;
         if settles {
             let fresh = std::mem::take(&mut self.fresh);
             self.profile.merge(&fresh);
@@ -211,7 +226,7 @@ impl Visitor {
     fn misfit(&self) -> f32 {
         if !self.is_seen_anew() {
             0.0
-        } else if self.profile.measurements() > 0.0 {
+        } else if is_known(&self.profile) {
             self.profile.difference(&self.fresh)
         } else {
             STRANGER_DIFFERENCE
@@ -219,8 +234,13 @@ impl Visitor {
     }
 }
 
+/// Whether somebody's looks were seen often enough to be compared.
+fn is_known(profile: &Profile) -> bool {
+    profile.measurements() >= SURE_MEASUREMENTS
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::vision::TrackingParams;
     use crate::vision::foot::FootFinder;
@@ -238,7 +258,12 @@ mod tests {
     }
 
     /// Somebody in a meeting who is called `id`, known to be `known_m` tall and seen `times` to be `seen_m` since.
-    fn visitor(id: u32, known_m: f32, seen_m: f32, times: u32) -> Visitor {
+    pub(in crate::vision::tracks) fn visitor(
+        id: u32,
+        known_m: f32,
+        seen_m: f32,
+        times: u32,
+    ) -> Visitor {
         let at_m = Vec2::new(id as f32, 0.0);
         let first = Measurement {
             at_m,
@@ -266,6 +291,7 @@ mod tests {
             height_m: None,
             fullness: None,
             meeting: Some(1),
+            course: None,
             nearest_m: 1.0,
             track: Track::default(),
         }
@@ -327,6 +353,14 @@ mod tests {
         let mut strangers = vec![visitor(1, 1.2, 1.6, 3), visitor(2, 0.0, 1.2, 3)];
         strangers[1].profile = Profile::default();
         assert_eq!(ids(&told_apart(strangers)), [2, 1]);
+    }
+
+    #[test]
+    fn who_was_hardly_seen_before_is_no_more_unlike_than_a_stranger() {
+        let mut hardly = visitor(1, 0.0, 1.2, 12);
+        hardly.profile = profile(1.8, 2);
+        assert_eq!(hardly.misfit(), STRANGER_DIFFERENCE);
+        assert!(told_apart(vec![hardly]).visitors[0].meeting.is_none());
     }
 
     #[test]
