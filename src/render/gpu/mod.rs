@@ -78,7 +78,7 @@ pub enum Edges {
     /// With stairs: the cheapest.
     Hard,
     /// Looked up at four places in the last pass: what suits where there is no graphics card. Leaves thinner than a pixel
-    /// break up into dots.
+    /// are seen as faint dots.
     Softened,
     /// Four samples a pixel: what suits a graphics card.
     Sampled,
