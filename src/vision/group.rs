@@ -22,7 +22,7 @@ const PIXELS: u32 = 350;
 /// The neighborhood of a blob that is looked at, as a share of the picture's width.
 const MARGIN_SHARE: f32 = 0.04;
 /// So much badly explained floor costs as much as one spread off the expected place.
-const COSTLY_AREA_M2: f32 = 0.014;
+const COSTLY_AREA_M2: f32 = 0.02;
 const EXPECTED_SPREAD_M: f32 = 0.07;
 /// However far off the expected place somebody is, that costs no more than this: people turn, and were misjudged before.
 const MOST_SURPRISE: f32 = 12.0;

@@ -17,7 +17,7 @@ const TRUNK_SHARES: std::ops::Range<f32> = 0.3..0.85;
 /// Fewer samples of the trunk do not tell its brightness.
 const LEAST_TRUNK_SAMPLES: u32 = 6;
 /// Spreads of what is measured of one and the same visitor in different places.
-const HEIGHT_SPREAD_M: f32 = 0.05;
+const HEIGHT_SPREAD_M: f32 = 0.07;
 const SHADE_SPREAD: f32 = 0.4;
 const DARKEST_SHADE: f32 = 0.03;
 /// No single difference counts more than this.

@@ -15,6 +15,8 @@ const TRUNK_SHARE: f32 = 0.5;
 const END_SHARE: f32 = 0.87;
 /// The trunk's lower end is round as well, and reaches so many half widths farther down.
 const ROUND_SHARE: f32 = 0.7;
+/// From legs to trunk a stripe becomes wider over so much of its length: a step would take a branch for every pixel.
+const HIP_M: f32 = 0.02;
 /// Half width of the soft edge around.
 const SOFT_EDGE_M: f32 = 0.08;
 /// No pixel is believed more than this.
@@ -112,10 +114,10 @@ pub(super) struct Shape {
 struct Stripe {
     along: Vec2,
     length_m: f32,
-    /// Where the trunk begins, and half widths before and from there on.
+    /// Where the trunk begins, the half width up to there, and how much wider the trunk is.
     trunk_m: f32,
     legs_half_m: f32,
-    trunk_half_m: f32,
+    wider_m: f32,
     /// By what share the stripe becomes wider with each meter.
     widening: f32,
 }
@@ -132,7 +134,7 @@ impl Shape {
                     along: away.normalize_or_zero(),
                     length_m: reach_m(END_SHARE * height_m),
                     legs_half_m: LEGS_HALF_SHARE * height_m,
-                    trunk_half_m,
+                    wider_m: trunk_half_m - LEGS_HALF_SHARE * height_m,
                     trunk_m: reach_m(TRUNK_SHARE * height_m) - ROUND_SHARE * trunk_half_m,
                     widening: 1.0 / far_m.max(0.1),
                 }
@@ -158,12 +160,9 @@ impl Shape {
                 let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
                 let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
                 let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
-                let half = if t < stripe.trunk_m {
-                    stripe.legs_half_m
-                } else {
-                    stripe.trunk_half_m
-                };
-                let half = half * (1.0 + t * stripe.widening);
+                let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).max(0.0).min(1.0);
+                let half =
+                    (stripe.legs_half_m + trunk * stripe.wider_m) * (1.0 + t * stripe.widening);
                 let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
                 cover[i] = cover[i].max(inside * (0.5 / SOFT_EDGE_M)).min(MOST_COVER);
             }
