@@ -165,19 +165,19 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row(
         "one visitor, 640x480",
-        1,
+        5,
         &[(61, "--seconds 30 --size 640x480 --visitors 1")],
         &ONE,
     ),
     row(
         "three visitors, 640x480",
-        1,
+        5,
         &[(62, "--seconds 30 --size 640x480 --visitors 3")],
         &THREE,
     ),
     row(
         "five visitors, 640x480",
-        1,
+        5,
         &[(63, "--seconds 30 --size 640x480 --visitors 5")],
         &FIVE,
     ),
