@@ -160,7 +160,7 @@ impl Shape {
                 let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
                 let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
                 let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
-                let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).max(0.0).min(1.0);
+                let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).clamp(0.0, 1.0);
                 let half =
                     (stripe.legs_half_m + trunk * stripe.wider_m) * (1.0 + t * stripe.widening);
                 let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
