@@ -65,8 +65,7 @@ impl Caustics {
     /// Works out both pictures for a time, under a swell of a strength.
     pub fn bend(&mut self, ripples: &Ripples, time_secs: f64, swell: f32) {
         water::swell(time_secs, swell, &mut self.waves);
-        // The sky and the gusts only need a time that stays precise over months.
-        self.weather(time_secs.rem_euclid(3600.0) as f32);
+        self.weather(water::drifting_secs(time_secs));
         ARCH.dispatch(|| {
             self.spread(ripples);
             self.gather();
@@ -300,6 +299,20 @@ mod tests {
                 .flatten()
                 .all(|slope| slope[..2] == [128, 128] && slope[3] == 0)
         );
+    }
+
+    /// Once an hour the clock of all that drifts begins anew.
+    #[test]
+    fn gusts_and_clouds_do_not_jump_when_their_clock_begins_anew() {
+        let [before, after] = [-0.01, 0.01].map(|secs| bent(water::ANEW_SECS + secs, 1.0).coarse);
+        let pairs = || {
+            let flat = |rows: &[CoarseRow]| rows.as_flattened().as_flattened().to_vec();
+            flat(&before).into_iter().zip(flat(&after))
+        };
+        let most = pairs().map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(most < 0.005, "{most}");
+        let later = bent(water::ANEW_SECS + 600.0, 1.0).coarse;
+        assert_ne!(later, after, "they drift");
     }
 
     /// A cell's slope is that of the swell, worked out the long way.

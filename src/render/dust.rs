@@ -7,6 +7,7 @@ use glam::{Vec2, Vec3};
 
 use super::params::SceneLook;
 use super::pose::chance;
+use super::water::drifting_secs;
 use crate::geometry::Surface;
 use crate::world::Shadow;
 
@@ -58,8 +59,7 @@ impl Dust {
 
     /// Lets them drift for a while; walkers draw them along and turn them about.
     pub fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {
-        // A time that stays precise over months.
-        let t = time_secs.rem_euclid(3600.0) as f32;
+        let t = drifting_secs(time_secs);
         let calm = (-dt_secs / REST_SECS).exp();
         for (speck, speed) in self.specks.iter_mut().zip(&mut self.speeds) {
             let [x, y, z] = speck.position_m;

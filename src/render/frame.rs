@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 use super::draw::OVERSCAN;
 use super::params::SceneLook;
 use super::projector::OutputParams;
-use super::water::Grid;
+use super::water::{Grid, drifting_secs};
 use crate::geometry::{Surface, SurfaceKind, polygon};
 use crate::world::TerraceParams;
 
@@ -256,8 +256,7 @@ impl Frame {
 
 /// Writes the moment into a frame's numbers.
 pub fn set_time(frame: &mut Frame, time_secs: f64) {
-    // Noise only needs a time that stays precise over months.
-    frame.time[0] = time_secs.rem_euclid(3600.0) as f32;
+    frame.time[0] = drifting_secs(time_secs);
 }
 
 #[cfg(test)]

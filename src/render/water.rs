@@ -84,6 +84,15 @@ pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
     }
 }
 
+/// After so long what drifts begins anew. Rates of its sines are multiples of 0.002 rad/s, here and in `shaders/`, so that
+/// each is then where it was at the beginning, and nothing is seen to jump.
+pub(super) const ANEW_SECS: f64 = 1000.0 * std::f64::consts::PI;
+
+/// A time for what drifts, that stays precise over months.
+pub fn drifting_secs(time_secs: f64) -> f32 {
+    time_secs.rem_euclid(ANEW_SECS) as f32
+}
+
 /// Shadows on the grid, and the time the field is behind.
 #[derive(Debug)]
 pub struct Stir {
