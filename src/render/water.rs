@@ -85,7 +85,8 @@ pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
 }
 
 /// After so long what drifts begins anew. Rates of its sines are multiples of 0.002 rad/s, here and in `shaders/`, so that
-/// each is then where it was at the beginning, and nothing is seen to jump.
+/// each is then where it was at the beginning, and does not jump. Foam and glints, which are noise, and the glow of specks,
+/// which has a rate for each, do.
 pub(super) const ANEW_SECS: f64 = 1000.0 * std::f64::consts::PI;
 
 /// A time for what drifts, that stays precise over months.
