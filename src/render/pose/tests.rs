@@ -1,0 +1,150 @@
+//! How bodies move: what the animator promises, tried on the shipped models.
+
+use super::*;
+
+fn body(name: &str) -> Body {
+    let shipped = crate::render::model::SHIPPED;
+    let (_, bytes) = shipped.iter().find(|(n, _)| *n == name).unwrap();
+    let look = SpeciesLook {
+        length_m: 1.0,
+        length_variation: 0.0,
+        max_beat_hz: 4.0,
+        ..SpeciesLook::default()
+    };
+    Body::new(Model::from_glb(name, bytes).unwrap(), look)
+}
+
+fn agent(speed_mps: f32, turn_rate_rps: f32) -> AgentPose {
+    AgentPose {
+        id: 3,
+        species: 0,
+        position_m: Vec3::new(1.0, -0.5, 2.0),
+        forward: Vec3::X,
+        up: Vec3::Y,
+        velocity_mps: Vec3::X * speed_mps,
+        turn_rate_rps,
+        acceleration_mps2: 0.0,
+        boost: 0.0,
+        radius_m: 0.2,
+        teleported: false,
+    }
+}
+
+/// Where a point of the model ends after a while of the same movement: extremes across the body at its tail.
+fn tail(body: &Body, agent: &AgentPose, seconds: f32) -> (f32, f32) {
+    let mut animator = Animator::default();
+    let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+    let tail_joint = body.model.joints.len() - 3;
+    for step in 0..(seconds * 60.0) as usize {
+        animator.advance(
+            1.0 / 60.0,
+            std::slice::from_ref(agent),
+            std::slice::from_ref(body),
+        );
+        let mut matrices = Vec::new();
+        animator.pose(0, agent, body, &mut matrices);
+        if step > 60 {
+            // Swimming along +x with the back up, the animal's left is towards −z.
+            let z = matrices[tail_joint]
+                .transform_point3(Vec3::new(0.0, 0.0, -0.48))
+                .z
+                - agent.position_m.z;
+            low = low.min(-z);
+            high = high.max(-z);
+        }
+    }
+    (low, high)
+}
+
+#[test]
+fn every_shipped_fish_beats_with_its_tail() {
+    for name in ["shark", "salmon", "trout", "herring"] {
+        let body = body(name);
+        let (low, high) = tail(&body, &agent(1.0, 0.0), 6.0);
+        assert!(high > 0.04 && low < -0.04, "{name} reaches {low} to {high}");
+        assert!(high < 0.2 && low > -0.2, "{name} reaches {low} to {high}");
+    }
+}
+
+#[test]
+fn a_body_bends_into_the_turn() {
+    for name in ["shark", "herring"] {
+        let body = body(name);
+        let middle = |(low, high): (f32, f32)| (low + high) / 2.0;
+        let left = middle(tail(&body, &agent(1.0, 0.9), 6.0));
+        let right = middle(tail(&body, &agent(1.0, -0.9), 6.0));
+        assert!(
+            left > 0.03 && right < -0.03,
+            "{name}: tail at {left} in a left turn, {right} in a right one"
+        );
+    }
+}
+
+#[test]
+fn the_beat_follows_the_distance_swum_whatever_the_frame_rate() {
+    let body = body("salmon");
+    let phase_after = |steps: usize, agent: AgentPose| {
+        let mut animator = Animator::default();
+        for _ in 0..steps {
+            animator.advance(2.0 / steps as f32, &[agent], std::slice::from_ref(&body));
+        }
+        animator.swimmers[0].phase
+    };
+    let coarse = phase_after(20, agent(1.3, 0.0));
+    let fine = phase_after(400, agent(1.3, 0.0));
+    assert!((coarse - fine).abs() < 1e-3, "{coarse} {fine}");
+}
+
+#[test]
+fn a_fish_at_rest_stands_where_the_snapshot_says() {
+    let body = body("trout");
+    let mut animator = Animator::default();
+    let agent = agent(0.0, 0.0);
+    let mut matrices = Vec::new();
+    animator.advance(0.01, &[agent], std::slice::from_ref(&body));
+    animator.pose(0, &agent, &body, &mut matrices);
+    let head = matrices[1].transform_point3(Vec3::Z * 0.5);
+    assert!(
+        head.distance(agent.position_m + Vec3::X * 0.5) < 0.06,
+        "{head}"
+    );
+}
+
+#[test]
+fn individuals_differ_but_never_from_themselves() {
+    let look = SpeciesLook::default();
+    let lengths: Vec<f32> = (0..200)
+        .map(|id| Individual::new(id, &look).length_m)
+        .collect();
+    assert!(
+        lengths
+            .iter()
+            .all(|l| (l / look.length_m - 1.0).abs() <= look.length_variation)
+    );
+    let spread = lengths.iter().fold(0.0f32, |a, &l| a.max(l))
+        - lengths.iter().fold(9.0f32, |a, &l| a.min(l));
+    assert!(spread > 1.8 * look.length_variation * look.length_m);
+    assert_eq!(Individual::new(7, &look), Individual::new(7, &look));
+}
+
+#[test]
+fn agents_may_come_and_go() {
+    let body = body("herring");
+    let mut animator = Animator::default();
+    let with_id = |id: u32| AgentPose {
+        id,
+        ..agent(1.0, 0.0)
+    };
+    let bodies = std::slice::from_ref(&body);
+    animator.advance(0.1, &[with_id(1), with_id(5), with_id(9)], bodies);
+    let phase = animator.swimmers[1].phase;
+    animator.advance(0.0, &[with_id(5), with_id(7)], bodies);
+    assert_eq!(
+        animator.swimmers[0].phase, phase,
+        "the second one goes on where it was"
+    );
+    assert_eq!(
+        animator.swimmers.iter().map(|s| s.id).collect::<Vec<_>>(),
+        [5, 7]
+    );
+}
