@@ -80,6 +80,28 @@ fn a_body_bends_into_the_turn() {
     }
 }
 
+/// Its tail is as far from its nose as nearly all of its length, so that it is seen as slender as it is.
+#[test]
+fn a_fish_in_the_tightest_turn_is_no_crescent() {
+    let body = body("salmon");
+    let mut agent = agent(0.3, 4.0);
+    agent.acceleration_mps2 = 0.0;
+    let mut animator = Animator::default();
+    let mut least = f32::INFINITY;
+    for _ in 0..300 {
+        animator.advance(1.0 / 60.0, &[agent], std::slice::from_ref(&body));
+        let mut matrices = Vec::new();
+        animator.pose(0, &agent, &body, &mut matrices);
+        let nose = matrices[1].transform_point3(Vec3::Z * 0.5);
+        let tail = matrices[6].transform_point3(Vec3::Z * -0.48);
+        least = least.min(nose.distance(tail) / 0.98);
+    }
+    assert!(
+        least > 0.90,
+        "from nose to tail it is {least} of its length"
+    );
+}
+
 #[test]
 fn the_beat_follows_the_distance_swum_whatever_the_frame_rate() {
     let body = body("salmon");
