@@ -343,7 +343,7 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let thick = smoothstep(0.0, 0.40, raft - (0.40 + 0.34 * v));
     let threads = lace(p * 24.0);
     let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
-    let white = (frame.sun_color.xyz * frame.sun.w * (0.20 + 0.55 * threads) + frame.sky_color.xyz * 0.45) * vec3<f32>(0.92, 0.94, 0.90);
+    let white = (frame.sun_color.xyz * frame.sun.w * (0.20 + 0.55 * threads) + frame.sky_color.xyz * 0.45) * vec3<f32>(0.87, 0.96, 0.91);
     // Neighbors overlap and fade into each other.
     return kept(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
@@ -374,7 +374,7 @@ fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     cover = max(cover, min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.94));
     // Heaps of bubbles are bright where they face the sun, gray between.
     let lit = 0.14 + 0.30 * swell * swell + 0.62 * bubbles * bubbles;
-    let white = (frame.sun_color.xyz * frame.sun.w * lit + frame.sky_color.xyz * (0.20 + 0.45 * lit)) * vec3<f32>(0.93, 0.94, 0.88);
+    let white = (frame.sun_color.xyz * frame.sun.w * lit + frame.sky_color.xyz * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
     // Its ends are ragged, so that neighbors meet unseen.
     return kept(white, cover);
 }
