@@ -183,6 +183,14 @@ fn seen(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
     return select(normalize(outward - view * min(towards, 0.0)), -outward, towards < -0.45);
 }
 
+// Light that reaches a fish behind a wall's glass from where it looks, 0 down to 1 up: the open water's own from beside,
+// the sky's through the surface from above, the ground's from below.
+fn around_wall(up: f32, through: vec3<f32>) -> vec3<f32> {
+    let beside = scattered(9.0);
+    let above = mix(beside, frame.sky_color.xyz * through, smoothstep(0.5, 1.0, up));
+    return mix(0.5 * beside + frame.sand.xyz * through * (0.12 * frame.sun_color.xyz), above, smoothstep(0.0, 0.5, up));
+}
+
 @fragment
 fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let world = pixel.world.xyz;
@@ -190,7 +198,8 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let view = normalize(eye - world);
     let normal = seen(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
-    let painted = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
+    // A little sharper than the pixels ask for: eyes and spots are small.
+    let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)), -0.75);
     // Skins hold roots.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
     let has_skin = step(-0.5, pixel.normal.w);
@@ -207,7 +216,11 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let way = max(-world.y, 0.0);
     // The sky's light takes about the sun's way.
     let through = transmitted(depth / frame.sun.z + way);
-    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
+    var around = frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
+    if KIND == 1u {
+        around = around_wall(up, through);
+    }
+    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + around;
     let squared = towards_eye * towards_eye;
     // What glows does so from within: less at its rim.
     let glow = -min(pixel.tint.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
@@ -231,9 +244,12 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let sixteenth = eighth * eighth;
     let thirty_second = sixteenth * sixteenth;
     let sharp = thirty_second * thirty_second * sixth;
-    let sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen);
+    var sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen) * through;
+    if KIND == 1u {
+        sky = around_wall(sky_seen, through);
+    }
     let sun = frame.sun_color.xyz * frame.sun.w * light;
-    let mirror = (sky + sun * broad * 1.1) * through;
+    let mirror = sky + sun * broad * 1.1 * through;
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // Every wet skin has a narrow highlight along the back.
     out += sun * through * sharp * (0.10 + 0.55 * silver) ;
