@@ -60,7 +60,7 @@ fn overhead(pixel: Pixel) -> vec3<f32> {
     let bent = place * scale / (frame.surface.z + depth) + 2.2 * slope_of(water);
     let sun = normalize(frame.to_sun.xyz).xz / max(abs(frame.to_sun.y), 0.2);
     let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));
-    let window = 1.0 - smoothstep(0.55, 1.05, length(bent));
+    let window = 1.0 - smoothstep(0.22, 0.60, length(bent));
     let crests = smoothstep(-0.01, 0.07, dot(slope_of(water), vec2<f32>(0.8, 0.6)));
     let sky = frame.sky_color.xyz * (0.34 + 0.20 * water.z + 0.45 * crests) + frame.sun_color.xyz * (1.9 * glow * (0.4 + 0.8 * crests));
     let behind = mix(scattered(9.0) * (0.55 + 0.5 * crests), sky, 0.12 + 0.88 * window);
