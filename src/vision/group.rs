@@ -85,9 +85,17 @@ pub(super) struct GroupFinder {
     pixels: Pixels,
     /// Floor on which no shadow can be told, and its area.
     untold: Vec<(Vec2, f32)>,
+    /// Where those are who have a blob of their own near by, and how tall: what they darken is not the group's.
+    bystanders: Vec<(Vec2, f32)>,
 }
 
 impl GroupFinder {
+    /// Takes down who is near by but in no blob that is looked at from now on.
+    pub(super) fn stand_by(&mut self, bystanders: impl Iterator<Item = (Vec2, f32)>) {
+        self.bystanders.clear();
+        self.bystanders.extend(bystanders);
+    }
+
     /// Moves the members of a blob to where they explain it best.
     pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
         self.look_at(&blob.bounds(), sight);
@@ -189,7 +197,7 @@ impl GroupFinder {
         if let [alone] = members.as_mut_slice() {
             // Nobody was placed in this blob yet.
             self.look_at(&blob.bounds(), sight);
-            self.pixels.free.fill(1.0);
+            self.pixels.uncover();
             for step_m in STEPS_M {
                 self.step_alone(alone, step_m, &origins);
             }
@@ -280,7 +288,7 @@ impl GroupFinder {
         let mut costs = [0.0; HEIGHTS_M.len()];
         for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
             let mut alone = Member::new(foot_m, height_m);
-            self.pixels.free.fill(1.0);
+            self.pixels.uncover();
             for step_m in HEIGHT_STEPS_M {
                 self.step_alone(&mut alone, step_m, &origins);
             }
@@ -335,6 +343,14 @@ impl GroupFinder {
             }
         }
         self.pixels.fill_up();
+        self.cover_by_bystanders(&sight.feet.lamp_and_camera());
+    }
+
+    fn cover_by_bystanders(&mut self, origins: &[Option<Origin>; 2]) {
+        for &(at_m, height_m) in &self.bystanders {
+            self.pixels.cover(&Shape::new(at_m, height_m, origins));
+        }
+        self.pixels.keep_covered();
     }
 
     /// Moves one member while that explains more.
@@ -397,7 +413,7 @@ impl GroupFinder {
 
     /// Covers the pixels by all members but one.
     fn leave_out(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
-        self.pixels.free.fill(1.0);
+        self.pixels.uncover();
         for (_, other) in members
             .iter()
             .enumerate()
