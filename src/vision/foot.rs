@@ -380,7 +380,6 @@ mod tests {
                     samples.push(Sample {
                         at_m,
                         area_m2: 0.0004,
-                        shade: 0.1,
                         at_edge: false,
                     });
                 }

@@ -114,8 +114,8 @@ impl Tracker {
         let at_m = visitor.state.at_m;
         let blob = &sight.blobs.blobs()[blob];
         let height_m = self.groups.height_m(at_m, blob, is_known, sight);
-        profile.measure(height_m, &self.samples, at_m, sight.feet);
         if let Some(seen_m) = height_m {
+            profile.add(seen_m);
             visitor.learn_height(seen_m, BELIEVED_ALONE);
         }
     }
