@@ -17,7 +17,7 @@ fn floor(people: &[(Vec2, f32)]) -> GroupFinder {
         .iter()
         .map(|&(at_m, height_m)| Shape::new(at_m, height_m, &origins()))
         .collect();
-    let mut groups = GroupFinder::default();
+    let mut groups = GroupFinder::new(&TrackingParams::default());
     for x in -60..60 {
         for z in -60..60 {
             let at_m = Vec2::new(x as f32, z as f32) * 0.05;
@@ -51,9 +51,9 @@ fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
     let mut members = [Member::new(at_m, 1.6)];
     floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &origins());
     assert_eq!(members[0].height_m, 1.6);
-    let mut tallest = [Member::new(at_m, HEIGHT_RANGE_M.1)];
+    let mut tallest = [Member::new(at_m, TrackingParams::default().tallest_m)];
     floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &origins());
-    assert_eq!(tallest[0].height_m, HEIGHT_RANGE_M.1);
+    assert_eq!(tallest[0].height_m, TrackingParams::default().tallest_m);
 }
 
 #[test]
