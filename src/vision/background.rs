@@ -100,11 +100,6 @@ impl Background {
         self.usable_count
     }
 
-    /// How deep the shadow on a pixel is: 0 none, 1 black.
-    pub(super) fn depth(&self, index: usize, level: u8) -> f32 {
-        depth(f32::from(level), self.level[index] * self.gain)
-    }
-
     /// Levels of the lit floor, row-major; the picture's are [`Self::gain`] times as high.
     pub(super) fn levels(&self) -> &[f32] {
         &self.level
