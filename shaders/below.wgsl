@@ -161,6 +161,12 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     var color = mix(vec3<f32>(0.040, 0.052, 0.022), vec3<f32>(0.155, 0.190, 0.060), up);
     color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * frame.scene.y, 1.0 - 0.4 * frame.scene.y, tone) * 0.75);
     color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone)) * rising;
+    if KIND == 2u {
+        // A floating leaf against the sky: red towards its rim, veined between its ribs, dark where the stem holds it.
+        let out = length(pixel.at_rest.xz);
+        color = mix(color, vec3<f32>(0.17, 0.075, 0.045), 0.7 * smoothstep(0.62, 0.98, out + 0.25 * (noise(pixel.at_rest.xz * 6.0 + 40.0 * tone) - 0.5)));
+        color *= (0.55 + 0.75 * lace(pixel.at_rest.xz * 9.0 + 40.0 * tone)) * (0.70 + 0.60 * noise(pixel.at_rest.xz * 2.5 + 17.0 * tone)) * mix(0.35, 1.0, smoothstep(0.02, 0.09, out));
+    }
     var normal = normalize(pixel.normal);
     // Leaves let light through: what shines on the back is seen on the front.
     let facing = (0.35 + 0.65 * abs(dot(normal, frame.to_sun.xyz))) * frame.to_sun.w;
@@ -183,6 +189,16 @@ fn seen(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
     return select(normalize(outward - view * min(towards, 0.0)), -outward, towards < -0.45);
 }
 
+// Light that reaches a fish on a wall or a ceiling from where it looks, 0 down to 1 up: the open water's own from beside,
+// the sky's through the surface from above, the ground's from below; over a ceiling there is none.
+fn around_fish(up: f32, through: vec3<f32>) -> vec3<f32> {
+    let beside = scattered(9.0);
+    let above = mix(beside, frame.sky_color.xyz * through, smoothstep(0.5, 1.0, up));
+    let ground = frame.sand.xyz * through * (0.12 * frame.sun_color.xyz);
+    let below = select(0.5 * beside + ground, 0.8 * beside, KIND == 2u);
+    return mix(below, above, smoothstep(0.0, 0.5, up));
+}
+
 @fragment
 fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let world = pixel.world.xyz;
@@ -190,7 +206,8 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let view = normalize(eye - world);
     let normal = seen(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
-    let painted = textureSample(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)));
+    // A little sharper than the pixels ask for: eyes and spots are small.
+    let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)), -0.75);
     // Skins hold roots.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
     let has_skin = step(-0.5, pixel.normal.w);
@@ -207,7 +224,15 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let way = max(-world.y, 0.0);
     // The sky's light takes about the sun's way.
     let through = transmitted(depth / frame.sun.z + way);
-    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
+    var around = frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
+    if KIND > 0u {
+        around = around_fish(up, through);
+    }
+    if KIND == 2u {
+        // Fins are thin: against the sky its light comes through.
+        around += (frame.sky_color.xyz + 0.5 * frame.sun_color.xyz) * through * (0.4 * has_skin * step(0.765, pixel.paint.y));
+    }
+    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + around;
     let squared = towards_eye * towards_eye;
     // What glows does so from within: less at its rim.
     let glow = -min(pixel.tint.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
@@ -231,9 +256,12 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let sixteenth = eighth * eighth;
     let thirty_second = sixteenth * sixteenth;
     let sharp = thirty_second * thirty_second * sixth;
-    let sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen);
+    var sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen) * through;
+    if KIND > 0u {
+        sky = around_fish(sky_seen, through);
+    }
     let sun = frame.sun_color.xyz * frame.sun.w * light;
-    let mirror = (sky + sun * broad * 1.1) * through;
+    let mirror = sky + sun * broad * 1.1 * through;
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // Every wet skin has a narrow highlight along the back.
     out += sun * through * sharp * (0.10 + 0.55 * silver) ;

@@ -11,6 +11,11 @@ fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     return smoothstep(0.25, 1.6, wide + 0.6 * fine);
 }
 
+// The same picture over and over, every other time mirrored, so that no seam is seen.
+fn mirrored(uv: vec2<f32>) -> vec2<f32> {
+    return 1.0 - abs(fract(uv * 0.5) * 2.0 - 1.0);
+}
+
 fn aquarium(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let eye = frame.surface.z;
@@ -27,15 +32,15 @@ fn aquarium(pixel: Pixel) -> vec3<f32> {
 
     // The ground, its ripples and its net of light.
     let uv = vec2<f32>(at.x / frame.ground.x * 0.5, at.y / frame.ground.y * 0.5) + 0.5;
-    let painted = textureSampleLevel(ground_picture, smooth_sampler, fract(uv), 0.0);
-    let net = textureSampleLevel(ground_light, smooth_sampler, fract(uv) * frame.ground.z, 0.0).r;
+    let painted = textureSampleLevel(ground_picture, smooth_sampler, mirrored(uv), 0.0);
+    let net = textureSampleLevel(ground_light, smooth_sampler, mirrored(uv) * frame.ground.z, 0.0).r;
     let under = vec3<f32>(0.0, -meets, half);
     let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
 
     // The surface from below: a mirror of the water, broken by bright wavelets.
-    let water = textureSampleLevel(slopes, smooth_sampler, fract(vec2<f32>(at.x, at.y) / frame.field.xy * 0.35 + 0.5), 0.0);
+    let water = textureSampleLevel(slopes, smooth_sampler, mirrored(vec2<f32>(at.x, at.y) / frame.field.xy * 0.35 + 0.5), 0.0);
     let bright = smoothstep(-0.02, 0.09, dot(slope_of(water), vec2<f32>(1.0, 0.7)));
-    let mirror = mix(open * 0.9, frame.sky_color.xyz * 1.2 + frame.sun_color.xyz * 0.9, bright * 0.75);
+    let mirror = mix(open * 0.9, (frame.sky_color.xyz * 1.2 + frame.sun_color.xyz * 0.9) * transmitted(1.5), bright * 0.75);
 
     let solid = select(mirror, sand, place.y > 0.0);
     var light = mix(solid, open, clamp(reach, 0.0, 1.0));
@@ -55,7 +60,7 @@ fn overhead(pixel: Pixel) -> vec3<f32> {
     let bent = place * scale / (frame.surface.z + depth) + 2.2 * slope_of(water);
     let sun = normalize(frame.to_sun.xyz).xz / max(abs(frame.to_sun.y), 0.2);
     let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));
-    let window = 1.0 - smoothstep(0.55, 1.05, length(bent));
+    let window = 1.0 - smoothstep(0.22, 0.60, length(bent));
     let crests = smoothstep(-0.01, 0.07, dot(slope_of(water), vec2<f32>(0.8, 0.6)));
     let sky = frame.sky_color.xyz * (0.34 + 0.20 * water.z + 0.45 * crests) + frame.sun_color.xyz * (1.9 * glow * (0.4 + 0.8 * crests));
     let behind = mix(scattered(9.0) * (0.55 + 0.5 * crests), sky, 0.12 + 0.88 * window);

@@ -5,6 +5,7 @@
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
+use super::paint::EyeSpot;
 
 /// Cross section at a station: half width, height above and below the spine.
 #[derive(Clone, Copy)]
@@ -122,6 +123,19 @@ fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     let position = Vec3::new(section.width * round(sin), height * round(cos), 0.5 - s);
     let down = (around * 2.0).min(2.0 - around * 2.0);
     spine_vertex(position, Vec2::new(s, down * 0.75), s)
+}
+
+/// Where the eye is on the skin, see [`body_point`], a little wider than it is: it has to be seen from afar.
+pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
+    let (middle, radius) = shape.eye;
+    let section = section_at(&shape.sections, middle.z);
+    let (top, width) = (section.top, section.width);
+    let angle = (middle.y / top).clamp(-1.0, 1.0).powf(1.0 / 0.85).acos();
+    let half_girth = std::f32::consts::PI * 0.5 * (width + top);
+    EyeSpot {
+        middle: Vec2::new(middle.z, angle / std::f32::consts::PI),
+        radii: 1.6 * radius * Vec2::new(1.0, 1.0 / half_girth),
+    }
 }
 
 fn section_at(sections: &[Section], s: f32) -> Section {

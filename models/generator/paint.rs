@@ -40,13 +40,23 @@ pub(super) struct Spots {
     pub red: f32,
 }
 
-/// Paints a skin and packs it as PNG.
-pub(super) fn png(skin: &Skin) -> Vec<u8> {
+/// Where an eye is on the body's skin: middle and radii, in (station, down).
+pub(super) struct EyeSpot {
+    pub middle: Vec2,
+    pub radii: Vec2,
+}
+
+/// Paints a skin and packs it as PNG. The eye is painted on the body too: small fish are drawn without domed ones.
+pub(super) fn png(skin: &Skin, spot: &EyeSpot) -> Vec<u8> {
     let image = RgbaImage::from_fn(SIZE.0, SIZE.1, |x, y| {
         let u = (x as f32 + 0.5) / SIZE.0 as f32;
         let v = (y as f32 + 0.5) / SIZE.1 as f32;
         let (color, opacity) = if v < 0.765 {
-            (body(skin, u, (v / 0.75).min(1.0)), 1.0)
+            let down = (v / 0.75).min(1.0);
+            let from_eye = (Vec2::new(u, down) - spot.middle) / spot.radii;
+            let skin_color = body(skin, u, down);
+            let on_eye = smoothstep(1.05, 0.75, from_eye.length());
+            (skin_color.lerp(eye(skin, 0.62 * from_eye), on_eye), 1.0)
         } else if u < 0.865 {
             fin(skin, (u - 0.02) / 0.82, ((v - 0.78) / 0.2).clamp(0.0, 1.0))
         } else {

@@ -207,7 +207,7 @@ pub fn still_frame(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Fr
     let (up, surface_at_m, to_sun) = match surface.kind {
         SurfaceKind::Floor => (Vec3::Y, 0.0, Vec3::new(-shift.x, 1.0, -shift.y)),
         // A little of the sun falls in through the glass, or nobody would see a flank.
-        SurfaceKind::Wall => (Vec3::NEG_Z, half.y, Vec3::new(-shift.x, 0.55, -1.0)),
+        SurfaceKind::Wall => (Vec3::NEG_Z, half.y, Vec3::new(-shift.x, 0.28, -1.0)),
         SurfaceKind::Ceiling => (Vec3::NEG_Y, depth_m, Vec3::new(-shift.x, -1.0, -shift.y)),
     };
     let to_sun = to_sun.normalize_or(up);

@@ -3,6 +3,11 @@
 //! In go frames and the mask of where somebody is, out comes the mask of pixels in shadow. Where somebody is, nothing
 //! is learned, so somebody who stands still is never taken for floor; and floor never becomes darker by itself.
 
+use std::iter::StepBy;
+use std::ops::Range;
+
+use pulp::{Arch, Simd, WithSimd};
+
 use super::VisionParams;
 use super::bits::BitMask;
 use super::dim::DimFloor;
@@ -93,11 +98,6 @@ impl Background {
     /// Number of pixels on which shadows can lie.
     pub(super) fn usable_count(&self) -> u32 {
         self.usable_count
-    }
-
-    /// How deep the shadow on a pixel is: 0 none, 1 black.
-    pub(super) fn depth(&self, index: usize, level: u8) -> f32 {
-        depth(f32::from(level), self.level[index] * self.gain)
     }
 
     /// Levels of the lit floor, row-major; the picture's are [`Self::gain`] times as high.
@@ -227,22 +227,43 @@ impl Background {
                 .clamp(2.0, 200.0) as u8,
             learning,
         };
+        let height = levels.len() / self.width.max(1);
+        Arch::new().dispatch(Learning {
+            background: self,
+            rows: (first..height).step_by(apart),
+            levels,
+            occupied,
+            params,
+            rates,
+        });
+        self.frames += 1;
+        self.age_secs += dt_secs;
+    }
+
+    #[inline(always)]
+    fn learn_rows(
+        &mut self,
+        rows: StepBy<Range<usize>>,
+        levels: &[u8],
+        occupied: &BitMask,
+        params: &VisionParams,
+        rates: &Rates,
+    ) {
         let per_gain = 1.0 / self.gain;
         // Taken out for as long as pixels are learned from its rows.
         let mut dim = std::mem::take(&mut self.dim);
-        let height = levels.len() / self.width.max(1);
-        for y in (first..height).step_by(apart) {
+        for y in rows {
             let row = dim.row(levels, y);
             for (word, occupied) in occupied.row(y).iter().enumerate() {
                 let free = self.usable.row(y)[word] & !occupied;
                 let start = y * self.width + 64 * word;
                 let levels = &row[64 * word..];
-                if free == u64::MAX && self.follow_block(start, levels, per_gain, &rates, params) {
+                if free == u64::MAX && self.follow_block(start, levels, per_gain, rates, params) {
                     continue;
                 }
                 for (x, &level) in levels.iter().take(64).enumerate() {
                     if free >> x & 1 == 1 {
-                        self.learn_pixel(start + x, f32::from(level) * per_gain, &rates);
+                        self.learn_pixel(start + x, f32::from(level) * per_gain, rates);
                         self.set_limit(start + x, params);
                     } else {
                         self.brighter[start + x] = 0;
@@ -253,10 +274,9 @@ impl Background {
             dim.learn(y, floor, params.dark_level);
         }
         self.dim = dim;
-        self.frames += 1;
-        self.age_secs += dt_secs;
     }
 
+    #[inline(always)]
     fn learn_pixel(&mut self, index: usize, seen: f32, rates: &Rates) {
         let level = &mut self.level[index];
         let spread = &mut self.spread[index];
@@ -283,6 +303,7 @@ impl Background {
     }
 
     /// Follows 64 pixels at once, if all of them changed so little that they are followed; says whether they did.
+    #[inline(always)]
     fn follow_block(
         &mut self,
         start: usize,
@@ -322,6 +343,7 @@ impl Background {
         true
     }
 
+    #[inline(always)]
     fn set_limit(&mut self, index: usize, params: &VisionParams) {
         let (x, y) = (index % self.width, index / self.width);
         let usable = self.usable.row(y)[x / 64] >> (x % 64) & 1 == 1;
@@ -334,6 +356,7 @@ impl Background {
 }
 
 /// Below this, in 256ths of a level, a pixel is shadow.
+#[inline(always)]
 fn limit_of(level: f32, spread: f32, params: &VisionParams) -> u16 {
     let below_noise = level - params.noise_factor * spread;
     let share = params.shadow_ratio * level;
@@ -360,8 +383,34 @@ pub(super) fn depth(level: f32, lit: f32) -> f32 {
 }
 
 /// The larger of two numbers, of which none is NaN: one instruction for several pixels, where [`f32::max`] takes five.
+#[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
+}
+
+/// Learning from some rows, with the widest vector instructions of this machine: everything in it has to be inlined.
+struct Learning<'a> {
+    background: &'a mut Background,
+    rows: StepBy<Range<usize>>,
+    levels: &'a [u8],
+    occupied: &'a BitMask,
+    params: &'a VisionParams,
+    rates: Rates,
+}
+
+impl WithSimd for Learning<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.background.learn_rows(
+            self.rows,
+            self.levels,
+            self.occupied,
+            self.params,
+            &self.rates,
+        );
+    }
 }
 
 struct Rates {

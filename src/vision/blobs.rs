@@ -67,8 +67,6 @@ impl Blob {
 pub(super) struct Sample {
     pub(super) at_m: Vec2,
     pub(super) area_m2: f32,
-    /// Brightness as a share of the floor's.
-    pub(super) shade: f32,
     /// Whether it lies at the picture's edge, where shadows are cut off.
     pub(super) at_edge: bool,
 }
@@ -213,7 +211,6 @@ impl BlobFinder {
         let empty = Sample {
             at_m: Vec2::ZERO,
             area_m2: 0.0,
-            shade: 0.0,
             at_edge: false,
         };
         self.samples.clear();
@@ -256,7 +253,6 @@ fn sample(
         *sample = Sample {
             at_m: scene.floor.place_m(x, y),
             area_m2: scene.floor.areas_m2()[row + x] * blob.every as f32,
-            shade: 1.0 - scene.background.depth(row + x, scene.levels[row + x]),
             at_edge: !inside(x, width) || !inside(y, height),
         };
     }

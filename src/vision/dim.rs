@@ -36,6 +36,7 @@ impl DimFloor {
     }
 
     /// Takes over how bright the floor of a row is, given `dark_level`.
+    #[inline(always)]
     pub(super) fn learn(&mut self, y: usize, floor: &[f32], dark_level: f32) {
         let words = self.width.div_ceil(BLOCK);
         let is_dim = &mut self.is_dim[y * words..(y + 1) * words];

@@ -30,7 +30,7 @@ const END_SPREAD: f32 = 2.0;
 /// A point tells a stripe's near end only if it is the visitor's with at least this share.
 const NEAR_END_SHARE: f32 = 0.2;
 /// A usual visitor's share of the tallest one's height, and how uncertain that makes the middle of a stripe.
-const USUAL_SHARE: f32 = 0.75;
+pub(super) const USUAL_SHARE: f32 = 0.75;
 const MIDDLE_DOUBT: f32 = 0.15;
 /// Nearer than this below an origin, the trunk's shadow covers the legs', and a stripe has no near end of its own.
 const COVERED_M: f32 = 0.7;
@@ -380,7 +380,6 @@ mod tests {
                     samples.push(Sample {
                         at_m,
                         area_m2: 0.0004,
-                        shade: 0.1,
                         at_edge: false,
                     });
                 }

@@ -11,6 +11,7 @@ mod cover;
 
 use glam::Vec2;
 
+use super::TrackingParams;
 use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
 use super::tracks::Sight;
@@ -34,16 +35,17 @@ pub(super) const UNKNOWN_M2: f32 = 0.2;
 const UNKNOWN_APART_M: f32 = 0.35;
 /// At most about so many dark pixels that nobody explains are tried as places.
 const PLACES: usize = 40;
-/// Heights that are tried, and the least that the worst of them must cost more than the best.
-const HEIGHTS_M: [f32; 9] = [0.9, 1.05, 1.2, 1.35, 1.5, 1.65, 1.8, 1.95, 2.1];
+/// So many heights are tried, up to the tallest and from this share of it on; and the least that the worst of them must
+/// cost more than the best.
+const HEIGHTS: usize = 9;
+const SMALLEST_SHARE: f32 = 0.43;
 const TELLING_COST: f32 = 1.5;
 /// And the least that one clearly smaller must, and one clearly taller: what lies beyond the picture bounds nothing.
 const BOUND_COST: f32 = 0.75;
 const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
-/// In a group somebody is tried so much taller and smaller in a frame, which costs so much, and within this range.
+/// In a group somebody is tried so much taller and smaller in a frame, which costs so much.
 const STRETCH_M: f32 = 0.08;
 const STRETCH_COST: f32 = 0.64;
-const HEIGHT_RANGE_M: (f32, f32) = (0.8, 2.1);
 /// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
 const MOST_UNTOLD_M2: f32 = 0.02;
 /// A blob that is nearer to the picture's edge may be cut off.
@@ -80,14 +82,31 @@ impl Member {
 }
 
 /// Finds members' places; keeps its memory.
-#[derive(Default)]
 pub(super) struct GroupFinder {
+    tallest_m: f32,
     pixels: Pixels,
     /// Floor on which no shadow can be told, and its area.
     untold: Vec<(Vec2, f32)>,
+    /// Where those are who have a blob of their own near by, and how tall: what they darken is not the group's.
+    bystanders: Vec<(Vec2, f32)>,
 }
 
 impl GroupFinder {
+    pub(super) fn new(params: &TrackingParams) -> Self {
+        Self {
+            tallest_m: params.tallest_m,
+            pixels: Pixels::default(),
+            untold: Vec::new(),
+            bystanders: Vec::new(),
+        }
+    }
+
+    /// Takes down who is near by but in no blob that is looked at from now on.
+    pub(super) fn stand_by(&mut self, bystanders: impl Iterator<Item = (Vec2, f32)>) {
+        self.bystanders.clear();
+        self.bystanders.extend(bystanders);
+    }
+
     /// Moves the members of a blob to where they explain it best.
     pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
         self.look_at(&blob.bounds(), sight);
@@ -189,7 +208,7 @@ impl GroupFinder {
         if let [alone] = members.as_mut_slice() {
             // Nobody was placed in this blob yet.
             self.look_at(&blob.bounds(), sight);
-            self.pixels.free.fill(1.0);
+            self.pixels.uncover();
             for step_m in STEPS_M {
                 self.step_alone(alone, step_m, &origins);
             }
@@ -272,15 +291,17 @@ impl GroupFinder {
         }
         self.look_at(&blob.bounds(), sight);
         let origins = sight.feet.lamp_and_camera();
-        let tallest = Shape::new(foot_m, HEIGHTS_M[HEIGHTS_M.len() - 1], &origins);
+        let tallest = Shape::new(foot_m, self.tallest_m, &origins);
         let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
         if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
             return None;
         }
-        let mut costs = [0.0; HEIGHTS_M.len()];
-        for (cost, &height_m) in costs.iter_mut().zip(&HEIGHTS_M) {
-            let mut alone = Member::new(foot_m, height_m);
-            self.pixels.free.fill(1.0);
+        let smallest_m = SMALLEST_SHARE * self.tallest_m;
+        let step_m = (self.tallest_m - smallest_m) / (HEIGHTS - 1) as f32;
+        let mut costs = [0.0; HEIGHTS];
+        for (number, cost) in costs.iter_mut().enumerate() {
+            let mut alone = Member::new(foot_m, smallest_m + number as f32 * step_m);
+            self.pixels.uncover();
             for step_m in HEIGHT_STEPS_M {
                 self.step_alone(&mut alone, step_m, &origins);
             }
@@ -288,7 +309,7 @@ impl GroupFinder {
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
-        let inside = 1..HEIGHTS_M.len() - 1;
+        let inside = 1..HEIGHTS - 1;
         if most - least < TELLING_COST || !inside.contains(&best) {
             return None;
         }
@@ -309,7 +330,7 @@ impl GroupFinder {
             }
             _ => 0.0,
         };
-        Some(HEIGHTS_M[best] + offset * (HEIGHTS_M[1] - HEIGHTS_M[0]))
+        Some(smallest_m + (best as f32 + offset) * step_m)
     }
 
     fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
@@ -335,6 +356,14 @@ impl GroupFinder {
             }
         }
         self.pixels.fill_up();
+        self.cover_by_bystanders(&sight.feet.lamp_and_camera());
+    }
+
+    fn cover_by_bystanders(&mut self, origins: &[Option<Origin>; 2]) {
+        for &(at_m, height_m) in &self.bystanders {
+            self.pixels.cover(&Shape::new(at_m, height_m, origins));
+        }
+        self.pixels.keep_covered();
     }
 
     /// Moves one member while that explains more.
@@ -379,9 +408,11 @@ impl GroupFinder {
     fn stretch(&mut self, members: &mut [Member], index: usize, origins: &[Option<Origin>; 2]) {
         self.leave_out(members, index, origins);
         let member = members[index];
-        let (least_m, most_m) = HEIGHT_RANGE_M;
+        let smallest_m = SMALLEST_SHARE * self.tallest_m;
         let by = |step_m: f32| Member {
-            height_m: (member.height_m + step_m).clamp(least_m, most_m),
+            height_m: (member.height_m + step_m)
+                .min(self.tallest_m)
+                .max(smallest_m),
             ..member
         };
         let stretched = [-STRETCH_M, STRETCH_M].map(by);
@@ -397,7 +428,7 @@ impl GroupFinder {
 
     /// Covers the pixels by all members but one.
     fn leave_out(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
-        self.pixels.free.fill(1.0);
+        self.pixels.uncover();
         for (_, other) in members
             .iter()
             .enumerate()

@@ -1,59 +1,40 @@
-//! What tells one visitor from another when they part: how tall they are, and how bright their clothes are in infrared.
+//! What tells one visitor from another when they part: how tall they are.
 //!
-//! In go the samples of somebody who stands alone, out comes a [`Profile`]. Nothing that would tell a person again on
-//! another day: two numbers, kept only while the visitor is followed.
+//! In go heights of somebody who stands alone, out comes a [`Profile`]. Nothing that would tell a person again on another
+//! day: one number, kept only while the visitor is followed. How bright clothes are in infrared was tried too; it depends
+//! more on where somebody stands than on who it is.
 
-use glam::Vec2;
-
-use super::blobs::Sample;
-use super::foot::{FootFinder, Origin};
-
-/// Half width of the strip around a stripe's axis in which the trunk's brightness is looked for.
-const AXIS_HALF_WIDTH_M: f32 = 0.08;
-/// A shorter stripe does not tell how tall somebody is.
-const LEAST_STRIPE_M: f32 = 0.25;
-/// The trunk's picture lies between these shares of the way from foot to head.
-const TRUNK_SHARES: std::ops::Range<f32> = 0.3..0.85;
-/// Fewer samples of the trunk do not tell its brightness.
-const LEAST_TRUNK_SAMPLES: u32 = 6;
-/// Spreads of what is measured of one and the same visitor in different places.
-const HEIGHT_SPREAD_M: f32 = 0.07;
-const SHADE_SPREAD: f32 = 0.4;
-const DARKEST_SHADE: f32 = 0.03;
-/// No single difference counts more than this.
+/// Spread of what is measured of one and the same visitor in different places.
+const HEIGHT_SPREAD_M: f32 = 0.06;
+/// No difference counts more than this.
 const MOST_DIFFERENCE: f32 = 9.0;
-/// Estimates forget what is older than so many measurements.
+/// Forgotten is what is older than so many measurements.
 const MEMORY: f32 = 40.0;
-/// An estimate of fewer measurements is not compared.
+/// Fewer measurements are not compared.
 const LEAST_MEASUREMENTS: f32 = 2.0;
+/// Heights from 0.8 m on in steps of 5 cm.
+const LEAST_M: f32 = 0.8;
+const BINS_PER_M: f32 = 20.0;
+const BINS: usize = 32;
 
-/// A running median, from a histogram that forgets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Estimate<const FROM: i32, const BINS_PER_UNIT: i32> {
+/// What a visitor looks like: a running median of heights, from a histogram that forgets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Profile {
     bins: [f32; BINS],
     measurements: f32,
 }
 
-const BINS: usize = 32;
-
-impl<const FROM: i32, const BINS_PER_UNIT: i32> Default for Estimate<FROM, BINS_PER_UNIT> {
-    fn default() -> Self {
-        Self {
-            bins: [0.0; BINS],
-            measurements: 0.0,
-        }
-    }
-}
-
-impl<const FROM: i32, const BINS_PER_UNIT: i32> Estimate<FROM, BINS_PER_UNIT> {
-    fn add(&mut self, value: f32) {
-        let bin = value * BINS_PER_UNIT as f32 - FROM as f32;
+impl Profile {
+    /// Takes in how tall somebody was seen to be.
+    pub(super) fn add(&mut self, height_m: f32) {
+        let bin = (height_m - LEAST_M) * BINS_PER_M;
         self.bins[(bin.max(0.0) as usize).min(BINS - 1)] += 1.0;
         self.measurements += 1.0;
         self.forget();
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Takes over what another one of the same visitor knows.
+    pub(super) fn merge(&mut self, other: &Self) {
         for (own, its) in self.bins.iter_mut().zip(&other.bins) {
             *own += its;
         }
@@ -69,98 +50,71 @@ impl<const FROM: i32, const BINS_PER_UNIT: i32> Estimate<FROM, BINS_PER_UNIT> {
         }
     }
 
-    fn median(&self) -> f32 {
-        let mut below = 0.0;
-        for (bin, &count) in self.bins.iter().enumerate() {
-            if 2.0 * (below + count) >= self.measurements && count > 0.0 {
-                let within = (0.5 * self.measurements - below) / count;
-                return (FROM as f32 + bin as f32 + within) / BINS_PER_UNIT as f32;
-            }
-            below += count;
-        }
-        0.0
-    }
-
-    /// Square of the difference in spreads; 0 where one of them is not known.
-    fn difference(&self, other: &Self, spread: f32) -> f32 {
-        if self.measurements.min(other.measurements) < LEAST_MEASUREMENTS {
-            return 0.0;
-        }
-        let off = (self.median() - other.median()) / spread;
-        (off * off).min(MOST_DIFFERENCE)
-    }
-}
-
-/// Heights from 0.8 m on in steps of 5 cm.
-type Height = Estimate<16, 20>;
-/// Natural logarithms of brightness from −4 on in steps of an eighth.
-type Shade = Estimate<-32, 8>;
-
-/// What a visitor looks like.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Profile {
-    height_m: Height,
-    /// Natural logarithm of the trunk's brightness as a share of the floor's.
-    shade: Shade,
-}
-
-impl Profile {
     /// How tall the visitor is, when that could be seen.
     pub(super) fn height_m(&self) -> Option<f32> {
-        (self.height_m.measurements >= LEAST_MEASUREMENTS).then(|| self.height_m.median())
+        (self.measurements >= LEAST_MEASUREMENTS).then(|| self.median_m())
     }
 
     /// In how many frames it was measured.
     pub(super) fn measurements(&self) -> f32 {
-        self.height_m.measurements.max(self.shade.measurements)
+        self.measurements
     }
 
-    /// How unlike two profiles are: 0 alike or unknown, about 1 for each feature that differs by its spread.
+    /// How unlike two profiles are: 0 alike or unknown, 1 where they differ by the spread.
     pub(super) fn difference(&self, other: &Self) -> f32 {
-        self.height_m.difference(&other.height_m, HEIGHT_SPREAD_M)
-            + self.shade.difference(&other.shade, SHADE_SPREAD)
+        match (self.height_m(), other.height_m()) {
+            (Some(own_m), Some(its_m)) => {
+                let off = (own_m - its_m) / HEIGHT_SPREAD_M;
+                (off * off).min(MOST_DIFFERENCE)
+            }
+            _ => 0.0,
+        }
     }
 
-    /// Takes over what another one of the same visitor knows.
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.height_m.merge(&other.height_m);
-        self.shade.merge(&other.shade);
-    }
-
-    /// Takes in one frame of somebody who stands alone at `foot_m`.
-    pub(super) fn measure(
-        &mut self,
-        height_m: Option<f32>,
-        samples: &[Sample],
-        foot_m: Vec2,
-        feet: &FootFinder,
-    ) {
-        if let Some(height_m) = height_m {
-            self.height_m.add(height_m);
+    fn median_m(&self) -> f32 {
+        let mut below = 0.0;
+        for (bin, &count) in self.bins.iter().enumerate() {
+            if 2.0 * (below + count) >= self.measurements && count > 0.0 {
+                let within = (0.5 * self.measurements - below) / count;
+                return LEAST_M + (bin as f32 + within) / BINS_PER_M;
+            }
+            below += count;
         }
-        let [_, camera] = feet.lamp_and_camera();
-        if let Some(height_m) = self.height_m()
-            && let Some(camera) = camera
-            && let Some(shade) = shade_of_trunk(samples, foot_m, height_m, &camera)
-        {
-            self.shade.add(shade.max(DARKEST_SHADE).ln());
-        }
+        LEAST_M
     }
 }
 
-/// Mean brightness of the trunk's picture, as a share of the floor's behind it.
-fn shade_of_trunk(samples: &[Sample], foot_m: Vec2, height_m: f32, camera: &Origin) -> Option<f32> {
-    let along = (foot_m - camera.below_m).normalize_or_zero();
-    let start_m = foot_m.distance(camera.below_m);
-    let length_m = start_m * height_m / (camera.height_m - height_m).max(0.3);
-    let (mut sum, mut count) = (0.0, 0u32);
-    for sample in samples {
-        let offset = sample.at_m - camera.below_m;
-        let share = (offset.dot(along) - start_m) / length_m.max(LEAST_STRIPE_M);
-        if offset.perp_dot(along).abs() < AXIS_HALF_WIDTH_M && TRUNK_SHARES.contains(&share) {
-            sum += sample.shade;
-            count += 1;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(heights_m: &[f32]) -> Profile {
+        let mut profile = Profile::default();
+        for &height_m in heights_m {
+            profile.add(height_m);
         }
+        profile
     }
-    (count >= LEAST_TRUNK_SAMPLES).then(|| sum / count as f32)
+
+    #[test]
+    fn a_height_is_the_middle_of_those_seen_whatever_lies_far_off() {
+        assert_eq!(seen(&[1.71]).height_m(), None);
+        let off_m = seen(&[1.71, 1.72, 0.9, 1.73]).height_m().unwrap() - 1.72;
+        assert!(off_m.abs() < 0.03, "{off_m}");
+        let mut grown = seen(&[1.2; 60]);
+        for _ in 0..3 {
+            grown.merge(&seen(&[1.62; 30]));
+        }
+        assert!((grown.height_m().unwrap() - 1.62).abs() < 0.03);
+    }
+
+    #[test]
+    fn profiles_differ_by_their_heights_as_far_as_those_are_known() {
+        let tall = seen(&[1.82; 3]);
+        assert_eq!(tall.difference(&tall), 0.0);
+        assert_eq!(tall.difference(&seen(&[1.2])), 0.0);
+        assert_eq!(tall.difference(&seen(&[1.2; 3])), MOST_DIFFERENCE);
+        let near = tall.difference(&seen(&[1.77; 3]));
+        assert!((0.3..1.5).contains(&near), "{near}");
+    }
 }

@@ -19,7 +19,7 @@ use super::assign::Assignment;
 use super::background::Background;
 use super::bits::BitMask;
 use super::blobs::{Blob, BlobFinder, Sample};
-use super::foot::FootFinder;
+use super::foot::{FootFinder, USUAL_SHARE};
 use super::group::{GroupFinder, Member};
 use super::kalman::Kalman;
 use super::outline::Tracer;
@@ -30,8 +30,6 @@ use super::view::FloorTable;
 const UNSEEN_SLOWDOWN_SECS: f32 = 0.5;
 /// Spread of a place found for somebody in a group.
 const GROUP_SPREAD_M: f32 = 0.12;
-/// A usual visitor's share of the tallest one's height.
-const USUAL_SHARE: f32 = 0.75;
 /// Who was ever seen this far from where they appeared came by walking, and is no thing.
 const WALKED_M: f32 = 0.4;
 /// Somebody lost may come back so much farther away each second, up to a limit.
@@ -228,7 +226,7 @@ impl Tracker {
             owners: Vec::new(),
             samples: Vec::new(),
             rivals: Vec::new(),
-            groups: GroupFinder::default(),
+            groups: GroupFinder::new(params),
             members: Vec::new(),
             member_of: Vec::new(),
             newcomers: Vec::new(),

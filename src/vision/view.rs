@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use glam::{DVec2, DVec3, Vec2};
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::geometry::{FloorFromCamera, Surface};
 
@@ -60,6 +61,7 @@ struct Sums {
 }
 
 impl Sums {
+    #[inline(always)]
     fn take(
         &mut self,
         [x_m, z_m, area_m2]: [&[f32; LANES]; 3],
@@ -78,12 +80,50 @@ impl Sums {
         }
     }
 
+    #[inline(always)]
     fn moments(&self) -> Moments {
         Moments {
             area_m2: self.area_m2.iter().sum(),
             weight: self.weight.iter().sum(),
             weighted_m: Vec2::new(self.x.iter().sum(), self.z.iter().sum()),
         }
+    }
+}
+
+/// A run of pixels to sum over, with the widest vector instructions.
+struct Summing<'a, F> {
+    /// The pixels' x and z on the floor and their areas.
+    places: [&'a [f32]; 3],
+    levels: &'a [u8],
+    lit: &'a [f32],
+    depth: F,
+}
+
+impl<F: Fn(u8, f32) -> f32> WithSimd for Summing<'_, F> {
+    type Output = Moments;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Moments {
+        let mut sums = Sums::default();
+        let [(x_m, x_rest), (z_m, z_rest), (area_m2, area_rest)] =
+            self.places.map(<[f32]>::as_chunks::<LANES>);
+        let (levels, level_rest) = self.levels.as_chunks::<LANES>();
+        let (lit, lit_rest) = self.lit.as_chunks::<LANES>();
+        let places = x_m.iter().zip(z_m).zip(area_m2);
+        for (((x_m, z_m), area_m2), (levels, lit)) in places.zip(levels.iter().zip(lit)) {
+            sums.take([x_m, z_m, area_m2], levels, lit, &self.depth);
+        }
+        // The rest as one more block, filled up with pixels without area.
+        let [mut x_m, mut z_m, mut area_m2, mut lit] = [[0.0; LANES]; 4];
+        let mut levels = [0; LANES];
+        let count = area_rest.len();
+        x_m[..count].copy_from_slice(x_rest);
+        z_m[..count].copy_from_slice(z_rest);
+        area_m2[..count].copy_from_slice(area_rest);
+        levels[..count].copy_from_slice(level_rest);
+        lit[..count].copy_from_slice(lit_rest);
+        sums.take([&x_m, &z_m, &area_m2], &levels, &lit, &self.depth);
+        sums.moments()
     }
 }
 
@@ -146,27 +186,16 @@ impl FloorTable {
         (levels, lit): (&[u8], &[f32]),
         depth: impl Fn(u8, f32) -> f32,
     ) -> Moments {
-        let mut sums = Sums::default();
-        let (x_m, x_rest) = self.x_m[pixels.clone()].as_chunks::<LANES>();
-        let (z_m, z_rest) = self.z_m[pixels.clone()].as_chunks::<LANES>();
-        let (area_m2, area_rest) = self.area_m2[pixels].as_chunks::<LANES>();
-        let (levels, level_rest) = levels.as_chunks::<LANES>();
-        let (lit, lit_rest) = lit.as_chunks::<LANES>();
-        let places = x_m.iter().zip(z_m).zip(area_m2);
-        for (((x_m, z_m), area_m2), (levels, lit)) in places.zip(levels.iter().zip(lit)) {
-            sums.take([x_m, z_m, area_m2], levels, lit, &depth);
-        }
-        // The rest as one more block, filled up with pixels without area.
-        let [mut x_m, mut z_m, mut area_m2, mut lit] = [[0.0; LANES]; 4];
-        let mut levels = [0; LANES];
-        let count = area_rest.len();
-        x_m[..count].copy_from_slice(x_rest);
-        z_m[..count].copy_from_slice(z_rest);
-        area_m2[..count].copy_from_slice(area_rest);
-        levels[..count].copy_from_slice(level_rest);
-        lit[..count].copy_from_slice(lit_rest);
-        sums.take([&x_m, &z_m, &area_m2], &levels, &lit, &depth);
-        sums.moments()
+        Arch::new().dispatch(Summing {
+            places: [
+                &self.x_m[pixels.clone()],
+                &self.z_m[pixels.clone()],
+                &self.area_m2[pixels],
+            ],
+            levels,
+            lit,
+            depth,
+        })
     }
 
     /// Floor area of every pixel of the picture; 0 where nothing can be measured.

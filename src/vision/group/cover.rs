@@ -32,6 +32,8 @@ pub(super) struct Pixels {
     pub(super) dark: Vec<f32>,
     /// Probability that nobody covers it, by all members but the one that is moved.
     pub(super) free: Vec<f32>,
+    /// The same by nobody of the group, but by those who stand by.
+    free_at_first: Vec<f32>,
 }
 
 const BLOCK: usize = 8;
@@ -61,6 +63,17 @@ impl Pixels {
         }
         self.free.clear();
         self.free.resize(self.area_m2.len(), 1.0);
+        self.keep_covered();
+    }
+
+    /// What is covered now stays so.
+    pub(super) fn keep_covered(&mut self) {
+        self.free_at_first.clone_from(&self.free);
+    }
+
+    /// Takes all members away.
+    pub(super) fn uncover(&mut self) {
+        self.free.clone_from(&self.free_at_first);
     }
 
     fn blocks(&self) -> impl Iterator<Item = (&[f32; BLOCK], &[f32; BLOCK])> {

@@ -17,7 +17,7 @@ fn floor(people: &[(Vec2, f32)]) -> GroupFinder {
         .iter()
         .map(|&(at_m, height_m)| Shape::new(at_m, height_m, &origins()))
         .collect();
-    let mut groups = GroupFinder::default();
+    let mut groups = GroupFinder::new(&TrackingParams::default());
     for x in -60..60 {
         for z in -60..60 {
             let at_m = Vec2::new(x as f32, z as f32) * 0.05;
@@ -51,7 +51,29 @@ fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
     let mut members = [Member::new(at_m, 1.6)];
     floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &origins());
     assert_eq!(members[0].height_m, 1.6);
-    let mut tallest = [Member::new(at_m, HEIGHT_RANGE_M.1)];
+    let mut tallest = [Member::new(at_m, TrackingParams::default().tallest_m)];
     floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &origins());
-    assert_eq!(tallest[0].height_m, HEIGHT_RANGE_M.1);
+    assert_eq!(tallest[0].height_m, TrackingParams::default().tallest_m);
+}
+
+#[test]
+fn what_a_bystander_darkens_is_not_the_groups() {
+    let (member, bystander) = ((Vec2::new(0.8, 0.9), 1.6), (Vec2::new(-0.4, 0.9), 1.7));
+    let mut groups = floor(&[member, bystander]);
+    let members = [Member::new(member.0, member.1)];
+    let missing = |groups: &mut GroupFinder| {
+        groups.cover_by_bystanders(&origins());
+        groups.leave_out(&members, members.len(), &origins());
+        let at_m = groups.missing(1.6, &origins());
+        (groups.pixels.wrong_m2(None), at_m)
+    };
+    let (unexplained_m2, at_m) = missing(&mut groups);
+    assert!(unexplained_m2 > UNKNOWN_M2, "{unexplained_m2}");
+    assert!(
+        at_m.is_some_and(|at_m| at_m.distance(bystander.0) < 0.4),
+        "{at_m:?}"
+    );
+    groups.stand_by([bystander].into_iter());
+    let (unexplained_m2, _) = missing(&mut groups);
+    assert!(unexplained_m2 < UNKNOWN_M2, "{unexplained_m2}");
 }

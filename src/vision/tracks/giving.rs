@@ -156,6 +156,7 @@ impl Tracker {
             }
             self.members
                 .push(Member::new(at_m, USUAL_SHARE * self.params.tallest_m));
+            self.groups.stand_by(std::iter::empty());
             let pair = [&blobs[own], blob];
             let more_m2 = self
                 .groups

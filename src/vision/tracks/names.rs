@@ -24,7 +24,7 @@ const CONTRADICTION: f32 = 4.0;
 /// are called, by so much for each that changes; for somebody who is gone it takes more. How people walked tells most of
 /// the time, so what they look like must tell clearly.
 const ALIKE: f32 = 2.0;
-const NAME_MARGIN: f32 = 2.5;
+const NAME_MARGIN: f32 = 4.0;
 const RETURN_MARGIN: f32 = 6.0;
 /// What it costs to give another name to somebody who was not seen alone since.
 const UNSEEN_MISFIT: f32 = 1.0;
@@ -243,16 +243,14 @@ fn is_known(profile: &Profile) -> bool {
 pub(super) mod tests {
     use super::*;
     use crate::vision::TrackingParams;
-    use crate::vision::foot::FootFinder;
     use crate::vision::kalman::{Kalman, Measurement};
     use crate::vision::tracks::{Evidence, Track};
     use glam::{Mat2, Vec2};
 
     fn profile(height_m: f32, measurements: u32) -> Profile {
-        let feet = FootFinder::new(None, None, &TrackingParams::default());
         let mut profile = Profile::default();
         for _ in 0..measurements {
-            profile.measure(Some(height_m), &[], Vec2::ZERO, &feet);
+            profile.add(height_m);
         }
         profile
     }

@@ -7,7 +7,7 @@ use crate::vision::blobs::Sample;
 use crate::vision::group::{Member, UNKNOWN_M2};
 use crate::vision::kalman::{Kalman, Measurement};
 
-use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, outline};
+use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, Visitor, outline};
 
 /// What never moved for so long does not do so within a group: it may be a thing.
 const SETTLED_SECS: f64 = 3.0;
@@ -71,25 +71,14 @@ impl Tracker {
             }
             visitor.state.update(&measured);
         }
-        if self.rivals.is_empty() && visitor.id.is_some() && visitor.nearest_m > ALONE_M {
-            let is_known = visitor.profile.height_m().is_some();
-            let profile = match visitor.meeting {
-                None => &mut visitor.profile,
-                Some(_) => &mut visitor.fresh,
-            };
-            if self
-                .frames
-                .wrapping_add(index as u32)
-                .is_multiple_of(LOOK_EVERY)
-            {
-                let at_m = visitor.state.at_m;
-                let height_m = self.groups.height_m(at_m, &blobs[blob], is_known, sight);
-                profile.measure(height_m, &self.samples, at_m, sight.feet);
-                if let Some(seen_m) = height_m {
-                    visitor.learn_height(seen_m, BELIEVED_ALONE);
-                }
-            }
+        let is_turn = (self.frames)
+            .wrapping_add(index as u32)
+            .is_multiple_of(LOOK_EVERY);
+        let is_alone = self.rivals.is_empty() && visitor.nearest_m > ALONE_M;
+        if is_turn && is_alone && visitor.id.is_some() {
+            self.look(index, blob, sight);
         }
+        let visitor = &mut self.visitors[index];
         visitor.dark_secs = sight.time_secs;
         if own {
             visitor.own_secs = sight.time_secs;
@@ -113,6 +102,34 @@ impl Tracker {
         );
     }
 
+    /// Learns what somebody looks like who is alone in a blob.
+    fn look(&mut self, index: usize, blob: usize, sight: &Sight<'_>) {
+        self.stand_by(blob);
+        let visitor = &mut self.visitors[index];
+        let is_known = visitor.profile.height_m().is_some();
+        let profile = match visitor.meeting {
+            None => &mut visitor.profile,
+            Some(_) => &mut visitor.fresh,
+        };
+        let at_m = visitor.state.at_m;
+        let blob = &sight.blobs.blobs()[blob];
+        let height_m = self.groups.height_m(at_m, blob, is_known, sight);
+        if let Some(seen_m) = height_m {
+            profile.add(seen_m);
+            visitor.learn_height(seen_m, BELIEVED_ALONE);
+        }
+    }
+
+    /// Tells the group finder who is there but not in a blob.
+    fn stand_by(&mut self, blob: usize) {
+        let elsewhere = |v: &&Visitor| v.evidence.blob().is_some_and(|other| other != blob);
+        let bystanders = self.visitors.iter().filter(elsewhere);
+        self.groups.stand_by(bystanders.map(|visitor| {
+            let member = visitor.member(&self.params);
+            (member.at_m, member.height_m)
+        }));
+    }
+
     /// Finds the places of those who share a blob, all together.
     pub(super) fn place_groups(&mut self, sight: &Sight<'_>) {
         self.newcomers.clear();
@@ -131,6 +148,7 @@ impl Tracker {
                     });
                 }
             }
+            self.stand_by(index);
             if self.members.len() > 1 {
                 self.groups.place(&mut self.members, blob, sight);
             }
