@@ -32,6 +32,8 @@ const NEAR_END_SHARE: f32 = 0.2;
 /// A usual visitor's share of the tallest one's height, and how uncertain that makes the middle of a stripe.
 pub(super) const USUAL_SHARE: f32 = 0.75;
 const MIDDLE_DOUBT: f32 = 0.15;
+/// The same where both stripes lie on each other: a share of the length on which they do.
+const SHARED_DOUBT: f32 = 0.3;
 /// Nearer than this below an origin, the trunk's shadow covers the legs', and a stripe has no near end of its own.
 const COVERED_M: f32 = 0.7;
 /// A shadow of this area is only partly seen, and counts half.
@@ -215,6 +217,7 @@ impl FootFinder {
                     area: 0.0,
                     shares: 0.0,
                     reached: 0.0,
+                    own: 0.0,
                     near_end: f32::INFINITY,
                 }
             })
@@ -239,11 +242,13 @@ impl FootFinder {
                 total += falloff(scale * nearest);
             }
             let most = likely[0].max(likely[1]);
+            let either = outlier + likely[0] + likely[1];
             for (likely, stripe) in likely.iter().zip(&mut stripes) {
                 if let Some(stripe) = stripe
                     && *likely > LEAST_LIKELY
                 {
-                    stripe.take(&sample, offset, likely / total, *likely == most);
+                    let own = likely / either;
+                    stripe.take(&sample, offset, [likely / total, own], *likely == most);
                 }
             }
         }
@@ -278,6 +283,8 @@ struct StripeSums {
     /// Area of the stripe, and the sum of its points' distances from the origin along the axis.
     shares: f32,
     reached: f32,
+    /// The same area, counted less the nearer it is to the visitor's other stripe too.
+    own: f32,
     /// Distance of the stripe's nearest point from the origin, along the axis.
     near_end: f32,
 }
@@ -289,13 +296,14 @@ impl StripeSums {
     }
 
     /// `nearest` says that no other stripe is nearer; around the foot all are equally near.
-    fn take(&mut self, sample: &Sample, offset: Vec2, share: f32, nearest: bool) {
+    fn take(&mut self, sample: &Sample, offset: Vec2, [share, own]: [f32; 2], nearest: bool) {
         let distance = (sample.at_m - self.origin.below_m).dot(self.along);
         if nearest && share > NEAR_END_SHARE {
             self.near_end = self.near_end.min(distance);
         }
         self.shares += share * sample.area_m2;
         self.reached += share * sample.area_m2 * distance;
+        self.own += own * share * sample.area_m2;
         let beyond_legs = offset.dot(self.along) - LEGS_M;
         if beyond_legs <= 0.0 {
             return;
@@ -325,6 +333,11 @@ impl Evidence {
         let faint = 0.05 / (self.end_spread_m * self.end_spread_m);
         let mut sum = Mat2::from_diagonal(Vec2::splat(faint));
         let mut weighted = guess_m * faint;
+        let [shadow, body] = &self.stripes;
+        let aligned = match (shadow, body) {
+            (Some(shadow), Some(body)) => shadow.along.dot(body.along).max(0.0),
+            _ => 0.0,
+        };
         for stripe in self.stripes.iter().flatten() {
             if stripe.area > 0.0 {
                 let believed = (stripe.area / AXIS_AREA_M2).min(1.0);
@@ -344,7 +357,11 @@ impl Evidence {
             }
             if stripe.shares > 0.0 {
                 // Where the stripe is short, its middle tells the foot; where it is long, how tall somebody is matters.
-                let doubt = self.axis_spread_m.hypot(MIDDLE_DOUBT * far_m);
+                // What may as well lie on the other stripe says little of where this one ends.
+                let shared_m = aligned * (1.0 - stripe.own / stripe.shares) * stripe.length;
+                let doubt = (self.axis_spread_m)
+                    .hypot(MIDDLE_DOUBT * far_m)
+                    .hypot(SHARED_DOUBT * shared_m);
                 let information = 1.0 / (doubt * doubt);
                 let middle = stripe.reached / stripe.shares / stripe.origin.middle;
                 sum += outer * information;
@@ -409,6 +426,30 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn who_stands_below_the_camera_is_not_moved_along_the_shadow() {
+        let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
+        let below = Vec2::new(CAMERA.x, CAMERA.z);
+        let mut worst = 0.0_f32;
+        for (x, z) in [
+            (0.1, 0.05),
+            (0.2, 0.1),
+            (0.15, 0.2),
+            (0.0, 0.2),
+            (0.25, 0.25),
+        ] {
+            let foot = below + Vec2::new(x, z);
+            let samples = pole(foot, 0.12, 1.7);
+            let centroid = samples.iter().map(|s| s.at_m).sum::<Vec2>() / samples.len() as f32;
+            // Believed a step too far from the lamp.
+            let guess = foot + 0.25 * (foot - Vec2::new(LAMP.x, LAMP.z)).normalize();
+            let measured = finder.measure(samples.iter().copied(), centroid, guess, &[]);
+            println!("{foot}: {}", measured.at_m.distance(foot));
+            worst = worst.max(measured.at_m.distance(foot));
+        }
+        assert!(worst < 0.25, "{worst}");
     }
 
     #[test]
