@@ -64,7 +64,8 @@ fn carry(corner: Corner) -> Pixel {
     let beside = 0.25 * frame.surface.w * frame.surface.z / (frame.surface.z + frame.surface.w);
     pixel.bright = vec3<f32>(normalize(frame.sun.xy + vec2<f32>(1e-5, 0.0)), beside);
     pixel.glint = frame.sun_color.xyz * (frame.sun.w * frame.sky_color.w * 0.9);
-    pixel.foam = 0.85 * frame.sky_color.xyz + 0.6 * frame.sun_color.xyz;
+    // Beside green water plain gray looks lilac.
+    pixel.foam = (0.95 * frame.sky_color.xyz + 0.75 * frame.sun_color.xyz) * vec3<f32>(0.91, 0.97, 0.88);
     return pixel;
 }
 
@@ -127,7 +128,7 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
     light += pixel.glint * exp(-dot(off, off));
     // Foam gathers where a foot breaks the surface.
-    let foam = smoothstep(0.45, 1.3, water.w * (0.15 + 1.6 * ripples.z)) * frame.time.z;
+    let foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z)) * frame.time.z;
     return mix(light, pixel.foam, foam);
 }
 
