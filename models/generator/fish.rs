@@ -108,6 +108,9 @@ pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
     mesh
 }
 
+/// Exponent of the sections' outline: 1 would be an ellipse, and with less flanks are flatter.
+const ROUNDNESS: f32 = 0.85;
+
 /// A point of the skin; `around` runs 0 → 1 from the back down the left side, over the belly and up the right side.
 fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     let section = section_at(&shape.sections, s);
@@ -118,8 +121,7 @@ fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     } else {
         section.bottom
     };
-    // Slightly squared sections: flanks are flatter than an ellipse's.
-    let round = |v: f32| v.signum() * v.abs().powf(0.85);
+    let round = |v: f32| v.signum() * v.abs().powf(ROUNDNESS);
     let position = Vec3::new(section.width * round(sin), height * round(cos), 0.5 - s);
     let down = (around * 2.0).min(2.0 - around * 2.0);
     spine_vertex(position, Vec2::new(s, down * 0.75), s)
@@ -130,7 +132,10 @@ pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
     let (middle, radius) = shape.eye;
     let section = section_at(&shape.sections, middle.z);
     let (top, width) = (section.top, section.width);
-    let angle = (middle.y / top).clamp(-1.0, 1.0).powf(1.0 / 0.85).acos();
+    let angle = (middle.y / top)
+        .clamp(-1.0, 1.0)
+        .powf(ROUNDNESS.recip())
+        .acos();
     let half_girth = std::f32::consts::PI * 0.5 * (width + top);
     EyeSpot {
         middle: Vec2::new(middle.z, angle / std::f32::consts::PI),

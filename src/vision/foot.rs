@@ -446,7 +446,6 @@ mod tests {
             // Believed a step too far from the lamp.
             let guess = foot + 0.25 * (foot - Vec2::new(LAMP.x, LAMP.z)).normalize();
             let measured = finder.measure(samples.iter().copied(), centroid, guess, &[]);
-            println!("{foot}: {}", measured.at_m.distance(foot));
             worst = worst.max(measured.at_m.distance(foot));
         }
         assert!(worst < 0.25, "{worst}");

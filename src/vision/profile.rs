@@ -12,22 +12,30 @@ const MOST_DIFFERENCE: f32 = 9.0;
 const MEMORY: f32 = 40.0;
 /// Fewer measurements are not compared.
 const LEAST_MEASUREMENTS: f32 = 2.0;
-/// Heights from 0.8 m on in steps of 5 cm.
-const LEAST_M: f32 = 0.8;
+/// Heights in steps of 5 cm, up to more than `tracking.tallest_m` may be.
 const BINS_PER_M: f32 = 20.0;
-const BINS: usize = 32;
+const BINS: usize = 64;
 
 /// What a visitor looks like: a running median of heights, from a histogram that forgets.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Profile {
     bins: [f32; BINS],
     measurements: f32,
 }
 
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            bins: [0.0; BINS],
+            measurements: 0.0,
+        }
+    }
+}
+
 impl Profile {
     /// Takes in how tall somebody was seen to be.
     pub(super) fn add(&mut self, height_m: f32) {
-        let bin = (height_m - LEAST_M) * BINS_PER_M;
+        let bin = height_m * BINS_PER_M;
         self.bins[(bin.max(0.0) as usize).min(BINS - 1)] += 1.0;
         self.measurements += 1.0;
         self.forget();
@@ -76,11 +84,11 @@ impl Profile {
         for (bin, &count) in self.bins.iter().enumerate() {
             if 2.0 * (below + count) >= self.measurements && count > 0.0 {
                 let within = (0.5 * self.measurements - below) / count;
-                return LEAST_M + (bin as f32 + within) / BINS_PER_M;
+                return (bin as f32 + within) / BINS_PER_M;
             }
             below += count;
         }
-        LEAST_M
+        0.0
     }
 }
 
@@ -116,5 +124,13 @@ mod tests {
         assert_eq!(tall.difference(&seen(&[1.2; 3])), MOST_DIFFERENCE);
         let near = tall.difference(&seen(&[1.77; 3]));
         assert!((0.3..1.5).contains(&near), "{near}");
+    }
+
+    #[test]
+    fn small_and_tall_heights_are_kept_as_they_are() {
+        for wanted_m in [0.3, 0.61, 2.6, 3.0] {
+            let off_m = seen(&[wanted_m; 3]).height_m().unwrap() - wanted_m;
+            assert!(off_m.abs() < 0.03, "{wanted_m}: {off_m}");
+        }
     }
 }

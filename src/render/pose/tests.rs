@@ -84,8 +84,7 @@ fn a_body_bends_into_the_turn() {
 #[test]
 fn a_fish_in_the_tightest_turn_is_no_crescent() {
     let body = body("salmon");
-    let mut agent = agent(0.3, 4.0);
-    agent.acceleration_mps2 = 0.0;
+    let agent = agent(0.3, 4.0);
     let mut animator = Animator::default();
     let mut least = f32::INFINITY;
     for _ in 0..300 {
