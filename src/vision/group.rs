@@ -13,13 +13,20 @@ use glam::Vec2;
 
 use super::TrackingParams;
 use super::blobs::{Blob, Bounds};
-use super::foot::Origin;
 use super::tracks::Sight;
 
-use cover::{Pixels, Shape};
+use cover::{Pixels, Shape, Sources};
 
 /// At most about so many pixels are looked at.
 const PIXELS: u32 = 350;
+/// What a camera shows where there is no light at all, with its noise; and brightness below this share of the floor's is
+/// not told from less.
+const BLACK_LEVEL: f32 = 6.0;
+const LEAST_SHARE: f32 = 0.03;
+/// So near to the rim of what is dark, a pixel does not tell how bright a body is.
+const RIM_PX: i32 = 2;
+/// Of how bright a shadow is, so much is believed each time.
+const BELIEVED_SHADOW: f32 = 0.05;
 /// The neighborhood of a blob that is looked at, as a share of the picture's width.
 const MARGIN_SHARE: f32 = 0.04;
 /// So much badly explained floor costs as much as one spread off the expected place.
@@ -58,6 +65,8 @@ const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
 pub(super) struct Member {
     pub(super) expected_m: Vec2,
     pub(super) height_m: f32,
+    /// How bright their body is beside the floor behind it, where that is known.
+    pub(super) tone: Option<f32>,
     /// Where they are found.
     pub(super) at_m: Vec2,
     /// How much more would be left unexplained without them.
@@ -73,11 +82,16 @@ impl Member {
         Self {
             expected_m,
             height_m,
+            tone: None,
             at_m: expected_m,
             alone_m2: 0.0,
             stays: false,
             found_elsewhere: false,
         }
+    }
+
+    fn shape(&self, sources: &Sources) -> Shape {
+        Shape::new(self.at_m, self.height_m, self.tone, sources)
     }
 }
 
@@ -85,6 +99,8 @@ impl Member {
 pub(super) struct GroupFinder {
     tallest_m: f32,
     pixels: Pixels,
+    /// How bright shadows are in this room beside lit floor, once seen.
+    shadow_tone: Option<f32>,
     /// Floor on which no shadow can be told, and its area.
     untold: Vec<(Vec2, f32)>,
     /// Where those are who have a blob of their own near by, and how tall: what they darken is not the group's.
@@ -96,6 +112,7 @@ impl GroupFinder {
         Self {
             tallest_m: params.tallest_m,
             pixels: Pixels::default(),
+            shadow_tone: None,
             untold: Vec::new(),
             bystanders: Vec::new(),
         }
@@ -110,24 +127,24 @@ impl GroupFinder {
     /// Moves the members of a blob to where they explain it best.
     pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
         self.look_at(&blob.bounds(), sight);
-        let origins = sight.feet.lamp_and_camera();
+        let sources = self.sources(sight);
         for &step_m in &STEPS_M {
             for index in 0..members.len() {
-                self.step(members, index, step_m, &origins);
+                self.step(members, index, step_m, &sources);
             }
         }
         for index in 0..members.len() {
-            self.stretch(members, index, &origins);
+            self.stretch(members, index, &sources);
         }
         for index in 0..members.len() {
-            members[index].alone_m2 = self.alone_m2(members, index, &origins);
+            members[index].alone_m2 = self.alone_m2(members, index, &sources);
         }
         let least = members.iter_mut().enumerate();
         let least = least.min_by(|a, b| a.1.alone_m2.total_cmp(&b.1.alone_m2));
         if let Some((index, member)) = least
             && member.alone_m2 < REDUNDANT_M2
         {
-            self.look_elsewhere(members, index, &origins);
+            self.look_elsewhere(members, index, &sources);
         }
     }
 
@@ -141,36 +158,31 @@ impl GroupFinder {
         sight: &Sight<'_>,
     ) -> f32 {
         self.look_at(&blobs[0].bounds().around(&blobs[1].bounds()), sight);
-        let origins = sight.feet.lamp_and_camera();
+        let sources = self.sources(sight);
         let newcomer = members.len() - 1;
         let mut alone = members[index];
-        self.leave_out(&members[..newcomer], index, &origins);
+        self.leave_out(&members[..newcomer], index, &sources);
         for step_m in STEPS_M {
-            self.step_alone(&mut alone, step_m, &origins);
+            self.step_alone(&mut alone, step_m, &sources);
         }
-        let shape = Shape::new(alone.at_m, alone.height_m, &origins);
+        let shape = alone.shape(&sources);
         let wrong_m2 = self.pixels.wrong_m2(Some(&shape));
         for step_m in STEPS_M {
-            self.step(members, index, step_m, &origins);
-            self.step(members, newcomer, step_m, &origins);
+            self.step(members, index, step_m, &sources);
+            self.step(members, newcomer, step_m, &sources);
         }
         let new = members[newcomer];
-        self.leave_out(members, newcomer, &origins);
-        let shape = Shape::new(new.at_m, new.height_m, &origins);
+        self.leave_out(members, newcomer, &sources);
+        let shape = new.shape(&sources);
         wrong_m2 - self.pixels.wrong_m2(Some(&shape))
     }
 
     /// Moves somebody who is not needed where they were thought to be to where somebody is missing.
-    fn look_elsewhere(
-        &mut self,
-        members: &mut [Member],
-        index: usize,
-        origins: &[Option<Origin>; 2],
-    ) {
-        self.leave_out(members, index, origins);
+    fn look_elsewhere(&mut self, members: &mut [Member], index: usize, sources: &Sources) {
+        self.leave_out(members, index, sources);
         let member = members[index];
         let without_m2 = self.pixels.wrong_m2(None);
-        if let Some(at_m) = self.missing(member.height_m, origins) {
+        if let Some(at_m) = self.missing(member.height_m, sources) {
             let mut moved = Member {
                 expected_m: at_m,
                 at_m,
@@ -178,9 +190,9 @@ impl GroupFinder {
                 ..member
             };
             for step_m in &STEPS_M[1..] {
-                self.step_alone(&mut moved, *step_m, origins);
+                self.step_alone(&mut moved, *step_m, sources);
             }
-            let shape = Shape::new(moved.at_m, moved.height_m, origins);
+            let shape = moved.shape(sources);
             let alone_m2 = without_m2 - self.pixels.wrong_m2(Some(&shape));
             let apart = |(other, m): (usize, &Member)| {
                 other == index || m.at_m.distance(moved.at_m) > UNKNOWN_APART_M
@@ -204,30 +216,30 @@ impl GroupFinder {
         blob: &Blob,
         sight: &Sight<'_>,
     ) -> Option<Member> {
-        let origins = sight.feet.lamp_and_camera();
+        let sources = self.sources(sight);
         if let [alone] = members.as_mut_slice() {
             // Nobody was placed in this blob yet.
             self.look_at(&blob.bounds(), sight);
             self.pixels.uncover();
             for step_m in STEPS_M {
-                self.step_alone(alone, step_m, &origins);
+                self.step_alone(alone, step_m, &sources);
             }
         }
-        self.leave_out(members, members.len(), &origins);
+        self.leave_out(members, members.len(), &sources);
         let without_m2 = self.pixels.wrong_m2(None);
         if without_m2 < UNKNOWN_M2 {
             return None;
         }
-        let at_m = self.missing(usual.height_m, &origins)?;
+        let at_m = self.missing(usual.height_m, &sources)?;
         let mut found = Member {
             expected_m: at_m,
             at_m,
             ..usual
         };
         for step_m in &STEPS_M[1..] {
-            self.step_alone(&mut found, *step_m, &origins);
+            self.step_alone(&mut found, *step_m, &sources);
         }
-        let shape = Shape::new(found.at_m, found.height_m, &origins);
+        let shape = found.shape(&sources);
         if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 {
             return None;
         }
@@ -236,10 +248,10 @@ impl GroupFinder {
         let last = members.len() - 1;
         for step_m in STEPS_M {
             for index in 0..members.len() {
-                self.step(members, index, step_m, &origins);
+                self.step(members, index, step_m, &sources);
             }
         }
-        let alone_m2 = self.alone_m2(members, last, &origins);
+        let alone_m2 = self.alone_m2(members, last, &sources);
         let found = Member {
             alone_m2,
             ..members.pop()?
@@ -249,7 +261,7 @@ impl GroupFinder {
     }
 
     /// Where one more would explain most of what nobody explains.
-    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<Vec2> {
+    fn missing(&self, height_m: f32, sources: &Sources) -> Option<Vec2> {
         let pixels = &self.pixels;
         let unexplained = |&i: &usize| pixels.dark[i] > 0.5 && pixels.free[i] > 0.5;
         let count = (0..pixels.dark.len()).filter(unexplained).count();
@@ -258,7 +270,7 @@ impl GroupFinder {
             .step_by(count.div_ceil(PLACES).max(1))
             .map(|i| Vec2::new(pixels.x_m[i], pixels.z_m[i]))
             .map(|at_m| {
-                let shape = Shape::new(at_m, height_m, origins);
+                let shape = Shape::new(at_m, height_m, None, sources);
                 (pixels.wrong_m2(Some(&shape)), at_m)
             })
             .min_by(|a, b| a.0.total_cmp(&b.0))
@@ -266,16 +278,38 @@ impl GroupFinder {
     }
 
     /// How much more would be left unexplained without a member.
-    fn alone_m2(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) -> f32 {
-        self.leave_out(members, index, origins);
-        let shape = Shape::new(members[index].at_m, members[index].height_m, origins);
+    fn alone_m2(&mut self, members: &[Member], index: usize, sources: &Sources) -> f32 {
+        self.leave_out(members, index, sources);
+        let shape = members[index].shape(sources);
         self.pixels.wrong_m2(None) - self.pixels.wrong_m2(Some(&shape))
     }
 
-    /// How tall somebody is who stands alone near `foot_m`; `None` where their stripes do not tell.
-    /// A blob that the picture's edge may cut off tells it less well, and only where `is_known` says that nothing better
+    /// How tall somebody is who stands alone, and how bright their body is beside the floor behind it; `None` where their
+    /// stripes do not tell. Learns from their shadow how bright shadows are.
+    pub(super) fn look(
+        &mut self,
+        alone: &Member,
+        is_known: bool,
+        blob: &Blob,
+        sight: &Sight<'_>,
+    ) -> (Option<f32>, Option<f32>) {
+        self.look_at(&blob.bounds(), sight);
+        let sources = self.sources(sight);
+        let [shadow, body] = if sources.origins.contains(&None) {
+            [None; 2]
+        } else {
+            self.pixels.tones(&alone.shape(&sources))
+        };
+        if let Some(seen) = shadow {
+            let known = self.shadow_tone.get_or_insert(seen);
+            *known += BELIEVED_SHADOW * (seen - *known);
+        }
+        (self.height_m(alone.at_m, blob, is_known, sight), body)
+    }
+
+    /// A blob that the picture's edge may cut off tells a height less well, and only where `is_known` says that nothing better
     /// is.
-    pub(super) fn height_m(
+    fn height_m(
         &mut self,
         foot_m: Vec2,
         blob: &Blob,
@@ -289,9 +323,8 @@ impl GroupFinder {
         if cut_off && is_known {
             return None;
         }
-        self.look_at(&blob.bounds(), sight);
-        let origins = sight.feet.lamp_and_camera();
-        let tallest = Shape::new(foot_m, self.tallest_m, &origins);
+        let sources = self.sources(sight);
+        let tallest = Shape::new(foot_m, self.tallest_m, None, &sources);
         let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
         if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
             return None;
@@ -303,9 +336,9 @@ impl GroupFinder {
             let mut alone = Member::new(foot_m, smallest_m + number as f32 * step_m);
             self.pixels.uncover();
             for step_m in HEIGHT_STEPS_M {
-                self.step_alone(&mut alone, step_m, &origins);
+                self.step_alone(&mut alone, step_m, &sources);
             }
-            *cost = self.cost(&alone, alone.at_m, &origins);
+            *cost = self.cost(&alone, alone.at_m, &sources);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
@@ -333,6 +366,13 @@ impl GroupFinder {
         Some(smallest_m + (best as f32 + offset) * step_m)
     }
 
+    fn sources(&self, sight: &Sight<'_>) -> Sources {
+        Sources {
+            origins: sight.feet.lamp_and_camera(),
+            shadow_tone: self.shadow_tone,
+        }
+    }
+
     fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
         let (mask, floor) = (sight.mask, sight.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
@@ -349,42 +389,38 @@ impl GroupFinder {
                 let area_m2 = floor.areas_m2()[y * mask.width() + x] * (step * step) as f32;
                 if area_m2 > 0.0 && sight.background.tells(y * mask.width() + x) {
                     let dark = mask.contains(x as i32, y as i32);
-                    self.pixels.push(floor.place_m(x, y), area_m2, dark);
+                    let tone = if dark { tone(x, y, sight) } else { None };
+                    (self.pixels).push(floor.place_m(x, y), area_m2, dark, tone);
                 } else if area_m2 > 0.0 {
                     self.untold.push((floor.place_m(x, y), area_m2));
                 }
             }
         }
         self.pixels.fill_up();
-        self.cover_by_bystanders(&sight.feet.lamp_and_camera());
+        self.cover_by_bystanders(&self.sources(sight));
     }
 
-    fn cover_by_bystanders(&mut self, origins: &[Option<Origin>; 2]) {
+    fn cover_by_bystanders(&mut self, sources: &Sources) {
         for &(at_m, height_m) in &self.bystanders {
-            self.pixels.cover(&Shape::new(at_m, height_m, origins));
+            self.pixels
+                .cover(&Shape::new(at_m, height_m, None, sources));
         }
         self.pixels.keep_covered();
     }
 
     /// Moves one member while that explains more.
-    fn step(
-        &mut self,
-        members: &mut [Member],
-        index: usize,
-        step_m: f32,
-        origins: &[Option<Origin>; 2],
-    ) {
-        self.leave_out(members, index, origins);
-        self.step_alone(&mut members[index], step_m, origins);
+    fn step(&mut self, members: &mut [Member], index: usize, step_m: f32, sources: &Sources) {
+        self.leave_out(members, index, sources);
+        self.step_alone(&mut members[index], step_m, sources);
     }
 
     /// The same, where the others are left out already.
-    fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) {
+    fn step_alone(&self, member: &mut Member, step_m: f32, sources: &Sources) {
         if member.stays {
             return;
         }
         let around = member.at_m;
-        let mut best = (self.cost(member, around, origins), around);
+        let mut best = (self.cost(member, around, sources), around);
         for direction in [
             Vec2::X,
             Vec2::NEG_X,
@@ -396,7 +432,7 @@ impl GroupFinder {
             Vec2::new(-1.0, 1.0),
         ] {
             let at_m = around + direction * step_m;
-            let cost = self.cost(member, at_m, origins);
+            let cost = self.cost(member, at_m, sources);
             if cost < best.0 {
                 best = (cost, at_m);
             }
@@ -405,8 +441,8 @@ impl GroupFinder {
     }
 
     /// Makes one member taller or smaller if that explains more.
-    fn stretch(&mut self, members: &mut [Member], index: usize, origins: &[Option<Origin>; 2]) {
-        self.leave_out(members, index, origins);
+    fn stretch(&mut self, members: &mut [Member], index: usize, sources: &Sources) {
+        self.leave_out(members, index, sources);
         let member = members[index];
         let smallest_m = SMALLEST_SHARE * self.tallest_m;
         let by = |step_m: f32| Member {
@@ -416,9 +452,9 @@ impl GroupFinder {
             ..member
         };
         let stretched = [-STRETCH_M, STRETCH_M].map(by);
-        let mut least = self.cost(&member, member.at_m, origins);
+        let mut least = self.cost(&member, member.at_m, sources);
         for stretched in stretched {
-            let cost = self.cost(&stretched, member.at_m, origins) + STRETCH_COST;
+            let cost = self.cost(&stretched, member.at_m, sources) + STRETCH_COST;
             if cost < least {
                 least = cost;
                 members[index] = stretched;
@@ -427,23 +463,37 @@ impl GroupFinder {
     }
 
     /// Covers the pixels by all members but one.
-    fn leave_out(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
+    fn leave_out(&mut self, members: &[Member], index: usize, sources: &Sources) {
         self.pixels.uncover();
         for (_, other) in members
             .iter()
             .enumerate()
             .filter(|(other, _)| *other != index)
         {
-            let shape = Shape::new(other.at_m, other.height_m, origins);
+            let shape = other.shape(sources);
             self.pixels.cover(&shape);
         }
     }
 
-    fn cost(&self, member: &Member, at_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
-        let shape = Shape::new(at_m, member.height_m, origins);
+    fn cost(&self, member: &Member, at_m: Vec2, sources: &Sources) -> f32 {
+        let shape = Member { at_m, ..*member }.shape(sources);
         let off = at_m.distance_squared(member.expected_m) / EXPECTED_SPREAD_M.powi(2);
         self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2 + off / (1.0 + off / MOST_SURPRISE)
     }
+}
+
+/// How bright a pixel is beside the floor behind it, as a logarithm; `None` at the rim of what is dark, where a pixel shows
+/// both.
+fn tone(x: usize, y: usize, sight: &Sight<'_>) -> Option<f32> {
+    let inside = [(-RIM_PX, 0), (RIM_PX, 0), (0, -RIM_PX), (0, RIM_PX)]
+        .iter()
+        .all(|(dx, dy)| sight.mask.contains(x as i32 + dx, y as i32 + dy));
+    inside.then(|| {
+        let index = y * sight.mask.width() + x;
+        let floor = sight.background.levels()[index] * sight.background.gain();
+        let share = (f32::from(sight.levels[index]) - BLACK_LEVEL) / floor.max(1.0);
+        share.max(LEAST_SHARE).ln()
+    })
 }
 
 #[cfg(test)]

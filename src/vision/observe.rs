@@ -199,6 +199,7 @@ impl Vision {
             dt_secs: dt_secs as f32,
             scenery_secs: self.params.scenery_secs,
             newcomer_area_m2: self.params.min_area_m2,
+            levels,
             blobs: &stage.blobs,
             mask: &stage.shadow,
             background: &stage.background,

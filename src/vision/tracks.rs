@@ -7,7 +7,6 @@
 mod coming;
 mod giving;
 mod names;
-mod passing;
 mod placing;
 
 use glam::{DVec2, Vec2};
@@ -81,6 +80,8 @@ pub(super) struct Sight<'a> {
     pub(super) scenery_secs: f32,
     /// Smaller blobs are no newcomers; they may be what is seen of somebody known.
     pub(super) newcomer_area_m2: f32,
+    /// Brightness of all pixels, 8 bit.
+    pub(super) levels: &'a [u8],
     pub(super) blobs: &'a BlobFinder,
     pub(super) mask: &'a BitMask,
     pub(super) background: &'a Background,
@@ -120,12 +121,13 @@ struct Visitor {
     /// How tall the body is, as last seen. Stays with the body when names are exchanged: a group is explained by who is
     /// in it, whatever they are called.
     height_m: Option<f32>,
+    /// How bright the body was beside the floor when last seen alone. Clothes look brighter in one place than in another,
+    /// so that is forgotten soon. Stays with the body as well.
+    tone: Option<f32>,
     /// Their area when they last had a blob to themselves, as a multiple of their stripes' area.
     fullness: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
     meeting: Option<u32>,
-    /// How they went before they passed somebody.
-    course: Option<passing::Course>,
     /// Distance of the nearest other visitor.
     nearest_m: f32,
     track: Track,
@@ -141,7 +143,10 @@ impl Visitor {
     fn member(&self, params: &TrackingParams) -> Member {
         let usual_m = USUAL_SHARE * params.tallest_m;
         let known_m = self.height_m.or_else(|| self.profile.height_m());
-        Member::new(self.state.at_m, known_m.unwrap_or(usual_m))
+        Member {
+            tone: self.tone,
+            ..Member::new(self.state.at_m, known_m.unwrap_or(usual_m))
+        }
     }
 
     /// Takes a measured height in, of which so much is believed.
@@ -288,7 +293,6 @@ impl Tracker {
         }
         self.place_groups(sight);
         self.meet();
-        self.pass();
         self.tell_apart();
         self.unite(sight);
         self.welcome(sight);

@@ -19,6 +19,11 @@ const ROUND_SHARE: f32 = 0.7;
 const HIP_M: f32 = 0.02;
 /// Half width of the soft edge around.
 const SOFT_EDGE_M: f32 = 0.08;
+/// Spread of how bright a shadow, and one and the same body, is beside the floor: by so much of a factor e.
+const TONE_SPREAD: f32 = 0.5;
+/// More than this is on a stripe alone; and so much of it tells how bright it is.
+const ONLY: f32 = 0.75;
+const TELLING_M2: f32 = 0.03;
 /// No pixel is believed more than this.
 const MOST_COVER: f32 = 0.95;
 
@@ -30,6 +35,9 @@ pub(super) struct Pixels {
     pub(super) z_m: Vec<f32>,
     pub(super) area_m2: Vec<f32>,
     pub(super) dark: Vec<f32>,
+    /// Brightness beside the floor's, as a logarithm, and whether it tells anything (1 or 0).
+    tone: Vec<f32>,
+    told: Vec<f32>,
     /// Probability that nobody covers it, by all members but the one that is moved.
     pub(super) free: Vec<f32>,
     /// The same by nobody of the group, but by those who stand by.
@@ -45,21 +53,25 @@ impl Pixels {
             &mut self.z_m,
             &mut self.area_m2,
             &mut self.dark,
+            &mut self.tone,
+            &mut self.told,
         ] {
             list.clear();
         }
     }
 
-    pub(super) fn push(&mut self, at_m: Vec2, area_m2: f32, dark: bool) {
+    pub(super) fn push(&mut self, at_m: Vec2, area_m2: f32, dark: bool, tone: Option<f32>) {
         self.x_m.push(at_m.x);
         self.z_m.push(at_m.y);
         self.area_m2.push(area_m2);
         self.dark.push(f32::from(u8::from(dark)));
+        self.tone.push(tone.unwrap_or_default());
+        self.told.push(f32::from(u8::from(tone.is_some())));
     }
 
     pub(super) fn fill_up(&mut self) {
         while !self.area_m2.len().is_multiple_of(BLOCK) {
-            self.push(Vec2::ZERO, 0.0, false);
+            self.push(Vec2::ZERO, 0.0, false, None);
         }
         self.free.clear();
         self.free.resize(self.area_m2.len(), 1.0);
@@ -76,10 +88,18 @@ impl Pixels {
         self.free.clone_from(&self.free_at_first);
     }
 
-    fn blocks(&self) -> impl Iterator<Item = (&[f32; BLOCK], &[f32; BLOCK])> {
+    fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let (x_m, _) = self.x_m.as_chunks();
         let (z_m, _) = self.z_m.as_chunks();
-        x_m.iter().zip(z_m)
+        let (tone, _) = self.tone.as_chunks();
+        let (told, _) = self.told.as_chunks();
+        let places = x_m.iter().zip(z_m).zip(tone.iter().zip(told));
+        places.map(|((x_m, z_m), (tone, told))| Block {
+            x_m,
+            z_m,
+            tone,
+            told,
+        })
     }
 
     /// Covers the pixels by one more member.
@@ -91,12 +111,35 @@ impl Pixels {
             .iter_mut()
             .zip(self.blocks())
         {
-            let cover = shape.cover(at);
+            let cover = shape.cover(&at);
             for i in 0..BLOCK {
                 free[i] *= 1.0 - cover[i];
             }
         }
         self.free = free;
+    }
+
+    /// How bright what lies on only one of somebody's stripes is, the shadow's and the body's; `None` where hardly anything
+    /// does that nobody else covers.
+    pub(super) fn tones(&self, shape: &Shape) -> [Option<f32>; 2] {
+        let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
+        let (free, _) = self.free.as_chunks::<BLOCK>();
+        let mut sums = [(0.0, 0.0); 2];
+        for ((area_m2, free), pixels) in area_m2.iter().zip(free).zip(self.blocks()) {
+            let on = [0, 1].map(|n| shape.on_stripe(&shape.stripes[n], &pixels));
+            for i in 0..BLOCK {
+                if pixels.told[i] == 0.0 || free[i] < ONLY {
+                    continue;
+                }
+                for (stripe, sum) in sums.iter_mut().enumerate() {
+                    if on[stripe][i] > ONLY && on[1 - stripe][i] < 1.0 - ONLY {
+                        sum.0 += area_m2[i];
+                        sum.1 += area_m2[i] * pixels.tone[i];
+                    }
+                }
+            }
+        }
+        sums.map(|(area_m2, sum)| (area_m2 > TELLING_M2).then(|| sum / area_m2))
     }
 
     /// Area, weighted by the square of how badly it is explained by all members and one more.
@@ -106,7 +149,7 @@ impl Pixels {
         let (free, _) = self.free.as_chunks::<BLOCK>();
         let mut sums = [0.0; BLOCK];
         for (((area_m2, dark), free), at) in area_m2.iter().zip(dark).zip(free).zip(self.blocks()) {
-            let cover = shape.map_or([0.0; BLOCK], |shape| shape.cover(at));
+            let cover = shape.map_or([0.0; BLOCK], |shape| shape.cover(&at));
             for i in 0..BLOCK {
                 let wrong = dark[i] - 1.0 + free[i] * (1.0 - cover[i]);
                 sums[i] += area_m2[i] * wrong * wrong;
@@ -114,6 +157,21 @@ impl Pixels {
         }
         sums.iter().sum()
     }
+}
+
+/// Some of the pixels.
+struct Block<'a> {
+    x_m: &'a [f32; BLOCK],
+    z_m: &'a [f32; BLOCK],
+    tone: &'a [f32; BLOCK],
+    told: &'a [f32; BLOCK],
+}
+
+/// What makes stripes: lamp and camera, and how bright a shadow is beside lit floor, as a logarithm.
+#[derive(Clone, Copy)]
+pub(super) struct Sources {
+    pub(super) origins: [Option<Origin>; 2],
+    pub(super) shadow_tone: Option<f32>,
 }
 
 /// The stripes of somebody.
@@ -133,11 +191,29 @@ struct Stripe {
     wider_m: f32,
     /// By what share the stripe becomes wider with each meter.
     widening: f32,
+    /// How bright it is, how far that tells (0 where it is not known), and the least difference that counts: a shadow explains
+    /// whatever is darker.
+    tone: f32,
+    tells: f32,
+    least_off: f32,
 }
 
 impl Shape {
-    pub(super) fn new(foot_m: Vec2, height_m: f32, origins: &[Option<Origin>; 2]) -> Self {
-        let stripes = origins.map(|origin| {
+    /// The stripes of somebody so tall, whose body is as bright as `body_tone` where that is known.
+    pub(super) fn new(
+        foot_m: Vec2,
+        height_m: f32,
+        body_tone: Option<f32>,
+        sources: &Sources,
+    ) -> Self {
+        let [lamp, camera] = sources.origins;
+        // Without a camera's position there is no telling which of what is dark is somebody's body.
+        let shadow_tone = sources.shadow_tone.filter(|_| camera.is_some());
+        let of = [
+            (lamp, shadow_tone, 0.0),
+            (camera, body_tone, f32::NEG_INFINITY),
+        ];
+        let stripes = of.map(|(origin, tone, least_off)| {
             origin.map(|origin| {
                 let away = foot_m - origin.below_m;
                 let far_m = away.length();
@@ -150,6 +226,9 @@ impl Shape {
                     wider_m: trunk_half_m - LEGS_HALF_SHARE * height_m,
                     trunk_m: reach_m(TRUNK_SHARE * height_m) - ROUND_SHARE * trunk_half_m,
                     widening: 1.0 / far_m.max(0.1),
+                    tone: tone.unwrap_or_default(),
+                    tells: tone.map_or(0.0, |_| 1.0 / (TONE_SPREAD * TONE_SPREAD)),
+                    least_off,
                 }
             })
         });
@@ -162,24 +241,41 @@ impl Shape {
 
     /// Whether a point is covered rather than not.
     pub(super) fn covers(&self, at_m: Vec2) -> bool {
-        self.cover((&[at_m.x; BLOCK], &[at_m.y; BLOCK]))[0] > 0.5
+        let block = Block {
+            x_m: &[at_m.x; BLOCK],
+            z_m: &[at_m.y; BLOCK],
+            tone: &[0.0; BLOCK],
+            told: &[0.0; BLOCK],
+        };
+        self.cover(&block)[0] > 0.5
     }
 
-    /// How surely points are covered, 0 to almost 1.
-    fn cover(&self, (x_m, z_m): (&[f32; BLOCK], &[f32; BLOCK])) -> [f32; BLOCK] {
+    /// How surely points are covered, 0 to almost 1: those that lie on a stripe, and are about as bright.
+    fn cover(&self, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut cover = [0.0_f32; BLOCK];
         for stripe in &self.stripes {
+            let on = self.on_stripe(stripe, pixels);
             for i in 0..BLOCK {
-                let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
-                let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
-                let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
-                let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).clamp(0.0, 1.0);
-                let half =
-                    (stripe.legs_half_m + trunk * stripe.wider_m) * (1.0 + t * stripe.widening);
-                let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
-                cover[i] = cover[i].max(inside * (0.5 / SOFT_EDGE_M)).min(MOST_COVER);
+                let off = (pixels.tone[i] - stripe.tone).max(stripe.least_off);
+                let unlike = stripe.tells * pixels.told[i] * off * off;
+                cover[i] = cover[i].max(on[i] / (1.0 + unlike)).min(MOST_COVER);
             }
         }
         cover
+    }
+
+    /// How surely points lie on one of the stripes: 1 and more, or 0 and less.
+    fn on_stripe(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
+        let mut on = [0.0_f32; BLOCK];
+        for i in 0..BLOCK {
+            let (x, z) = (pixels.x_m[i] - self.foot_m.x, pixels.z_m[i] - self.foot_m.y);
+            let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
+            let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
+            let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).clamp(0.0, 1.0);
+            let half = (stripe.legs_half_m + trunk * stripe.wider_m) * (1.0 + t * stripe.widening);
+            let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
+            on[i] = inside * (0.5 / SOFT_EDGE_M);
+        }
+        on
     }
 }

@@ -81,9 +81,9 @@ impl Tracker {
             profile: Profile::default(),
             fresh: Profile::default(),
             height_m: None,
+            tone: None,
             fullness: None,
             meeting: None,
-            course: None,
             nearest_m: f32::INFINITY,
             track,
         });

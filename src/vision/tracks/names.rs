@@ -100,17 +100,6 @@ impl Tracker {
         }
     }
 
-    /// Gives two each other's name.
-    pub(super) fn exchange_names(&mut self, a: usize, b: usize) {
-        let (low, high) = (a.min(b), a.max(b));
-        let (before, after) = self.visitors.split_at_mut(high);
-        if let (Some(one), Some(other)) = (before.get_mut(low), after.first_mut()) {
-            std::mem::swap(&mut one.id, &mut other.id);
-            std::mem::swap(&mut one.first_secs, &mut other.first_secs);
-            std::mem::swap(&mut one.profile, &mut other.profile);
-        }
-    }
-
     /// Gives all names, those of the gone among them, to the bodies that look like them, at the least cost altogether.
     fn give_names(&mut self) {
         let (visitors, lost, now) = (&self.visitors, &self.lost, self.time_secs);
@@ -180,9 +169,6 @@ impl Tracker {
         let count = visitors.len();
         for (visitor, &name) in self.visitors.iter_mut().zip(given) {
             if let Some(name) = name.and_then(|name| self.names.get(name)) {
-                if visitor.id != name.id {
-                    visitor.course = None;
-                }
                 visitor.id = name.id;
                 visitor.first_secs = name.first_secs;
                 visitor.profile.clone_from(&name.profile);
@@ -287,9 +273,9 @@ pub(super) mod tests {
             profile: profile(known_m, 20),
             fresh: profile(seen_m, times),
             height_m: None,
+            tone: None,
             fullness: None,
             meeting: Some(1),
-            course: None,
             nearest_m: 1.0,
             track: Track::default(),
         }

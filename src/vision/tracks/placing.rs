@@ -20,12 +20,6 @@ const SAME_FOOT_SECS: f32 = 0.5;
 const SAME_PLACE_SECS: f32 = 1.5;
 /// Who was seen this far from everybody else is a visitor of their own, however near they come later.
 const APART_M: f32 = 0.7;
-/// Where two in a group are about this near, the picture does not tell who of them is where: it counts so much less,
-/// and both go on as they went, so that people who pass each other do not come back with each other's name.
-const PASSING_M: f32 = 0.2;
-const PASSING_SPREAD_M: f32 = 2.0;
-/// Who is found about this far from where they went did not go on as they went.
-const SURPRISE_M: f32 = 0.15;
 /// What somebody looks like is learned while nobody else is this near.
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
@@ -33,6 +27,8 @@ const LOOK_EVERY: u32 = 4;
 /// So much of a height is believed that is measured alone, and of one found among others.
 const BELIEVED_ALONE: f32 = 0.3;
 const BELIEVED_IN_GROUP: f32 = 0.2;
+/// And so much of how bright their body is.
+const BELIEVED_TONE: f32 = 0.3;
 /// Who stood for so long still stands while others pass.
 const STANDS_SECS: f64 = 5.0;
 /// In a group, somebody is seen who alone explains this much of what is dark.
@@ -107,13 +103,17 @@ impl Tracker {
         self.stand_by(blob);
         let visitor = &mut self.visitors[index];
         let is_known = visitor.profile.height_m().is_some();
+        let alone = visitor.member(&self.params);
         let profile = match visitor.meeting {
             None => &mut visitor.profile,
             Some(_) => &mut visitor.fresh,
         };
-        let at_m = visitor.state.at_m;
         let blob = &sight.blobs.blobs()[blob];
-        let height_m = self.groups.height_m(at_m, blob, is_known, sight);
+        let (height_m, tone) = self.groups.look(&alone, is_known, blob, sight);
+        if let Some(seen) = tone {
+            let tone = visitor.tone.get_or_insert(seen);
+            *tone += BELIEVED_TONE * (seen - *tone);
+        }
         if let Some(seen_m) = height_m {
             profile.add(seen_m);
             visitor.learn_height(seen_m, BELIEVED_ALONE);
@@ -161,7 +161,7 @@ impl Tracker {
             if self.members.len() < 2 {
                 continue;
             }
-            for (index, (&number, member)) in self.member_of.iter().zip(&self.members).enumerate() {
+            for (&number, member) in self.member_of.iter().zip(&self.members) {
                 let visitor = &mut self.visitors[number];
                 if member.alone_m2 > SEEN_IN_GROUP_M2 {
                     visitor.own_secs = sight.time_secs;
@@ -181,16 +181,11 @@ impl Tracker {
                 if !visitor.walked && sight.time_secs - visitor.born_secs > SETTLED_SECS {
                     continue;
                 }
-                let others = self.members.iter().enumerate().filter(|o| o.0 != index);
-                let near = others
-                    .map(|(_, o)| o.at_m.distance_squared(member.at_m) / (PASSING_M * PASSING_M))
-                    .fold(f32::INFINITY, f32::min);
-                let off = member.at_m.distance_squared(member.expected_m);
-                let near = near + off / (SURPRISE_M * SURPRISE_M);
-                let spread_m = GROUP_SPREAD_M + PASSING_SPREAD_M * (-near).exp();
                 let measured = Measurement {
                     at_m: member.at_m,
-                    covariance_m2: Mat2::from_diagonal(Vec2::splat(spread_m * spread_m)),
+                    covariance_m2: Mat2::from_diagonal(Vec2::splat(
+                        GROUP_SPREAD_M * GROUP_SPREAD_M,
+                    )),
                 };
                 let state = &mut self.visitors[number].state;
                 if member.found_elsewhere {
