@@ -79,6 +79,15 @@ impl Member {
             found_elsewhere: false,
         }
     }
+
+    /// Area of floor that somebody so tall darkens who stands where they are expected, as far as it can be told.
+    pub(super) fn darkens_m2(&self, sight: &Sight<'_>) -> f32 {
+        let origins = sight.feet.lamp_and_camera();
+        Shape::new(self.expected_m, self.height_m, &origins).area_m2(|at_m| {
+            let index = sight.floor.index_at(at_m);
+            index.is_some_and(|index| sight.background.tells(index))
+        })
+    }
 }
 
 /// Finds members' places; keeps its memory.

@@ -30,6 +30,8 @@ use super::view::FloorTable;
 const UNSEEN_SLOWDOWN_SECS: f32 = 0.5;
 /// Spread of a place found for somebody in a group.
 const GROUP_SPREAD_M: f32 = 0.12;
+/// Legs apart, and somebody not noticed yet, darken more than who stands alone; what seems more is believed so slowly.
+const FULLER_SECS: f32 = 0.25;
 /// Who was ever seen this far from where they appeared came by walking, and is no thing.
 const WALKED_M: f32 = 0.4;
 /// Somebody lost may come back so much farther away each second, up to a limit.
@@ -120,7 +122,7 @@ struct Visitor {
     /// How tall the body is, as last seen. Stays with the body when names are exchanged: a group is explained by who is
     /// in it, whatever they are called.
     height_m: Option<f32>,
-    /// Their area when they last had a blob to themselves, as a multiple of their stripes' area.
+    /// Their area while they had a blob to themselves, as a multiple of what somebody so tall darkens.
     fullness: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
     meeting: Option<u32>,
@@ -148,6 +150,13 @@ impl Visitor {
     fn learn_height(&mut self, seen_m: f32, believed: f32) {
         let height_m = self.height_m.get_or_insert(seen_m);
         *height_m += believed * (seen_m - *height_m);
+    }
+
+    /// Takes in how much they darken who have a blob to themselves, as a multiple of what somebody so tall does.
+    fn learn_fullness(&mut self, seen: f32, dt_secs: f32) {
+        let fullness = self.fullness.get_or_insert(seen);
+        let believed = 1.0 - (-dt_secs / FULLER_SECS).exp();
+        *fullness = seen.min(*fullness + believed * (seen - *fullness));
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) struct Pixels {
 }
 
 const BLOCK: usize = 8;
+/// A stripe's area is told from so many rows of a block each.
+const ALONG: usize = 16;
 
 impl Pixels {
     pub(super) fn clear(&mut self) {
@@ -165,12 +167,51 @@ impl Shape {
         self.cover((&[at_m.x; BLOCK], &[at_m.y; BLOCK]))[0] > 0.5
     }
 
+    /// Area of the covered floor of which `tells` says that it counts.
+    pub(super) fn area_m2(&self, tells: impl Fn(Vec2) -> bool) -> f32 {
+        let mut sum_m2 = 0.0;
+        for (number, stripe) in self.stripes.iter().enumerate() {
+            let widest_m = stripe.legs_half_m + stripe.wider_m;
+            let half_m = widest_m * (1.0 + stripe.length_m * stripe.widening) + SOFT_EDGE_M;
+            let along_m = (stripe.length_m + 2.0 * half_m) / ALONG as f32;
+            let across_m = 2.0 * half_m / BLOCK as f32;
+            let mut covered = 0.0;
+            for step in 0..ALONG {
+                let ahead_m = (step as f32 + 0.5) * along_m - half_m;
+                let aside_m = |i: usize| (i as f32 + 0.5) * across_m - half_m;
+                let points = std::array::from_fn(|i| {
+                    self.foot_m + ahead_m * stripe.along + aside_m(i) * stripe.along.perp()
+                });
+                let (x_m, z_m) = (points.map(|p| p.x), points.map(|p| p.y));
+                // What both stripes cover is counted with the first.
+                let before = Self::cover_by(&self.stripes[..number], (&x_m, &z_m), self.foot_m);
+                let with = Self::cover_by(&self.stripes[..=number], (&x_m, &z_m), self.foot_m);
+                for i in 0..BLOCK {
+                    if with[i] > before[i] && tells(points[i]) {
+                        covered += with[i] - before[i];
+                    }
+                }
+            }
+            sum_m2 += covered * along_m * across_m;
+        }
+        sum_m2
+    }
+
     /// How surely points are covered, 0 to almost 1.
-    fn cover(&self, (x_m, z_m): (&[f32; BLOCK], &[f32; BLOCK])) -> [f32; BLOCK] {
+    fn cover(&self, at: (&[f32; BLOCK], &[f32; BLOCK])) -> [f32; BLOCK] {
+        Self::cover_by(&self.stripes, at, self.foot_m)
+    }
+
+    #[inline(always)]
+    fn cover_by(
+        stripes: &[Stripe],
+        (x_m, z_m): (&[f32; BLOCK], &[f32; BLOCK]),
+        foot_m: Vec2,
+    ) -> [f32; BLOCK] {
         let mut cover = [0.0_f32; BLOCK];
-        for stripe in &self.stripes {
+        for stripe in stripes {
             for i in 0..BLOCK {
-                let (x, z) = (x_m[i] - self.foot_m.x, z_m[i] - self.foot_m.y);
+                let (x, z) = (x_m[i] - foot_m.x, z_m[i] - foot_m.y);
                 let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
                 let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
                 let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).clamp(0.0, 1.0);

@@ -77,3 +77,26 @@ fn what_a_bystander_darkens_is_not_the_groups() {
     let (unexplained_m2, _) = missing(&mut groups);
     assert!(unexplained_m2 < UNKNOWN_M2, "{unexplained_m2}");
 }
+
+#[test]
+fn a_covered_area_is_that_of_all_points_and_only_of_those_that_tell() {
+    for (at_m, height_m) in [
+        (Vec2::new(0.8, 0.9), 1.8),
+        (Vec2::new(-0.9, 0.2), 1.2),
+        (Vec2::new(0.2, -0.4), 1.7),
+    ] {
+        let shape = Shape::new(at_m, height_m, &origins());
+        let mut groups = floor(&[]);
+        groups.pixels.cover(&shape);
+        let pixels = &groups.pixels;
+        for tells in [|_: Vec2| true, |at_m: Vec2| at_m.x > 0.0] {
+            let counted: f32 = (0..pixels.free.len())
+                .filter(|&i| tells(Vec2::new(pixels.x_m[i], pixels.z_m[i])))
+                .map(|i| pixels.area_m2[i] * (1.0 - pixels.free[i]))
+                .sum();
+            let area_m2 = shape.area_m2(tells);
+            let off_m2 = (area_m2 - counted).abs();
+            assert!(off_m2 < 0.04 * counted + 0.01, "{area_m2} for {counted}");
+        }
+    }
+}
