@@ -24,8 +24,8 @@ pub struct FloorView {
 const USUAL_HALF_VIEW_RAD: f64 = 0.6;
 
 impl FloorView {
-    /// Where the camera hangs if it looks straight down. A calibration does not know the camera's position only where
-    /// that is nearly so; then this is off by little, and far better than nothing.
+    /// Where the camera hangs if it looks straight down through a usual lens, for a calibration that does not tell it. That
+    /// may be off by a quarter of the height, which is far better than nothing.
     pub(super) fn camera_straight_above_m(&self) -> Option<DVec3> {
         let lens = self.map.lens();
         let center = lens.center_px();
