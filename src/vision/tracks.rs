@@ -91,6 +91,14 @@ pub(super) struct Sight<'a> {
     pub(super) surface: &'a Surface,
 }
 
+impl Sight<'_> {
+    /// Whether a shadow at a point of the floor could be seen.
+    pub(super) fn tells(&self, floor_m: Vec2) -> bool {
+        let index = self.floor.index_at(floor_m);
+        index.is_some_and(|index| self.background.tells(index))
+    }
+}
+
 /// Somebody followed, told of or not yet.
 struct Visitor {
     id: Option<u32>,
