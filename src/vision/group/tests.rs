@@ -143,7 +143,6 @@ fn told_of(first_m: f32, second_m: f32) -> usize {
             sequence: number.into(),
             time_secs: f64::from(number) / 30.0,
             luma: Luma::Eight((0..SIDE * SIDE).map(level).collect()),
-            ..Frame::default()
         };
         if number == 94 {
             return vision.observe(&frame).len();
