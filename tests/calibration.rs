@@ -177,6 +177,36 @@ fn the_camera_is_found_where_it_was_drawn() {
     assert!(found.distance(DVec3::new(0.6, 4.0, 0.9)) < 0.05, "{found}");
 }
 
+#[test]
+fn a_camera_that_looks_almost_straight_down_is_found_as_well_as_it_is_said() {
+    for (camera_m, fov) in [
+        (DVec3::new(0.2, 3.6, 0.2), "82"),
+        (DVec3::new(-0.2, 3.0, 0.2), "80"),
+        (DVec3::new(0.0, 4.5, 0.1), "65"),
+    ] {
+        let camera = format!("--camera={},{},{}", camera_m.x, camera_m.y, camera_m.z);
+        let Some(markers) = scene_markers(&[&camera, "--fov", fov]) else {
+            return;
+        };
+        let (calibration, report) = accepted(&markers);
+        let found = DVec3::from_array(calibration.camera_m.expect("a usual lens is assumed"));
+        let deviation_m = report.camera_deviation_m.expect("it is told");
+        let off_m = found.distance(camera_m);
+        assert!(
+            off_m < deviation_m,
+            "{found}: {off_m} off, {deviation_m} said"
+        );
+        assert!(off_m < 0.15 * camera_m.y, "{found}: {off_m} off");
+        let is_noted = report.notes.iter().any(|n| n.contains("type its position"));
+        assert_eq!(
+            is_noted,
+            deviation_m > 0.5,
+            "{deviation_m}: {:?}",
+            report.notes
+        );
+    }
+}
+
 /// Many calibrations with placement errors: how far they are off, how far they say they are, and how many are refused.
 fn trials(
     truth: &FloorFromCamera,

@@ -12,7 +12,9 @@ use super::file::{
 use super::fit::{Fit, LensModel, Pair, breadth};
 use super::params::CalibrationParams;
 use super::points::{MeasuredPoint, PointOrigin};
-use super::pose::camera_position;
+use super::pose::{
+    believed_inverse_square_focal, camera_position, camera_position_through, inverse_square_focal,
+};
 use super::prove::{Chosen, foretold, outliers, rms};
 use crate::geometry::{FloorFromCamera, Lens};
 
@@ -485,14 +487,43 @@ fn camera(
     let deviation = fit
         .deviation(believed_scatter(fit, limits), camera_position)
         .map(|d| DVec3::from_array(d).length());
-    let unknown = "the camera looks too straight at the surface to tell how high it hangs; type its position (--camera x,y,z), or the \
-                   middle of a shadow counts as the feet";
-    match (found, deviation) {
-        (Some(position), Some(deviation))
-            if deviation <= CAMERA_DEVIATION_MAX_M && position[1] > 0.0 =>
-        {
-            (Some(position), Some(deviation), None)
-        }
-        _ => (None, None, Some(unknown.to_owned())),
+    if let (Some(position), Some(deviation)) = (found, deviation)
+        && deviation <= CAMERA_DEVIATION_MAX_M
+        && position[1] > 0.0
+    {
+        return (Some(position), Some(deviation), None);
     }
+    camera_of_usual_lens(fit, limits)
+}
+
+/// The camera's position where the view alone tells too little of it: through a lens that is as usual as the view allows.
+fn camera_of_usual_lens(
+    fit: &Fit,
+    limits: &CalibrationParams,
+) -> (Option<[f64; 3]>, Option<f64>, Option<String>) {
+    let scatter = believed_scatter(fit, limits);
+    let told = fit.lens().and_then(|lens| {
+        let told = inverse_square_focal(&lens, &fit.homography())?;
+        let deviation = fit.deviation(scatter, |lens, map| {
+            inverse_square_focal(lens, map).map(|told| [told])
+        })?;
+        Some((told, deviation[0]))
+    });
+    let found = fit.lens().and_then(|lens| {
+        let (believed, deviation) = believed_inverse_square_focal(&lens, told);
+        let position = camera_position_through(&lens, &fit.homography(), believed)?;
+        // The height goes with the focal length.
+        (position[1] > 0.0).then_some((position, 0.5 * position[1] * deviation / believed))
+    });
+    let Some((position, deviation_m)) = found else {
+        let unknown = "how high the camera hangs cannot be told; type its position (--camera x,y,z), or bodies are \
+                       taken to be seen from straight above";
+        return (None, None, Some(unknown.to_owned()));
+    };
+    let note = format!(
+        "the camera looks too straight at the surface to tell well how high it hangs: {:.1} m, give or take {deviation_m:.1} m, \
+         is what a usual lens would make of it; type its position (--camera x,y,z) for better feet",
+        position[1]
+    );
+    (Some(position), Some(deviation_m), Some(note))
 }

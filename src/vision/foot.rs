@@ -122,17 +122,6 @@ impl FootFinder {
             .any(|o| o.square_distance(foot_m, point_m) < near)
     }
 
-    /// Area of the stripes of somebody so tall, where their length can be told.
-    pub(super) fn stripes_m2(&self, foot_m: Vec2, height_m: f32) -> Option<f32> {
-        let stripe_m2 = |origin: Origin| {
-            let clearance_m = (origin.height_m - height_m).max(LEAST_CLEARANCE_M);
-            let length_m = foot_m.distance(origin.below_m) * height_m / clearance_m;
-            2.0 * HALF_WIDTH_M * (length_m + HALF_WIDTH_M)
-        };
-        self.tells_feet()
-            .then(|| self.origins().map(stripe_m2).sum::<f32>())
-    }
-
     /// A first guess of the foot: the point of a blob that lies farthest towards lamp and camera.
     pub(super) fn guess(&self, samples: &[Sample], centroid_m: Vec2) -> Vec2 {
         let towards: Vec2 = self
@@ -449,27 +438,6 @@ mod tests {
             worst = worst.max(measured.at_m.distance(foot));
         }
         assert!(worst < 0.25, "{worst}");
-    }
-
-    #[test]
-    fn what_somebody_darkens_goes_with_their_stripes() {
-        let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
-        let mut fullness = Vec::new();
-        for foot in [
-            Vec2::new(0.8, 0.9),
-            Vec2::new(-1.2, 0.5),
-            Vec2::new(1.5, -0.9),
-        ] {
-            for height in [1.2, 1.8] {
-                let area: f32 = pole(foot, 0.12, height).iter().map(|s| s.area_m2).sum();
-                fullness.push(area / finder.stripes_m2(foot, height).unwrap());
-            }
-        }
-        let least = fullness.iter().copied().fold(f32::INFINITY, f32::min);
-        let most = fullness.iter().copied().fold(0.0, f32::max);
-        assert!(most / least < 1.35, "{fullness:?}");
-        let blind = FootFinder::new(None, Some(CAMERA), &TrackingParams::default());
-        assert_eq!(blind.stripes_m2(Vec2::ONE, 1.7), None);
     }
 
     #[test]

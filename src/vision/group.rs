@@ -55,6 +55,9 @@ const STRETCH_M: f32 = 0.08;
 const STRETCH_COST: f32 = 0.64;
 /// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
 const MOST_UNTOLD_M2: f32 = 0.02;
+/// Somebody is where they seem to be who could darken this share of their shape at least; the rest lies on floor that does
+/// not tell.
+const TOLD_SHARE: f32 = 0.7;
 /// A blob that is nearer to the picture's edge may be cut off.
 const EDGE_PX: u32 = 3;
 /// Search steps.
@@ -92,6 +95,16 @@ impl Member {
 
     fn shape(&self, sources: &Sources) -> Shape {
         Shape::new(self.at_m, self.height_m, self.tone, sources)
+    }
+
+    /// Area of floor that somebody so tall darkens who stands where they are expected, as far as it can be told.
+    pub(super) fn darkens_m2(&self, sight: &Sight<'_>) -> f32 {
+        let sources = Sources {
+            origins: sight.feet.lamp_and_camera(),
+            shadow_tone: None,
+        };
+        let shape = Shape::new(self.expected_m, self.height_m, None, &sources);
+        shape.area_m2(|at_m| sight.tells(at_m))
     }
 }
 
@@ -149,7 +162,8 @@ impl GroupFinder {
     }
 
     /// How much more is explained when the last of the members is somebody of their own, rather than a part of the one at
-    /// `index`. Looks at two blobs and what is around them.
+    /// `index`. Looks at two blobs and what is around them. Infinite where the one at `index` has nothing to do with the
+    /// second blob, and stands where that would be seen.
     pub(super) fn newcomer_m2(
         &mut self,
         members: &mut [Member],
@@ -166,6 +180,13 @@ impl GroupFinder {
             self.step_alone(&mut alone, step_m, &sources);
         }
         let shape = alone.shape(&sources);
+        let mut samples = sight.blobs.samples(blobs[1]).iter();
+        let told_m2 = shape.area_m2(|at_m| sight.tells(at_m));
+        if told_m2 > TOLD_SHARE * shape.area_m2(|_| true)
+            && !samples.any(|sample| sight.feet.explains(alone.at_m, sample.at_m))
+        {
+            return f32::INFINITY;
+        }
         let wrong_m2 = self.pixels.wrong_m2(Some(&shape));
         for step_m in STEPS_M {
             self.step(members, index, step_m, &sources);

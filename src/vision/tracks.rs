@@ -29,6 +29,8 @@ use super::view::FloorTable;
 const UNSEEN_SLOWDOWN_SECS: f32 = 0.5;
 /// Spread of a place found for somebody in a group.
 const GROUP_SPREAD_M: f32 = 0.12;
+/// Legs apart, and somebody not noticed yet, darken more than who stands alone; what seems more is believed so slowly.
+const FULLER_SECS: f32 = 0.5;
 /// Who was ever seen this far from where they appeared came by walking, and is no thing.
 const WALKED_M: f32 = 0.4;
 /// Somebody lost may come back so much farther away each second, up to a limit.
@@ -90,6 +92,14 @@ pub(super) struct Sight<'a> {
     pub(super) surface: &'a Surface,
 }
 
+impl Sight<'_> {
+    /// Whether a shadow at a point of the floor could be seen.
+    pub(super) fn tells(&self, floor_m: Vec2) -> bool {
+        let index = self.floor.index_at(floor_m);
+        index.is_some_and(|index| self.background.tells(index))
+    }
+}
+
 /// Somebody followed, told of or not yet.
 struct Visitor {
     id: Option<u32>,
@@ -124,7 +134,7 @@ struct Visitor {
     /// How bright the body was beside the floor when last seen alone. Clothes look brighter in one place than in another,
     /// so that is forgotten soon. Stays with the body as well.
     tone: Option<f32>,
-    /// Their area when they last had a blob to themselves, as a multiple of their stripes' area.
+    /// Their area while they had a blob to themselves, as a multiple of what somebody so tall darkens.
     fullness: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
     meeting: Option<u32>,
@@ -153,6 +163,13 @@ impl Visitor {
     fn learn_height(&mut self, seen_m: f32, believed: f32) {
         let height_m = self.height_m.get_or_insert(seen_m);
         *height_m += believed * (seen_m - *height_m);
+    }
+
+    /// Takes in how much they darken who have a blob to themselves, as a multiple of what somebody so tall does.
+    fn learn_fullness(&mut self, seen: f32, dt_secs: f32) {
+        let fullness = self.fullness.get_or_insert(seen);
+        let believed = 1.0 - (-dt_secs / FULLER_SECS).exp();
+        *fullness = seen.min(*fullness + believed * (seen - *fullness));
     }
 }
 

@@ -24,8 +24,8 @@ pub struct FloorView {
 const USUAL_HALF_VIEW_RAD: f64 = 0.6;
 
 impl FloorView {
-    /// Where the camera hangs if it looks straight down. A calibration does not know the camera's position only where
-    /// that is nearly so; then this is off by little, and far better than nothing.
+    /// Where the camera hangs if it looks straight down through a usual lens, for a calibration that does not tell it. That
+    /// may be off by a quarter of the height, which is far better than nothing.
     pub(super) fn camera_straight_above_m(&self) -> Option<DVec3> {
         let lens = self.map.lens();
         let center = lens.center_px();
@@ -129,6 +129,7 @@ impl<F: Fn(u8, f32) -> f32> WithSimd for Summing<'_, F> {
 
 /// Place and size on the floor of every pixel, so that a blob's area and middle are exact through any lens.
 pub(super) struct FloorTable {
+    map: FloorFromCamera,
     width: usize,
     /// The pixels' places, their x and z apart, so that sums over rows are fast.
     x_m: Vec<f32>,
@@ -165,11 +166,24 @@ impl FloorTable {
             }
         }
         Self {
+            map: view.map,
             width,
             x_m,
             z_m,
             area_m2,
         }
+    }
+
+    /// The pixel that sees a point of the floor; `None` where none does.
+    pub(super) fn index_at(&self, floor_m: Vec2) -> Option<usize> {
+        let seen_px = self.map.camera_from_floor(floor_m.as_dvec2()).round();
+        // A comparison with NaN is false: nothing is seen behind the camera.
+        let inside = seen_px.cmpge(DVec2::ZERO).all() && seen_px.x < self.width as f64;
+        if !inside {
+            return None;
+        }
+        let index = seen_px.y as usize * self.width + seen_px.x as usize;
+        (*self.area_m2.get(index)? > 0.0).then_some(index)
     }
 
     /// Floor point of a pixel.

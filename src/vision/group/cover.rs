@@ -45,6 +45,8 @@ pub(super) struct Pixels {
 }
 
 const BLOCK: usize = 8;
+/// A stripe's area is told from so many rows of a block each.
+const ALONG: usize = 16;
 
 impl Pixels {
     pub(super) fn clear(&mut self) {
@@ -248,6 +250,45 @@ impl Shape {
             told: &[0.0; BLOCK],
         };
         self.cover(&block)[0] > 0.5
+    }
+
+    /// Area of the covered floor of which `tells` says that it counts.
+    pub(super) fn area_m2(&self, tells: impl Fn(Vec2) -> bool) -> f32 {
+        let mut sum_m2 = 0.0;
+        for (number, stripe) in self.stripes.iter().enumerate() {
+            let widest_m = stripe.legs_half_m + stripe.wider_m;
+            let half_m = widest_m * (1.0 + stripe.length_m * stripe.widening) + SOFT_EDGE_M;
+            let along_m = (stripe.length_m + 2.0 * half_m) / ALONG as f32;
+            let across_m = 2.0 * half_m / BLOCK as f32;
+            let mut covered = 0.0;
+            for step in 0..ALONG {
+                let ahead_m = (step as f32 + 0.5) * along_m - half_m;
+                let aside_m = |i: usize| (i as f32 + 0.5) * across_m - half_m;
+                let points = std::array::from_fn(|i| {
+                    self.foot_m + ahead_m * stripe.along + aside_m(i) * stripe.along.perp()
+                });
+                let pixels = Block {
+                    x_m: &points.map(|p| p.x),
+                    z_m: &points.map(|p| p.y),
+                    tone: &[0.0; BLOCK],
+                    told: &[0.0; BLOCK],
+                };
+                let on = self.on_stripe(stripe, &pixels);
+                // What both stripes cover is counted with the first.
+                let before = match number {
+                    0 => [0.0; BLOCK],
+                    _ => self.on_stripe(&self.stripes[0], &pixels),
+                };
+                for i in 0..BLOCK {
+                    let more = on[i].clamp(0.0, MOST_COVER) - before[i].clamp(0.0, MOST_COVER);
+                    if more > 0.0 && tells(points[i]) {
+                        covered += more;
+                    }
+                }
+            }
+            sum_m2 += covered * along_m * across_m;
+        }
+        sum_m2
     }
 
     /// How surely points are covered, 0 to almost 1: those that lie on a stripe, and are about as bright.

@@ -81,12 +81,14 @@ impl Tracker {
             visitor.hits += 1;
         }
         // What somebody darkens does not become less where others darken it too.
-        let member = visitor.member(&self.params);
-        let stripes_m2 = sight.feet.stripes_m2(member.expected_m, member.height_m);
-        if self.rivals.is_empty() {
-            visitor.fullness = stripes_m2.map(|stripes_m2| area / stripes_m2);
-        } else if let (Some(fullness), Some(stripes_m2)) = (visitor.fullness, stripes_m2) {
-            area = fullness * stripes_m2;
+        let is_told = !self.rivals.is_empty() || is_turn;
+        if sight.feet.tells_feet() && is_told {
+            let darkens_m2 = visitor.member(&self.params).darkens_m2(sight);
+            if !self.rivals.is_empty() {
+                area = visitor.fullness.unwrap_or(1.0) * darkens_m2;
+            } else if darkens_m2 > 0.0 {
+                visitor.learn_fullness(area / darkens_m2, LOOK_EVERY as f32 * sight.dt_secs);
+            }
         }
         visitor.track.area_m2 = f64::from(area);
         visitor.track.centroid_m = centroid_m.as_dvec2();
@@ -258,4 +260,28 @@ fn own_share(samples: &[Sample], at_m: Vec2, rivals_m: &[Vec2]) -> (f32, Vec2) {
         }
     }
     (area, if area > 0.0 { middle / area } else { at_m })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::vision::tracks::names::tests::visitor;
+
+    #[test]
+    fn a_step_or_somebody_not_noticed_yet_fattens_nobody() {
+        let mut visitor = visitor(1, 1.7, 0.0, 0);
+        for frame in 0..60 {
+            let is_stepping = frame % 15 < 10;
+            visitor.learn_fullness(if is_stepping { 1.3 } else { 1.1 }, 1.0 / 30.0);
+        }
+        let stands = visitor.fullness.unwrap_or_default();
+        assert!((1.05..1.2).contains(&stands), "{stands}");
+        visitor.learn_fullness(3.0, 1.0 / 30.0);
+        let met = visitor.fullness.unwrap_or_default();
+        assert!(met < 1.45, "{met}");
+        for _ in 0..60 {
+            visitor.learn_fullness(1.4, 1.0 / 30.0);
+        }
+        let grown = visitor.fullness.unwrap_or_default();
+        assert!((grown - 1.4).abs() < 0.01, "{grown}");
+    }
 }
