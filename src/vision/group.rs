@@ -4,6 +4,10 @@
 //! their head meets the floor. The places of all members are moved, one after the other, until the stripes cover the
 //! blob and nothing beside it as well as they can, each near where the member was expected.
 //!
+//! A lit body is brighter than a shadow, and one body than another. So a pixel also says whose stripe it may lie on: it
+//! counts as covered only as far as the stripe is about as bright. How bright shadows are is learned in the room, how
+//! bright somebody is while nobody is near.
+//!
 //! **Source**: analysis by synthesis, as Fleuret et al. 2008, "Multicamera people tracking with a probabilistic
 //! occupancy map", on the two pictures that lamp and camera throw; the search is our own.
 

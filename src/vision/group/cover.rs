@@ -308,14 +308,14 @@ impl Shape {
     /// How surely points lie on one of the stripes: 1 and more, or 0 and less.
     fn on_stripe(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut on = [0.0_f32; BLOCK];
-        for i in 0..BLOCK {
+        for (i, on) in on.iter_mut().enumerate() {
             let (x, z) = (pixels.x_m[i] - self.foot_m.x, pixels.z_m[i] - self.foot_m.y);
             let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
             let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
             let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).clamp(0.0, 1.0);
             let half = (stripe.legs_half_m + trunk * stripe.wider_m) * (1.0 + t * stripe.widening);
             let inside = half + SOFT_EDGE_M - (dx * dx + dz * dz).sqrt();
-            on[i] = inside * (0.5 / SOFT_EDGE_M);
+            *on = inside * (0.5 / SOFT_EDGE_M);
         }
         on
     }

@@ -11,26 +11,107 @@ const CAMERA: Vec3 = Vec3::new(1.0, 5.0, 0.3);
 
 const SIDE: u32 = 240;
 
-fn origins() -> [Option<Origin>; 2] {
-    FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default()).lamp_and_camera()
+/// How bright a shadow is, somebody in light clothes and somebody in dark ones.
+const SHADOW: f32 = -2.6;
+const LIGHT: f32 = -1.0;
+const DARK: f32 = -2.2;
+
+fn sources() -> Sources {
+    let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
+    Sources {
+        origins: finder.lamp_and_camera(),
+        shadow_tone: Some(SHADOW),
+    }
+}
+
+fn shape(at_m: Vec2, height_m: f32) -> Shape {
+    Shape::new(at_m, height_m, None, &sources())
+}
+
+/// The same from the camera only.
+fn body(at_m: Vec2, height_m: f32) -> Shape {
+    let [_, camera] = sources().origins;
+    let sources = Sources {
+        origins: [camera; 2],
+        ..sources()
+    };
+    Shape::new(at_m, height_m, None, &sources)
 }
 
 /// A floor on which those of these places and heights are dark.
 fn floor(people: &[(Vec2, f32)]) -> GroupFinder {
     let shapes: Vec<_> = people
         .iter()
-        .map(|&(at_m, height_m)| Shape::new(at_m, height_m, &origins()))
+        .map(|&(at_m, height_m)| shape(at_m, height_m))
         .collect();
     let mut groups = GroupFinder::new(&TrackingParams::default());
     for x in -60..60 {
         for z in -60..60 {
             let at_m = Vec2::new(x as f32, z as f32) * 0.05;
             let dark = shapes.iter().any(|shape| shape.covers(at_m));
-            groups.pixels.push(at_m, 0.0025, dark);
+            groups.pixels.push(at_m, 0.0025, dark, None);
         }
     }
     groups.pixels.fill_up();
     groups
+}
+
+/// The same with bodies of these tones, seen in front of all shadows.
+fn toned_floor(people: [(Vec2, f32, f32); 2]) -> GroupFinder {
+    let seen = people.map(|(at_m, height_m, _)| (shape(at_m, height_m), body(at_m, height_m)));
+    let mut groups = GroupFinder::new(&TrackingParams::default());
+    for x in -60..60 {
+        for z in -60..60 {
+            let at_m = Vec2::new(x as f32, z as f32) * 0.05;
+            let dark = seen.iter().any(|(shape, _)| shape.covers(at_m));
+            let front = seen.iter().position(|(_, body)| body.covers(at_m));
+            let tone = front.map_or(SHADOW, |number| people[number].2);
+            (groups.pixels).push(at_m, 0.0025, dark, dark.then_some(tone));
+        }
+    }
+    groups.pixels.fill_up();
+    groups
+}
+
+#[test]
+fn two_who_are_close_are_told_apart_by_how_bright_they_are() {
+    let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(0.92, 0.72));
+    for tones in [[LIGHT, DARK], [DARK, LIGHT]] {
+        let mut groups = toned_floor([(a_m, 1.6, tones[0]), (b_m, 1.6, tones[1])]);
+        // Only their brightness says who of them is where.
+        let mut members = [LIGHT, DARK].map(|tone| Member {
+            tone: Some(tone),
+            ..Member::new((a_m + b_m) / 2.0, 1.6)
+        });
+        for step_m in STEPS_M {
+            for index in 0..members.len() {
+                groups.step(&mut members, index, step_m, &sources());
+            }
+        }
+        let light_m = if tones[0] == LIGHT { a_m } else { b_m };
+        let [light, dark] = members.map(|m| m.at_m.distance(light_m));
+        assert!(light < 0.1 && light < dark, "{tones:?}: {members:?}");
+    }
+}
+
+#[test]
+fn how_bright_shadow_and_body_are_is_told_where_nobody_else_is() {
+    let (alone, beside) = (
+        (Vec2::new(0.8, 0.9), 1.6, LIGHT),
+        (Vec2::new(0.5, -0.6), 1.7, DARK),
+    );
+    let mut groups = toned_floor([alone, beside]);
+    groups.stand_by([(beside.0, beside.1)].into_iter());
+    groups.cover_by_bystanders(&sources());
+    let [seen_shadow, seen_body] = groups.pixels.tones(&shape(alone.0, alone.1));
+    assert!(
+        (seen_shadow.unwrap() - SHADOW).abs() < 0.1,
+        "{seen_shadow:?}"
+    );
+    assert!((seen_body.unwrap() - LIGHT).abs() < 0.1, "{seen_body:?}");
+    groups.stand_by([(alone.0, alone.1)].into_iter());
+    groups.cover_by_bystanders(&sources());
+    assert_eq!(groups.pixels.tones(&shape(alone.0, alone.1)), [None; 2]);
 }
 
 #[test]
@@ -40,7 +121,7 @@ fn who_is_taller_than_thought_is_found_to_be() {
     let mut members = people.map(|(at_m, _)| Member::new(at_m, 1.5));
     for _ in 0..6 {
         for index in 0..members.len() {
-            groups.stretch(&mut members, index, &origins());
+            groups.stretch(&mut members, index, &sources());
         }
     }
     for (member, (_, height_m)) in members.iter().zip(people) {
@@ -53,10 +134,10 @@ fn who_is_taller_than_thought_is_found_to_be() {
 fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
     let at_m = Vec2::new(0.8, 0.9);
     let mut members = [Member::new(at_m, 1.6)];
-    floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &origins());
+    floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &sources());
     assert_eq!(members[0].height_m, 1.6);
     let mut tallest = [Member::new(at_m, TrackingParams::default().tallest_m)];
-    floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &origins());
+    floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &sources());
     assert_eq!(tallest[0].height_m, TrackingParams::default().tallest_m);
 }
 
@@ -66,9 +147,9 @@ fn what_a_bystander_darkens_is_not_the_groups() {
     let mut groups = floor(&[member, bystander]);
     let members = [Member::new(member.0, member.1)];
     let missing = |groups: &mut GroupFinder| {
-        groups.cover_by_bystanders(&origins());
-        groups.leave_out(&members, members.len(), &origins());
-        let at_m = groups.missing(1.6, &origins());
+        groups.cover_by_bystanders(&sources());
+        groups.leave_out(&members, members.len(), &sources());
+        let at_m = groups.missing(1.6, &sources());
         (groups.pixels.wrong_m2(None), at_m)
     };
     let (unexplained_m2, at_m) = missing(&mut groups);
@@ -89,7 +170,7 @@ fn a_covered_area_is_that_of_all_points_and_only_of_those_that_tell() {
         (Vec2::new(-0.9, 0.2), 1.2),
         (Vec2::new(0.2, -0.4), 1.7),
     ] {
-        let shape = Shape::new(at_m, height_m, &origins());
+        let shape = shape(at_m, height_m);
         let mut groups = floor(&[]);
         groups.pixels.cover(&shape);
         let pixels = &groups.pixels;
@@ -126,10 +207,10 @@ fn told_of(first_m: f32, second_m: f32) -> usize {
         let beside_m = at_m + Vec2::new(0.7, 0.15);
         let mut shapes = Vec::new();
         if number > 45 {
-            shapes.push(Shape::new(at_m, first_m, &origins()));
+            shapes.push(shape(at_m, first_m));
         }
         if number > 65 {
-            shapes.push(Shape::new(beside_m, second_m, &origins()));
+            shapes.push(shape(beside_m, second_m));
         }
         let level = |index: u32| {
             let at_px = Vec2::new((index % SIDE) as f32, (index / SIDE) as f32);
