@@ -138,14 +138,12 @@ impl FootFinder {
             .unwrap_or(centroid_m)
     }
 
-    /// The foot of somebody near `guess_m` whose shadow and body are among the samples. `rivals_m` are the feet of
-    /// others whose stripes may be among them too.
+    /// The foot of somebody near `guess_m` whose shadow and body the samples are.
     pub(super) fn measure(
         &self,
         samples: impl Iterator<Item = Sample> + Clone,
         centroid_m: Vec2,
         guess_m: Vec2,
-        rivals_m: &[Vec2],
     ) -> Measurement {
         let isotropic = Mat2::from_diagonal(Vec2::splat(self.spread_m * self.spread_m));
         if !self.tells_feet() {
@@ -157,7 +155,7 @@ impl FootFinder {
         let mut at_m = guess_m;
         let mut information = Mat2::IDENTITY;
         for _ in 0..ROUNDS {
-            let evidence = self.gather(samples.clone(), at_m, rivals_m);
+            let evidence = self.gather(samples.clone(), at_m);
             let (sum, weighted) = evidence.solve(guess_m);
             if sum.determinant().abs() < 1e-9 {
                 break;
@@ -187,12 +185,7 @@ impl FootFinder {
     }
 
     /// What the samples tell, were the foot at `at_m`.
-    fn gather(
-        &self,
-        samples: impl Iterator<Item = Sample>,
-        at_m: Vec2,
-        rivals_m: &[Vec2],
-    ) -> Evidence {
+    fn gather(&self, samples: impl Iterator<Item = Sample>, at_m: Vec2) -> Evidence {
         let mut stripes = [self.lamp, self.camera].map(|origin| {
             origin.map(|origin| {
                 let (along, length) = origin.stripe(at_m);
@@ -223,21 +216,12 @@ impl FootFinder {
                     total += *likely;
                 }
             }
-            for &rival in rivals_m {
-                let nearest = self
-                    .origins()
-                    .map(|o| o.square_distance(rival, sample.at_m))
-                    .fold(f32::INFINITY, f32::min);
-                total += falloff(scale * nearest);
-            }
             let most = likely[0].max(likely[1]);
-            let either = outlier + likely[0] + likely[1];
             for (likely, stripe) in likely.iter().zip(&mut stripes) {
                 if let Some(stripe) = stripe
                     && *likely > LEAST_LIKELY
                 {
-                    let own = likely / either;
-                    stripe.take(&sample, offset, [likely / total, own], *likely == most);
+                    stripe.take(&sample, offset, likely / total, *likely == most);
                 }
             }
         }
@@ -285,14 +269,14 @@ impl StripeSums {
     }
 
     /// `nearest` says that no other stripe is nearer; around the foot all are equally near.
-    fn take(&mut self, sample: &Sample, offset: Vec2, [share, own]: [f32; 2], nearest: bool) {
+    fn take(&mut self, sample: &Sample, offset: Vec2, share: f32, nearest: bool) {
         let distance = (sample.at_m - self.origin.below_m).dot(self.along);
         if nearest && share > NEAR_END_SHARE {
             self.near_end = self.near_end.min(distance);
         }
         self.shares += share * sample.area_m2;
         self.reached += share * sample.area_m2 * distance;
-        self.own += own * share * sample.area_m2;
+        self.own += share * share * sample.area_m2;
         let beyond_legs = offset.dot(self.along) - LEGS_M;
         if beyond_legs <= 0.0 {
             return;
@@ -406,7 +390,7 @@ mod tests {
                 let samples = pole(foot, 0.12, height);
                 let centroid = samples.iter().map(|s| s.at_m).sum::<Vec2>() / samples.len() as f32;
                 let guess = finder.guess(&samples, centroid);
-                let measured = finder.measure(samples.iter().copied(), centroid, guess, &[]);
+                let measured = finder.measure(samples.iter().copied(), centroid, guess);
                 let off = measured.at_m.distance(foot);
                 assert!(
                     off < 0.08,
@@ -434,7 +418,7 @@ mod tests {
             let centroid = samples.iter().map(|s| s.at_m).sum::<Vec2>() / samples.len() as f32;
             // Believed a step too far from the lamp.
             let guess = foot + 0.25 * (foot - Vec2::new(LAMP.x, LAMP.z)).normalize();
-            let measured = finder.measure(samples.iter().copied(), centroid, guess, &[]);
+            let measured = finder.measure(samples.iter().copied(), centroid, guess);
             worst = worst.max(measured.at_m.distance(foot));
         }
         assert!(worst < 0.25, "{worst}");
@@ -445,21 +429,8 @@ mod tests {
         let finder = FootFinder::new(None, Some(CAMERA), &TrackingParams::default());
         let samples = pole(Vec2::ONE, 0.1, 1.0);
         let at = finder
-            .measure(samples.iter().copied(), Vec2::X, Vec2::Y, &[])
+            .measure(samples.iter().copied(), Vec2::X, Vec2::Y)
             .at_m;
         assert_eq!(at, Vec2::X);
-    }
-
-    #[test]
-    fn a_rival_takes_its_own() {
-        let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
-        let (a, b) = (Vec2::new(0.6, 0.9), Vec2::new(-0.2, 0.9));
-        let mut samples = pole(a, 0.12, 1.7);
-        samples.extend(pole(b, 0.12, 1.7));
-        let middle = (a + b) / 2.0;
-        let found = finder
-            .measure(samples.iter().copied(), middle, a, &[b])
-            .at_m;
-        assert!(found.distance(a) < 0.1, "{found}");
     }
 }

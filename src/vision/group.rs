@@ -17,9 +17,10 @@ use glam::Vec2;
 
 use super::TrackingParams;
 use super::blobs::{Blob, Bounds};
+use super::foot::Origin;
 use super::tracks::Sight;
 
-use cover::{Pixels, Shape, Sources};
+use cover::{Pixels, Shape};
 
 /// At most about so many pixels are looked at.
 const PIXELS: u32 = 350;
@@ -97,17 +98,14 @@ impl Member {
         }
     }
 
-    fn shape(&self, sources: &Sources) -> Shape {
-        Shape::new(self.at_m, self.height_m, self.tone, sources)
+    fn shape(&self, origins: &[Option<Origin>; 2]) -> Shape {
+        Shape::new(self.at_m, self.height_m, self.tone, origins)
     }
 
     /// Area of floor that somebody so tall darkens who stands where they are expected, as far as it can be told.
     pub(super) fn darkens_m2(&self, sight: &Sight<'_>) -> f32 {
-        let sources = Sources {
-            origins: sight.feet.lamp_and_camera(),
-            shadow_tone: None,
-        };
-        let shape = Shape::new(self.expected_m, self.height_m, None, &sources);
+        let origins = sight.feet.lamp_and_camera();
+        let shape = Shape::new(self.expected_m, self.height_m, None, &origins);
         shape.area_m2(|at_m| sight.tells(at_m))
     }
 }
@@ -144,24 +142,24 @@ impl GroupFinder {
     /// Moves the members of a blob to where they explain it best.
     pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
         self.look_at(&blob.bounds(), sight);
-        let sources = self.sources(sight);
+        let origins = sight.feet.lamp_and_camera();
         for &step_m in &STEPS_M {
             for index in 0..members.len() {
-                self.step(members, index, step_m, &sources);
+                self.step(members, index, step_m, &origins);
             }
         }
         for index in 0..members.len() {
-            self.stretch(members, index, &sources);
+            self.stretch(members, index, &origins);
         }
         for index in 0..members.len() {
-            members[index].alone_m2 = self.alone_m2(members, index, &sources);
+            members[index].alone_m2 = self.alone_m2(members, index, &origins);
         }
         let least = members.iter_mut().enumerate();
         let least = least.min_by(|a, b| a.1.alone_m2.total_cmp(&b.1.alone_m2));
         if let Some((index, member)) = least
             && member.alone_m2 < REDUNDANT_M2
         {
-            self.look_elsewhere(members, index, &sources);
+            self.look_elsewhere(members, index, &origins);
         }
     }
 
@@ -176,14 +174,14 @@ impl GroupFinder {
         sight: &Sight<'_>,
     ) -> f32 {
         self.look_at(&blobs[0].bounds().around(&blobs[1].bounds()), sight);
-        let sources = self.sources(sight);
+        let origins = sight.feet.lamp_and_camera();
         let newcomer = members.len() - 1;
         let mut alone = members[index];
-        self.leave_out(&members[..newcomer], index, &sources);
+        self.leave_out(&members[..newcomer], index, &origins);
         for step_m in STEPS_M {
-            self.step_alone(&mut alone, step_m, &sources);
+            self.step_alone(&mut alone, step_m, &origins);
         }
-        let shape = alone.shape(&sources);
+        let shape = alone.shape(&origins);
         let mut samples = sight.blobs.samples(blobs[1]).iter();
         let told_m2 = shape.area_m2(|at_m| sight.tells(at_m));
         if told_m2 > TOLD_SHARE * shape.area_m2(|_| true)
@@ -193,21 +191,26 @@ impl GroupFinder {
         }
         let wrong_m2 = self.pixels.wrong_m2(Some(&shape));
         for step_m in STEPS_M {
-            self.step(members, index, step_m, &sources);
-            self.step(members, newcomer, step_m, &sources);
+            self.step(members, index, step_m, &origins);
+            self.step(members, newcomer, step_m, &origins);
         }
         let new = members[newcomer];
-        self.leave_out(members, newcomer, &sources);
-        let shape = new.shape(&sources);
+        self.leave_out(members, newcomer, &origins);
+        let shape = new.shape(&origins);
         wrong_m2 - self.pixels.wrong_m2(Some(&shape))
     }
 
     /// Moves somebody who is not needed where they were thought to be to where somebody is missing.
-    fn look_elsewhere(&mut self, members: &mut [Member], index: usize, sources: &Sources) {
-        self.leave_out(members, index, sources);
+    fn look_elsewhere(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        origins: &[Option<Origin>; 2],
+    ) {
+        self.leave_out(members, index, origins);
         let member = members[index];
         let without_m2 = self.pixels.wrong_m2(None);
-        if let Some(at_m) = self.missing(member.height_m, sources) {
+        if let Some(at_m) = self.missing(member.height_m, origins) {
             let mut moved = Member {
                 expected_m: at_m,
                 at_m,
@@ -215,9 +218,9 @@ impl GroupFinder {
                 ..member
             };
             for step_m in &STEPS_M[1..] {
-                self.step_alone(&mut moved, *step_m, sources);
+                self.step_alone(&mut moved, *step_m, origins);
             }
-            let shape = moved.shape(sources);
+            let shape = moved.shape(origins);
             let alone_m2 = without_m2 - self.pixels.wrong_m2(Some(&shape));
             let apart = |(other, m): (usize, &Member)| {
                 other == index || m.at_m.distance(moved.at_m) > UNKNOWN_APART_M
@@ -241,30 +244,30 @@ impl GroupFinder {
         blob: &Blob,
         sight: &Sight<'_>,
     ) -> Option<Member> {
-        let sources = self.sources(sight);
+        let origins = sight.feet.lamp_and_camera();
         if let [alone] = members.as_mut_slice() {
             // Nobody was placed in this blob yet.
             self.look_at(&blob.bounds(), sight);
             self.pixels.uncover();
             for step_m in STEPS_M {
-                self.step_alone(alone, step_m, &sources);
+                self.step_alone(alone, step_m, &origins);
             }
         }
-        self.leave_out(members, members.len(), &sources);
+        self.leave_out(members, members.len(), &origins);
         let without_m2 = self.pixels.wrong_m2(None);
         if without_m2 < UNKNOWN_M2 {
             return None;
         }
-        let at_m = self.missing(usual.height_m, &sources)?;
+        let at_m = self.missing(usual.height_m, &origins)?;
         let mut found = Member {
             expected_m: at_m,
             at_m,
             ..usual
         };
         for step_m in &STEPS_M[1..] {
-            self.step_alone(&mut found, *step_m, &sources);
+            self.step_alone(&mut found, *step_m, &origins);
         }
-        let shape = found.shape(&sources);
+        let shape = found.shape(&origins);
         if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 {
             return None;
         }
@@ -273,10 +276,10 @@ impl GroupFinder {
         let last = members.len() - 1;
         for step_m in STEPS_M {
             for index in 0..members.len() {
-                self.step(members, index, step_m, &sources);
+                self.step(members, index, step_m, &origins);
             }
         }
-        let alone_m2 = self.alone_m2(members, last, &sources);
+        let alone_m2 = self.alone_m2(members, last, &origins);
         let found = Member {
             alone_m2,
             ..members.pop()?
@@ -286,7 +289,7 @@ impl GroupFinder {
     }
 
     /// Where one more would explain most of what nobody explains.
-    fn missing(&self, height_m: f32, sources: &Sources) -> Option<Vec2> {
+    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<Vec2> {
         let pixels = &self.pixels;
         let unexplained = |&i: &usize| pixels.dark[i] > 0.5 && pixels.free[i] > 0.5;
         let count = (0..pixels.dark.len()).filter(unexplained).count();
@@ -295,7 +298,7 @@ impl GroupFinder {
             .step_by(count.div_ceil(PLACES).max(1))
             .map(|i| Vec2::new(pixels.x_m[i], pixels.z_m[i]))
             .map(|at_m| {
-                let shape = Shape::new(at_m, height_m, None, sources);
+                let shape = Shape::new(at_m, height_m, None, origins);
                 (pixels.wrong_m2(Some(&shape)), at_m)
             })
             .min_by(|a, b| a.0.total_cmp(&b.0))
@@ -303,9 +306,9 @@ impl GroupFinder {
     }
 
     /// How much more would be left unexplained without a member.
-    fn alone_m2(&mut self, members: &[Member], index: usize, sources: &Sources) -> f32 {
-        self.leave_out(members, index, sources);
-        let shape = members[index].shape(sources);
+    fn alone_m2(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) -> f32 {
+        self.leave_out(members, index, origins);
+        let shape = members[index].shape(origins);
         self.pixels.wrong_m2(None) - self.pixels.wrong_m2(Some(&shape))
     }
 
@@ -319,11 +322,11 @@ impl GroupFinder {
         sight: &Sight<'_>,
     ) -> (Option<f32>, Option<f32>) {
         self.look_at(&blob.bounds(), sight);
-        let sources = self.sources(sight);
-        let [shadow, body] = if sources.origins.contains(&None) {
+        let origins = sight.feet.lamp_and_camera();
+        let [shadow, body] = if origins.contains(&None) {
             [None; 2]
         } else {
-            self.pixels.tones(&alone.shape(&sources))
+            self.pixels.tones(&alone.shape(&origins))
         };
         if let Some(seen) = shadow {
             let known = self.shadow_tone.get_or_insert(seen);
@@ -348,8 +351,8 @@ impl GroupFinder {
         if cut_off && is_known {
             return None;
         }
-        let sources = self.sources(sight);
-        let tallest = Shape::new(foot_m, self.tallest_m, None, &sources);
+        let origins = sight.feet.lamp_and_camera();
+        let tallest = Shape::new(foot_m, self.tallest_m, None, &origins);
         let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
         if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
             return None;
@@ -361,9 +364,9 @@ impl GroupFinder {
             let mut alone = Member::new(foot_m, smallest_m + number as f32 * step_m);
             self.pixels.uncover();
             for step_m in HEIGHT_STEPS_M {
-                self.step_alone(&mut alone, step_m, &sources);
+                self.step_alone(&mut alone, step_m, &origins);
             }
-            *cost = self.cost(&alone, alone.at_m, &sources);
+            *cost = self.cost(&alone, alone.at_m, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
@@ -391,13 +394,6 @@ impl GroupFinder {
         Some(smallest_m + (best as f32 + offset) * step_m)
     }
 
-    fn sources(&self, sight: &Sight<'_>) -> Sources {
-        Sources {
-            origins: sight.feet.lamp_and_camera(),
-            shadow_tone: self.shadow_tone,
-        }
-    }
-
     fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
         let (mask, floor) = (sight.mask, sight.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
@@ -415,37 +411,43 @@ impl GroupFinder {
                 if area_m2 > 0.0 && sight.background.tells(y * mask.width() + x) {
                     let dark = mask.contains(x as i32, y as i32);
                     let tone = if dark { tone(x, y, sight) } else { None };
-                    (self.pixels).push(floor.place_m(x, y), area_m2, dark, tone);
+                    (self.pixels).push(floor.place_m(x, y), area_m2, dark, tone, self.shadow_tone);
                 } else if area_m2 > 0.0 {
                     self.untold.push((floor.place_m(x, y), area_m2));
                 }
             }
         }
         self.pixels.fill_up();
-        self.cover_by_bystanders(&self.sources(sight));
+        self.cover_by_bystanders(&sight.feet.lamp_and_camera());
     }
 
-    fn cover_by_bystanders(&mut self, sources: &Sources) {
+    fn cover_by_bystanders(&mut self, origins: &[Option<Origin>; 2]) {
         for &(at_m, height_m) in &self.bystanders {
             self.pixels
-                .cover(&Shape::new(at_m, height_m, None, sources));
+                .cover(&Shape::new(at_m, height_m, None, origins));
         }
         self.pixels.keep_covered();
     }
 
     /// Moves one member while that explains more.
-    fn step(&mut self, members: &mut [Member], index: usize, step_m: f32, sources: &Sources) {
-        self.leave_out(members, index, sources);
-        self.step_alone(&mut members[index], step_m, sources);
+    fn step(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        step_m: f32,
+        origins: &[Option<Origin>; 2],
+    ) {
+        self.leave_out(members, index, origins);
+        self.step_alone(&mut members[index], step_m, origins);
     }
 
     /// The same, where the others are left out already.
-    fn step_alone(&self, member: &mut Member, step_m: f32, sources: &Sources) {
+    fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) {
         if member.stays {
             return;
         }
         let around = member.at_m;
-        let mut best = (self.cost(member, around, sources), around);
+        let mut best = (self.cost(member, around, origins), around);
         for direction in [
             Vec2::X,
             Vec2::NEG_X,
@@ -457,7 +459,7 @@ impl GroupFinder {
             Vec2::new(-1.0, 1.0),
         ] {
             let at_m = around + direction * step_m;
-            let cost = self.cost(member, at_m, sources);
+            let cost = self.cost(member, at_m, origins);
             if cost < best.0 {
                 best = (cost, at_m);
             }
@@ -466,8 +468,8 @@ impl GroupFinder {
     }
 
     /// Makes one member taller or smaller if that explains more.
-    fn stretch(&mut self, members: &mut [Member], index: usize, sources: &Sources) {
-        self.leave_out(members, index, sources);
+    fn stretch(&mut self, members: &mut [Member], index: usize, origins: &[Option<Origin>; 2]) {
+        self.leave_out(members, index, origins);
         let member = members[index];
         let smallest_m = SMALLEST_SHARE * self.tallest_m;
         let by = |step_m: f32| Member {
@@ -477,9 +479,9 @@ impl GroupFinder {
             ..member
         };
         let stretched = [-STRETCH_M, STRETCH_M].map(by);
-        let mut least = self.cost(&member, member.at_m, sources);
+        let mut least = self.cost(&member, member.at_m, origins);
         for stretched in stretched {
-            let cost = self.cost(&stretched, member.at_m, sources) + STRETCH_COST;
+            let cost = self.cost(&stretched, member.at_m, origins) + STRETCH_COST;
             if cost < least {
                 least = cost;
                 members[index] = stretched;
@@ -488,20 +490,20 @@ impl GroupFinder {
     }
 
     /// Covers the pixels by all members but one.
-    fn leave_out(&mut self, members: &[Member], index: usize, sources: &Sources) {
+    fn leave_out(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
         self.pixels.uncover();
         for (_, other) in members
             .iter()
             .enumerate()
             .filter(|(other, _)| *other != index)
         {
-            let shape = other.shape(sources);
+            let shape = other.shape(origins);
             self.pixels.cover(&shape);
         }
     }
 
-    fn cost(&self, member: &Member, at_m: Vec2, sources: &Sources) -> f32 {
-        let shape = Member { at_m, ..*member }.shape(sources);
+    fn cost(&self, member: &Member, at_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
+        let shape = Member { at_m, ..*member }.shape(origins);
         let off = at_m.distance_squared(member.expected_m) / EXPECTED_SPREAD_M.powi(2);
         self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2 + off / (1.0 + off / MOST_SURPRISE)
     }

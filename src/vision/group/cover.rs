@@ -38,6 +38,8 @@ pub(super) struct Pixels {
     /// Brightness beside the floor's, as a logarithm, and whether it tells anything (1 or 0).
     tone: Vec<f32>,
     told: Vec<f32>,
+    /// How likely it is as bright as it is where there is nothing but shadow: 1 or less.
+    shadowy: Vec<f32>,
     /// Probability that nobody covers it, by all members but the one that is moved.
     pub(super) free: Vec<f32>,
     /// The same by nobody of the group, but by those who stand by.
@@ -46,7 +48,7 @@ pub(super) struct Pixels {
 
 const BLOCK: usize = 8;
 /// A stripe's area is told from so many rows of a block each.
-const ALONG: usize = 16;
+const ALONG: usize = 8;
 
 impl Pixels {
     pub(super) fn clear(&mut self) {
@@ -57,23 +59,38 @@ impl Pixels {
             &mut self.dark,
             &mut self.tone,
             &mut self.told,
+            &mut self.shadowy,
         ] {
             list.clear();
         }
     }
 
-    pub(super) fn push(&mut self, at_m: Vec2, area_m2: f32, dark: bool, tone: Option<f32>) {
+    /// One more pixel; `tone` is `None` where its brightness tells nothing, `shadow_tone` that of all shadows.
+    pub(super) fn push(
+        &mut self,
+        at_m: Vec2,
+        area_m2: f32,
+        dark: bool,
+        tone: Option<f32>,
+        shadow_tone: Option<f32>,
+    ) {
         self.x_m.push(at_m.x);
         self.z_m.push(at_m.y);
         self.area_m2.push(area_m2);
         self.dark.push(f32::from(u8::from(dark)));
         self.tone.push(tone.unwrap_or_default());
         self.told.push(f32::from(u8::from(tone.is_some())));
+        let brighter = match (tone, shadow_tone) {
+            // A shadow explains whatever is darker.
+            (Some(tone), Some(shadow)) => (tone - shadow).max(0.0) / TONE_SPREAD,
+            _ => 0.0,
+        };
+        self.shadowy.push(1.0 / (1.0 + brighter * brighter));
     }
 
     pub(super) fn fill_up(&mut self) {
         while !self.area_m2.len().is_multiple_of(BLOCK) {
-            self.push(Vec2::ZERO, 0.0, false, None);
+            self.push(Vec2::ZERO, 0.0, false, None, None);
         }
         self.free.clear();
         self.free.resize(self.area_m2.len(), 1.0);
@@ -95,12 +112,15 @@ impl Pixels {
         let (z_m, _) = self.z_m.as_chunks();
         let (tone, _) = self.tone.as_chunks();
         let (told, _) = self.told.as_chunks();
-        let places = x_m.iter().zip(z_m).zip(tone.iter().zip(told));
-        places.map(|((x_m, z_m), (tone, told))| Block {
+        let (shadowy, _) = self.shadowy.as_chunks();
+        let tones = tone.iter().zip(told).zip(shadowy);
+        let places = x_m.iter().zip(z_m).zip(tones);
+        places.map(|((x_m, z_m), ((tone, told), shadowy))| Block {
             x_m,
             z_m,
             tone,
             told,
+            shadowy,
         })
     }
 
@@ -167,13 +187,7 @@ struct Block<'a> {
     z_m: &'a [f32; BLOCK],
     tone: &'a [f32; BLOCK],
     told: &'a [f32; BLOCK],
-}
-
-/// What makes stripes: lamp and camera, and how bright a shadow is beside lit floor, as a logarithm.
-#[derive(Clone, Copy)]
-pub(super) struct Sources {
-    pub(super) origins: [Option<Origin>; 2],
-    pub(super) shadow_tone: Option<f32>,
+    shadowy: &'a [f32; BLOCK],
 }
 
 /// The stripes of somebody.
@@ -181,6 +195,15 @@ pub(super) struct Shape {
     foot_m: Vec2,
     /// From lamp and camera; twice the same where only one is known.
     stripes: [Stripe; 2],
+}
+
+/// What is seen on a stripe.
+#[derive(Clone, Copy, Default)]
+enum Tone {
+    #[default]
+    Shadow,
+    /// A body, and how bright it is where that is known.
+    Body(Option<f32>),
 }
 
 #[derive(Clone, Copy, Default)]
@@ -193,11 +216,7 @@ struct Stripe {
     wider_m: f32,
     /// By what share the stripe becomes wider with each meter.
     widening: f32,
-    /// How bright it is, how far that tells (0 where it is not known), and the least difference that counts: a shadow explains
-    /// whatever is darker.
-    tone: f32,
-    tells: f32,
-    least_off: f32,
+    tone: Tone,
 }
 
 impl Shape {
@@ -206,16 +225,11 @@ impl Shape {
         foot_m: Vec2,
         height_m: f32,
         body_tone: Option<f32>,
-        sources: &Sources,
+        origins: &[Option<Origin>; 2],
     ) -> Self {
-        let [lamp, camera] = sources.origins;
-        // Without a camera's position there is no telling which of what is dark is somebody's body.
-        let shadow_tone = sources.shadow_tone.filter(|_| camera.is_some());
-        let of = [
-            (lamp, shadow_tone, 0.0),
-            (camera, body_tone, f32::NEG_INFINITY),
-        ];
-        let stripes = of.map(|(origin, tone, least_off)| {
+        let [lamp, camera] = *origins;
+        let seen = [(lamp, Tone::Shadow), (camera, Tone::Body(body_tone))];
+        let stripes = seen.map(|(origin, tone)| {
             origin.map(|origin| {
                 let away = foot_m - origin.below_m;
                 let far_m = away.length();
@@ -228,9 +242,7 @@ impl Shape {
                     wider_m: trunk_half_m - LEGS_HALF_SHARE * height_m,
                     trunk_m: reach_m(TRUNK_SHARE * height_m) - ROUND_SHARE * trunk_half_m,
                     widening: 1.0 / far_m.max(0.1),
-                    tone: tone.unwrap_or_default(),
-                    tells: tone.map_or(0.0, |_| 1.0 / (TONE_SPREAD * TONE_SPREAD)),
-                    least_off,
+                    tone,
                 }
             })
         });
@@ -248,6 +260,7 @@ impl Shape {
             z_m: &[at_m.y; BLOCK],
             tone: &[0.0; BLOCK],
             told: &[0.0; BLOCK],
+            shadowy: &[1.0; BLOCK],
         };
         self.cover(&block)[0] > 0.5
     }
@@ -272,6 +285,7 @@ impl Shape {
                     z_m: &points.map(|p| p.y),
                     tone: &[0.0; BLOCK],
                     told: &[0.0; BLOCK],
+                    shadowy: &[1.0; BLOCK],
                 };
                 let on = self.on_stripe(stripe, &pixels);
                 // What both stripes cover is counted with the first.
@@ -296,16 +310,23 @@ impl Shape {
         let mut cover = [0.0_f32; BLOCK];
         for stripe in &self.stripes {
             let on = self.on_stripe(stripe, pixels);
+            let like = match stripe.tone {
+                Tone::Shadow => *pixels.shadowy,
+                Tone::Body(None) => [1.0; BLOCK],
+                Tone::Body(Some(tone)) => std::array::from_fn(|i| {
+                    let off = pixels.told[i] * (pixels.tone[i] - tone) / TONE_SPREAD;
+                    1.0 / (1.0 + off * off)
+                }),
+            };
             for i in 0..BLOCK {
-                let off = (pixels.tone[i] - stripe.tone).max(stripe.least_off);
-                let unlike = stripe.tells * pixels.told[i] * off * off;
-                cover[i] = cover[i].max(on[i] / (1.0 + unlike)).min(MOST_COVER);
+                cover[i] = cover[i].max(on[i] * like[i]).min(MOST_COVER);
             }
         }
         cover
     }
 
     /// How surely points lie on one of the stripes: 1 and more, or 0 and less.
+    #[inline(always)]
     fn on_stripe(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut on = [0.0_f32; BLOCK];
         for (i, on) in on.iter_mut().enumerate() {

@@ -16,26 +16,18 @@ const SHADOW: f32 = -2.6;
 const LIGHT: f32 = -1.0;
 const DARK: f32 = -2.2;
 
-fn sources() -> Sources {
-    let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
-    Sources {
-        origins: finder.lamp_and_camera(),
-        shadow_tone: Some(SHADOW),
-    }
+fn origins() -> [Option<Origin>; 2] {
+    FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default()).lamp_and_camera()
 }
 
 fn shape(at_m: Vec2, height_m: f32) -> Shape {
-    Shape::new(at_m, height_m, None, &sources())
+    Shape::new(at_m, height_m, None, &origins())
 }
 
 /// The same from the camera only.
 fn body(at_m: Vec2, height_m: f32) -> Shape {
-    let [_, camera] = sources().origins;
-    let sources = Sources {
-        origins: [camera; 2],
-        ..sources()
-    };
-    Shape::new(at_m, height_m, None, &sources)
+    let [_, camera] = origins();
+    Shape::new(at_m, height_m, None, &[camera; 2])
 }
 
 /// A floor on which those of these places and heights are dark.
@@ -49,7 +41,7 @@ fn floor(people: &[(Vec2, f32)]) -> GroupFinder {
         for z in -60..60 {
             let at_m = Vec2::new(x as f32, z as f32) * 0.05;
             let dark = shapes.iter().any(|shape| shape.covers(at_m));
-            groups.pixels.push(at_m, 0.0025, dark, None);
+            groups.pixels.push(at_m, 0.0025, dark, None, None);
         }
     }
     groups.pixels.fill_up();
@@ -66,7 +58,7 @@ fn toned_floor(people: [(Vec2, f32, f32); 2]) -> GroupFinder {
             let dark = seen.iter().any(|(shape, _)| shape.covers(at_m));
             let front = seen.iter().position(|(_, body)| body.covers(at_m));
             let tone = front.map_or(SHADOW, |number| people[number].2);
-            (groups.pixels).push(at_m, 0.0025, dark, dark.then_some(tone));
+            (groups.pixels).push(at_m, 0.0025, dark, dark.then_some(tone), Some(SHADOW));
         }
     }
     groups.pixels.fill_up();
@@ -85,10 +77,10 @@ fn two_who_are_close_are_told_apart_by_how_bright_they_are() {
         });
         for step_m in STEPS_M {
             for index in 0..members.len() {
-                groups.step(&mut members, index, step_m, &sources());
+                groups.step(&mut members, index, step_m, &origins());
             }
         }
-        let light_m = if tones[0] == LIGHT { a_m } else { b_m };
+        let light_m = if tones[0] > tones[1] { a_m } else { b_m };
         let [light, dark] = members.map(|m| m.at_m.distance(light_m));
         assert!(light < 0.1 && light < dark, "{tones:?}: {members:?}");
     }
@@ -102,7 +94,7 @@ fn how_bright_shadow_and_body_are_is_told_where_nobody_else_is() {
     );
     let mut groups = toned_floor([alone, beside]);
     groups.stand_by([(beside.0, beside.1)].into_iter());
-    groups.cover_by_bystanders(&sources());
+    groups.cover_by_bystanders(&origins());
     let [seen_shadow, seen_body] = groups.pixels.tones(&shape(alone.0, alone.1));
     assert!(
         (seen_shadow.unwrap() - SHADOW).abs() < 0.1,
@@ -110,7 +102,7 @@ fn how_bright_shadow_and_body_are_is_told_where_nobody_else_is() {
     );
     assert!((seen_body.unwrap() - LIGHT).abs() < 0.1, "{seen_body:?}");
     groups.stand_by([(alone.0, alone.1)].into_iter());
-    groups.cover_by_bystanders(&sources());
+    groups.cover_by_bystanders(&origins());
     assert_eq!(groups.pixels.tones(&shape(alone.0, alone.1)), [None; 2]);
 }
 
@@ -121,7 +113,7 @@ fn who_is_taller_than_thought_is_found_to_be() {
     let mut members = people.map(|(at_m, _)| Member::new(at_m, 1.5));
     for _ in 0..6 {
         for index in 0..members.len() {
-            groups.stretch(&mut members, index, &sources());
+            groups.stretch(&mut members, index, &origins());
         }
     }
     for (member, (_, height_m)) in members.iter().zip(people) {
@@ -134,10 +126,10 @@ fn who_is_taller_than_thought_is_found_to_be() {
 fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
     let at_m = Vec2::new(0.8, 0.9);
     let mut members = [Member::new(at_m, 1.6)];
-    floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &sources());
+    floor(&[(at_m, 1.6)]).stretch(&mut members, 0, &origins());
     assert_eq!(members[0].height_m, 1.6);
     let mut tallest = [Member::new(at_m, TrackingParams::default().tallest_m)];
-    floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &sources());
+    floor(&[(at_m, 2.4)]).stretch(&mut tallest, 0, &origins());
     assert_eq!(tallest[0].height_m, TrackingParams::default().tallest_m);
 }
 
@@ -147,9 +139,9 @@ fn what_a_bystander_darkens_is_not_the_groups() {
     let mut groups = floor(&[member, bystander]);
     let members = [Member::new(member.0, member.1)];
     let missing = |groups: &mut GroupFinder| {
-        groups.cover_by_bystanders(&sources());
-        groups.leave_out(&members, members.len(), &sources());
-        let at_m = groups.missing(1.6, &sources());
+        groups.cover_by_bystanders(&origins());
+        groups.leave_out(&members, members.len(), &origins());
+        let at_m = groups.missing(1.6, &origins());
         (groups.pixels.wrong_m2(None), at_m)
     };
     let (unexplained_m2, at_m) = missing(&mut groups);

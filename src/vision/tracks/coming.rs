@@ -31,7 +31,7 @@ impl Tracker {
             }
             let samples = sight.blobs.samples(blob).iter().copied();
             let guess = self.cold_feet[index];
-            let measured = sight.feet.measure(samples, blob.centroid_m, guess, &[]);
+            let measured = sight.feet.measure(samples, blob.centroid_m, guess);
             self.begin(index, Evidence::Own(index), &measured, sight);
         }
         let newcomers = std::mem::take(&mut self.newcomers);

@@ -35,7 +35,7 @@ impl Tracker {
             let samples = sight.blobs.samples(blob);
             let guess = sight.feet.guess(samples, blob.centroid_m);
             let all = samples.iter().copied();
-            let measured = sight.feet.measure(all, blob.centroid_m, guess, &[]);
+            let measured = sight.feet.measure(all, blob.centroid_m, guess);
             self.cold_feet.push(measured.at_m);
         }
         let (visitors, cold_feet, gate) = (&self.visitors, &self.cold_feet, self.params.gate_m);

@@ -58,10 +58,11 @@ impl Tracker {
         if !self.rivals.is_empty() {
             (area, centroid_m) = own_share(&self.samples, at, &self.rivals);
         }
-        let all = self.samples.iter().copied();
-        let mut measured = sight.feet.measure(all, centroid_m, at, &self.rivals);
         let own = matches!(visitor.evidence, Evidence::Own(_));
+        // Feet of those who share a blob are told together.
         if self.rivals.is_empty() || !sight.feet.tells_feet() {
+            let all = self.samples.iter().copied();
+            let mut measured = sight.feet.measure(all, centroid_m, at);
             if !self.rivals.is_empty() {
                 measured.covariance_m2 *= SHARED_DOUBT;
             }
