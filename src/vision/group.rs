@@ -245,9 +245,14 @@ impl GroupFinder {
         sight: &Sight<'_>,
     ) -> Option<Member> {
         let origins = sight.feet.lamp_and_camera();
-        if let [alone] = members.as_mut_slice() {
+        if members.len() == 1 {
             // Nobody was placed in this blob yet.
             self.look_at(&blob.bounds(), sight);
+        }
+        // What lies on somebody's stripes is theirs, however bright: clothes have folds and stripes, and somebody seen
+        // for the first time is not known yet.
+        self.pixels.forget_tones();
+        if let [alone] = members.as_mut_slice() {
             self.pixels.uncover();
             for step_m in STEPS_M {
                 self.step_alone(alone, step_m, &origins);

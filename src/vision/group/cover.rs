@@ -97,6 +97,12 @@ impl Pixels {
         self.keep_covered();
     }
 
+    /// From now on no pixel's brightness tells anything.
+    pub(super) fn forget_tones(&mut self) {
+        self.told.fill(0.0);
+        self.shadowy.fill(1.0);
+    }
+
     /// What is covered now stays so.
     pub(super) fn keep_covered(&mut self) {
         self.free_at_first.clone_from(&self.free);

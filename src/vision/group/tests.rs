@@ -87,6 +87,26 @@ fn two_who_are_close_are_told_apart_by_how_bright_they_are() {
 }
 
 #[test]
+fn clothes_that_are_brighter_than_thought_are_nobody_new() {
+    let people = [
+        (Vec2::new(0.8, 0.9), 1.8, LIGHT),
+        (Vec2::new(-0.6, 0.5), 1.6, LIGHT),
+    ];
+    let mut groups = toned_floor(people);
+    let members = people.map(|(at_m, height_m, _)| Member {
+        tone: Some(DARK),
+        ..Member::new(at_m, height_m)
+    });
+    groups.leave_out(&members, members.len(), &origins());
+    let unlike_m2 = groups.pixels.wrong_m2(None);
+    assert!(unlike_m2 > UNKNOWN_M2, "{unlike_m2}");
+    groups.pixels.forget_tones();
+    groups.leave_out(&members, members.len(), &origins());
+    let unexplained_m2 = groups.pixels.wrong_m2(None);
+    assert!(unexplained_m2 < UNKNOWN_M2, "{unexplained_m2}");
+}
+
+#[test]
 fn how_bright_shadow_and_body_are_is_told_where_nobody_else_is() {
     let (alone, beside) = (
         (Vec2::new(0.8, 0.9), 1.6, LIGHT),
