@@ -30,7 +30,7 @@ const UNCOVERED_SECS: f32 = 0.4;
 /// After the learning phase one row in so many is learned a frame.
 const ROWS_APART: usize = 8;
 /// The gain is measured on about so many pixels.
-const GAIN_PIXELS: f32 = 4096.0;
+const GAIN_PIXELS: f32 = 2048.0;
 const GAIN_BINS: usize = 512;
 /// Width of a bin of the gain's histogram.
 const GAIN_BIN: f32 = 1.0 / 128.0;

@@ -78,8 +78,8 @@ impl BitMask {
         self.grow_or_shrink::<true>(radius, scratch);
     }
 
-    /// The square is taken apart into rows and columns, and into steps of one pixel. Beyond the picture's edge there is
-    /// nothing to grow from, and nothing to shrink away.
+    /// The square is taken apart into rows and columns. Beyond the picture's edge there is nothing to grow from, and
+    /// nothing to shrink away.
     fn grow_or_shrink<const GROW: bool>(&mut self, radius: u32, scratch: &mut Self) {
         // Most rows of a mask are empty, and stay so.
         let n = self.words_per_row.max(1);
@@ -92,13 +92,12 @@ impl BitMask {
         let reach = if GROW { radius as usize } else { 0 };
         let top = (first / n).saturating_sub(reach);
         let bottom = (last / n + 1 + reach).min(self.height);
-        for _ in 0..radius {
-            self.step_rows::<GROW>(top..bottom);
-            self.step_columns::<GROW>(top..bottom, scratch);
-        }
+        self.join_columns::<GROW>(top..bottom, radius);
+        self.join_rows::<GROW>(top..bottom, radius as usize, scratch);
     }
 
-    fn step_rows<const GROW: bool>(&mut self, rows: Range<usize>) {
+    /// Joins every pixel of some rows with those at most `reach` to its left and right.
+    fn join_columns<const GROW: bool>(&mut self, rows: Range<usize>, reach: u32) {
         let outside = if GROW { 0 } else { u64::MAX };
         let tail_bits = self.width % 64;
         let tail = if tail_bits == 0 {
@@ -108,30 +107,37 @@ impl BitMask {
         };
         let n = self.words_per_row;
         for row in self.words[rows.start * n..rows.end * n].chunks_exact_mut(n.max(1)) {
-            if let Some(last) = row.last_mut() {
-                *last |= outside & !tail;
-            }
-            let mut before = outside;
-            for i in 0..row.len() {
-                let word = row[i];
-                let after = row.get(i + 1).copied().unwrap_or(outside);
-                let left = word << 1 | before >> 63;
-                let right = word >> 1 | after << 63;
-                row[i] = if GROW {
-                    word | left | right
-                } else {
-                    word & left & right
-                };
-                before = word;
-            }
-            if let Some(last) = row.last_mut() {
-                *last &= tail;
+            for _ in 0..reach {
+                if let Some(last) = row.last_mut() {
+                    *last |= outside & !tail;
+                }
+                let mut before = outside;
+                for i in 0..row.len() {
+                    let word = row[i];
+                    let after = row.get(i + 1).copied().unwrap_or(outside);
+                    let left = word << 1 | before >> 63;
+                    let right = word >> 1 | after << 63;
+                    row[i] = if GROW {
+                        word | left | right
+                    } else {
+                        word & left & right
+                    };
+                    before = word;
+                }
+                if let Some(last) = row.last_mut() {
+                    *last &= tail;
+                }
             }
         }
     }
 
-    /// What lies above and below `rows`, of which there is one at least, is empty.
-    fn step_columns<const GROW: bool>(&mut self, rows: Range<usize>, scratch: &mut Self) {
+    /// Joins every row with those at most `reach` above and below. What lies above and below `rows` is empty.
+    fn join_rows<const GROW: bool>(
+        &mut self,
+        rows: Range<usize>,
+        reach: usize,
+        scratch: &mut Self,
+    ) {
         let n = self.words_per_row;
         let join = |to: &mut [u64], from: &[u64]| {
             for (a, b) in to.iter_mut().zip(from) {
@@ -141,15 +147,19 @@ impl BitMask {
         let words = rows.start * n..rows.end * n;
         let (own, old) = (&mut self.words[words.clone()], &mut scratch.words[words]);
         old.copy_from_slice(own);
-        let inner = own.len() - n;
-        join(&mut own[..inner], &old[n..]);
-        join(&mut own[n..], &old[..inner]);
+        for away in (1..=reach.min(rows.len() - 1)).map(|away| away * n) {
+            let inner = own.len() - away;
+            join(&mut own[..inner], &old[away..]);
+            join(&mut own[away..], &old[..inner]);
+        }
         if !GROW {
             // Beyond the picture's edge nothing shrinks; beyond the rows within it all does.
+            let away = reach.min(rows.len()) * n;
             if rows.start > 0 {
-                own[..n].fill(0);
+                own[..away].fill(0);
             }
             if rows.end < self.height {
+                let inner = own.len() - away;
                 own[inner..].fill(0);
             }
         }
