@@ -163,6 +163,42 @@ impl GroupFinder {
         }
     }
 
+    /// How much more is explained, in m², when each of two members is where the other is, both as tall and as bright as
+    /// `looks` says. To be asked after [`Self::place`], for the same members.
+    pub(super) fn exchanged_m2(
+        &mut self,
+        members: &mut [Member],
+        pair: [usize; 2],
+        looks: [(f32, Option<f32>); 2],
+        origins: &[Option<Origin>; 2],
+    ) -> f32 {
+        let placed = pair.map(|index| members[index]);
+        let wrong_m2 = [0, 1].map(|exchanged| {
+            for (number, &index) in pair.iter().enumerate() {
+                let (height_m, tone) = looks[number ^ exchanged];
+                members[index] = Member {
+                    expected_m: placed[number].at_m,
+                    height_m,
+                    tone,
+                    ..placed[number]
+                };
+            }
+            // Places found for the looks that were taken to be theirs would tell for these.
+            for &step_m in &STEPS_M[2..] {
+                for index in pair {
+                    self.step(members, index, step_m, origins);
+                }
+            }
+            self.leave_out(members, pair[0], origins);
+            let shape = members[pair[0]].shape(origins);
+            self.pixels.wrong_m2(Some(&shape))
+        });
+        for (index, placed) in pair.into_iter().zip(placed) {
+            members[index] = placed;
+        }
+        wrong_m2[0] - wrong_m2[1]
+    }
+
     /// How much more is explained when the last of the members is somebody of their own, rather than a part of the one at
     /// `index`. Looks at two blobs and what is around them. Infinite where the one at `index` has nothing to do with the
     /// second blob, and stands where that would be seen.
@@ -337,14 +373,18 @@ impl GroupFinder {
             let known = self.shadow_tone.get_or_insert(seen);
             *known += BELIEVED_SHADOW * (seen - *known);
         }
-        (self.height_m(alone.at_m, blob, is_known, sight), body)
+        let alone = Member::new(alone.at_m, alone.height_m);
+        (self.height_m(&[alone], 0, blob, is_known, sight), body)
     }
 
+    /// How tall one of those in a blob is at whose neighborhood was looked; `None` where that cannot be told.
+    ///
     /// A blob that the picture's edge may cut off tells a height less well, and only where `is_known` says that nothing better
     /// is.
-    fn height_m(
+    pub(super) fn height_m(
         &mut self,
-        foot_m: Vec2,
+        members: &[Member],
+        index: usize,
         blob: &Blob,
         is_known: bool,
         sight: &Sight<'_>,
@@ -357,7 +397,7 @@ impl GroupFinder {
             return None;
         }
         let origins = sight.feet.lamp_and_camera();
-        let tallest = Shape::new(foot_m, self.tallest_m, None, &origins);
+        let tallest = Shape::new(members[index].at_m, self.tallest_m, None, &origins);
         let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
         if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
             return None;
@@ -365,13 +405,18 @@ impl GroupFinder {
         let smallest_m = SMALLEST_SHARE * self.tallest_m;
         let step_m = (self.tallest_m - smallest_m) / (HEIGHTS - 1) as f32;
         let mut costs = [0.0; HEIGHTS];
+        self.leave_out(members, index, &origins);
         for (number, cost) in costs.iter_mut().enumerate() {
-            let mut alone = Member::new(foot_m, smallest_m + number as f32 * step_m);
-            self.pixels.uncover();
+            let mut member = Member {
+                expected_m: members[index].at_m,
+                height_m: smallest_m + number as f32 * step_m,
+                stays: false,
+                ..members[index]
+            };
             for step_m in HEIGHT_STEPS_M {
-                self.step_alone(&mut alone, step_m, &origins);
+                self.step_alone(&mut member, step_m, &origins);
             }
-            *cost = self.cost(&alone, alone.at_m, &origins);
+            *cost = self.cost(&member, member.at_m, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));

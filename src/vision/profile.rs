@@ -1,6 +1,6 @@
 //! What tells one visitor from another when they part: how tall they are.
 //!
-//! In go heights of somebody who stands alone, out comes a [`Profile`]. Nothing that would tell a person again on another
+//! In go heights of somebody who stands apart from others, out comes a [`Profile`]. Nothing that would tell a person again on another
 //! day: one number, kept only while the visitor is followed. How bright clothes are in infrared was tried too; it depends
 //! more on where somebody stands than on who it is.
 

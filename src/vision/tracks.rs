@@ -5,6 +5,7 @@
 //! their own is followed within the foreground for a while (people meet and part), then kept in mind for their return.
 
 mod coming;
+mod exchange;
 mod giving;
 mod names;
 mod placing;
@@ -225,6 +226,7 @@ pub(super) struct Tracker {
     newcomers: Vec<(usize, Member)>,
     names: Vec<names::Name>,
     meetings: u32,
+    doubts: Vec<exchange::Doubt>,
     frames: u32,
     scenery: Vec<usize>,
     first_secs: Option<f64>,
@@ -254,6 +256,7 @@ impl Tracker {
             newcomers: Vec::new(),
             names: Vec::new(),
             meetings: 0,
+            doubts: Vec::new(),
             frames: 0,
             scenery: Vec::new(),
             first_secs: None,

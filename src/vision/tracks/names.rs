@@ -1,7 +1,7 @@
 //! Who is called what after people met: names are given back by what visitors look like.
 //!
 //! Where people meet, places alone cannot tell who is who when they part. Those who may have been taken for each other
-//! share a meeting; whoever is seen alone again is held against what everybody looked like before, and all names are
+//! share a meeting; whoever is seen apart again is held against what everybody looked like before, and all names are
 //! given anew at once where one does not fit. What is seen of a body that does not look like who it is called is never
 //! learned as theirs. No place is changed here, only names.
 
@@ -10,10 +10,9 @@ use crate::vision::profile::Profile;
 
 use super::{RETURN_DISTANCE_M, RETURN_SPEED_MPS, Tracker, Visitor};
 
-/// Visitors in one blob and this near, or anywhere and this close, may be taken for each other.
-const MIXED_M: f32 = 1.0;
-const CLOSE_M: f32 = 0.5;
-/// So many frames alone tell what somebody looks like; after so many more they are who they are called.
+/// Visitors this close may be taken for each other.
+pub(super) const CLOSE_M: f32 = 0.4;
+/// So many frames apart tell what somebody looks like; after so many more they are who they are called.
 pub(super) const SURE_MEASUREMENTS: f32 = 3.0;
 const SETTLED_MEASUREMENTS: f32 = 12.0;
 /// So many are certain: the name may change hands before the body that bears it was seen alone.
@@ -21,11 +20,11 @@ const CERTAIN_MEASUREMENTS: f32 = 8.0;
 /// Who looks this unlike who they are called is not taken for them.
 const CONTRADICTION: f32 = 4.0;
 /// A body takes another name when it looks so much like its owner, and all bodies together then look more like who they
-/// are called, by so much for each that changes; for somebody who is gone it takes more. How people walked tells most of
+/// are called, by so much for each that changes; for somebody who is gone, or was in another meeting, it takes more. How people walked tells most of
 /// the time, so what they look like must tell clearly.
 const ALIKE: f32 = 2.0;
 const NAME_MARGIN: f32 = 4.0;
-const RETURN_MARGIN: f32 = 6.0;
+const FAR_MARGIN: f32 = 6.0;
 /// What it costs to give another name to somebody who was not seen alone since.
 const UNSEEN_MISFIT: f32 = 1.0;
 /// What somebody not seen before costs against looking like somebody who is gone.
@@ -39,7 +38,7 @@ pub(super) struct Name {
 }
 
 impl Tracker {
-    /// Notes who may from now on be taken for whom: those in one blob, and those who stand close together.
+    /// Notes who may from now on be taken for whom: those who stand close together.
     pub(super) fn meet(&mut self) {
         for a in 0..self.visitors.len() {
             let mut nearest_m = f32::INFINITY;
@@ -52,9 +51,7 @@ impl Tracker {
                     .at_m
                     .distance(self.visitors[b].state.at_m);
                 nearest_m = nearest_m.min(distance_m);
-                let blob = self.visitors[a].evidence.blob();
-                let same_blob = blob.is_some() && blob == self.visitors[b].evidence.blob();
-                if b < a && (same_blob && distance_m < MIXED_M || distance_m < CLOSE_M) {
+                if b < a && distance_m < CLOSE_M {
                     self.mix(a, b);
                 }
             }
@@ -84,7 +81,7 @@ impl Tracker {
     }
 
     /// Gives back their names to those who left a meeting with each other's, or look like somebody who is gone; lets go
-    /// of meetings that are over.
+    /// of meetings that are over. Who comes to look unlike who they are called was taken for somebody unnoticed.
     pub(super) fn tell_apart(&mut self) {
         if self
             .visitors
@@ -94,8 +91,15 @@ impl Tracker {
             self.give_names();
         }
         for visitor in &mut self.visitors {
-            if visitor.meeting.is_some() && visitor.settle(SETTLED_MEASUREMENTS) {
+            let wanted = match visitor.meeting {
+                Some(_) => SETTLED_MEASUREMENTS,
+                None => SURE_MEASUREMENTS,
+            };
+            if visitor.settle(wanted) {
                 visitor.meeting = None;
+            } else if visitor.meeting.is_none() && visitor.fresh.measurements() >= wanted {
+                self.meetings = self.meetings.wrapping_add(1);
+                visitor.meeting = Some(self.meetings);
             }
         }
     }
@@ -149,10 +153,11 @@ impl Tracker {
                 lost.get(column.wrapping_sub(visitors.len())),
             ) {
                 (Some(other), _) if other.meeting == body.meeting => NAME_MARGIN,
+                (Some(other), _) if other.meeting.is_some() => FAR_MARGIN,
                 (None, Some(lost)) if body.is_seen_anew() => {
                     let reach_m = RETURN_DISTANCE_M + RETURN_SPEED_MPS * (now - lost.lost_secs);
                     if lost.at_m.distance(body.state.at_m.as_dvec2()) < reach_m {
-                        RETURN_MARGIN
+                        FAR_MARGIN
                     } else {
                         FORBIDDEN
                     }
@@ -330,6 +335,29 @@ pub(super) mod tests {
             tracker.lost[0].profile.height_m(),
             profile(1.7, 20).height_m()
         );
+    }
+
+    #[test]
+    fn who_comes_to_look_unlike_their_name_without_having_met_anybody_is_somebody_else() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = vec![visitor(2, 1.7, 1.2, 3), visitor(1, 1.2, 1.2, 3)];
+        tracker.visitors[0].meeting = None;
+        tracker.lose(1);
+        tracker.tell_apart();
+        assert_eq!(ids(&tracker), [2]);
+        assert!(tracker.visitors[0].meeting.is_some());
+        tracker.tell_apart();
+        assert_eq!(ids(&tracker), [1]);
+    }
+
+    #[test]
+    fn names_are_given_back_to_those_who_ended_up_in_different_meetings() {
+        let mut visitors = vec![visitor(1, 1.7, 1.4, 8), visitor(2, 1.4, 1.7, 8)];
+        visitors[1].meeting = Some(2);
+        assert_eq!(ids(&told_apart(visitors)), [2, 1]);
+        let mut settled = vec![visitor(1, 1.7, 1.4, 8), visitor(2, 1.4, 1.4, 8)];
+        settled[1].meeting = None;
+        assert_eq!(ids(&told_apart(settled)), [1, 2]);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 use glam::{Mat2, Vec2};
 
-use crate::vision::blobs::Sample;
+use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::{Member, UNKNOWN_M2};
 use crate::vision::kalman::{Kalman, Measurement};
 
+use super::names::CLOSE_M;
 use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, Visitor, outline};
 
 /// What never moved for so long does not do so within a group: it may be a thing.
@@ -23,7 +24,7 @@ const APART_M: f32 = 0.7;
 /// What somebody looks like is learned while nobody else is this near.
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
-const LOOK_EVERY: u32 = 4;
+pub(super) const LOOK_EVERY: u32 = 4;
 /// So much of a height is believed that is measured alone, and of one found among others.
 const BELIEVED_ALONE: f32 = 0.3;
 const BELIEVED_IN_GROUP: f32 = 0.2;
@@ -68,9 +69,7 @@ impl Tracker {
             }
             visitor.state.update(&measured);
         }
-        let is_turn = (self.frames)
-            .wrapping_add(index as u32)
-            .is_multiple_of(LOOK_EVERY);
+        let is_turn = is_turn(self.frames, index);
         let is_alone = self.rivals.is_empty() && visitor.nearest_m > ALONE_M;
         if is_turn && is_alone && visitor.id.is_some() {
             self.look(index, blob, sight);
@@ -107,10 +106,6 @@ impl Tracker {
         let visitor = &mut self.visitors[index];
         let is_known = visitor.profile.height_m().is_some();
         let alone = visitor.member(&self.params);
-        let profile = match visitor.meeting {
-            None => &mut visitor.profile,
-            Some(_) => &mut visitor.fresh,
-        };
         let blob = &sight.blobs.blobs()[blob];
         let (height_m, tone) = self.groups.look(&alone, is_known, blob, sight);
         if let Some(seen) = tone {
@@ -118,7 +113,7 @@ impl Tracker {
             *tone += BELIEVED_TONE * (seen - *tone);
         }
         if let Some(seen_m) = height_m {
-            profile.add(seen_m);
+            visitor.fresh.add(seen_m);
             visitor.learn_height(seen_m, BELIEVED_ALONE);
         }
     }
@@ -154,9 +149,10 @@ impl Tracker {
             self.stand_by(index);
             if self.members.len() > 1 {
                 self.groups.place(&mut self.members, blob, sight);
+                self.exchange(sight);
+                self.look_at_members(blob, sight);
             }
-            let turn = self.frames.wrapping_add(index as u32);
-            if !self.members.is_empty() && turn.is_multiple_of(LOOK_EVERY) {
+            if !self.members.is_empty() && is_turn(self.frames, index) {
                 let usual = Member::new(Vec2::ZERO, USUAL_SHARE * self.params.tallest_m);
                 let unknown = self.groups.unknown(&mut self.members, usual, blob, sight);
                 self.newcomers.extend(unknown.map(|member| (index, member)));
@@ -196,6 +192,24 @@ impl Tracker {
                 } else {
                     state.update(&measured);
                 }
+            }
+        }
+    }
+
+    /// Learns how tall those are who share a blob but are not close to anybody.
+    fn look_at_members(&mut self, blob: &Blob, sight: &Sight<'_>) {
+        for (index, &number) in self.member_of.iter().enumerate() {
+            let visitor = &mut self.visitors[number];
+            let member = &self.members[index];
+            let is_seen = member.alone_m2 > SEEN_IN_GROUP_M2 && !member.found_elsewhere;
+            let is_told = visitor.id.is_some() && visitor.nearest_m > CLOSE_M;
+            if !is_seen || !is_told || !is_turn(self.frames, number) {
+                continue;
+            }
+            let is_known = visitor.profile.height_m().is_some();
+            let height_m = (self.groups).height_m(&self.members, index, blob, is_known, sight);
+            if let Some(seen_m) = height_m {
+                visitor.fresh.add(seen_m);
             }
         }
     }
@@ -245,6 +259,11 @@ impl Tracker {
             }
         }
     }
+}
+
+/// Whether it is the turn of the one so numbered to be looked at.
+pub(super) fn is_turn(frames: u32, number: usize) -> bool {
+    (frames.wrapping_add(number as u32)).is_multiple_of(LOOK_EVERY)
 }
 
 /// Area and middle of the samples that are nearer to a visitor than to any rival.
