@@ -58,6 +58,8 @@ const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
 /// In a group somebody is tried so much taller and smaller in a frame, which costs so much.
 const STRETCH_M: f32 = 0.08;
 const STRETCH_COST: f32 = 0.64;
+/// And so often before somebody nobody knows of is looked for.
+const STRETCHES: usize = 3;
 /// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
 const MOST_UNTOLD_M2: f32 = 0.02;
 /// Somebody is where they seem to be who could darken this share of their shape at least; the rest lies on floor that does
@@ -294,8 +296,16 @@ impl GroupFinder {
                 self.step_alone(alone, step_m, &origins);
             }
         }
-        self.leave_out(members, members.len(), &origins);
-        let without_m2 = self.pixels.wrong_m2(None);
+        let mut without_m2 = self.unexplained_m2(members, &origins);
+        if without_m2 >= UNKNOWN_M2 {
+            // Who is taller than thought is nobody new either.
+            for _ in 0..STRETCHES {
+                for index in 0..members.len() {
+                    self.stretch(members, index, &origins);
+                }
+            }
+            without_m2 = self.unexplained_m2(members, &origins);
+        }
         if without_m2 < UNKNOWN_M2 {
             return None;
         }
@@ -344,6 +354,12 @@ impl GroupFinder {
             })
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, at_m)| at_m)
+    }
+
+    /// How much all members together leave unexplained.
+    fn unexplained_m2(&mut self, members: &[Member], origins: &[Option<Origin>; 2]) -> f32 {
+        self.leave_out(members, members.len(), origins);
+        self.pixels.wrong_m2(None)
     }
 
     /// How much more would be left unexplained without a member.

@@ -128,12 +128,24 @@ fn clothes_that_are_brighter_than_thought_are_nobody_new() {
         tone: Some(DARK),
         ..Member::new(at_m, height_m)
     });
-    groups.leave_out(&members, members.len(), &origins());
-    let unlike_m2 = groups.pixels.wrong_m2(None);
+    let unlike_m2 = groups.unexplained_m2(&members, &origins());
     assert!(unlike_m2 > UNKNOWN_M2, "{unlike_m2}");
     groups.pixels.forget_tones();
-    groups.leave_out(&members, members.len(), &origins());
-    let unexplained_m2 = groups.pixels.wrong_m2(None);
+    let unexplained_m2 = groups.unexplained_m2(&members, &origins());
+    assert!(unexplained_m2 < UNKNOWN_M2, "{unexplained_m2}");
+}
+
+#[test]
+fn who_is_taller_than_thought_is_nobody_new() {
+    let at_m = Vec2::new(0.9, 1.2);
+    let mut groups = floor(&[(at_m, 1.9)]);
+    let mut members = [Member::new(at_m, 1.65)];
+    let unlike_m2 = groups.unexplained_m2(&members, &origins());
+    assert!(unlike_m2 > UNKNOWN_M2, "{unlike_m2}");
+    for _ in 0..STRETCHES {
+        groups.stretch(&mut members, 0, &origins());
+    }
+    let unexplained_m2 = groups.unexplained_m2(&members, &origins());
     assert!(unexplained_m2 < UNKNOWN_M2, "{unexplained_m2}");
 }
 

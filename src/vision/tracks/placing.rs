@@ -25,6 +25,8 @@ const APART_M: f32 = 0.7;
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
 pub(super) const LOOK_EVERY: u32 = 4;
+/// Where more than these share a blob, too little of each is seen.
+const MOST_MEMBERS: usize = 3;
 /// So much of a height is believed that is measured alone, and of one found among others.
 const BELIEVED_ALONE: f32 = 0.3;
 const BELIEVED_IN_GROUP: f32 = 0.2;
@@ -196,8 +198,11 @@ impl Tracker {
         }
     }
 
-    /// Learns how tall those are who share a blob but are not close to anybody.
+    /// Learns how tall those few are who share a blob but are not close to anybody.
     fn look_at_members(&mut self, blob: &Blob, sight: &Sight<'_>) {
+        if self.members.len() > MOST_MEMBERS {
+            return;
+        }
         for (index, &number) in self.member_of.iter().enumerate() {
             let visitor = &mut self.visitors[number];
             let member = &self.members[index];
