@@ -12,6 +12,7 @@
 //! occupancy map", on the two pictures that lamp and camera throw; the search is our own.
 
 mod cover;
+mod height;
 
 use glam::Vec2;
 
@@ -30,8 +31,6 @@ const BLACK_LEVEL: f32 = 6.0;
 const LEAST_SHARE: f32 = 0.03;
 /// So near to the rim of what is dark, a pixel does not tell how bright a body is.
 const RIM_PX: i32 = 2;
-/// Of how bright a shadow is, so much is believed each time.
-const BELIEVED_SHADOW: f32 = 0.05;
 /// The neighborhood of a blob that is looked at, as a share of the picture's width.
 const MARGIN_SHARE: f32 = 0.04;
 /// So much badly explained floor costs as much as one spread off the expected place.
@@ -47,26 +46,11 @@ pub(super) const UNKNOWN_M2: f32 = 0.2;
 const UNKNOWN_APART_M: f32 = 0.35;
 /// At most about so many dark pixels that nobody explains are tried as places.
 const PLACES: usize = 40;
-/// So many heights are tried, up to the tallest and from this share of it on; and the least that the worst of them must
-/// cost more than the best.
-const HEIGHTS: usize = 9;
-const SMALLEST_SHARE: f32 = 0.43;
-const TELLING_COST: f32 = 1.5;
-/// And the least that one clearly smaller must, and one clearly taller: what lies beyond the picture bounds nothing.
-const BOUND_COST: f32 = 0.75;
-const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
-/// In a group somebody is tried so much taller and smaller in a frame, which costs so much.
-const STRETCH_M: f32 = 0.08;
-const STRETCH_COST: f32 = 0.64;
-/// And so often before somebody nobody knows of is looked for.
+/// So often somebody is tried taller and smaller before somebody nobody knows of is looked for.
 const STRETCHES: usize = 3;
-/// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
-const MOST_UNTOLD_M2: f32 = 0.02;
 /// Somebody is where they seem to be who could darken this share of their shape at least; the rest lies on floor that does
 /// not tell.
 const TOLD_SHARE: f32 = 0.7;
-/// A blob that is nearer to the picture's edge may be cut off.
-const EDGE_PX: u32 = 3;
 /// Search steps.
 const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
 
@@ -369,97 +353,6 @@ impl GroupFinder {
         self.pixels.wrong_m2(None) - self.pixels.wrong_m2(Some(&shape))
     }
 
-    /// How tall somebody is who stands alone, and how bright their body is beside the floor behind it; `None` where their
-    /// stripes do not tell. Learns from their shadow how bright shadows are.
-    pub(super) fn look(
-        &mut self,
-        alone: &Member,
-        is_known: bool,
-        blob: &Blob,
-        sight: &Sight<'_>,
-    ) -> (Option<f32>, Option<f32>) {
-        self.look_at(&blob.bounds(), sight);
-        let origins = sight.feet.lamp_and_camera();
-        let [shadow, body] = if origins.contains(&None) {
-            [None; 2]
-        } else {
-            self.pixels.tones(&alone.shape(&origins))
-        };
-        if let Some(seen) = shadow {
-            let known = self.shadow_tone.get_or_insert(seen);
-            *known += BELIEVED_SHADOW * (seen - *known);
-        }
-        let alone = Member::new(alone.at_m, alone.height_m);
-        (self.height_m(&[alone], 0, blob, is_known, sight), body)
-    }
-
-    /// How tall one of those in a blob is at whose neighborhood was looked; `None` where that cannot be told.
-    ///
-    /// A blob that the picture's edge may cut off tells a height less well, and only where `is_known` says that nothing better
-    /// is.
-    pub(super) fn height_m(
-        &mut self,
-        members: &[Member],
-        index: usize,
-        blob: &Blob,
-        is_known: bool,
-        sight: &Sight<'_>,
-    ) -> Option<f32> {
-        let (width, height) = (sight.mask.width() as u32, sight.mask.height() as u32);
-        let cut_off = blob.left.min(blob.first.1) < EDGE_PX
-            || blob.end.0 + EDGE_PX > width
-            || blob.end.1 + EDGE_PX > height;
-        if cut_off && is_known {
-            return None;
-        }
-        let origins = sight.feet.lamp_and_camera();
-        let tallest = Shape::new(members[index].at_m, self.tallest_m, None, &origins);
-        let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
-        if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
-            return None;
-        }
-        let smallest_m = SMALLEST_SHARE * self.tallest_m;
-        let step_m = (self.tallest_m - smallest_m) / (HEIGHTS - 1) as f32;
-        let mut costs = [0.0; HEIGHTS];
-        self.leave_out(members, index, &origins);
-        for (number, cost) in costs.iter_mut().enumerate() {
-            let mut member = Member {
-                expected_m: members[index].at_m,
-                height_m: smallest_m + number as f32 * step_m,
-                stays: false,
-                ..members[index]
-            };
-            for step_m in HEIGHT_STEPS_M {
-                self.step_alone(&mut member, step_m, &origins);
-            }
-            *cost = self.cost(&member, member.at_m, &origins);
-        }
-        let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
-        let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
-        let inside = 1..HEIGHTS - 1;
-        if most - least < TELLING_COST || !inside.contains(&best) {
-            return None;
-        }
-        let is_bound = |costs: &[f32]| costs.iter().any(|cost| cost - least > BOUND_COST);
-        let (smaller, taller) = (&costs[..best - 1], &costs[best + 2..]);
-        if !is_bound(smaller) || !is_bound(taller) {
-            return None;
-        }
-        // The least point of a parabola through the best height and its neighbors.
-        let offset = match (best.checked_sub(1).map(|i| costs[i]), costs.get(best + 1)) {
-            (Some(before), Some(after)) => {
-                let bend = before - 2.0 * least + after;
-                if bend > 0.0 {
-                    0.5 * (before - after) / bend
-                } else {
-                    0.0
-                }
-            }
-            _ => 0.0,
-        };
-        Some(smallest_m + (best as f32 + offset) * step_m)
-    }
-
     fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
         let (mask, floor) = (sight.mask, sight.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
@@ -531,28 +424,6 @@ impl GroupFinder {
             }
         }
         member.at_m = best.1;
-    }
-
-    /// Makes one member taller or smaller if that explains more.
-    fn stretch(&mut self, members: &mut [Member], index: usize, origins: &[Option<Origin>; 2]) {
-        self.leave_out(members, index, origins);
-        let member = members[index];
-        let smallest_m = SMALLEST_SHARE * self.tallest_m;
-        let by = |step_m: f32| Member {
-            height_m: (member.height_m + step_m)
-                .min(self.tallest_m)
-                .max(smallest_m),
-            ..member
-        };
-        let stretched = [-STRETCH_M, STRETCH_M].map(by);
-        let mut least = self.cost(&member, member.at_m, origins);
-        for stretched in stretched {
-            let cost = self.cost(&stretched, member.at_m, origins) + STRETCH_COST;
-            if cost < least {
-                least = cost;
-                members[index] = stretched;
-            }
-        }
     }
 
     /// Covers the pixels by all members but one.

@@ -1,5 +1,6 @@
 use glam::{Vec2, Vec3};
 
+use super::height::STRETCH_M;
 use super::*;
 use crate::camera::{Frame, Luma};
 use crate::geometry::{FloorFromCamera, Surface};

@@ -1,0 +1,146 @@
+//! How tall members of a group are: of some heights, the one that explains the most.
+
+use crate::vision::blobs::Blob;
+use crate::vision::foot::Origin;
+use crate::vision::tracks::Sight;
+
+use super::cover::Shape;
+use super::{GroupFinder, Member};
+
+/// Of how bright a shadow is, so much is believed each time.
+const BELIEVED_SHADOW: f32 = 0.05;
+/// So many heights are tried, up to the tallest and from this share of it on; and the least that the worst of them must
+/// cost more than the best.
+const HEIGHTS: usize = 9;
+const SMALLEST_SHARE: f32 = 0.43;
+const TELLING_COST: f32 = 1.5;
+/// And the least that one clearly smaller must, and one clearly taller: what lies beyond the picture bounds nothing.
+const BOUND_COST: f32 = 0.75;
+const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
+/// In a group somebody is tried so much taller and smaller in a frame, which costs so much.
+pub(super) const STRETCH_M: f32 = 0.08;
+const STRETCH_COST: f32 = 0.64;
+/// Where more of somebody than this may lie on floor that does not tell, their height is not told either.
+const MOST_UNTOLD_M2: f32 = 0.02;
+/// A blob that is nearer to the picture's edge may be cut off.
+const EDGE_PX: u32 = 3;
+
+impl GroupFinder {
+    /// How tall somebody is who stands alone, and how bright their body is beside the floor behind it; `None` where their
+    /// stripes do not tell. Learns from their shadow how bright shadows are.
+    pub(in crate::vision) fn look(
+        &mut self,
+        alone: &Member,
+        is_known: bool,
+        blob: &Blob,
+        sight: &Sight<'_>,
+    ) -> (Option<f32>, Option<f32>) {
+        self.look_at(&blob.bounds(), sight);
+        let origins = sight.feet.lamp_and_camera();
+        let [shadow, body] = if origins.contains(&None) {
+            [None; 2]
+        } else {
+            self.pixels.tones(&alone.shape(&origins))
+        };
+        if let Some(seen) = shadow {
+            let known = self.shadow_tone.get_or_insert(seen);
+            *known += BELIEVED_SHADOW * (seen - *known);
+        }
+        let alone = Member::new(alone.at_m, alone.height_m);
+        (self.height_m(&[alone], 0, blob, is_known, sight), body)
+    }
+
+    /// How tall one of those in a blob is at whose neighborhood was looked; `None` where that cannot be told.
+    ///
+    /// A blob that the picture's edge may cut off tells a height less well, and only where `is_known` says that nothing better
+    /// is.
+    pub(in crate::vision) fn height_m(
+        &mut self,
+        members: &[Member],
+        index: usize,
+        blob: &Blob,
+        is_known: bool,
+        sight: &Sight<'_>,
+    ) -> Option<f32> {
+        let (width, height) = (sight.mask.width() as u32, sight.mask.height() as u32);
+        let cut_off = blob.left.min(blob.first.1) < EDGE_PX
+            || blob.end.0 + EDGE_PX > width
+            || blob.end.1 + EDGE_PX > height;
+        if cut_off && is_known {
+            return None;
+        }
+        let origins = sight.feet.lamp_and_camera();
+        let tallest = Shape::new(members[index].at_m, self.tallest_m, None, &origins);
+        let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
+        if untold.map(|(_, area_m2)| area_m2).sum::<f32>() > MOST_UNTOLD_M2 {
+            return None;
+        }
+        let smallest_m = SMALLEST_SHARE * self.tallest_m;
+        let step_m = (self.tallest_m - smallest_m) / (HEIGHTS - 1) as f32;
+        let mut costs = [0.0; HEIGHTS];
+        self.leave_out(members, index, &origins);
+        for (number, cost) in costs.iter_mut().enumerate() {
+            let mut member = Member {
+                expected_m: members[index].at_m,
+                height_m: smallest_m + number as f32 * step_m,
+                stays: false,
+                ..members[index]
+            };
+            for step_m in HEIGHT_STEPS_M {
+                self.step_alone(&mut member, step_m, &origins);
+            }
+            *cost = self.cost(&member, member.at_m, &origins);
+        }
+        let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
+        let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
+        let inside = 1..HEIGHTS - 1;
+        if most - least < TELLING_COST || !inside.contains(&best) {
+            return None;
+        }
+        let is_bound = |costs: &[f32]| costs.iter().any(|cost| cost - least > BOUND_COST);
+        let (smaller, taller) = (&costs[..best - 1], &costs[best + 2..]);
+        if !is_bound(smaller) || !is_bound(taller) {
+            return None;
+        }
+        // The least point of a parabola through the best height and its neighbors.
+        let offset = match (best.checked_sub(1).map(|i| costs[i]), costs.get(best + 1)) {
+            (Some(before), Some(after)) => {
+                let bend = before - 2.0 * least + after;
+                if bend > 0.0 {
+                    0.5 * (before - after) / bend
+                } else {
+                    0.0
+                }
+            }
+            _ => 0.0,
+        };
+        Some(smallest_m + (best as f32 + offset) * step_m)
+    }
+
+    /// Makes one member taller or smaller if that explains more.
+    pub(super) fn stretch(
+        &mut self,
+        members: &mut [Member],
+        index: usize,
+        origins: &[Option<Origin>; 2],
+    ) {
+        self.leave_out(members, index, origins);
+        let member = members[index];
+        let smallest_m = SMALLEST_SHARE * self.tallest_m;
+        let by = |step_m: f32| Member {
+            height_m: (member.height_m + step_m)
+                .min(self.tallest_m)
+                .max(smallest_m),
+            ..member
+        };
+        let stretched = [-STRETCH_M, STRETCH_M].map(by);
+        let mut least = self.cost(&member, member.at_m, origins);
+        for stretched in stretched {
+            let cost = self.cost(&stretched, member.at_m, origins) + STRETCH_COST;
+            if cost < least {
+                least = cost;
+                members[index] = stretched;
+            }
+        }
+    }
+}
