@@ -16,7 +16,8 @@ const SMALLEST_SHARE: f32 = 0.43;
 const TELLING_COST: f32 = 1.5;
 /// And the least that one clearly smaller must, and one clearly taller: what lies beyond the picture bounds nothing.
 const BOUND_COST: f32 = 0.75;
-const HEIGHT_STEPS_M: [f32; 2] = [0.08, 0.04];
+/// For every height somebody is moved by so much, if that explains more.
+const HEIGHT_STEP_M: f32 = 0.06;
 /// In a group somebody is tried so much taller and smaller in a frame, which costs so much.
 pub(super) const STRETCH_M: f32 = 0.08;
 const STRETCH_COST: f32 = 0.64;
@@ -86,9 +87,7 @@ impl GroupFinder {
                 stays: false,
                 ..members[index]
             };
-            for step_m in HEIGHT_STEPS_M {
-                self.step_alone(&mut member, step_m, &origins);
-            }
+            self.step_alone(&mut member, HEIGHT_STEP_M, &origins);
             *cost = self.cost(&member, member.at_m, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
