@@ -149,6 +149,12 @@ impl FloorTable {
                 z_m.push(floor.y as f32);
             }
         }
+        let lens = view.map.lens();
+        // Beyond it nobody knows what a pixel sees.
+        let trusted_px = lens.trusted_radius() * lens.half_diagonal_px();
+        let is_trusted = |x: usize, y: usize| {
+            DVec2::new(x as f64, y as f64).distance(lens.center_px()) < trusted_px
+        };
         let at = |x: usize, y: usize| Vec2::new(x_m[y * width + x], z_m[y * width + x]);
         let mut area_m2 = Vec::with_capacity(width * height);
         for y in 0..height {
@@ -161,7 +167,7 @@ impl FloorTable {
                 let area = across.perp_dot(down).abs();
                 let widest = across.length().max(down.length());
                 // A comparison with NaN is false: what lies beyond the horizon has no area.
-                let usable = widest < COARSEST_PIXEL_M && area.is_finite();
+                let usable = widest < COARSEST_PIXEL_M && area.is_finite() && is_trusted(x, y);
                 area_m2.push(if usable { area } else { 0.0 });
             }
         }
