@@ -227,6 +227,7 @@ impl FloorTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Lens;
 
     #[test]
     fn areas_sum_up_to_the_surface() {
@@ -240,5 +241,33 @@ mod tests {
         let table = FloorTable::new(&view, 64, 48);
         let sum: f32 = table.areas_m2().iter().sum();
         assert!((sum - 12.0).abs() < 0.01, "{sum}");
+    }
+
+    #[test]
+    fn nothing_is_measured_where_the_lens_is_not_believed() {
+        let surface = Surface {
+            width_m: 0.6,
+            height_m: 0.45,
+            ..Surface::default()
+        };
+        let straight = FloorFromCamera::whole_picture(64, 48, &surface);
+        // Its curve turns back at .54 of the way to a corner.
+        let lens = Lens::new(64, 48, -0.5, 0.0).unwrap();
+        let map = FloorFromCamera::new(lens, straight.homography()).unwrap();
+        let view = FloorView {
+            map,
+            lamp_m: None,
+            camera_m: None,
+            surface,
+        };
+        let table = FloorTable::new(&view, 64, 48);
+        for (x, y, wanted) in [
+            (32, 24, true),
+            (46, 24, true),
+            (60, 24, false),
+            (1, 1, false),
+        ] {
+            assert_eq!(table.areas_m2()[y * 64 + x] > 0.0, wanted, "{x} {y}");
+        }
     }
 }
