@@ -18,7 +18,7 @@ const SHARED_DOUBT: f32 = 4.0;
 const SAME_FOOT_M: f32 = 0.25;
 const SAME_FOOT_SECS: f32 = 0.5;
 /// The same for two who once were seen apart: one of them has gone unnoticed, and is kept in mind.
-const SAME_PLACE_SECS: f32 = 1.5;
+const SAME_PLACE_SECS: f32 = 3.0;
 /// Who was seen this far from everybody else is a visitor of their own, however near they come later.
 const APART_M: f32 = 0.7;
 /// What somebody looks like is learned while nobody else is this near.
