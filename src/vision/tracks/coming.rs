@@ -19,6 +19,9 @@ const REMEMBERED_SECS: f64 = 30.0;
 /// The room may be put in order for so long after the first frame: what came then and has not moved since belongs to it.
 const SETTLING_SECS: f64 = 9.0;
 const SETTLED_SECS: f64 = 0.5;
+/// Who came less than so long before somebody vanished, and so near, may be the same.
+const HEIR_SECS: f64 = 1.0;
+const HEIR_M: f32 = 1.5;
 /// Who is seen only among others is told after so many times as many frames.
 const HIDDEN_FRAMES: u32 = 2;
 
@@ -134,6 +137,9 @@ impl Tracker {
         };
         for index in (0..self.visitors.len()).rev() {
             if gone(&self.visitors[index]) {
+                if let Some(heir) = self.heir(index) {
+                    self.inherit(index, heir);
+                }
                 self.lose(index);
             }
         }
@@ -147,6 +153,34 @@ impl Tracker {
                     return_secs
                 }
         });
+    }
+
+    /// The newcomer whom somebody who is gone was taken for: of what is seen of one visitor at the picture's edge, one part
+    /// is followed and vanishes, another is thought to be somebody new.
+    fn heir(&self, gone: usize) -> Option<usize> {
+        let gone = &self.visitors[gone];
+        let distance_m = |v: &Visitor| v.state.at_m.distance(gone.state.at_m);
+        let is_heir = |v: &(usize, &Visitor)| {
+            let is_new = v.1.born_secs > gone.own_secs - HEIR_SECS;
+            // The name that is known for longer is the one that counts.
+            let is_later = v.1.id.is_some() && v.1.first_secs > gone.first_secs;
+            is_new && is_later && distance_m(v.1) < HEIR_M
+        };
+        gone.id?;
+        let visitors = self.visitors.iter().enumerate();
+        visitors
+            .filter(is_heir)
+            .min_by(|a, b| distance_m(a.1).total_cmp(&distance_m(b.1)))
+            .map(|(heir, _)| heir)
+    }
+
+    /// Gives the name of somebody who is gone to a newcomer, and the newcomer's to them.
+    fn inherit(&mut self, gone: usize, heir: usize) {
+        if let Ok([gone, heir]) = self.visitors.get_disjoint_mut([gone, heir]) {
+            std::mem::swap(&mut heir.id, &mut gone.id);
+            std::mem::swap(&mut heir.first_secs, &mut gone.first_secs);
+            std::mem::swap(&mut heir.profile, &mut gone.profile);
+        }
     }
 
     /// Forgets somebody, but not the memory they took.
@@ -209,5 +243,38 @@ impl Tracker {
                 self.next_id = self.next_id.saturating_add(1);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vision::TrackingParams;
+    use crate::vision::tracks::names::tests::visitor;
+
+    /// The ids that are left when the first of two is gone, and those kept in mind.
+    fn left_of(newcomer_at_m: Vec2, born_secs: f64) -> (Vec<Option<u32>>, Vec<u32>) {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.time_secs = 10.0;
+        tracker.visitors = vec![visitor(1, 1.7, 0.0, 0), visitor(2, 0.0, 0.0, 0)];
+        let [gone, newcomer] = &mut tracker.visitors[..] else {
+            unreachable!("there are two");
+        };
+        (gone.own_secs, gone.dark_secs) = (8.5, 8.5);
+        gone.state.at_m = Vec2::ZERO;
+        (newcomer.own_secs, newcomer.dark_secs) = (10.0, 10.0);
+        newcomer.state.at_m = newcomer_at_m;
+        newcomer.born_secs = born_secs;
+        tracker.part();
+        let left = tracker.visitors.iter().map(|v| v.id).collect();
+        (left, tracker.lost.iter().map(|lost| lost.id).collect())
+    }
+
+    #[test]
+    fn who_appeared_beside_somebody_just_before_they_vanished_is_them() {
+        assert_eq!(left_of(Vec2::new(1.0, 0.5), 8.0), (vec![Some(1)], vec![2]));
+        // Somebody else, who came earlier or is too far.
+        assert_eq!(left_of(Vec2::new(1.0, 0.5), 7.0), (vec![Some(2)], vec![1]));
+        assert_eq!(left_of(Vec2::new(2.0, 0.5), 8.0), (vec![Some(2)], vec![1]));
     }
 }
