@@ -196,6 +196,7 @@ struct Lost {
     id: u32,
     at_m: DVec2,
     first_secs: f64,
+    velocity_mps: DVec2,
     walked: bool,
     lost_secs: f64,
     profile: Profile,
@@ -226,6 +227,8 @@ pub(super) struct Tracker {
     newcomers: Vec<(usize, Member)>,
     names: Vec<names::Name>,
     meetings: u32,
+    /// How many came for the first time lately, each fading away.
+    arrivals: f32,
     doubts: Vec<exchange::Doubt>,
     frames: u32,
     scenery: Vec<usize>,
@@ -256,6 +259,7 @@ impl Tracker {
             newcomers: Vec::new(),
             names: Vec::new(),
             meetings: 0,
+            arrivals: 0.0,
             doubts: Vec::new(),
             frames: 0,
             scenery: Vec::new(),
@@ -318,7 +322,7 @@ impl Tracker {
         self.welcome(sight);
         self.part();
         self.put_down(sight);
-        self.confirm();
+        self.confirm(sight.dt_secs);
         self.tell(sight);
         self.tracks()
     }

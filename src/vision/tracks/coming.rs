@@ -22,6 +22,10 @@ const SETTLED_SECS: f64 = 0.5;
 /// Who came less than so long before somebody vanished, and so near, may be the same.
 const HEIR_SECS: f64 = 1.0;
 const HEIR_M: f32 = 1.5;
+/// Where so many came for the first time within about so long, people stream through the room, and who comes is hardly
+/// ever who left.
+const STREAM: f32 = 6.0;
+const STREAM_SECS: f32 = 20.0;
 /// Who is seen only among others is told after so many times as many frames.
 const HIDDEN_FRAMES: u32 = 2;
 
@@ -167,6 +171,9 @@ impl Tracker {
             is_new && is_later && distance_m(v.1) < HEIR_M
         };
         gone.id?;
+        if self.is_streaming() {
+            return None;
+        }
         let visitors = self.visitors.iter().enumerate();
         visitors
             .filter(is_heir)
@@ -197,6 +204,7 @@ impl Tracker {
             self.lost.push(Lost {
                 id,
                 at_m: visitor.state.at_m.as_dvec2(),
+                velocity_mps: visitor.state.velocity_mps.as_dvec2(),
                 first_secs: visitor.first_secs,
                 walked: visitor.walked,
                 lost_secs: visitor.own_secs,
@@ -205,9 +213,17 @@ impl Tracker {
         }
     }
 
+    /// Whether people stream through the room, rather than some being here for a while.
+    pub(super) fn is_streaming(&self) -> bool {
+        self.arrivals > STREAM
+    }
+
     /// Gives an id to those who were seen often enough: their old one, when they come back.
-    pub(super) fn confirm(&mut self) {
+    pub(super) fn confirm(&mut self, dt_secs: f32) {
+        self.arrivals *= (-dt_secs / STREAM_SECS).exp();
+        let is_streaming = self.is_streaming();
         let return_secs = f64::from(self.params.return_secs);
+        let gate_m = f64::from(self.params.gate_m);
         for visitor in &mut self.visitors {
             let frames = self.params.birth_frames * if visitor.hidden { HIDDEN_FRAMES } else { 1 };
             if visitor.id.is_some() || visitor.hits < frames {
@@ -226,9 +242,11 @@ impl Tracker {
                 .enumerate()
                 .filter(|(_, lost)| {
                     let away_secs = visitor.first_secs - lost.lost_secs;
-                    let reach = f64::from(self.params.gate_m) + RETURN_SPEED_MPS * away_secs;
+                    let ahead_m = lost.at_m + lost.velocity_mps * away_secs;
+                    let reach_m = (gate_m + RETURN_SPEED_MPS * away_secs).min(RETURN_DISTANCE_M);
                     away_secs <= return_secs
-                        && lost.at_m.distance(at_m) < reach.min(RETURN_DISTANCE_M)
+                        && lost.at_m.distance(at_m) < reach_m
+                        && (!is_streaming || ahead_m.distance(at_m) < gate_m)
                 })
                 .min_by(|a, b| a.1.at_m.distance(at_m).total_cmp(&b.1.at_m.distance(at_m)))
                 .map(|(index, _)| index);
@@ -241,6 +259,7 @@ impl Tracker {
             } else {
                 visitor.id = Some(self.next_id);
                 self.next_id = self.next_id.saturating_add(1);
+                self.arrivals += 1.0;
             }
         }
     }
@@ -253,9 +272,10 @@ mod tests {
     use crate::vision::tracks::names::tests::visitor;
 
     /// The ids that are left when the first of two is gone, and those kept in mind.
-    fn left_of(newcomer_at_m: Vec2, born_secs: f64) -> (Vec<Option<u32>>, Vec<u32>) {
+    fn left_of(arrivals: f32, newcomer_at_m: Vec2, born_secs: f64) -> (Vec<Option<u32>>, Vec<u32>) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.time_secs = 10.0;
+        tracker.arrivals = arrivals;
         tracker.visitors = vec![visitor(1, 1.7, 0.0, 0), visitor(2, 0.0, 0.0, 0)];
         let [gone, newcomer] = &mut tracker.visitors[..] else {
             unreachable!("there are two");
@@ -272,9 +292,56 @@ mod tests {
 
     #[test]
     fn who_appeared_beside_somebody_just_before_they_vanished_is_them() {
-        assert_eq!(left_of(Vec2::new(1.0, 0.5), 8.0), (vec![Some(1)], vec![2]));
-        // Somebody else, who came earlier or is too far.
-        assert_eq!(left_of(Vec2::new(1.0, 0.5), 7.0), (vec![Some(2)], vec![1]));
-        assert_eq!(left_of(Vec2::new(2.0, 0.5), 8.0), (vec![Some(2)], vec![1]));
+        let near_m = Vec2::new(1.0, 0.5);
+        let far_m = Vec2::new(2.0, 0.5);
+        assert_eq!(left_of(2.0, near_m, 8.0), (vec![Some(1)], vec![2]));
+        // Somebody else, who came earlier, is too far, or one of many who stream through.
+        assert_eq!(left_of(2.0, near_m, 7.0), (vec![Some(2)], vec![1]));
+        assert_eq!(left_of(2.0, far_m, 8.0), (vec![Some(2)], vec![1]));
+        assert_eq!(left_of(8.0, near_m, 8.0), (vec![Some(2)], vec![1]));
+    }
+
+    /// Somebody who left at 1 m/s to the right, `away_secs` before somebody else came to `at_m`: whether they are one.
+    fn is_return(arrivals: f32, at_m: Vec2, away_secs: f64) -> bool {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = vec![visitor(1, 1.7, 0.0, 0)];
+        tracker.visitors[0].state.at_m = Vec2::ZERO;
+        tracker.visitors[0].state.velocity_mps = Vec2::X;
+        tracker.lose(0);
+        tracker.next_id = 2;
+        tracker.arrivals = arrivals;
+        tracker.visitors = vec![visitor(2, 0.0, 0.0, 0)];
+        let newcomer = &mut tracker.visitors[0];
+        (newcomer.id, newcomer.first_secs) = (None, away_secs);
+        newcomer.state.at_m = at_m;
+        tracker.confirm(0.0);
+        tracker.visitors[0].id == Some(1)
+    }
+
+    #[test]
+    fn where_people_stream_through_who_comes_is_only_who_left_if_they_would_be_there() {
+        let quiet = 2.0;
+        let stream = 8.0;
+        // Turned round out of view, or somebody else.
+        assert!(is_return(quiet, Vec2::new(0.2, 0.0), 2.0));
+        assert!(!is_return(stream, Vec2::new(0.2, 0.0), 2.0));
+        // Not seen for a moment, or hidden while they went on.
+        assert!(is_return(stream, Vec2::new(0.2, 0.0), 0.1));
+        assert!(is_return(stream, Vec2::new(1.9, 0.3), 2.0));
+    }
+
+    #[test]
+    fn a_stream_is_over_when_nobody_new_came_for_a_while() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        for id in 0..8 {
+            tracker.visitors.push(visitor(id, 0.0, 0.0, 0));
+            tracker.visitors[id as usize].id = None;
+        }
+        tracker.confirm(1.0);
+        assert!(tracker.is_streaming());
+        assert!((0..30).any(|_| {
+            tracker.confirm(1.0);
+            !tracker.is_streaming()
+        }));
     }
 }

@@ -119,6 +119,7 @@ impl Tracker {
             profile: l.profile.clone(),
         }));
         let names = &self.names;
+        let is_streaming = self.is_streaming();
         let cost = |row: usize, column: usize| {
             let body = &visitors[row];
             if row == column {
@@ -154,7 +155,7 @@ impl Tracker {
             ) {
                 (Some(other), _) if other.meeting == body.meeting => NAME_MARGIN,
                 (Some(other), _) if other.meeting.is_some() => FAR_MARGIN,
-                (None, Some(lost)) if body.is_seen_anew() => {
+                (None, Some(lost)) if body.is_seen_anew() && !is_streaming => {
                     let reach_m = RETURN_DISTANCE_M + RETURN_SPEED_MPS * (now - lost.lost_secs);
                     if lost.at_m.distance(body.state.at_m.as_dvec2()) < reach_m {
                         FAR_MARGIN
@@ -335,6 +336,17 @@ pub(super) mod tests {
             tracker.lost[0].profile.height_m(),
             profile(1.7, 20).height_m()
         );
+    }
+
+    #[test]
+    fn where_people_stream_through_nobody_takes_the_name_of_the_gone() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = vec![visitor(2, 1.7, 1.2, 3), visitor(1, 1.2, 1.2, 3)];
+        tracker.visitors[1].meeting = None;
+        tracker.lose(1);
+        tracker.arrivals = 8.0;
+        tracker.tell_apart();
+        assert_eq!(ids(&tracker), [2]);
     }
 
     #[test]
