@@ -34,8 +34,8 @@ const BELIEVED_IN_GROUP: f32 = 0.2;
 const BELIEVED_TONE: f32 = 0.3;
 /// Who stood for so long still stands while others pass.
 const STANDS_SECS: f64 = 5.0;
-/// In a group, somebody is still there who alone explains this much of what is dark; with so much more of it, they are
-/// seen well enough to tell how tall they are.
+/// In a group, who came by walking is still there while they alone explain this much of what is dark. Anybody else, and
+/// whoever is to tell how tall they are, must explain more.
 const THERE_IN_GROUP_M2: f32 = 0.03;
 const SEEN_IN_GROUP_M2: f32 = 0.1;
 
@@ -166,7 +166,8 @@ impl Tracker {
             }
             for (&number, member) in self.member_of.iter().zip(&self.members) {
                 let visitor = &mut self.visitors[number];
-                if member.alone_m2 > THERE_IN_GROUP_M2 {
+                let is_there = visitor.walked && member.alone_m2 > THERE_IN_GROUP_M2;
+                if is_there || member.alone_m2 > SEEN_IN_GROUP_M2 {
                     visitor.own_secs = sight.time_secs;
                 }
                 if member.alone_m2 > SEEN_IN_GROUP_M2 {
