@@ -227,7 +227,7 @@ pub(super) struct Tracker {
     newcomers: Vec<(usize, Member)>,
     names: Vec<names::Name>,
     meetings: u32,
-    /// How many came for the first time lately, each fading away.
+    /// How many came into the picture lately who were not expected there, each fading away.
     arrivals: f32,
     doubts: Vec<exchange::Doubt>,
     frames: u32,

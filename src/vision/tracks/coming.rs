@@ -4,7 +4,7 @@
 use crate::vision::kalman::Kalman;
 use crate::vision::profile::Profile;
 
-use glam::{Mat2, Vec2};
+use glam::{DVec2, Mat2, Vec2};
 
 use crate::vision::kalman::Measurement;
 
@@ -22,9 +22,8 @@ const SETTLED_SECS: f64 = 0.5;
 /// Who came less than so long before somebody vanished, and so near, may be the same.
 const HEIR_SECS: f64 = 1.0;
 const HEIR_M: f32 = 1.5;
-/// Where so many came for the first time within about so long, people stream through the room, and who comes is hardly
-/// ever who left.
-const STREAM: f32 = 6.0;
+/// Where more than so many came within about so long, people stream through the room, and who comes is hardly ever who left.
+const STREAM: f32 = 4.0;
 const STREAM_SECS: f32 = 20.0;
 /// Who is seen only among others is told after so many times as many frames.
 const HIDDEN_FRAMES: u32 = 2;
@@ -242,16 +241,18 @@ impl Tracker {
                 .enumerate()
                 .filter(|(_, lost)| {
                     let away_secs = visitor.first_secs - lost.lost_secs;
-                    let ahead_m = lost.at_m + lost.velocity_mps * away_secs;
                     let reach_m = (gate_m + RETURN_SPEED_MPS * away_secs).min(RETURN_DISTANCE_M);
                     away_secs <= return_secs
                         && lost.at_m.distance(at_m) < reach_m
-                        && (!is_streaming || ahead_m.distance(at_m) < gate_m)
+                        && (!is_streaming || lost.is_expected(at_m, visitor.first_secs, gate_m))
                 })
                 .min_by(|a, b| a.1.at_m.distance(at_m).total_cmp(&b.1.at_m.distance(at_m)))
                 .map(|(index, _)| index);
             if let Some(index) = known {
                 let lost = self.lost.swap_remove(index);
+                if !lost.is_expected(at_m, visitor.first_secs, gate_m) {
+                    self.arrivals += 1.0;
+                }
                 visitor.id = Some(lost.id);
                 visitor.first_secs = lost.first_secs;
                 visitor.walked_before = lost.walked;
@@ -262,6 +263,14 @@ impl Tracker {
                 self.arrivals += 1.0;
             }
         }
+    }
+}
+
+impl Lost {
+    /// Whether they would be near a place by now, had they gone on.
+    fn is_expected(&self, at_m: DVec2, now_secs: f64, gate_m: f64) -> bool {
+        let ahead_m = self.at_m + self.velocity_mps * (now_secs - self.lost_secs);
+        ahead_m.distance(at_m) < gate_m
     }
 }
 
@@ -301,8 +310,9 @@ mod tests {
         assert_eq!(left_of(8.0, near_m, 8.0), (vec![Some(2)], vec![1]));
     }
 
-    /// Somebody who left at 1 m/s to the right, `away_secs` before somebody else came to `at_m`: whether they are one.
-    fn is_return(arrivals: f32, at_m: Vec2, away_secs: f64) -> bool {
+    /// Somebody who left at 1 m/s to the right, `away_secs` before somebody else came to `at_m`: whether they are one, and
+    /// whether people are thought to stream after that.
+    fn is_return(arrivals: f32, at_m: Vec2, away_secs: f64) -> (bool, bool) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.visitors = vec![visitor(1, 1.7, 0.0, 0)];
         tracker.visitors[0].state.at_m = Vec2::ZERO;
@@ -315,19 +325,21 @@ mod tests {
         (newcomer.id, newcomer.first_secs) = (None, away_secs);
         newcomer.state.at_m = at_m;
         tracker.confirm(0.0);
-        tracker.visitors[0].id == Some(1)
+        (tracker.visitors[0].id == Some(1), tracker.is_streaming())
     }
 
     #[test]
     fn where_people_stream_through_who_comes_is_only_who_left_if_they_would_be_there() {
-        let quiet = 2.0;
-        let stream = 8.0;
-        // Turned round out of view, or somebody else.
-        assert!(is_return(quiet, Vec2::new(0.2, 0.0), 2.0));
-        assert!(!is_return(stream, Vec2::new(0.2, 0.0), 2.0));
-        // Not seen for a moment, or hidden while they went on.
-        assert!(is_return(stream, Vec2::new(0.2, 0.0), 0.1));
-        assert!(is_return(stream, Vec2::new(1.9, 0.3), 2.0));
+        let (quiet, almost, stream) = (2.0, 3.5, 8.0);
+        // Turned round out of view, or somebody else; too many of those are a stream.
+        let back_m = Vec2::new(0.2, 0.0);
+        assert_eq!(is_return(quiet, back_m, 2.0), (true, false));
+        assert_eq!(is_return(almost, back_m, 2.0), (true, true));
+        assert_eq!(is_return(stream, back_m, 2.0), (false, true));
+        // Not seen for a moment, or hidden while they went on: no arrival.
+        assert_eq!(is_return(almost, back_m, 0.1), (true, false));
+        assert_eq!(is_return(stream, back_m, 0.1), (true, true));
+        assert_eq!(is_return(stream, Vec2::new(1.9, 0.3), 2.0), (true, true));
     }
 
     #[test]
