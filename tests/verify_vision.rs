@@ -21,10 +21,11 @@ use shoal::camera::{Frame, Playback, Source, SourceSpec};
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, Vision, VisionParams};
 use shoal::world::Observation;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use recordings::{Score, tell, test_data, track_scene};
+use recordings::{Score, every_nth, tell, test_data, track_scene};
 use rendered::{Quantity, ROWS, Row, Wanted};
 
 /// One scene of a row: which row, and ir-scene's arguments.
@@ -82,7 +83,7 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
         arguments: format!(
             "--seed {} {}",
             first + seed,
-            arguments.replace("{data}", data)
+            with_paths(&arguments.replace("{data}", data), data, seed)
         ),
     };
     scenes
@@ -91,6 +92,18 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
             (0..seeds.unwrap_or(usual)).map(move |seed| scene(first, arguments, seed))
         })
         .collect()
+}
+
+/// The arguments with a file of paths in the place of `{one of N of FILE}`; with every seed those of other people.
+fn with_paths(arguments: &str, data: &str, seed: u32) -> String {
+    let Some((before, rest)) = arguments.split_once("{one of ") else {
+        return arguments.to_owned();
+    };
+    let (wanted, after) = rest.split_once('}').expect("the brace is closed");
+    let (n, file) = wanted.split_once(" of ").expect("it says of what file");
+    let n = n.parse().expect("it says one of how many");
+    let paths = every_nth(&Path::new(data).join(file), n, seed);
+    format!("{before}{}{after}", paths.display())
 }
 
 /// The scores of all scenes, two of them worked on at a time; `None` where the machine cannot make them.

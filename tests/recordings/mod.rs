@@ -92,6 +92,29 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
+/// A file with the paths of every `n`-th of those people in `recording` whose number leaves the same rest as `first`.
+/// A line of it is a person's number, frame and place.
+pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
+    let all = std::fs::read_to_string(recording).expect("the paths can be read");
+    let is_kept = |line: &&str| {
+        let number = line.split_whitespace().next();
+        let number = number.and_then(|number| number.parse::<f64>().ok());
+        number.is_some_and(|number| number as u32 % n == first % n)
+    };
+    let kept: Vec<&str> = all.lines().filter(is_kept).collect();
+    assert!(
+        !kept.is_empty(),
+        "nobody is left of {}",
+        recording.display()
+    );
+    let name = recording.file_stem().expect("it is a file");
+    let name = format!("{}-{}-of-{n}.txt", name.to_string_lossy(), first % n);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(name);
+    std::fs::write(&path, kept.join("\n")).expect("target can be written");
+    path
+}
+
 /// What score-tracks says of the tracks in `tracks` for a scene's folder.
 pub(crate) fn score(scene: &Path, tracks: &Path, surface: &str) -> Option<serde_json::Value> {
     let tool = test_data("tools/score-tracks")?;

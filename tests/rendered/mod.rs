@@ -31,7 +31,8 @@ pub(crate) struct Wanted {
 /// Scenes of one kind.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// First seed, and ir-scene's other arguments; `{data}` stands for the folder of the test data.
+    /// First seed, and ir-scene's other arguments; `{data}` stands for the folder of the test data,
+    /// `{one of N of FILE}` for paths of every N-th of the people in one of its files.
     pub(crate) scenes: &'static [(u32, &'static str)],
     /// Seeds of every scene, where no other number is asked for.
     pub(crate) seeds: u32,
@@ -223,6 +224,24 @@ pub(crate) const ROWS: &[Row] = &[
             ),
         ],
         &THREE,
+    ),
+    row(
+        "recorded paths, three to four in the picture",
+        5,
+        &[(
+            81,
+            "--seconds 30 --size 320x240 --paths {one of 7 of data/ir/bi_corr_400_b_03.txt}",
+        )],
+        &THREE,
+    ),
+    row(
+        "recorded paths, five to six in the picture",
+        5,
+        &[(
+            81,
+            "--seconds 30 --size 320x240 --paths {one of 4 of data/ir/bi_corr_400_b_03.txt}",
+        )],
+        &FIVE,
     ),
     row(
         "recorded paths of a corridor",
