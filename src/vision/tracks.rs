@@ -7,6 +7,7 @@
 mod coming;
 mod exchange;
 mod giving;
+mod leaving;
 mod names;
 mod placing;
 
@@ -141,6 +142,7 @@ struct Visitor {
     meeting: Option<u32>,
     /// Distance of the nearest other visitor.
     nearest_m: f32,
+    course: leaving::Course,
     track: Track,
 }
 
@@ -229,6 +231,8 @@ pub(super) struct Tracker {
     meetings: u32,
     /// How many came into the picture lately who were not expected there, each fading away.
     arrivals: f32,
+    /// Who of the visitors has walked out of the picture.
+    left: Vec<bool>,
     doubts: Vec<exchange::Doubt>,
     frames: u32,
     scenery: Vec<usize>,
@@ -260,6 +264,7 @@ impl Tracker {
             names: Vec::new(),
             meetings: 0,
             arrivals: 0.0,
+            left: Vec::new(),
             doubts: Vec::new(),
             frames: 0,
             scenery: Vec::new(),
@@ -305,6 +310,7 @@ impl Tracker {
                 .predict(sight.dt_secs, self.params.acceleration_mps2);
             visitor.evidence = Evidence::Nothing;
         }
+        self.see_off(sight);
         self.give_blobs(sight);
         self.share_blobs(sight);
         for index in 0..self.visitors.len() {

@@ -8,6 +8,7 @@ use glam::{DVec2, Mat2, Vec2};
 
 use crate::vision::kalman::Measurement;
 
+use super::leaving::Course;
 use super::names::SURE_MEASUREMENTS;
 use super::{
     Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker,
@@ -67,9 +68,10 @@ impl Tracker {
             ..Track::default()
         };
         outline(blob, sight, &mut self.tracer, &mut track.outline_m);
+        let state = Kalman::new(measured);
         self.visitors.push(Visitor {
             id: None,
-            state: Kalman::new(measured),
+            state,
             hits: 1,
             hidden: matches!(evidence, Evidence::Shared(_)),
             born_secs: sight.time_secs,
@@ -91,6 +93,7 @@ impl Tracker {
             fullness: None,
             meeting: None,
             nearest_m: f32::INFINITY,
+            course: Course::new(&state, blob.area_m2, sight.time_secs),
             track,
         });
     }

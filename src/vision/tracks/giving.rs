@@ -41,6 +41,7 @@ impl Tracker {
             self.cold_feet.push(measured.at_m);
         }
         let (visitors, cold_feet, gate) = (&self.visitors, &self.cold_feet, self.params.gate_m);
+        let left = &self.left;
         let cost = |row: usize, column: usize| {
             let visitor = &visitors[row];
             let at = visitor.state.at_m;
@@ -53,7 +54,7 @@ impl Tracker {
             };
             let grown = f32::ln(blobs[column].area_m2 / (visitor.track.area_m2 as f32).max(1e-3));
             let cost = to_foot.min(to_blob) + UNLIKE_COST_M * grown.abs().min(2.0);
-            if cost > gate {
+            if cost > gate || left[row] {
                 FORBIDDEN
             } else {
                 cost + newcomer
@@ -73,8 +74,8 @@ impl Tracker {
     /// Lets visitors without a blob share one they are in, and gives parts of a visitor to them.
     pub(super) fn share_blobs(&mut self, sight: &Sight<'_>) {
         let blobs = sight.blobs.blobs();
-        for visitor in &mut self.visitors {
-            if visitor.evidence != Evidence::Nothing || !visitor.has_place() {
+        for (visitor, &has_left) in self.visitors.iter_mut().zip(&self.left) {
+            if visitor.evidence != Evidence::Nothing || !visitor.has_place() || has_left {
                 continue;
             }
             let at = visitor.state.at_m;

@@ -236,6 +236,7 @@ pub(super) mod tests {
     use super::*;
     use crate::vision::TrackingParams;
     use crate::vision::kalman::{Kalman, Measurement};
+    use crate::vision::tracks::leaving::Course;
     use crate::vision::tracks::{Evidence, Track};
     use glam::{Mat2, Vec2};
 
@@ -259,9 +260,10 @@ pub(super) mod tests {
             at_m,
             covariance_m2: Mat2::IDENTITY,
         };
+        let state = Kalman::new(&first);
         Visitor {
             id: Some(id),
-            state: Kalman::new(&first),
+            state,
             hits: 9,
             hidden: false,
             born_secs: 0.0,
@@ -283,6 +285,7 @@ pub(super) mod tests {
             fullness: None,
             meeting: Some(1),
             nearest_m: 1.0,
+            course: Course::new(&state, 0.0, 0.0),
             track: Track::default(),
         }
     }

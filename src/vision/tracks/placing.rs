@@ -83,6 +83,9 @@ impl Tracker {
         if own {
             visitor.own_secs = sight.time_secs;
             visitor.hits += 1;
+            if self.rivals.is_empty() {
+                (visitor.course).take_down(&visitor.state, area, sight.time_secs);
+            }
         }
         // What somebody darkens does not become less where others darken it too.
         let is_told = !self.rivals.is_empty() || is_turn;
