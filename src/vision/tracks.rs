@@ -162,6 +162,13 @@ impl Visitor {
         }
     }
 
+    /// Each is called what the other was, and known by what the other looked like; both stay where they are.
+    fn exchange_names(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.id, &mut other.id);
+        std::mem::swap(&mut self.first_secs, &mut other.first_secs);
+        std::mem::swap(&mut self.profile, &mut other.profile);
+    }
+
     /// Takes a measured height in, of which so much is believed.
     fn learn_height(&mut self, seen_m: f32, believed: f32) {
         let height_m = self.height_m.get_or_insert(seen_m);

@@ -102,16 +102,12 @@ impl GroupFinder {
             return None;
         }
         // The least point of a parabola through the best height and its neighbors.
-        let offset = match (best.checked_sub(1).map(|i| costs[i]), costs.get(best + 1)) {
-            (Some(before), Some(after)) => {
-                let bend = before - 2.0 * least + after;
-                if bend > 0.0 {
-                    0.5 * (before - after) / bend
-                } else {
-                    0.0
-                }
-            }
-            _ => 0.0,
+        let (before, after) = (costs[best - 1], costs[best + 1]);
+        let bend = before - 2.0 * least + after;
+        let offset = if bend > 0.0 {
+            0.5 * (before - after) / bend
+        } else {
+            0.0
         };
         Some(smallest_m + (best as f32 + offset) * step_m)
     }

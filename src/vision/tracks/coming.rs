@@ -1,12 +1,10 @@
 //! Who comes and who goes: visitors are born of blobs that belong to nobody, things become scenery, those who are gone are
 //! kept in mind for their return.
 
-use crate::vision::kalman::Kalman;
-use crate::vision::profile::Profile;
-
 use glam::{DVec2, Mat2, Vec2};
 
-use crate::vision::kalman::Measurement;
+use crate::vision::kalman::{Kalman, Measurement};
+use crate::vision::profile::Profile;
 
 use super::leaving::Course;
 use super::names::SURE_MEASUREMENTS;
@@ -143,8 +141,10 @@ impl Tracker {
         };
         for index in (0..self.visitors.len()).rev() {
             if gone(&self.visitors[index]) {
-                if let Some(heir) = self.heir(index) {
-                    self.inherit(index, heir);
+                if let Some(heir) = self.heir(index)
+                    && let Ok([gone, heir]) = self.visitors.get_disjoint_mut([index, heir])
+                {
+                    heir.exchange_names(gone);
                 }
                 self.lose(index);
             }
@@ -172,8 +172,7 @@ impl Tracker {
             let is_later = v.1.id.is_some() && v.1.first_secs > gone.first_secs;
             is_new && is_later && distance_m(v.1) < HEIR_M
         };
-        gone.id?;
-        if self.is_streaming() {
+        if gone.id.is_none() || self.is_streaming() {
             return None;
         }
         let visitors = self.visitors.iter().enumerate();
@@ -181,15 +180,6 @@ impl Tracker {
             .filter(is_heir)
             .min_by(|a, b| distance_m(a.1).total_cmp(&distance_m(b.1)))
             .map(|(heir, _)| heir)
-    }
-
-    /// Gives the name of somebody who is gone to a newcomer, and the newcomer's to them.
-    fn inherit(&mut self, gone: usize, heir: usize) {
-        if let Ok([gone, heir]) = self.visitors.get_disjoint_mut([gone, heir]) {
-            std::mem::swap(&mut heir.id, &mut gone.id);
-            std::mem::swap(&mut heir.first_secs, &mut gone.first_secs);
-            std::mem::swap(&mut heir.profile, &mut gone.profile);
-        }
     }
 
     /// Forgets somebody, but not the memory they took.

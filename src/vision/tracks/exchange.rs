@@ -77,9 +77,7 @@ impl Tracker {
     fn exchange_pair(&mut self, pair: [usize; 2]) {
         let [first, second] = pair.map(|member| self.member_of[member]);
         if let Ok([first, second]) = self.visitors.get_disjoint_mut([first, second]) {
-            std::mem::swap(&mut first.id, &mut second.id);
-            std::mem::swap(&mut first.first_secs, &mut second.first_secs);
-            std::mem::swap(&mut first.profile, &mut second.profile);
+            first.exchange_names(second);
             std::mem::swap(&mut first.tone, &mut second.tone);
             std::mem::swap(&mut first.fullness, &mut second.fullness);
             for visitor in [first, second] {

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(course.at_m, out.at_m);
         course.take_down(&taken_along, 0.5, 10.1);
         assert_eq!(course.at_m, taken_along.at_m);
-        // For ever it is nobody else's.
+        // What stays so large is their own.
         course.take_down(&out, 0.8, 11.2);
         assert_eq!(course.at_m, out.at_m);
     }

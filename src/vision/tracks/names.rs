@@ -20,8 +20,8 @@ const CERTAIN_MEASUREMENTS: f32 = 8.0;
 /// Who looks this unlike who they are called is not taken for them.
 const CONTRADICTION: f32 = 4.0;
 /// A body takes another name when it looks so much like its owner, and all bodies together then look more like who they
-/// are called, by so much for each that changes; for somebody who is gone, or was in another meeting, it takes more. How people walked tells most of
-/// the time, so what they look like must tell clearly.
+/// are called, by so much for each that changes; for somebody who is gone, or was in another meeting, it takes more. How
+/// people walked tells most of the time, so what they look like must tell clearly.
 const ALIKE: f32 = 2.0;
 const NAME_MARGIN: f32 = 4.0;
 const FAR_MARGIN: f32 = 6.0;
