@@ -26,7 +26,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recordings::{Score, every_nth, tell, test_data, track_scene};
-use rendered::{Quantity, ROWS, Row, Wanted};
+use rendered::{Quantity, ROWS, Row, Wanted, room_by_lot};
 
 /// One scene of a row: which row, and ir-scene's arguments.
 struct Scene {
@@ -78,13 +78,15 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
         seeds: usual,
         ..
     } = ROWS[row];
-    let scene = |first: u32, arguments: &str, seed: u32| Scene {
-        row,
-        arguments: format!(
-            "--seed {} {}",
-            first + seed,
-            with_paths(&arguments.replace("{data}", data), data, seed)
-        ),
+    let scene = |first: u32, arguments: &str, seed: u32| {
+        let number = first + seed;
+        let arguments = arguments
+            .replace("{data}", data)
+            .replace("{room by lot}", &room_by_lot(number));
+        Scene {
+            row,
+            arguments: format!("--seed {number} {}", with_paths(&arguments, data, seed)),
+        }
     };
     scenes
         .iter()

@@ -1,5 +1,9 @@
 //! The rendered rooms in which vision is judged, and what is wanted of each: a table, and nothing that runs.
 
+mod lot;
+
+pub(crate) use lot::room_by_lot;
+
 /// What is measured of a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
@@ -32,7 +36,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     /// First seed, and ir-scene's other arguments; `{data}` stands for the folder of the test data,
-    /// `{one of N of FILE}` for paths of every N-th of the people in one of its files.
+    /// `{one of N of FILE}` for paths of every N-th of the people in one of its files, `{room by lot}` for lamp, camera,
+    /// lens and surface, others with every seed.
     pub(crate) scenes: &'static [(u32, &'static str)],
     /// Seeds of every scene, where no other number is asked for.
     pub(crate) seeds: u32,
@@ -224,6 +229,24 @@ pub(crate) const ROWS: &[Row] = &[
             ),
         ],
         &THREE,
+    ),
+    row(
+        "three visitors, rooms drawn by lot",
+        8,
+        &[(
+            301,
+            "--seconds 30 --size 320x240 --visitors 3 {room by lot}",
+        )],
+        &THREE,
+    ),
+    row(
+        "five visitors, rooms drawn by lot",
+        8,
+        &[(
+            311,
+            "--seconds 30 --size 320x240 --visitors 5 {room by lot}",
+        )],
+        &FIVE,
     ),
     row(
         "recorded paths, three to four in the picture",
