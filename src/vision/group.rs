@@ -106,6 +106,8 @@ pub(super) struct GroupFinder {
     untold: Vec<(Vec2, f32)>,
     /// Where those are who have a blob of their own near by, and how tall: what they darken is not the group's.
     bystanders: Vec<(Vec2, f32)>,
+    /// The members but one.
+    others: Vec<Member>,
 }
 
 impl GroupFinder {
@@ -116,6 +118,7 @@ impl GroupFinder {
             shadow_tone: None,
             untold: Vec::new(),
             bystanders: Vec::new(),
+            others: Vec::new(),
         }
     }
 
@@ -229,9 +232,19 @@ impl GroupFinder {
         index: usize,
         origins: &[Option<Origin>; 2],
     ) {
-        self.leave_out(members, index, origins);
         let member = members[index];
-        let without_m2 = self.pixels.wrong_m2(None);
+        // Who is taller than thought leaves nobody missing.
+        let mut others = std::mem::take(&mut self.others);
+        others.clear();
+        others.extend_from_slice(&members[..index]);
+        others.extend_from_slice(&members[index + 1..]);
+        for _ in 0..STRETCHES {
+            for other in 0..others.len() {
+                self.stretch(&mut others, other, origins);
+            }
+        }
+        let without_m2 = self.unexplained_m2(&others, origins);
+        self.others = others;
         if let Some(at_m) = self.missing(member.height_m, origins) {
             let mut moved = Member {
                 expected_m: at_m,
