@@ -111,10 +111,9 @@ impl Tracker {
     fn look(&mut self, index: usize, blob: usize, sight: &Sight<'_>) {
         self.stand_by(blob);
         let visitor = &mut self.visitors[index];
-        let is_known = visitor.profile.height_m().is_some();
         let alone = visitor.member(&self.params);
         let blob = &sight.blobs.blobs()[blob];
-        let (height_m, tone) = self.groups.look(&alone, is_known, blob, sight);
+        let (height_m, tone) = self.groups.look(&alone, blob, sight);
         if let Some(seen) = tone {
             let tone = visitor.tone.get_or_insert(seen);
             *tone += BELIEVED_TONE * (seen - *tone);
@@ -219,8 +218,7 @@ impl Tracker {
             if !is_seen || !is_told || !is_turn(self.frames, number) {
                 continue;
             }
-            let is_known = visitor.profile.height_m().is_some();
-            let height_m = (self.groups).height_m(&self.members, index, blob, is_known, sight);
+            let height_m = (self.groups).height_m(&self.members, index, blob, sight);
             if let Some(seen_m) = height_m {
                 visitor.fresh.add(seen_m);
             }
