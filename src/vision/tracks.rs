@@ -120,6 +120,8 @@ struct Visitor {
     /// When there last was a blob of their own, and when there last was foreground at all.
     own_secs: f64,
     dark_secs: f64,
+    /// Where they were and how they moved at `own_secs`.
+    last_seen: Kalman,
     /// For how long the foot has been that of somebody seen earlier.
     same_secs: f32,
     /// Whether they were ever seen apart from everybody else.
@@ -344,6 +346,9 @@ impl Tracker {
     fn tell(&mut self, sight: &Sight<'_>) {
         let still_radius_m = self.params.still_radius_m;
         for visitor in &mut self.visitors {
+            if visitor.own_secs >= sight.time_secs {
+                visitor.last_seen = visitor.state;
+            }
             if matches!(visitor.evidence, Evidence::Own(_)) {
                 visitor.walked |= visitor.state.at_m.distance(visitor.born_m) > WALKED_M;
             }

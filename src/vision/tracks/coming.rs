@@ -79,6 +79,7 @@ impl Tracker {
             first_secs: sight.time_secs,
             own_secs: sight.time_secs,
             dark_secs: sight.time_secs,
+            last_seen: state,
             same_secs: 0.0,
             apart: false,
             anchor_m: measured.at_m,
@@ -195,8 +196,8 @@ impl Tracker {
         if let Some(id) = visitor.id {
             self.lost.push(Lost {
                 id,
-                at_m: visitor.state.at_m.as_dvec2(),
-                velocity_mps: visitor.state.velocity_mps.as_dvec2(),
+                at_m: visitor.last_seen.at_m.as_dvec2(),
+                velocity_mps: visitor.last_seen.velocity_mps.as_dvec2(),
                 first_secs: visitor.first_secs,
                 walked: visitor.walked,
                 lost_secs: visitor.own_secs,
@@ -308,8 +309,8 @@ mod tests {
     fn is_return(arrivals: f32, at_m: Vec2, away_secs: f64) -> (bool, bool) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.visitors = vec![visitor(1, 1.7, 0.0, 0)];
-        tracker.visitors[0].state.at_m = Vec2::ZERO;
-        tracker.visitors[0].state.velocity_mps = Vec2::X;
+        tracker.visitors[0].last_seen.at_m = Vec2::ZERO;
+        tracker.visitors[0].last_seen.velocity_mps = Vec2::X;
         tracker.lose(0);
         tracker.next_id = 2;
         tracker.arrivals = arrivals;

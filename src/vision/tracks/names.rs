@@ -273,6 +273,7 @@ pub(super) mod tests {
             first_secs: f64::from(id),
             own_secs: 0.0,
             dark_secs: 0.0,
+            last_seen: state,
             same_secs: 0.0,
             apart: true,
             anchor_m: at_m,
