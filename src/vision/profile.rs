@@ -4,8 +4,9 @@
 //! day: one number, kept only while the visitor is followed. How bright clothes are in infrared was tried too; it depends
 //! more on where somebody stands than on who it is.
 
-/// Spread of what is measured of one and the same visitor in different places.
-const HEIGHT_SPREAD_M: f32 = 0.06;
+/// Spread of what is measured of one and the same visitor in different places. The median of three measurements was less
+/// than 7.4 cm off that of all in 99 of 100 cases, which is just less than contradicts a name.
+const HEIGHT_SPREAD_M: f32 = 0.04;
 /// No difference counts more than this.
 const MOST_DIFFERENCE: f32 = 9.0;
 /// Forgotten is what is older than so many measurements.
