@@ -44,7 +44,9 @@ const BETTER_M2: f32 = 0.1;
 /// Somebody not known of yet explains at least so much, this far from everybody else.
 pub(super) const UNKNOWN_M2: f32 = 0.2;
 const UNKNOWN_APART_M: f32 = 0.35;
-/// At most about so many dark pixels that nobody explains are tried as places.
+/// Where somebody else darkens the floor already, it is so much more.
+const COVERED_PLACE_M2: f32 = 0.2;
+/// At most about so many dark pixels that nobody explains are tried as places, and as many of the others.
 const PLACES: usize = 40;
 /// So often somebody is tried taller and smaller before somebody nobody knows of is looked for.
 const STRETCHES: usize = 3;
@@ -245,7 +247,7 @@ impl GroupFinder {
         }
         let without_m2 = self.unexplained_m2(&others, origins);
         self.others = others;
-        if let Some(at_m) = self.missing(member.height_m, origins) {
+        if let Some((at_m, more_m2)) = self.missing(member.height_m, origins) {
             let mut moved = Member {
                 expected_m: at_m,
                 at_m,
@@ -261,7 +263,7 @@ impl GroupFinder {
                 other == index || m.at_m.distance(moved.at_m) > UNKNOWN_APART_M
             };
             let is_apart = members.iter().enumerate().all(apart);
-            if is_apart && alone_m2 > member.alone_m2.max(0.0) + BETTER_M2 {
+            if is_apart && alone_m2 > member.alone_m2.max(0.0) + BETTER_M2 + more_m2 {
                 members[index] = Member {
                     alone_m2,
                     found_elsewhere: true,
@@ -306,7 +308,7 @@ impl GroupFinder {
         if without_m2 < UNKNOWN_M2 {
             return None;
         }
-        let at_m = self.missing(usual.height_m, &origins)?;
+        let (at_m, more_m2) = self.missing(usual.height_m, &origins)?;
         let mut found = Member {
             expected_m: at_m,
             at_m,
@@ -316,7 +318,7 @@ impl GroupFinder {
             self.step_alone(&mut found, *step_m, &origins);
         }
         let shape = found.shape(&origins);
-        if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 {
+        if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 + more_m2 {
             return None;
         }
         // Those who were known may have been drawn towards them.
@@ -336,21 +338,28 @@ impl GroupFinder {
         (alone_m2 > UNKNOWN_M2 * members.len() as f32 && members.iter().all(apart)).then_some(found)
     }
 
-    /// Where one more would explain most of what nobody explains.
-    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<Vec2> {
+    /// Where one more would explain most of what nobody explains, and how much more than usual they must explain there.
+    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<(Vec2, f32)> {
         let pixels = &self.pixels;
-        let unexplained = |&i: &usize| pixels.dark[i] > 0.5 && pixels.free[i] > 0.5;
-        let count = (0..pixels.dark.len()).filter(unexplained).count();
-        let places = (0..pixels.dark.len()).filter(unexplained);
-        places
-            .step_by(count.div_ceil(PLACES).max(1))
-            .map(|i| Vec2::new(pixels.x_m[i], pixels.z_m[i]))
-            .map(|at_m| {
-                let shape = Shape::new(at_m, height_m, None, origins);
-                (pixels.wrong_m2(Some(&shape)), at_m)
-            })
-            .min_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, at_m)| at_m)
+        let best = |is_free: bool| {
+            let is_place = |&i: &usize| pixels.dark[i] > 0.5 && (pixels.free[i] > 0.5) == is_free;
+            let places = (0..pixels.dark.len()).filter(is_place);
+            let count = places.clone().count();
+            places
+                .step_by(count.div_ceil(PLACES).max(1))
+                .map(|i| Vec2::new(pixels.x_m[i], pixels.z_m[i]))
+                .map(|at_m| {
+                    let shape = Shape::new(at_m, height_m, None, origins);
+                    (pixels.wrong_m2(Some(&shape)), at_m)
+                })
+                .min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let (wrong_m2, at_m) = best(true)?;
+        let covered = best(false).filter(|covered| covered.0 + COVERED_PLACE_M2 < wrong_m2);
+        Some(match covered {
+            Some((_, at_m)) => (at_m, COVERED_PLACE_M2),
+            None => (at_m, 0.0),
+        })
     }
 
     /// How much all members together leave unexplained.

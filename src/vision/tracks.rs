@@ -124,7 +124,7 @@ struct Visitor {
     last_seen: Kalman,
     /// For how long the foot has been that of somebody seen earlier.
     same_secs: f32,
-    /// Whether they were ever seen apart from everybody else.
+    /// Whether they are known to be somebody, and not a part of somebody else.
     apart: bool,
     anchor_m: Vec2,
     still_since_secs: f64,

@@ -7,7 +7,7 @@ use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::{Member, UNKNOWN_M2};
 use crate::vision::kalman::{Kalman, Measurement};
 
-use super::names::CLOSE_M;
+use super::names::{CLOSE_M, SURE_MEASUREMENTS};
 use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, Visitor, outline};
 
 /// What never moved for so long does not do so within a group: it may be a thing.
@@ -244,6 +244,8 @@ impl Tracker {
             });
             let visitor = &mut self.visitors[index];
             visitor.apart |= nearest_m > APART_M && matches!(visitor.evidence, Evidence::Own(_));
+            // What is only a part of somebody has no height.
+            visitor.apart |= visitor.profile.measurements() >= SURE_MEASUREMENTS;
             if doubled {
                 visitor.same_secs += sight.dt_secs;
             } else {
