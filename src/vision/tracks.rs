@@ -333,7 +333,7 @@ impl Tracker {
         self.place_groups(sight);
         self.meet();
         self.tell_apart();
-        self.unite(sight);
+        self.unite(sight.dt_secs);
         self.welcome(sight);
         self.part();
         self.put_down(sight);

@@ -151,6 +151,35 @@ fn who_is_taller_than_thought_is_nobody_new() {
 }
 
 #[test]
+fn nobody_is_missing_where_somebody_is_taller_than_thought() {
+    let at_m = Vec2::new(0.9, 1.2);
+    let mut groups = floor(&[(at_m, 1.9)]);
+    // One of the two is not seen at all.
+    let mut members = [Member::new(at_m, 1.65), Member::new(at_m, 1.65)];
+    groups.look_elsewhere(&mut members, 1, &origins());
+    assert!(!members[1].found_elsewhere, "{members:?}");
+    let second_m = Vec2::new(-0.6, 0.5);
+    let mut groups = floor(&[(at_m, 1.9), (second_m, 1.65)]);
+    groups.look_elsewhere(&mut members, 1, &origins());
+    assert!(members[1].found_elsewhere, "{members:?}");
+    assert!(members[1].at_m.distance(second_m) < 0.15, "{members:?}");
+}
+
+#[test]
+fn somebody_is_missing_also_where_anothers_body_hides_their_feet() {
+    let near_m = Vec2::new(-0.3, 1.2);
+    let behind_m = near_m + 0.5 * (near_m - Vec2::new(CAMERA.x, CAMERA.z)).normalize();
+    assert!(body(near_m, 1.7).covers(behind_m));
+    let mut groups = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
+    groups.leave_out(&[Member::new(near_m, 1.7)], 1, &origins());
+    let (found_m, more_m2) = groups
+        .missing(1.5, &origins())
+        .expect("somebody is missing");
+    assert!(found_m.distance(behind_m) < 0.2, "{found_m}");
+    assert_eq!(more_m2, COVERED_PLACE_M2);
+}
+
+#[test]
 fn how_bright_shadow_and_body_are_is_told_where_nobody_else_is() {
     let (alone, beside) = (
         (Vec2::new(0.8, 0.9), 1.6, LIGHT),
@@ -205,7 +234,7 @@ fn what_a_bystander_darkens_is_not_the_groups() {
     let missing = |groups: &mut GroupFinder| {
         groups.cover_by_bystanders(&origins());
         groups.leave_out(&members, members.len(), &origins());
-        let at_m = groups.missing(1.6, &origins());
+        let at_m = groups.missing(1.6, &origins()).map(|place| place.0);
         (groups.pixels.wrong_m2(None), at_m)
     };
     let (unexplained_m2, at_m) = missing(&mut groups);

@@ -227,7 +227,7 @@ impl Tracker {
 
     /// Makes one of two who stand in the same place: the parts of one visitor were taken for two. The later one goes,
     /// without being kept in mind unless they once were apart.
-    pub(super) fn unite(&mut self, sight: &Sight<'_>) {
+    pub(super) fn unite(&mut self, dt_secs: f32) {
         for index in (0..self.visitors.len()).rev() {
             let at_m = self.visitors[index].state.at_m;
             let since_secs = self.visitors[index].first_secs;
@@ -247,7 +247,7 @@ impl Tracker {
             // What is only a part of somebody has no height.
             visitor.apart |= visitor.profile.measurements() >= SURE_MEASUREMENTS;
             if doubled {
-                visitor.same_secs += sight.dt_secs;
+                visitor.same_secs += dt_secs;
             } else {
                 visitor.same_secs = 0.0;
             }
@@ -297,7 +297,40 @@ fn own_share(samples: &[Sample], at_m: Vec2, rivals_m: &[Vec2]) -> (f32, Vec2) {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::vision::TrackingParams;
     use crate::vision::tracks::names::tests::visitor;
+
+    /// After how many seconds the later one of two in one place, whose height was so often measured, is no longer followed,
+    /// and whether they are kept in mind then.
+    fn united(measurements: u32) -> (f32, bool) {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = vec![visitor(1, 1.7, 0.0, 0), visitor(2, 0.0, 1.4, measurements)];
+        let later = &mut tracker.visitors[1];
+        later.profile = std::mem::take(&mut later.fresh);
+        later.apart = false;
+        for visitor in &mut tracker.visitors {
+            visitor.state.at_m = Vec2::ZERO;
+        }
+        tracker.owners = vec![Some(0)];
+        let mut secs = 0.0;
+        while tracker.visitors.len() > 1 && secs < 60.0 {
+            tracker.unite(0.1);
+            secs += 0.1;
+        }
+        (secs, tracker.lost.iter().any(|lost| lost.id == 2))
+    }
+
+    #[test]
+    fn a_part_of_somebody_goes_soon_and_who_has_a_height_is_kept_in_mind() {
+        let (part_secs, is_kept) = united(0);
+        assert!(part_secs < 1.0 && !is_kept, "{part_secs}");
+        let (somebody_secs, is_kept) = united(3);
+        assert!(
+            (3.0..4.0).contains(&somebody_secs) && is_kept,
+            "{somebody_secs}"
+        );
+    }
 
     #[test]
     fn a_step_or_somebody_not_noticed_yet_fattens_nobody() {
