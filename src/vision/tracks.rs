@@ -31,8 +31,9 @@ use super::view::FloorTable;
 const UNSEEN_SLOWDOWN_SECS: f32 = 0.5;
 /// Spread of a place found for somebody in a group.
 const GROUP_SPREAD_M: f32 = 0.12;
-/// Legs apart, and somebody not noticed yet, darken more than who stands alone; what seems more is believed so slowly.
-const FULLER_SECS: f32 = 0.5;
+/// Legs apart, and somebody not noticed yet, darken more than who stands alone; what seems more is believed so slowly, over
+/// more than a stride.
+const FULLER_SECS: f32 = 1.2;
 /// Who was ever seen this far from where they appeared came by walking, and is no thing.
 const WALKED_M: f32 = 0.4;
 /// Somebody lost may come back so much farther away each second, up to a limit.

@@ -344,7 +344,7 @@ mod tests {
         visitor.learn_fullness(3.0, 1.0 / 30.0);
         let met = visitor.fullness.unwrap_or_default();
         assert!(met < 1.45, "{met}");
-        for _ in 0..60 {
+        for _ in 0..240 {
             visitor.learn_fullness(1.4, 1.0 / 30.0);
         }
         let grown = visitor.fullness.unwrap_or_default();
