@@ -87,6 +87,8 @@ const fn walking([hota, idf1, switches, recall, precision, median, p95]: [f64; 7
 const ONE: [Wanted; 7] = walking([0.90, 0.98, 0.0, 0.99, 0.995, 60.0, 170.0]);
 const THREE: [Wanted; 7] = walking([0.84, 0.93, 2.0, 0.96, 0.99, 70.0, 200.0]);
 const FIVE: [Wanted; 7] = walking([0.75, 0.85, 8.0, 0.92, 0.97, 80.0, 230.0]);
+/// The specification has no figures for more than five; what is got is in the lines of the scenes.
+const TOLD_ONLY: [Wanted; 0] = [];
 
 /// Nothing is seen that is not there, nobody lost and nothing that lies there taken for somebody for longer.
 const fn undisturbed(on_thing_secs: f64) -> [Wanted; 3] {
@@ -267,13 +269,13 @@ pub(crate) const ROWS: &[Row] = &[
         &FIVE,
     ),
     row(
-        "recorded paths of a corridor",
+        "recorded paths of a corridor, twelve in the picture",
         2,
         &[(
             71,
             "--seconds 30 --size 320x240 --paths {data}/data/ir/bi_corr_400_b_03.txt",
         )],
-        &FIVE,
+        &TOLD_ONLY,
     ),
     row(
         "still for a minute",
