@@ -117,12 +117,20 @@ impl DriftWatch {
     }
 }
 
-/// Lengths of the medians of shifts, in the picture and on the floor; each direction by itself.
+/// Lengths of the medians of shifts, in the picture and on the floor; each direction by itself. Of the two in the middle
+/// of an even number it is the lesser: what half of the marks say is no majority.
 fn median_of(found: &mut [Found]) -> (f64, f64) {
     let mut median = |value: &dyn Fn(&Found) -> f64| {
-        let middle = found.len() / 2;
-        let (_, at, _) = found.select_nth_unstable_by(middle, |a, b| value(a).total_cmp(&value(b)));
-        value(at)
+        let (middle, is_even) = (found.len() / 2, found.len().is_multiple_of(2));
+        let (below, at, _) =
+            found.select_nth_unstable_by(middle, |a, b| value(a).total_cmp(&value(b)));
+        let above = value(at);
+        let below = below.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+        if is_even && below.abs() < above.abs() {
+            below
+        } else {
+            above
+        }
     };
     let in_picture = DVec2::new(median(&|f| f.shift_px.x), median(&|f| f.shift_px.y));
     let on_floor = DVec2::new(median(&|f| f.shift_m.x), median(&|f| f.shift_m.y));
@@ -221,6 +229,22 @@ mod tests {
         let drift = round(&mut watch, &levels).expect("the floor is in full view");
         // A quarter's marks lie about 100 px from the middle.
         assert!((2.0..6.0).contains(&drift.shift_px), "{drift:?}");
+    }
+
+    #[test]
+    fn half_of_the_marks_are_no_majority() {
+        let of = |shifts_px: &[f64]| {
+            let found = shifts_px.iter().map(|&px| Found {
+                place: DVec2::ZERO,
+                shift_px: DVec2::new(px, 0.0),
+                shift_m: DVec2::new(0.01 * px, 0.0),
+            });
+            median_of(&mut found.collect::<Vec<_>>()).0
+        };
+        assert_eq!(of(&[9.4, 0.03, 9.0, -0.04]), 0.03);
+        assert_eq!(of(&[-9.4, 0.03, -9.0, -0.04]), 0.04);
+        assert_eq!(of(&[9.4, 0.03, 9.0]), 9.0);
+        assert_eq!(of(&[9.4, 9.1, 9.0, 9.2]), 9.1);
     }
 
     #[test]
