@@ -212,6 +212,8 @@ struct Lost {
     walked: bool,
     lost_secs: f64,
     profile: Profile,
+    /// Who they may have been taken for when they were last followed.
+    meeting: Option<u32>,
 }
 
 /// Follows visitors; keeps its memory from frame to frame.

@@ -202,6 +202,7 @@ impl Tracker {
                 walked: visitor.walked,
                 lost_secs: visitor.own_secs,
                 profile: visitor.profile,
+                meeting: visitor.meeting,
             });
         }
     }

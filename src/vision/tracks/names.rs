@@ -35,6 +35,7 @@ pub(super) struct Name {
     id: Option<u32>,
     first_secs: f64,
     profile: Profile,
+    meeting: Option<u32>,
 }
 
 impl Tracker {
@@ -78,6 +79,11 @@ impl Tracker {
                 visitor.fresh = Profile::default();
             }
         }
+        for lost in &mut self.lost {
+            if lost.meeting.is_some() && (lost.meeting == of_a || lost.meeting == of_b) {
+                lost.meeting = Some(meeting);
+            }
+        }
     }
 
     /// Gives back their names to those who left a meeting with each other's, or look like somebody who is gone; lets go
@@ -112,11 +118,13 @@ impl Tracker {
             id: v.id,
             first_secs: v.first_secs,
             profile: v.profile.clone(),
+            meeting: v.meeting,
         }));
         self.names.extend(lost.iter().map(|l| Name {
             id: Some(l.id),
             first_secs: l.first_secs,
             profile: l.profile.clone(),
+            meeting: l.meeting,
         }));
         let names = &self.names;
         let is_streaming = self.is_streaming();
@@ -126,20 +134,18 @@ impl Tracker {
                 return body.misfit();
             }
             let name = &names[column];
-            // What the gone looked like must be known; of those who are there somebody has to be who is not known.
             let is_known = is_known(&name.profile);
-            if body.meeting.is_none() || body.id.is_none() || !is_known && column >= visitors.len()
-            {
+            if body.meeting.is_none() || body.id.is_none() {
                 return FORBIDDEN;
             }
             let misfit = if body.is_seen_anew() && is_known {
                 name.profile.difference(&body.fresh)
             } else if body.is_seen_anew() {
-                return match visitors.get(column) {
-                    Some(other) if other.meeting == body.meeting && other.id.is_some() => {
-                        STRANGER_DIFFERENCE + NAME_MARGIN
-                    }
-                    _ => FORBIDDEN,
+                // Of those who met somebody has to be who is not known, gone or not.
+                return if name.meeting == body.meeting && name.id.is_some() {
+                    STRANGER_DIFFERENCE + NAME_MARGIN
+                } else {
+                    FORBIDDEN
                 };
             } else {
                 match visitors.get(column) {
@@ -340,6 +346,42 @@ pub(super) mod tests {
             tracker.lost[0].profile.height_m(),
             profile(1.7, 20).height_m()
         );
+    }
+
+    #[test]
+    fn who_is_not_who_they_are_called_is_the_one_of_those_who_met_whom_nobody_saw_alone() {
+        let left = |meeting| {
+            let mut tracker = Tracker::new(&TrackingParams::default());
+            tracker.visitors = vec![visitor(2, 1.6, 1.2, 3), visitor(3, 0.0, 0.0, 0)];
+            tracker.visitors[1].profile = Profile::default();
+            tracker.visitors[1].meeting = meeting;
+            tracker.lose(1);
+            tracker.tell_apart();
+            (ids(&tracker), tracker.lost[0].id)
+        };
+        assert_eq!(left(Some(1)), (vec![3], 2));
+        // Any other stranger who is gone may be as tall as anybody.
+        assert_eq!(left(Some(2)), (vec![2], 3));
+        assert_eq!(left(None), (vec![2], 3));
+    }
+
+    #[test]
+    fn who_is_gone_stays_among_those_they_met_when_these_meet_others() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = vec![
+            visitor(1, 1.7, 0.0, 0),
+            visitor(2, 1.6, 0.0, 0),
+            visitor(3, 1.4, 0.0, 0),
+        ];
+        (tracker.visitors[0].meeting, tracker.visitors[1].meeting) = (Some(4), Some(5));
+        tracker.visitors[2].meeting = Some(5);
+        tracker.lose(2);
+        for visitor in &mut tracker.visitors {
+            visitor.state.at_m = Vec2::ZERO;
+        }
+        tracker.meet();
+        assert!(tracker.visitors[0].meeting.is_some());
+        assert_eq!(tracker.lost[0].meeting, tracker.visitors[0].meeting);
     }
 
     #[test]
