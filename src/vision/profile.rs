@@ -13,9 +13,9 @@ const MOST_DIFFERENCE: f32 = 9.0;
 const MEMORY: f32 = 40.0;
 /// Fewer measurements are not compared.
 const LEAST_MEASUREMENTS: f32 = 2.0;
-/// Heights in steps of 5 cm, up to more than `tracking.tallest_m` may be.
-const BINS_PER_M: f32 = 20.0;
-const BINS: usize = 64;
+/// Heights in steps of half the spread, up to more than `tracking.tallest_m` may be.
+const BINS_PER_M: f32 = 50.0;
+const BINS: usize = 160;
 
 /// What a visitor looks like: a running median of heights, from a histogram that forgets.
 #[derive(Clone, Debug, PartialEq)]
