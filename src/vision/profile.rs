@@ -109,12 +109,12 @@ mod tests {
     fn a_height_is_the_middle_of_those_seen_whatever_lies_far_off() {
         assert_eq!(seen(&[1.71]).height_m(), None);
         let off_m = seen(&[1.71, 1.72, 0.9, 1.73]).height_m().unwrap() - 1.72;
-        assert!(off_m.abs() < 0.03, "{off_m}");
+        assert!(off_m.abs() < 0.01, "{off_m}");
         let mut grown = seen(&[1.2; 60]);
         for _ in 0..3 {
             grown.merge(&seen(&[1.62; 30]));
         }
-        assert!((grown.height_m().unwrap() - 1.62).abs() < 0.03);
+        assert!((grown.height_m().unwrap() - 1.62).abs() < 0.015);
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
     fn small_and_tall_heights_are_kept_as_they_are() {
         for wanted_m in [0.3, 0.61, 2.6, 3.0] {
             let off_m = seen(&[wanted_m; 3]).height_m().unwrap() - wanted_m;
-            assert!(off_m.abs() < 0.03, "{wanted_m}: {off_m}");
+            assert!(off_m.abs() < 0.015, "{wanted_m}: {off_m}");
         }
     }
 }
