@@ -127,6 +127,8 @@ struct Visitor {
     same_secs: f32,
     /// Whether they are known to be somebody, and not a part of somebody else.
     apart: bool,
+    /// For how long they have explained so much in a group that somebody must be there.
+    needed_secs: f32,
     anchor_m: Vec2,
     still_since_secs: f64,
     evidence: Evidence,

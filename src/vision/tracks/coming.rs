@@ -82,6 +82,7 @@ impl Tracker {
             last_seen: state,
             same_secs: 0.0,
             apart: false,
+            needed_secs: 0.0,
             anchor_m: measured.at_m,
             still_since_secs: sight.time_secs,
             evidence,

@@ -19,8 +19,10 @@ const SAME_FOOT_M: f32 = 0.25;
 const SAME_FOOT_SECS: f32 = 0.5;
 /// The same for two who once were seen apart: one of them has gone unnoticed, and is kept in mind.
 const SAME_PLACE_SECS: f32 = 3.0;
-/// Who was seen this far from everybody else is a visitor of their own, however near they come later.
+/// Who was seen this far from everybody else is a visitor of their own, however near they come later; and so is who for so
+/// long explained as much as somebody new must.
 const APART_M: f32 = 0.7;
+const APART_SECS: f32 = 1.0;
 /// What somebody looks like is learned while nobody else is this near.
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
@@ -172,6 +174,7 @@ impl Tracker {
                 if is_there || member.alone_m2 > SEEN_IN_GROUP_M2 {
                     visitor.own_secs = sight.time_secs;
                 }
+                visitor.stand_out(member.alone_m2, sight.dt_secs);
                 if member.alone_m2 > SEEN_IN_GROUP_M2 {
                     let expected_m = visitor.member(&self.params).height_m;
                     visitor.height_m.get_or_insert(expected_m);
@@ -274,6 +277,18 @@ impl Tracker {
     }
 }
 
+impl Visitor {
+    /// Takes in how much they alone explain of what is dark in a group.
+    fn stand_out(&mut self, alone_m2: f32, dt_secs: f32) {
+        if alone_m2 > UNKNOWN_M2 {
+            self.needed_secs += dt_secs;
+            self.apart |= self.needed_secs > APART_SECS;
+        } else {
+            self.needed_secs = 0.0;
+        }
+    }
+}
+
 /// Whether it is the turn of the one so numbered to be looked at.
 pub(super) fn is_turn(frames: u32, number: usize) -> bool {
     (frames.wrapping_add(number as u32)).is_multiple_of(LOOK_EVERY)
@@ -330,6 +345,22 @@ mod tests {
             (3.0..4.0).contains(&somebody_secs) && is_kept,
             "{somebody_secs}"
         );
+    }
+
+    #[test]
+    fn who_is_needed_in_a_group_for_a_while_is_somebody() {
+        let is_somebody = |needed: &dyn Fn(u32) -> bool| {
+            let mut visitor = visitor(1, 0.0, 0.0, 0);
+            visitor.apart = false;
+            for frame in 0..60 {
+                let alone_m2 = if needed(frame) { 0.25 } else { 0.15 };
+                visitor.stand_out(alone_m2, 1.0 / 30.0);
+            }
+            visitor.apart
+        };
+        assert!(is_somebody(&|_| true));
+        assert!(!is_somebody(&|frame| frame % 20 > 0));
+        assert!(!is_somebody(&|_| false));
     }
 
     #[test]
