@@ -38,6 +38,10 @@ const COSTLY_AREA_M2: f32 = 0.02;
 const EXPECTED_SPREAD_M: f32 = 0.07;
 /// However far off the expected place somebody is, that costs no more than this: people turn, and were misjudged before.
 const MOST_SURPRISE: f32 = 12.0;
+/// Two who are tried as each other may be so far from where they were found, and are each other where that explains so much
+/// more.
+const EXCHANGED_SPREAD_M: f32 = 0.3;
+const EXCHANGED_M2: f32 = 0.08;
 /// Who alone explains less than this may as well stand elsewhere in the blob, where they explain so much more.
 const REDUNDANT_M2: f32 = 0.06;
 const BETTER_M2: f32 = 0.1;
@@ -60,6 +64,8 @@ const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Member {
     pub(super) expected_m: Vec2,
+    /// How far from there they may well be.
+    pub(super) spread_m: f32,
     pub(super) height_m: f32,
     /// How bright their body is beside the floor behind it, where that is known.
     pub(super) tone: Option<f32>,
@@ -77,6 +83,7 @@ impl Member {
     pub(super) fn new(expected_m: Vec2, height_m: f32) -> Self {
         Self {
             expected_m,
+            spread_m: EXPECTED_SPREAD_M,
             height_m,
             tone: None,
             at_m: expected_m,
@@ -154,28 +161,29 @@ impl GroupFinder {
         }
     }
 
-    /// How much more is explained, in m², when each of two members is where the other is, both as tall and as bright as
-    /// `looks` says. To be asked after [`Self::place`], for the same members.
-    pub(super) fn exchanged_m2(
+    /// Lets two members be each other, both as tall and as bright as `looks` says, where that explains clearly more than
+    /// the same looks as they are. Whether it does. To be asked after [`Self::place`], for the same members.
+    pub(super) fn exchange(
         &mut self,
         members: &mut [Member],
         pair: [usize; 2],
         looks: [(f32, Option<f32>); 2],
         origins: &[Option<Origin>; 2],
-    ) -> f32 {
+    ) -> bool {
         let placed = pair.map(|index| members[index]);
         let wrong_m2 = [0, 1].map(|exchanged| {
             for (number, &index) in pair.iter().enumerate() {
                 let (height_m, tone) = looks[number ^ exchanged];
                 members[index] = Member {
                     expected_m: placed[number].at_m,
+                    spread_m: EXCHANGED_SPREAD_M,
                     height_m,
                     tone,
                     ..placed[number]
                 };
             }
             // Places found for the looks that were taken to be theirs would tell for these.
-            for &step_m in &STEPS_M[2..] {
+            for step_m in STEPS_M.into_iter().chain(STEPS_M) {
                 for index in pair {
                     self.step(members, index, step_m, origins);
                 }
@@ -184,10 +192,19 @@ impl GroupFinder {
             let shape = members[pair[0]].shape(origins);
             self.pixels.wrong_m2(Some(&shape))
         });
+        let is_better = wrong_m2[0] - wrong_m2[1] > EXCHANGED_M2;
         for (index, placed) in pair.into_iter().zip(placed) {
-            members[index] = placed;
+            members[index] = if is_better {
+                Member {
+                    expected_m: members[index].at_m,
+                    spread_m: EXPECTED_SPREAD_M,
+                    ..members[index]
+                }
+            } else {
+                placed
+            };
         }
-        wrong_m2[0] - wrong_m2[1]
+        is_better
     }
 
     /// How much more is explained when the last of the members is somebody of their own, rather than a part of the one at
@@ -463,7 +480,7 @@ impl GroupFinder {
 
     fn cost(&self, member: &Member, at_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
         let shape = Member { at_m, ..*member }.shape(origins);
-        let off = at_m.distance_squared(member.expected_m) / EXPECTED_SPREAD_M.powi(2);
+        let off = at_m.distance_squared(member.expected_m) / member.spread_m.powi(2);
         self.pixels.wrong_m2(Some(&shape)) / COSTLY_AREA_M2 + off / (1.0 + off / MOST_SURPRISE)
     }
 }

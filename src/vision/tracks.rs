@@ -247,7 +247,6 @@ pub(super) struct Tracker {
     arrivals: f32,
     /// Who of the visitors has walked out of the picture.
     left: Vec<bool>,
-    doubts: Vec<exchange::Doubt>,
     frames: u32,
     scenery: Vec<usize>,
     first_secs: Option<f64>,
@@ -279,7 +278,6 @@ impl Tracker {
             meetings: 0,
             arrivals: 0.0,
             left: Vec::new(),
-            doubts: Vec::new(),
             frames: 0,
             scenery: Vec::new(),
             first_secs: None,

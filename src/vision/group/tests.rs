@@ -88,34 +88,32 @@ fn two_who_are_close_are_told_apart_by_how_bright_they_are() {
 }
 
 #[test]
-fn two_in_each_others_places_explain_more_when_exchanged() {
-    let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(1.0, 0.6));
+fn two_are_each_other_where_that_explains_more() {
+    let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(1.2, 0.4));
     let looks = |a: (f32, f32), b: (f32, f32)| {
         let mut groups = toned_floor([(a_m, a.0, a.1), (b_m, b.0, b.1)]);
         let known = [a, b].map(|(height_m, tone)| (height_m, Some(tone)));
-        let mut gained_m2 = |at_m: [Vec2; 2]| {
-            let mut members = at_m.map(|at_m| Member::new(at_m, 1.5));
-            let gained_m2 = groups.exchanged_m2(&mut members, [0, 1], known, &origins());
-            assert_eq!(members, at_m.map(|at_m| Member::new(at_m, 1.5)));
-            gained_m2
+        let mut is_exchanged = |at_m: [Vec2; 2]| {
+            let placed = at_m.map(|at_m| Member::new(at_m, 1.5));
+            let mut members = placed;
+            let is_exchanged = groups.exchange(&mut members, [0, 1], known, &origins());
+            if is_exchanged {
+                let looks = [0, 1].map(|n| (members[n].height_m, members[n].tone));
+                assert_eq!(looks, [known[1], known[0]]);
+            } else {
+                assert_eq!(members, placed);
+            }
+            is_exchanged
         };
-        (gained_m2([b_m, a_m]), gained_m2([a_m, b_m]))
+        [is_exchanged([b_m, a_m]), is_exchanged([a_m, b_m])]
     };
     for (kind, a, b) in [
         ("tall and small", (1.8, DARK), (1.3, DARK)),
         ("light and dark", (1.6, LIGHT), (1.6, DARK)),
     ] {
-        let (exchanged_m2, right_m2) = looks(a, b);
-        assert!(
-            exchanged_m2 > 0.02 && right_m2 < -0.02,
-            "{kind}: {exchanged_m2} {right_m2}"
-        );
+        assert_eq!(looks(a, b), [true, false], "{kind}");
     }
-    let (alike_m2, right_m2) = looks((1.6, DARK), (1.6, DARK));
-    assert!(
-        alike_m2.abs() < 0.005 && right_m2.abs() < 0.005,
-        "{alike_m2} {right_m2}"
-    );
+    assert_eq!(looks((1.6, DARK), (1.6, DARK)), [false, false]);
 }
 
 #[test]
