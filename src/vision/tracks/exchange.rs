@@ -36,7 +36,13 @@ impl Tracker {
         if !have_met || places_m[0].distance(places_m[1]) > NEAR_M {
             return None;
         }
-        Some([first.known_looks()?, second.known_looks()?])
+        let heights_m = [first.known_height_m()?, second.known_height_m()?];
+        // One brightness alone would tell for whoever is where it is found.
+        let tones = match [first.tone, second.tone] {
+            known @ [Some(_), Some(_)] => known,
+            _ => [None; 2],
+        };
+        Some([0, 1].map(|n| (heights_m[n], tones[n])))
     }
 
     /// Each becomes who the other was, where they are.
@@ -55,11 +61,10 @@ impl Tracker {
 }
 
 impl Visitor {
-    /// How tall and how bright they were known to be before they met others.
-    fn known_looks(&self) -> Option<(f32, Option<f32>)> {
+    /// How tall they were known to be before they met others.
+    fn known_height_m(&self) -> Option<f32> {
         let is_known = self.profile.measurements() >= SURE_MEASUREMENTS;
-        let height_m = self.profile.height_m().filter(|_| is_known)?;
-        Some((height_m, self.tone))
+        self.profile.height_m().filter(|_| is_known)
     }
 }
 
@@ -68,6 +73,7 @@ mod tests {
     use super::*;
     use crate::vision::TrackingParams;
     use crate::vision::tracks::names::tests::visitor;
+    use glam::Vec2;
 
     #[test]
     fn who_is_exchanged_is_called_and_looks_like_the_other_and_stays_in_place() {
@@ -88,5 +94,31 @@ mod tests {
             assert_eq!(visitor.fresh.measurements(), 0.0);
             assert_eq!(visitor.state.at_m, places_m[number]);
         }
+    }
+
+    #[test]
+    fn only_who_met_are_near_and_are_known_may_be_in_each_others_places() {
+        let params = TrackingParams::default();
+        let looks = |change: &dyn Fn(&mut Visitor)| {
+            let mut tracker = Tracker::new(&params);
+            tracker.visitors = vec![visitor(1, 1.7, 0.0, 0), visitor(2, 1.2, 0.0, 0)];
+            for visitor in &mut tracker.visitors {
+                visitor.state.at_m = Vec2::ZERO;
+                visitor.meeting = Some(1);
+                visitor.tone = Some(-1.0);
+            }
+            change(&mut tracker.visitors[1]);
+            tracker.members = tracker.visitors.iter().map(|v| v.member(&params)).collect();
+            tracker.member_of = vec![0, 1];
+            let looks = tracker.looks_of_mistakable([0, 1]);
+            looks.map(|looks| looks.map(|(height_m, tone)| ((10.0 * height_m).round(), tone)))
+        };
+        let both = [(17.0, Some(-1.0)), (12.0, Some(-1.0))];
+        assert_eq!(looks(&|_| ()), Some(both));
+        let heights = [(17.0, None), (12.0, None)];
+        assert_eq!(looks(&|other| other.tone = None), Some(heights));
+        assert_eq!(looks(&|other| other.state.at_m.x = 2.0 * NEAR_M), None);
+        assert_eq!(looks(&|other| other.meeting = Some(2)), None);
+        assert_eq!(looks(&|other| other.profile = Profile::default()), None);
     }
 }
