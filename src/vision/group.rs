@@ -306,22 +306,22 @@ impl GroupFinder {
         // What lies on somebody's stripes is theirs, however bright: clothes have folds and stripes, and somebody seen
         // for the first time is not known yet.
         self.pixels.forget_tones();
+        if self.unexplained_m2(members, &origins) < UNKNOWN_M2 {
+            return None;
+        }
         if let [alone] = members.as_mut_slice() {
             self.pixels.uncover();
             for step_m in STEPS_M {
                 self.step_alone(alone, step_m, &origins);
             }
         }
-        let mut without_m2 = self.unexplained_m2(members, &origins);
-        if without_m2 >= UNKNOWN_M2 {
-            // Who is taller than thought is nobody new either.
-            for _ in 0..STRETCHES {
-                for index in 0..members.len() {
-                    self.stretch(members, index, &origins);
-                }
+        // Who is taller than thought is nobody new either.
+        for _ in 0..STRETCHES {
+            for index in 0..members.len() {
+                self.stretch(members, index, &origins);
             }
-            without_m2 = self.unexplained_m2(members, &origins);
         }
+        let without_m2 = self.unexplained_m2(members, &origins);
         if without_m2 < UNKNOWN_M2 {
             return None;
         }
@@ -439,13 +439,13 @@ impl GroupFinder {
         self.step_alone(&mut members[index], step_m, origins);
     }
 
-    /// The same, where the others are left out already.
-    fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) {
-        if member.stays {
-            return;
-        }
+    /// The same, where the others are left out already. Tells what they cost there.
+    fn step_alone(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) -> f32 {
         let around = member.at_m;
         let mut best = (self.cost(member, around, origins), around);
+        if member.stays {
+            return best.0;
+        }
         for direction in [
             Vec2::X,
             Vec2::NEG_X,
@@ -463,6 +463,7 @@ impl GroupFinder {
             }
         }
         member.at_m = best.1;
+        best.0
     }
 
     /// Covers the pixels by all members but one.

@@ -85,8 +85,7 @@ impl GroupFinder {
                 stays: false,
                 ..members[index]
             };
-            self.step_alone(&mut member, HEIGHT_STEP_M, &origins);
-            *cost = self.cost(&member, member.at_m, &origins);
+            *cost = self.step_alone(&mut member, HEIGHT_STEP_M, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
