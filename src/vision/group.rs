@@ -435,8 +435,10 @@ impl GroupFinder {
         step_m: f32,
         origins: &[Option<Origin>; 2],
     ) {
-        self.leave_out(members, index, origins);
-        self.step_alone(&mut members[index], step_m, origins);
+        if !members[index].stays {
+            self.leave_out(members, index, origins);
+            self.step_alone(&mut members[index], step_m, origins);
+        }
     }
 
     /// The same, where the others are left out already. Tells what they cost there.

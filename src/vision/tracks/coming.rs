@@ -7,7 +7,7 @@ use crate::vision::kalman::{Kalman, Measurement};
 use crate::vision::profile::Profile;
 
 use super::leaving::Course;
-use super::names::SURE_MEASUREMENTS;
+use super::names::is_known;
 use super::{
     Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker,
     Visitor, outline,
@@ -153,9 +153,8 @@ impl Tracker {
         }
         let return_secs = f64::from(self.params.return_secs);
         self.lost.retain(|lost| {
-            let known = lost.profile.measurements() >= SURE_MEASUREMENTS;
             now - lost.lost_secs
-                <= if known {
+                <= if is_known(&lost.profile) {
                     return_secs.max(REMEMBERED_SECS)
                 } else {
                     return_secs

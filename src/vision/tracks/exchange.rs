@@ -4,7 +4,7 @@
 //! again: a tall dark one explains the short light one's badly. So those who met are also tried as each other, as tall and
 //! as bright as they were known to be before, and are exchanged when that explains more.
 
-use super::names::SURE_MEASUREMENTS;
+use super::names::is_known;
 use super::placing::is_turn;
 use super::{Profile, Sight, Tracker, Visitor};
 
@@ -63,8 +63,7 @@ impl Tracker {
 impl Visitor {
     /// How tall they were known to be before they met others.
     fn known_height_m(&self) -> Option<f32> {
-        let is_known = self.profile.measurements() >= SURE_MEASUREMENTS;
-        self.profile.height_m().filter(|_| is_known)
+        (self.profile.height_m()).filter(|_| is_known(&self.profile))
     }
 }
 

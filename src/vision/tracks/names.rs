@@ -13,7 +13,7 @@ use super::{RETURN_DISTANCE_M, RETURN_SPEED_MPS, Tracker, Visitor};
 /// Visitors this close may be taken for each other.
 pub(super) const CLOSE_M: f32 = 0.4;
 /// So many frames apart tell what somebody looks like; after so many more they are who they are called.
-pub(super) const SURE_MEASUREMENTS: f32 = 3.0;
+const SURE_MEASUREMENTS: f32 = 3.0;
 const SETTLED_MEASUREMENTS: f32 = 12.0;
 /// So many are certain: the name may change hands before the body that bears it was seen alone.
 const CERTAIN_MEASUREMENTS: f32 = 8.0;
@@ -233,7 +233,7 @@ impl Visitor {
 }
 
 /// Whether somebody's looks were seen often enough to be compared.
-fn is_known(profile: &Profile) -> bool {
+pub(super) fn is_known(profile: &Profile) -> bool {
     profile.measurements() >= SURE_MEASUREMENTS
 }
 

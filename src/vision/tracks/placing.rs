@@ -7,7 +7,7 @@ use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::{Member, UNKNOWN_M2};
 use crate::vision::kalman::{Kalman, Measurement};
 
-use super::names::{CLOSE_M, SURE_MEASUREMENTS};
+use super::names::{CLOSE_M, is_known};
 use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, Visitor, outline};
 
 /// What never moved for so long does not do so within a group: it may be a thing.
@@ -26,7 +26,7 @@ const APART_SECS: f32 = 1.0;
 /// What somebody looks like is learned while nobody else is this near.
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
-pub(super) const LOOK_EVERY: u32 = 4;
+const LOOK_EVERY: u32 = 4;
 /// Where more than these share a blob, too little of each is seen.
 const MOST_MEMBERS: usize = 3;
 /// So much of a height is believed that is measured alone, and of one found among others.
@@ -248,7 +248,7 @@ impl Tracker {
             let visitor = &mut self.visitors[index];
             visitor.apart |= nearest_m > APART_M && matches!(visitor.evidence, Evidence::Own(_));
             // What is only a part of somebody has no height.
-            visitor.apart |= visitor.profile.measurements() >= SURE_MEASUREMENTS;
+            visitor.apart |= is_known(&visitor.profile);
             if doubled {
                 visitor.same_secs += dt_secs;
             } else {
