@@ -3,6 +3,8 @@
 //! In go frames and the mask of where somebody is, out comes the mask of pixels in shadow. Where somebody is, nothing
 //! is learned, so somebody who stands still is never taken for floor; and floor never becomes darker by itself.
 
+mod darker;
+
 use std::iter::StepBy;
 use std::ops::Range;
 
@@ -29,6 +31,8 @@ const UNCOVERED_RATIO: f32 = 3.0;
 const UNCOVERED_SECS: f32 = 0.4;
 /// After the learning phase one row in so many is learned a frame.
 const ROWS_APART: usize = 8;
+/// So many pixels are learned at once.
+const BLOCK: usize = 32;
 /// The gain is measured on about so many pixels.
 const GAIN_PIXELS: f32 = 2048.0;
 const GAIN_BINS: usize = 512;
@@ -144,10 +148,11 @@ impl Background {
         }
         self.measure_gain(levels, occupied, params);
         self.dim.smooth(levels);
-        let gain = fixed_gain(self.gain);
-        for (y, limits) in self.limit.chunks_exact(self.width).enumerate() {
-            mark_darker(shadow.row_mut(y), self.dim.row(levels, y), limits, gain);
-        }
+        let rows = shadow.rows_mut().zip(self.limit.chunks_exact(self.width));
+        let dim = &self.dim;
+        let rows = rows.enumerate();
+        let rows = rows.map(|(y, (words, limits))| (words, dim.row(levels, y), limits));
+        darker::mark(rows, self.gain);
     }
 
     /// Takes the first frame for the floor.
@@ -219,6 +224,7 @@ impl Background {
         };
         let visit_secs = dt_secs * apart as f32;
         let rates = Rates {
+            per_gain: 1.0 / self.gain,
             follow: (1.0 - (-visit_secs / params.follow_secs).exp())
                 .max(1.0 / (self.frames as f32 + 2.0)),
             brighten: 1.0 - (-visit_secs / params.brighten_secs).exp(),
@@ -249,31 +255,50 @@ impl Background {
         params: &VisionParams,
         rates: &Rates,
     ) {
-        let per_gain = 1.0 / self.gain;
         // Taken out for as long as pixels are learned from its rows.
         let mut dim = std::mem::take(&mut self.dim);
         for y in rows {
             let row = dim.row(levels, y);
             for (word, occupied) in occupied.row(y).iter().enumerate() {
                 let free = self.usable.row(y)[word] & !occupied;
-                let start = y * self.width + 64 * word;
-                let levels = &row[64 * word..];
-                if free == u64::MAX && self.follow_block(start, levels, per_gain, rates, params) {
-                    continue;
-                }
-                for (x, &level) in levels.iter().take(64).enumerate() {
-                    if free >> x & 1 == 1 {
-                        self.learn_pixel(start + x, f32::from(level) * per_gain, rates);
-                        self.set_limit(start + x, params);
-                    } else {
-                        self.brighter[start + x] = 0;
-                    }
+                let halves = [free as u32, (free >> 32) as u32];
+                for (half, free) in halves.into_iter().enumerate() {
+                    let x = 64 * word + BLOCK * half;
+                    let Some(levels) = row.get(x..) else { continue };
+                    self.learn_block(y * self.width + x, levels, free, rates, params);
                 }
             }
             let floor = &self.level[y * self.width..(y + 1) * self.width];
             dim.learn(y, floor, params.dark_level);
         }
         self.dim = dim;
+    }
+
+    /// Learns from those of up to 32 pixels, the first of `levels`, that are `free`, the first in the lowest bit.
+    #[inline(always)]
+    fn learn_block(
+        &mut self,
+        start: usize,
+        levels: &[u8],
+        free: u32,
+        rates: &Rates,
+        params: &VisionParams,
+    ) {
+        if free == 0 {
+            self.brighter[start..start + levels.len().min(BLOCK)].fill(0);
+            return;
+        }
+        if self.follow_block(start, levels, free, rates, params) {
+            return;
+        }
+        for (i, &level) in levels.iter().take(BLOCK).enumerate() {
+            if free >> i & 1 == 1 {
+                self.learn_pixel(start + i, f32::from(level) * rates.per_gain, rates);
+                self.set_limit(start + i, params);
+            } else {
+                self.brighter[start + i] = 0;
+            }
+        }
     }
 
     #[inline(always)]
@@ -302,42 +327,63 @@ impl Background {
         }
     }
 
-    /// Follows 64 pixels at once, if all of them changed so little that they are followed; says whether they did.
+    /// Follows the free ones of 32 pixels at once, if all of them changed so little that they are followed; says whether
+    /// they did.
     #[inline(always)]
     fn follow_block(
         &mut self,
         start: usize,
         levels: &[u8],
-        per_gain: f32,
+        free: u32,
         rates: &Rates,
         params: &VisionParams,
     ) -> bool {
-        let block = start..start + 64;
-        let (Some(seen), Some(level), Some(spread), Some(limit)) = (
-            levels.first_chunk::<64>(),
-            self.level[block.clone()].first_chunk_mut::<64>(),
-            self.spread[block.clone()].first_chunk_mut::<64>(),
-            self.limit[block.clone()].first_chunk_mut::<64>(),
+        let Some(seen) = levels.first_chunk::<BLOCK>() else {
+            return false;
+        };
+        let block = start..start + BLOCK;
+        let (Some(level), Some(spread), Some(limit)) = (
+            self.level[block.clone()].first_chunk_mut::<BLOCK>(),
+            self.spread[block.clone()].first_chunk_mut::<BLOCK>(),
+            self.limit[block.clone()].first_chunk_mut::<BLOCK>(),
         ) else {
             return false;
         };
-        let (mut next_level, mut next_spread) = ([0.0; 64], [0.0; 64]);
+        // As wide as a level: vectors have no room for one bit.
+        let mut is_free = [0_u32; BLOCK];
+        for (i, is_free) in is_free.iter_mut().enumerate() {
+            *is_free = if free & 1 << i == 0 { 0 } else { u32::MAX };
+        }
+        let (mut next_level, mut next_spread) = ([0.0; BLOCK], [0.0; BLOCK]);
         let mut beyond = 0;
-        for i in 0..64 {
-            let change = f32::from(seen[i]) * per_gain - level[i];
+        for i in 0..BLOCK {
+            let change = f32::from(seen[i]) * rates.per_gain - level[i];
             let followed = larger(FOLLOWED_SPREADS * spread[i], FOLLOWED_SHARE * level[i]);
-            beyond |= u32::from(change.abs() > followed);
-            next_level[i] = level[i] + rates.follow * change;
+            beyond |= is_free[i] & u32::from(change.abs() > followed);
             let off = SPREAD_OF_MEAN * change.abs() - spread[i];
-            next_spread[i] = larger(spread[i] + rates.follow * off, LEAST_SPREAD);
+            let followed_level = level[i] + rates.follow * change;
+            let followed_spread = larger(spread[i] + rates.follow * off, LEAST_SPREAD);
+            next_level[i] = if is_free[i] != 0 {
+                followed_level
+            } else {
+                level[i]
+            };
+            next_spread[i] = if is_free[i] != 0 {
+                followed_spread
+            } else {
+                spread[i]
+            };
         }
         if beyond != 0 {
             return false;
         }
         *level = next_level;
         *spread = next_spread;
-        for i in 0..64 {
-            limit[i] = limit_of(level[i], spread[i], params);
+        for i in 0..BLOCK {
+            // A condition would be one for every pixel.
+            let is_free = is_free[i] as u16;
+            let next_limit = limit_of(level[i], spread[i], params);
+            limit[i] = next_limit & is_free | limit[i] & !is_free;
         }
         self.brighter[block].fill(0);
         true
@@ -413,51 +459,14 @@ impl WithSimd for Learning<'_> {
     }
 }
 
+/// How fast this frame is learned from.
 struct Rates {
+    /// What its levels are multiplied with to be the model's.
+    per_gain: f32,
     follow: f32,
     brighten: f32,
     uncovered_visits: u8,
     learning: bool,
-}
-
-/// A gain as the whole number that [`darker`] multiplies with, 14 bits behind the point.
-fn fixed_gain(gain: f32) -> u16 {
-    (gain * 16384.0) as u16
-}
-
-/// Marks the pixels of a row that are darker than their limits times the gain.
-fn mark_darker(words: &mut [u64], levels: &[u8], limits: &[u16], gain: u16) {
-    let (level_blocks, level_rest) = levels.as_chunks::<64>();
-    let (limit_blocks, limit_rest) = limits.as_chunks::<64>();
-    let blocks = level_blocks.iter().zip(limit_blocks);
-    for (word, (levels, limits)) in words.iter_mut().zip(blocks) {
-        *word = darker(levels, limits, gain);
-    }
-    if let Some(last) = words.get_mut(level_blocks.len()) {
-        // Nothing is darker than a limit of 0.
-        let (mut levels, mut limits) = ([0; 64], [0; 64]);
-        levels[..level_rest.len()].copy_from_slice(level_rest);
-        limits[..limit_rest.len()].copy_from_slice(limit_rest);
-        *last = darker(&levels, &limits, gain);
-    }
-}
-
-/// The pixels of a block that are darker, the first in the lowest bit. Whole numbers only, so that many pixels are
-/// tested by one instruction.
-fn darker(levels: &[u8; 64], limits: &[u16; 64], gain: u16) -> u64 {
-    let mut dark = [0; 64];
-    for i in 0..64 {
-        // Both sides in 64ths of a level.
-        let limit = ((u32::from(limits[i]) * u32::from(gain)) >> 16) as u16;
-        dark[i] = u8::from(u16::from(levels[i]) << 6 < limit);
-    }
-    let mut word = 0;
-    for (position, &eight) in dark.as_chunks::<8>().0.iter().enumerate() {
-        // Every factor's bit moves one byte's lowest bit to its place in the highest byte.
-        let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        word |= bits << (8 * position);
-    }
-    word
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A mask of one bit a pixel, 64 pixels a word, with the morphology that cleans it.
 
-use std::ops::Range;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Height × width bits, row-major; rows start on a new word, bits behind a row's end are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,121 +57,135 @@ impl BitMask {
         &self.words[y * self.words_per_row..(y + 1) * self.words_per_row]
     }
 
+    /// All rows from the top.
+    pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.words.chunks_exact_mut(self.words_per_row.max(1))
+    }
+
     pub(super) fn row_mut(&mut self, y: usize) -> &mut [u64] {
         &mut self.words[y * self.words_per_row..(y + 1) * self.words_per_row]
     }
 
-    /// Removes what is narrower than 2 · `radius` + 1 pixels.
-    pub(super) fn open(&mut self, radius: u32, scratch: &mut Self) {
-        self.grow_or_shrink::<false>(radius, scratch);
-        self.grow_or_shrink::<true>(radius, scratch);
+    /// Opens the mask, then closes it: removes what is narrower than 2 · `open` + 1 pixels, then fills gaps narrower than
+    /// 2 · `close` + 1. Beyond the picture's edge there is nothing to grow from, and nothing to shrink away. Radii are
+    /// below 32.
+    pub(super) fn clean(&mut self, open: u32, close: u32, scratch: &mut Self) {
+        self.join::<false>(open, scratch);
+        // Growing twice is growing once by the sum.
+        self.join::<true>(open + close, scratch);
+        self.join::<false>(close, scratch);
     }
 
-    /// Fills gaps that are narrower than 2 · `radius` + 1 pixels.
-    pub(super) fn close(&mut self, radius: u32, scratch: &mut Self) {
-        self.grow_or_shrink::<true>(radius, scratch);
-        self.grow_or_shrink::<false>(radius, scratch);
-    }
-
-    /// Grows by a square of `radius` pixels to each side.
+    /// Grows by a square of `radius` pixels to each side, below 64.
     pub(super) fn grow(&mut self, radius: u32, scratch: &mut Self) {
-        self.grow_or_shrink::<true>(radius, scratch);
+        self.join::<true>(radius, scratch);
     }
 
-    /// The square is taken apart into rows and columns. Beyond the picture's edge there is nothing to grow from, and
-    /// nothing to shrink away.
-    fn grow_or_shrink<const GROW: bool>(&mut self, radius: u32, scratch: &mut Self) {
+    /// Joins every pixel with those in a square around it: it is set where one of them is, or where all are. The square
+    /// is taken apart into rows and columns.
+    fn join<const ANY: bool>(&mut self, radius: u32, scratch: &mut Self) {
+        if radius > 0 {
+            Arch::new().dispatch(Joining::<ANY> {
+                mask: self,
+                radius,
+                scratch,
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn join_rows_and_columns<const ANY: bool>(&mut self, radius: u32, scratch: &mut Self) {
+        let n = self.words_per_row;
         // Most rows of a mask are empty, and stay so.
-        let n = self.words_per_row.max(1);
         let (Some(first), Some(last)) = (
             self.words.iter().position(|&word| word != 0),
             self.words.iter().rposition(|&word| word != 0),
         ) else {
             return;
         };
-        let reach = if GROW { radius as usize } else { 0 };
-        let top = (first / n).saturating_sub(reach);
-        let bottom = (last / n + 1 + reach).min(self.height);
-        self.join_columns::<GROW>(top..bottom, radius);
-        self.join_rows::<GROW>(top..bottom, radius as usize, scratch);
-    }
-
-    /// Joins every pixel of some rows with those at most `reach` to its left and right.
-    fn join_columns<const GROW: bool>(&mut self, rows: Range<usize>, reach: u32) {
-        let outside = if GROW { 0 } else { u64::MAX };
-        let tail_bits = self.width % 64;
-        let tail = if tail_bits == 0 {
-            u64::MAX
-        } else {
-            (1 << tail_bits) - 1
-        };
-        let n = self.words_per_row;
-        for row in self.words[rows.start * n..rows.end * n].chunks_exact_mut(n.max(1)) {
-            // What is far from every pixel stays empty.
-            let Some(first) = row.iter().position(|&word| word != 0) else {
-                continue;
-            };
-            let last = row.iter().rposition(|&word| word != 0).unwrap_or(first);
-            let far = 1 + reach as usize / 64;
-            let near = first.saturating_sub(far)..(last + 1 + far).min(n);
-            for _ in 0..reach {
-                if let Some(last) = row.last_mut() {
-                    *last |= outside & !tail;
-                }
-                let before = near.start.checked_sub(1);
-                let mut before = before.map_or(outside, |i| row[i]);
-                for i in near.clone() {
-                    let word = row[i];
-                    let after = row.get(i + 1).copied().unwrap_or(outside);
-                    let left = word << 1 | before >> 63;
-                    let right = word >> 1 | after << 63;
-                    row[i] = if GROW {
-                        word | left | right
-                    } else {
-                        word & left & right
-                    };
-                    before = word;
-                }
-                if let Some(last) = row.last_mut() {
-                    *last &= tail;
-                }
-            }
+        let reach = radius as usize;
+        let grown = if ANY { reach } else { 0 };
+        let top = (first / n).saturating_sub(grown);
+        let bottom = (last / n + 1 + grown).min(self.height);
+        let words = top * n..bottom * n;
+        let (own, joined) = (&mut self.words[words.clone()], &mut scratch.words[words]);
+        let rows = own.chunks_exact_mut(n).zip(joined.chunks_exact_mut(n));
+        for (from, to) in rows {
+            join_row::<ANY>(from, to, radius, self.width);
         }
-    }
-
-    /// Joins every row with those at most `reach` above and below. What lies above and below `rows` is empty.
-    fn join_rows<const GROW: bool>(
-        &mut self,
-        rows: Range<usize>,
-        reach: usize,
-        scratch: &mut Self,
-    ) {
-        let n = self.words_per_row;
-        let join = |to: &mut [u64], from: &[u64]| {
-            for (a, b) in to.iter_mut().zip(from) {
-                *a = if GROW { *a | b } else { *a & b };
+        own.copy_from_slice(joined);
+        let add = |to: &mut [u64], from: &[u64]| {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = if ANY { *to | from } else { *to & from };
             }
         };
-        let words = rows.start * n..rows.end * n;
-        let (own, old) = (&mut self.words[words.clone()], &mut scratch.words[words]);
-        old.copy_from_slice(own);
-        for away in (1..=reach.min(rows.len() - 1)).map(|away| away * n) {
+        for away in (1..=reach.min(bottom - top - 1)).map(|away| away * n) {
             let inner = own.len() - away;
-            join(&mut own[..inner], &old[away..]);
-            join(&mut own[away..], &old[..inner]);
+            add(&mut own[..inner], &joined[away..]);
+            add(&mut own[away..], &joined[..inner]);
         }
-        if !GROW {
-            // Beyond the picture's edge nothing shrinks; beyond the rows within it all does.
-            let away = reach.min(rows.len()) * n;
-            if rows.start > 0 {
-                own[..away].fill(0);
+        if !ANY {
+            // Beyond the picture's edge nothing shrinks; beyond these rows within it all does.
+            let shrunk = reach.min(bottom - top) * n;
+            if top > 0 {
+                own[..shrunk].fill(0);
             }
-            if rows.end < self.height {
-                let inner = own.len() - away;
+            if bottom < self.height {
+                let inner = own.len() - shrunk;
                 own[inner..].fill(0);
             }
         }
     }
+}
+
+/// Joining pixels with the widest vector instructions of this machine: everything in it has to be inlined.
+struct Joining<'a, const ANY: bool> {
+    mask: &'a mut BitMask,
+    radius: u32,
+    scratch: &'a mut BitMask,
+}
+
+impl<const ANY: bool> WithSimd for Joining<'_, ANY> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.mask
+            .join_rows_and_columns::<ANY>(self.radius, self.scratch);
+    }
+}
+
+/// Joins every pixel of a row with those at most `reach` to its left and right, below 64. What `from` has behind the row's
+/// end is overwritten.
+#[inline(always)]
+fn join_row<const ANY: bool>(from: &mut [u64], to: &mut [u64], reach: u32, width: usize) {
+    if from.iter().all(|&word| word == 0) {
+        to.fill(0);
+        return;
+    }
+    let outside = if ANY { 0 } else { u64::MAX };
+    let end = from.len() - 1;
+    let behind = u64::MAX.checked_shl((width - 64 * end) as u32).unwrap_or(0);
+    from[end] |= outside & behind;
+    let join = |before: u64, word: u64, after: u64, away: u32| {
+        let left = word << away | before >> (64 - away);
+        let right = word >> away | after << (64 - away);
+        if ANY { left | right } else { left & right }
+    };
+    let add = |to: &mut u64, joined: u64| *to = if ANY { *to | joined } else { *to & joined };
+    to.copy_from_slice(from);
+    for away in 1..=reach {
+        let second = from.get(1).copied().unwrap_or(outside);
+        add(&mut to[0], join(outside, from[0], second, away));
+        if end > 0 {
+            let words = from.iter().zip(&from[1..]).zip(&from[2..]);
+            for (to, ((before, word), after)) in to[1..].iter_mut().zip(words) {
+                add(to, join(*before, *word, *after, away));
+            }
+            add(&mut to[end], join(from[end - 1], from[end], outside, away));
+        }
+    }
+    to[end] &= !behind;
 }
 
 #[cfg(test)]
@@ -221,12 +235,13 @@ mod tests {
             let mut grown = from_image(&image);
             grown.grow(r, &mut scratch);
             prop_assert_eq!(&grown, &from_image(&morphology::dilate(&image, Norm::LInf, radius)));
-            let mut opened = from_image(&image);
-            opened.open(r, &mut scratch);
-            prop_assert_eq!(&opened, &from_image(&morphology::open(&image, Norm::LInf, radius)));
-            let mut closed = from_image(&image);
-            closed.close(r, &mut scratch);
-            prop_assert_eq!(&closed, &from_image(&morphology::close(&image, Norm::LInf, radius)));
+            let opened = morphology::open(&image, Norm::LInf, radius);
+            for close in 0..4 {
+                let mut cleaned = from_image(&image);
+                cleaned.clean(r, u32::from(close), &mut scratch);
+                let closed = morphology::close(&opened, Norm::LInf, close);
+                prop_assert_eq!(&cleaned, &from_image(&closed), "closed by {}", close);
+            }
         }
     }
 }

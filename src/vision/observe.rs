@@ -249,8 +249,8 @@ impl Stage {
     }
 
     fn find_blobs(&mut self, levels: &[u8], params: &VisionParams) {
-        self.shadow.open(params.open_px, &mut self.scratch);
-        self.shadow.close(params.close_px, &mut self.scratch);
+        self.shadow
+            .clean(params.open_px, params.close_px, &mut self.scratch);
         self.occupied.copy_from(&self.shadow);
         self.occupied.grow(params.grow_px, &mut self.scratch);
         let scene = Scene {
