@@ -9,6 +9,7 @@
 //! **Source**: spec 'From infrared light to visitors', section Visitors, after 003 §4.2.3; the estimate is our own.
 
 use glam::{Mat2, Vec2, Vec3};
+use pulp::{Arch, Simd, WithSimd};
 
 use super::TrackingParams;
 use super::blobs::Sample;
@@ -16,6 +17,8 @@ use super::kalman::Measurement;
 
 /// Half width of somebody, for telling what lies on a stripe.
 const HALF_WIDTH_M: f32 = 0.17;
+/// What lies so many square meters off its axis is on a stripe with a likelihood of e to the power of minus their product.
+const FALLOFF_PER_M2: f32 = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
 /// Farther from a stripe's axis than this many half widths is somebody else's.
 const OUTLIER_WIDTHS: f32 = 3.0;
 /// What is less likely on a stripe says nothing of it.
@@ -204,27 +207,10 @@ impl FootFinder {
                 }
             })
         });
-        let scale = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
-        let outlier = falloff(scale * (OUTLIER_WIDTHS * HALF_WIDTH_M).powi(2));
-        for sample in samples {
-            let offset = sample.at_m - at_m;
-            let mut total = outlier;
-            let mut likely = [0.0; 2];
-            for (likely, stripe) in likely.iter_mut().zip(&stripes) {
-                if let Some(stripe) = stripe {
-                    *likely = falloff(scale * stripe.square_distance(offset));
-                    total += *likely;
-                }
-            }
-            let most = likely[0].max(likely[1]);
-            for (likely, stripe) in likely.iter().zip(&mut stripes) {
-                if let Some(stripe) = stripe
-                    && *likely > LEAST_LIKELY
-                {
-                    stripe.take(&sample, offset, likely / total, *likely == most);
-                }
-            }
-        }
+        Arch::new().dispatch(Taking {
+            stripes: &mut stripes,
+            samples,
+        });
         Evidence {
             stripes,
             axis_spread_m: AXIS_SPREAD * self.spread_m,
@@ -235,12 +221,46 @@ impl FootFinder {
 }
 
 /// e to the power of −`x`, from 0 on; near enough, and much faster.
+#[inline(always)]
 fn falloff(x: f32) -> f32 {
-    let mut power = (1.0 - x / 32.0).max(0.0);
+    let mut power = 1.0 - x / 32.0;
+    // Also where it is no number.
+    power = if power > 0.0 { power } else { 0.0 };
     for _ in 0..5 {
         power *= power;
     }
     power
+}
+
+const LANES: usize = 8;
+
+/// Some samples, every value of theirs in a list of its own, so that many are compared by one instruction.
+struct Block {
+    x_m: [f32; LANES],
+    z_m: [f32; LANES],
+    area_m2: [f32; LANES],
+}
+
+impl Block {
+    /// The next samples, filled up with some without area; `None` where there are no more.
+    #[inline(always)]
+    fn next(samples: &mut impl Iterator<Item = Sample>) -> Option<Self> {
+        let mut block = Self {
+            x_m: [0.0; LANES],
+            z_m: [0.0; LANES],
+            area_m2: [0.0; LANES],
+        };
+        let mut count = 0;
+        for sample in samples.by_ref().take(LANES) {
+            block.x_m[count] = sample.at_m.x;
+            block.z_m[count] = sample.at_m.y;
+            block.area_m2[count] = sample.area_m2;
+            count += 1;
+        }
+        // Far from everybody.
+        block.x_m[count..].fill(1e9);
+        (count > 0).then_some(block)
+    }
 }
 
 /// What lies on one stripe.
@@ -263,33 +283,115 @@ struct StripeSums {
 }
 
 impl StripeSums {
-    fn square_distance(&self, offset: Vec2) -> f32 {
-        let t = offset.dot(self.along).clamp(0.0, self.length);
-        (offset - self.along * t).length_squared()
+    /// How likely samples lie on it.
+    #[inline(always)]
+    fn likely(&self, block: &Block) -> [f32; LANES] {
+        let mut likely = [0.0; LANES];
+        for (i, likely) in likely.iter_mut().enumerate() {
+            let (x, z) = (block.x_m[i] - self.at_m.x, block.z_m[i] - self.at_m.y);
+            let t = (x * self.along.x + z * self.along.y).clamp(0.0, self.length);
+            let (x, z) = (x - self.along.x * t, z - self.along.y * t);
+            *likely = falloff(FALLOFF_PER_M2 * (x * x + z * z));
+        }
+        likely
     }
 
-    /// `nearest` says that no other stripe is nearer; around the foot all are equally near.
-    fn take(&mut self, sample: &Sample, offset: Vec2, share: f32, nearest: bool) {
-        let distance = (sample.at_m - self.origin.below_m).dot(self.along);
-        if nearest && share > NEAR_END_SHARE {
-            self.near_end = self.near_end.min(distance);
+    /// Takes in what samples tell that lie on it as `likely`, on the other stripe as `other`, on any or none as `total`.
+    #[inline(always)]
+    fn take(
+        &mut self,
+        block: &Block,
+        likely: &[f32; LANES],
+        other: &[f32; LANES],
+        total: &[f32; LANES],
+    ) {
+        let (below, along) = (self.origin.below_m, self.along);
+        // What every sample adds to the sums, in the order in which they are added to below.
+        let mut told = [[0.0; LANES]; 9];
+        let mut ends = [f32::INFINITY; LANES];
+        for i in 0..LANES {
+            let is_taken = likely[i] > LEAST_LIKELY;
+            let share = likely[i] / total[i];
+            let (x, z) = (block.x_m[i] - below.x, block.z_m[i] - below.y);
+            let distance = x * along.x + z * along.y;
+            // No other stripe is nearer; around the foot all are equally near.
+            let is_nearest = likely[i] >= other[i];
+            if is_taken & is_nearest & (share > NEAR_END_SHARE) {
+                ends[i] = distance;
+            }
+            let area = share * block.area_m2[i];
+            let own = share * share * block.area_m2[i];
+            let (off_x, off_z) = (block.x_m[i] - self.at_m.x, block.z_m[i] - self.at_m.y);
+            let beyond_legs = off_x * along.x + off_z * along.y - LEGS_M;
+            // Every point says that the foot lies on the line to it from below the origin; far ones say it best.
+            let part = beyond_legs / LEGS_M;
+            let weight = own * if part < 1.0 { part } else { 1.0 };
+            let per_m = 1.0 / (x * x + z * z).sqrt();
+            let per_m = if per_m > 0.0 && per_m < f32::INFINITY {
+                per_m
+            } else {
+                0.0
+            };
+            let line = Vec2::new(-(z * per_m), x * per_m);
+            let off = weight * (line.x * below.x + line.y * below.y);
+            let is_axis = is_taken & (beyond_legs > 0.0);
+            let values = [
+                (is_taken, area),
+                (is_taken, area * distance),
+                (is_taken, own),
+                (is_axis, line.x * line.x * weight),
+                (is_axis, line.y * line.x * weight),
+                (is_axis, line.y * line.y * weight),
+                (is_axis, line.x * off),
+                (is_axis, line.y * off),
+                (is_axis, weight),
+            ];
+            for (told, (is_told, value)) in told.iter_mut().zip(values) {
+                told[i] = if is_told { value } else { 0.0 };
+            }
         }
-        self.shares += share * sample.area_m2;
-        self.reached += share * sample.area_m2 * distance;
-        self.own += share * share * sample.area_m2;
-        let beyond_legs = offset.dot(self.along) - LEGS_M;
-        if beyond_legs <= 0.0 {
-            return;
+        // One after the other, so that sums do not depend on how many samples a vector holds.
+        for i in 0..LANES {
+            self.near_end = self.near_end.min(ends[i]);
+            self.shares += told[0][i];
+            self.reached += told[1][i];
+            self.own += told[2][i];
+            self.sum += Mat2::from_cols_array(&[told[3][i], told[4][i], told[4][i], told[5][i]]);
+            self.weighted += Vec2::new(told[6][i], told[7][i]);
+            self.area += told[8][i];
         }
-        // Every point says that the foot lies on the line to it from below the origin; far ones say it best.
-        let line = (sample.at_m - self.origin.below_m)
-            .normalize_or_zero()
-            .perp();
-        let weight = share * share * sample.area_m2 * (beyond_legs / LEGS_M).min(1.0);
-        let outer = Mat2::from_cols(line * line.x, line * line.y);
-        self.sum += outer * weight;
-        self.weighted += line * (weight * line.dot(self.origin.below_m));
-        self.area += weight;
+    }
+}
+
+/// Taking in samples with the widest vector instructions of this machine: everything in it has to be inlined.
+struct Taking<'a, I> {
+    stripes: &'a mut [Option<StripeSums>; 2],
+    samples: I,
+}
+
+impl<I: Iterator<Item = Sample>> WithSimd for Taking<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let outlier = falloff(FALLOFF_PER_M2 * (OUTLIER_WIDTHS * HALF_WIDTH_M).powi(2));
+        while let Some(block) = Block::next(&mut self.samples) {
+            let mut total = [outlier; LANES];
+            let mut likely = [[0.0; LANES]; 2];
+            for (likely, stripe) in likely.iter_mut().zip(self.stripes.iter()) {
+                if let Some(stripe) = stripe {
+                    *likely = stripe.likely(&block);
+                    for i in 0..LANES {
+                        total[i] += likely[i];
+                    }
+                }
+            }
+            for (number, stripe) in self.stripes.iter_mut().enumerate() {
+                if let Some(stripe) = stripe {
+                    stripe.take(&block, &likely[number], &likely[1 - number], &total);
+                }
+            }
+        }
     }
 }
 
