@@ -1,6 +1,7 @@
 //! What somebody covers of the floor, and how well that explains what is dark.
 
 use glam::Vec2;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::vision::foot::Origin;
 
@@ -113,6 +114,7 @@ impl Pixels {
         self.free.clone_from(&self.free_at_first);
     }
 
+    #[inline(always)]
     fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let (x_m, _) = self.x_m.as_chunks();
         let (z_m, _) = self.z_m.as_chunks();
@@ -133,17 +135,11 @@ impl Pixels {
     /// Covers the pixels by one more member.
     pub(super) fn cover(&mut self, shape: &Shape) {
         let mut free = std::mem::take(&mut self.free);
-        for (free, at) in free
-            .as_chunks_mut::<BLOCK>()
-            .0
-            .iter_mut()
-            .zip(self.blocks())
-        {
-            let cover = shape.cover(&at);
-            for i in 0..BLOCK {
-                free[i] *= 1.0 - cover[i];
-            }
-        }
+        Arch::new().dispatch(Covering {
+            pixels: self,
+            shape,
+            free: &mut free,
+        });
         self.free = free;
     }
 
@@ -172,18 +168,65 @@ impl Pixels {
 
     /// Area, weighted by the square of how badly it is explained by all members and one more.
     pub(super) fn wrong_m2(&self, shape: Option<&Shape>) -> f32 {
+        Arch::new().dispatch(Explaining {
+            pixels: self,
+            shape,
+        })
+    }
+
+    #[inline(always)]
+    fn sum_wrong_m2(&self, shape: Option<&Shape>) -> f32 {
         let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
         let (dark, _) = self.dark.as_chunks::<BLOCK>();
         let (free, _) = self.free.as_chunks::<BLOCK>();
         let mut sums = [0.0; BLOCK];
         for (((area_m2, dark), free), at) in area_m2.iter().zip(dark).zip(free).zip(self.blocks()) {
-            let cover = shape.map_or([0.0; BLOCK], |shape| shape.cover(&at));
+            let mut cover = [0.0; BLOCK];
+            if let Some(shape) = shape {
+                cover = shape.cover(&at);
+            }
             for i in 0..BLOCK {
                 let wrong = dark[i] - 1.0 + free[i] * (1.0 - cover[i]);
                 sums[i] += area_m2[i] * wrong * wrong;
             }
         }
         sums.iter().sum()
+    }
+}
+
+/// Covering and explaining pixels with the widest vector instructions of this machine: everything in it has to be inlined.
+struct Covering<'a> {
+    pixels: &'a Pixels,
+    shape: &'a Shape,
+    free: &'a mut [f32],
+}
+
+impl WithSimd for Covering<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (free, _) = self.free.as_chunks_mut::<BLOCK>();
+        for (free, at) in free.iter_mut().zip(self.pixels.blocks()) {
+            let cover = self.shape.cover(&at);
+            for i in 0..BLOCK {
+                free[i] *= 1.0 - cover[i];
+            }
+        }
+    }
+}
+
+struct Explaining<'a> {
+    pixels: &'a Pixels,
+    shape: Option<&'a Shape>,
+}
+
+impl WithSimd for Explaining<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f32 {
+        self.pixels.sum_wrong_m2(self.shape)
     }
 }
 
@@ -312,20 +355,26 @@ impl Shape {
     }
 
     /// How surely points are covered, 0 to almost 1: those that lie on a stripe, and are about as bright.
+    #[inline(always)]
     fn cover(&self, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut cover = [0.0_f32; BLOCK];
         for stripe in &self.stripes {
             let on = self.on_stripe(stripe, pixels);
-            let like = match stripe.tone {
-                Tone::Shadow => *pixels.shadowy,
-                Tone::Body(None) => [1.0; BLOCK],
-                Tone::Body(Some(tone)) => std::array::from_fn(|i| {
-                    let off = pixels.told[i] * (pixels.tone[i] - tone) / TONE_SPREAD;
-                    1.0 / (1.0 + off * off)
-                }),
-            };
+            let mut like = [1.0; BLOCK];
+            match stripe.tone {
+                Tone::Shadow => like = *pixels.shadowy,
+                Tone::Body(None) => {}
+                Tone::Body(Some(tone)) => {
+                    for (i, like) in like.iter_mut().enumerate() {
+                        let off = pixels.told[i] * (pixels.tone[i] - tone) / TONE_SPREAD;
+                        *like = 1.0 / (1.0 + off * off);
+                    }
+                }
+            }
             for i in 0..BLOCK {
-                cover[i] = cover[i].max(on[i] * like[i]).min(MOST_COVER);
+                let likely = on[i] * like[i];
+                let more = if likely > cover[i] { likely } else { cover[i] };
+                cover[i] = if more < MOST_COVER { more } else { MOST_COVER };
             }
         }
         cover
