@@ -13,6 +13,7 @@
 
 mod cover;
 mod height;
+mod pair;
 
 use glam::Vec2;
 

@@ -129,6 +129,8 @@ struct Visitor {
     apart: bool,
     /// For how long they have explained so much in a group that somebody must be there.
     needed_secs: f32,
+    /// For how long two small ones have explained more than they alone.
+    pair_secs: f32,
     anchor_m: Vec2,
     still_since_secs: f64,
     evidence: Evidence,
@@ -218,6 +220,13 @@ struct Lost {
     meeting: Option<u32>,
 }
 
+/// Somebody in a blob whom nobody knew of, and how tall they are where that was seen.
+struct Newcomer {
+    blob: usize,
+    at_m: Vec2,
+    height_m: Option<f32>,
+}
+
 /// Follows visitors; keeps its memory from frame to frame.
 pub(super) struct Tracker {
     params: TrackingParams,
@@ -239,8 +248,7 @@ pub(super) struct Tracker {
     groups: GroupFinder,
     members: Vec<Member>,
     member_of: Vec<usize>,
-    /// Those whom nobody knew of, with the blob they are in.
-    newcomers: Vec<(usize, Member)>,
+    newcomers: Vec<Newcomer>,
     names: Vec<names::Name>,
     meetings: u32,
     /// How many came into the picture lately who were not expected there, each fading away.

@@ -269,9 +269,9 @@ fn a_covered_area_is_that_of_all_points_and_only_of_those_that_tell() {
     }
 }
 
-/// How many are told of at last, when one walks in and a second of another height follows, on a floor of 3 m to either
-/// side of which a pixel sees 2.5 cm.
-fn told_of(first_m: f32, second_m: f32) -> usize {
+/// How many are told of at last, when one walks in and a second, so far beside, so many frames later, on a floor of 3 m to
+/// either side of which a pixel sees 2.5 cm.
+fn told_of([first_m, second_m]: [f32; 2], beside_m: Vec2, later: u32) -> usize {
     let surface = Surface {
         width_m: 6.0,
         height_m: 6.0,
@@ -287,13 +287,12 @@ fn told_of(first_m: f32, second_m: f32) -> usize {
     for number in 0..95_u32 {
         let walked_m = (number as f32 - 45.0).max(0.0) * 0.04;
         let at_m = Vec2::new(-0.6, 2.6 - walked_m);
-        let beside_m = at_m + Vec2::new(0.7, 0.15);
         let mut shapes = Vec::new();
         if number > 45 {
             shapes.push(shape(at_m, first_m));
         }
-        if number > 65 {
-            shapes.push(shape(beside_m, second_m));
+        if number > 45 + later {
+            shapes.push(shape(at_m + beside_m, second_m));
         }
         let level = |index: u32| {
             let at_px = Vec2::new((index % SIDE) as f32, (index / SIDE) as f32);
@@ -318,6 +317,51 @@ fn told_of(first_m: f32, second_m: f32) -> usize {
 
 #[test]
 fn a_child_beside_somebody_is_no_part_of_them() {
-    assert_eq!(told_of(1.7, 1.05), 2);
-    assert_eq!(told_of(1.2, 1.7), 2);
+    let beside_m = Vec2::new(0.7, 0.15);
+    assert_eq!(told_of([1.7, 1.05], beside_m, 20), 2);
+    assert_eq!(told_of([1.2, 1.7], beside_m, 20), 2);
+}
+
+/// Who is taken to be the only one on a floor, where and as tall as they explain it best.
+fn only_one(groups: &mut GroupFinder, at_m: Vec2) -> Member {
+    let mut members = [Member::new(at_m, 1.5)];
+    for &step_m in STEPS_M.iter().chain(&STEPS_M) {
+        groups.leave_out(&members, 0, &origins());
+        groups.step_alone(&mut members[0], step_m, &origins());
+        groups.stretch(&mut members, 0, &origins());
+    }
+    members[0]
+}
+
+#[test]
+fn two_children_side_by_side_are_no_taller_one() {
+    for [first_m, second_m] in [
+        [Vec2::new(0.9, 1.0), Vec2::new(1.3, 0.75)],
+        [Vec2::new(-1.4, 0.4), Vec2::new(-1.2, 0.85)],
+    ] {
+        let mut groups = floor(&[(first_m, 1.1), (second_m, 1.15)]);
+        let alone = only_one(&mut groups, (first_m + second_m) / 2.0);
+        let pair = groups.pair(&alone, &origins()).expect("two explain more");
+        for wanted_m in [first_m, second_m] {
+            let off_m = pair.map(|member| member.at_m.distance(wanted_m));
+            assert!(off_m[0].min(off_m[1]) < 0.12, "{wanted_m}: {off_m:?}");
+        }
+        assert!(pair.iter().all(|member| member.height_m < 1.3), "{pair:?}");
+    }
+    assert_eq!(told_of([1.1, 1.1], Vec2::new(0.45, 0.15), 0), 2);
+}
+
+#[test]
+fn one_alone_is_no_pair_of_children() {
+    for at_m in [
+        Vec2::new(0.9, 1.0),
+        Vec2::new(-1.4, 0.4),
+        Vec2::new(1.2, -0.9),
+    ] {
+        for height_m in [1.2, 1.5, 1.8] {
+            let mut groups = floor(&[(at_m, height_m)]);
+            let alone = only_one(&mut groups, at_m + Vec2::splat(0.1));
+            assert_eq!(groups.pair(&alone, &origins()), None, "{at_m} {height_m}");
+        }
+    }
 }

@@ -40,12 +40,16 @@ impl Tracker {
             self.begin(index, Evidence::Own(index), &measured, sight);
         }
         let newcomers = std::mem::take(&mut self.newcomers);
-        for (index, member) in &newcomers {
+        for newcomer in &newcomers {
             let measured = Measurement {
-                at_m: member.at_m,
+                at_m: newcomer.at_m,
                 covariance_m2: Mat2::from_diagonal(Vec2::splat(GROUP_SPREAD_M * GROUP_SPREAD_M)),
             };
-            self.begin(*index, Evidence::Shared(*index), &measured, sight);
+            let blob = newcomer.blob;
+            self.begin(blob, Evidence::Shared(blob), &measured, sight);
+            if let Some(visitor) = self.visitors.last_mut() {
+                visitor.height_m = newcomer.height_m;
+            }
         }
         self.newcomers = newcomers;
     }
@@ -83,6 +87,7 @@ impl Tracker {
             same_secs: 0.0,
             apart: false,
             needed_secs: 0.0,
+            pair_secs: 0.0,
             anchor_m: measured.at_m,
             still_since_secs: sight.time_secs,
             evidence,

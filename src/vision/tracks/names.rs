@@ -283,6 +283,7 @@ pub(super) mod tests {
             same_secs: 0.0,
             apart: true,
             needed_secs: 0.0,
+            pair_secs: 0.0,
             anchor_m: at_m,
             still_since_secs: 0.0,
             evidence: Evidence::Own(0),

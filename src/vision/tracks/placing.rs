@@ -8,7 +8,7 @@ use crate::vision::group::{Member, UNKNOWN_M2};
 use crate::vision::kalman::{Kalman, Measurement};
 
 use super::names::{CLOSE_M, is_known};
-use super::{Evidence, GROUP_SPREAD_M, Sight, Tracker, USUAL_SHARE, Visitor, outline};
+use super::{Evidence, GROUP_SPREAD_M, Newcomer, Sight, Tracker, USUAL_SHARE, Visitor, outline};
 
 /// What never moved for so long does not do so within a group: it may be a thing.
 const SETTLED_SECS: f64 = 3.0;
@@ -23,6 +23,9 @@ const SAME_PLACE_SECS: f32 = 3.0;
 /// long explained as much as somebody new must.
 const APART_M: f32 = 0.7;
 const APART_SECS: f32 = 1.0;
+/// Who came so lately may be two small ones, once two have explained more for so long.
+const PAIR_AGE_SECS: f64 = 10.0;
+const PAIR_SECS: f32 = 0.3;
 /// What somebody looks like is learned while nobody else is this near.
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
@@ -163,7 +166,13 @@ impl Tracker {
             if !self.members.is_empty() && is_turn(self.frames, index) {
                 let usual = Member::new(Vec2::ZERO, USUAL_SHARE * self.params.tallest_m);
                 let unknown = self.groups.unknown(&mut self.members, usual, blob, sight);
-                self.newcomers.extend(unknown.map(|member| (index, member)));
+                let newcomer = unknown.map(|member| Newcomer {
+                    blob: index,
+                    at_m: member.at_m,
+                    height_m: None,
+                });
+                let newcomer = newcomer.or_else(|| self.find_pair(index, sight));
+                self.newcomers.extend(newcomer);
             }
             if self.members.len() < 2 {
                 continue;
@@ -206,6 +215,33 @@ impl Tracker {
                 }
             }
         }
+    }
+
+    /// Makes the only one in a blob smaller, and tells of a second, once that has explained more for a while.
+    fn find_pair(&mut self, blob: usize, sight: &Sight<'_>) -> Option<Newcomer> {
+        let ([alone], [number]) = (self.members.as_slice(), self.member_of.as_slice()) else {
+            return None;
+        };
+        let visitor = &mut self.visitors[*number];
+        if sight.time_secs - visitor.born_secs > PAIR_AGE_SECS {
+            return None;
+        }
+        let origins = sight.feet.lamp_and_camera();
+        let Some([first, second]) = self.groups.pair(alone, &origins) else {
+            visitor.pair_secs = 0.0;
+            return None;
+        };
+        visitor.pair_secs += LOOK_EVERY as f32 * sight.dt_secs;
+        if visitor.pair_secs < PAIR_SECS {
+            return None;
+        }
+        visitor.pair_secs = 0.0;
+        visitor.height_m = Some(first.height_m);
+        Some(Newcomer {
+            blob,
+            at_m: second.at_m,
+            height_m: Some(second.height_m),
+        })
     }
 
     /// Learns how tall those few are who share a blob but are not close to anybody.
