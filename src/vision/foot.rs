@@ -17,7 +17,7 @@ use super::kalman::Measurement;
 
 /// Half width of somebody, for telling what lies on a stripe.
 const HALF_WIDTH_M: f32 = 0.17;
-/// What lies so many square meters off its axis is on a stripe with a likelihood of e to the power of minus their product.
+/// A point is on a stripe with a likelihood of e to the power of minus this times its squared distance from the axis.
 const FALLOFF_PER_M2: f32 = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
 /// Farther from a stripe's axis than this many half widths is somebody else's.
 const OUTLIER_WIDTHS: f32 = 3.0;
@@ -232,6 +232,7 @@ fn falloff(x: f32) -> f32 {
     power
 }
 
+/// Samples in a block.
 const LANES: usize = 8;
 
 /// Some samples, every value of theirs in a list of its own, so that many are compared by one instruction.

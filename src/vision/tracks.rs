@@ -129,7 +129,7 @@ struct Visitor {
     apart: bool,
     /// For how long they have explained so much in a group that somebody must be there.
     needed_secs: f32,
-    /// For how long two small ones have explained more than they alone.
+    /// For how long, while nobody else was in their blob, two small ones have explained more than they alone.
     pair_secs: f32,
     anchor_m: Vec2,
     still_since_secs: f64,
