@@ -322,6 +322,10 @@ impl GroupFinder {
                 self.stretch(members, index, &origins);
             }
         }
+        // Nor is a leg put forward, which a low lamp throws far to the side.
+        if let [alone] = members.as_slice() {
+            self.pixels.look_past_legs(&alone.shape(&origins));
+        }
         let without_m2 = self.unexplained_m2(members, &origins);
         if without_m2 < UNKNOWN_M2 {
             return None;

@@ -14,6 +14,10 @@ const LEGS_HALF_SHARE: f32 = 0.09;
 const TRUNK_HALF_SHARE: f32 = 0.115;
 const TRUNK_SHARE: f32 = 0.5;
 const END_SHARE: f32 = 0.87;
+/// From one foot to the other as somebody walks, as a share of the height.
+///
+/// **Source**: Perry 1992, "Gait analysis": two steps of adults are 1.41 m; they are 1.7 m tall.
+const STEP_SHARE: f32 = 0.415;
 /// The trunk's lower end is round as well, and reaches so many half widths farther down.
 const ROUND_SHARE: f32 = 0.7;
 /// From legs to trunk a stripe becomes wider over so much of its length: a step would take a branch for every pixel.
@@ -35,6 +39,8 @@ pub(super) struct Pixels {
     pub(super) x_m: Vec<f32>,
     pub(super) z_m: Vec<f32>,
     pub(super) area_m2: Vec<f32>,
+    /// The same while legs are looked past; else empty.
+    whole_m2: Vec<f32>,
     pub(super) dark: Vec<f32>,
     /// Brightness beside the floor's, as a logarithm, and whether it tells anything (1 or 0).
     tone: Vec<f32>,
@@ -57,6 +63,7 @@ impl Pixels {
             &mut self.x_m,
             &mut self.z_m,
             &mut self.area_m2,
+            &mut self.whole_m2,
             &mut self.dark,
             &mut self.tone,
             &mut self.told,
@@ -102,6 +109,25 @@ impl Pixels {
     pub(super) fn forget_tones(&mut self) {
         self.told.fill(0.0);
         self.shadowy.fill(1.0);
+    }
+
+    /// From now on nothing counts that somebody's legs may darken as they walk.
+    pub(super) fn look_past_legs(&mut self, shape: &Shape) {
+        self.whole_m2.clone_from(&self.area_m2);
+        let places = self.x_m.iter().zip(&self.z_m);
+        for (area_m2, (&x_m, &z_m)) in self.area_m2.iter_mut().zip(places) {
+            if shape.may_stride_over(Vec2::new(x_m, z_m)) {
+                *area_m2 = 0.0;
+            }
+        }
+    }
+
+    /// Everything counts again.
+    pub(super) fn look_at_legs(&mut self) {
+        if !self.whole_m2.is_empty() {
+            std::mem::swap(&mut self.area_m2, &mut self.whole_m2);
+            self.whole_m2.clear();
+        }
     }
 
     /// What is covered now stays so.
@@ -244,6 +270,8 @@ pub(super) struct Shape {
     foot_m: Vec2,
     /// From lamp and camera; twice the same where only one is known.
     stripes: [Stripe; 2],
+    /// So far from the middle a foot is put as they walk.
+    step_m: f32,
 }
 
 /// What is seen on a stripe.
@@ -259,6 +287,8 @@ enum Tone {
 struct Stripe {
     along: Vec2,
     length_m: f32,
+    /// Where the legs end.
+    hips_m: f32,
     /// Where the trunk begins, the half width up to there, and how much wider the trunk is.
     trunk_m: f32,
     legs_half_m: f32,
@@ -284,12 +314,14 @@ impl Shape {
                 let far_m = away.length();
                 let reach_m = |up_m: f32| far_m * up_m / (origin.height_m - up_m).max(0.3);
                 let trunk_half_m = TRUNK_HALF_SHARE * height_m;
+                let hips_m = reach_m(TRUNK_SHARE * height_m);
                 Stripe {
                     along: away.normalize_or_zero(),
                     length_m: reach_m(END_SHARE * height_m),
                     legs_half_m: LEGS_HALF_SHARE * height_m,
                     wider_m: trunk_half_m - LEGS_HALF_SHARE * height_m,
-                    trunk_m: reach_m(TRUNK_SHARE * height_m) - ROUND_SHARE * trunk_half_m,
+                    hips_m,
+                    trunk_m: hips_m - ROUND_SHARE * trunk_half_m,
                     widening: 1.0 / far_m.max(0.1),
                     tone,
                 }
@@ -299,6 +331,7 @@ impl Shape {
         Self {
             foot_m,
             stripes: stripes.map(|stripe| stripe.unwrap_or(known)),
+            step_m: 0.5 * STEP_SHARE * height_m,
         }
     }
 
@@ -312,6 +345,16 @@ impl Shape {
             shadowy: &[1.0; BLOCK],
         };
         self.cover(&block)[0] > 0.5
+    }
+
+    /// Whether a leg may darken a point as they walk.
+    fn may_stride_over(&self, at_m: Vec2) -> bool {
+        let from_foot_m = at_m - self.foot_m;
+        self.stripes.iter().any(|stripe| {
+            let t = from_foot_m.dot(stripe.along).clamp(0.0, stripe.hips_m);
+            let off_m = from_foot_m.distance(t * stripe.along);
+            off_m < self.step_m + stripe.legs_half_m * (1.0 + t * stripe.widening)
+        })
     }
 
     /// Area of the covered floor of which `tells` says that it counts.

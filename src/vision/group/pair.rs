@@ -20,6 +20,7 @@ impl GroupFinder {
         alone: &Member,
         origins: &[Option<Origin>; 2],
     ) -> Option<[Member; 2]> {
+        self.pixels.look_at_legs();
         let without_m2 = self.unexplained_m2(&[*alone], origins);
         let more_m2 = UNKNOWN_M2.max(EXPLAINED_SHARE * without_m2);
         let mut least_m2 = without_m2 - more_m2;
