@@ -88,12 +88,17 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
             arguments: format!("--seed {number} {}", with_paths(&arguments, data, seed)),
         }
     };
-    scenes
-        .iter()
-        .flat_map(|&(first, arguments)| {
-            (0..seeds.unwrap_or(usual)).map(move |seed| scene(first, arguments, seed))
-        })
-        .collect()
+    let all = scenes.iter().flat_map(|&(first, arguments)| {
+        (0..seeds.unwrap_or(usual)).map(move |seed| scene(first, arguments, seed))
+    });
+    // With more seeds than usual, one scene's are also another's.
+    let mut each: Vec<Scene> = Vec::new();
+    for scene in all {
+        if each.iter().all(|other| other.arguments != scene.arguments) {
+            each.push(scene);
+        }
+    }
+    each
 }
 
 /// The arguments with a file of paths in the place of `{one of N of FILE}`; with every seed those of other people.

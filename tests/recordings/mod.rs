@@ -11,7 +11,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use glam::DVec3;
 use shoal::app::track::{TrackOptions, track};
@@ -72,8 +72,11 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     if folder.exists() {
         return Some(folder);
     }
-    // Rendered beside its place and moved there whole, so that an interrupted run leaves nothing half done.
-    let unfinished = scenes.join(format!("{name}.{}", std::process::id()));
+    // Rendered beside its place, each in a folder of its own, and moved there whole: an interrupted run leaves nothing half
+    // done, and two who want the same scene do not write into each other's.
+    static RENDERED: AtomicU32 = AtomicU32::new(0);
+    let number = RENDERED.fetch_add(1, Ordering::Relaxed);
+    let unfinished = scenes.join(format!("{name}.{}.{number}", std::process::id()));
     std::fs::create_dir_all(&scenes).expect("target can be written");
     eprintln!("rendering ir-scene {arguments} …");
     let done = Command::new(python)
