@@ -104,6 +104,14 @@ impl Member {
         let shape = Shape::new(self.expected_m, self.height_m, None, &origins);
         shape.area_m2(|at_m| sight.tells(at_m))
     }
+
+    /// Area of a blob that lies where they would darken the floor.
+    pub(super) fn covers_m2(&self, blob: &Blob, sight: &Sight<'_>) -> f32 {
+        let shape = self.shape(&sight.feet.lamp_and_camera());
+        let samples = sight.blobs.samples(blob).iter();
+        let covered = samples.filter(|sample| shape.covers(sample.at_m));
+        covered.map(|sample| sample.area_m2).sum()
+    }
 }
 
 /// Finds members' places; keeps its memory.
@@ -138,9 +146,9 @@ impl GroupFinder {
         self.bystanders.extend(bystanders);
     }
 
-    /// Moves the members of a blob to where they explain it best.
-    pub(super) fn place(&mut self, members: &mut [Member], blob: &Blob, sight: &Sight<'_>) {
-        self.look_at(&blob.bounds(), sight);
+    /// Moves members to where they explain best what is dark within the bounds.
+    pub(super) fn place(&mut self, members: &mut [Member], bounds: &Bounds, sight: &Sight<'_>) {
+        self.look_at(bounds, sight);
         let origins = sight.feet.lamp_and_camera();
         for &step_m in &STEPS_M {
             for index in 0..members.len() {

@@ -27,6 +27,9 @@ const COMPANION_DISTANCE_M: f32 = 1.0;
 /// Somebody new explains at least so much more than those who are there, and this share of their blob.
 const NEWCOMER_M2: f32 = 0.05;
 const NEWCOMER_SHARE: f32 = 0.4;
+/// Who has less of a blob than this share of their area also shares another in which this share of their shape is dark.
+const LITTLE_SHARE: f32 = 0.7;
+const JOINED_SHARE: f32 = 0.5;
 
 impl Tracker {
     /// Gives each visitor the blob whose foot is theirs.
@@ -88,6 +91,7 @@ impl Tracker {
                 visitor.evidence = Evidence::Shared(blob);
             }
         }
+        self.join(sight);
         self.give_parts(sight);
         for (index, blob) in blobs.iter().enumerate() {
             if self.owners[index].is_some() {
@@ -112,6 +116,36 @@ impl Tracker {
                 .visitors
                 .iter()
                 .position(|v| known(&v) && (explains(v) || near(v)));
+        }
+    }
+
+    /// Lets somebody whose own blob is much less than they darken share the blob in which the rest of them is: where people
+    /// overlap, a leg may be a blob by itself, which says nothing of where the foot is.
+    fn join(&mut self, sight: &Sight<'_>) {
+        if !sight.feet.tells_feet() {
+            return;
+        }
+        let blobs = sight.blobs.blobs();
+        for index in 0..self.visitors.len() {
+            let visitor = &self.visitors[index];
+            let Evidence::Own(own) = visitor.evidence else {
+                continue;
+            };
+            let usual_m2 = visitor.track.area_m2 as f32;
+            if visitor.id.is_none() || blobs[own].area_m2 > LITTLE_SHARE * usual_m2 {
+                continue;
+            }
+            let member = visitor.member(&self.params);
+            let is_anothers = |owner: usize| owner != index && self.visitors[owner].id.is_some();
+            let most = (0..blobs.len())
+                .filter(|&other| self.owners[other].is_some_and(is_anothers))
+                .map(|other| (member.covers_m2(&blobs[other], sight), other))
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((covered_m2, other)) = most
+                && covered_m2 > JOINED_SHARE * member.darkens_m2(sight)
+            {
+                self.visitors[index].evidence = Evidence::Shared(other);
+            }
         }
     }
 

@@ -159,7 +159,13 @@ impl Tracker {
             }
             self.stand_by(index);
             if self.members.len() > 1 {
-                self.groups.place(&mut self.members, blob, sight);
+                // A member may have parts beside it.
+                let is_members = |owner: usize| self.member_of.contains(&owner);
+                let parts = self.owners.iter().zip(sight.blobs.blobs());
+                let bounds = parts
+                    .filter(|(owner, _)| owner.is_some_and(is_members))
+                    .fold(blob.bounds(), |all, (_, part)| all.around(&part.bounds()));
+                self.groups.place(&mut self.members, &bounds, sight);
                 self.exchange(sight);
                 self.look_at_members(blob, sight);
             }
