@@ -129,8 +129,10 @@ struct Visitor {
     apart: bool,
     /// For how long they have explained so much in a group that somebody must be there.
     needed_secs: f32,
-    /// For how long, while nobody else was in their blob, two small ones have explained more than they alone.
+    /// For how long, while nobody else was in their blob, two small ones have explained clearly more than they alone; and
+    /// how much more lately, as a share of what they would darken.
     pair_secs: f32,
+    pair_share: f32,
     anchor_m: Vec2,
     still_since_secs: f64,
     evidence: Evidence,
@@ -220,11 +222,13 @@ struct Lost {
     meeting: Option<u32>,
 }
 
-/// Somebody in a blob whom nobody knew of, and how tall they are where that was seen.
+/// Somebody in a blob whom nobody knew of, how tall they are where that was seen, and whether they were looked at for long
+/// enough to be told of at once.
 struct Newcomer {
     blob: usize,
     at_m: Vec2,
     height_m: Option<f32>,
+    is_sure: bool,
 }
 
 /// Follows visitors; keeps its memory from frame to frame.

@@ -455,6 +455,7 @@ fn two_children_side_by_side_are_no_taller_one() {
         let mut groups = floor(&[(first_m, 1.1), (second_m, 1.15)]);
         let alone = only_one(&mut groups, (first_m + second_m) / 2.0);
         let pair = groups.pair(&alone, &origins()).expect("two explain more");
+        let pair = pair.members;
         for wanted_m in [first_m, second_m] {
             let off_m = pair.map(|member| member.at_m.distance(wanted_m));
             assert!(off_m[0].min(off_m[1]) < 0.12, "{wanted_m}: {off_m:?}");
@@ -462,6 +463,11 @@ fn two_children_side_by_side_are_no_taller_one() {
         assert!(pair.iter().all(|member| member.height_m < 1.3), "{pair:?}");
     }
     assert_eq!(told_of([1.1, 1.1], Vec2::new(0.45, 0.15), 0), 2);
+    // Nearer to each other they must be looked at for longer.
+    for degrees in [0.0_f32, 30.0, 75.0, 105.0, 150.0] {
+        let beside_m = 0.35 * Vec2::from_angle(degrees.to_radians());
+        assert_eq!(told_of([1.1, 1.17], beside_m, 0), 2, "{degrees}°");
+    }
 }
 
 #[test]

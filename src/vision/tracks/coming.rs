@@ -49,6 +49,9 @@ impl Tracker {
             self.begin(blob, Evidence::Shared(blob), &measured, sight);
             if let Some(visitor) = self.visitors.last_mut() {
                 visitor.height_m = newcomer.height_m;
+                if newcomer.is_sure {
+                    visitor.hits = HIDDEN_FRAMES * self.params.birth_frames;
+                }
             }
         }
         self.newcomers = newcomers;
@@ -88,6 +91,7 @@ impl Tracker {
             apart: false,
             needed_secs: 0.0,
             pair_secs: 0.0,
+            pair_share: 0.0,
             anchor_m: measured.at_m,
             still_since_secs: sight.time_secs,
             evidence,

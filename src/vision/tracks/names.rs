@@ -284,6 +284,7 @@ pub(super) mod tests {
             apart: true,
             needed_secs: 0.0,
             pair_secs: 0.0,
+            pair_share: 0.0,
             anchor_m: at_m,
             still_since_secs: 0.0,
             evidence: Evidence::Own(0),
