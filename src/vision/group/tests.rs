@@ -328,15 +328,15 @@ fn hides(at_m: Vec2, radius_m: f32, [from_m, to_m]: [f32; 2], origin: Vec3, poin
     off_m < radius_m && (from_m..to_m).contains(&up_m)
 }
 
-/// Whether somebody hides a point of the floor who walks on two legs: so tall, one leg so far ahead of the other, to the side
-/// of a direction.
+/// Whether somebody so tall who walks on two legs hides a point of the floor: where they stand, how far one foot is ahead
+/// from there (the other is as far behind), and the direction to their side.
 fn walker_hides(
-    [at_m, ahead, aside]: [Vec2; 3],
+    [at_m, ahead_m, aside]: [Vec2; 3],
     height_m: f32,
     origins: &[Vec3; 2],
     point_m: Vec2,
 ) -> bool {
-    let foot_m = ahead + 0.06 * height_m * aside;
+    let foot_m = ahead_m + 0.06 * height_m * aside;
     // Legs, trunk and head: half as wide as they are, and where they begin and end.
     [
         (at_m + foot_m, 0.045, [0.0, 0.5]),
@@ -454,8 +454,8 @@ fn two_children_side_by_side_are_no_taller_one() {
     ] {
         let mut groups = floor(&[(first_m, 1.1), (second_m, 1.15)]);
         let alone = only_one(&mut groups, (first_m + second_m) / 2.0);
-        let pair = groups.pair(&alone, &origins()).expect("two explain more");
-        let pair = pair.members;
+        let pair = groups.pair(&alone, &origins());
+        let pair = pair.expect("two explain more").members;
         for wanted_m in [first_m, second_m] {
             let off_m = pair.map(|member| member.at_m.distance(wanted_m));
             assert!(off_m[0].min(off_m[1]) < 0.12, "{wanted_m}: {off_m:?}");
