@@ -175,7 +175,11 @@ impl Tracker {
     /// is followed and vanishes, another is thought to be somebody new.
     fn heir(&self, gone: usize) -> Option<usize> {
         let gone = &self.visitors[gone];
-        let distance_m = |v: &Visitor| v.state.at_m.distance(gone.state.at_m);
+        // Whoever is not seen is drawn along by others; where the newcomer appeared, they were seen last.
+        let distance_m = |v: &Visitor| {
+            let now_m = v.state.at_m.distance(gone.state.at_m);
+            now_m.min(v.born_m.distance(gone.last_seen.at_m))
+        };
         let is_heir = |v: &(usize, &Visitor)| {
             let is_new = v.1.born_secs > gone.own_secs - HEIR_SECS;
             // The name that is known for longer is the one that counts.
@@ -284,8 +288,13 @@ mod tests {
     use crate::vision::TrackingParams;
     use crate::vision::tracks::names::tests::visitor;
 
-    /// The ids that are left when the first of two is gone, and those kept in mind.
-    fn left_of(arrivals: f32, newcomer_at_m: Vec2, born_secs: f64) -> (Vec<Option<u32>>, Vec<u32>) {
+    /// The ids that are left when the first of two is gone, and those kept in mind. The first was last seen at the floor's middle and seems to be somewhere else by now; the other came where they are.
+    fn left_of(
+        arrivals: f32,
+        gone_at_m: Vec2,
+        newcomer_at_m: Vec2,
+        born_secs: f64,
+    ) -> (Vec<Option<u32>>, Vec<u32>) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.time_secs = 10.0;
         tracker.arrivals = arrivals;
@@ -294,9 +303,11 @@ mod tests {
             unreachable!("there are two");
         };
         (gone.own_secs, gone.dark_secs) = (8.5, 8.5);
-        gone.state.at_m = Vec2::ZERO;
+        gone.last_seen.at_m = Vec2::ZERO;
+        gone.state.at_m = gone_at_m;
         (newcomer.own_secs, newcomer.dark_secs) = (10.0, 10.0);
         newcomer.state.at_m = newcomer_at_m;
+        newcomer.born_m = newcomer_at_m;
         newcomer.born_secs = born_secs;
         tracker.part();
         let left = tracker.visitors.iter().map(|v| v.id).collect();
@@ -307,11 +318,26 @@ mod tests {
     fn who_appeared_beside_somebody_just_before_they_vanished_is_them() {
         let near_m = Vec2::new(1.0, 0.5);
         let far_m = Vec2::new(2.0, 0.5);
-        assert_eq!(left_of(2.0, near_m, 8.0), (vec![Some(1)], vec![2]));
+        assert_eq!(
+            left_of(2.0, Vec2::ZERO, near_m, 8.0),
+            (vec![Some(1)], vec![2])
+        );
+        // Wherever somebody else has drawn the one who is not seen.
+        let drawn_m = Vec2::new(-2.0, 0.0);
+        assert_eq!(left_of(2.0, drawn_m, near_m, 8.0), (vec![Some(1)], vec![2]));
         // Somebody else, who came earlier, is too far, or one of many who stream through.
-        assert_eq!(left_of(2.0, near_m, 7.0), (vec![Some(2)], vec![1]));
-        assert_eq!(left_of(2.0, far_m, 8.0), (vec![Some(2)], vec![1]));
-        assert_eq!(left_of(8.0, near_m, 8.0), (vec![Some(2)], vec![1]));
+        assert_eq!(
+            left_of(2.0, Vec2::ZERO, near_m, 7.0),
+            (vec![Some(2)], vec![1])
+        );
+        assert_eq!(
+            left_of(2.0, Vec2::ZERO, far_m, 8.0),
+            (vec![Some(2)], vec![1])
+        );
+        assert_eq!(
+            left_of(8.0, Vec2::ZERO, near_m, 8.0),
+            (vec![Some(2)], vec![1])
+        );
     }
 
     /// Somebody who left at 1 m/s to the right, `away_secs` before somebody else came to `at_m`: whether they are one, and
