@@ -129,6 +129,10 @@ struct Visitor {
     apart: bool,
     /// For how long they have explained so much in a group that somebody must be there.
     needed_secs: f32,
+    /// Share of what they darken that they alone explained lately, where others share their blob; and for how long that has
+    /// been hardly anything, beside somebody who came earlier.
+    alone_share: f32,
+    redundant_secs: f32,
     /// For how long, while nobody else was in their blob, two small ones have explained clearly more than they alone; and
     /// how much more lately, as a share of what they would darken.
     pair_secs: f32,

@@ -90,6 +90,8 @@ impl Tracker {
             same_secs: 0.0,
             apart: false,
             needed_secs: 0.0,
+            alone_share: 1.0,
+            redundant_secs: 0.0,
             pair_secs: 0.0,
             pair_share: 0.0,
             anchor_m: measured.at_m,

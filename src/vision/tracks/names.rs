@@ -283,6 +283,8 @@ pub(super) mod tests {
             same_secs: 0.0,
             apart: true,
             needed_secs: 0.0,
+            alone_share: 1.0,
+            redundant_secs: 0.0,
             pair_secs: 0.0,
             pair_share: 0.0,
             anchor_m: at_m,
