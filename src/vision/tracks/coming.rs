@@ -177,7 +177,7 @@ impl Tracker {
     /// is followed and vanishes, another is thought to be somebody new.
     fn heir(&self, gone: usize) -> Option<usize> {
         let gone = &self.visitors[gone];
-        // Whoever is not seen is drawn along by others; where the newcomer appeared, they were seen last.
+        // Who is not seen is drawn along by others, so where they were seen last counts too.
         let distance_m = |v: &Visitor| {
             let now_m = v.state.at_m.distance(gone.state.at_m);
             now_m.min(v.born_m.distance(gone.last_seen.at_m))
