@@ -13,6 +13,7 @@
 
 mod cover;
 mod height;
+mod one;
 mod pair;
 
 use glam::Vec2;
@@ -23,6 +24,7 @@ use super::foot::Origin;
 use super::tracks::Sight;
 
 use cover::{Pixels, Shape};
+pub(super) use one::One;
 
 /// At most about so many pixels are looked at.
 const PIXELS: u32 = 350;

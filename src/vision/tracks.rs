@@ -9,6 +9,7 @@ mod exchange;
 mod giving;
 mod leaving;
 mod names;
+mod parts;
 mod placing;
 
 use glam::{DVec2, Vec2};
@@ -133,6 +134,10 @@ struct Visitor {
     /// been hardly anything, beside somebody who came earlier.
     alone_share: f32,
     redundant_secs: f32,
+    /// Whether they were ever seen far from everybody else, and so are nobody's part; and for how long one has explained as
+    /// much as they and somebody who came earlier.
+    was_far: bool,
+    one_secs: f32,
     /// For how long, while nobody else was in their blob, two small ones have explained clearly more than they alone; and
     /// how much more lately, as a share of what they would darken.
     pair_secs: f32,
@@ -353,6 +358,7 @@ impl Tracker {
         self.meet();
         self.tell_apart();
         self.unite(sight.dt_secs);
+        self.take_back_parts(sight);
         self.welcome(sight);
         self.part();
         self.put_down(sight);

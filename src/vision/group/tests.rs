@@ -484,3 +484,36 @@ fn one_alone_is_no_pair_of_children() {
         }
     }
 }
+
+/// Of two of usual height in these places: how much more they explain than one, who is returned as well.
+fn in_place_of(people: &[(Vec2, f32)], [a_m, b_m]: [Vec2; 2]) -> (f32, Member) {
+    let pair = [a_m, b_m].map(|at_m| Member::new(at_m, 1.57));
+    floor(people).in_place_of(pair, &origins())
+}
+
+#[test]
+fn one_explains_as_much_as_two_parts_of_them() {
+    let at_m = Vec2::new(0.8, 0.9);
+    for height_m in [1.2, 1.6, 1.9] {
+        for offset_m in [Vec2::X, Vec2::Y, Vec2::new(0.5, -0.5)].map(|m| 0.3 * m) {
+            let places_m = [at_m - offset_m, at_m + offset_m];
+            let (more_m2, one) = in_place_of(&[(at_m, height_m)], places_m);
+            assert!(more_m2 < 0.02, "{height_m} {offset_m}: {more_m2}");
+            let off_m = one.at_m.distance(at_m);
+            assert!(off_m < 0.2, "{height_m} {offset_m}: {off_m}");
+        }
+    }
+}
+
+#[test]
+fn one_explains_less_than_two_who_are_two() {
+    let a_m = Vec2::new(0.8, 0.9);
+    for heights_m in [[1.2, 1.2], [1.2, 1.8], [1.7, 1.7]] {
+        for offset_m in [0.5 * Vec2::X, 0.5 * Vec2::Y, Vec2::new(0.6, -0.6)] {
+            let b_m = a_m + offset_m;
+            let people = [(a_m, heights_m[0]), (b_m, heights_m[1])];
+            let (more_m2, _) = in_place_of(&people, [a_m, b_m]);
+            assert!(more_m2 > 0.05, "{heights_m:?} {offset_m}: {more_m2}");
+        }
+    }
+}

@@ -92,6 +92,8 @@ impl Tracker {
             needed_secs: 0.0,
             alone_share: 1.0,
             redundant_secs: 0.0,
+            was_far: false,
+            one_secs: 0.0,
             pair_secs: 0.0,
             pair_share: 0.0,
             anchor_m: measured.at_m,

@@ -285,6 +285,8 @@ pub(super) mod tests {
             needed_secs: 0.0,
             alone_share: 1.0,
             redundant_secs: 0.0,
+            was_far: true,
+            one_secs: 0.0,
             pair_secs: 0.0,
             pair_share: 0.0,
             anchor_m: at_m,

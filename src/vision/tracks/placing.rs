@@ -42,7 +42,7 @@ const PAIR_SHARE_SECS: f32 = 1.0;
 /// What somebody looks like is learned while nobody else is this near.
 const ALONE_M: f32 = 0.6;
 /// It is looked at every so many frames, not at everybody in the same one.
-const LOOK_EVERY: u32 = 4;
+pub(super) const LOOK_EVERY: u32 = 4;
 /// Where more than these share a blob, too little of each is seen.
 const MOST_MEMBERS: usize = 3;
 /// So much of a height is believed that is measured alone, and of one found among others.
