@@ -346,11 +346,16 @@ impl Tracker {
                 } else {
                     self.remove(index);
                 }
-                for owner in self.owners.iter_mut().flatten() {
-                    // An owner beyond those who are left only says that the blob is taken in this frame.
-                    *owner = if *owner > index { *owner - 1 } else { *owner };
-                }
+                self.close_ranks(index);
             }
+        }
+    }
+
+    /// Lets blobs' owners have the numbers that are left to them after one has gone.
+    pub(super) fn close_ranks(&mut self, gone: usize) {
+        for owner in self.owners.iter_mut().flatten() {
+            // An owner beyond those who are left only says that the blob is taken in this frame.
+            *owner = if *owner > gone { *owner - 1 } else { *owner };
         }
     }
 }
