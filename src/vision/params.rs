@@ -120,7 +120,7 @@ impl Default for TrackingParams {
             birth_frames: 3,
             coast_secs: 1.0,
             linger_secs: 0.1,
-            return_secs: 5.0,
+            return_secs: 8.0,
             gate_m: 0.8,
             acceleration_mps2: 2.5,
             foot_spread_m: 0.08,
