@@ -547,7 +547,7 @@ impl GroupFinder {
     }
 }
 
-/// Whether somebody is far enough from all members to be one of their own; but from the one so numbered.
+/// Whether somebody is far enough from all members but the one so numbered to be a visitor of their own.
 fn is_apart(somebody: &Member, number: usize, members: &[Member]) -> bool {
     let is_far = |member: &Member| member.at_m.distance(somebody.at_m) > UNKNOWN_APART_M;
     let mut others = members.iter().enumerate();
