@@ -13,6 +13,8 @@ const MOST_DIFFERENCE: f32 = 9.0;
 const MEMORY: f32 = 40.0;
 /// Fewer measurements are not compared.
 const LEAST_MEASUREMENTS: f32 = 2.0;
+/// So many tell what somebody looks like.
+pub(super) const KNOWN_MEASUREMENTS: f32 = 3.0;
 /// Heights in steps of half the spread, up to more than `tracking.tallest_m` may be.
 const BINS_PER_M: f32 = 50.0;
 const BINS: usize = 160;
@@ -62,6 +64,11 @@ impl Profile {
     /// How tall the visitor is, when that could be seen.
     pub(super) fn height_m(&self) -> Option<f32> {
         (self.measurements >= LEAST_MEASUREMENTS).then(|| self.median_m())
+    }
+
+    /// Whether it was measured often enough to tell somebody from others.
+    pub(super) fn is_known(&self) -> bool {
+        self.measurements >= KNOWN_MEASUREMENTS
     }
 
     /// In how many frames it was measured.

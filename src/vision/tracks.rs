@@ -8,7 +8,7 @@ mod coming;
 mod exchange;
 mod giving;
 mod leaving;
-mod names;
+mod meetings;
 mod parts;
 mod placing;
 
@@ -227,8 +227,6 @@ struct Lost {
     walked: bool,
     lost_secs: f64,
     profile: Profile,
-    /// Who they may have been taken for when they were last followed.
-    meeting: Option<u32>,
 }
 
 /// Somebody in a blob whom nobody knew of, how tall they are where that was seen, and whether they were looked at for long
@@ -262,7 +260,6 @@ pub(super) struct Tracker {
     members: Vec<Member>,
     member_of: Vec<usize>,
     newcomers: Vec<Newcomer>,
-    names: Vec<names::Name>,
     meetings: u32,
     /// How many came into the picture lately who were not expected there, each fading away.
     arrivals: f32,
@@ -295,7 +292,6 @@ impl Tracker {
             members: Vec::new(),
             member_of: Vec::new(),
             newcomers: Vec::new(),
-            names: Vec::new(),
             meetings: 0,
             arrivals: 0.0,
             left: Vec::new(),
@@ -356,7 +352,7 @@ impl Tracker {
         }
         self.place_groups(sight);
         self.meet();
-        self.tell_apart();
+        self.settle();
         self.unite(sight.dt_secs);
         self.take_back_parts(sight);
         self.welcome(sight);

@@ -7,14 +7,11 @@ use crate::vision::kalman::{Kalman, Measurement};
 use crate::vision::profile::Profile;
 
 use super::leaving::Course;
-use super::names::is_known;
 use super::{
     Evidence, GROUP_SPREAD_M, Lost, RETURN_DISTANCE_M, RETURN_SPEED_MPS, Sight, Track, Tracker,
     Visitor, outline,
 };
 
-/// Who was seen well is remembered so long at least.
-const REMEMBERED_SECS: f64 = 30.0;
 /// The room may be put in order for so long after the first frame: what came then and has not moved since belongs to it.
 const SETTLING_SECS: f64 = 9.0;
 const SETTLED_SECS: f64 = 0.5;
@@ -165,14 +162,7 @@ impl Tracker {
             }
         }
         let return_secs = f64::from(self.params.return_secs);
-        self.lost.retain(|lost| {
-            now - lost.lost_secs
-                <= if is_known(&lost.profile) {
-                    return_secs.max(REMEMBERED_SECS)
-                } else {
-                    return_secs
-                }
-        });
+        self.lost.retain(|lost| now - lost.lost_secs <= return_secs);
     }
 
     /// The newcomer whom somebody who is gone was taken for: of what is seen of one visitor at the picture's edge, one part
@@ -219,7 +209,6 @@ impl Tracker {
                 walked: visitor.walked,
                 lost_secs: visitor.own_secs,
                 profile: visitor.profile,
-                meeting: visitor.meeting,
             });
         }
     }
@@ -241,11 +230,6 @@ impl Tracker {
                 continue;
             }
             visitor.hidden = false;
-            // Who looks like somebody else who is gone is given their name later.
-            if !self.lost.is_empty() {
-                self.meetings = self.meetings.wrapping_add(1);
-                visitor.meeting = Some(self.meetings);
-            }
             let at_m = visitor.state.at_m.as_dvec2();
             let known = self
                 .lost
@@ -290,7 +274,7 @@ impl Lost {
 mod tests {
     use super::*;
     use crate::vision::TrackingParams;
-    use crate::vision::tracks::names::tests::visitor;
+    use crate::vision::tracks::meetings::tests::visitor;
 
     /// The ids that are left when the first of two is gone, and those kept in mind. The first was last seen at the floor's middle and seems to be somewhere else by now; the other came where they are.
     fn left_of(

@@ -4,12 +4,11 @@
 //! again: a tall dark one explains the short light one's badly. So those who met are also tried as each other, as tall and
 //! as bright as they were known to be before, and are exchanged when that explains more.
 
-use super::names::is_known;
 use super::placing::is_turn;
 use super::{Profile, Sight, Tracker, Visitor};
 
-/// Farther from each other they are told apart by what is seen of each.
-const NEAR_M: f32 = 0.8;
+/// Who have got farther from each other keep their names: until then nobody sees a name change hands.
+const NEAR_M: f32 = 0.5;
 
 impl Tracker {
     /// Exchanges members of the present group who are in each other's places.
@@ -63,7 +62,7 @@ impl Tracker {
 impl Visitor {
     /// How tall they were known to be before they met others.
     fn known_height_m(&self) -> Option<f32> {
-        (self.profile.height_m()).filter(|_| is_known(&self.profile))
+        (self.profile.height_m()).filter(|_| self.profile.is_known())
     }
 }
 
@@ -71,7 +70,7 @@ impl Visitor {
 mod tests {
     use super::*;
     use crate::vision::TrackingParams;
-    use crate::vision::tracks::names::tests::visitor;
+    use crate::vision::tracks::meetings::tests::visitor;
     use glam::Vec2;
 
     #[test]

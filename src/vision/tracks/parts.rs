@@ -3,7 +3,6 @@
 
 use crate::vision::group::One;
 
-use super::names::is_known;
 use super::placing::{LOOK_EVERY, is_turn};
 use super::{Evidence, Sight, Tracker, Visitor};
 
@@ -122,7 +121,7 @@ impl Visitor {
     fn may_be_part(&self, now_secs: f64) -> bool {
         let is_new = now_secs - self.born_secs < PART_AGE_SECS;
         let has_moved = self.state.at_m.distance(self.born_m) > MOVED_M;
-        self.id.is_some() && is_new && has_moved && !self.was_far && !is_known(&self.profile)
+        self.id.is_some() && is_new && has_moved && !self.was_far && !self.profile.is_known()
     }
 }
 
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
     use crate::vision::TrackingParams;
     use crate::vision::group::Member;
-    use crate::vision::tracks::names::tests::visitor;
+    use crate::vision::tracks::meetings::tests::visitor;
     use glam::Vec2;
 
     #[test]

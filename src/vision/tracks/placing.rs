@@ -7,7 +7,7 @@ use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::{Member, UNKNOWN_M2};
 use crate::vision::kalman::{Kalman, Measurement};
 
-use super::names::{CLOSE_M, is_known};
+use super::meetings::CLOSE_M;
 use super::{Evidence, GROUP_SPREAD_M, Newcomer, Sight, Tracker, USUAL_SHARE, Visitor, outline};
 
 /// What never moved for so long does not do so within a group: it may be a thing.
@@ -326,7 +326,7 @@ impl Tracker {
             }
             visitor.apart |= nearest_m > APART_M && matches!(visitor.evidence, Evidence::Own(_));
             // What is only a part of somebody has no height.
-            visitor.apart |= is_known(&visitor.profile);
+            visitor.apart |= visitor.profile.is_known();
             if doubled {
                 visitor.same_secs += dt_secs;
             } else {
@@ -400,7 +400,7 @@ fn own_share(samples: &[Sample], at_m: Vec2, rivals_m: &[Vec2]) -> (f32, Vec2) {
 mod tests {
     use super::*;
     use crate::vision::TrackingParams;
-    use crate::vision::tracks::names::tests::visitor;
+    use crate::vision::tracks::meetings::tests::visitor;
 
     /// After how many seconds the later one of two in one place, whose height was so often measured, is no longer followed,
     /// and whether they are kept in mind then.
