@@ -25,6 +25,10 @@ const SAME_PLACE_SECS: f32 = 3.0;
 const REDUNDANT_M: f32 = 0.6;
 const REDUNDANT_SECS: f32 = 0.5;
 const REDUNDANT_SHARE: f32 = 0.15;
+/// Who came earlier is left behind only beside somebody who explains more than this share of what they darken; and where
+/// more than two share a blob, only after so long, as anybody may be hidden there for a moment.
+const NEEDED_SHARE: f32 = 0.1;
+const CROWDED_SECS: f32 = 1.0;
 const LATELY_SECS: f32 = 0.3;
 /// Who darkens less than this is taken to darken so much.
 const LEAST_DARK_M2: f32 = 0.05;
@@ -297,7 +301,8 @@ impl Tracker {
     }
 
     /// Makes one of two who stand in the same place, or of whom one explains nothing: the parts of one visitor were taken for
-    /// two. The later one goes, without being kept in mind unless they once were apart.
+    /// two, or one of two has gone unnoticed. The later one goes, or the one who explains nothing, without being kept in mind
+    /// unless they once were apart.
     pub(super) fn unite(&mut self, dt_secs: f32) {
         for index in (0..self.visitors.len()).rev() {
             let at_m = self.visitors[index].state.at_m;
@@ -308,16 +313,25 @@ impl Tracker {
                 .clone()
                 .map(|(_, v)| v.state.at_m.distance(at_m))
                 .fold(f32::INFINITY, f32::min);
-            let earlier = others.filter(|(other, v)| (v.first_secs, *other) < (since_secs, index));
+            let earlier =
+                (others.clone()).filter(|(other, v)| (v.first_secs, *other) < (since_secs, index));
             let doubled = earlier.clone().any(|(_, v)| {
                 let dark = v.evidence != Evidence::Nothing;
                 dark && v.state.at_m.distance(at_m) < SAME_FOOT_M
             });
             let blob = self.visitors[index].evidence.blob();
-            let has_other = earlier.clone().any(|(_, v)| {
-                let shares = blob.is_some() && v.evidence.blob() == blob;
-                shares && v.state.at_m.distance(at_m) < REDUNDANT_M
-            });
+            let shares = |v: &Visitor| blob.is_some() && v.evidence.blob() == blob;
+            let is_beside =
+                |(_, v): (usize, &Visitor)| shares(v) && v.state.at_m.distance(at_m) < REDUNDANT_M;
+            let is_later = earlier.clone().any(is_beside);
+            let mut needed = others.filter(|(_, v)| v.alone_share > NEEDED_SHARE);
+            let has_other = is_later || needed.any(is_beside);
+            let is_crowded = self.visitors.iter().filter(|v| shares(v)).count() > 2;
+            let redundant_secs = if is_crowded && !is_later {
+                CROWDED_SECS
+            } else {
+                REDUNDANT_SECS
+            };
             let visitor = &mut self.visitors[index];
             if has_other && visitor.alone_share < REDUNDANT_SHARE {
                 visitor.redundant_secs += dt_secs;
@@ -337,7 +351,7 @@ impl Tracker {
             } else {
                 SAME_FOOT_SECS
             };
-            if visitor.same_secs > limit_secs || visitor.redundant_secs > REDUNDANT_SECS {
+            if visitor.same_secs > limit_secs || visitor.redundant_secs > redundant_secs {
                 if let Some(blob) = visitor.evidence.blob() {
                     self.owners[blob].get_or_insert(0);
                 }
@@ -444,7 +458,7 @@ mod tests {
         }
         tracker.owners = vec![Some(0), Some(1)];
         let mut gone = |frame: u32| {
-            tracker.visitors[0].stand_out(0.0, 1.0, 0.1);
+            tracker.visitors[0].stand_out(0.3, 1.0, 0.1);
             tracker.visitors[1].stand_out(alone_m2(frame), 1.0, 0.1);
             tracker.unite(0.1);
             tracker.visitors.len() < 2
@@ -462,6 +476,42 @@ mod tests {
         assert_eq!(redundant_secs(0, &hidden_in_turn), None);
         // Who has a blob elsewhere is not on anybody's body.
         assert_eq!(redundant_secs(1, &|_| 0.05), None);
+    }
+
+    /// After how many seconds the earlier of two, or of three, in one blob is no longer followed, who explains nothing while
+    /// another one explains such a share of what they darken; none where they still are after ten.
+    fn left_behind_secs(visitors: u32, others_share: f32) -> Option<f32> {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.visitors = (1..=visitors).map(|id| visitor(id, 1.7, 0.0, 0)).collect();
+        for (number, visitor) in tracker.visitors.iter_mut().enumerate() {
+            visitor.state.at_m = Vec2::new(0.4 * number as f32, 0.0);
+            visitor.evidence = Evidence::Shared(0);
+        }
+        tracker.owners = vec![Some(0)];
+        let mut gone = || {
+            for visitor in &mut tracker.visitors {
+                let share = if visitor.id == Some(1) {
+                    0.0
+                } else {
+                    others_share
+                };
+                visitor.stand_out(share, 1.0, 0.1);
+            }
+            tracker.unite(0.1);
+            tracker.visitors.iter().all(|v| v.id != Some(1))
+        };
+        let frame = (1..=100).find(|_| gone());
+        frame.map(|frame| 0.1 * frame as f32)
+    }
+
+    #[test]
+    fn who_went_away_unnoticed_is_not_drawn_along_by_somebody_who_came_later() {
+        let of_two = left_behind_secs(2, 0.5).unwrap_or(f32::INFINITY);
+        assert!((0.5..2.0).contains(&of_two), "{of_two}");
+        let of_three = left_behind_secs(3, 0.5).unwrap_or(f32::INFINITY);
+        assert!((of_two + 0.3..3.0).contains(&of_three), "{of_three}");
+        // The later one goes, where neither is needed.
+        assert_eq!(left_behind_secs(2, 0.05), None);
     }
 
     #[test]
