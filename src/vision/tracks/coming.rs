@@ -21,6 +21,8 @@ const HEIR_M: f32 = 1.5;
 /// Where more than so many came within about so long, people stream through the room, and who comes is hardly ever who left.
 const STREAM: f32 = 4.0;
 const STREAM_SECS: f32 = 20.0;
+/// Who is there in the first frames did not come.
+const PRESENT_SECS: f64 = 0.5;
 /// Who is seen only among others is told after so many times as many frames.
 const HIDDEN_FRAMES: u32 = 2;
 
@@ -224,6 +226,7 @@ impl Tracker {
         let is_streaming = self.is_streaming();
         let return_secs = f64::from(self.params.return_secs);
         let gate_m = f64::from(self.params.gate_m);
+        let present_secs = (self.first_secs).map(|first_secs| first_secs + PRESENT_SECS);
         for visitor in &mut self.visitors {
             let frames = self.params.birth_frames * if visitor.hidden { HIDDEN_FRAMES } else { 1 };
             if visitor.id.is_some() || visitor.hits < frames {
@@ -256,7 +259,9 @@ impl Tracker {
             } else {
                 visitor.id = Some(self.next_id);
                 self.next_id = self.next_id.saturating_add(1);
-                self.arrivals += 1.0;
+                if present_secs.is_none_or(|until_secs| visitor.born_secs > until_secs) {
+                    self.arrivals += 1.0;
+                }
             }
         }
     }
@@ -358,6 +363,23 @@ mod tests {
         assert_eq!(is_return(almost, back_m, 0.1), (true, false));
         assert_eq!(is_return(stream, back_m, 0.1), (true, true));
         assert_eq!(is_return(stream, Vec2::new(1.9, 0.3), 2.0), (true, true));
+    }
+
+    #[test]
+    fn however_many_are_there_at_first_are_no_stream() {
+        let is_streaming = |born_secs: f64| {
+            let mut tracker = Tracker::new(&TrackingParams::default());
+            tracker.first_secs = Some(1.0);
+            for id in 0..8 {
+                let mut newcomer = visitor(id, 0.0, 0.0, 0);
+                (newcomer.id, newcomer.born_secs) = (None, born_secs);
+                tracker.visitors.push(newcomer);
+            }
+            tracker.confirm(0.0);
+            tracker.is_streaming()
+        };
+        assert!(!is_streaming(1.1));
+        assert!(is_streaming(2.0));
     }
 
     #[test]
