@@ -48,9 +48,6 @@ const EXCHANGED_M2: f32 = 0.08;
 /// Who alone explains less than this may as well stand elsewhere in the blob, where they explain so much more.
 const REDUNDANT_M2: f32 = 0.06;
 const BETTER_M2: f32 = 0.1;
-/// Who would explain so much more this near by is astray.
-const ASTRAY_M2: f32 = 0.12;
-const ASTRAY_M: f32 = 0.6;
 /// Somebody not known of yet explains at least so much, this far from everybody else.
 pub(super) const UNKNOWN_M2: f32 = 0.2;
 const UNKNOWN_APART_M: f32 = 0.35;
@@ -173,9 +170,6 @@ impl GroupFinder {
         {
             self.look_elsewhere(members, index, &origins);
         }
-        if members.iter().all(|member| !member.found_elsewhere) {
-            self.fetch_back(members, &origins);
-        }
     }
 
     /// Lets two members be each other, both as tall and as bright as `looks` says, where that explains clearly more than
@@ -281,7 +275,7 @@ impl GroupFinder {
         }
         let without_m2 = self.unexplained_m2(&others, origins);
         self.others = others;
-        if let Some((at_m, more_m2)) = self.missing(member.height_m, |_| true, origins) {
+        if let Some((at_m, more_m2)) = self.missing(member.height_m, origins) {
             let moved = self.about(at_m, member, origins);
             let shape = moved.shape(origins);
             let alone_m2 = without_m2 - self.pixels.wrong_m2(Some(&shape));
@@ -294,39 +288,6 @@ impl GroupFinder {
                     ..moved
                 };
             }
-        }
-    }
-
-    /// Moves the one member who is astray: no step from where they are explains more, but a place near by clearly does. To be
-    /// asked after all were moved as far as steps lead.
-    fn fetch_back(&mut self, members: &mut [Member], origins: &[Option<Origin>; 2]) {
-        let now_m2 = self.unexplained_m2(members, origins);
-        if now_m2 < UNKNOWN_M2 {
-            return;
-        }
-        let mut least = (now_m2 - ASTRAY_M2, None);
-        for (index, &member) in members.iter().enumerate() {
-            if member.stays {
-                continue;
-            }
-            self.leave_out(members, index, origins);
-            let is_near = |at_m: Vec2| at_m.distance(member.at_m) < ASTRAY_M;
-            let Some((at_m, more_m2)) = self.missing(member.height_m, is_near, origins) else {
-                continue;
-            };
-            let moved = self.about(at_m, member, origins);
-            let shape = moved.shape(origins);
-            let left_m2 = self.pixels.wrong_m2(Some(&shape)) + more_m2;
-            if left_m2 < least.0 && is_apart(&moved, index, members) {
-                least = (left_m2, Some((index, moved)));
-            }
-        }
-        if let Some((index, moved)) = least.1 {
-            members[index] = Member {
-                found_elsewhere: true,
-                ..moved
-            };
-            members[index].alone_m2 = self.alone_m2(members, index, origins);
         }
     }
 
@@ -383,7 +344,7 @@ impl GroupFinder {
         if without_m2 < UNKNOWN_M2 {
             return None;
         }
-        let (at_m, more_m2) = self.missing(usual.height_m, |_| true, &origins)?;
+        let (at_m, more_m2) = self.missing(usual.height_m, &origins)?;
         let found = self.about(at_m, usual, &origins);
         let shape = found.shape(&origins);
         if without_m2 - self.pixels.wrong_m2(Some(&shape)) < UNKNOWN_M2 + more_m2 {
@@ -406,19 +367,12 @@ impl GroupFinder {
         (is_needed && is_apart(&found, last, members)).then_some(found)
     }
 
-    /// Where one more would explain most of what nobody explains, of the places in question, and how much more than usual
-    /// they must explain there.
-    fn missing(
-        &self,
-        height_m: f32,
-        is_in_question: impl Fn(Vec2) -> bool,
-        origins: &[Option<Origin>; 2],
-    ) -> Option<(Vec2, f32)> {
+    /// Where one more would explain most of what nobody explains, and how much more than usual they must explain there.
+    fn missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<(Vec2, f32)> {
         let pixels = &self.pixels;
         let at_m = |i: usize| Vec2::new(pixels.x_m[i], pixels.z_m[i]);
         let best = |is_free: bool| {
-            let is_dark = |i: usize| pixels.dark[i] > 0.5 && (pixels.free[i] > 0.5) == is_free;
-            let is_place = |&i: &usize| is_dark(i) && is_in_question(at_m(i));
+            let is_place = |&i: &usize| pixels.dark[i] > 0.5 && (pixels.free[i] > 0.5) == is_free;
             let places = (0..pixels.dark.len()).filter(is_place);
             let count = places.clone().count();
             places

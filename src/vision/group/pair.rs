@@ -53,7 +53,7 @@ impl GroupFinder {
                 ..*alone
             };
             self.leave_out(&[first], 1, origins);
-            let Some((at_m, _)) = self.missing(height_m, |_| true, origins) else {
+            let Some((at_m, _)) = self.missing(height_m, origins) else {
                 continue;
             };
             let second = Member {

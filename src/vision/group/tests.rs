@@ -164,35 +164,6 @@ fn nobody_is_missing_where_somebody_is_taller_than_thought() {
 }
 
 #[test]
-fn who_is_astray_is_fetched_back_and_nobody_for_a_newcomer() {
-    let (still_m, walker_m, newcomer_m) = (
-        Vec2::new(0.8, 0.9),
-        Vec2::new(-0.3, 0.5),
-        Vec2::new(-1.9, -1.2),
-    );
-    let found = |walkers_m: Vec2, newcomer_height_m: f32| {
-        let mut groups = floor(&[
-            (still_m, 1.6),
-            (walker_m, 1.5),
-            (newcomer_m, newcomer_height_m),
-        ]);
-        let mut members = [Member::new(still_m, 1.6), Member::new(walkers_m, 1.5)];
-        groups.fetch_back(&mut members, &origins());
-        assert!(!members[0].found_elsewhere, "{members:?}");
-        members[1]
-    };
-    for degrees in [0.0_f32, 120.0, 240.0] {
-        let astray_m = walker_m + 0.5 * Vec2::from_angle(degrees.to_radians());
-        let walker = found(astray_m, 0.0);
-        assert!(walker.found_elsewhere, "{degrees}°");
-        let off_m = walker.at_m.distance(walker_m);
-        assert!(off_m < 0.1, "{degrees}°: {off_m} m");
-        assert!(walker.alone_m2 > UNKNOWN_M2, "{degrees}°: {walker:?}");
-    }
-    assert!(!found(walker_m, 1.6).found_elsewhere);
-}
-
-#[test]
 fn somebody_is_missing_also_where_anothers_body_hides_their_feet() {
     let near_m = Vec2::new(-0.3, 1.2);
     let behind_m = near_m + 0.5 * (near_m - Vec2::new(CAMERA.x, CAMERA.z)).normalize();
@@ -200,7 +171,7 @@ fn somebody_is_missing_also_where_anothers_body_hides_their_feet() {
     let mut groups = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
     groups.leave_out(&[Member::new(near_m, 1.7)], 1, &origins());
     let (found_m, more_m2) = groups
-        .missing(1.5, |_| true, &origins())
+        .missing(1.5, &origins())
         .expect("somebody is missing");
     assert!(found_m.distance(behind_m) < 0.2, "{found_m}");
     assert_eq!(more_m2, COVERED_PLACE_M2);
@@ -261,9 +232,7 @@ fn what_a_bystander_darkens_is_not_the_groups() {
     let missing = |groups: &mut GroupFinder| {
         groups.cover_by_bystanders(&origins());
         groups.leave_out(&members, members.len(), &origins());
-        let at_m = groups
-            .missing(1.6, |_| true, &origins())
-            .map(|place| place.0);
+        let at_m = groups.missing(1.6, &origins()).map(|place| place.0);
         (groups.pixels.wrong_m2(None), at_m)
     };
     let (unexplained_m2, at_m) = missing(&mut groups);
