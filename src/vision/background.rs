@@ -425,7 +425,7 @@ fn limit_of(level: f32, spread: f32, params: &VisionParams) -> u16 {
 
 /// How deep a shadow of this level is on floor that has another when lit.
 pub(super) fn depth(level: f32, lit: f32) -> f32 {
-    (1.0 - level / larger(lit, 1.0)).clamp(0.0, 1.0)
+    larger(1.0 - level / larger(lit, 1.0), 0.0)
 }
 
 /// The larger of two numbers, of which none is NaN: one instruction for several pixels, where [`f32::max`] takes five.

@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::background::{Background, depth};
+use super::background::Background;
 use super::bits::BitMask;
 use super::view::FloorTable;
 
@@ -224,11 +224,7 @@ fn measure(blob: &mut Blob, run: &Run, width: usize, scene: &Scene<'_>) {
     blob.left = blob.left.min(run.start);
     blob.end = (blob.end.0.max(run.end), run.y + 1);
     let pixels = row + run.start as usize..row + run.end as usize;
-    let levels = &scene.levels[pixels.clone()];
-    let lit = &scene.background.levels()[pixels.clone()];
-    let gain = scene.background.gain();
-    let depth = |level: u8, lit: f32| depth(f32::from(level), lit * gain);
-    let moments = scene.floor.moments(pixels, (levels, lit), depth);
+    let moments = (scene.floor).moments(pixels, scene.levels, scene.background);
     blob.area_m2 += moments.area_m2;
     blob.depth += moments.weight;
     blob.centroid_m += moments.weighted_m;

@@ -136,6 +136,7 @@ impl FootFinder {
         }
         samples
             .iter()
+            .filter(|s| s.area_m2 > 0.0)
             .map(|s| s.at_m)
             .max_by(|a, b| a.dot(towards).total_cmp(&b.dot(towards)))
             .unwrap_or(centroid_m)

@@ -404,13 +404,13 @@ impl Tracker {
     }
 }
 
+/// The outline of a blob, without corners that lie where there is no floor.
 fn outline(blob: &Blob, sight: &Sight<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {
     to.clear();
     // Border pixels lie in the mask, so their coordinates are within the picture.
-    to.extend(tracer.trace(sight.mask, blob.first).iter().map(|&(x, y)| {
-        sight
-            .floor
-            .place_m(x.unsigned_abs() as usize, y.unsigned_abs() as usize)
-            .as_dvec2()
-    }));
+    let corners = tracer.trace(sight.mask, blob.first).iter();
+    let corners = corners.map(|&(x, y)| (x.unsigned_abs() as usize, y.unsigned_abs() as usize));
+    let areas_m2 = sight.floor.areas_m2();
+    let on_floor = corners.filter(|&(x, y)| areas_m2[y * sight.mask.width() + x] > 0.0);
+    to.extend(on_floor.map(|(x, y)| sight.floor.place_m(x, y).as_dvec2()));
 }

@@ -3,9 +3,12 @@
 use std::ops::Range;
 
 use glam::{DVec2, DVec3, Vec2};
-use pulp::{Arch, Simd, WithSimd};
+#[cfg(target_arch = "x86_64")]
+use pulp::{i32x8, u8x16, x86::V3};
 
 use crate::geometry::{FloorFromCamera, Surface};
+
+use super::background::{Background, depth};
 
 /// The camera's view of the floor. Comes from the calibration.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,83 +52,20 @@ pub(super) struct Moments {
     pub(super) weighted_m: Vec2,
 }
 
+impl Moments {
+    /// Those whose sums side by side are given, in the order of the fields.
+    #[inline(always)]
+    fn new([area_m2, weight, x, z]: &[[f32; LANES]; 4]) -> Self {
+        Self {
+            area_m2: area_m2.iter().sum(),
+            weight: weight.iter().sum(),
+            weighted_m: Vec2::new(x.iter().sum(), z.iter().sum()),
+        }
+    }
+}
+
+/// So many sums are taken side by side, which one instruction adds to.
 const LANES: usize = 8;
-
-/// Several sums side by side, which one instruction adds to.
-#[derive(Default)]
-struct Sums {
-    area_m2: [f32; LANES],
-    weight: [f32; LANES],
-    x: [f32; LANES],
-    z: [f32; LANES],
-}
-
-impl Sums {
-    #[inline(always)]
-    fn take(
-        &mut self,
-        [x_m, z_m, area_m2]: [&[f32; LANES]; 3],
-        levels: &[u8; LANES],
-        lit: &[f32; LANES],
-        depth: impl Fn(u8, f32) -> f32,
-    ) {
-        for i in 0..LANES {
-            let weight = area_m2[i] * depth(levels[i], lit[i]);
-            // What lies beyond the horizon has no area, and no place.
-            let is_floor = area_m2[i] > 0.0;
-            self.area_m2[i] += area_m2[i];
-            self.weight[i] += weight;
-            self.x[i] += weight * if is_floor { x_m[i] } else { 0.0 };
-            self.z[i] += weight * if is_floor { z_m[i] } else { 0.0 };
-        }
-    }
-
-    #[inline(always)]
-    fn moments(&self) -> Moments {
-        Moments {
-            area_m2: self.area_m2.iter().sum(),
-            weight: self.weight.iter().sum(),
-            weighted_m: Vec2::new(self.x.iter().sum(), self.z.iter().sum()),
-        }
-    }
-}
-
-/// A run of pixels to sum over, with the widest vector instructions.
-struct Summing<'a, F> {
-    /// The pixels' x and z on the floor and their areas.
-    places: [&'a [f32]; 3],
-    levels: &'a [u8],
-    lit: &'a [f32],
-    depth: F,
-}
-
-impl<F: Fn(u8, f32) -> f32> WithSimd for Summing<'_, F> {
-    type Output = Moments;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Moments {
-        let mut sums = Sums::default();
-        let [(x_m, x_rest), (z_m, z_rest), (area_m2, area_rest)] =
-            self.places.map(<[f32]>::as_chunks::<LANES>);
-        let (levels, level_rest) = self.levels.as_chunks::<LANES>();
-        let (lit, lit_rest) = self.lit.as_chunks::<LANES>();
-        let places = x_m.iter().zip(z_m).zip(area_m2);
-        for (((x_m, z_m), area_m2), (levels, lit)) in places.zip(levels.iter().zip(lit)) {
-            sums.take([x_m, z_m, area_m2], levels, lit, &self.depth);
-        }
-        // The rest as one more block, filled up with pixels without area.
-        let [mut x_m, mut z_m, mut area_m2, mut lit] = [[0.0; LANES]; 4];
-        let mut levels = [0; LANES];
-        let count = area_rest.len();
-        x_m[..count].copy_from_slice(x_rest);
-        z_m[..count].copy_from_slice(z_rest);
-        area_m2[..count].copy_from_slice(area_rest);
-        levels[..count].copy_from_slice(level_rest);
-        lit[..count].copy_from_slice(lit_rest);
-        sums.take([&x_m, &z_m, &area_m2], &levels, &lit, &self.depth);
-        sums.moments()
-    }
-}
 
 /// Place and size on the floor of every pixel, so that a blob's area and middle are exact through any lens.
 pub(super) struct FloorTable {
@@ -171,6 +111,12 @@ impl FloorTable {
                 area_m2.push(if usable { area } else { 0.0 });
             }
         }
+        // Where there is no floor there is no place, but sums over places that count for nothing are to be numbers.
+        for place_m in x_m.iter_mut().chain(&mut z_m) {
+            if !place_m.is_finite() {
+                *place_m = 0.0;
+            }
+        }
         Self {
             map: view.map,
             width,
@@ -192,30 +138,92 @@ impl FloorTable {
         (*self.area_m2.get(index)? > 0.0).then_some(index)
     }
 
-    /// Floor point of a pixel.
+    /// Floor point of a pixel; any number where it has no area.
     pub(super) fn place_m(&self, x: usize, y: usize) -> Vec2 {
         let index = y * self.width + x;
         Vec2::new(self.x_m[index], self.z_m[index])
     }
 
-    /// Sums over a run of pixels, given their levels and how deep the shadow on a pixel of this level is, by its place in
-    /// the run: see [`Moments`].
+    /// Sums over a run of a picture's pixels, whose depth is that of their levels below the lit floor's: see [`Moments`].
     pub(super) fn moments(
         &self,
         pixels: Range<usize>,
-        (levels, lit): (&[u8], &[f32]),
-        depth: impl Fn(u8, f32) -> f32,
+        levels: &[u8],
+        background: &Background,
     ) -> Moments {
-        Arch::new().dispatch(Summing {
-            places: [
-                &self.x_m[pixels.clone()],
-                &self.z_m[pixels.clone()],
-                &self.area_m2[pixels],
-            ],
-            levels,
-            lit,
-            depth,
-        })
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = V3::try_new()
+            && pixels.start + pixels.len().next_multiple_of(LANES) <= levels.len()
+        {
+            return simd.vectorize(
+                #[inline(always)]
+                || self.moments_v3(simd, pixels, levels, background),
+            );
+        }
+        self.portable_moments(pixels, levels, background)
+    }
+
+    fn portable_moments(
+        &self,
+        pixels: Range<usize>,
+        levels: &[u8],
+        background: &Background,
+    ) -> Moments {
+        let mut sums = [[0.0; LANES]; 4];
+        for (number, index) in pixels.enumerate() {
+            let lit = background.levels()[index] * background.gain();
+            let area_m2 = self.area_m2[index];
+            let weight = area_m2 * depth(f32::from(levels[index]), lit);
+            let values = [
+                area_m2,
+                weight,
+                weight * self.x_m[index],
+                weight * self.z_m[index],
+            ];
+            for (sums, value) in sums.iter_mut().zip(values) {
+                sums[number % LANES] += value;
+            }
+        }
+        Moments::new(&sums)
+    }
+
+    /// The same by instructions that compilers do not find. What is behind the run up to a whole block is within the picture.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn moments_v3(
+        &self,
+        simd: V3,
+        pixels: Range<usize>,
+        levels: &[u8],
+        background: &Background,
+    ) -> Moments {
+        let whole = pixels.start..pixels.start + pixels.len().next_multiple_of(LANES);
+        let (x_m, _) = self.x_m[whole.clone()].as_chunks::<LANES>();
+        let (z_m, _) = self.z_m[whole.clone()].as_chunks::<LANES>();
+        let (area_m2, _) = self.area_m2[whole.clone()].as_chunks::<LANES>();
+        let (lit, _) = background.levels()[whole.clone()].as_chunks::<LANES>();
+        let (levels, _) = levels[whole].as_chunks::<LANES>();
+        let lane: i32x8 = pulp::cast([0, 1, 2, 3, 4, 5, 6, 7]);
+        let (none, one) = (simd.splat_f32x8(0.0), simd.splat_f32x8(1.0));
+        let gain = simd.splat_f32x8(background.gain());
+        let (mut area, mut weight, mut weighted_x, mut weighted_z) = (none, none, none, none);
+        let mut left = pixels.len() as i32;
+        let floor = area_m2.iter().zip(x_m).zip(z_m);
+        for (((area_m2, x_m), z_m), (lit, levels)) in floor.zip(lit.iter().zip(levels)) {
+            let is_own = pulp::cast(simd.cmp_gt_i32x8(simd.splat_i32x8(left), lane));
+            let area_m2 = simd.and_f32x8(is_own, pulp::cast(*area_m2));
+            let levels: u8x16 = pulp::cast([u64::from_le_bytes(*levels), 0]);
+            let level = simd.convert_i32x8_to_f32x8(simd.convert_u8x16_to_i32x8(levels));
+            let lit = simd.max_f32x8(simd.mul_f32x8(pulp::cast(*lit), gain), one);
+            let depth = simd.sub_f32x8(one, simd.div_f32x8(level, lit));
+            let deep = simd.mul_f32x8(area_m2, simd.max_f32x8(depth, none));
+            area = simd.add_f32x8(area, area_m2);
+            weight = simd.add_f32x8(weight, deep);
+            weighted_x = simd.add_f32x8(weighted_x, simd.mul_f32x8(deep, pulp::cast(*x_m)));
+            weighted_z = simd.add_f32x8(weighted_z, simd.mul_f32x8(deep, pulp::cast(*z_m)));
+            left -= LANES as i32;
+        }
+        Moments::new(&pulp::cast([area, weight, weighted_x, weighted_z]))
     }
 
     /// Floor area of every pixel of the picture; 0 where nothing can be measured.
@@ -226,8 +234,12 @@ impl FloorTable {
 
 #[cfg(test)]
 mod tests {
+    use glam::DMat3;
+
     use super::*;
-    use crate::geometry::Lens;
+    use crate::geometry::{Homography, Lens};
+    use crate::vision::VisionParams;
+    use crate::vision::bits::BitMask;
 
     #[test]
     fn areas_sum_up_to_the_surface() {
@@ -241,6 +253,42 @@ mod tests {
         let table = FloorTable::new(&view, 64, 48);
         let sum: f32 = table.areas_m2().iter().sum();
         assert!((sum - 12.0).abs() < 0.01, "{sum}");
+    }
+
+    #[test]
+    fn moments_are_the_same_by_whatever_instructions() {
+        let (width, height) = (83, 40);
+        // Tilted so far that the upper part of the picture lies beyond the horizon.
+        let tilted = DMat3::from_cols_array(&[0.02, 0.0, 0.0, 0.0, 0.02, 0.03, -0.8, -0.6, -0.2]);
+        let lens = Lens::straight(width as u32, height as u32);
+        let view = FloorView {
+            map: FloorFromCamera::new(lens, Homography(tilted)).unwrap(),
+            lamp_m: None,
+            camera_m: None,
+            surface: Surface::default(),
+        };
+        let table = FloorTable::new(&view, width, height);
+        assert!(table.areas_m2()[0] == 0.0 && table.areas_m2()[width * height - 1] > 0.0);
+        let lit: Vec<u8> = (0..width * height).map(|i| (i * 31 % 200) as u8).collect();
+        let mut background = Background::new(width, height, table.areas_m2());
+        let mask = BitMask::new(width, height);
+        background.find_shadow(&lit, &mask, &VisionParams::default(), &mut mask.clone());
+        let levels: Vec<u8> = (0..width * height).map(|i| (i * 17 % 120) as u8).collect();
+        for start in (0..width * height).step_by(37) {
+            for length in [1, 7, 8, 9, 60] {
+                let run = start..(start + length).min(width * height);
+                let moments = table.moments(run.clone(), &levels, &background);
+                let portable = table.portable_moments(run.clone(), &levels, &background);
+                assert_eq!(moments, portable, "{run:?}");
+                assert!(moments.weighted_m.is_finite());
+                let alone = run.map(|i| table.portable_moments(i..i + 1, &levels, &background));
+                let sum_m2: f32 = alone.map(|moments| moments.area_m2).sum();
+                assert!(
+                    (moments.area_m2 - sum_m2).abs() <= 1e-5 * sum_m2,
+                    "{moments:?} {sum_m2}"
+                );
+            }
+        }
     }
 
     #[test]
