@@ -1,7 +1,11 @@
 //! What somebody covers of the floor, and how well that explains what is dark.
 
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
 use glam::Vec2;
-use pulp::{Arch, Simd, WithSimd};
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V3;
 
 use crate::vision::foot::Origin;
 
@@ -161,12 +165,26 @@ impl Pixels {
     /// Covers the pixels by one more member.
     pub(super) fn cover(&mut self, shape: &Shape) {
         let mut free = std::mem::take(&mut self.free);
-        Arch::new().dispatch(Covering {
-            pixels: self,
-            shape,
-            free: &mut free,
-        });
+        self.cover_free(shape, &mut free);
         self.free = free;
+    }
+
+    fn cover_free(&self, shape: &Shape, free: &mut [f32]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = V3::try_new() {
+            return wide::cover(simd, self, shape, free);
+        }
+        self.portable_cover(shape, free);
+    }
+
+    fn portable_cover(&self, shape: &Shape, free: &mut [f32]) {
+        let (free, _) = free.as_chunks_mut::<BLOCK>();
+        for (free, at) in free.iter_mut().zip(self.blocks()) {
+            let cover = shape.cover(&at);
+            for i in 0..BLOCK {
+                free[i] *= 1.0 - cover[i];
+            }
+        }
     }
 
     /// How bright what lies on only one of somebody's stripes is, the shadow's and the body's; `None` where hardly anything
@@ -194,14 +212,14 @@ impl Pixels {
 
     /// Area, weighted by the square of how badly it is explained by all members and one more.
     pub(super) fn wrong_m2(&self, shape: Option<&Shape>) -> f32 {
-        Arch::new().dispatch(Explaining {
-            pixels: self,
-            shape,
-        })
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(shape)) = (V3::try_new(), shape) {
+            return wide::wrong_m2(simd, self, shape);
+        }
+        self.portable_wrong_m2(shape)
     }
 
-    #[inline(always)]
-    fn sum_wrong_m2(&self, shape: Option<&Shape>) -> f32 {
+    fn portable_wrong_m2(&self, shape: Option<&Shape>) -> f32 {
         let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
         let (dark, _) = self.dark.as_chunks::<BLOCK>();
         let (free, _) = self.free.as_chunks::<BLOCK>();
@@ -217,42 +235,6 @@ impl Pixels {
             }
         }
         sums.iter().sum()
-    }
-}
-
-/// Covering and explaining pixels with the widest vector instructions of this machine: everything in it has to be inlined.
-struct Covering<'a> {
-    pixels: &'a Pixels,
-    shape: &'a Shape,
-    free: &'a mut [f32],
-}
-
-impl WithSimd for Covering<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let (free, _) = self.free.as_chunks_mut::<BLOCK>();
-        for (free, at) in free.iter_mut().zip(self.pixels.blocks()) {
-            let cover = self.shape.cover(&at);
-            for i in 0..BLOCK {
-                free[i] *= 1.0 - cover[i];
-            }
-        }
-    }
-}
-
-struct Explaining<'a> {
-    pixels: &'a Pixels,
-    shape: Option<&'a Shape>,
-}
-
-impl WithSimd for Explaining<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f32 {
-        self.pixels.sum_wrong_m2(self.shape)
     }
 }
 
@@ -398,7 +380,6 @@ impl Shape {
     }
 
     /// How surely points are covered, 0 to almost 1: those that lie on a stripe, and are about as bright.
-    #[inline(always)]
     fn cover(&self, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut cover = [0.0_f32; BLOCK];
         for stripe in &self.stripes {
@@ -424,7 +405,6 @@ impl Shape {
     }
 
     /// How surely points lie on one of the stripes: 1 and more, or 0 and less.
-    #[inline(always)]
     fn on_stripe(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut on = [0.0_f32; BLOCK];
         for (i, on) in on.iter_mut().enumerate() {
@@ -437,5 +417,42 @@ impl Shape {
             *on = inside * (0.5 / SOFT_EDGE_M);
         }
         on
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+    use crate::vision::TrackingParams;
+    use crate::vision::foot::FootFinder;
+
+    #[test]
+    fn pixels_are_covered_and_explained_the_same_by_whatever_instructions() {
+        let (lamp, camera) = (Vec3::new(-0.5, 4.5, -1.0), Vec3::new(1.0, 5.0, 0.3));
+        let both = FootFinder::new(Some(lamp), Some(camera), &TrackingParams::default());
+        let [lamp, camera] = both.lamp_and_camera();
+        let mut pixels = Pixels::default();
+        for i in 0..400_usize {
+            let at_m = Vec2::new(0.11 * (i % 20) as f32, 0.13 * (i / 20) as f32);
+            let tone = (i % 3 > 0).then(|| -0.05 * (i % 50) as f32);
+            pixels.push(at_m, 0.01 + 1e-5 * i as f32, i % 7 < 3, tone, Some(-1.8));
+        }
+        pixels.fill_up();
+        for origins in [[lamp, camera], [lamp, None], [None, camera]] {
+            for body_tone in [None, Some(-1.1)] {
+                let shape = Shape::new(Vec2::new(0.9, 1.2), 1.7, body_tone, &origins);
+                let wrong_m2 = pixels.wrong_m2(Some(&shape));
+                assert_eq!(wrong_m2, pixels.portable_wrong_m2(Some(&shape)));
+                assert_ne!(wrong_m2, pixels.wrong_m2(None));
+                let mut free = pixels.free.clone();
+                pixels.portable_cover(&shape, &mut free);
+                pixels.cover(&shape);
+                assert_eq!(pixels.free, free);
+                assert!(free.iter().any(|free| *free < 0.1));
+                pixels.uncover();
+            }
+        }
     }
 }
