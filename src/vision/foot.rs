@@ -529,6 +529,21 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_looked_for_where_there_is_no_floor() {
+        let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
+        let mut samples = pole(Vec2::new(0.8, 0.9), 0.12, 1.7);
+        let guess_m = finder.guess(&samples, Vec2::ONE);
+        for no_place in [f32::NAN, -100.0, 0.0] {
+            samples.push(Sample {
+                at_m: Vec2::splat(no_place),
+                area_m2: 0.0,
+                at_edge: false,
+            });
+        }
+        assert_eq!(finder.guess(&samples, Vec2::ONE), guess_m);
+    }
+
+    #[test]
     fn without_a_lamp_it_is_the_middle() {
         let finder = FootFinder::new(None, Some(CAMERA), &TrackingParams::default());
         let samples = pole(Vec2::ONE, 0.1, 1.0);
