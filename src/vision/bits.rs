@@ -114,15 +114,10 @@ impl BitMask {
             join_row::<ANY>(from, to, radius, self.width);
         }
         own.copy_from_slice(joined);
-        let add = |to: &mut [u64], from: &[u64]| {
-            for (to, from) in to.iter_mut().zip(from) {
-                *to = if ANY { *to | from } else { *to & from };
-            }
-        };
         for away in (1..=reach.min(bottom - top - 1)).map(|away| away * n) {
             let inner = own.len() - away;
-            add(&mut own[..inner], &joined[away..]);
-            add(&mut own[away..], &joined[..inner]);
+            add_row::<ANY>(&mut own[..inner], &joined[away..]);
+            add_row::<ANY>(&mut own[away..], &joined[..inner]);
         }
         if !ANY {
             // Beyond the picture's edge nothing shrinks; beyond these rows within it all does.
@@ -155,6 +150,27 @@ impl<const ANY: bool> WithSimd for Joining<'_, ANY> {
     }
 }
 
+/// Joins pixels with those at the same places of another row.
+#[inline(always)]
+fn add_row<const ANY: bool>(to: &mut [u64], from: &[u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        add::<ANY>(to, *from);
+    }
+}
+
+#[inline(always)]
+fn add<const ANY: bool>(to: &mut u64, from: u64) {
+    *to = if ANY { *to | from } else { *to & from };
+}
+
+/// Of every pixel of a word, those so far to its left and right, joined.
+#[inline(always)]
+fn aside<const ANY: bool>(before: u64, word: u64, after: u64, away: u32) -> u64 {
+    let left = word << away | before >> (64 - away);
+    let right = word >> away | after << (64 - away);
+    if ANY { left | right } else { left & right }
+}
+
 /// Joins every pixel of a row with those at most `reach` to its left and right, below 64. What `from` has behind the row's
 /// end is overwritten.
 #[inline(always)]
@@ -167,22 +183,17 @@ fn join_row<const ANY: bool>(from: &mut [u64], to: &mut [u64], reach: u32, width
     let end = from.len() - 1;
     let behind = u64::MAX.checked_shl((width - 64 * end) as u32).unwrap_or(0);
     from[end] |= outside & behind;
-    let join = |before: u64, word: u64, after: u64, away: u32| {
-        let left = word << away | before >> (64 - away);
-        let right = word >> away | after << (64 - away);
-        if ANY { left | right } else { left & right }
-    };
-    let add = |to: &mut u64, joined: u64| *to = if ANY { *to | joined } else { *to & joined };
     to.copy_from_slice(from);
     for away in 1..=reach {
         let second = from.get(1).copied().unwrap_or(outside);
-        add(&mut to[0], join(outside, from[0], second, away));
+        add::<ANY>(&mut to[0], aside::<ANY>(outside, from[0], second, away));
         if end > 0 {
             let words = from.iter().zip(&from[1..]).zip(&from[2..]);
             for (to, ((before, word), after)) in to[1..].iter_mut().zip(words) {
-                add(to, join(*before, *word, *after, away));
+                add::<ANY>(to, aside::<ANY>(*before, *word, *after, away));
             }
-            add(&mut to[end], join(from[end - 1], from[end], outside, away));
+            let last = aside::<ANY>(from[end - 1], from[end], outside, away);
+            add::<ANY>(&mut to[end], last);
         }
     }
     to[end] &= !behind;

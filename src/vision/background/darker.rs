@@ -1,7 +1,7 @@
 //! The test of every pixel of every frame: is it darker than its limit times the gain? Answers 64 pixels with one word.
 
 #[cfg(target_arch = "x86_64")]
-use pulp::{u8x16, u16x16, x86::V3};
+use pulp::{m16x16, u8x16, u16x16, x86::V3};
 
 /// Pixels of a word.
 const BLOCK: usize = 64;
@@ -17,7 +17,13 @@ pub(super) fn mark<'a>(rows: impl Iterator<Item = Row<'a>>, gain: f32) {
     if let Some(simd) = V3::try_new() {
         return simd.vectorize(
             #[inline(always)]
-            || mark_rows(rows, |levels, limits| darker_v3(simd, levels, limits, gain)),
+            || {
+                mark_rows(
+                    rows,
+                    #[inline(always)]
+                    |levels, limits| darker_v3(simd, levels, limits, gain),
+                );
+            },
         );
     }
     mark_rows(rows, |levels, limits| darker(levels, limits, gain));
@@ -63,25 +69,41 @@ fn darker(levels: &[u8; BLOCK], limits: &[u16; BLOCK], gain: u16) -> u64 {
 }
 
 /// The same by instructions that [`darker`] is not compiled to: one that gathers the answers of 32 pixels, above all.
+///
+/// Nothing in here may be a closure that iterators or arrays call: where a compiler happens not to inline one, each
+/// instruction in it becomes a call of its own, and a frame takes four times as long.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn darker_v3(simd: V3, levels: &[u8; BLOCK], limits: &[u16; BLOCK], gain: u16) -> u64 {
     let gain = simd.splat_u16x16(gain);
-    let sixteen = |levels: &[u8; 16], limits: &[u16; 16]| {
-        let level = simd.convert_u8x16_to_u16x16(pulp::cast::<_, u8x16>(*levels));
-        let (_, limit) = simd.widening_mul_u16x16(pulp::cast::<_, u16x16>(*limits), gain);
-        simd.cmp_lt_u16x16(simd.shl_const_u16x16::<6>(level), limit)
-    };
-    let (levels, _) = levels.as_chunks::<16>();
-    let (limits, _) = limits.as_chunks::<16>();
-    let thirty_two = |first: usize| {
-        let [low, high] = [first, first + 1].map(|i| sixteen(&levels[i], &limits[i]));
-        let packed = simd.pack_with_signed_saturation_i16x16(pulp::cast(low), pulp::cast(high));
-        // Packing leaves quarters of 8 pixels in the order 0, 2, 1, 3.
-        let ordered = (simd.avx2)._mm256_permute4x64_epi64::<0b11_01_10_00>(pulp::cast(packed));
-        u64::from(simd.avx2._mm256_movemask_epi8(ordered).cast_unsigned())
-    };
-    thirty_two(0) | thirty_two(2) << 32
+    let levels: [[u8; 16]; 4] = pulp::cast(*levels);
+    let limits: [[u16; 16]; 4] = pulp::cast(*limits);
+    let [a, b, c, d] = [
+        sixteen_v3(simd, levels[0], limits[0], gain),
+        sixteen_v3(simd, levels[1], limits[1], gain),
+        sixteen_v3(simd, levels[2], limits[2], gain),
+        sixteen_v3(simd, levels[3], limits[3], gain),
+    ];
+    u64::from(gathered_v3(simd, a, b)) | u64::from(gathered_v3(simd, c, d)) << 32
+}
+
+/// Whether each of 16 pixels is darker.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn sixteen_v3(simd: V3, levels: [u8; 16], limits: [u16; 16], gain: u16x16) -> m16x16 {
+    let level = simd.convert_u8x16_to_u16x16(pulp::cast::<_, u8x16>(levels));
+    let (_, limit) = simd.widening_mul_u16x16(pulp::cast::<_, u16x16>(limits), gain);
+    simd.cmp_lt_u16x16(simd.shl_const_u16x16::<6>(level), limit)
+}
+
+/// The answers of 32 pixels as one word.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn gathered_v3(simd: V3, low: m16x16, high: m16x16) -> u32 {
+    let packed = simd.pack_with_signed_saturation_i16x16(pulp::cast(low), pulp::cast(high));
+    // Packing leaves quarters of 8 pixels in the order 0, 2, 1, 3.
+    let ordered = (simd.avx2)._mm256_permute4x64_epi64::<0b11_01_10_00>(pulp::cast(packed));
+    (simd.avx2)._mm256_movemask_epi8(ordered).cast_unsigned()
 }
 
 #[cfg(test)]

@@ -153,13 +153,16 @@ impl Pixels {
         let (shadowy, _) = self.shadowy.as_chunks();
         let tones = tone.iter().zip(told).zip(shadowy);
         let places = x_m.iter().zip(z_m).zip(tones);
-        places.map(|((x_m, z_m), ((tone, told), shadowy))| Block {
-            x_m,
-            z_m,
-            tone,
-            told,
-            shadowy,
-        })
+        places.map(
+            #[inline(always)]
+            |((x_m, z_m), ((tone, told), shadowy))| Block {
+                x_m,
+                z_m,
+                tone,
+                told,
+                shadowy,
+            },
+        )
     }
 
     /// Covers the pixels by one more member.
