@@ -26,8 +26,10 @@ use super::tracks::Sight;
 use cover::{Pixels, Shape};
 pub(super) use one::One;
 
-/// At most about so many pixels are looked at.
-const PIXELS: u32 = 350;
+/// At most about so many pixels are looked at around somebody alone, and around a group. With fewer, names are mixed up more
+/// often where people meet.
+const PIXELS_ALONE: u32 = 450;
+const PIXELS_OF_GROUP: u32 = 850;
 /// What a camera shows where there is no light at all, with its noise; and brightness below this share of the floor's is
 /// not told from less.
 const BLACK_LEVEL: f32 = 6.0;
@@ -150,7 +152,7 @@ impl GroupFinder {
 
     /// Moves members to where they explain best what is dark within the bounds.
     pub(super) fn place(&mut self, members: &mut [Member], bounds: &Bounds, sight: &Sight<'_>) {
-        self.look_at(bounds, sight);
+        self.look_at(bounds, PIXELS_OF_GROUP, sight);
         let origins = sight.feet.lamp_and_camera();
         for &step_m in &STEPS_M {
             for index in 0..members.len() {
@@ -228,7 +230,8 @@ impl GroupFinder {
         blobs: [&Blob; 2],
         sight: &Sight<'_>,
     ) -> f32 {
-        self.look_at(&blobs[0].bounds().around(&blobs[1].bounds()), sight);
+        let bounds = blobs[0].bounds().around(&blobs[1].bounds());
+        self.look_at(&bounds, PIXELS_OF_GROUP, sight);
         let origins = sight.feet.lamp_and_camera();
         let newcomer = members.len() - 1;
         let mut alone = members[index];
@@ -316,7 +319,7 @@ impl GroupFinder {
         let origins = sight.feet.lamp_and_camera();
         if members.len() == 1 {
             // Nobody was placed in this blob yet.
-            self.look_at(&blob.bounds(), sight);
+            self.look_at(&blob.bounds(), PIXELS_ALONE, sight);
         }
         // What lies on somebody's stripes is theirs, however bright: clothes have folds and stripes, and somebody seen
         // for the first time is not known yet.
@@ -405,7 +408,7 @@ impl GroupFinder {
         self.pixels.wrong_m2(None) - self.pixels.wrong_m2(Some(&shape))
     }
 
-    fn look_at(&mut self, bounds: &Bounds, sight: &Sight<'_>) {
+    fn look_at(&mut self, bounds: &Bounds, pixels: u32, sight: &Sight<'_>) {
         let (mask, floor) = (sight.mask, sight.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
         let left = bounds.left.saturating_sub(margin);
@@ -413,7 +416,7 @@ impl GroupFinder {
         let right = (bounds.right + margin).min(mask.width() as u32);
         let bottom = (bounds.bottom + margin).min(mask.height() as u32);
         let area = (right - left) * (bottom - top);
-        let step = ((area as f32 / PIXELS as f32).sqrt().ceil() as usize).max(1);
+        let step = ((area as f32 / pixels as f32).sqrt().ceil() as usize).max(1);
         self.pixels.clear();
         self.untold.clear();
         for y in (top as usize..bottom as usize).step_by(step) {
@@ -461,21 +464,20 @@ impl GroupFinder {
         if member.stays {
             return best.0;
         }
-        for direction in [
-            Vec2::X,
-            Vec2::NEG_X,
-            Vec2::Y,
-            Vec2::NEG_Y,
-            Vec2::ONE,
-            -Vec2::ONE,
-            Vec2::new(1.0, -1.0),
-            Vec2::new(-1.0, 1.0),
-        ] {
-            let at_m = around + direction * step_m;
-            let cost = self.cost(member, at_m, origins);
-            if cost < best.0 {
-                best = (cost, at_m);
+        // The better way along either axis, and between the two.
+        let mut between = around;
+        for axis in [Vec2::X, Vec2::Y] {
+            let ways = [step_m * axis, -step_m * axis];
+            let costs = ways.map(|way| self.cost(member, around + way, origins));
+            let better = usize::from(costs[1] < costs[0]);
+            between += ways[better];
+            if costs[better] < best.0 {
+                best = (costs[better], around + ways[better]);
             }
+        }
+        let cost = self.cost(member, between, origins);
+        if cost < best.0 {
+            best = (cost, between);
         }
         member.at_m = best.1;
         best.0

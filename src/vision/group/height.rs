@@ -5,7 +5,7 @@ use crate::vision::foot::Origin;
 use crate::vision::tracks::Sight;
 
 use super::cover::Shape;
-use super::{GroupFinder, Member};
+use super::{GroupFinder, Member, PIXELS_ALONE};
 
 /// Of how bright a shadow is, so much is believed each time.
 const BELIEVED_SHADOW: f32 = 0.05;
@@ -38,7 +38,7 @@ impl GroupFinder {
         blob: &Blob,
         sight: &Sight<'_>,
     ) -> (Option<f32>, Option<f32>) {
-        self.look_at(&blob.bounds(), sight);
+        self.look_at(&blob.bounds(), PIXELS_ALONE, sight);
         let origins = sight.feet.lamp_and_camera();
         let [shadow, body] = if origins.contains(&None) {
             [None; 2]

@@ -4,7 +4,7 @@ use crate::vision::blobs::Bounds;
 use crate::vision::foot::Origin;
 use crate::vision::tracks::Sight;
 
-use super::{GroupFinder, Member, STEPS_M};
+use super::{GroupFinder, Member, PIXELS_ALONE, STEPS_M};
 
 /// How far the one may well be from where they are first looked for.
 const SPREAD_M: f32 = 0.3;
@@ -31,7 +31,7 @@ impl GroupFinder {
         bounds: &Bounds,
         sight: &Sight<'_>,
     ) -> One {
-        self.look_at(bounds, sight);
+        self.look_at(bounds, PIXELS_ALONE, sight);
         self.pixels.forget_tones();
         let (more_m2, member) = self.in_place_of(pair, &sight.feet.lamp_and_camera());
         let [first_m2, second_m2] = pair.map(|member| member.darkens_m2(sight));
