@@ -104,6 +104,14 @@ fn wrong_usage_is_exit_code_2() {
 }
 
 #[test]
+fn a_camera_source_in_the_place_of_the_site_is_told_where_it_goes() {
+    let output = shoal(&["track", "file:walk.y4m", "--out", "-"]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = told(&output);
+    assert!(errors.contains("behind --camera"), "{errors}");
+}
+
+#[test]
 fn the_built_in_site_is_without_problems() {
     let output = shoal(&["check"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use glam::DVec3;
 
+use crate::camera::SourceSpec;
 use crate::render::{OverlayWish, Pattern};
 use crate::world::annotation::{Layer, Layers};
 
@@ -60,7 +61,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct SiteArguments {
     /// Site file; without it the built-in demo site
-    #[arg(value_name = "SITE.toml")]
+    #[arg(value_name = "SITE.toml", value_parser = site_file)]
     pub site: Option<PathBuf>,
 }
 
@@ -396,6 +397,15 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(value) if (0.0..=1e7).contains(&value) => Ok(value),
         _ => Err("expected seconds, from 0 to 10000000".to_owned()),
     }
+}
+
+fn site_file(text: &str) -> Result<PathBuf, String> {
+    if SourceSpec::parse(text).is_ok() {
+        return Err(
+            "this is a camera source, not a site file; sources go behind --camera".to_owned(),
+        );
+    }
+    Ok(PathBuf::from(text))
 }
 
 fn record_secs(text: &str) -> Result<f64, String> {
