@@ -402,7 +402,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn site_file(text: &str) -> Result<PathBuf, String> {
     if SourceSpec::parse(text).is_ok() {
         return Err(
-            "this is a camera source, not a site file; sources go behind --camera".to_owned(),
+            "this is a camera source, not a site file; it goes behind --camera of run, demo and track"
+                .to_owned(),
         );
     }
     Ok(PathBuf::from(text))
