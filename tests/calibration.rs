@@ -183,6 +183,7 @@ fn a_camera_that_looks_almost_straight_down_is_found_as_well_as_it_is_said() {
         (DVec3::new(0.2, 3.6, 0.2), "82"),
         (DVec3::new(-0.2, 3.0, 0.2), "80"),
         (DVec3::new(0.0, 4.5, 0.1), "65"),
+        (DVec3::new(0.0, 4.7, 0.0), "63"),
     ] {
         let camera = format!("--camera={},{},{}", camera_m.x, camera_m.y, camera_m.z);
         let Some(markers) = scene_markers(&[&camera, "--fov", fov]) else {
@@ -197,6 +198,8 @@ fn a_camera_that_looks_almost_straight_down_is_found_as_well_as_it_is_said() {
             "{found}: {off_m} off, {deviation_m} said"
         );
         assert!(off_m < 0.15 * camera_m.y, "{found}: {off_m} off");
+        let back = Calibration::parse(&calibration.to_toml(), "c.toml").expect("it can be read");
+        assert_eq!(back.camera_m, calibration.camera_m);
         let is_noted = report.notes.iter().any(|n| n.contains("type its position"));
         assert_eq!(
             is_noted,

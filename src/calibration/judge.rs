@@ -13,7 +13,7 @@ use super::fit::{Fit, LensModel, Pair, breadth};
 use super::params::CalibrationParams;
 use super::points::{MeasuredPoint, PointOrigin};
 use super::pose::{
-    believed_inverse_square_focal, camera_position, camera_position_through, inverse_square_focal,
+    Tilt, believed_inverse_square_focal, camera_position_through, usual_inverse_square_focal,
 };
 use super::prove::{Chosen, foretold, outliers, rms};
 use crate::geometry::{FloorFromCamera, Lens};
@@ -24,8 +24,12 @@ pub const POINTS_MIN: usize = 6;
 /// A cloud of points narrower than this share of its length is a line.
 const BREADTH_MIN: f64 = 0.05;
 
-/// A camera position from the fit is believed up to this standard deviation.
+/// A camera position of a larger standard deviation had better be typed.
 const CAMERA_DEVIATION_MAX_M: f64 = 0.5;
+
+/// So often the focal length is told anew, and so small a share of it shows where it moves the camera.
+const FOCAL_ROUNDS: usize = 3;
+const FOCAL_STEP: f64 = 1e-4;
 
 /// Longer lists of points are cut in sentences.
 const NAMED_MAX: usize = 3;
@@ -472,7 +476,8 @@ fn not_good_enough(
     reasons
 }
 
-/// The camera's position, how sure it is, and what is to be said about it.
+/// The camera's position, how sure it is, and what is to be said about it. Through a lens that is as usual as the view allows,
+/// where the view alone tells too little.
 fn camera(
     fit: &Fit,
     setup: &Setup,
@@ -481,41 +486,7 @@ fn camera(
     if let Some(typed) = setup.camera_m {
         return (Some(typed.to_array()), None, None);
     }
-    let found = fit
-        .lens()
-        .and_then(|lens| camera_position(&lens, &fit.homography()));
-    let deviation = fit
-        .deviation(believed_scatter(fit, limits), camera_position)
-        .map(|d| DVec3::from_array(d).length());
-    if let (Some(position), Some(deviation)) = (found, deviation)
-        && deviation <= CAMERA_DEVIATION_MAX_M
-        && position[1] > 0.0
-    {
-        return (Some(position), Some(deviation), None);
-    }
-    camera_of_usual_lens(fit, limits)
-}
-
-/// The camera's position where the view alone tells too little of it: through a lens that is as usual as the view allows.
-fn camera_of_usual_lens(
-    fit: &Fit,
-    limits: &CalibrationParams,
-) -> (Option<[f64; 3]>, Option<f64>, Option<String>) {
-    let scatter = believed_scatter(fit, limits);
-    let told = fit.lens().and_then(|lens| {
-        let told = inverse_square_focal(&lens, &fit.homography())?;
-        let deviation = fit.deviation(scatter, |lens, map| {
-            inverse_square_focal(lens, map).map(|told| [told])
-        })?;
-        Some((told, deviation[0]))
-    });
-    let found = fit.lens().and_then(|lens| {
-        let (believed, deviation) = believed_inverse_square_focal(&lens, told);
-        let position = camera_position_through(&lens, &fit.homography(), believed)?;
-        // The height goes with the focal length.
-        (position[1] > 0.0).then_some((position, 0.5 * position[1] * deviation / believed))
-    });
-    let Some((position, deviation_m)) = found else {
+    let Some((position, deviation_m)) = camera_of_fit(fit, believed_scatter(fit, limits)) else {
         let unknown = "how high the camera hangs cannot be told; type its position (--camera x,y,z), or bodies are \
                        taken to be seen from straight above";
         return (None, None, Some(unknown.to_owned()));
@@ -525,5 +496,35 @@ fn camera_of_usual_lens(
          is what a usual lens would make of it; type its position (--camera x,y,z) for better feet",
         position[1]
     );
-    (Some(position), Some(deviation_m), Some(note))
+    let is_vague = deviation_m > CAMERA_DEVIATION_MAX_M;
+    (Some(position), Some(deviation_m), is_vague.then_some(note))
+}
+
+/// The camera's position and its standard deviation, for residuals of standard deviation `scatter`.
+fn camera_of_fit(fit: &Fit, scatter: f64) -> Option<([f64; 3], f64)> {
+    let (lens, map) = (fit.lens()?, fit.homography());
+    let tilt = Tilt::of(&lens, &map)?;
+    let usual = usual_inverse_square_focal(&lens);
+    let (mut inverse_f2, mut inverse_f2_deviation) = (usual, f64::NAN);
+    // What the tilt leaves is the less sure the wider the lens.
+    for _ in 0..FOCAL_ROUNDS {
+        let [s0, s1, o0, o1] = fit.deviation(scatter, |lens, map| {
+            let tilt = Tilt::of(lens, map)?;
+            let ([s0, s1], [o0, o1]) = (tilt.slopes, tilt.off(inverse_f2));
+            Some([s0, s1, o0, o1])
+        })?;
+        (inverse_f2, inverse_f2_deviation) =
+            believed_inverse_square_focal(usual, &tilt, [s0, s1], [o0, o1]);
+    }
+    let through = |inverse_f2: f64| camera_position_through(&lens, &map, inverse_f2);
+    let position = through(inverse_f2).filter(|position| position[1] > 0.0)?;
+    let wider = DVec3::from_array(through(inverse_f2 * (1.0 + FOCAL_STEP))?);
+    let slope = (wider - DVec3::from_array(position)) / (inverse_f2 * FOCAL_STEP);
+    let of_map = fit.deviation(scatter, |lens, map| {
+        camera_position_through(lens, map, inverse_f2)
+    })?;
+    let deviation_m = DVec3::from_array(of_map)
+        .length()
+        .hypot(slope.length() * inverse_f2_deviation);
+    deviation_m.is_finite().then_some((position, deviation_m))
 }

@@ -36,7 +36,6 @@ pub use judge::{POINTS_MIN, Rejection, Report, Setup, calibrate};
 pub use lamp::{LampFit, POLES_MIN, PoleMeasurement, lamp_from_poles};
 pub use params::CalibrationParams;
 pub use points::{COLUMNS, MeasuredPoint, POINTS_MAX, PointOrigin, PointsError, read_points};
-pub use pose::camera_position;
 pub use prove::{Chosen, LENS_PAIRS_MIN, foretold, leave_one_out, outliers};
 pub use spot::{DarkPicture, Mark, Spot, SpotFault, find_spots};
 pub use texture::{FloorPicture, MeanPicture, TextureMark, texture_marks};

@@ -13,42 +13,66 @@ use crate::geometry::{Homography, Lens};
 const USUAL_HALF_VIEW_RAD: f64 = 0.6;
 const USUAL_SPREAD: f64 = 0.7;
 
-/// The camera's position in world space: x along the surface's width, y above it, z along its height.
-///
-/// `None` when the view does not tell the focal length: a camera that looks straight down sees the same from half the
-/// height with half the focal length.
-pub fn camera_position(lens: &Lens, floor_from_straight: &Homography) -> Option<[f64; 3]> {
-    let inverse_f2 = inverse_square_focal(lens, floor_from_straight)?;
-    camera_position_through(lens, floor_from_straight, inverse_f2)
+/// What a view tells of 1/f², f being the focal length in half diagonals: two directions of the floor are perpendicular in
+/// space, and of the same length. Each says that its slope times 1/f², and its rest, are 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tilt {
+    pub(super) slopes: [f64; 2],
+    rests: [f64; 2],
 }
 
-/// What the view tells of the focal length f: 1/f², in half diagonals. It may come out below 0 where it is hardly told.
-pub(super) fn inverse_square_focal(lens: &Lens, floor_from_straight: &Homography) -> Option<f64> {
-    let h = picture_from_floor(lens, floor_from_straight)?;
-    let (across, along) = (h.x_axis, h.y_axis);
-    // Both directions of the floor are perpendicular and of the same length in space; each says something of 1/f².
-    let (a1, b1) = (across.truncate().dot(along.truncate()), across.z * along.z);
-    let (a2, b2) = (
-        across.truncate().length_squared() - along.truncate().length_squared(),
-        across.z * across.z - along.z * along.z,
-    );
-    let inverse_f2 = -(a1 * b1 + a2 * b2) / (a1 * a1 + a2 * a2);
-    inverse_f2.is_finite().then_some(inverse_f2)
+impl Tilt {
+    pub(super) fn of(lens: &Lens, floor_from_straight: &Homography) -> Option<Self> {
+        let h = picture_from_floor(lens, floor_from_straight)?;
+        let (across, along) = (h.x_axis, h.y_axis);
+        Some(Self {
+            slopes: [
+                across.truncate().dot(along.truncate()),
+                across.truncate().length_squared() - along.truncate().length_squared(),
+            ],
+            rests: [across.z * along.z, across.z * across.z - along.z * along.z],
+        })
+    }
+
+    /// How far both are from 0 for such a 1/f².
+    pub(super) fn off(&self, inverse_f2: f64) -> [f64; 2] {
+        [0, 1].map(|i| self.slopes[i] * inverse_f2 + self.rests[i])
+    }
 }
 
-/// What is to be believed of 1/f², in half diagonals, and its standard deviation: what the view tells of it, if it does,
-/// with its own deviation, and what lenses usually are.
-pub(super) fn believed_inverse_square_focal(lens: &Lens, told: Option<(f64, f64)>) -> (f64, f64) {
+/// 1/f² of a usual lens, in half diagonals.
+pub(super) fn usual_inverse_square_focal(lens: &Lens) -> f64 {
     let edge = USUAL_HALF_VIEW_RAD.tan() * lens.half_diagonal_px() / lens.center_px().x.max(1.0);
-    let usual = edge * edge;
-    let usual_information = (USUAL_SPREAD * usual).powi(2).recip();
-    let believed = told.and_then(|(told, deviation)| {
-        let information = deviation.powi(2).recip();
-        let sum = information + usual_information;
-        let believed = (told * information + usual * usual_information) / sum;
-        (believed > 0.0 && sum.is_finite()).then_some((believed, sum.sqrt().recip()))
-    });
-    believed.unwrap_or((usual, USUAL_SPREAD * usual))
+    edge * edge
+}
+
+/// What is to be believed of 1/f², in half diagonals, and its standard deviation: what the view tells of it, and what lenses
+/// usually are. Slopes, and what they leave, have these standard deviations.
+///
+/// A camera that looks straight down has slopes of nothing but error. They would tell that 1/f² is 0, so only what they are
+/// more than that tells anything.
+pub(super) fn believed_inverse_square_focal(
+    usual: f64,
+    tilt: &Tilt,
+    slope_deviations: [f64; 2],
+    off_deviations: [f64; 2],
+) -> (f64, f64) {
+    let mut information = (USUAL_SPREAD * usual).powi(2).recip();
+    let mut sum = information * usual;
+    for i in 0..2 {
+        let signal = tilt.slopes[i].powi(2) - slope_deviations[i].powi(2);
+        let told = signal / off_deviations[i].powi(2);
+        if signal > 0.0 && told.is_finite() {
+            information += told;
+            sum -= told * tilt.rests[i] / tilt.slopes[i];
+        }
+    }
+    let believed = sum / information;
+    if believed > 0.0 && believed.is_finite() {
+        (believed, information.sqrt().recip())
+    } else {
+        (usual, USUAL_SPREAD * usual)
+    }
 }
 
 /// The camera's position in world space, given its 1/f² in half diagonals.
@@ -116,6 +140,20 @@ mod tests {
         )
     }
 
+    /// What is believed of a view whose markers were this exact, as a multiple of the truth's or the usual lens's 1/f², and
+    /// the camera's position by it.
+    fn believed(eye: DVec3, at: DVec3, slope_deviation: f64) -> (f64, f64, Option<[f64; 3]>) {
+        let (lens, homography) = looking(eye, at, 500.0);
+        let tilt = Tilt::of(&lens, &homography).expect("it can be inverted");
+        let usual = usual_inverse_square_focal(&lens);
+        let off_deviation = slope_deviation * usual;
+        let (believed, _) =
+            believed_inverse_square_focal(usual, &tilt, [slope_deviation; 2], [off_deviation; 2]);
+        let truth = (lens.half_diagonal_px() / 500.0).powi(2);
+        let position = camera_position_through(&lens, &homography, believed);
+        (believed / truth, believed / usual, position)
+    }
+
     #[test]
     fn a_pinhole_is_found_again() {
         for (eye, at) in [
@@ -123,37 +161,31 @@ mod tests {
             (DVec3::new(-2.0, 2.5, 1.0), DVec3::new(0.2, 0.0, 0.1)),
             (DVec3::new(0.0, 3.0, 4.0), DVec3::ZERO),
         ] {
-            let (lens, homography) = looking(eye, at, 500.0);
-            let found = camera_position(&lens, &homography).expect("an oblique view tells it");
-            assert!(
-                DVec3::from_array(found).distance(eye) < 1e-5,
-                "{eye} {found:?}"
-            );
+            let (_, _, found) = believed(eye, at, 1e-9);
+            let found = DVec3::from_array(found.expect("an oblique view tells it"));
+            assert!(found.distance(eye) < 1e-5, "{eye} {found}");
         }
     }
 
     #[test]
     fn a_lens_is_as_the_view_tells_it_or_as_usual() {
-        let (lens, homography) = looking(DVec3::new(0.6, 4.0, 0.9), DVec3::ZERO, 500.0);
-        let told = inverse_square_focal(&lens, &homography).expect("an oblique view tells it");
-        let f_px = lens.half_diagonal_px() / told.sqrt();
-        assert!((f_px - 500.0).abs() < 1e-3, "{f_px}");
-        let believed = |told| believed_inverse_square_focal(&lens, told).0;
-        let usual = believed(None);
-        assert!((believed(Some((told, 1e-3 * told))) / told - 1.0).abs() < 0.01);
-        assert!((believed(Some((3.0 * usual, 1e3 * usual))) / usual - 1.0).abs() < 0.01);
-        assert_eq!(believed(Some((-9.0 * usual, usual))), usual);
-        assert_eq!(believed(Some((told, f64::NAN))), usual);
-        let between = believed(Some((2.0 * usual, USUAL_SPREAD * usual)));
-        assert!((between / usual - 1.5).abs() < 0.01, "{between}");
+        let (eye, at) = (DVec3::new(0.6, 4.0, 0.9), DVec3::ZERO);
+        let exact = believed(eye, at, 1e-4);
+        assert!((exact.0 - 1.0).abs() < 0.01, "{exact:?}");
+        let vague = believed(eye, at, 1.0);
+        assert!((vague.1 - 1.0).abs() < 0.01, "{vague:?}");
+        assert_eq!(believed(eye, at, f64::NAN).1, 1.0);
+        assert_eq!(believed(eye, at, f64::INFINITY).1, 1.0);
     }
 
     #[test]
-    fn straight_down_tells_no_height() {
-        let (lens, homography) =
-            looking(DVec3::new(0.5, 4.0, 0.5), DVec3::new(0.5, 0.0, 0.5), 500.0);
-        // Rounding may leave a trace of tilt: what comes out then is refused by its deviation, or is nothing at all.
-        let found = camera_position(&lens, &homography);
-        assert!(found.is_none_or(|p| p[1].is_finite()), "{found:?}");
+    fn straight_down_tells_no_height_and_the_lens_is_as_usual() {
+        let down = DVec3::new(0.5, 0.0, 0.5);
+        // Rounding leaves a trace of tilt, which is less than any error.
+        let (_, of_usual, position) = believed(down + 4.0 * DVec3::Y, down, 1e-9);
+        assert!((of_usual - 1.0).abs() < 1e-6, "{of_usual}");
+        let [x, y, z] = position.expect("a usual lens is assumed");
+        assert!((x - 0.5).abs() < 1e-6 && (z - 0.5).abs() < 1e-6, "{x} {z}");
+        assert!((2.0..6.0).contains(&y), "{y}");
     }
 }

@@ -83,7 +83,7 @@ impl Origin {
     fn square_distance(&self, foot_m: Vec2, point_m: Vec2) -> f32 {
         let (along, length) = self.stripe(foot_m);
         let offset = point_m - foot_m;
-        let t = offset.dot(along).clamp(0.0, length);
+        let t = within(offset.dot(along), length);
         (offset - along * t).length_squared()
     }
 }
@@ -233,6 +233,13 @@ fn falloff(x: f32) -> f32 {
     power
 }
 
+/// `t`, but not less than 0 nor more than `length`. Unlike a clamp it does not panic where something is no number.
+#[inline(always)]
+pub(super) fn within(t: f32, length: f32) -> f32 {
+    let t = if t < length { t } else { length };
+    if t > 0.0 { t } else { 0.0 }
+}
+
 /// Samples in a block.
 const LANES: usize = 8;
 
@@ -291,7 +298,7 @@ impl StripeSums {
         let mut likely = [0.0; LANES];
         for (i, likely) in likely.iter_mut().enumerate() {
             let (x, z) = (block.x_m[i] - self.at_m.x, block.z_m[i] - self.at_m.y);
-            let t = (x * self.along.x + z * self.along.y).clamp(0.0, self.length);
+            let t = within(x * self.along.x + z * self.along.y, self.length);
             let (x, z) = (x - self.along.x * t, z - self.along.y * t);
             *likely = falloff(FALLOFF_PER_M2 * (x * x + z * z));
         }

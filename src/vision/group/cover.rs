@@ -7,7 +7,7 @@ use glam::Vec2;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
-use crate::vision::foot::Origin;
+use crate::vision::foot::{Origin, within};
 
 /// Half widths of somebody's legs, and of trunk and arms seen from any side; where the trunk begins, and where the middle of
 /// its round upper end is, which stands for shoulders and head: as shares of the height.
@@ -336,7 +336,7 @@ impl Shape {
     fn may_stride_over(&self, at_m: Vec2) -> bool {
         let from_foot_m = at_m - self.foot_m;
         self.stripes.iter().any(|stripe| {
-            let t = from_foot_m.dot(stripe.along).clamp(0.0, stripe.hips_m);
+            let t = within(from_foot_m.dot(stripe.along), stripe.hips_m);
             let off_m = from_foot_m.distance(t * stripe.along);
             off_m < self.step_m + stripe.legs_half_m * (1.0 + t * stripe.widening)
         })
@@ -412,7 +412,7 @@ impl Shape {
         let mut on = [0.0_f32; BLOCK];
         for (i, on) in on.iter_mut().enumerate() {
             let (x, z) = (pixels.x_m[i] - self.foot_m.x, pixels.z_m[i] - self.foot_m.y);
-            let t = (x * stripe.along.x + z * stripe.along.y).clamp(0.0, stripe.length_m);
+            let t = within(x * stripe.along.x + z * stripe.along.y, stripe.length_m);
             let (dx, dz) = (x - stripe.along.x * t, z - stripe.along.y * t);
             let trunk = ((t - stripe.trunk_m) * (1.0 / HIP_M)).clamp(0.0, 1.0);
             let half = (stripe.legs_half_m + trunk * stripe.wider_m) * (1.0 + t * stripe.widening);
