@@ -25,10 +25,11 @@ const SAME_PLACE_SECS: f32 = 3.0;
 const REDUNDANT_M: f32 = 0.6;
 const REDUNDANT_SECS: f32 = 0.5;
 const REDUNDANT_SHARE: f32 = 0.15;
-/// Who came earlier is left behind only beside somebody who explains more than this share of what they darken; and where
-/// more than two share a blob, only after so long, as anybody may be hidden there for a moment.
+/// Who came earlier is left behind only beside somebody who explains more than this share of what they darken. They, and who
+/// once was seen far from everybody else, may be hidden for a moment where more than two share a blob, and are left behind
+/// there only after so long.
 const NEEDED_SHARE: f32 = 0.1;
-const CROWDED_SECS: f32 = 1.0;
+const CROWDED_SECS: f32 = 1.5;
 const LATELY_SECS: f32 = 0.3;
 /// Who darkens less than this is taken to darken so much.
 const LEAST_DARK_M2: f32 = 0.05;
@@ -327,12 +328,12 @@ impl Tracker {
             let mut needed = others.filter(|(_, v)| v.alone_share > NEEDED_SHARE);
             let has_other = is_later || needed.any(is_beside);
             let is_crowded = self.visitors.iter().filter(|v| shares(v)).count() > 2;
-            let redundant_secs = if is_crowded && !is_later {
+            let visitor = &mut self.visitors[index];
+            let redundant_secs = if is_crowded && (visitor.was_far || !is_later) {
                 CROWDED_SECS
             } else {
                 REDUNDANT_SECS
             };
-            let visitor = &mut self.visitors[index];
             if has_other && visitor.alone_share < REDUNDANT_SHARE {
                 visitor.redundant_secs += dt_secs;
             } else {
@@ -478,19 +479,26 @@ mod tests {
         assert_eq!(redundant_secs(1, &|_| 0.05), None);
     }
 
-    /// After how many seconds the earlier of two, or of three, in one blob is no longer followed, who explains nothing while
-    /// another one explains such a share of what they darken; none where they still are after ten.
-    fn left_behind_secs(visitors: u32, others_share: f32) -> Option<f32> {
+    /// After how many seconds the one so numbered of two, or of three, in one blob is no longer followed, who explains nothing
+    /// while the others explain such a share of what they darken, and was seen far from them or not; none where they still
+    /// are after ten.
+    fn left_behind_secs(
+        visitors: u32,
+        hidden: u32,
+        was_far: bool,
+        others_share: f32,
+    ) -> Option<f32> {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.visitors = (1..=visitors).map(|id| visitor(id, 1.7, 0.0, 0)).collect();
         for (number, visitor) in tracker.visitors.iter_mut().enumerate() {
+            visitor.was_far = was_far;
             visitor.state.at_m = Vec2::new(0.4 * number as f32, 0.0);
             visitor.evidence = Evidence::Shared(0);
         }
         tracker.owners = vec![Some(0)];
         let mut gone = || {
             for visitor in &mut tracker.visitors {
-                let share = if visitor.id == Some(1) {
+                let share = if visitor.id == Some(hidden) {
                     0.0
                 } else {
                     others_share
@@ -498,7 +506,7 @@ mod tests {
                 visitor.stand_out(share, 1.0, 0.1);
             }
             tracker.unite(0.1);
-            tracker.visitors.iter().all(|v| v.id != Some(1))
+            tracker.visitors.iter().all(|v| v.id != Some(hidden))
         };
         let frame = (1..=100).find(|_| gone());
         frame.map(|frame| 0.1 * frame as f32)
@@ -506,12 +514,22 @@ mod tests {
 
     #[test]
     fn who_went_away_unnoticed_is_not_drawn_along_by_somebody_who_came_later() {
-        let of_two = left_behind_secs(2, 0.5).unwrap_or(f32::INFINITY);
+        let of_two = left_behind_secs(2, 1, false, 0.5).unwrap_or(f32::INFINITY);
         assert!((0.5..2.0).contains(&of_two), "{of_two}");
-        let of_three = left_behind_secs(3, 0.5).unwrap_or(f32::INFINITY);
+        let of_three = left_behind_secs(3, 1, false, 0.5).unwrap_or(f32::INFINITY);
         assert!((of_two + 0.3..3.0).contains(&of_three), "{of_three}");
         // The later one goes, where neither is needed.
-        assert_eq!(left_behind_secs(2, 0.05), None);
+        assert_eq!(left_behind_secs(2, 1, false, 0.05), None);
+    }
+
+    #[test]
+    fn who_was_seen_far_from_the_others_may_be_hidden_among_them_for_longer() {
+        let secs = |visitors: u32, was_far: bool| {
+            left_behind_secs(visitors, visitors, was_far, 0.5).unwrap_or(f32::INFINITY)
+        };
+        assert_eq!(secs(2, true), secs(2, false));
+        let (known, unknown) = (secs(3, true), secs(3, false));
+        assert!((unknown + 0.7..3.0).contains(&known), "{known} {unknown}");
     }
 
     #[test]
