@@ -163,7 +163,9 @@ fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
             .max_by(|a, b| badness(a).total_cmp(&badness(b)))
             .unwrap_or(f64::NAN);
         let (got, beside) = if wanted.of_mean {
-            (mean, format!("mean; worst {worst:.3}"))
+            let error = error_of_mean(&figures, mean);
+            let error = error.map_or(String::new(), |error| format!(" ± {error:.3}"));
+            (mean, format!("mean{error}; worst {worst:.3}"))
         } else {
             (worst, format!("worst; mean {mean:.3}"))
         };
@@ -176,6 +178,14 @@ fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
         tell(&name, got, wanted.limit, wanted.is_least)
     };
     row.wanted.iter().filter_map(figure).collect()
+}
+
+/// How far the mean of so many scenes may well be from that of all scenes of their kind: its standard deviation. One
+/// scene tells nothing of that.
+fn error_of_mean(figures: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+    let count = figures.len() as f64;
+    (count > 1.0).then(|| (squares / (count - 1.0) / count).sqrt())
 }
 
 fn measured(quantity: Quantity, scene: &Scene, score: &Score) -> f64 {
