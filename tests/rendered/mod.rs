@@ -234,7 +234,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row(
         "three visitors, rooms drawn by lot",
-        8,
+        24,
         &[(
             301,
             "--seconds 30 --size 320x240 --visitors 3 {room by lot}",
@@ -243,7 +243,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row(
         "five visitors, rooms drawn by lot",
-        8,
+        24,
         &[(
             311,
             "--seconds 30 --size 320x240 --visitors 5 {room by lot}",
