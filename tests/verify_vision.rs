@@ -188,6 +188,15 @@ fn error_of_mean(figures: &[f64], mean: f64) -> Option<f64> {
     (count > 1.0).then(|| (squares / (count - 1.0) / count).sqrt())
 }
 
+#[test]
+fn a_mean_of_more_scenes_is_known_better_and_that_of_one_not_at_all() {
+    assert_eq!(error_of_mean(&[1.0], 1.0), None);
+    assert_eq!(error_of_mean(&[1.0, 3.0], 2.0), Some(1.0));
+    assert_eq!(error_of_mean(&[2.0; 4], 2.0), Some(0.0));
+    let of_five = error_of_mean(&[1.0, 1.0, 2.0, 3.0, 3.0], 2.0);
+    assert!(of_five.is_some_and(|error| (error - 0.2_f64.sqrt()).abs() < 1e-12));
+}
+
 fn measured(quantity: Quantity, scene: &Scene, score: &Score) -> f64 {
     match quantity {
         Quantity::Hota => score.hota,
