@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, missing_docs)]
 
-#[path = "../tests/crowds/mod.rs"]
+#[path = "../tests/pool/crowds/mod.rs"]
 mod crowds;
 
 use crowds::{Figures, Method, Scene};

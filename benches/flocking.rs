@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "../tests/boids/mod.rs"]
+#[path = "../tests/pool/boids/mod.rs"]
 mod boids;
 
 use std::path::PathBuf;

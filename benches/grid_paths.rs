@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "../tests/movingai/mod.rs"]
+#[path = "../tests/pool/movingai/mod.rs"]
 mod movingai;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "../tests/meshes/mod.rs"]
+#[path = "../tests/pool/meshes/mod.rs"]
 mod meshes;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "../tests/pools/mod.rs"]
+#[path = "../tests/pool/pools/mod.rs"]
 mod pools;
 
 use cpu_time::ProcessTime;

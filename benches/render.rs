@@ -9,7 +9,7 @@
     reason = "a benchmark prints its figures"
 )]
 
-#[path = "../tests/stage/mod.rs"]
+#[path = "../tests/picture/stage/mod.rs"]
 mod stage;
 
 use std::time::{Duration, Instant};

@@ -12,7 +12,7 @@ use crate::stage;
 fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
     let (width, height) = size;
     let made = image::RgbaImage::from_raw(width, height, rgba).unwrap();
-    let path = format!("tests/golden/{name}.png");
+    let path = format!("tests/picture/goldens/{name}.png");
     if std::env::var_os("SHOAL_GOLDEN").is_some() {
         image::DynamicImage::from(made.clone())
             .into_rgb8()

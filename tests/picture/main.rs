@@ -7,12 +7,26 @@
     reason = "what a test does not expect ends it, loudly"
 )]
 
+#[path = "../../models/generator"]
+mod generator {
+    mod clips;
+    mod coral;
+    mod drifter;
+    mod fish;
+    mod glb;
+    mod mesh;
+    mod paint;
+    mod rock;
+    pub(super) mod species;
+    mod still;
+}
+
 mod flash;
 mod golden;
 mod look;
+mod models;
 mod places;
 mod shaders;
-#[path = "../stage/mod.rs"]
 mod stage;
 
 /// Light of a byte of the picture, as a share of white.

@@ -1,0 +1,341 @@
+//! The shipped models: they are what their generator makes, they load, they have what a fish needs; and broken files
+//! are refused, never a crash.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what a test does not expect ends it, loudly"
+)]
+
+use crate::generator;
+use proptest::prelude::*;
+use shoal::render::{Model, ModelProblem};
+
+const FISH: [&str; 4] = ["herring", "salmon", "shark", "trout"];
+
+fn shipped(name: &str) -> Vec<u8> {
+    std::fs::read(format!("models/{name}.glb")).unwrap()
+}
+
+/// Math libraries differ in the last bits, so files are compared as models, not as bytes.
+#[test]
+fn the_generator_makes_the_committed_files() {
+    for (name, bytes) in generator::species::all() {
+        let made = Model::from_glb(name, &bytes).unwrap();
+        let committed = Model::from_glb(name, &shipped(name)).unwrap();
+        let again = "run: cargo run --example generate_models";
+        assert_eq!(made.indices, committed.indices, "{name}: {again}");
+        assert_eq!(
+            made.vertices.len(),
+            committed.vertices.len(),
+            "{name}: {again}"
+        );
+        for (a, b) in made.vertices.iter().zip(&committed.vertices) {
+            let far = |a: &[f32], b: &[f32]| a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1e-3);
+            assert!(
+                !far(&a.position, &b.position) && !far(&a.uv, &b.uv),
+                "{name}: {again}"
+            );
+            assert!(!far(&a.normal, &b.normal), "{name}: {again}");
+            assert_eq!(a.joints, b.joints, "{name}: {again}");
+            assert!(
+                a.weights
+                    .iter()
+                    .zip(b.weights)
+                    .all(|(a, b)| a.abs_diff(b) <= 1),
+                "{name}: {again}"
+            );
+        }
+        for (a, b) in made.clips.iter().zip(&committed.clips) {
+            assert_eq!(a.name, b.name, "{name}: {again}");
+            let apart = a
+                .table
+                .iter()
+                .zip(&b.table)
+                .map(|(a, b)| a.0.angle_between(b.0));
+            assert!(
+                apart.fold(0.0, f32::max) < 1e-2,
+                "{name} {}: {again}",
+                a.name
+            );
+        }
+        if let (Some(a), Some(b)) = (&made.skin, &committed.skin) {
+            assert_eq!(a.dimensions(), b.dimensions());
+            let apart = a
+                .as_raw()
+                .iter()
+                .zip(b.as_raw())
+                .map(|(a, b)| u64::from(a.abs_diff(*b)));
+            assert!(
+                apart.sum::<u64>() < a.as_raw().len() as u64 / 20,
+                "{name}: {again}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_shipped_fish_has_a_body_a_skin_and_its_clips() {
+    for name in FISH {
+        let model = Model::from_glb(name, &shipped(name)).unwrap();
+        let triangles = model.indices.len() / 3;
+        assert!(
+            (500..=1200).contains(&triangles),
+            "{name} has {triangles} triangles"
+        );
+        assert!(
+            (model.size.z - 1.0).abs() < 0.03,
+            "{name} is {} long",
+            model.size.z
+        );
+        let light = model.light.len() / 3;
+        assert!(
+            (40..=330).contains(&light),
+            "{name} has {light} light triangles"
+        );
+        assert!(model.skin.is_some());
+        assert!(model.joints.len() >= 6);
+        let names: Vec<_> = model.clips.iter().map(|clip| clip.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "ascend",
+                "cruise",
+                "descend",
+                "eat",
+                "glide",
+                "leap",
+                "sprint",
+                "turn_left",
+                "turn_right"
+            ]
+        );
+        assert!(
+            model.clips.iter().all(|clip| clip.duration_secs == 1.0),
+            "equal length"
+        );
+        for vertex in &model.vertices {
+            assert_eq!(
+                vertex.weights.iter().map(|&w| u32::from(w)).sum::<u32>(),
+                255
+            );
+        }
+    }
+}
+
+const ROCKS: [&str; 4] = ["rock_round", "rock_flat", "rock_split", "rock_sharp"];
+
+#[test]
+fn stones_stay_inside_the_sphere_that_fish_avoid() {
+    for name in ROCKS {
+        let model = Model::from_glb(name, &shipped(name)).unwrap();
+        assert!(model.joints.is_empty());
+        let reach = |v: &shoal::render::model::Vertex| glam::Vec3::from_array(v.position).length();
+        let far = model.vertices.iter().map(reach).fold(0.0, f32::max);
+        assert!((0.99..=1.0001).contains(&far), "{name} reaches to {far}");
+    }
+}
+
+/// Puts another JSON text into a shipped file.
+fn with_json(edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let file = shipped("salmon");
+    let glb = gltf::binary::Glb::from_slice(&file).unwrap();
+    let mut json = serde_json::from_slice(&glb.json).unwrap();
+    edit(&mut json);
+    let glb = gltf::binary::Glb {
+        json: serde_json::to_vec(&json).unwrap().into(),
+        ..glb
+    };
+    glb.to_vec().unwrap()
+}
+
+/// Only the side is drawn that a triangle turns towards the eye, so what is seen from both sides has two.
+#[test]
+fn a_double_sided_material_is_seen_from_behind_too() {
+    let one = Model::from_glb("one", &shipped("salmon")).unwrap();
+    let bytes = with_json(|json| json["materials"][0]["doubleSided"] = true.into());
+    let two = Model::from_glb("two", &bytes).unwrap();
+    assert_eq!(two.indices.len(), 2 * one.indices.len());
+    let (front, behind) = two.indices[..6].split_at(3);
+    assert_eq!(
+        [front[0], front[1], front[2]],
+        [behind[2], behind[1], behind[0]]
+    );
+}
+
+/// What is closed looks out: the volume under its triangles is positive.
+#[test]
+fn shipped_bodies_look_out() {
+    let others = ["log", "molecule", "copepod"];
+    for name in FISH.into_iter().chain(ROCKS).chain(others) {
+        let model = Model::from_glb(name, &shipped(name)).unwrap();
+        for indices in [&model.indices, &model.light] {
+            let volume: f32 = indices
+                .chunks_exact(3)
+                .map(|corners| {
+                    let [a, b, c] = [0, 1, 2].map(|i| {
+                        glam::Vec3::from_array(model.vertices[corners[i] as usize].position)
+                    });
+                    a.dot(b.cross(c)) / 6.0
+                })
+                .sum();
+            assert!(indices.is_empty() || volume > 1e-4, "{name}: {volume}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_named_with_its_remedy() {
+    let refusal = |bytes: &[u8]| Model::from_glb("x.glb", bytes).unwrap_err().to_string();
+    let draco = with_json(|json| {
+        json["extensionsUsed"] = serde_json::json!(["KHR_draco_mesh_compression"]);
+        json["extensionsRequired"] = serde_json::json!(["KHR_draco_mesh_compression"]);
+    });
+    assert!(
+        refusal(&draco).contains("Draco compression off"),
+        "{}",
+        refusal(&draco)
+    );
+    let outside = with_json(|json| json["buffers"][0]["uri"] = "fish.bin".into());
+    assert!(
+        refusal(&outside).contains("one file"),
+        "{}",
+        refusal(&outside)
+    );
+    assert!(refusal(b"{}").contains("x.glb"));
+    let empty = with_json(|json| {
+        for node in json["nodes"].as_array_mut().unwrap() {
+            node.as_object_mut().unwrap().remove("mesh");
+            node.as_object_mut().unwrap().remove("skin");
+        }
+    });
+    assert_eq!(
+        Model::from_glb("x", &empty).unwrap_err().problem,
+        ModelProblem::NoMesh
+    );
+    // The gltf crate's validation lets these pass and panics when they are read.
+    let words = [
+        with_json(|json| {
+            json["animations"][0]["channels"][0]["target"]["path"] = "rotatiom".into();
+        }),
+        with_json(|json| json["animations"][0]["samplers"][0]["interpolation"] = "LINEAT".into()),
+        with_json(|json| json["meshes"][0]["primitives"][0]["mode"] = 77.into()),
+        with_json(|json| {
+            json["images"][0]
+                .as_object_mut()
+                .unwrap()
+                .remove("mimeType");
+        }),
+        with_json(|json| {
+            json["images"][0]
+                .as_object_mut()
+                .unwrap()
+                .remove("bufferView");
+        }),
+    ];
+    for word in words {
+        assert!(refusal(&word).contains("damaged"), "{}", refusal(&word));
+    }
+    let cyclic = with_json(|json| {
+        json["nodes"][9]["children"] = serde_json::json!([1]);
+    });
+    assert!(refusal(&cyclic).contains("circle"), "{}", refusal(&cyclic));
+    let huge = with_json(|json| json["accessors"][0]["count"] = 4_000_000_000u32.into());
+    assert!(Model::from_glb("x", &huge).is_err());
+    let none = with_json(|json| json["accessors"][0]["count"] = 0.into());
+    assert!(Model::from_glb("x", &none).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Broken files are an error or a harmless model, never a panic.
+    #[test]
+    fn broken_bytes_never_crash(changes in prop::collection::vec((0usize..30_000, any::<u8>()), 1..6), cut in 0usize..400_000) {
+        let mut bytes = shipped("herring");
+        // Most of a file is its picture; changes aim at the header, the JSON text and the numbers behind it.
+        for (at, value) in changes {
+            if let Some(byte) = bytes.get_mut(at) { *byte = value; }
+        }
+        bytes.truncate(cut.max(64));
+        let _ = Model::from_glb("broken", &bytes);
+    }
+
+    #[test]
+    fn lying_numbers_never_crash(list in prop::sample::select(vec!["accessors", "bufferViews", "nodes", "skins", "animations", "meshes"]),
+        entry in 0usize..20, key in prop::sample::select(vec!["count", "byteOffset", "byteLength", "byteStride", "componentType", "type", "bufferView", "joints", "mesh", "skin", "children"]),
+        value in prop::sample::select(vec![-1i64, 0, 1, 2, 3, 7, 255, 5120, 5121, 5123, 5125, 5126, 100_000, i64::MAX])) {
+        let bytes = with_json(|json| {
+            let entries = json[list].as_array_mut().unwrap();
+            let entry = entry % entries.len();
+            let value = match key { "joints" | "children" => serde_json::json!([value]), "type" => "MAT4".into(), _ => value.into() };
+            entries[entry][key] = value;
+        });
+        let _ = Model::from_glb("lying", &bytes);
+    }
+}
+
+/// Small files of every feature that is read, and of some that are not.
+fn corpus() -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir("tests/picture/corpus")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "glb"))
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(&path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_corpus_loads_as_it_should() {
+    let files = corpus();
+    assert!(files.len() >= 8, "{} files", files.len());
+    for (name, bytes) in &files {
+        let loaded = Model::from_glb(name, bytes);
+        if name == "lines" {
+            assert_eq!(loaded.unwrap_err().problem, ModelProblem::NoMesh);
+            continue;
+        }
+        let model = loaded.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(model.vertices.len(), 4, "{name}");
+        assert_eq!(
+            model.clips.len(),
+            usize::from(name.starts_with("clip_")),
+            "{name}"
+        );
+        assert_eq!(model.skin.is_some(), name == "picture");
+    }
+}
+
+/// Every cut and every byte changed in five ways: an error or a harmless model, never a panic.
+#[test]
+fn every_small_damage_to_the_corpus_is_survived() {
+    let mut survived = 0u32;
+    for (name, bytes) in corpus() {
+        for cut in 0..bytes.len() {
+            let _ = Model::from_glb(&name, &bytes[..cut]);
+        }
+        let mut damaged = bytes.clone();
+        for at in 0..bytes.len() {
+            for value in [
+                0,
+                0xFF,
+                bytes[at] ^ 1,
+                bytes[at] ^ 0x80,
+                bytes[at].wrapping_add(1),
+            ] {
+                damaged[at] = value;
+                survived += u32::from(Model::from_glb(&name, &damaged).is_ok());
+            }
+            damaged[at] = bytes[at];
+        }
+    }
+    assert!(
+        survived > 1000,
+        "most damage is to numbers that may be anything: {survived}"
+    );
+}

@@ -1,0 +1,367 @@
+//! Actions towards visitors, strangers, family, food and leaders, one by one: 2-behavior.md sections 4 and 6.
+
+use glam::{Vec2, Vec3};
+use shoal::behavior::ActionParams;
+use shoal::behavior::actions::combined::{Combined, CombinedMode};
+use shoal::behavior::actions::eat::Eat;
+use shoal::behavior::actions::follow_leader::FollowLeader;
+use shoal::behavior::actions::investigate::Investigate;
+use shoal::behavior::actions::keep_habits::KeepHabits;
+use shoal::behavior::actions::keep_with_child::KeepWithChild;
+use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::behavior::actions::shelter_under::ShelterUnder;
+use shoal::behavior::actions::stay_with_mother::StayWithMother;
+use shoal::world::visitors::outline_at_depth;
+use shoal::world::{Observation, Shadow};
+
+use super::{Y, at, executed, nobody, related, run, seek_point, start};
+use crate::pools::{bare, wants, wide};
+
+/// A square shadow of a meter that has stood still so long.
+fn square(still_secs: f32) -> Observation {
+    let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
+    Observation {
+        time_secs: 0.0,
+        shadows: vec![Shadow {
+            id: 4,
+            centroid_m: Vec2::ZERO,
+            foot_m: Vec2::ZERO,
+            radius_m: 0.56,
+            velocity_mps: Vec2::ZERO,
+            area_m2: 1.0,
+            age_secs: 10.0,
+            still_secs,
+            outline_m: corners.map(Vec2::from).to_vec(),
+        }],
+    }
+}
+
+#[test]
+fn a_still_shadow_is_a_shelter_and_a_moving_one_is_none() {
+    let shelter = ShelterUnder {
+        reach_m: 3.0,
+        ..ShelterUnder::default()
+    };
+    let mut fish = wants(
+        bare("fish", 1),
+        "wonder",
+        &[("shelter", ActionParams::ShelterUnder(shelter))],
+    );
+    fish.motion.cruise_mps = 0.4;
+    let mut pool = start(&wide(vec![fish]), &[(at(2.0, 0.1), Vec3::Z)]);
+    run(&mut pool, 1.0, &square(4.9));
+    assert_eq!(executed(&pool, 0), [""; 0], "not yet still for long enough");
+    let seen = square(5.0);
+    run(&mut pool, 15.0, &seen);
+    let body = pool.world().agents.bodies[0];
+    let scale = pool.world().water.scale(body.position_m.y);
+    let edge = outline_at_depth(&seen.shadows[0], body.position_m, 0.1, scale);
+    assert!(
+        (edge.distance_m + 0.05).abs() < 0.1,
+        "under the edge: {edge:?}"
+    );
+    assert!(
+        body.forward.dot(edge.away) > 0.5,
+        "looks outwards: {}",
+        body.forward
+    );
+    assert!(
+        body.velocity_mps.length() < 0.15,
+        "and rests: {}",
+        body.velocity_mps
+    );
+}
+
+#[test]
+fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
+    let mut stone = bare("stone", 1);
+    stone.motion.cruise_mps = 0.0;
+    stone.motion.boost_mps = 0.0;
+    let curious = Investigate {
+        interest_secs: 3.0,
+        forget_secs: 5.0,
+        ..Investigate::default()
+    };
+    let mut fish = wants(
+        bare("fish", 1),
+        "wonder",
+        &[("look", ActionParams::Investigate(curious))],
+    );
+    fish.motion.cruise_mps = 0.5;
+    let scene = wide(vec![fish, stone]);
+    let mut pool = start(&scene, &[(at(0.0, 0.0), Vec3::X), (at(1.4, 0.0), Vec3::X)]);
+    let (mut known_at, mut again_at, mut turned) = (None, None, 0.0f32);
+    let mut last: Option<Vec2> = None;
+    for tick in 0..60 * 30 {
+        pool.step(&nobody());
+        let secs = tick as f32 / 60.0;
+        let is_curious = !executed(&pool, 0).is_empty();
+        let offset = pool.world().agents.bodies[0].position_m - at(1.4, 0.0);
+        let offset = Vec2::new(offset.x, offset.z);
+        if is_curious && known_at.is_none() {
+            turned += last.map_or(0.0, |last| last.angle_to(offset));
+        }
+        last = Some(offset);
+        if secs > 1.0 && !is_curious && known_at.is_none() {
+            known_at = Some(secs);
+            // It would swim on; here it turns back so that it can be curious again.
+            let stays = pool.world().agents.bodies[0].position_m;
+            assert!(
+                stays.distance(at(1.4, 0.0)) < 1.0,
+                "it had come near: {stays}"
+            );
+        }
+        if known_at.is_some() && again_at.is_none() {
+            if is_curious {
+                again_at = Some(secs);
+            } else {
+                pool.place(0, at(0.6, 0.0), Vec3::X);
+            }
+        }
+    }
+    let (known, again) = (known_at.unwrap(), again_at.unwrap());
+    assert!(turned.abs() > 0.8, "it circles: {turned} rad");
+    assert!(
+        (again - known - 5.0).abs() < 0.2,
+        "known at {known}, curious again at {again}"
+    );
+    // Who has a relation to it already is not curious.
+    let mut scene = scene;
+    scene.species[0]
+        .relations
+        .insert("friend".into(), vec!["stone".into()]);
+    let mut pool = start(&scene, &[(at(0.0, 0.0), Vec3::X), (at(1.4, 0.0), Vec3::X)]);
+    pool.step(&nobody());
+    assert!(executed(&pool, 0).is_empty());
+}
+
+#[test]
+fn children_keep_beside_their_mother_and_she_waits_for_them() {
+    let stay = StayWithMother {
+        spread_m: 0.0,
+        hurry_m: 9.0,
+        ..StayWithMother::default()
+    };
+    let child = wants(
+        bare("child", 2),
+        "family",
+        &[("stay", ActionParams::StayWithMother(stay))],
+    );
+    let child = related(child, "mother", "mother");
+    let ahead = Seek {
+        target: SeekTarget::Point,
+        point_m: [100.0, Y, 0.0],
+        ..Seek::default()
+    };
+    let keep = KeepWithChild {
+        wait_m: 1.5,
+        ..KeepWithChild::default()
+    };
+    let mut mother = wants(
+        bare("mother", 1),
+        "family",
+        &[("keep", ActionParams::KeepWithChild(keep))],
+    );
+    mother = wants(mother, "go", &[("ahead", ActionParams::Seek(ahead))]);
+    mother.motion.cruise_mps = 0.5;
+    let mother = related(mother, "child", "child");
+    let scene = wide(vec![child, mother]);
+    let places = [
+        (at(-1.0, 1.0), Vec3::X),
+        (at(-1.0, -1.0), Vec3::X),
+        (at(0.0, 0.0), Vec3::X),
+    ];
+    let mut pool = start(&scene, &places);
+    run(&mut pool, 8.0, &nobody());
+    let bodies = &pool.world().agents.bodies;
+    let offset = |child: usize| bodies[child].position_m - bodies[2].position_m;
+    // 0.3 m to each side and 0.2 m behind.
+    assert!(
+        offset(0).distance(Vec3::new(-0.2, 0.0, 0.3)) < 0.1,
+        "{}",
+        offset(0)
+    );
+    assert!(
+        offset(1).distance(Vec3::new(-0.2, 0.0, -0.3)) < 0.1,
+        "{}",
+        offset(1)
+    );
+    assert_eq!(
+        executed(&pool, 2),
+        ["ahead"],
+        "they are near: she need not wait"
+    );
+    // One is left behind.
+    let mother_m = bodies[2].position_m;
+    pool.place(0, mother_m - Vec3::X * 1.1, Vec3::NEG_X);
+    pool.place(1, mother_m - Vec3::X * 1.8, Vec3::NEG_X);
+    pool.step(&nobody());
+    assert_eq!(executed(&pool, 2), ["keep"]);
+    run(&mut pool, 0.3, &nobody());
+    let speed = pool.world().agents.bodies[2].velocity_mps.length();
+    assert!(speed < 0.45, "she waits: {speed} m/s");
+}
+
+#[test]
+fn food_is_eaten_and_comes_back_out_of_sight() {
+    let mut fish = wants(
+        bare("fish", 1),
+        "feed",
+        &[("eat", ActionParams::Eat(Eat::default()))],
+    );
+    fish = related(fish, "food", "crumb");
+    fish.mind.drives.hungry_after_secs = 10.0;
+    fish.mind.drives.is_spread = false;
+    let mut crumb = bare("crumb", 1);
+    crumb.motion.cruise_mps = 0.0;
+    crumb.motion.boost_mps = 0.0;
+    let mut pool = start(
+        &wide(vec![fish, crumb]),
+        &[(at(0.0, 0.0), Vec3::X), (at(3.0, 0.0), Vec3::X)],
+    );
+    run(&mut pool, 0.5, &nobody());
+    assert!((pool.drives(0).hunger - 0.05).abs() < 0.01);
+    assert!(executed(&pool, 0).is_empty(), "out of reach");
+    let near = pool.world().agents.bodies[0].position_m + Vec3::X * 0.5;
+    pool.place(1, near, Vec3::NEG_X);
+    run(&mut pool, 0.5, &nobody());
+    assert_eq!((pool.meals(), pool.catches()), (1, 0));
+    assert!(
+        pool.drives(0).hunger < 0.05,
+        "sated: {}",
+        pool.drives(0).hunger
+    );
+    let crumb = &pool.world().agents.bodies[1];
+    assert!(!pool.world().water.is_in_sight(crumb.position_m, 0.3));
+}
+
+#[test]
+fn followers_swim_behind_their_leader_and_clear_its_way() {
+    let follow = FollowLeader {
+        apart_m: 0.0,
+        ..FollowLeader::default()
+    };
+    let fish = wants(
+        bare("fish", 1),
+        "follow",
+        &[("follow", ActionParams::FollowLeader(follow))],
+    );
+    let fish = related(fish, "leader", "boss");
+    let ahead = Seek {
+        target: SeekTarget::Point,
+        point_m: [100.0, Y, 0.0],
+        ..Seek::default()
+    };
+    let mut boss = wants(
+        bare("boss", 1),
+        "go",
+        &[("ahead", ActionParams::Seek(ahead))],
+    );
+    boss.motion.cruise_mps = 0.4;
+    let scene = wide(vec![fish, boss]);
+    let mut pool = start(&scene, &[(at(-2.0, 1.0), Vec3::X), (at(0.0, 0.0), Vec3::X)]);
+    run(&mut pool, 10.0, &nobody());
+    let bodies = &pool.world().agents.bodies;
+    let offset = bodies[0].position_m - bodies[1].position_m;
+    assert!(offset.distance(Vec3::new(-0.4, 0.0, 0.0)) < 0.1, "{offset}");
+    let mut pool = start(
+        &scene,
+        &[(at(0.5, 0.05), Vec3::NEG_X), (at(0.0, 0.0), Vec3::X)],
+    );
+    pool.step(&nobody());
+    assert!(
+        pool.decision(0).force.z > 0.5,
+        "out of the way: {}",
+        pool.decision(0).force
+    );
+}
+
+#[test]
+fn combined_actions_act_when_any_or_all_can() {
+    let force = |mode, second_weight: f32| {
+        let combined = Combined {
+            weight: 0.5,
+            mode,
+            actions: vec!["never".into(), "left".into(), "right".into()],
+        };
+        let mut fish = wants(
+            bare("fish", 1),
+            "only",
+            &[("both", ActionParams::Combined(combined))],
+        );
+        fish.mind
+            .actions
+            .insert("never".into(), seek_point(9.0, 0.0, second_weight));
+        fish.mind
+            .actions
+            .insert("left".into(), seek_point(0.0, -9.0, 2.0));
+        fish.mind
+            .actions
+            .insert("right".into(), seek_point(0.0, 9.0, 1.0));
+        assert_eq!(fish.mind.problems(), vec![]);
+        let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
+        pool.step(&nobody());
+        (executed(&pool, 0).len(), pool.decision(0).force)
+    };
+    // Seeking aside from 1 m/s ahead: (-1, 0, ∓1) times the part's weight, times the own half.
+    let (count, first) = force(CombinedMode::Any, 0.0);
+    assert_eq!(count, 1);
+    assert!(first.distance(Vec3::new(-1.0, 0.0, -1.0)) < 1e-4, "{first}");
+    assert_eq!(force(CombinedMode::All, 0.0).0, 0, "one of them can not");
+    let (_, sum) = force(CombinedMode::All, 1.0);
+    assert!(sum.distance(Vec3::new(-1.5, 0.0, -0.5)) < 1e-4, "{sum}");
+}
+
+#[test]
+fn habits_lead_to_the_light_and_the_warmth() {
+    let habits = KeepHabits {
+        light: 0.9,
+        light_tolerance: 0.05,
+        warmth_c: 20.0,
+        warmth_tolerance_c: 1.0,
+        weight: 1.0,
+    };
+    let fish = wants(
+        bare("fish", 1),
+        "live",
+        &[("habits", ActionParams::KeepHabits(habits))],
+    );
+    let mut scene = wide(vec![fish]);
+    scene.pool.climate.light_depth_m = 4.0;
+    scene.pool.climate.warmth_c = 16.0;
+    scene.pool.climate.warmer_per_m = [1.0, 0.0, 0.0];
+    let mut pool = start(&scene, &[(Vec3::new(0.0, -1.0, 0.0), Vec3::Z)]);
+    run(&mut pool, 20.0, &nobody());
+    let place = pool.world().agents.bodies[0].position_m;
+    let climate = &pool.world().water.params.climate;
+    assert!(
+        (climate.light(place) - 0.9).abs() < 0.06,
+        "{place}: {}",
+        climate.light(place)
+    );
+    assert!(
+        climate.warmth_c(place) > 18.9,
+        "{place}: {}",
+        climate.warmth_c(place)
+    );
+}
+
+#[test]
+fn an_agent_can_be_sought() {
+    let seek = Seek {
+        target: SeekTarget::Agent,
+        relations: vec!["idol".into()],
+        ..Seek::default()
+    };
+    let fish = related(
+        wants(bare("fish", 1), "go", &[("seek", ActionParams::Seek(seek))]),
+        "idol",
+        "star",
+    );
+    let mut pool = start(
+        &wide(vec![fish, bare("star", 1)]),
+        &[(at(0.0, 0.0), Vec3::X), (at(0.0, 3.0), Vec3::X)],
+    );
+    pool.step(&nobody());
+    assert!(pool.decision(0).force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-4);
+}

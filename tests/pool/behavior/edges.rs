@@ -1,0 +1,178 @@
+//! What happens at the picture's edge, how standard and active need are put together, and what every shape of rock hides.
+
+use glam::Vec3;
+use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
+use shoal::behavior::actions::flee_enemy::FleeEnemy;
+use shoal::behavior::actions::wander::Wander;
+use shoal::behavior::{ActionParams, Combine};
+use shoal::simulation::{SceneDescription, Simulation};
+use shoal::world::{
+    BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, PolygonParams, SphereParams,
+};
+
+use super::{Y, seek_point};
+use crate::pools::{self, bare, wants, wide};
+
+fn roaming(edge: Edge) -> Simulation {
+    let mut fish = wants(
+        bare("fish", 20),
+        "roam",
+        &[(
+            "wander",
+            ActionParams::Wander(Wander {
+                idle_per_sec: 0.0,
+                ..Wander::default()
+            }),
+        )],
+    );
+    let keep = ActionParams::AvoidObstacles(AvoidObstacles::default());
+    fish.mind.actions.insert("keep".into(), keep);
+    fish.mind.standard.actions = vec!["keep".into()];
+    fish.motion.cruise_mps = 0.5;
+    let mut scene = SceneDescription {
+        species: vec![fish],
+        ..SceneDescription::default()
+    };
+    scene.pool.edge = edge;
+    Simulation::new(&scene, &pools::run(3, 1)).unwrap()
+}
+
+#[test]
+fn nobody_appears_or_vanishes_in_view() {
+    for edge in [Edge::Guide, Edge::Reinsert, Edge::Wrap] {
+        let mut pool = roaming(edge);
+        pool.step(&Observation::default());
+        let (mut teleports, mut wrapped) = (0, 0);
+        for _ in 0..60 * 60 {
+            let before = pool.world().agents.bodies.clone();
+            pool.step(&Observation::default());
+            let world = pool.world();
+            for (index, (old, new)) in before.iter().zip(&world.agents.bodies).enumerate() {
+                if !new.teleported {
+                    continue;
+                }
+                teleports += 1;
+                let length_m = 0.3 * world.agents.sizes[index];
+                let is_seen = |at: Vec3| world.water.is_in_sight(at, length_m);
+                assert!(
+                    !is_seen(old.position_m),
+                    "{edge:?}: vanished at {}",
+                    old.position_m
+                );
+                assert!(
+                    !is_seen(new.position_m),
+                    "{edge:?}: appeared at {}",
+                    new.position_m
+                );
+                let mirrored = (old.position_m + new.position_m) * Vec3::new(1.0, 0.0, 1.0);
+                wrapped += usize::from(mirrored.x.abs() < 0.1 || mirrored.z.abs() < 0.1);
+            }
+            for body in &world.agents.bodies {
+                let half = world.water.edge_m(body.position_m.y) + 1.5;
+                assert!(
+                    body.position_m.x.abs() < half.x && body.position_m.z.abs() < half.y,
+                    "{edge:?}"
+                );
+            }
+        }
+        println!(
+            "{edge:?}: {teleports} went to another place in a minute, {wrapped} to the opposite side"
+        );
+        match edge {
+            Edge::Guide => assert_eq!(teleports, 0),
+            Edge::Reinsert => assert!(teleports > 10),
+            Edge::Wrap => assert!(teleports > 10 && wrapped == teleports),
+        }
+    }
+}
+
+#[test]
+fn standard_and_active_need_are_put_together_in_four_ways() {
+    let run = |combine, ticks: usize| {
+        let mut fish = wants(
+            bare("fish", 1),
+            "go",
+            &[("left", seek_point(0.0, -9.0, 3.0))],
+        );
+        fish.mind
+            .actions
+            .insert("right".into(), seek_point(0.0, 9.0, 2.0));
+        fish.mind.standard.actions = vec!["right".into()];
+        fish.mind.standard.dither_chance = 0.25;
+        fish.mind.combine = combine;
+        fish.motion.max_force_n = 4.0;
+        let mut pool = Simulation::new(&wide(vec![fish]), &pools::run(5, 1)).unwrap();
+        (0..ticks)
+            .map(|_| {
+                pool.place(0, Vec3::new(0.0, Y, 0.0), Vec3::X);
+                pool.step(&Observation::default());
+                pool.decision(0).force
+            })
+            .collect::<Vec<Vec3>>()
+    };
+    // Each wants (-1, 0, ±1) times its weight.
+    let sum = Vec3::new(-5.0, 0.0, -1.0);
+    let standard = Vec3::new(-2.0, 0.0, 2.0);
+    assert!(run(Combine::Sum, 1)[0].distance(sum) < 1e-4);
+    assert!(run(Combine::First, 1)[0].distance(standard) < 1e-4);
+    // The standard need takes 2√2 of 4 N; the rest is left for the other's direction.
+    let left = 4.0 - 8f32.sqrt();
+    let rest = Vec3::new(-1.0, 0.0, -1.0).normalize() * left;
+    assert!(run(Combine::Budget, 1)[0].distance(standard + rest) < 1e-3);
+    let forces = run(Combine::Dither, 2000);
+    let alone = forces
+        .iter()
+        .filter(|f| f.distance(standard) < 1e-4)
+        .count();
+    let both = forces.iter().filter(|f| f.distance(sum) < 1e-4).count();
+    assert_eq!(alone + both, 2000);
+    assert!(
+        (400..600).contains(&alone),
+        "the standard need alone in {alone} of 2000"
+    );
+}
+
+#[test]
+fn every_shape_of_rock_hides_an_enemy() {
+    let decides = |obstacle: Option<ObstacleParams>, enemy_z: f32| {
+        let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+        let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
+        fish.relations.insert("enemy".into(), vec!["enemy".into()]);
+        let mut scene = wide(vec![bare("enemy", 1), fish]);
+        scene.obstacles = obstacle.into_iter().collect();
+        let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
+        pool.place(0, Vec3::new(3.0, Y, enemy_z), Vec3::X);
+        pool.place(1, Vec3::new(0.0, Y, 0.0), Vec3::X);
+        pool.step(&Observation::default());
+        pool.active_need(1) == "survive"
+    };
+    let center_m = [1.5, Y, 0.0];
+    let shapes = [
+        ObstacleParams::Sphere(SphereParams {
+            center_m,
+            radius_m: 0.4,
+        }),
+        ObstacleParams::Box(BoxParams {
+            center_m,
+            half_extents_m: [0.2, 0.4, 0.4],
+            yaw_deg: 20.0,
+        }),
+        ObstacleParams::Capsule(CapsuleParams {
+            from_m: [1.5, Y, -0.4],
+            to_m: [1.5, Y, 0.4],
+            radius_m: 0.25,
+        }),
+        ObstacleParams::Polygon(PolygonParams {
+            outline_m: vec![[1.2, -0.4], [1.9, -0.6], [1.9, 0.6], [1.2, 0.4]],
+            ..PolygonParams::default()
+        }),
+    ];
+    assert!(decides(None, 0.0));
+    for shape in shapes {
+        assert!(!decides(Some(shape.clone()), 0.0), "{shape:?} hides it");
+        assert!(
+            decides(Some(shape.clone()), 2.5),
+            "{shape:?}: beside it is seen"
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! Perception of enemies and prey (2-behavior.md section 1), and fleeing, hunting and hiding (section 4).
+
+use glam::{Vec2, Vec3};
+use shoal::behavior::ActionParams;
+use shoal::behavior::actions::flee_enemy::FleeEnemy;
+use shoal::behavior::actions::hide_from_enemy::HideFromEnemy;
+use shoal::behavior::actions::hunt_prey::HuntPrey;
+use shoal::simulation::{Simulation, SpeciesDescription};
+use shoal::world::{ObstacleParams, SphereParams};
+
+use super::{Y, at, only, pool, pool_with_rocks, shadow, tick};
+use crate::pools::bare;
+
+fn prey_fish(action: ActionParams) -> SpeciesDescription {
+    let mut fish = only(bare("fish", 1), &[("act", action)]);
+    fish.relations
+        .insert("enemy".into(), vec!["hunters".into()]);
+    fish
+}
+
+fn hunter(count: u32) -> SpeciesDescription {
+    let mut hunter = bare("hunter", count);
+    hunter.groups = vec!["hunters".into()];
+    hunter
+}
+
+#[test]
+fn fish_flee_from_the_nearest_enemy_they_see_within_the_distance() {
+    let flee = |flee_distance_m| {
+        ActionParams::FleeEnemy(FleeEnemy {
+            flee_distance_m,
+            ..FleeEnemy::default()
+        })
+    };
+    let decide = |flee_distance_m, enemy: Vec3, rocks: Vec<ObstacleParams>| {
+        let fish = vec![prey_fish(flee(flee_distance_m)), hunter(1)];
+        let mut pool = pool_with_rocks(fish, &[(at(0.0, 0.0), Vec3::X), (enemy, Vec3::X)], rocks);
+        tick(&mut pool);
+        *pool.decision(0)
+    };
+    let decision = decide(Some(2.5), at(0.0, 2.0), vec![]);
+    assert!(
+        decision.force.distance(Vec3::new(-1.0, 0.0, -3.0)) < 1e-4,
+        "{}",
+        decision.force
+    );
+    let boost = decision.boost.unwrap();
+    assert_eq!((boost.scale, boost.hold_secs), (1.0, 1.0));
+    assert_eq!(
+        decide(Some(1.5), at(0.0, 2.0), vec![]).actions,
+        0,
+        "beyond the flee distance"
+    );
+    assert_eq!(
+        decide(None, at(0.0, 4.9), vec![]).actions,
+        1,
+        "without one the sight radius counts"
+    );
+    assert_eq!(
+        decide(None, at(-2.0, 0.2), vec![]).actions,
+        0,
+        "blind behind"
+    );
+    let rock = ObstacleParams::Sphere(SphereParams {
+        center_m: [0.0, Y, 1.0],
+        radius_m: 0.5,
+    });
+    assert_eq!(
+        decide(None, at(0.0, 2.0), vec![rock]).actions,
+        0,
+        "hidden by a rock"
+    );
+}
+
+#[test]
+fn larger_ones_are_seen_earlier_and_prey_farther() {
+    let sees = |change: fn(&mut SpeciesDescription)| {
+        let mut fish = prey_fish(ActionParams::FleeEnemy(FleeEnemy {
+            flee_distance_m: Some(50.0),
+            ..FleeEnemy::default()
+        }));
+        let mut big = hunter(1);
+        big.body.radius_m = 0.3;
+        change(&mut fish);
+        let mut pool = pool(
+            vec![fish, big],
+            &[(at(0.0, 0.0), Vec3::X), (at(8.0, 0.0), Vec3::X)],
+        );
+        tick(&mut pool);
+        pool.decision(0).actions == 1
+    };
+    assert!(!sees(|_| {}), "8 m away, sight 5 m");
+    assert!(
+        sees(|fish| fish.perception.size_gain = 0.5),
+        "three times as large: 5 m * (1 + 0.5 * 2) = 10 m"
+    );
+    assert!(
+        !sees(|fish| fish.perception.prey_sight_radius_m = 9.0),
+        "no prey"
+    );
+    assert!(sees(|fish| {
+        fish.perception.prey_sight_radius_m = 9.0;
+        fish.relations.insert("prey".into(), vec!["hunter".into()]);
+    }));
+}
+
+#[test]
+fn a_visitor_can_be_an_enemy_by_relation() {
+    let mut fish = prey_fish(ActionParams::FleeEnemy(FleeEnemy::default()));
+    fish.relations
+        .insert("enemy".into(), vec!["visitor".into()]);
+    let mut pool = pool(vec![fish], &[(at(1.0, 0.0), Vec3::X)]);
+    pool.step(&shadow(Vec2::new(3.0, 0.0), 0.2, 0.0));
+    assert_eq!(pool.decision(0).actions, 1);
+    assert!(pool.decision(0).force.x < -1.0);
+}
+
+#[test]
+fn many_prey_confuse_the_hunter_three_to_two() {
+    let aim = |confusion_radius_m| {
+        let hunt = HuntPrey {
+            confusion_radius_m,
+            lead_secs: 0.0,
+            radius_m: 4.0,
+            ..HuntPrey::default()
+        };
+        let mut hunter = only(bare("hunter", 1), &[("hunt", ActionParams::HuntPrey(hunt))]);
+        hunter.relations.insert("prey".into(), vec!["prey".into()]);
+        let places = [
+            (at(0.0, 0.0), Vec3::X),
+            (at(2.0, 0.0), Vec3::X),
+            (at(2.0, 1.0), Vec3::X),
+            (at(2.0, 2.0), Vec3::X),
+        ];
+        let mut pool = pool(vec![hunter, bare("prey", 3)], &places);
+        tick(&mut pool);
+        // Seek wants the boost speed of 3 m/s along the aim; it swims 1 m/s along x.
+        (pool.decision(0).force + Vec3::X).normalize()
+    };
+    assert!(aim(0.0).distance(Vec3::X) < 1e-4);
+    // Mean of the two within 1.5 m: (2, 0.5); aim (3 (2, 0.5) + 2 (2, 0)) / 5 = (2, 0.3).
+    assert!(aim(1.5).distance(Vec3::new(2.0, 0.0, 0.3).normalize()) < 1e-4);
+}
+
+#[test]
+fn a_hunter_follows_what_it_last_saw_for_two_seconds() {
+    let hunt = ActionParams::HuntPrey(HuntPrey {
+        radius_m: 4.0,
+        ..HuntPrey::default()
+    });
+    let mut hunter = only(bare("hunter", 1), &[("hunt", hunt)]);
+    hunter.relations.insert("prey".into(), vec!["prey".into()]);
+    let mut pool = pool(
+        vec![hunter, bare("prey", 1)],
+        &[(at(0.0, 0.0), Vec3::X), (at(3.0, 0.0), Vec3::Z)],
+    );
+    tick(&mut pool);
+    let mut lasts = 0;
+    for _ in 0..200 {
+        pool.place(1, at(25.0, 25.0), Vec3::Z);
+        tick(&mut pool);
+        lasts += u32::from(pool.decision(0).actions == 1);
+    }
+    assert!((119..=121).contains(&lasts), "{lasts} ticks");
+}
+
+#[test]
+fn the_hiding_place_lies_behind_the_rock_and_the_nearer_rock_counts() {
+    let hide = HideFromEnemy {
+        flee_distance_m: 3.0,
+        use_boost: false,
+        ..HideFromEnemy::default()
+    };
+    let run = |rocks: &[(f32, f32)]| {
+        let fish = vec![
+            prey_fish(ActionParams::HideFromEnemy(hide.clone())),
+            hunter(1),
+        ];
+        let places = [(at(0.0, 0.0), Vec3::X), (at(2.0, 0.0), Vec3::X)];
+        let rocks = rocks.iter().map(|&(x, z)| {
+            ObstacleParams::Sphere(SphereParams {
+                center_m: [x, Y, z],
+                radius_m: 0.3,
+            })
+        });
+        let mut pool = pool_with_rocks(fish, &places, rocks.collect());
+        tick(&mut pool);
+        (
+            pool.decision(0).actions,
+            (pool.decision(0).force + Vec3::X).normalize_or_zero(),
+        )
+    };
+    // Enemy at (2, 0), rock at (-0.2, 1.3): 0.4 m on behind the rock, seen from the enemy.
+    let (count, wish) = run(&[(-0.2, 1.3)]);
+    let from_enemy = Vec3::new(-2.2, 0.0, 1.3);
+    let place = Vec3::new(2.0, 0.0, 0.0) + from_enemy.normalize() * (from_enemy.length() + 0.4);
+    assert_eq!(count, 1);
+    assert!(wish.distance(place.normalize()) < 1e-3, "{wish}");
+    assert_eq!(
+        run(&[(1.8, 0.9)]).0,
+        0,
+        "towards the enemy and not much nearer than it: unsuitable"
+    );
+    assert_eq!(run(&[(-2.9, 1.5)]).0, 0, "too far");
+    assert!(
+        run(&[(-0.2, 1.3), (-0.2, -1.1)]).1.z < 0.0,
+        "the nearer one"
+    );
+    assert_eq!(run(&[]).0, 0, "no rock, no hiding");
+}
+
+#[test]
+fn one_that_hides_remembers_the_hunter_and_creeps_round_the_rock_as_it_goes_on() {
+    let hide = HideFromEnemy {
+        flee_distance_m: 3.0,
+        memory_secs: 1.0,
+        use_boost: false,
+        ..HideFromEnemy::default()
+    };
+    let fish = vec![prey_fish(ActionParams::HideFromEnemy(hide)), hunter(1)];
+    let rock = ObstacleParams::Sphere(SphereParams {
+        center_m: [0.0, Y, 1.0],
+        radius_m: 0.3,
+    });
+    let places = [(at(0.0, 0.0), Vec3::X), (at(2.0, 0.0), Vec3::Z)];
+    let mut pool = pool_with_rocks(fish, &places, vec![rock]);
+    let place = |pool: &mut Simulation, hunter: Vec3| {
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        pool.place(1, hunter, Vec3::Z);
+        tick(pool);
+        let decision = pool.decision(0);
+        (decision.actions == 1, decision.force + Vec3::X)
+    };
+    // The hunter swims 1 m/s along z; once it is out of sight, half of that is believed.
+    place(&mut pool, at(2.0, 0.0));
+    let mut lasts = 0;
+    for step in 1..100u8 {
+        let (hides, wish) = place(&mut pool, at(25.0, 25.0));
+        if !hides {
+            break;
+        }
+        lasts = step;
+        let believed = at(2.0, f32::from(step) / 60.0 * 0.5);
+        let from_enemy = Vec3::new(0.0, Y, 1.0) - believed;
+        let hiding = believed + from_enemy + from_enemy.normalize() * 0.4 - at(0.0, 0.0);
+        assert!(
+            wish.normalize().distance(hiding.normalize()) < 1e-3,
+            "step {step}: {wish}, not towards {hiding}"
+        );
+    }
+    assert!(
+        (59..=60).contains(&lasts),
+        "a second of memory: {lasts} ticks"
+    );
+}

@@ -1,0 +1,319 @@
+//! How needs, actions and chance make a decision: 2-behavior.md section 1.
+
+use glam::Vec3;
+use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
+use shoal::behavior::actions::hunt_prey::HuntPrey;
+use shoal::behavior::actions::investigate::Investigate;
+use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::behavior::actions::wander::Wander;
+use shoal::behavior::{ActionParams, Combine, LimitParams, LimitSide, NeedKind, NeedParams};
+use shoal::simulation::{SceneDescription, Simulation};
+use shoal::world::{ObstacleParams, SphereParams};
+
+use super::{Y, at, executed, only, pool, pool_with_rocks, seek_point, tick};
+use crate::pools::{self, bare};
+
+#[test]
+fn the_standard_need_acts_besides_the_first_unsatisfied_need_alone() {
+    let mut fish = only(
+        bare("fish", 1),
+        &[
+            ("left", seek_point(0.0, -9.0, 2.0)),
+            ("right", seek_point(0.0, 9.0, 1.0)),
+        ],
+    );
+    fish.mind.needs[0].actions = vec!["left".into()];
+    let second = NeedParams {
+        name: "second".into(),
+        actions: vec!["right".into()],
+        ..NeedParams::default()
+    };
+    fish.mind.needs.push(second);
+    fish.mind
+        .actions
+        .insert("ahead".into(), seek_point(9.0, 0.0, 0.5));
+    fish.mind.standard.actions = vec!["ahead".into()];
+    let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
+    tick(&mut pool);
+    assert_eq!(pool.active_need(0), "only");
+    assert_eq!(executed(&pool, 0), ["ahead", "left"]);
+    // Seek left at 1 m/s minus the own 1 m/s ahead, twice; seek ahead wants nothing more.
+    assert!(
+        pool.decision(0).force.distance(Vec3::new(-2.0, 0.0, -2.0)) < 1e-4,
+        "{}",
+        pool.decision(0).force
+    );
+}
+
+#[test]
+fn exclusive_takes_the_first_additive_adds_and_weight_zero_is_never_executed() {
+    let actions = [
+        ("a", seek_point(0.0, -9.0, 0.0)),
+        ("b", seek_point(0.0, 9.0, 1.0)),
+        ("c", seek_point(9.0, 0.0, 3.0)),
+    ];
+    let run = |change: fn(&mut NeedParams)| {
+        let mut fish = only(bare("fish", 1), &actions);
+        change(&mut fish.mind.needs[0]);
+        let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::Z)]);
+        tick(&mut pool);
+        (executed(&pool, 0), pool.decision(0).force)
+    };
+    assert_eq!(run(|_| {}).0, ["b"]);
+    let (all, force) = run(|need| need.additive = true);
+    assert_eq!(all, ["b", "c"]);
+    assert!(force.distance(Vec3::new(3.0, 0.0, -3.0)) < 1e-4, "{force}");
+    let first = |need: &mut NeedParams| {
+        need.additive = true;
+        need.combine = Combine::First;
+        need.actions = vec!["c".into(), "b".into()];
+    };
+    assert_eq!(run(first).0, ["c"]);
+    let (_, force) = run(|need| {
+        need.additive = true;
+        need.combine = Combine::Budget;
+        need.actions = vec!["c".into(), "b".into()];
+    });
+    // The first wants 3 * sqrt(2) N, more than the 4 N that there are.
+    assert!((force.length() - 4.0).abs() < 1e-4, "{force}");
+}
+
+#[test]
+fn a_choice_by_chance_is_kept_for_its_time_and_takes_every_action_in_turn() {
+    let actions = [
+        ("a", seek_point(0.0, -9.0, 1.0)),
+        ("b", seek_point(0.0, 9.0, 1.0)),
+    ];
+    for is_dither in [false, true] {
+        let mut fish = only(bare("fish", 1), &actions);
+        let need = &mut fish.mind.needs[0];
+        need.minimum_secs = 0.5;
+        need.dither_chance = 0.5;
+        if is_dither {
+            need.additive = true;
+            need.combine = Combine::Dither;
+        } else {
+            need.stochastic = true;
+        }
+        let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
+        let (mut changes, mut kept, mut counts) = (0, 0, [0, 0]);
+        let mut last = Vec::new();
+        for _ in 0..3600 {
+            tick(&mut pool);
+            let now = executed(&pool, 0);
+            for (place, name) in ["a", "b"].into_iter().enumerate() {
+                counts[place] += usize::from(now == [name]);
+            }
+            if now == last || last.is_empty() {
+                kept += 1;
+            } else {
+                changes += 1;
+                assert!(last.is_empty() || kept >= 29, "kept for {kept} ticks only");
+                kept = 1;
+            }
+            last = now;
+        }
+        assert!(
+            changes > 10 && counts.iter().all(|&count| count > 600),
+            "{changes} changes, {counts:?}"
+        );
+    }
+}
+
+#[test]
+fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
+    let hunt = ActionParams::HuntPrey(HuntPrey::default());
+    let mut hunter = only(bare("hunter", 1), &[("hunt", hunt)]);
+    hunter.relations.insert("prey".into(), vec!["prey".into()]);
+    hunter.mind.needs[0].kind = NeedKind::LimitBased;
+    hunter.mind.needs[0].limit = Some(LimitParams {
+        rate_per_sec: 1.0,
+        ..LimitParams::default()
+    });
+    let mut pool = pool(
+        vec![hunter, bare("prey", 1)],
+        &[(at(0.0, 0.0), Vec3::X), (at(1.9, 0.0), Vec3::Z)],
+    );
+    let mut active_at = None;
+    for step in 0..600 {
+        pool.place(
+            1,
+            at(1.9, 0.0) + pool.world().agents.bodies[0].position_m.with_y(0.0),
+            Vec3::Z,
+        );
+        tick(&mut pool);
+        if pool.active_need(0) == "only" {
+            active_at = Some(step);
+            break;
+        }
+    }
+    assert_eq!(active_at, Some(60), "1 per second over a limit of 1");
+    let near = pool.world().agents.bodies[0].position_m + Vec3::X * 0.15;
+    pool.place(1, near, Vec3::X);
+    tick(&mut pool);
+    assert_eq!(pool.catches(), 1);
+    let prey = &pool.world().agents.bodies[1];
+    assert!(
+        prey.teleported && !pool.world().water.is_in_sight(prey.position_m, 0.3),
+        "comes back in out of sight"
+    );
+    tick(&mut pool);
+    assert_eq!(pool.active_need(0), "", "satisfied again");
+    assert!(pool.set_need("hunter", "only", 2.0));
+    tick(&mut pool);
+    assert_eq!(pool.active_need(0), "only", "the director says so");
+}
+
+#[test]
+fn what_is_not_finite_is_put_back_and_counted() {
+    let far = ActionParams::Seek(Seek {
+        target: SeekTarget::Point,
+        point_m: [f32::NAN; 3],
+        ..Seek::default()
+    });
+    let broken = |weight| match far.clone() {
+        ActionParams::Seek(seek) => ActionParams::Seek(Seek { weight, ..seek }),
+        other => other,
+    };
+    let mut pool = pool(
+        vec![
+            only(bare("broken", 1), &[("seek", broken(f32::INFINITY))]),
+            only(bare("sound", 1), &[]),
+        ],
+        &[(at(0.0, 0.0), Vec3::X), (at(1.0, 0.0), Vec3::X)],
+    );
+    for _ in 0..10 {
+        tick(&mut pool);
+    }
+    assert_eq!(pool.faults(), 10);
+    assert_eq!(pool.world().agents.bodies[0].position_m, at(0.0, 0.0));
+    assert!(pool.world().agents.bodies[1].is_finite());
+}
+
+#[test]
+fn pauses_begin_at_their_rate_whatever_the_tick() {
+    for tick_hz in [30.0, 120.0] {
+        let wander = Wander {
+            idle_per_sec: 0.5,
+            idle_secs: 0.5,
+            ..Wander::default()
+        };
+        let scene = SceneDescription {
+            species: vec![only(
+                bare("fish", 20),
+                &[("wander", ActionParams::Wander(wander))],
+            )],
+            ..SceneDescription::default()
+        };
+        let params = shoal::simulation::SimulationParams {
+            tick_hz,
+            ..pools::run(1, 1)
+        };
+        let mut simulation = Simulation::new(&scene, &params).unwrap();
+        let mut idle = 0;
+        let ticks = (tick_hz * 30.0) as usize;
+        for _ in 0..ticks {
+            tick(&mut simulation);
+            idle += (0..20)
+                .filter(|&index| simulation.decision(index).force == Vec3::ZERO)
+                .count();
+        }
+        // Half a second of pause after two seconds on the way, on average: a fifth of the time.
+        let share = idle as f32 / (20 * ticks) as f32;
+        assert!((0.15..0.25).contains(&share), "{share} at {tick_hz} Hz");
+    }
+}
+
+#[test]
+fn an_action_that_two_needs_share_is_asked_once_a_step_and_has_one_memory() {
+    let look = ActionParams::Investigate(Investigate {
+        interest_secs: 1.0,
+        reach_m: 3.0,
+        distance_m: 3.0,
+        ..Investigate::default()
+    });
+    let mut fish = only(bare("fish", 1), &[("look", look)]);
+    let second = NeedParams {
+        name: "second".into(),
+        ..fish.mind.needs[0].clone()
+    };
+    fish.mind.needs.push(second);
+    let mut stone = bare("stone", 1);
+    stone.motion.cruise_mps = 0.0;
+    let mut pool = pool(
+        vec![fish, stone],
+        &[(at(0.0, 0.0), Vec3::X), (at(1.5, 0.0), Vec3::X)],
+    );
+    let looked = (0..120)
+        .filter(|_| {
+            pool.place(0, at(0.0, 0.0), Vec3::X);
+            tick(&mut pool);
+            pool.active_need(0) == "only"
+        })
+        .count();
+    assert!(
+        (60..=61).contains(&looked),
+        "its second of interest: {looked} ticks"
+    );
+}
+
+#[test]
+fn a_lower_limit_is_kept_from_below_and_a_default_need_is_never_satisfied() {
+    let mut fish = only(bare("fish", 1), &[("go", seek_point(9.0, 0.0, 1.0))]);
+    fish.mind.needs[0].kind = NeedKind::LimitBased;
+    fish.mind.needs[0].limit = Some(LimitParams {
+        side: LimitSide::Lower,
+        value: -0.5,
+        rate_per_sec: -1.0,
+        ..LimitParams::default()
+    });
+    let last = NeedParams {
+        name: "last".into(),
+        kind: NeedKind::Default,
+        ..fish.mind.needs[0].clone()
+    };
+    fish.mind.needs.push(NeedParams {
+        limit: None,
+        ..last
+    });
+    // An action that never applies does not satisfy it either.
+    fish.mind
+        .actions
+        .insert("go".into(), seek_point(9.0, 0.0, 0.0));
+    let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
+    let mut needs = Vec::new();
+    for _ in 0..40 {
+        tick(&mut pool);
+        needs.push(pool.active_need(0).to_owned());
+    }
+    assert!(needs[..29].iter().all(|need| need == "last"), "{needs:?}");
+    assert!(needs[31..].iter().all(|need| need == "only"), "{needs:?}");
+}
+
+#[test]
+fn obstacle_avoidance_is_never_left_to_the_draw() {
+    let actions = [
+        ("go", seek_point(9.0, 0.0, 1.0)),
+        (
+            "keep",
+            ActionParams::AvoidObstacles(AvoidObstacles::default()),
+        ),
+    ];
+    let mut fish = only(bare("fish", 1), &actions);
+    let need = &mut fish.mind.needs[0];
+    (need.additive, need.combine, need.dither_chance) = (true, Combine::Dither, 1.0);
+    let rock = ObstacleParams::Sphere(SphereParams {
+        center_m: [0.8, Y, 0.0],
+        radius_m: 0.3,
+    });
+    let mut pool = pool_with_rocks(vec![fish], &[(at(0.0, 0.0), Vec3::X)], vec![rock]);
+    tick(&mut pool);
+    assert_eq!(
+        executed(&pool, 0),
+        ["keep"],
+        "although the other comes first, for sure"
+    );
+    pool.place(0, at(0.0, 3.0), Vec3::Z);
+    tick(&mut pool);
+    assert_eq!(executed(&pool, 0), ["go"]);
+}

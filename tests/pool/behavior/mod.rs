@@ -1,0 +1,116 @@
+//! The rules of minds, perception and actions, one by one, in pools made for each. **Source** of every rule: 2-behavior.md, in
+//! the section that its file names.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests may"
+)]
+
+mod company;
+mod edges;
+mod enemies;
+mod minds;
+mod refused;
+mod schooling;
+mod shadows;
+mod vehicle;
+
+use crate::pools;
+use crate::pools::{wants, wide};
+use glam::{Vec2, Vec3};
+use shoal::behavior::ActionParams;
+use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
+use shoal::world::{Observation, ObstacleParams, Shadow};
+
+/// Height at which everybody swims here.
+const Y: f32 = -0.8;
+
+fn at(x: f32, z: f32) -> Vec3 {
+    Vec3::new(x, Y, z)
+}
+
+/// Gives a species one need with these actions in this order.
+fn only(species: SpeciesDescription, actions: &[(&str, ActionParams)]) -> SpeciesDescription {
+    wants(species, "only", actions)
+}
+
+fn related(mut species: SpeciesDescription, kind: &str, to: &str) -> SpeciesDescription {
+    species.relations.insert(kind.into(), vec![to.into()]);
+    species
+}
+
+fn start(scene: &SceneDescription, places: &[(Vec3, Vec3)]) -> Simulation {
+    let mut simulation = Simulation::new(scene, &pools::run(1, 1)).unwrap();
+    for (index, (at, heading)) in places.iter().enumerate() {
+        assert!(simulation.place(index, *at, *heading));
+    }
+    simulation
+}
+
+/// Wide water with these species, the agents at these places in order.
+fn pool(species: Vec<SpeciesDescription>, places: &[(Vec3, Vec3)]) -> Simulation {
+    start(&wide(species), places)
+}
+
+fn pool_with_rocks(
+    species: Vec<SpeciesDescription>,
+    places: &[(Vec3, Vec3)],
+    obstacles: Vec<ObstacleParams>,
+) -> Simulation {
+    let scene = SceneDescription {
+        obstacles,
+        ..wide(species)
+    };
+    start(&scene, places)
+}
+
+fn tick(simulation: &mut Simulation) {
+    simulation.step(&nobody());
+}
+
+fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
+    for _ in 0..(secs * 60.0) as usize {
+        simulation.step(seen);
+    }
+}
+
+fn nobody() -> Observation {
+    Observation::default()
+}
+
+fn executed(simulation: &Simulation, index: usize) -> Vec<String> {
+    simulation
+        .active_actions(index)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn seek_point(x: f32, z: f32, weight: f32) -> ActionParams {
+    ActionParams::Seek(Seek {
+        target: SeekTarget::Point,
+        point_m: [x, Y, z],
+        weight,
+        ..Seek::default()
+    })
+}
+
+fn shadow(at: Vec2, radius_m: f32, still_secs: f32) -> Observation {
+    let shadow = Shadow {
+        id: 1,
+        centroid_m: at,
+        foot_m: at,
+        radius_m,
+        velocity_mps: Vec2::ZERO,
+        area_m2: 1.0,
+        age_secs: 1.0,
+        still_secs,
+        outline_m: vec![],
+    };
+    Observation {
+        time_secs: 0.0,
+        shadows: vec![shadow],
+    }
+}

@@ -1,0 +1,111 @@
+//! What no pool can be made of is refused, and the message says what it is and how to mend it. **Source**: 2-behavior.md,
+//! 'Bad input'.
+
+use shoal::simulation::{SceneDescription, Simulation, SimulationError, SpeciesDescription};
+use shoal::world::{ObstacleParams, SphereParams, TerraceParams};
+
+use crate::pools::{self, wide};
+
+fn refusal(scene: &SceneDescription, tick_hz: f32) -> String {
+    let params = shoal::simulation::SimulationParams {
+        tick_hz,
+        ..pools::run(1, 1)
+    };
+    match Simulation::new(scene, &params) {
+        Ok(_) => panic!("a pool was made"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn species(name: &str, count: u32) -> SpeciesDescription {
+    SpeciesDescription {
+        name: name.into(),
+        count,
+        ..SpeciesDescription::default()
+    }
+}
+
+#[test]
+fn more_names_than_fit() {
+    let groups = (0..100).map(|place| format!("group_{place}")).collect();
+    let scene = wide(vec![SpeciesDescription {
+        groups,
+        ..species("sprat", 1)
+    }]);
+    let told = refusal(&scene, 60.0);
+    assert!(
+        told.starts_with("the species 'sprat' brings more than"),
+        "{told}"
+    );
+    assert!(told.ends_with("use fewer groups or relations"), "{told}");
+}
+
+#[test]
+fn more_agents_than_are_allowed() {
+    let scene = wide(vec![species("sprat", 150_000), species("cod", 50_001)]);
+    assert_eq!(
+        refusal(&scene, 60.0),
+        "200001 agents are more than the 200000 that one pool may hold; lower the population"
+    );
+}
+
+#[test]
+fn an_obstacle_that_is_no_solid() {
+    let sphere = |radius_m| {
+        ObstacleParams::Sphere(SphereParams {
+            center_m: [0.0, -1.0, 0.0],
+            radius_m,
+        })
+    };
+    let scene = SceneDescription {
+        obstacles: vec![sphere(0.3), sphere(f32::NAN)],
+        ..wide(vec![species("sprat", 1)])
+    };
+    assert_eq!(
+        refusal(&scene, 60.0),
+        "obstacle 1 (counted from 0) is no solid: a number is not finite or its outline is not convex; mend the scene file"
+    );
+}
+
+#[test]
+fn terraces_without_a_mesh() {
+    let mut scene = wide(vec![species("sprat", 1)]);
+    scene.pool.terraces = vec![TerraceParams {
+        outline_m: vec![[0.0, 0.0], [f32::NAN, 0.0], [1.0, 1.0]],
+        ..TerraceParams::default()
+    }];
+    let told = refusal(&scene, 60.0);
+    assert!(
+        told.starts_with("the terraces make no mesh to find ways on: ")
+            && told.ends_with("; mend their outlines"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_tick_rate_that_is_none() {
+    for (tick_hz, named) in [
+        (0.0, "0"),
+        (-60.0, "-60"),
+        (f32::NAN, "NaN"),
+        (f32::INFINITY, "inf"),
+    ] {
+        assert_eq!(
+            refusal(&wide(Vec::new()), tick_hz),
+            format!("tick_hz = {named} is no rate; give a number above 0, such as 60")
+        );
+    }
+}
+
+/// No machine refuses threads for sure, so this is about the words alone.
+#[test]
+fn threads_that_do_not_start() {
+    let error = SimulationError::Threads {
+        threads: 64,
+        reason: "Resource temporarily unavailable".into(),
+    };
+    assert_eq!(
+        error.to_string(),
+        "the 64 threads of the simulation could not be started: Resource temporarily unavailable; give fewer threads"
+    );
+}

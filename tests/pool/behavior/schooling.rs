@@ -1,0 +1,214 @@
+//! The table of `flock` and its three repairs: 2-behavior.md section 4.
+
+use glam::{Vec2, Vec3};
+use shoal::behavior::ActionParams;
+use shoal::behavior::actions::flock::Flock;
+use shoal::behavior::actions::flock_with_relation::FlockWithRelation;
+use shoal::behavior::actions::investigate::Investigate;
+use shoal::behavior::actions::separate::Separate;
+use shoal::behavior::actions::separate_non_shadow::SeparateNonShadow;
+use shoal::simulation::SpeciesDescription;
+
+use super::{at, executed, only, pool, shadow, tick};
+use crate::pools::bare;
+
+/// A schooling species: separation within 1 m, alignment within 1.5 m, cohesion within 2 m, the default angles.
+fn schooling(count: u32) -> SpeciesDescription {
+    let flock = FlockWithRelation {
+        pace_weight: 0.0,
+        ..FlockWithRelation::default()
+    };
+    let mut fish = only(
+        bare("fish", count),
+        &[("flock", ActionParams::FlockWithRelation(flock))],
+    );
+    fish.flock.radius_m = 1.0;
+    fish.flock.soften = 0.0;
+    fish
+}
+
+#[test]
+fn repair_1_separation_never_acts_alone() {
+    // 120 degrees aside: within separation's 135, but neither alignment's 45 nor cohesion's 99.
+    let aside = Vec3::new(-0.4, 0.0, 0.4 * 3f32.sqrt());
+    let mut pool = pool(
+        vec![schooling(2)],
+        &[(at(0.0, 0.0), Vec3::X), (at(0.0, 0.0) + aside, Vec3::Z)],
+    );
+    tick(&mut pool);
+    let half = 0.5f32.sqrt();
+    let expected = -aside.normalize() * 1.5 + Vec3::new(-half, 0.0, half);
+    let force = pool.decision(0).force;
+    assert!(
+        force.distance(expected) < 1e-3,
+        "separation and alignment all round: {force}, not {expected}"
+    );
+}
+
+#[test]
+fn repair_2_the_scattered_turn_back_but_the_leader_does_not() {
+    let force_with_other_behind = |distance: f32| {
+        let behind = at(-distance, 0.3);
+        let mut pool = pool(
+            vec![schooling(2)],
+            &[(at(0.0, 0.0), Vec3::X), (behind, Vec3::NEG_X)],
+        );
+        tick(&mut pool);
+        (executed(&pool, 0).len(), pool.decision(0).force)
+    };
+    let (count, force) = force_with_other_behind(1.2);
+    assert_eq!(count, 1);
+    assert!(
+        force.distance(Vec3::new(-1.2, 0.0, 0.3).normalize()) < 1e-3,
+        "cohesion all round: {force}"
+    );
+    assert_eq!(
+        force_with_other_behind(1.7).0,
+        0,
+        "farther than the alignment radius: a leader"
+    );
+}
+
+#[test]
+fn repair_3_a_straggler_hurries_after_the_school() {
+    let boost_with_other_at = |offset: Vec3| {
+        let mut pool = pool(
+            vec![schooling(2)],
+            &[(at(0.0, 0.0), Vec3::X), (at(0.0, 0.0) + offset, Vec3::X)],
+        );
+        tick(&mut pool);
+        pool.decision(0)
+            .boost
+            .map(|boost| (boost.scale, boost.hold_secs, boost.calm_secs))
+    };
+    assert_eq!(
+        boost_with_other_at(Vec3::new(1.8, 0.0, 0.0)),
+        Some((0.5, 0.0, 0.8))
+    );
+    assert_eq!(
+        boost_with_other_at(Vec3::new(1.2, 0.0, 0.0)),
+        None,
+        "near enough"
+    );
+    assert_eq!(
+        boost_with_other_at(Vec3::new(-0.2, 0.0, 1.8)),
+        None,
+        "not ahead"
+    );
+}
+
+#[test]
+fn only_the_own_kind_and_the_related_are_flock_mates() {
+    let mut fish = schooling(1);
+    fish.relations.insert("friend".into(), vec!["pals".into()]);
+    let mut pal = bare("pal", 1);
+    pal.groups = vec!["pals".into()];
+    let places = [
+        (at(0.0, 0.0), Vec3::X),
+        (at(1.2, 0.5), Vec3::X),
+        (at(1.2, -0.5), Vec3::X),
+    ];
+    let mut pool = pool(vec![fish, pal, bare("stranger", 1)], &places);
+    tick(&mut pool);
+    assert!(
+        pool.decision(0).force.z > 0.1,
+        "towards the friend, not the stranger: {}",
+        pool.decision(0).force
+    );
+}
+
+#[test]
+fn one_that_was_investigated_is_known_and_a_flock_mate_where_known_are() {
+    let swims_with_it = |relations: &[&str]| {
+        let look = Investigate {
+            reach_m: 3.0,
+            interest_secs: 0.0,
+            forget_secs: 1.0,
+            distance_m: 3.0,
+            ..Investigate::default()
+        };
+        let flock = FlockWithRelation {
+            relations: relations.iter().map(|&name| name.to_owned()).collect(),
+            ..FlockWithRelation::default()
+        };
+        let actions = [
+            ("look", ActionParams::Investigate(look)),
+            ("flock", ActionParams::FlockWithRelation(flock)),
+        ];
+        let mut fish = only(bare("fish", 1), &actions);
+        fish.flock.radius_m = 1.0;
+        let mut stone = bare("stone", 1);
+        stone.motion.cruise_mps = 0.0;
+        let mut pool = pool(
+            vec![fish, stone],
+            &[(at(0.0, 0.0), Vec3::X), (at(1.2, 0.5), Vec3::X)],
+        );
+        tick(&mut pool);
+        assert_eq!(executed(&pool, 0), ["look"]);
+        tick(&mut pool);
+        executed(&pool, 0) == ["flock"]
+    };
+    assert!(swims_with_it(&["friend", "known"]));
+    assert!(!swims_with_it(&["friend"]), "a stranger of another kind");
+}
+
+#[test]
+fn coincident_fish_part() {
+    let mut pool = pool(vec![schooling(3)], &[(at(0.0, 0.0), Vec3::X); 3]);
+    for _ in 0..120 {
+        tick(&mut pool);
+    }
+    let bodies = &pool.world().agents.bodies;
+    assert_eq!(pool.faults(), 0);
+    assert!(bodies[0].position_m.distance(bodies[1].position_m) > 0.05);
+    assert!(bodies[1].position_m.distance(bodies[2].position_m) > 0.05);
+}
+
+#[test]
+fn the_very_near_count_at_any_angle() {
+    // Straight behind, beyond every part's angle.
+    let schools = |behind_m: f32, always_radius_m| {
+        let mut fish = schooling(2);
+        fish.flock.always_radius_m = always_radius_m;
+        fish.flock.alignment.weight = Some(0.0);
+        fish.flock.cohesion.weight = Some(0.0);
+        let places = [(at(0.0, 0.0), Vec3::X), (at(-behind_m, 0.0), Vec3::X)];
+        let mut pool = pool(vec![fish], &places);
+        tick(&mut pool);
+        pool.decision(0).force.x > 0.5
+    };
+    assert!(schools(0.29, None), "three radii of 0.1 m unless told");
+    assert!(!schools(0.31, None));
+    assert!(schools(0.31, Some(0.4)) && !schools(0.29, Some(0.2)));
+}
+
+#[test]
+fn flock_schools_with_everybody_and_separation_leaves_shadows_out_where_told() {
+    let act = |action: ActionParams| {
+        let mut fish = only(bare("fish", 1), &[("act", action)]);
+        fish.flock.radius_m = 1.0;
+        let mut pool = pool(
+            vec![fish, bare("stranger", 1)],
+            &[(at(0.0, 0.0), Vec3::X), (at(1.2, 0.5), Vec3::X)],
+        );
+        tick(&mut pool);
+        let of_stranger = pool.decision(0).actions == 1;
+        pool.place(1, at(20.0, 20.0), Vec3::X);
+        pool.step(&shadow(Vec2::new(0.5, 0.1), 0.2, 0.0));
+        (of_stranger, pool.decision(0).actions == 1)
+    };
+    let (radius_m, angle_deg, weight) = (1.5, 135.0, 1.0);
+    assert_eq!(act(ActionParams::Flock(Flock::default())), (true, false));
+    let separate = Separate {
+        weight,
+        radius_m,
+        angle_deg,
+    };
+    assert_eq!(act(ActionParams::Separate(separate)), (true, true));
+    let without = SeparateNonShadow {
+        weight,
+        radius_m,
+        angle_deg,
+    };
+    assert_eq!(act(ActionParams::SeparateNonShadow(without)), (true, false));
+}

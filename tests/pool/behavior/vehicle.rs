@@ -1,0 +1,164 @@
+//! What a body makes of a decision: 2-behavior.md section 2; and that no order of agents changes it (section 1).
+
+use glam::Vec3;
+use shoal::behavior::ActionParams;
+use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
+use shoal::behavior::actions::evade_shadow::EvadeShadow;
+use shoal::behavior::actions::flee_enemy::FleeEnemy;
+use shoal::behavior::actions::separate::Separate;
+use shoal::world::{ObstacleParams, SphereParams};
+
+use super::{Y, at, executed, only, pool, pool_with_rocks, related, seek_point, shadow, tick};
+use crate::pools::bare;
+
+#[test]
+fn a_force_is_cut_to_the_largest_and_moves_the_mass() {
+    let mut fish = only(bare("fish", 1), &[("go", seek_point(0.0, 50.0, 10.0))]);
+    fish.motion.max_force_n = 3.0;
+    fish.body.mass_kg = 2.0;
+    let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
+    tick(&mut pool);
+    // It swims 1 m/s along x and wants 1 m/s along z, ten times: far more than 3 N.
+    let gained = Vec3::new(-1.0, 0.0, 1.0).normalize() * (3.0 / 2.0 / 60.0);
+    let body = &pool.world().agents.bodies[0];
+    assert!(
+        body.velocity_mps.distance(Vec3::X + gained) < 1e-4,
+        "{}",
+        body.velocity_mps
+    );
+    let way = body.position_m - at(0.0, 0.0);
+    assert!(
+        way.distance(body.velocity_mps / 60.0) < 1e-5,
+        "p += v dt: {way}"
+    );
+    assert!(
+        body.forward.distance(body.velocity_mps.normalize()) < 1e-4,
+        "the nose follows the velocity"
+    );
+}
+
+#[test]
+fn nobody_is_pushed_beyond_the_allowed_speed_and_one_that_stands_keeps_its_heading() {
+    let apart = ActionParams::Separate(Separate {
+        radius_m: 2.0,
+        angle_deg: 180.0,
+        weight: 9.0,
+    });
+    let fish = only(bare("fish", 1), &[("apart", apart)]);
+    let mut idle = bare("idle", 1);
+    idle.motion.cruise_mps = 0.0;
+    let mut pool = pool(
+        vec![fish, idle],
+        &[(at(0.0, 0.0), Vec3::X), (at(-0.3, 0.0), Vec3::Z)],
+    );
+    for _ in 0..120 {
+        let behind = pool.world().agents.bodies[0].position_m - Vec3::X * 0.3;
+        pool.place(1, behind, Vec3::Z);
+        tick(&mut pool);
+        assert_eq!(executed(&pool, 0), ["apart"]);
+        let bodies = &pool.world().agents.bodies;
+        assert!((bodies[0].velocity_mps.length() - 1.0).abs() < 1e-4);
+        assert_eq!(bodies[1].forward, Vec3::Z);
+    }
+}
+
+#[test]
+fn the_limit_of_turning_is_lifted_for_one_step_alone() {
+    let evade = ActionParams::EvadeShadow(EvadeShadow {
+        weight: 100.0,
+        ..EvadeShadow::default()
+    });
+    let mut fish = only(bare("fish", 1), &[("evade", evade)]);
+    fish.motion.max_turn_rate_dps = 60.0;
+    fish.motion.cruise_mps = 0.1;
+    fish.body.mass_kg = 0.1;
+    let mut pool = pool(vec![fish], &[(at(0.3, 0.0), Vec3::NEG_X)]);
+    // Under the shadow, and facing its middle: it turns round at once.
+    pool.step(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
+    assert!(pool.decision(0).hulk);
+    let forward = pool.world().agents.bodies[0].forward;
+    assert!(forward.angle_between(Vec3::NEG_X) > 1.0, "{forward}");
+    // Beside it, it turns as slowly as it can.
+    pool.place(0, at(1.0, 0.0), Vec3::NEG_X);
+    pool.step(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
+    assert!(!pool.decision(0).hulk && pool.decision(0).actions == 1);
+    let turned = pool.world().agents.bodies[0]
+        .forward
+        .angle_between(Vec3::NEG_X);
+    assert!(
+        (turned.to_degrees() - 1.0).abs() < 0.05,
+        "{turned} in 1/60 s"
+    );
+}
+
+#[test]
+fn two_who_flee_each_other_do_so_alike_whoever_comes_first() {
+    let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+    let fish = |name, enemy| {
+        let mut fish = related(
+            only(bare(name, 1), &[("flee", flee.clone())]),
+            "enemy",
+            enemy,
+        );
+        fish.perception.field_of_view_deg = 360.0;
+        fish
+    };
+    let mut pool = pool(
+        vec![fish("a", "b"), fish("b", "a")],
+        &[(at(-0.5, 0.1), Vec3::X), (at(0.5, -0.1), Vec3::NEG_X)],
+    );
+    for _ in 0..60 {
+        tick(&mut pool);
+        let bodies = &pool.world().agents.bodies;
+        let mirrored = bodies[0].position_m * Vec3::new(-1.0, 1.0, -1.0);
+        assert!(mirrored.distance(bodies[1].position_m) < 1e-4, "{bodies:?}");
+    }
+    let bodies = &pool.world().agents.bodies;
+    let apart = bodies[0].position_m.distance(bodies[1].position_m);
+    assert!(apart > 1.2, "they parted: {apart} m");
+}
+
+#[test]
+fn nobody_is_related_to_oneself() {
+    let flees = |count| {
+        let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+        let fish = related(
+            only(bare("fish", count), &[("flee", flee)]),
+            "enemy",
+            "fish",
+        );
+        let places = [(at(0.0, 0.0), Vec3::X), (at(1.0, 0.0), Vec3::X)];
+        let mut pool = pool(vec![fish], &places[..count as usize]);
+        tick(&mut pool);
+        pool.decision(0).actions == 1
+    };
+    assert!(flees(2) && !flees(1));
+}
+
+#[test]
+fn an_obstacle_beyond_the_goal_is_no_concern() {
+    let avoids = |goal_x: f32| {
+        let mut fish = only(bare("fish", 1), &[("go", seek_point(goal_x, 0.0, 1.0))]);
+        let avoid = AvoidObstacles {
+            lookahead_secs: 2.0,
+            ..AvoidObstacles::default()
+        };
+        fish.mind
+            .actions
+            .insert("avoid".into(), ActionParams::AvoidObstacles(avoid));
+        fish.mind.standard.actions = vec!["avoid".into()];
+        let rock = ObstacleParams::Sphere(SphereParams {
+            center_m: [1.5, Y, 0.0],
+            radius_m: 0.3,
+        });
+        let mut pool = pool_with_rocks(vec![fish], &[(at(0.0, 0.0), Vec3::X)], vec![rock]);
+        tick(&mut pool);
+        executed(&pool, 0).contains(&"avoid".to_owned())
+    };
+    assert!(avoids(5.0), "the goal lies behind the rock");
+    assert!(!avoids(0.8), "the goal lies before it");
+    assert!(
+        avoids(-1.0),
+        "the goal lies behind the fish, which swims on for now"
+    );
+}

@@ -1,0 +1,92 @@
+//! Same seed, description and shadows: the same run, bit for bit, with any number of threads; and no allocation on the way.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests may"
+)]
+
+use crate::pools;
+use std::hash::{DefaultHasher, Hasher};
+
+use glam::Vec2;
+use shoal::simulation::{SceneDescription, Simulation};
+use shoal::site::load;
+use shoal::world::{Observation, Shadow, Snapshot};
+
+/// Two visitors: one walks through and back, one stands.
+fn visitors(tick: u64) -> Observation {
+    let time_secs = tick as f64 / 60.0;
+    let x = (time_secs * 0.7).sin() as f32 * 1.8;
+    let shadow = |id, at: Vec2, velocity_mps, still_secs| Shadow {
+        id,
+        centroid_m: at,
+        foot_m: at,
+        radius_m: 0.25,
+        velocity_mps,
+        area_m2: 0.2,
+        age_secs: time_secs as f32,
+        still_secs,
+        outline_m: (0..24)
+            .map(|step| {
+                let angle = step as f32 / 24.0 * std::f32::consts::TAU;
+                at + Vec2::from_angle(angle) * Vec2::new(0.3, 0.2)
+            })
+            .collect(),
+    };
+    Observation {
+        time_secs,
+        shadows: vec![
+            shadow(1, Vec2::new(x, 0.3), Vec2::new(0.6, 0.0), 0.0),
+            shadow(2, Vec2::new(-0.8, -0.9), Vec2::ZERO, time_secs as f32),
+        ],
+    }
+}
+
+fn hash_of_run(scene: &SceneDescription, seed: u64, threads: u16, ticks: u64) -> u64 {
+    let mut simulation = Simulation::new(scene, &pools::run(seed, threads)).unwrap();
+    let mut snapshot = Snapshot::default();
+    let mut hasher = DefaultHasher::new();
+    for tick in 0..ticks {
+        simulation.step(&visitors(tick));
+        pools::hash_state(&simulation, &mut snapshot, &mut hasher);
+    }
+    hasher.finish()
+}
+
+#[test]
+fn threads_and_repetition_change_nothing() {
+    for name in ["pool", "lagoon", "nursery", "plankton", "molecules"] {
+        let scene = load(None, Some(name)).unwrap().description();
+        let run = |seed, threads| hash_of_run(&scene, seed, threads, 300);
+        let once = run(7, 1);
+        assert_eq!(once, run(7, 1), "{name}: the same run twice");
+        assert_eq!(once, run(7, 2), "{name}: two threads");
+        assert_eq!(once, run(7, 3), "{name}: three threads");
+        assert_ne!(once, run(8, 1), "{name}: another seed is another run");
+    }
+}
+
+#[test]
+fn a_steady_tick_allocates_nothing() {
+    let mut simulation = Simulation::new(&pools::pool(), &pools::run(3, 1)).unwrap();
+    let mut snapshot = Snapshot::default();
+    let observations: Vec<Observation> = (0..600).map(visitors).collect();
+    for observation in &observations[..60] {
+        simulation.step(observation);
+        simulation.snapshot(&mut snapshot);
+    }
+    let counted = allocation_counter::measure(|| {
+        for observation in &observations[60..] {
+            simulation.step(observation);
+            simulation.snapshot(&mut snapshot);
+        }
+    });
+    // The grid makes room once more when the fish spread over more cells than ever before; no tick does otherwise.
+    assert!(
+        counted.count_total <= 2,
+        "{} allocations in 540 ticks",
+        counted.count_total
+    );
+}

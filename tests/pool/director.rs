@@ -1,0 +1,488 @@
+//! The director's rules, individuals with names, drives and intentions; and every shipped scene lives.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests may"
+)]
+
+use crate::pools;
+use crate::pools::{bare, wants, wide};
+use glam::{Vec2, Vec3};
+use shoal::behavior::actions::flee_enemy::FleeEnemy;
+use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::behavior::actions::wander::Wander;
+use shoal::behavior::{ActionParams, LimitOf, LimitParams, NeedKind, RuleParams};
+use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
+use shoal::site::load;
+use shoal::world::{Observation, Shadow};
+
+const Y: f32 = -0.8;
+
+fn at(x: f32, z: f32) -> Vec3 {
+    Vec3::new(x, Y, z)
+}
+
+fn start(scene: &SceneDescription) -> Simulation {
+    Simulation::new(scene, &pools::run(1, 1)).unwrap()
+}
+
+fn visitors(count: u32, still_secs: f32) -> Observation {
+    let shadow = |id: u32| Shadow {
+        id,
+        centroid_m: Vec2::new(id as f32 * 0.5 - 1.0, 0.4),
+        foot_m: Vec2::ZERO,
+        radius_m: 0.2,
+        velocity_mps: Vec2::ZERO,
+        area_m2: 0.12,
+        age_secs: 1.0,
+        still_secs,
+        outline_m: vec![],
+    };
+    Observation {
+        time_secs: 0.0,
+        shadows: (0..count).map(shadow).collect(),
+    }
+}
+
+fn rule(text: &str) -> RuleParams {
+    toml::from_str(text).unwrap()
+}
+
+fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
+    for _ in 0..(secs * 60.0).round() as usize {
+        simulation.step(seen);
+    }
+}
+
+/// One fish that hunts when it is told to.
+fn hunter() -> SceneDescription {
+    let mut fish = wants(
+        bare("fish", 1),
+        "hunt",
+        &[("hunt_prey", ActionParams::HuntPrey(Default::default()))],
+    );
+    fish.mind.needs[0].kind = NeedKind::LimitBased;
+    fish.mind.needs[0].limit = Some(LimitParams::default());
+    wide(vec![fish])
+}
+
+#[test]
+fn a_rule_waits_for_its_condition_lasts_and_rests() {
+    let mut scene = hunter();
+    scene.director = vec![
+        rule(
+            "name = 'on'\nwhen = { condition = 'visitors', at_most = 0 }\nfor_secs = 2.0\nthen = { effect = 'hunting', on = true }\nhold_secs = 1.0\npause_secs = 3.0",
+        ),
+        rule(
+            "name = 'off'\nwhen = { condition = 'visitors', at_least = 2 }\nthen = { effect = 'hunting', on = false }",
+        ),
+    ];
+    let mut pool = start(&scene);
+    run(&mut pool, 1.9, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "", "not yet");
+    run(&mut pool, 0.2, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "hunt");
+    run(&mut pool, 0.1, &visitors(1, 0.0));
+    assert_eq!(pool.active_need(0), "hunt", "one visitor does not end it");
+    run(&mut pool, 0.1, &visitors(2, 0.0));
+    assert_eq!(pool.active_need(0), "", "two do");
+    // It began after 2 s, lasts 1 s, rests 3 s; and its condition has held for 2 s again by then.
+    run(&mut pool, 3.5, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "", "it rests");
+    run(&mut pool, 0.6, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "hunt", "again");
+}
+
+#[test]
+fn a_school_is_sent_across_and_let_go() {
+    let seek = Seek {
+        weight: 0.0,
+        ..Seek::default()
+    };
+    let fish = wants(
+        bare("fish", 6),
+        "school",
+        &[("seek", ActionParams::Seek(seek))],
+    );
+    let mut scene = SceneDescription {
+        species: vec![fish],
+        ..SceneDescription::default()
+    };
+    scene.director = vec![rule(
+        "name = 'go'\nwhen = { condition = 'by_hand' }\nthen = { effect = 'send_across', species = ['fish'] }\nhold_secs = 6.0",
+    )];
+    let mut pool = start(&scene);
+    for index in 0..6 {
+        pool.place(index, at(-1.5, index as f32 * 0.3 - 0.8), Vec3::X);
+    }
+    run(&mut pool, 0.5, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "", "nobody told it anything");
+    pool.apply(Change::StartRule { name: "go".into() });
+    run(&mut pool, 5.0, &visitors(0, 0.0));
+    let middle = |pool: &Simulation| {
+        pool.world()
+            .agents
+            .bodies
+            .iter()
+            .map(|b| b.position_m.x)
+            .sum::<f32>()
+            / 6.0
+    };
+    assert!(middle(&pool) > 1.0, "{}", middle(&pool));
+    assert_eq!(pool.active_need(0), "school");
+    run(&mut pool, 1.5, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "", "let go");
+    assert!(!pool.start_rule("nowhere"));
+}
+
+#[test]
+fn fish_gather_round_a_still_visitor_and_boosts_end_by_a_rule() {
+    let seek = Seek {
+        weight: 0.0,
+        ..Seek::default()
+    };
+    let fish = wants(
+        bare("fish", 1),
+        "school",
+        &[("seek", ActionParams::Seek(seek))],
+    );
+    let mut scene = SceneDescription {
+        species: vec![fish],
+        ..SceneDescription::default()
+    };
+    scene.director = vec![rule(
+        "name = 'to'\nwhen = { condition = 'still_visitor', still_secs = 3.0 }\nthen = { effect = 'gather_at_shadow' }\nhold_secs = 9.0",
+    )];
+    let mut pool = start(&scene);
+    pool.place(0, at(1.0, 1.0), Vec3::X);
+    run(&mut pool, 0.2, &visitors(1, 2.9));
+    assert_eq!(pool.active_need(0), "");
+    run(&mut pool, 5.0, &visitors(1, 3.0));
+    let place = pool.world().agents.bodies[0].position_m;
+    let scale = pool.world().water.scale(place.y);
+    let near = Vec2::new(place.x, place.z).distance(Vec2::new(-1.0, 0.4) * scale);
+    assert!(near < 0.8, "{near} m from the visitor");
+    // The visitor goes: there is nowhere to gather.
+    run(&mut pool, 0.1, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "");
+
+    let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+    let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
+    fish.relations.insert("enemy".into(), vec!["enemy".into()]);
+    let mut scene = wide(vec![bare("enemy", 1), fish]);
+    scene.director = vec![rule(
+        "name = 'calm'\nwhen = { condition = 'scare', share = 0.5 }\nfor_secs = 0.2\nthen = { effect = 'calm' }\npause_secs = 60.0",
+    )];
+    let mut pool = start(&scene);
+    pool.place(0, at(0.0, 0.0), Vec3::X);
+    pool.place(1, at(0.0, 1.0), Vec3::X);
+    pool.step(&visitors(0, 0.0));
+    assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.9);
+    pool.place(0, at(25.0, 0.0), Vec3::X);
+    run(&mut pool, 0.1, &visitors(0, 0.0));
+    assert!(
+        pool.world().agents.bodies[1].boost.allowed_mps > 2.9,
+        "the boost holds on for a second"
+    );
+    run(&mut pool, 0.2, &visitors(0, 0.0));
+    assert!(
+        pool.world().agents.bodies[1].boost.allowed_mps < 1.01,
+        "calmed by the rule"
+    );
+}
+
+#[test]
+fn an_individual_has_its_own_name_relations_and_mind() {
+    let flee = ActionParams::FleeEnemy(FleeEnemy {
+        flee_distance_m: Some(4.0),
+        ..FleeEnemy::default()
+    });
+    let mut mouse = wants(bare("mouse", 1), "survive", &[("flee", flee.clone())]);
+    mouse.relations.insert("enemy".into(), vec!["Tom".into()]);
+    let mut cat = wants(
+        bare("cat", 3),
+        "roam",
+        &[("wander", ActionParams::Wander(Wander::default()))],
+    );
+    let mut mind = cat.mind.clone();
+    mind.needs.insert(0, mouse.mind.needs[0].clone());
+    mind.actions.insert("flee".into(), flee);
+    cat.individuals.push(IndividualDescription {
+        name: "Tom".into(),
+        relations: [("enemy".to_owned(), vec!["mouse".to_owned()])].into(),
+        mind,
+        position_m: Some([3.0, Y, 0.0]),
+        ..IndividualDescription::default()
+    });
+    let mut pool = start(&wide(vec![cat, mouse]));
+    let world = pool.world();
+    assert_eq!(world.agents.len(), 4, "Tom is one of the three");
+    let tom = (0..4)
+        .find(|&i| {
+            world.species[usize::from(world.agents.species[i])]
+                .individual
+                .is_some()
+        })
+        .unwrap();
+    assert_eq!(world.agents.bodies[tom].position_m, at(3.0, 0.0));
+    let mut snapshot = shoal::world::Snapshot::default();
+    pool.snapshot(&mut snapshot);
+    assert_eq!(snapshot.agents[tom].species, 0, "it is drawn as a cat");
+    let others: Vec<usize> = (0..4)
+        .filter(|&i| {
+            i != tom
+                && pool.world().species[usize::from(pool.world().agents.species[i])].name == "cat"
+        })
+        .collect();
+    let mouse = (0..4).find(|i| *i != tom && !others.contains(i)).unwrap();
+    pool.place(tom, at(20.0, 20.0), Vec3::X);
+    pool.place(others[0], at(1.0, 0.0), Vec3::X);
+    pool.place(others[1], at(-1.0, 0.0), Vec3::X);
+    pool.place(mouse, at(0.0, 0.0), Vec3::X);
+    pool.step(&visitors(0, 0.0));
+    assert_eq!(pool.active_need(mouse), "", "other cats are no enemies");
+    pool.place(tom, at(0.0, 2.0), Vec3::NEG_Z);
+    pool.place(mouse, at(0.0, 0.0), Vec3::Z);
+    pool.step(&visitors(0, 0.0));
+    assert_eq!(pool.active_need(mouse), "survive", "Tom is");
+    assert_eq!(pool.active_need(tom), "survive", "and he fears mice");
+    assert_eq!(pool.active_need(others[0]), "roam");
+}
+
+#[test]
+fn below_its_threshold_of_fear_a_fish_schools_and_above_it_flees() {
+    let flee = ActionParams::FleeEnemy(FleeEnemy {
+        flee_distance_m: Some(9.0),
+        ..FleeEnemy::default()
+    });
+    let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
+    fish.relations.insert("enemy".into(), vec!["enemy".into()]);
+    fish.mind.drives.fear_distance_m = 0.5;
+    fish.mind.drives.fear_fades_secs = 1.0;
+    fish.mind.needs[0].kind = NeedKind::LimitBased;
+    fish.mind.needs[0].limit = Some(LimitParams {
+        of: LimitOf::Fear,
+        value: 0.3,
+        ..LimitParams::default()
+    });
+    let fish = wants(
+        fish,
+        "school",
+        &[("wander", ActionParams::Wander(Wander::default()))],
+    );
+    assert_eq!(fish.mind.problems(), vec![]);
+    let mut pool = start(&wide(vec![fish, bare("enemy", 1)]));
+    let mut need_at = |distance: f32| {
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        pool.place(1, at(distance, 0.0), Vec3::X);
+        pool.step(&visitors(0, 0.0));
+        pool.active_need(0).to_owned()
+    };
+    // Fear is 0.5 m over the distance: 0.3 at 1.67 m.
+    assert_eq!(need_at(1.8), "school");
+    assert_eq!(need_at(1.5), "survive");
+    assert_eq!(need_at(4.5), "survive", "it still fears");
+    for _ in 0..60 {
+        need_at(4.5);
+    }
+    assert_eq!(need_at(4.5), "school");
+}
+
+#[test]
+fn an_intention_persists_but_gives_way_to_what_is_more_important() {
+    let point = |x: f32, z: f32| {
+        ActionParams::Seek(Seek {
+            target: SeekTarget::Point,
+            point_m: [x, Y, z],
+            ..Seek::default()
+        })
+    };
+    let flee = ActionParams::FleeEnemy(FleeEnemy {
+        flee_distance_m: Some(1.0),
+        ..FleeEnemy::default()
+    });
+    let fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
+    let mut fish = wants(fish, "feed", &[("away", point(99.0, 0.0))]);
+    fish.mind.needs[1].kind = NeedKind::LimitBased;
+    fish.mind.needs[1].limit = Some(LimitParams::default());
+    fish.mind.needs[1].keep_secs = 0.5;
+    let mut fish = wants(fish, "roam", &[("back", point(-99.0, 0.0))]);
+    fish.relations.insert("enemy".into(), vec!["enemy".into()]);
+    let mut pool = start(&wide(vec![fish, bare("enemy", 1)]));
+    let mut step = |hunger: f32, enemy_m: f32| {
+        pool.set_need("fish", "feed", hunger);
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        pool.place(1, at(enemy_m, 0.0), Vec3::X);
+        pool.step(&visitors(0, 0.0));
+        pool.active_need(0).to_owned()
+    };
+    assert_eq!(step(0.0, 9.0), "roam");
+    assert_eq!(step(2.0, 9.0), "feed");
+    for tick in 0..29 {
+        assert_eq!(step(0.0, 9.0), "feed", "tick {tick}");
+    }
+    for _ in 0..3 {
+        step(0.0, 9.0);
+    }
+    assert_eq!(step(0.0, 9.0), "roam");
+    assert_eq!(step(2.0, 9.0), "feed");
+    assert_eq!(step(2.0, 0.5), "survive", "danger goes before an intention");
+}
+
+#[test]
+fn the_shipped_shark_hunts_when_the_director_says_so() {
+    let site = load(None, None).unwrap();
+    let mut pool = start(&site.description());
+    let shark = |pool: &Simulation| {
+        let world = pool.world();
+        let is_shark =
+            |&i: &usize| world.species[usize::from(world.agents.species[i])].name == "shark";
+        (0..world.agents.len()).find(is_shark).unwrap()
+    };
+    let hunts = |pool: &Simulation| pool.active_need(shark(pool)) == "hunt";
+    run(&mut pool, 19.0, &visitors(0, 0.0));
+    assert!(!hunts(&pool), "it has no hunger of its own");
+    run(&mut pool, 3.0, &visitors(0, 0.0));
+    assert!(hunts(&pool) || pool.catches() > 0);
+    run(&mut pool, 4.0, &visitors(5, 0.0));
+    assert!(!hunts(&pool), "it rests while many are there");
+}
+
+#[test]
+fn every_shipped_scene_lives() {
+    for name in ["molecules", "nursery", "plankton", "pool", "lagoon"] {
+        let site = load(None, Some(name)).unwrap_or_else(|problems| panic!("{name}: {problems}"));
+        assert_eq!(site.warnings, [], "{name}");
+        let scene = site.description();
+        assert!(!scene.director.is_empty(), "{name} has a director");
+        let mut pool = start(&scene);
+        for second in 0..40 {
+            let seen = visitors(u32::from(second > 10 && second < 20) * 3, 0.0);
+            run(&mut pool, 1.0, &seen);
+            let world = pool.world();
+            for body in &world.agents.bodies {
+                assert!(
+                    world
+                        .solids
+                        .iter()
+                        .all(|s| s.signed_distance_m(body.position_m) >= 0.0),
+                    "{name}"
+                );
+            }
+        }
+        assert_eq!(pool.faults(), 0, "{name}");
+    }
+}
+
+#[test]
+fn the_young_stay_with_greta_and_herrings_eat_plankton() {
+    let nursery = load(None, Some("nursery")).unwrap().description();
+    let (mut near, mut samples) = (0, 0);
+    for seed in 1..=3 {
+        let mut pool = Simulation::new(&nursery, &pools::run(seed, 1)).unwrap();
+        run(&mut pool, 15.0, &visitors(0, 0.0));
+        for _ in 0..30 {
+            run(&mut pool, 1.0, &visitors(0, 0.0));
+            let world = pool.world();
+            let of = |name: &str, own: Option<&str>| -> Vec<Vec3> {
+                let agents = &world.agents;
+                let is = |i: &usize| {
+                    let species = &world.species[usize::from(agents.species[*i])];
+                    species.name == name && species.individual.as_deref() == own
+                };
+                (0..agents.len())
+                    .filter(is)
+                    .map(|i| agents.bodies[i].position_m)
+                    .collect()
+            };
+            let greta = of("salmon", Some("Greta"))[0];
+            for young in of("fry", None) {
+                near += usize::from(young.distance(greta) < 1.0);
+                samples += 1;
+            }
+        }
+    }
+    let share = near as f32 / samples as f32;
+    println!(
+        "the young are within a meter of their mother {:.0} % of the time",
+        share * 100.0
+    );
+    assert!(share > 0.8, "{share}");
+
+    let mut pool = start(&load(None, Some("plankton")).unwrap().description());
+    run(&mut pool, 60.0, &visitors(0, 0.0));
+    println!("{} meals in a minute", pool.meals());
+    assert!(pool.meals() >= 5, "{} meals", pool.meals());
+    let feeding = |pool: &Simulation| {
+        let count = pool.world().agents.len();
+        (0..count)
+            .filter(|&index| pool.active_need(index) == "feed")
+            .count()
+    };
+    let before = feeding(&pool);
+    pool.apply(Change::StartRule {
+        name: "feeding time".into(),
+    });
+    run(&mut pool, 0.1, &visitors(0, 0.0));
+    println!(
+        "{before} of 30 wanted to feed before feeding time, {} after",
+        feeding(&pool)
+    );
+    assert!(
+        feeding(&pool) >= 28 && before < 28,
+        "{before}, then {}",
+        feeding(&pool)
+    );
+}
+
+#[test]
+fn molecules_are_no_fish_and_scatter_before_a_visitor() {
+    let site = load(None, Some("molecules")).unwrap();
+    for species in &site.species {
+        assert!(!species.file.groups.iter().any(|group| group == "fish"));
+    }
+    assert_eq!(site.species.iter().map(|s| s.count).sum::<u32>(), 15);
+    let mut pool = start(&site.description());
+    run(&mut pool, 5.0, &visitors(0, 0.0));
+    // A visitor walks from left to right: behind, nobody is left on the right half before it, then all are on the left.
+    let mut shadow = visitors(1, 0.0);
+    let (mut near, mut samples) = (0, 0);
+    for tick in 0..60 * 8 {
+        let x = -2.0 + tick as f32 / 120.0;
+        shadow.shadows[0].centroid_m = Vec2::new(x, 0.0);
+        shadow.shadows[0].velocity_mps = Vec2::new(0.5, 0.0);
+        pool.step(&shadow);
+        let world = pool.world();
+        for body in &world.agents.bodies {
+            let floor = world.water.surface.floor_from_world(body.position_m);
+            near += usize::from(floor.distance(Vec2::new(x, 0.0)) < 0.4);
+            samples += 1;
+        }
+    }
+    let share = near as f32 / samples as f32;
+    // Evenly spread, 0.5 of 12 square meters would hold 4 %.
+    println!(
+        "{:.1} % of the molecules are near the visitor",
+        share * 100.0
+    );
+    assert!(share < 0.02, "{share}");
+}
+
+/// A vehicle that had come to rest could not turn back: its velocity was too small to be followed.
+#[test]
+fn one_that_stands_turns_back_when_it_wants_to() {
+    let back = Seek {
+        target: SeekTarget::Point,
+        point_m: [-3.0, Y, 0.0],
+        weight: 1.5,
+        ..Seek::default()
+    };
+    let fish = wants(bare("fish", 1), "go", &[("back", ActionParams::Seek(back))]);
+    let mut pool = start(&wide(vec![fish]));
+    pool.place(0, at(0.0, 0.0), Vec3::X);
+    run(&mut pool, 3.0, &visitors(0, 0.0));
+    let x = pool.world().agents.bodies[0].position_m.x;
+    assert!(x < -0.8, "it is at {x} m");
+}

@@ -1,0 +1,135 @@
+//! The director's rules and single individuals, changed while the pool lives.
+
+use glam::Vec2;
+use serde_json::json;
+
+use super::shown;
+use crate::desk::{Pool, edit};
+
+fn named(pool: &Pool) -> Vec<(u32, String)> {
+    let world = pool.simulation.world();
+    let kinds = world.agents.ids.iter().zip(&world.agents.species);
+    kinds
+        .filter_map(|(id, kind)| Some((*id, world.species[usize::from(*kind)].individual.clone()?)))
+        .collect()
+}
+
+#[test]
+fn rules_are_edited_started_and_taken_back() {
+    let mut pool = Pool::new();
+    let names = |pool: &Pool| -> Vec<String> {
+        pool.simulation
+            .rules()
+            .map(|(rule, _)| rule.name.clone())
+            .collect()
+    };
+    let before = names(&pool);
+    assert!(before.contains(&"send the shark".to_owned()), "{before:?}");
+    pool.edit("scene:pool", "director", json!({"do": "insert", "value": {
+        "name": "to the left", "when": {"condition": "by_hand"}, "hold_secs": 5.0,
+        "then": {"effect": "gather", "species": ["salmon"], "point_m": [-1.5, -0.7, 0.0], "weight": 9.0}}}));
+    pool.step();
+    assert_eq!(names(&pool).last().unwrap(), "to the left");
+    pool.tell(json!({"command": "director", "event": {"event": "start", "rule": "to the left"}}));
+    pool.run(2);
+    let wanted = |pool: &Pool| -> usize {
+        pool.simulation
+            .world()
+            .director
+            .by_rules
+            .iter()
+            .flatten()
+            .count()
+    };
+    assert_eq!(wanted(&pool), 1);
+    pool.set("scene:pool", "director[0].for_secs", json!(33.0));
+    pool.run(2);
+    assert_eq!(pool.simulation.rules().next().unwrap().0.for_secs, 33.0);
+    assert_eq!(wanted(&pool), 1, "a rule that stays goes on");
+    let refused =
+        pool.try_tell(json!({"command": "director", "event": {"event": "start", "rule": "x"}}));
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("there is no rule 'x', there are")
+    );
+    let refused = pool.try_tell(edit(
+        "scene:pool",
+        "director[0].then.effect",
+        json!({"do": "set", "value": "explode"}),
+    ));
+    assert!(refused.is_err());
+    pool.tell(json!({"command": "undo"}));
+    pool.tell(json!({"command": "undo"}));
+    pool.step();
+    assert_eq!(names(&pool), before);
+    assert_eq!(wanted(&pool), 0, "its rule is gone");
+}
+
+#[test]
+fn individuals_get_and_lose_their_names_while_they_swim() {
+    let mut pool = Pool::new();
+    let count = pool.count("trout");
+    assert_eq!(named(&pool), []);
+    pool.edit("scene:pool", "individuals", json!({"do": "insert", "value": {
+        "name": "Ida", "species": "trout", "relations": {"enemy": []}, "position_m": [0.5, -0.6, 0.2]}}));
+    pool.run(3);
+    let ida = named(&pool);
+    assert_eq!(ida.len(), 1);
+    assert_eq!(pool.count("trout"), count, "she is one of them");
+    pool.set("scene:pool", "individuals[0].groups", json!(["elders"]));
+    pool.run(3);
+    assert_eq!(named(&pool), ida, "she stays who she is");
+    pool.set("scene:pool", "population.trout", json!(0));
+    pool.run(3);
+    assert_eq!((pool.count("trout"), named(&pool).len()), (0, 0));
+    for _ in 0..3 {
+        pool.tell(json!({"command": "undo"}));
+        pool.run(2);
+    }
+    assert_eq!((pool.count("trout"), named(&pool).len()), (count, 0));
+}
+
+#[test]
+fn the_director_calls_and_lets_go() {
+    let mut pool = Pool::new();
+    let gather = json!({"command": "director", "event": {"event": "gather", "point_m": [0.5, -0.6, 0.0], "weight": 3.0}});
+    shown(
+        &mut pool,
+        gather,
+        |p| p.doing("herring", "seek") == 0,
+        |p| p.doing("herring", "seek") > 0,
+    );
+    let hunt = json!({"command": "director", "event": {"event": "hunting", "species": "shark", "on": true}});
+    let hunts = |p: &mut Pool| p.simulation.active_need(p.all("shark")[0]) == "hunt";
+    shown(&mut pool, hunt, |p| !hunts(p), hunts);
+    let set = json!({"command": "director", "event": {"event": "set_need", "species": "shark", "need": "hunt", "value": 5.0}});
+    let depths = pool.desk.editor().depths();
+    pool.tell(set);
+    pool.step();
+    assert!(hunts(&mut pool));
+    assert_eq!(
+        pool.desk.editor().depths(),
+        depths,
+        "what is over cannot be undone"
+    );
+    // A scare, and calm.
+    pool.visitor(Vec2::ZERO, 0.0);
+    pool.run(30);
+    let fastest = |p: &Pool| {
+        let world = p.simulation.world();
+        world
+            .agents
+            .bodies
+            .iter()
+            .zip(&world.agents.species)
+            .map(|(b, k)| b.boost.allowed_mps / world.species[usize::from(*k)].motion.cruise_mps)
+            .fold(0.0, f32::max)
+    };
+    assert!(fastest(&pool) > 1.2);
+    pool.visitors.shadows.clear();
+    pool.tell(json!({"command": "director", "event": {"event": "hunting", "on": false}}));
+    pool.tell(json!({"command": "director", "event": {"event": "calm"}}));
+    assert!(fastest(&pool) < 1.001);
+}

@@ -1,0 +1,219 @@
+//! Needs, actions, relations and numbers, changed while the pool lives.
+
+use glam::Vec3;
+use serde_json::json;
+
+use super::{alone, herring_and_visitor, shown};
+use crate::desk::{Pool, document, edit};
+
+#[test]
+fn a_parameter_counts_at_the_next_tick() {
+    let (mut pool, _) = herring_and_visitor();
+    let set = edit(
+        "species:herring",
+        "actions.evade_shadow.flee_distance_m",
+        json!({"do": "set", "value": -5}),
+    );
+    shown(
+        &mut pool,
+        set,
+        |p| p.does(alone(p), "evade_shadow"),
+        |p| !p.does(alone(p), "evade_shadow"),
+    );
+}
+
+#[test]
+fn a_weight_of_zero_switches_an_action_off() {
+    let (mut pool, _) = herring_and_visitor();
+    let set = edit(
+        "species:herring",
+        "actions.evade_shadow.weight",
+        json!({"do": "set", "value": 0}),
+    );
+    shown(
+        &mut pool,
+        set,
+        |p| p.does(alone(p), "evade_shadow"),
+        |p| !p.does(alone(p), "evade_shadow"),
+    );
+}
+
+#[test]
+fn needs_are_added_reordered_and_removed() {
+    let (mut pool, _) = herring_and_visitor();
+    let need_is =
+        |name: &'static str| move |p: &mut Pool| p.simulation.active_need(alone(p)) == name;
+    let dream = json!({"name": "dream", "type": "default", "actions": ["wander"]});
+    let add = edit(
+        "species:herring",
+        "needs",
+        json!({"do": "insert", "index": 0, "value": dream}),
+    );
+    shown(&mut pool, add, need_is("survive"), need_is("dream"));
+    let needs = pool.desk.editor().site().species[0].file.needs.len();
+    let last = format!("needs[{}]", needs - 1);
+    let roam_first = edit("species:herring", &last, json!({"do": "move", "to": 0}));
+    shown(&mut pool, roam_first, need_is("survive"), need_is("roam"));
+    let without = edit("species:herring", "needs[0]", json!({"do": "remove"}));
+    shown(&mut pool, without, need_is("survive"), |p| {
+        p.simulation.active_need(alone(p)) != "survive"
+    });
+}
+
+#[test]
+fn actions_are_added_named_in_a_need_and_removed() {
+    let (mut pool, _) = herring_and_visitor();
+    let add = json!({"command": "edit", "edits": [
+        {"document": document("species:herring"), "path": "actions.stroll",
+         "change": {"do": "set", "value": {"action": "wander", "weight": 2}}},
+        {"document": document("species:herring"), "path": "needs[0].actions",
+         "change": {"do": "insert", "index": 0, "value": "stroll"}}]});
+    shown(
+        &mut pool,
+        add,
+        |p| p.does(alone(p), "evade_shadow"),
+        |p| p.does(alone(p), "stroll"),
+    );
+    let swap = edit(
+        "species:herring",
+        "needs[0].actions[0]",
+        json!({"do": "remove"}),
+    );
+    shown(
+        &mut pool,
+        swap,
+        |p| p.does(alone(p), "evade_shadow"),
+        |p| !p.does(alone(p), "evade_shadow"),
+    );
+}
+
+#[test]
+fn relations_change_who_is_fled_from() {
+    let mut pool = Pool::new();
+    pool.set(
+        "scene:pool",
+        "population",
+        json!({"herring": 1, "salmon": 1}),
+    );
+    pool.set("scene:pool", "obstacles", json!([]));
+    let meet = |p: &mut Pool| {
+        let (herring, salmon) = (p.all("herring")[0], p.all("salmon")[0]);
+        p.place(herring, Vec3::new(0.0, -0.7, 0.0));
+        p.place(salmon, Vec3::new(0.4, -0.7, 0.0));
+        p.step();
+        p.does(herring, "flee_enemy")
+    };
+    let enemies = pool.desk.editor().site().species[0].file.relations["enemy"].len();
+    let add = edit(
+        "species:herring",
+        "relations.enemy",
+        json!({"do": "insert", "value": "salmon"}),
+    );
+    shown(&mut pool, add.clone(), |p| !meet(p), meet);
+    // And away again while it is being fled from.
+    pool.tell(add);
+    assert!(meet(&mut pool));
+    let remove = edit(
+        "species:herring",
+        &format!("relations.enemy[{enemies}]"),
+        json!({"do": "remove"}),
+    );
+    shown(&mut pool, remove, meet, |p| !meet(p));
+    pool.set("species:herring", "relations", json!({}));
+    assert!(!meet(&mut pool), "whom it saw last is no enemy any more");
+}
+
+#[test]
+fn species_numbers_count_at_the_next_tick() {
+    let mut pool = Pool::new();
+    let index = pool.all("shark")[0];
+    let id = pool.id(index);
+    let set = edit(
+        "species:shark",
+        "motion",
+        json!({"do": "set", "value": {"cruise_mps": 0.05, "boost_mps": 0.05, "min_speed_mps": 0.0}}),
+    );
+    let speed = move |p: &mut Pool| {
+        let index = p.index(id).unwrap();
+        p.simulation.world().agents.bodies[index]
+            .velocity_mps
+            .length()
+    };
+    shown(
+        &mut pool,
+        set,
+        |p| {
+            p.run(120);
+            speed(p) > 0.1
+        },
+        |p| speed(p) <= 0.0501,
+    );
+    let radius = pool.simulation.world().agents.radii_m[index];
+    let thick = edit(
+        "species:shark",
+        "body.radius_m",
+        json!({"do": "set", "value": 0.5}),
+    );
+    shown(
+        &mut pool,
+        thick,
+        |p| p.simulation.world().agents.radii_m[p.index(id).unwrap()] == radius,
+        |p| p.simulation.world().agents.radii_m[p.index(id).unwrap()] > 0.4,
+    );
+}
+
+#[test]
+fn one_individual_has_another_mind_for_a_while() {
+    let (mut pool, id) = herring_and_visitor();
+    // The shark fears no shadow that is that far away; whatever it does, it is not the herring's need.
+    let brave = json!({"command": "override_mind", "id": id, "secs": 0.5, "mind": {"of": "needs", "needs": [
+        {"name": "dream", "type": "default", "actions": ["wander"]}]}});
+    let dreams = move |p: &mut Pool| p.simulation.active_need(p.index(id).unwrap()) == "dream";
+    shown(&mut pool, brave.clone(), move |p| !dreams(p), dreams);
+    pool.tell(brave);
+    pool.run(30);
+    assert!(dreams(&mut pool), "half a second is thirty ticks");
+    pool.step();
+    assert!(!dreams(&mut pool), "and it has its own mind again");
+    pool.tell(json!({"command": "override_mind", "id": id, "secs": 5, "mind": {"of": "species", "name": "shark"}}));
+    pool.step();
+    // An edit of its species meanwhile does not end it.
+    pool.set("species:herring", "actions.wander.weight", json!(4));
+    pool.set("scene:pool", "population.trout", json!(2));
+    pool.run(2);
+    let need = pool
+        .simulation
+        .active_need(pool.index(id).unwrap())
+        .to_owned();
+    assert!(
+        pool.desk
+            .editor()
+            .site()
+            .species
+            .iter()
+            .all(|s| s.name != "shark")
+    );
+    pool.tell(json!({"command": "remove_individual", "id": id}));
+    pool.run(400);
+    assert!(!need.is_empty());
+}
+
+#[test]
+fn memory_outlasts_an_edit() {
+    let mut pool = Pool::new();
+    pool.tell(json!({"command": "director", "event": {"event": "hunting", "species": "shark", "on": true}}));
+    pool.step();
+    let hunts = |p: &Pool| p.simulation.active_need(p.all("shark")[0]) == "hunt";
+    assert!(hunts(&pool));
+    pool.set("species:shark", "actions.wander.weight", json!(2.5));
+    pool.set(
+        "species:shark",
+        "actions.another",
+        json!({"action": "wander"}),
+    );
+    pool.step();
+    assert!(
+        hunts(&pool),
+        "an edit elsewhere does not switch hunting off"
+    );
+}

@@ -1,0 +1,285 @@
+//! Everything can be changed while the pool lives: each kind of change is seen in what the fish do at the next tick, is
+//! taken back, and leaves configuration and documents as before.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests may"
+)]
+
+mod director;
+mod minds;
+mod population;
+
+use crate::desk::{Pool, document, edit};
+use glam::{Vec2, Vec3};
+use serde_json::{Value, json};
+
+/// Makes a change, looks, takes it back, looks again, makes it again, takes it back again.
+fn shown(
+    pool: &mut Pool,
+    change: Value,
+    before: impl Fn(&mut Pool) -> bool,
+    after: impl Fn(&mut Pool) -> bool,
+) {
+    let (texts, configured) = (pool.texts(), pool.configured());
+    let unsaved = pool.desk.editor().unsaved();
+    pool.step();
+    assert!(before(pool), "before: {change}");
+    pool.tell(change.clone());
+    pool.step();
+    assert!(after(pool), "after: {change}");
+    let changed = pool.texts();
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(pool.texts(), texts, "documents after undo: {change}");
+    assert_eq!(
+        pool.configured(),
+        configured,
+        "the pool after undo: {change}"
+    );
+    assert_eq!(pool.desk.editor().unsaved(), unsaved);
+    pool.step();
+    assert!(before(pool), "undone: {change}");
+    pool.tell(json!({"command": "redo"}));
+    assert_eq!(pool.texts(), changed, "documents after redo: {change}");
+    pool.step();
+    assert!(after(pool), "redone: {change}");
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(pool.texts(), texts);
+    assert_eq!(pool.configured(), configured);
+}
+
+/// A pool with one herring right before a visitor who moves, far from every shark.
+fn herring_and_visitor() -> (Pool, u32) {
+    let mut pool = Pool::new();
+    pool.set("scene:pool", "population", json!({"herring": 1}));
+    let herring = pool.all("herring")[0];
+    pool.place(herring, Vec3::new(0.3, -0.7, 0.0));
+    pool.visitor(Vec2::new(-0.3, 0.0), 0.0);
+    let id = pool.id(herring);
+    (pool, id)
+}
+
+fn alone(pool: &Pool) -> usize {
+    pool.all("herring")[0]
+}
+
+#[test]
+fn a_refused_command_says_everything_and_changes_nothing() {
+    let mut pool = Pool::new();
+    let (texts, configured) = (pool.texts(), pool.configured());
+    let many = json!({"command": "edit", "edits": [
+        {"document": document("species:trout"), "path": "motion.cruise_mps", "change": {"do": "set", "value": 99}},
+        {"document": document("species:trout"), "path": "body.wheels", "change": {"do": "set", "value": 4}},
+        {"document": document("scene:pool"), "path": "population.unicorn", "change": {"do": "set", "value": 1}},
+        {"document": document("scene:pool"), "path": "title", "change": {"do": "set", "value": "fine"}}]});
+    let problems = pool.try_tell(many).expect_err("three of four are wrong");
+    let text = problems.to_string();
+    assert_eq!(problems.0.len(), 3, "{text}");
+    assert!(
+        text.contains("motion.cruise_mps: 99.0 m/s is too large; allowed is 0 to 50 m/s"),
+        "{text}"
+    );
+    assert!(text.contains("unknown key 'wheels'"), "{text}");
+    assert!(text.contains("there is no species 'unicorn'"), "{text}");
+    assert_eq!(pool.texts(), texts);
+    let status = pool.desk.status(&pool.simulation);
+    let refused = status.refused.unwrap();
+    assert_eq!(refused.problems.len(), 3);
+    assert!(
+        refused
+            .problems
+            .iter()
+            .any(|r| r.path == "motion.cruise_mps" && r.line > 0)
+    );
+    for command in [
+        json!({"command": "undo"}),
+        json!({"command": "redo"}),
+        json!({"command": "switch_scene", "name": "nowhere"}),
+        json!({"command": "add_species", "name": "../../etc/passwd"}),
+        json!({"command": "add_species", "name": "trout"}),
+        json!({"command": "add_species", "name": "visitor"}),
+        json!({"command": "add_species", "name": "a", "text": "[body]\nlength_m = -1\n"}),
+        json!({"command": "remove_species", "name": "unicorn"}),
+        json!({"command": "add_individual", "species": "unicorn"}),
+        json!({"command": "add_individual", "species": "trout", "position_m": [1e9, 0.0, 0.0]}),
+        json!({"command": "remove_individual", "id": 99999}),
+        json!({"command": "override_mind", "id": 99999, "mind": {"of": "species", "name": "trout"}, "secs": 1}),
+        json!({"command": "override_mind", "id": 0, "mind": {"of": "species", "name": "unicorn"}, "secs": 1}),
+        json!({"command": "override_mind", "id": 0, "mind": {"of": "species", "name": "trout"}, "secs": -1}),
+        json!({"command": "override_mind", "id": 0, "mind": {"of": "needs", "needs": [{"name": "x", "actions": ["fly"]}]}, "secs": 1}),
+        json!({"command": "director", "event": {"event": "set_need", "species": "trout", "need": "fly", "value": 1}}),
+        json!({"command": "director", "event": {"event": "hunting", "species": "unicorn", "on": true}}),
+        json!({"command": "director", "event": {"event": "gather", "point_m": [0, -0.5, 0], "weight": -1}}),
+        edit(
+            "species:trout",
+            "needs[0].actions",
+            json!({"do": "set", "value": []}),
+        ),
+        edit("species:trout", "actions.wander", json!({"do": "remove"})),
+        edit("species:unicorn", "body", json!({"do": "remove"})),
+        edit(
+            "scene:pool",
+            "population.herring",
+            json!({"do": "set", "value": 4_000_000}),
+        ),
+        edit("scene:pool", "population..herring", json!({"do": "remove"})),
+    ] {
+        let problems = pool
+            .try_tell(command.clone())
+            .expect_err(&command.to_string());
+        assert!(!problems.0.is_empty());
+        assert!(
+            problems.0.iter().all(|p| p.message.len() > 10),
+            "{problems}"
+        );
+        assert_eq!(pool.texts(), texts, "{command}");
+        assert_eq!(pool.configured(), configured, "{command}");
+    }
+    assert_eq!(pool.desk.editor().depths(), (0, 0));
+}
+
+#[test]
+fn what_needs_a_restart_is_told_and_waits() {
+    let mut pool = Pool::new();
+    let tick = pool.simulation.dt_secs();
+    pool.set("site", "simulation.tick_hz", json!(30));
+    pool.set("site", "surface.width_m", json!(6));
+    let status = pool.desk.status(&pool.simulation);
+    assert_eq!(
+        status.restart_needed,
+        ["simulation.tick_hz", "surface.width_m"]
+    );
+    pool.set("scene:pool", "pool.margin_m", json!(0.2));
+    pool.step();
+    assert_eq!(pool.simulation.dt_secs(), tick);
+    assert_eq!(
+        pool.simulation.world().water.surface.width_m,
+        4.0,
+        "picture and fish keep one surface"
+    );
+    pool.tell(json!({"command": "undo"}));
+    pool.tell(json!({"command": "undo"}));
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(
+        pool.desk.status(&pool.simulation).restart_needed,
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn saving_writes_what_changed_and_keeps_comments() {
+    let mut pool = Pool::new();
+    let site = pool.site();
+    let file = |name: &str| std::fs::read_to_string(site.with_file_name(name)).unwrap();
+    let (trout, scene) = (file("species/trout.toml"), file("scenes/pool.toml"));
+    pool.set("species:trout", "motion.cruise_mps", json!(0.25));
+    pool.tell(json!({"command": "add_species", "name": "koi", "like": "trout", "count": 2}));
+    assert_eq!(pool.desk.status(&pool.simulation).unsaved.len(), 3);
+    assert_eq!(
+        file("species/trout.toml"),
+        trout,
+        "nothing is written before"
+    );
+    pool.tell(json!({"command": "save"}));
+    assert_eq!(pool.desk.status(&pool.simulation).unsaved, []);
+    assert_eq!(
+        file("species/trout.toml"),
+        trout.replace("cruise_mps = 0.3\n", "cruise_mps = 0.25\n")
+    );
+    assert_ne!(file("species/trout.toml"), trout);
+    assert_eq!(
+        file("scenes/pool.toml"),
+        scene.replace("trout = 6\n", "trout = 6\nkoi = 2\n")
+    );
+    assert_eq!(
+        file("species/.generations/trout.toml.000001"),
+        trout,
+        "the old one is kept"
+    );
+    // Taken back and saved again: everything on the disk is as before.
+    pool.tell(json!({"command": "undo"}));
+    pool.tell(json!({"command": "undo"}));
+    pool.tell(json!({"command": "save"}));
+    assert_eq!(file("species/trout.toml"), trout);
+    assert_eq!(file("scenes/pool.toml"), scene);
+    assert!(!site.with_file_name("species/koi.toml").exists());
+    assert!(
+        site.with_file_name("species/.generations/koi.toml.000001")
+            .exists()
+    );
+    // Revert goes back to the disk, and can be taken back.
+    pool.set("species:trout", "motion.cruise_mps", json!(0.2));
+    pool.tell(json!({"command": "revert"}));
+    assert_eq!(pool.desk.editor().unsaved(), []);
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(pool.desk.editor().unsaved().len(), 1);
+    // The built-in demo has no file.
+    let mut demo = Pool::open(None, 1);
+    demo.set("species:trout", "motion.cruise_mps", json!(0.2));
+    let problems = demo
+        .try_tell(json!({"command": "save"}))
+        .expect_err("there is no file");
+    assert!(problems.to_string().contains("site file"), "{problems}");
+}
+
+#[test]
+fn the_tick_after_an_edit_allocates_nothing_once_it_has_room() {
+    let mut pool = Pool::new();
+    pool.visitor(Vec2::new(0.3, 0.2), 0.0);
+    pool.set("species:herring", "motion.cruise_mps", json!(0.3));
+    pool.tell(json!({"command": "add_individual", "species": "trout"}));
+    pool.tell(json!({"command": "override_mind", "id": 3, "secs": 600, "mind": {"of": "species", "name": "trout"}}));
+    pool.run(240);
+    let counted = allocation_counter::measure(|| pool.run(240));
+    assert_eq!(counted.count_total, 0, "allocations in 240 ticks");
+}
+
+#[test]
+fn why_is_told_only_to_who_asks() {
+    use shoal::world::annotation::{Layer, Layers, Shape};
+    let (mut pool, id) = herring_and_visitor();
+    pool.step();
+    let index = pool.index(id).unwrap();
+    assert_eq!(pool.simulation.forces(index).count(), 0);
+    pool.simulation.explain(true);
+    pool.step();
+    let forces: Vec<(String, Vec3)> = pool
+        .simulation
+        .forces(index)
+        .map(|(name, force)| (name.to_owned(), force))
+        .collect();
+    assert!(
+        forces.iter().any(|(name, _)| name == "evade_shadow"),
+        "{forces:?}"
+    );
+    let sum: Vec3 = forces.iter().map(|(_, force)| *force).sum();
+    let decided = pool.simulation.decision(index).force;
+    assert!(
+        sum.distance(decided) < 1e-4 * decided.length().max(1.0),
+        "{sum} {decided}"
+    );
+    let mut marks = Vec::new();
+    pool.simulation.annotate(Layers::NONE, &mut marks);
+    assert!(marks.is_empty());
+    pool.simulation
+        .annotate(Layers::NONE.with(Layer::Force), &mut marks);
+    assert_eq!(marks.len(), forces.len());
+    assert!(matches!(marks[0].shape, Shape::Arrow { .. }));
+    marks.clear();
+    pool.simulation
+        .annotate(Layers::NONE.with(Layer::Mind), &mut marks);
+    assert_eq!(marks.len(), 1);
+    assert!(
+        marks[0].text.starts_with("survive: ") && marks[0].text.contains("evade_shadow"),
+        "{}",
+        marks[0].text
+    );
+    pool.simulation.explain(false);
+    pool.run(2);
+    let counted = allocation_counter::measure(|| pool.run(10));
+    assert_eq!(counted.count_total, 0);
+    assert_eq!(pool.simulation.forces(index).count(), 0);
+}

@@ -1,0 +1,262 @@
+//! Who and what is in the pool, changed while it lives.
+
+use glam::Vec3;
+use serde_json::json;
+use shoal::control::DocumentName;
+
+use super::shown;
+use crate::desk::{Pool, edit};
+
+#[test]
+fn quantities_and_individuals() {
+    let mut pool = Pool::new();
+    pool.run(5);
+    let ids = pool.simulation.world().agents.ids.clone();
+    let more = edit(
+        "scene:pool",
+        "population.herring",
+        json!({"do": "set", "value": 45}),
+    );
+    shown(
+        &mut pool,
+        more,
+        |p| p.count("herring") == 40,
+        |p| p.count("herring") == 45,
+    );
+    let fewer = edit(
+        "scene:pool",
+        "population.herring",
+        json!({"do": "set", "value": 3}),
+    );
+    pool.tell(fewer);
+    pool.step();
+    assert_eq!(pool.count("herring"), 3);
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(pool.count("herring"), 40, "as many as before");
+    let others = |p: &Pool| {
+        let herrings: Vec<u32> = p.all("herring").iter().map(|&i| p.id(i)).collect();
+        let mut ids = p.simulation.world().agents.ids.clone();
+        ids.retain(|id| !herrings.contains(id));
+        ids
+    };
+    let kept: Vec<u32> = others(&pool);
+    assert!(
+        kept.iter().all(|id| ids.contains(id)),
+        "the others stay who they are"
+    );
+    let at = json!([0.1, -0.6, 0.2]);
+    let add = json!({"command": "add_individual", "species": "trout", "position_m": at});
+    let next = pool.simulation.world().agents.ids.iter().max().unwrap() + 1;
+    shown(
+        &mut pool,
+        add,
+        |p| p.count("trout") == 6,
+        |p| p.count("trout") == 7,
+    );
+    assert!(
+        pool.index(next).is_none(),
+        "who was added is taken out again"
+    );
+    pool.tell(json!({"command": "add_individual", "species": "trout", "position_m": at}));
+    let newest = *pool.simulation.world().agents.ids.iter().max().unwrap();
+    assert!(newest > next, "an id is never given twice");
+    let body = &pool.simulation.world().agents.bodies[pool.index(newest).unwrap()];
+    assert!(body.position_m.distance(Vec3::new(0.1, -0.6, 0.2)) < 1e-5);
+    let first = pool.id(pool.all("salmon")[0]);
+    pool.tell(json!({"command": "remove_individual", "id": first}));
+    assert!(pool.index(first).is_none());
+    assert_eq!(pool.count("salmon"), 11);
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(pool.count("salmon"), 12);
+}
+
+#[test]
+fn who_comes_while_the_pool_lives_comes_from_out_of_sight() {
+    let mut pool = Pool::new();
+    pool.run(2);
+    let before = pool.simulation.world().agents.ids.clone();
+    pool.set("scene:pool", "population.herring", json!(60));
+    let world = pool.simulation.world();
+    for (id, body) in world.agents.ids.iter().zip(&world.agents.bodies) {
+        if !before.contains(id) {
+            assert!(
+                !world.water.is_in_sight(body.position_m, 0.0),
+                "{:?}",
+                body.position_m
+            );
+            assert!(body.teleported);
+        }
+    }
+}
+
+#[test]
+fn who_is_given_a_name_is_there_already_and_stays_when_it_is_taken_away() {
+    let mut pool = Pool::new();
+    pool.run(30);
+    let living = |p: &Pool| p.simulation.world().agents.ids.clone();
+    let named = |p: &Pool| {
+        let world = p.simulation.world();
+        let kinds = &world.agents.species;
+        let is_nemo =
+            |kind: &u16| world.species[usize::from(*kind)].individual.as_deref() == Some("Nemo");
+        kinds.iter().position(is_nemo)
+    };
+    let before = living(&pool);
+    let places: Vec<Vec3> = pool
+        .simulation
+        .world()
+        .agents
+        .bodies
+        .iter()
+        .map(|b| b.position_m)
+        .collect();
+    let name = edit(
+        "scene:pool",
+        "individuals",
+        json!({"do": "set", "value": [{"name": "Nemo", "species": "herring"}]}),
+    );
+    pool.tell(name);
+    assert_eq!(living(&pool), before, "nobody came and nobody went");
+    let nemo = named(&pool).expect("one bears the name");
+    assert_eq!(
+        pool.simulation.world().agents.bodies[nemo].position_m,
+        places[nemo]
+    );
+    assert!(!pool.simulation.world().agents.bodies[nemo].teleported);
+    pool.run(2);
+    pool.tell(json!({"command": "undo"}));
+    assert_eq!(living(&pool), before, "all are nameless again");
+    assert_eq!(named(&pool), None);
+}
+
+#[test]
+fn species_come_and_go() {
+    let mut pool = Pool::new();
+    let add = json!({"command": "add_species", "name": "koi", "like": "trout", "count": 4});
+    shown(
+        &mut pool,
+        add.clone(),
+        |p| p.count("koi") == 0,
+        |p| p.count("koi") == 4,
+    );
+    pool.tell(add);
+    pool.run(3);
+    pool.set("species:koi", "body.radius_m", json!(0.2));
+    let text = pool
+        .desk
+        .editor()
+        .text(&DocumentName::Species { name: "koi".into() })
+        .unwrap();
+    assert!(
+        text.contains("# Lives among the rocks"),
+        "a copy with its comments"
+    );
+    let remove = json!({"command": "remove_species", "name": "koi"});
+    shown(
+        &mut pool,
+        remove,
+        |p| p.count("koi") == 4,
+        |p| p.count("koi") == 0,
+    );
+    let trout = json!({"command": "remove_species", "name": "trout"});
+    shown(
+        &mut pool,
+        trout,
+        |p| p.count("trout") == 6,
+        |p| p.count("trout") == 0,
+    );
+}
+
+#[test]
+fn obstacles_come_move_and_go() {
+    let mut pool = Pool::new();
+    let rocks = pool.simulation.world().solids.len();
+    let shark = pool.all("shark")[0];
+    let rock_at = |at: Vec3| json!({"shape": "sphere", "center_m": at.to_array(), "radius_m": 0.3});
+    // Right on the shark, which then has to swim out.
+    pool.place(shark, Vec3::new(0.0, -0.7, 0.0));
+    let add = edit(
+        "scene:pool",
+        "obstacles",
+        json!({"do": "insert", "value": rock_at(Vec3::new(0.1, -0.7, 0.0))}),
+    );
+    let nobody_inside = |p: &mut Pool| {
+        let world = p.simulation.world();
+        let mut bodies = world.agents.bodies.iter();
+        bodies.all(|b| {
+            world
+                .solids
+                .iter()
+                .all(|s| s.signed_distance_m(b.position_m) > -1e-4)
+        })
+    };
+    shown(
+        &mut pool,
+        add,
+        |p| p.simulation.world().solids.len() == rocks,
+        |p| {
+            p.run(600);
+            p.simulation.world().solids.len() == rocks + 1 && nobody_inside(p)
+        },
+    );
+    let center = |p: &Pool| p.simulation.world().solids[0].center_m();
+    let shift = edit(
+        "scene:pool",
+        "obstacles[0].center_m[0]",
+        json!({"do": "set", "value": 1.0}),
+    );
+    shown(
+        &mut pool,
+        shift,
+        move |p| center(p).x < 0.0,
+        move |p| center(p).x == 1.0,
+    );
+    let remove = edit("scene:pool", "obstacles[0]", json!({"do": "remove"}));
+    shown(
+        &mut pool,
+        remove,
+        |p| p.simulation.world().solids.len() == rocks,
+        |p| p.simulation.world().solids.len() == rocks - 1,
+    );
+    let shallow = edit(
+        "scene:pool",
+        "pool.ground_depth_m",
+        json!({"do": "set", "value": 0.7}),
+    );
+    shown(
+        &mut pool,
+        shallow,
+        |p| p.simulation.world().water.params.ground_depth_m == 1.2,
+        |p| {
+            p.run(200);
+            p.simulation
+                .world()
+                .agents
+                .bodies
+                .iter()
+                .all(|b| b.position_m.y > -0.71)
+        },
+    );
+}
+
+#[test]
+fn scenes_are_switched() {
+    let mut pool = Pool::new();
+    let first = pool.id(pool.all("herring")[0]);
+    let switch = json!({"command": "switch_scene", "name": "bare"});
+    shown(
+        &mut pool,
+        switch,
+        |p| p.count("shark") == 1 && p.count("herring") == 40,
+        |p| {
+            p.count("shark") == 0
+                && p.count("herring") == 5
+                && p.simulation.world().solids.is_empty()
+        },
+    );
+    assert!(
+        pool.index(first).is_some(),
+        "who lives in both scenes stays"
+    );
+    assert_eq!(pool.desk.status(&pool.simulation).scene, "pool");
+}

@@ -1,0 +1,297 @@
+//! Flow fields as scene data: they act, can be seen, can be edited while the fish swim, and hostile files are refused.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests may"
+)]
+
+use crate::desk;
+use std::io::Cursor;
+
+use crate::desk::Pool;
+use glam::Vec3;
+use serde_json::{Value, json};
+use shoal::site::check_report;
+use shoal::world::annotation::{Layer, Layers, Shape};
+
+/// Lets trout follow fields and nothing else.
+fn follow(pool: &mut Pool) {
+    pool.set(
+        "species:trout",
+        "actions.fields",
+        json!({"action": "follow_flow_field", "weight": 3.0}),
+    );
+    let needs = json!([{"name": "drift", "actions": ["fields"]}]);
+    pool.set("species:trout", "needs", needs);
+}
+
+fn current(direction: [f32; 3]) -> Value {
+    json!([{
+        "name": "current",
+        "strength_n": 2.0,
+        "shape": {"kind": "uniform", "direction": direction, "size_m": [20.0, 0.0, 20.0], "cell_m": 1.0}
+    }])
+}
+
+/// Mean force of the fields on the trout.
+fn felt(pool: &Pool) -> Vec3 {
+    let trout = pool.all("trout");
+    let forces = trout.iter().flat_map(|&i| {
+        pool.simulation
+            .forces(i)
+            .filter(|(name, _)| *name == "fields")
+    });
+    forces.map(|(_, force)| force).sum::<Vec3>() / trout.len() as f32
+}
+
+#[test]
+fn a_current_carries_those_it_acts_on_and_can_be_turned_while_they_swim() {
+    let mut pool = Pool::new();
+    follow(&mut pool);
+    pool.simulation.explain(true);
+    pool.set("species:trout", "actions.fields.strength_n", json!(0.0));
+    pool.set("species:trout", "actions.fields.foresight_n", json!(0.0));
+    pool.run(2);
+    assert_eq!(felt(&pool), Vec3::ZERO, "no field, nobody drifts");
+    pool.set("scene:pool", "fields", current([1.0, 0.0, 0.0]));
+    pool.run(2);
+    assert!(
+        felt(&pool).distance(Vec3::X * 6.0) < 1e-4,
+        "2 N times a weight of 3: {}",
+        felt(&pool)
+    );
+    pool.set("scene:pool", "fields[0].yaw_deg", json!(-90.0));
+    pool.run(2);
+    assert!(
+        felt(&pool).distance(Vec3::Z * 6.0) < 1e-4,
+        "{}",
+        felt(&pool)
+    );
+    pool.set("scene:pool", "fields[0].acts_on", json!(["herring"]));
+    pool.run(2);
+    assert_eq!(felt(&pool), Vec3::ZERO);
+    pool.set("scene:pool", "fields[0].acts_on", json!(["fish"]));
+    pool.run(2);
+    assert!(felt(&pool).length() > 5.9, "trout are fish");
+    pool.tell(json!({"command": "undo"}));
+    pool.run(2);
+    assert_eq!(felt(&pool), Vec3::ZERO, "undone");
+}
+
+#[test]
+fn a_field_goes_with_its_obstacle_when_that_is_moved() {
+    let mut pool = Pool::new();
+    pool.set(
+        "scene:pool",
+        "fields",
+        json!([{"obstacle": 0, "shape": {"kind": "radial", "range_m": 0.7, "inner_radius_m": 0.4}}]),
+    );
+    let arrows = |pool: &Pool| {
+        let mut marks = Vec::new();
+        pool.simulation
+            .annotate(Layers::NONE.with(Layer::Field), &mut marks);
+        let tails = marks.iter().map(|mark| match mark.shape {
+            Shape::Arrow { from_m, to_m } => {
+                assert!(to_m.is_finite() && from_m != to_m);
+                from_m
+            }
+            _ => panic!("a field is drawn as arrows"),
+        });
+        tails.collect::<Vec<Vec3>>()
+    };
+    let before = arrows(&pool);
+    let rock = pool.simulation.world().solids[0].center_m();
+    assert!(before.len() > 20, "{} arrows", before.len());
+    assert!(before.iter().all(|tail| tail.distance(rock) <= 0.7));
+    pool.set(
+        "scene:pool",
+        "obstacles[0].center_m",
+        json!([1.0, -0.9, -0.2]),
+    );
+    pool.step();
+    let after = arrows(&pool);
+    let moved = Vec3::new(1.0, -0.9, -0.2);
+    assert!(!after.is_empty() && after.iter().all(|tail| tail.distance(moved) <= 0.7));
+    pool.edit("scene:pool", "fields[0]", json!({"do": "remove"}));
+    pool.step();
+    assert!(arrows(&pool).is_empty());
+}
+
+#[test]
+fn every_kind_of_field_can_be_put_in_and_every_parameter_of_it_edited() {
+    let mut pool = Pool::new();
+    follow(&mut pool);
+    for kind in ["radial", "uniform", "vortex", "noise", "harmonic"] {
+        pool.set("scene:pool", "fields", json!([{"shape": {"kind": kind}}]));
+        pool.run(3);
+        for key in ["strength_n", "yaw_deg", "top_depth_m"] {
+            pool.set("scene:pool", &format!("fields[0].{key}"), json!(-1.5));
+            pool.run(2);
+        }
+    }
+    let wrong = desk::edit(
+        "scene:pool",
+        "fields[0].shape.goal_m",
+        json!({"do": "set", "value": [9.0, 0.0]}),
+    );
+    let problems = pool.try_tell(wrong).unwrap_err().to_string();
+    assert!(problems.contains("outside the field"), "{problems}");
+}
+
+#[test]
+fn fish_follow_a_harmonic_field_out_of_a_trap_to_its_goal() {
+    let mut pool = Pool::new();
+    follow(&mut pool);
+    pool.set("scene:pool", "population", json!({"trout": 6}));
+    let wall = |x: f32, z: f32, half: [f32; 3]| json!({"shape": "box", "center_m": [x, -0.7, z], "half_extents_m": half});
+    let walls = json!([
+        wall(0.2, 0.0, [0.08, 0.8, 0.7]),
+        wall(-0.3, 0.7, [0.5, 0.8, 0.08]),
+        wall(-0.3, -0.7, [0.5, 0.8, 0.08]),
+    ]);
+    pool.set("scene:pool", "obstacles", walls);
+    pool.set(
+        "scene:pool",
+        "fields",
+        json!([{
+            "center_m": [0.0, -0.7, 0.0],
+            "strength_n": 2.0,
+            "shape": {"kind": "harmonic", "goal_m": [1.4, 0.0], "size_m": [4.0, 3.0], "clearance_m": 0.1, "arrive_m": 0.3}
+        }]),
+    );
+    for index in pool.all("trout") {
+        let z = 0.15 * (index as f32 - 2.5);
+        pool.place(index, Vec3::new(-0.1, -0.7, z));
+    }
+    pool.run(60 * 40);
+    let goal = Vec3::new(1.4, -0.7, 0.0);
+    for index in pool.all("trout") {
+        let at = pool.simulation.world().agents.bodies[index].position_m;
+        let left = (at - goal).with_y(0.0).length();
+        assert!(left < 1.0, "one is at {at}");
+    }
+}
+
+#[test]
+fn fields_come_from_files_beside_the_site_and_hostile_ones_are_refused() {
+    let mut pool = Pool::new();
+    let folder = pool.folder.as_ref().unwrap().path().to_owned();
+    let picture = image::RgbImage::from_pixel(4, 3, image::Rgb([128, 1, 0]));
+    let mut bytes = Cursor::new(Vec::new());
+    picture
+        .write_to(&mut bytes, image::ImageFormat::Png)
+        .unwrap();
+    let bytes = bytes.into_inner();
+    std::fs::write(folder.join("flow.png"), &bytes).unwrap();
+    std::fs::write(folder.join("half.png"), &bytes[..40]).unwrap();
+    std::fs::write(
+        folder.join("flow.toml"),
+        "dims = [2, 2]\nvectors = [[1.0, 0.0]]",
+    )
+    .unwrap();
+    follow(&mut pool);
+    pool.simulation.explain(true);
+    for action in ["strength_n", "foresight_n"] {
+        pool.set(
+            "species:trout",
+            &format!("actions.fields.{action}"),
+            json!(0.0),
+        );
+    }
+    let field = |file: &str| json!([{"shape": {"kind": "file", "file": file, "size_m": [20.0, 0.0, 20.0]}}]);
+    pool.set("scene:pool", "fields", field("flow.png"));
+    pool.run(2);
+    assert!(
+        felt(&pool).distance(Vec3::NEG_Z * 3.0) < 1e-4,
+        "{}",
+        felt(&pool)
+    );
+    for (file, reason) in [
+        ("", "no file is named"),
+        ("lost.png", "cannot be read"),
+        ("half.png", "half.png"),
+        ("flow.toml", "ask for 4"),
+        ("site.toml", "site.toml"),
+        ("scenes", "cannot be read"),
+    ] {
+        let wrong = desk::edit(
+            "scene:pool",
+            "fields",
+            json!({"do": "set", "value": field(file)}),
+        );
+        let problems = pool.try_tell(wrong).unwrap_err().to_string();
+        assert!(problems.contains(reason), "'{file}': {problems}");
+    }
+    pool.run(2);
+    assert!(felt(&pool).length() > 2.9, "what was good is still there");
+}
+
+#[test]
+fn check_tells_what_is_wrong_with_fields_and_where() {
+    let (folder, site) = desk::shipped_folder();
+    let scene = folder.path().join("scenes/pool.toml");
+    let text = std::fs::read_to_string(&scene).unwrap();
+    let fields = "\n[[fields]]\nobstacle = 9\nacts_on = [\"hering\"]\n\n[[fields]]\ntop_depth_m = 2.0\nbottom_depth_m = 1.0\n\
+                  shape = { kind = \"vortx\" }\n\n[[fields]]\nstrength_n = inf\nshape = { kind = \"file\", file = \"gone.png\" }\n";
+    std::fs::write(&scene, text + fields).unwrap();
+    let report = check_report(Some(&site));
+    let found = report.to_string();
+    assert!(
+        found.contains("vortx") && found.contains("vortex"),
+        "{found}"
+    );
+    assert!(found.contains("strength_n"), "{found}");
+    // Once it reads, rules between fields and files are held.
+    let better = std::fs::read_to_string(&scene).unwrap();
+    let better = better.replace("vortx", "vortex").replace("inf", "1.0");
+    std::fs::write(&scene, better).unwrap();
+    let report = check_report(Some(&site));
+    let found = report.to_string();
+    for part in [
+        "there is no obstacle 9",
+        "is not below top_depth_m",
+        "gone.png",
+        "herring",
+    ] {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    assert_eq!(report.problems.len(), 3, "{found}");
+}
+
+#[test]
+fn a_species_can_be_told_another_way_to_avoid_while_it_swims() {
+    let mut pool = Pool::new();
+    for method in ["reynolds", "flow", "hybrid", "orca"] {
+        pool.set("species:herring", "avoidance", json!(method));
+        pool.run(30);
+    }
+    assert_eq!(pool.simulation.faults(), 0);
+    let wrong = desk::edit(
+        "species:herring",
+        "avoidance",
+        json!({"do": "set", "value": "luck"}),
+    );
+    assert!(
+        pool.try_tell(wrong)
+            .unwrap_err()
+            .to_string()
+            .contains("hybrid")
+    );
+}
+
+#[test]
+fn a_steady_tick_with_fields_takes_no_memory() {
+    let mut pool = Pool::new();
+    follow(&mut pool);
+    pool.set(
+        "scene:pool",
+        "fields",
+        json!([{"shape": {"kind": "vortex"}}, {"shape": {"kind": "harmonic"}}]),
+    );
+    pool.run(120);
+    let counted = allocation_counter::measure(|| pool.run(60));
+    assert_eq!(counted.count_total, 0);
+}

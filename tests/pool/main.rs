@@ -1,0 +1,34 @@
+//! The living pool: steering, navigation, behavior, the director, edits and saved states, without a camera or a picture.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test prints what it measures and skips, and fails by panicking"
+)]
+
+mod avoidance;
+mod behavior;
+mod boids;
+mod crowds;
+mod desk;
+mod determinism;
+mod director;
+mod edits;
+mod edits_random;
+mod fields;
+mod meshes;
+mod movingai;
+mod navigation;
+mod opensteer;
+mod pools;
+mod properties;
+mod replay;
+mod saved;
+mod scenes;
+mod schema;
+mod simple_school;
+mod simulate;
+mod species_files;

@@ -1,0 +1,177 @@
+//! The shipped pool for stage tests and benchmarks: reads scene and species files into a description.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::panic,
+    reason = "shared by several tests and benchmarks, each of which uses a part"
+)]
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use shoal::behavior::{ActionParams, NeedKind, NeedParams};
+use shoal::geometry::Surface;
+use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
+use shoal::world::Snapshot;
+
+fn table(path: &str) -> toml::Table {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("config")
+        .join(path);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    text.parse()
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn part<T: DeserializeOwned>(table: &toml::Table, name: &str) -> T {
+    let value = table
+        .get(name)
+        .cloned()
+        .unwrap_or_else(|| panic!("no [{name}]"));
+    value
+        .try_into()
+        .unwrap_or_else(|error| panic!("[{name}]: {error}"))
+}
+
+/// A shipped species, as its file says.
+pub fn species(name: &str, count: u32) -> SpeciesDescription {
+    let file = table(&format!("species/{name}.toml"));
+    let mut described = SpeciesDescription {
+        name: name.into(),
+        count,
+        groups: part(&file, "groups"),
+        body: part(&file, "body"),
+        motion: part(&file, "motion"),
+        perception: part(&file, "perception"),
+        flock: part(&file, "flock"),
+        relations: part(&file, "relations"),
+        ..SpeciesDescription::default()
+    };
+    described.mind.actions = part(&file, "actions");
+    described.mind.needs = part(&file, "needs");
+    described.mind.standard = part(&file, "standard");
+    described
+}
+
+/// The shipped pool with its whole population.
+pub fn pool() -> SceneDescription {
+    let file = table("scenes/pool.toml");
+    let population: BTreeMap<String, u32> = part(&file, "population");
+    SceneDescription {
+        surface: Surface::default(),
+        pool: part(&file, "pool"),
+        obstacles: part(&file, "obstacles"),
+        species: population
+            .iter()
+            .map(|(name, &count)| species(name, count))
+            .collect(),
+        // A test that wants the director has it told; what is measured without must not depend on it.
+        director: Vec::new(),
+        ..SceneDescription::default()
+    }
+}
+
+/// A reef like a U between a hunter and its prey; everything else as the demo's site says.
+pub fn u_reef() -> SceneDescription {
+    let site = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pool/u_reef/site.toml");
+    shoal::site::load(Some(&site), None)
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .description()
+}
+
+/// A species without a mind that swims at 1 m/s, answers at once, weighs 1 kg and sees 5 m far.
+pub fn bare(name: &str, count: u32) -> SpeciesDescription {
+    let mut described = SpeciesDescription {
+        name: name.into(),
+        count,
+        ..SpeciesDescription::default()
+    };
+    described.body.radius_m = 0.1;
+    described.body.size_spread = 0.0;
+    described.motion.cruise_mps = 1.0;
+    described.motion.boost_mps = 3.0;
+    described.motion.min_speed_mps = 0.0;
+    described.motion.response_secs = 0.0;
+    described.perception.sight_radius_m = 5.0;
+    described.perception.prey_sight_radius_m = 5.0;
+    described
+}
+
+/// Gives a species one more need with these actions in this order.
+pub fn wants(
+    mut species: SpeciesDescription,
+    need: &str,
+    actions: &[(&str, ActionParams)],
+) -> SpeciesDescription {
+    for (name, params) in actions {
+        species
+            .mind
+            .actions
+            .insert((*name).to_owned(), params.clone());
+    }
+    species.mind.needs.push(NeedParams {
+        name: need.into(),
+        kind: NeedKind::ActionBased,
+        actions: actions.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        ..NeedParams::default()
+    });
+    species
+}
+
+/// Wide water without rocks.
+pub fn wide(species: Vec<SpeciesDescription>) -> SceneDescription {
+    SceneDescription {
+        surface: Surface {
+            width_m: 60.0,
+            height_m: 60.0,
+            ..Surface::default()
+        },
+        species,
+        ..SceneDescription::default()
+    }
+}
+
+/// The shipped water and rocks with these species alone.
+pub fn pool_with(species: Vec<SpeciesDescription>) -> SceneDescription {
+    SceneDescription { species, ..pool() }
+}
+
+/// A seed and a number of threads.
+pub fn run(seed: u64, threads: u16) -> SimulationParams {
+    SimulationParams {
+        seed,
+        threads,
+        ..SimulationParams::default()
+    }
+}
+
+/// Adds all that can be seen of a pool after a tick.
+pub fn hash_state(simulation: &Simulation, snapshot: &mut Snapshot, hasher: &mut impl Hasher) {
+    simulation.snapshot(snapshot);
+    for agent in &snapshot.agents {
+        for vector in [
+            agent.position_m,
+            agent.forward,
+            agent.up,
+            agent.velocity_mps,
+        ] {
+            vector.to_array().map(f32::to_bits).hash(hasher);
+        }
+        (agent.id, agent.boost.to_bits(), agent.teleported).hash(hasher);
+    }
+    for splash in &snapshot.splashes {
+        let numbers = [splash.speed_mps, splash.age_secs];
+        numbers.map(f32::to_bits).hash(hasher);
+    }
+    for index in 0..snapshot.agents.len() {
+        simulation.active_need(index).hash(hasher);
+        simulation
+            .active_actions(index)
+            .for_each(|name| name.hash(hasher));
+    }
+}

@@ -1,0 +1,62 @@
+//! The shipped species and scene: they parse, say nothing contradictory, and differ as they are told to.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests may"
+)]
+
+use crate::pools;
+use shoal::behavior::ActionParams;
+
+#[test]
+fn shipped_species_have_no_problems() {
+    for name in ["shark", "salmon", "herring", "trout"] {
+        let species = pools::species(name, 1);
+        assert_eq!(species.mind.problems(), vec![], "{name}");
+        assert_eq!(species.motion.problems(), vec![], "{name}");
+        assert_eq!(species.perception.problems(), vec![], "{name}");
+        let sight = species.perception.sight_radius_m;
+        assert_eq!(species.mind.warnings(sight), vec![], "{name}");
+        assert_eq!(species.flock.warnings(sight), vec![], "{name}");
+    }
+    assert_eq!(pools::pool().pool.problems(), vec![]);
+}
+
+#[test]
+fn the_trout_hides_well_before_it_flees() {
+    let trout = pools::species("trout", 1);
+    let ActionParams::FleeEnemy(flee) = &trout.mind.actions["flee_enemy"] else {
+        panic!("flee_enemy is no flee_enemy");
+    };
+    let ActionParams::HideFromEnemy(hide) = &trout.mind.actions["hide_from_enemy"] else {
+        panic!("hide_from_enemy is no hide_from_enemy");
+    };
+    assert!(flee.flee_distance_m.unwrap() < 0.5 * hide.flee_distance_m);
+}
+
+#[test]
+fn a_mind_with_contradictions_is_told_all_of_them() {
+    let mut mind = pools::species("trout", 1).mind;
+    mind.needs[0].actions.push("swim_home".into());
+    mind.needs[1].limit = None;
+    mind.needs[3].actions.clear();
+    let problems = mind.problems();
+    let paths: Vec<&str> = problems.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["needs[0].actions[3]", "needs[1].limit", "needs[3].actions"]
+    );
+    assert!(problems[0].1.contains("swim_home"));
+    if let Some(ActionParams::FleeEnemy(flee)) = mind.actions.get_mut("flee_enemy") {
+        flee.flee_distance_m = Some(9.0);
+    }
+    let warnings = mind.warnings(2.4);
+    assert!(
+        warnings
+            .iter()
+            .any(|(path, _)| path == "actions.hide_from_enemy.flee_distance_m"),
+        "{warnings:?}"
+    );
+}

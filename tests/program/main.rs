@@ -1,0 +1,19 @@
+//! The program as its users meet it: command line, configuration files, cameras, windows.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test prints what it measures and skips, and fails by panicking"
+)]
+
+mod camera;
+mod cameras_live;
+#[cfg(target_os = "linux")]
+mod cameras_vm;
+mod commands;
+mod config;
+mod save;
+mod window;

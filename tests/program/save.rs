@@ -1,0 +1,242 @@
+//! Saving, stopped after every single file operation, by a real end of the process, and on a full disk: the file is whole,
+//! the old one or the new one, and a generation is never half.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests may"
+)]
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use shoal::config::save::{
+    GENERATIONS_FOLDER, GENERATIONS_KEPT, Operation, generations, remove_stepwise, save,
+    save_stepwise,
+};
+
+const OLD: &str = "# the old one\nwidth_m = 4.0\n";
+
+fn new() -> String {
+    "# the new one\nwidth_m = 5.0\n".repeat(2000)
+}
+
+/// A file with more generations than are kept, so that every operation happens in the next save.
+fn prepared(folder: &Path) -> PathBuf {
+    let path = folder.join("site.toml");
+    for version in 0..GENERATIONS_KEPT {
+        save(&path, format!("# version {version}\n").as_bytes()).unwrap();
+    }
+    save(&path, OLD.as_bytes()).unwrap();
+    path
+}
+
+fn is_whole(text: &str) -> bool {
+    text == OLD || text == new() || (text.starts_with("# version ") && text.ends_with('\n'))
+}
+
+fn check(path: &Path, stopped: &str) {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(
+        text == OLD || text == new(),
+        "{stopped}: {} bytes",
+        text.len()
+    );
+    for kept in generations(path).unwrap() {
+        assert!(
+            is_whole(&std::fs::read_to_string(&kept).unwrap()),
+            "{stopped}: {}",
+            kept.display()
+        );
+    }
+    if text == new() {
+        let last = generations(path).unwrap().pop().unwrap();
+        assert_eq!(
+            std::fs::read_to_string(last).unwrap(),
+            OLD,
+            "{stopped}: the old one is kept"
+        );
+    }
+    // Whatever was left behind, the next save goes through and nothing piles up.
+    save(path, new().as_bytes()).unwrap();
+    save(path, OLD.as_bytes()).unwrap();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), OLD, "{stopped}");
+    let kept = generations(path).unwrap();
+    assert!(kept.len() <= GENERATIONS_KEPT, "{stopped}: {}", kept.len());
+}
+
+/// All operations of one save, in order.
+fn operations() -> Vec<Operation> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = prepared(folder.path());
+    let mut all = Vec::new();
+    save_stepwise(&path, new().as_bytes(), &mut |operation| {
+        all.push(operation);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    all
+}
+
+#[test]
+fn a_save_stopped_after_any_operation_leaves_a_whole_file() {
+    let all = operations();
+    use Operation::*;
+    let wanted = [
+        MakeFolder,
+        WriteOld,
+        SyncOld,
+        RenameOld,
+        SyncGenerations,
+        WriteNew,
+        SyncNew,
+        RenameNew,
+        SyncFolder,
+        RemoveOldest,
+    ];
+    assert_eq!(all, wanted);
+    for stop in 0..all.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = prepared(folder.path());
+        let mut count = 0;
+        save_stepwise(&path, new().as_bytes(), &mut |_| {
+            count += 1;
+            if count > stop {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap();
+        assert_eq!(count, stop + 1);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let renamed = all.iter().position(|o| *o == RenameNew).unwrap();
+        assert_eq!(text == new(), stop >= renamed, "{:?}", all[stop]);
+        check(&path, &format!("stopped after {:?}", all[stop]));
+    }
+}
+
+#[test]
+fn a_removal_stopped_after_any_operation_leaves_the_file_somewhere() {
+    for stop in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = prepared(folder.path());
+        let mut count = 0;
+        remove_stepwise(&path, &mut |_| {
+            count += 1;
+            if count > stop {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap();
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|_| {
+            let last = generations(&path).unwrap().pop().unwrap();
+            std::fs::read_to_string(last).unwrap()
+        });
+        assert_eq!(text, OLD, "stopped after operation {stop}");
+    }
+}
+
+/// Does nothing by itself: it is the process that the next test starts and that ends, without tidying up, in a save.
+#[test]
+fn child_that_ends_in_a_save() {
+    let (Ok(path), Ok(stop)) = (
+        std::env::var("SHOAL_SAVE_PATH"),
+        std::env::var("SHOAL_SAVE_STOP"),
+    ) else {
+        return;
+    };
+    let stop: usize = stop.parse().unwrap();
+    let mut count = 0;
+    let _ = save_stepwise(Path::new(&path), new().as_bytes(), &mut |_| {
+        if count == stop {
+            std::process::abort();
+        }
+        count += 1;
+        ControlFlow::Continue(())
+    });
+}
+
+#[test]
+fn a_process_that_ends_in_a_save_leaves_a_whole_file() {
+    for (stop, operation) in operations().into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = prepared(folder.path());
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "save::child_that_ends_in_a_save"])
+            .env("SHOAL_SAVE_PATH", &path)
+            .env("SHOAL_SAVE_STOP", stop.to_string())
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
+            .status;
+        assert!(!status.success(), "the child did not end in {operation:?}");
+        check(&path, &format!("process ended after {operation:?}"));
+    }
+}
+
+/// A disk of 64 kB that takes the old file and its copy, but not the new one beside them.
+#[test]
+fn a_full_disk_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+        .arg(folder.path())
+        .output();
+    if !mounted.is_ok_and(|o| o.status.success()) {
+        eprintln!(
+            "SKIPPED a_full_disk_leaves_the_old_file: mounting a tmpfs needs root; nothing was tested"
+        );
+        return;
+    }
+    let tested = std::panic::catch_unwind(|| {
+        let path = folder.path().join("site.toml");
+        save(&path, OLD.as_bytes()).unwrap();
+        // Fills the disk more and more, so that each of the writes is the one that fails.
+        let mut refused = 0;
+        for filled in (0..60).step_by(4) {
+            std::fs::write(folder.path().join("ballast"), vec![0; filled * 1024]).ok();
+            let error = save(&path, &vec![b'#'; 50 * 1024]);
+            if let Err(error) = error {
+                refused += 1;
+                assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{error}");
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), OLD);
+                for kept in generations(&path).unwrap() {
+                    assert_eq!(std::fs::read_to_string(kept).unwrap(), OLD);
+                }
+                let left: Vec<_> = std::fs::read_dir(folder.path())
+                    .unwrap()
+                    .map(|e| e.unwrap().file_name().into_string().unwrap())
+                    .filter(|name| {
+                        name != "ballast" && name != "site.toml" && name != GENERATIONS_FOLDER
+                    })
+                    .collect();
+                assert_eq!(left, Vec::<String>::new(), "nothing is left beside it");
+            } else {
+                // It went through; the disk is made as it was for the next round.
+                for written in generations(&path).unwrap().iter().chain([&path]) {
+                    std::fs::remove_file(written).unwrap();
+                }
+                std::fs::remove_file(folder.path().join("ballast")).unwrap();
+                save(&path, OLD.as_bytes()).unwrap();
+            }
+        }
+        assert!(refused > 5, "the disk was never full");
+        std::fs::remove_file(folder.path().join("ballast")).unwrap();
+        save(&path, b"# small\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "# small\n");
+    });
+    let unmounted = Command::new("umount").arg(folder.path()).status();
+    assert!(
+        unmounted.is_ok_and(|s| s.success()),
+        "the tmpfs could not be unmounted"
+    );
+    if let Err(panic) = tested {
+        std::panic::resume_unwind(panic);
+    }
+}

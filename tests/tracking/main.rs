@@ -1,0 +1,19 @@
+//! From camera frames to tracks and calibrations: drawn floors with a known truth, rendered rooms and recordings.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test prints what it measures and skips, and fails by panicking"
+)]
+
+mod calibration;
+mod gray_code;
+mod recordings;
+mod rendered;
+mod rooms;
+mod touch;
+mod verify_vision;
+mod vision;

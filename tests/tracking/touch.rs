@@ -1,0 +1,569 @@
+//! The camera is calibrated as a technician does it: frames of a drawn room in, crosses out, marks laid on them, until a
+//! calibration is proven; then it is held against the room.
+
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test says what it measured, and fails by panicking"
+)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use crate::rooms::{Room, Thing, Wired, error};
+use glam::{DVec2, DVec3};
+use shoal::calibration::Calibration;
+use shoal::control::{CalibrationStatus, CalibrationStep, MarkerPoint, PoleShadow, TouchMark};
+use shoal::geometry::Surface;
+use shoal::vision::{FloorView, Vision, VisionParams};
+
+/// The part of the vision stage that calibrates, with a room in front of its camera.
+struct Stage {
+    room: Room,
+    wired: Wired,
+    is_other: bool,
+}
+
+impl Stage {
+    fn new(room: Room, current: Option<Calibration>) -> Self {
+        Self {
+            room,
+            wired: Wired::new(current),
+            is_other: false,
+        }
+    }
+
+    fn tell(&mut self, step: CalibrationStep) {
+        self.is_other |= self.wired.tell(step);
+    }
+
+    fn start(&mut self, columns: u8, rows: u8, mark: TouchMark) {
+        self.tell(CalibrationStep::Start {
+            columns,
+            rows,
+            mark,
+        });
+        self.watch(2.3);
+    }
+
+    fn watch(&mut self, secs: f64) {
+        for _ in 0..(secs * self.room.fps).ceil() as usize {
+            let frame = self.room.frame();
+            self.is_other |= self.wired.calibrating.obey();
+            self.wired.calibrating.observe(&frame, None);
+        }
+    }
+
+    fn status(&self) -> CalibrationStatus {
+        self.wired.status()
+    }
+
+    fn cross(&self) -> Option<DVec2> {
+        self.wired.calibrating.target().map(|t| t.at_m.as_dvec2())
+    }
+
+    /// Lays the mark on every cross until none is shown, each a little beside it by what `misplace` says.
+    fn walk(&mut self, mark: fn(DVec2) -> Thing, misplace: impl Fn(usize) -> DVec2) {
+        for _ in 0..40 {
+            let Some(target) = self.wired.calibrating.target() else {
+                return;
+            };
+            let cross = target.at_m.as_dvec2();
+            // Somebody walks up, with the mark taken up, and puts it down; the shadow of the hand is beside it for a moment.
+            let laid = cross + misplace(target.number);
+            self.room.things = vec![Thing::person(cross + DVec2::new(0.5, 0.3))];
+            self.watch(0.4);
+            self.room.things = vec![mark(laid), Thing::person(cross + DVec2::new(0.35, 0.2))];
+            self.watch(0.4);
+            self.room.things = vec![mark(laid)];
+            self.watch(1.6);
+        }
+        panic!("no end: {:?}", self.status());
+    }
+
+    /// Root mean square and worst error over the surface, in meters.
+    fn error(&self, calibration: &Calibration) -> (f64, f64) {
+        error(&self.room, calibration)
+    }
+
+    fn accept(&mut self) -> Calibration {
+        assert!(self.status().is_proven, "{}", self.status().sentence);
+        self.tell(CalibrationStep::Accept);
+        assert!(self.is_other, "another calibration counts from now on");
+        *self
+            .wired
+            .accepted
+            .try_recv()
+            .expect("it is handed over for saving")
+    }
+}
+
+fn wide() -> Room {
+    Room::new((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07])
+}
+
+fn aslant() -> Room {
+    Room::new((384, 288), DVec3::new(-0.8, 3.4, 1.6), 92.0, [-0.2, 0.03])
+}
+
+#[test]
+fn discs_on_crosses_calibrate_the_camera() {
+    for (name, room) in [("wide", wide()), ("aslant", aslant())] {
+        let mut stage = Stage::new(room, None);
+        stage.start(4, 4, TouchMark::Disc);
+        stage.walk(Thing::disc, |_| DVec2::ZERO);
+        let calibration = stage.accept();
+        let (rms, worst) = stage.error(&calibration);
+        let said = calibration.errors;
+        eprintln!(
+            "{name}: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25); foretold {:.1} and {:.1} mm; camera {:?}",
+            rms * 1e3,
+            worst * 1e3,
+            said.predicted_rms_m * 1e3,
+            said.predicted_worst_m * 1e3,
+            calibration.camera_m
+        );
+        assert!(rms <= 0.025 && worst <= 0.06, "{rms} {worst}");
+        assert!(!calibration.marks.is_empty(), "the floor has texture");
+        let back = Calibration::parse(&calibration.to_toml(), "c.toml").expect("it can be read");
+        assert_eq!(back, calibration);
+        assert_eq!(
+            stage.status().current.map(|c| c.date),
+            Some(calibration.date)
+        );
+    }
+}
+
+#[test]
+fn a_pole_on_crosses_calibrates_the_camera() {
+    let room = Room::new((480, 360), DVec3::new(0.6, 4.0, 1.4), 84.0, [-0.26, 0.07]);
+    let mut stage = Stage::new(room, None);
+    stage.start(4, 4, TouchMark::Pole);
+    let mut skipped = 0;
+    for _ in 0..40 {
+        let Some(cross) = stage.cross() else { break };
+        let before = stage.status();
+        stage.room.things.clear();
+        stage.watch(0.5);
+        stage.room.things = vec![Thing::pole(cross)];
+        stage.watch(2.0);
+        let after = stage.status();
+        if after.target == before.target && after.taken == before.taken {
+            // Where the pole's shadow and its picture lie on one line, nothing tells the foot.
+            skipped += 1;
+            stage.tell(CalibrationStep::Skip);
+        }
+    }
+    let calibration = stage.accept();
+    let (rms, worst) = stage.error(&calibration);
+    eprintln!(
+        "pole: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25), {skipped} of 16 targets skipped",
+        rms * 1e3,
+        worst * 1e3
+    );
+    assert!(rms <= 0.025 && worst <= 0.06, "{rms} {worst}");
+}
+
+#[test]
+fn a_misplaced_disc_is_named_and_only_that_target_is_shown_again() {
+    let mut stage = Stage::new(wide(), None);
+    stage.start(4, 4, TouchMark::Disc);
+    let is_wrong = std::cell::Cell::new(true);
+    let sentence = std::cell::RefCell::new(Vec::new());
+    let shown = std::cell::RefCell::new(Vec::new());
+    let status = Arc::clone(&stage.wired.status);
+    stage.walk(Thing::disc, |number| {
+        shown.borrow_mut().push(number);
+        sentence
+            .borrow_mut()
+            .push(status.lock().expect("nobody panicked").sentence.clone());
+        let is_wrong = number == 4 && is_wrong.replace(false);
+        if is_wrong {
+            DVec2::new(0.18, 0.0)
+        } else {
+            DVec2::ZERO
+        }
+    });
+    assert_eq!(shown.into_inner(), (1..=16).chain([4]).collect::<Vec<_>>());
+    let sentences = sentence.into_inner();
+    let said = sentences.last().expect("there were targets");
+    assert!(
+        said.contains("target 4 is 1") && said.contains("was the pole on it?"),
+        "{said}"
+    );
+    assert!(said.contains("Target 4 of 16"), "{said}");
+    let calibration = stage.accept();
+    assert!(stage.error(&calibration).0 <= 0.025);
+}
+
+/// Exact markers at the targets' places.
+fn markers(room: &Room, n: i32) -> Vec<MarkerPoint> {
+    let share = |i: i32| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * 0.45;
+    (0..n * n)
+        .map(|i| DVec2::new(share(i % n) * 4.0, share(i / n) * 3.0))
+        .map(|floor| MarkerPoint {
+            camera_px: room.pixel_from_floor(floor).to_array(),
+            floor_m: floor.to_array(),
+        })
+        .collect()
+}
+
+fn calibrated(room: Room) -> (Stage, Calibration) {
+    let points = markers(&room, 4);
+    let mut stage = Stage::new(room, None);
+    stage.watch(0.1);
+    stage.tell(CalibrationStep::Markers { points });
+    stage.watch(0.1);
+    let calibration = stage.accept();
+    (stage, calibration)
+}
+
+#[test]
+fn markers_and_tables_calibrate_as_well_and_bad_ones_leave_the_old_one() {
+    let (mut stage, calibration) = calibrated(wide());
+    let (rms, worst) = stage.error(&calibration);
+    eprintln!(
+        "markers: floor error RMS {:.2} mm, worst {:.2} mm",
+        rms * 1e3,
+        worst * 1e3
+    );
+    assert!(rms <= 0.002, "{rms}");
+
+    let mut swapped = markers(&stage.room, 4);
+    for point in &mut swapped {
+        point.floor_m.reverse();
+    }
+    stage.tell(CalibrationStep::Markers { points: swapped });
+    let said = stage.status().sentence;
+    assert!(
+        said.contains("mirrored") && said.contains("The old calibration stays"),
+        "{said}"
+    );
+    let mut mistyped = markers(&stage.room, 4);
+    mistyped[5].floor_m[0] += 1.0;
+    stage.tell(CalibrationStep::Markers { points: mistyped });
+    let said = stage.status().sentence;
+    assert!(said.contains("marker 6 is 1"), "{said}");
+    assert_eq!(
+        stage.wired.calibrating.current().map(|c| &c.points),
+        Some(&calibration.points)
+    );
+    stage.tell(CalibrationStep::Accept);
+    assert!(stage.status().sentence.contains("nothing is proven yet"));
+
+    let mut text = "camera_x_px,camera_y_px,floor_x_m,floor_z_m\n".to_owned();
+    for point in markers(&stage.room, 3) {
+        let ([u, v], [x, z]) = (point.camera_px, point.floor_m);
+        text += &format!("{u},{v},{x},{z}\n");
+    }
+    stage.tell(CalibrationStep::Table { text });
+    let calibration = stage.accept();
+    assert_eq!(calibration.points.len(), 9);
+    stage.tell(CalibrationStep::Table { text: "1,2".into() });
+    assert!(
+        stage
+            .status()
+            .sentence
+            .contains("names of the columns are missing")
+    );
+}
+
+#[test]
+fn cancel_leaves_the_calibration_of_before() {
+    let (mut stage, calibration) = calibrated(wide());
+    stage.start(3, 3, TouchMark::Disc);
+    assert_eq!(stage.status().target, Some(1));
+    stage.tell(CalibrationStep::Cancel);
+    let status = stage.status();
+    assert_eq!((status.target, status.is_running), (None, false));
+    assert_eq!(stage.cross(), None);
+    assert!(
+        status.sentence.contains("the calibration of before stays"),
+        "{}",
+        status.sentence
+    );
+    assert_eq!(stage.wired.calibrating.current(), Some(&calibration));
+    for step in [
+        CalibrationStep::Back,
+        CalibrationStep::Skip,
+        CalibrationStep::Accept,
+    ] {
+        stage.tell(step);
+        assert_eq!(stage.wired.calibrating.current(), Some(&calibration));
+    }
+    stage.tell(CalibrationStep::Start {
+        columns: 9,
+        rows: 9,
+        mark: TouchMark::Disc,
+    });
+    assert!(stage.status().sentence.contains("3 x 3 to 5 x 5 are"));
+    assert!(!stage.status().is_running);
+}
+
+#[test]
+fn a_poles_shadows_tell_the_lamp() {
+    let (mut stage, _) = calibrated(wide());
+    let lamp = stage.room.lamp_m;
+    let height_m = 1.2;
+    let poles = [(-1.4, 1.0), (1.5, 0.8), (0.2, -1.1)]
+        .map(|(x, z)| {
+            let foot = DVec2::new(x, z);
+            let below = DVec2::new(lamp.x, lamp.z);
+            let tip = below + (foot - below) * (lamp.y / (lamp.y - height_m));
+            PoleShadow {
+                foot_px: stage.room.pixel_from_floor(foot).to_array(),
+                tip_px: stage.room.pixel_from_floor(tip).to_array(),
+            }
+        })
+        .to_vec();
+    stage.tell(CalibrationStep::Poles {
+        height_m,
+        poles: poles.clone(),
+    });
+    let saved = stage
+        .wired
+        .accepted
+        .try_recv()
+        .expect("it is handed over for saving");
+    let found = DVec3::from_array(saved.lamp_m.expect("the lamp is known"));
+    assert!(found.distance(lamp) < 0.01, "{found}");
+    assert!(
+        stage.status().sentence.contains("give or take"),
+        "{}",
+        stage.status().sentence
+    );
+    stage.tell(CalibrationStep::Poles {
+        height_m,
+        poles: poles[..2].to_vec(),
+    });
+    assert!(stage.status().sentence.contains("2 places are too few"));
+    stage.tell(CalibrationStep::Lamp {
+        position_m: [0.5, -1.0, 0.0],
+    });
+    assert!(stage.status().sentence.contains("cannot hang at"));
+    stage.tell(CalibrationStep::Lamp {
+        position_m: [0.5, 4.0, 0.0],
+    });
+    let typed = stage
+        .wired
+        .accepted
+        .try_recv()
+        .expect("it is handed over for saving");
+    assert_eq!(typed.lamp_m, Some([0.5, 4.0, 0.0]));
+    // The next calibration keeps it.
+    let points = markers(&stage.room, 4);
+    stage.tell(CalibrationStep::Markers { points });
+    assert_eq!(stage.accept().lamp_m, Some([0.5, 4.0, 0.0]));
+}
+
+#[test]
+fn a_camera_that_moved_is_an_alarm_and_visitors_are_none() {
+    let (mut stage, calibration) = calibrated(wide());
+    assert!(calibration.marks.len() >= 8, "{}", calibration.marks.len());
+    stage.room.fps = 4.0;
+    stage.watch(7.0);
+    let still = stage.status().drift.expect("the floor is in view");
+    stage.room.things = vec![
+        Thing::person(DVec2::new(-0.6, 0.2)),
+        Thing::person(DVec2::new(0.9, -0.5)),
+        Thing::person(DVec2::new(0.3, 0.9)),
+    ];
+    stage.room.gain = 0.8;
+    stage.watch(12.0);
+    let visited = stage.status().drift.expect("marks are left");
+    stage.room.bump_px = (2, -1);
+    stage.watch(16.0);
+    let moved = stage.status().drift.expect("the floor is in view");
+    eprintln!("drift: nobody {still:?}, visitors {visited:?}, camera moved by 2.24 px {moved:?}");
+    for calm in [still, visited] {
+        assert!(!calm.is_alarm && calm.shift_m < 0.01, "{calm:?}");
+    }
+    assert!(
+        moved.is_alarm && (moved.shift_px - 5_f64.sqrt()).abs() < 0.25,
+        "{moved:?}"
+    );
+    stage.room.bump_px = (0, 0);
+    stage.watch(16.0);
+    let back = stage.status().drift.expect("the floor is in view");
+    assert!(!back.is_alarm, "{back:?}");
+}
+
+#[test]
+fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
+    let (stage, calibration) = calibrated(wide());
+    let unmarked = Calibration {
+        marks: Vec::new(),
+        ..calibration
+    };
+    let (width, height) = stage.room.size_px;
+    let view = FloorView {
+        map: unmarked
+            .floor_from_camera(width, height)
+            .expect("it was made with these pictures"),
+        lamp_m: None,
+        camera_m: None,
+        surface: Surface::default(),
+    };
+    let mut vision = Vision::new(&VisionParams::default(), view);
+    let mut stage = Stage::new(stage.room, Some(unmarked));
+    stage.room.fps = 4.0;
+    // Somebody walks through while the floor is learned.
+    let mut watch = |frames: u32| {
+        for number in 0..frames {
+            let x_m = 0.1 * f64::from(number) - 2.0;
+            stage.room.things = vec![Thing::person(DVec2::new(x_m, 0.3))];
+            let frame = stage.room.frame();
+            vision.observe(&frame);
+            stage.wired.calibrating.observe(&frame, Some(&vision));
+        }
+        stage.room.bump_px = (3, 1);
+        stage.status().drift.expect("the floor is in view")
+    };
+    let still = watch(24);
+    let moved = watch(36);
+    assert!(!still.is_alarm && still.shift_m < 0.01, "{still:?}");
+    assert!(
+        moved.is_alarm && (moved.shift_px - 10_f64.sqrt()).abs() < 0.25,
+        "{moved:?}"
+    );
+}
+
+/// `shoal run --headless` with a drawn room behind its camera's pipe, told what to do through another.
+struct Program {
+    child: std::process::Child,
+    room: Room,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program {
+    fn start(folder: &Path, room: Room) -> Self {
+        let commands = folder.join("commands");
+        let made = Command::new("mkfifo").arg(&commands).status();
+        assert!(made.is_ok_and(|s| s.success()), "mkfifo makes a pipe");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_shoal"))
+            .args([
+                "run",
+                "--headless",
+                "--camera",
+                "-",
+                "--log",
+                "info",
+                "--commands",
+            ])
+            .arg(&commands)
+            .arg(folder.join("site.toml"))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("shoal can be started");
+        let said: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (lines, to) = (child.stderr.take().expect("it is piped"), Arc::clone(&said));
+        std::thread::spawn(move || {
+            for line in BufReader::new(lines).lines().map_while(Result::ok) {
+                to.lock().expect("nobody panicked").push(line);
+            }
+        });
+        let (width, height) = room.size_px;
+        let header = format!(
+            "YUV4MPEG2 W{width} H{height} F{}:1 Ip A1:1 Cmono\n",
+            room.fps
+        );
+        let stdin = child.stdin.as_mut().expect("it is piped");
+        stdin.write_all(header.as_bytes()).expect("shoal reads");
+        Self { child, room, said }
+    }
+
+    fn show(&mut self) {
+        let frame = self.room.frame();
+        let shoal::camera::Luma::Eight(levels) = frame.luma else {
+            panic!("rooms have 8 bit")
+        };
+        let stdin = self.child.stdin.as_mut().expect("it is piped");
+        stdin.write_all(b"FRAME\n").expect("shoal reads");
+        stdin.write_all(&levels).expect("shoal reads");
+    }
+
+    fn show_for(&mut self, secs: f64) {
+        for _ in 0..(secs * self.room.fps) as usize {
+            self.show();
+        }
+    }
+
+    /// The newest line that holds this.
+    fn heard(&self, what: &str) -> Option<String> {
+        let said = self.said.lock().expect("nobody panicked");
+        said.iter().rev().find(|line| line.contains(what)).cloned()
+    }
+
+    /// Shows frames until a line holds this.
+    fn until(&mut self, what: &str) -> String {
+        for _ in 0..(120.0 * self.room.fps) as usize {
+            if let Some(line) = self.heard(what) {
+                return line;
+            }
+            self.show();
+        }
+        panic!("never said '{what}': {:#?}", self.said.lock())
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_program_itself_is_calibrated_saves_and_comes_back_calibrated() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let site = folder.path().join("site.toml");
+    let text = "# our hall\n[surface]\nwidth_m = 4.0\nheight_m = 3.0\n";
+    std::fs::write(&site, text).expect("the folder is writable");
+    let mut program = Program::start(folder.path(), wide());
+    let mut commands =
+        std::fs::File::create(folder.path().join("commands")).expect("shoal opened it");
+    let mut tell = |step: &str| {
+        writeln!(commands, "{{\"command\":\"calibrate\",\"step\":{step}}}").expect("shoal reads");
+    };
+    tell("{\"do\":\"start\",\"columns\":3,\"rows\":3}");
+    program.until("being learned");
+    program.show_for(3.0);
+    for number in 1..=9_u32 {
+        program.until(&format!("Target {number} of 9"));
+        program.room.things.clear();
+        program.show_for(0.6);
+        let (row, i) = ((number - 1) / 3, (number - 1) % 3);
+        let column = if row % 2 == 0 { i } else { 2 - i };
+        let at = DVec2::new(f64::from(column) - 1.0, f64::from(row) - 1.0) * DVec2::new(1.8, 1.35);
+        program.room.things = vec![Thing::disc(at)];
+        let next = match number {
+            9 => "9 targets are taken".to_owned(),
+            _ => format!("Target {} of 9", number + 1),
+        };
+        program.until(&next);
+    }
+    program.room.things.clear();
+    tell("{\"do\":\"accept\"}");
+    program.until("is saved:");
+    program.until("another calibration counts");
+    let pid = program.child.id().to_string();
+    let told = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(told.is_ok_and(|s| s.success()));
+    drop(program.child.stdin.take());
+    let ended = program.child.wait().expect("it ends");
+    assert!(ended.success(), "{ended}: {:#?}", program.said.lock());
+
+    let written = std::fs::read_to_string(&site).expect("the site file is there");
+    assert!(written.contains("# our hall"), "{written}");
+    assert!(written.contains("file = \"calibration.toml\""), "{written}");
+    let loaded = shoal::site::load(Some(&site), None).expect("the site is good");
+    let calibration = loaded
+        .calibration
+        .expect("the site is calibrated after a restart");
+    assert_eq!(calibration.points.len(), 9);
+    let stage = Stage::new(program.room, Some(calibration.clone()));
+    let (rms, worst) = stage.error(&calibration);
+    eprintln!(
+        "shoal run, 9 targets: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25)",
+        rms * 1e3,
+        worst * 1e3
+    );
+    assert!(rms <= 0.025, "{rms}");
+}

@@ -1,0 +1,297 @@
+//! The long proof of vision: rendered rooms with a known truth, the way from markers to scores, several seeds, lamps and
+//! cameras. Rendering takes minutes the first time, so this runs only with `SHOAL_VERIFY=1`; `tests/vision.rs` holds one
+//! short scene in every run.
+//!
+//! `SHOAL_SEEDS` is the number of seeds of every scene, `SHOAL_ROWS` a part of the names of the rows that are run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests may"
+)]
+
+use glam::DVec3;
+use shoal::app::observe::observe_tracks;
+use shoal::camera::{Frame, Playback, Source, SourceSpec};
+use shoal::geometry::{FloorFromCamera, Surface};
+use shoal::vision::{FloorView, Vision, VisionParams};
+use shoal::world::Observation;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::recordings::{Score, every_nth, tell, test_data, track_scene};
+use crate::rendered::{Quantity, ROWS, Row, Wanted, room_by_lot};
+
+/// One scene of a row: which row, and ir-scene's arguments.
+struct Scene {
+    row: usize,
+    arguments: String,
+}
+
+#[test]
+fn rendered_rooms() {
+    if std::env::var_os("SHOAL_VERIFY").is_none() {
+        eprintln!(
+            "SKIPPED: rendered rooms are scored only with SHOAL_VERIFY=1 (minutes of rendering the first time)"
+        );
+        return;
+    }
+    let Some(data) = test_data(".") else { return };
+    let data = data.canonicalize().expect("it is there");
+    let seeds: Option<u32> = std::env::var("SHOAL_SEEDS")
+        .ok()
+        .map(|n| n.parse().expect("SHOAL_SEEDS is a number"));
+    let only = std::env::var("SHOAL_ROWS").unwrap_or_default();
+    let scenes: Vec<Scene> = (0..ROWS.len())
+        .filter(|&row| ROWS[row].name.contains(&only))
+        .flat_map(|row| scenes_of(row, seeds, &data.to_string_lossy()))
+        .collect();
+    assert!(!scenes.is_empty(), "no row has '{only}' in its name");
+    let Some(scores) = scores(&scenes) else {
+        // Why was said where it was found out.
+        return;
+    };
+    let mut misses = Vec::new();
+    for (index, row) in ROWS.iter().enumerate() {
+        let of_row: Vec<(&Scene, &Score)> = scenes
+            .iter()
+            .zip(&scores)
+            .filter(|(scene, _)| scene.row == index)
+            .collect();
+        if !of_row.is_empty() {
+            misses.extend(judge(row, &of_row));
+        }
+    }
+    misses.extend(judge_false_alarms(&scenes, &scores));
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
+    let Row {
+        scenes,
+        seeds: usual,
+        ..
+    } = ROWS[row];
+    let scene = |first: u32, arguments: &str, seed: u32| {
+        let number = first + seed;
+        let arguments = arguments
+            .replace("{data}", data)
+            .replace("{room by lot}", &room_by_lot(number));
+        Scene {
+            row,
+            arguments: format!("--seed {number} {}", with_paths(&arguments, data, seed)),
+        }
+    };
+    let all = scenes.iter().flat_map(|&(first, arguments)| {
+        (0..seeds.unwrap_or(usual)).map(move |seed| scene(first, arguments, seed))
+    });
+    // With more seeds than usual, one scene's are also another's.
+    let mut each: Vec<Scene> = Vec::new();
+    for scene in all {
+        if each.iter().all(|other| other.arguments != scene.arguments) {
+            each.push(scene);
+        }
+    }
+    each
+}
+
+/// The arguments with a file of paths in the place of `{one of N of FILE}`; with every seed those of other people.
+fn with_paths(arguments: &str, data: &str, seed: u32) -> String {
+    let Some((before, rest)) = arguments.split_once("{one of ") else {
+        return arguments.to_owned();
+    };
+    let (wanted, after) = rest.split_once('}').expect("the brace is closed");
+    let (n, file) = wanted.split_once(" of ").expect("it says of what file");
+    let n = n.parse().expect("it says one of how many");
+    let paths = every_nth(&Path::new(data).join(file), n, seed);
+    format!("{before}{}{after}", paths.display())
+}
+
+/// The scores of all scenes, two of them worked on at a time; `None` where the machine cannot make them.
+fn scores(scenes: &[Scene]) -> Option<Vec<Score>> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let scores = Mutex::new(vec![None; scenes.len()]);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(scene) = scenes.get(index) else {
+                        return;
+                    };
+                    let Some(score) = track_scene(&scene.arguments) else {
+                        return;
+                    };
+                    println!(
+                        "{} of {}, {}: {}: {score}",
+                        done.fetch_add(1, Ordering::Relaxed) + 1,
+                        scenes.len(),
+                        ROWS[scene.row].name,
+                        scene.arguments
+                    );
+                    scores.lock().unwrap()[index] = Some(score);
+                }
+            });
+        }
+    });
+    scores.into_inner().unwrap().into_iter().collect()
+}
+
+/// Prints wanted and got of a row, mean and worst, a line a figure, and returns what was missed.
+fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
+    let figure = |wanted: &Wanted| {
+        let figures = scores
+            .iter()
+            .map(|(scene, score)| measured(wanted.quantity, scene, score));
+        let figures: Vec<f64> = figures.collect();
+        let mean = figures.iter().sum::<f64>() / figures.len() as f64;
+        // What is not known is worst.
+        let badness = |v: &f64| match (v.is_nan(), wanted.is_least) {
+            (true, _) => f64::INFINITY,
+            (_, true) => -v,
+            (_, false) => *v,
+        };
+        let worst = figures
+            .iter()
+            .copied()
+            .max_by(|a, b| badness(a).total_cmp(&badness(b)))
+            .unwrap_or(f64::NAN);
+        let (got, beside) = if wanted.of_mean {
+            let error = error_of_mean(&figures, mean);
+            let error = error.map_or(String::new(), |error| format!(" ± {error:.3}"));
+            (mean, format!("mean{error}; worst {worst:.3}"))
+        } else {
+            (worst, format!("worst; mean {mean:.3}"))
+        };
+        let name = format!(
+            "{}: {:?} ({beside} of {})",
+            row.name,
+            wanted.quantity,
+            figures.len()
+        );
+        tell(&name, got, wanted.limit, wanted.is_least)
+    };
+    row.wanted.iter().filter_map(figure).collect()
+}
+
+/// How far the mean of so many scenes may well be from that of all scenes of their kind: its standard deviation. One
+/// scene tells nothing of that.
+fn error_of_mean(figures: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+    let count = figures.len() as f64;
+    (count > 1.0).then(|| (squares / (count - 1.0) / count).sqrt())
+}
+
+#[test]
+fn a_mean_of_more_scenes_is_known_better_and_that_of_one_not_at_all() {
+    assert_eq!(error_of_mean(&[1.0], 1.0), None);
+    assert_eq!(error_of_mean(&[1.0, 3.0], 2.0), Some(1.0));
+    assert_eq!(error_of_mean(&[2.0; 4], 2.0), Some(0.0));
+    let of_five = error_of_mean(&[1.0, 1.0, 2.0, 3.0, 3.0], 2.0);
+    assert!(of_five.is_some_and(|error| (error - 0.2_f64.sqrt()).abs() < 1e-12));
+}
+
+fn measured(quantity: Quantity, scene: &Scene, score: &Score) -> f64 {
+    match quantity {
+        Quantity::Hota => score.hota,
+        Quantity::Idf1 => score.idf1,
+        Quantity::SwitchesPerMin => score.switches_per_min,
+        Quantity::Recall => score.recall,
+        Quantity::Precision => score.precision,
+        Quantity::FootMedianMm => score.median_mm,
+        Quantity::FootP95Mm => score.p95_mm,
+        Quantity::LongestFalseSecs => score.longest_false_secs,
+        Quantity::LongestLostSecs => score.longest_lost_secs,
+        Quantity::LongestOnThingSecs => score.longest_on_thing_secs,
+        Quantity::StillAreaKept => score.still_area_kept,
+        Quantity::KnockToldSecs => match (knock_secs(&scene.arguments), score.moved_secs) {
+            (Some(knocked), Some(told)) if told >= knocked => told - knocked,
+            _ => f64::NAN,
+        },
+    }
+}
+
+/// A camera that hangs still is never told to have moved, whatever happens before it.
+fn judge_false_alarms(scenes: &[Scene], scores: &[Score]) -> Option<String> {
+    let is_false = |(scene, score): &(&Scene, &Score)| {
+        let knocked = knock_secs(&scene.arguments).unwrap_or(f64::INFINITY);
+        score.moved_secs.is_some_and(|told| told < knocked)
+    };
+    let false_alarms: Vec<_> = scenes.iter().zip(scores).filter(is_false).collect();
+    for (scene, score) in &false_alarms {
+        println!(
+            "false alarm at {:?} s: {}",
+            score.moved_secs, scene.arguments
+        );
+    }
+    let name = format!(
+        "false alarms of a moved camera (in {} scenes)",
+        scenes.len()
+    );
+    tell(&name, false_alarms.len() as f64, 0.0, false)
+}
+
+/// When the camera is knocked in a scene.
+fn knock_secs(arguments: &str) -> Option<f64> {
+    let (_, after) = arguments.split_once("bump@")?;
+    after.split([':', ' ']).next()?.parse().ok()
+}
+
+/// Vision's memory does not grow: bytes that live after fifty and after a hundred thousand frames of visitors who come and
+/// go. Until then the largest crowd and the longest outline have been seen.
+#[test]
+fn memory_stays_flat() {
+    if std::env::var_os("SHOAL_VERIFY").is_none() {
+        eprintln!("SKIPPED: memory over 100,000 frames is counted only with SHOAL_VERIFY=1");
+        return;
+    }
+    let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").expect("well formed");
+    let playback = Playback {
+        fast: true,
+        ..Playback::default()
+    };
+    let surface = Surface::default();
+    let view = FloorView {
+        map: FloorFromCamera::whole_picture(160, 120, &surface),
+        lamp_m: Some(DVec3::new(0.1, 4.0, -0.2)),
+        camera_m: Some(DVec3::new(0.0, 5.0, 1.0)),
+        surface,
+    };
+    let mut living = Vec::with_capacity(2);
+    let mut seen = 0;
+    let mut highest_id = 0;
+    for frames in [50_000, 100_000] {
+        let counted = allocation_counter::measure(|| {
+            let mut source = Source::open(&spec, playback).expect("a synthetic source opens");
+            let mut vision = Vision::new(&VisionParams::default(), view.clone());
+            let (mut frame, mut observation) = (Frame::default(), Observation::default());
+            for _ in 0..frames {
+                source
+                    .read(&mut frame)
+                    .expect("synthetic frames do not fail");
+                let tracks = vision.observe(&frame);
+                seen += tracks.len();
+                highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);
+                observe_tracks(frame.time_secs, tracks, &mut observation);
+            }
+            // What lives until here is what they hold.
+            std::mem::forget((source, vision, frame, observation));
+        });
+        println!("memory after {frames} frames: {counted:?}");
+        living.push(counted.bytes_current);
+    }
+    assert!(seen > 50_000 && highest_id > 100, "{seen} {highest_id}");
+    let grown = (living[1] - living[0]) as f64;
+    assert_eq!(
+        tell(
+            "memory: bytes that 100,000 frames hold more than 50,000",
+            grown,
+            4096.0,
+            false
+        ),
+        None
+    );
+}

@@ -1,0 +1,570 @@
+//! From frames to tracks: drawn floors with a known truth, and recordings of others.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests may"
+)]
+
+use crate::recordings;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use glam::DVec2;
+use shoal::app::track::{TrackOptions, track};
+use shoal::camera::{Frame, Luma};
+use shoal::control::lines::TrackLine;
+use shoal::geometry::{FloorFromCamera, Surface};
+use shoal::vision::{FloorView, Light, Track, Vision, VisionParams};
+
+const WIDTH: u32 = 160;
+const HEIGHT: u32 = 120;
+const FPS: f64 = 10.0;
+
+/// A drawn floor of 4 × 3 m, seen from straight above, with round shadows on it.
+struct Room {
+    vision: Vision,
+    frame: Frame,
+    light: f32,
+}
+
+impl Room {
+    fn new() -> Self {
+        Self::with(&VisionParams::default())
+    }
+
+    fn with(params: &VisionParams) -> Self {
+        let surface = Surface::default();
+        let view = FloorView {
+            map: FloorFromCamera::whole_picture(WIDTH, HEIGHT, &surface),
+            lamp_m: None,
+            camera_m: None,
+            surface,
+        };
+        Self {
+            vision: Vision::new(params, view),
+            frame: Frame {
+                width_px: WIDTH,
+                height_px: HEIGHT,
+                luma: Luma::Eight(vec![0; (WIDTH * HEIGHT) as usize]),
+                ..Frame::default()
+            },
+            light: 1.0,
+        }
+    }
+
+    /// Shows the next frame, with shadows of these middles and radii in meters.
+    fn show(&mut self, shadows: &[(DVec2, f64)]) -> Vec<Track> {
+        self.draw(shadows);
+        let tracks = self.vision.observe(&self.frame).to_vec();
+        self.frame.sequence += 1;
+        self.frame.time_secs = self.frame.sequence as f64 / FPS;
+        tracks
+    }
+
+    fn draw(&mut self, shadows: &[(DVec2, f64)]) {
+        let (light, sequence) = (self.light, self.frame.sequence);
+        let Luma::Eight(levels) = &mut self.frame.luma else {
+            panic!("the room draws 8 bit");
+        };
+        for y in 0..HEIGHT {
+            for x in 0..WIDTH {
+                let at = DVec2::new(
+                    (f64::from(x) + 0.5) / f64::from(WIDTH) * 4.0 - 2.0,
+                    (f64::from(y) + 0.5) / f64::from(HEIGHT) * 3.0 - 1.5,
+                );
+                let floor = 150.0 - 15.0 * at.length_squared() as f32;
+                let dark = shadows
+                    .iter()
+                    .any(|(middle, radius)| at.distance(*middle) < *radius);
+                let lit = if dark { 0.1 * floor } else { floor } * light;
+                levels[(y * WIDTH + x) as usize] =
+                    (lit + noise(sequence, x, y)).clamp(0.0, 255.0) as u8;
+            }
+        }
+    }
+}
+
+/// Normal noise, near enough, of spread 2.
+fn noise(sequence: u64, x: u32, y: u32) -> f32 {
+    let mut mixed = sequence << 40 ^ u64::from(x) << 20 ^ u64::from(y);
+    let mut sum = 0.0;
+    for _ in 0..3 {
+        mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1;
+        sum += (mixed >> 40) as f32 / (1u64 << 24) as f32 - 0.5;
+    }
+    sum * 4.0
+}
+
+/// A visitor who came in from the left, `secs` ago, at 0.8 m/s, and stands from x = 0 on.
+fn walked_in(secs: f64) -> (DVec2, f64) {
+    (DVec2::new((-2.5 + 0.8 * secs).min(0.0), 0.1), 0.2)
+}
+
+#[test]
+fn somebody_who_stands_is_never_learned_in() {
+    let mut room = Room::new();
+    let (mut id, mut first_area) = (None, 0.0);
+    for i in 0..1800 {
+        let secs = f64::from(i) / FPS;
+        let tracks = room.show(&[walked_in(secs - 2.0)]);
+        if secs < 6.0 {
+            continue;
+        }
+        let [visitor] = tracks.as_slice() else {
+            panic!("{secs} s: {} tracks", tracks.len())
+        };
+        if id.is_none() {
+            first_area = visitor.area_m2;
+        }
+        assert_eq!(*id.get_or_insert(visitor.id), visitor.id);
+        assert!(
+            visitor.area_m2 > 0.95 * first_area,
+            "{secs} s: {}",
+            visitor.area_m2
+        );
+        assert!(visitor.centroid_m.distance(walked_in(secs - 2.0).0) < 0.02);
+    }
+    assert!((first_area - 0.1257).abs() < 0.02, "{first_area}");
+}
+
+#[test]
+fn a_thing_put_down_becomes_scenery_and_who_walked_in_does_not() {
+    let mut room = Room::with(&VisionParams {
+        scenery_secs: 10.0,
+        ..VisionParams::default()
+    });
+    let bag = (DVec2::new(1.2, 0.9), 0.2);
+    for i in 0..500 {
+        let secs = f64::from(i) / FPS;
+        let mut shadows = vec![walked_in(secs - 2.0)];
+        if (10.0..32.0).contains(&secs) {
+            shadows.push(bag);
+        }
+        let tracks = room.show(&shadows);
+        let on_bag = tracks.iter().any(|t| t.centroid_m.distance(bag.0) < 0.3);
+        match secs {
+            11.0..19.5 => assert!(on_bag, "{secs} s"),
+            21.0.. => assert!(!on_bag, "{secs} s"),
+            _ => {}
+        }
+        if secs > 6.0 {
+            let visitor = |t: &&Track| t.centroid_m.distance(walked_in(secs - 2.0).0) < 0.05;
+            assert_eq!(tracks.iter().filter(visitor).count(), 1, "{secs} s");
+        }
+    }
+    // The floor under the thing sees again.
+    for _ in 0..10 {
+        room.show(&[walked_in(60.0), bag]);
+    }
+    assert_eq!(room.show(&[walked_in(60.0), bag]).len(), 2);
+}
+
+#[test]
+fn a_visitor_has_the_size_place_and_speed_that_they_have() {
+    let mut room = Room::new();
+    let mut last = Vec::new();
+    for i in 0..40 {
+        last = room.show(&[walked_in(f64::from(i) / FPS - 1.0)]);
+    }
+    let [visitor] = last.as_slice() else {
+        panic!("{} tracks", last.len())
+    };
+    let truth = walked_in(2.9).0;
+    assert!(
+        visitor.centroid_m.distance(truth) < 0.02,
+        "{}",
+        visitor.centroid_m
+    );
+    assert!(
+        visitor.velocity_mps.distance(DVec2::new(0.8, 0.0)) < 0.15,
+        "{}",
+        visitor.velocity_mps
+    );
+    assert!((visitor.radius_m - 0.2).abs() < 0.02);
+    assert!(visitor.still_secs < 0.3 && visitor.age_secs > 1.0 && visitor.on_surface);
+    assert!((8..=64).contains(&visitor.outline_m.len()));
+    for corner in &visitor.outline_m {
+        let radius = corner.distance(truth);
+        assert!((0.16..0.24).contains(&radius), "{radius}");
+    }
+    for _ in 0..60 {
+        last = room.show(&[walked_in(10.0)]);
+    }
+    assert!(last[0].still_secs > 4.0, "{}", last[0].still_secs);
+    assert!(last[0].velocity_mps.length() < 0.05);
+}
+
+#[test]
+fn a_step_of_exposure_changes_nothing() {
+    let mut room = Room::new();
+    for i in 0..150 {
+        let secs = f64::from(i) / FPS;
+        room.light = match i {
+            60..90 => 1.25,
+            90..120 => 0.75,
+            _ => 1.0,
+        };
+        let tracks = room.show(&[walked_in(secs - 1.0)]);
+        assert_eq!(room.vision.light(), Light::Steady);
+        if secs > 3.0 {
+            assert_eq!(tracks.len(), 1, "{secs} s");
+            assert_eq!(tracks[0].id, 1);
+        }
+    }
+}
+
+#[test]
+fn lamp_off_is_no_shadow_and_nobody_is_lost() {
+    let mut room = Room::new();
+    for i in 0..100 {
+        room.light = if (60..66).contains(&i) { 0.02 } else { 1.0 };
+        let tracks = room.show(&[walked_in(f64::from(i) / FPS - 1.0)]);
+        if i > 40 {
+            assert_eq!(tracks.len(), 1, "frame {i}");
+            assert_eq!(tracks[0].id, 1, "frame {i}");
+            assert!((tracks[0].area_m2 - 0.1257).abs() < 0.03, "frame {i}");
+        }
+        assert_eq!(
+            room.vision.light() == Light::Changed,
+            (60..66).contains(&i),
+            "frame {i}"
+        );
+    }
+}
+
+#[test]
+fn who_is_there_from_the_first_frame_is_seen_once_they_walk() {
+    let mut room = Room::new();
+    let mut seen = 0;
+    for i in 0..40 {
+        let middle = DVec2::new(-1.5 + 0.8 * f64::from(i) / FPS, 0.0);
+        let tracks = room.show(&[(middle, 0.2)]);
+        if i >= 10 {
+            assert_eq!(tracks.len(), 1, "frame {i}");
+            seen += u32::from(tracks[0].centroid_m.distance(middle) < 0.1);
+        }
+    }
+    assert!(seen > 25, "{seen}");
+}
+
+#[test]
+fn who_comes_back_soon_keeps_the_id_and_ids_are_never_used_again() {
+    let mut room = Room::new();
+    let away = [(DVec2::new(-1.5, 1.0), 0.2)];
+    let here = [(DVec2::new(0.5, 0.2), 0.2)];
+    let mut ids = Vec::new();
+    let mut show = |shadows: &[(DVec2, f64)], frames: usize| {
+        let mut last = Vec::new();
+        for _ in 0..frames {
+            last = room.show(shadows).iter().map(|t| t.id).collect::<Vec<_>>();
+        }
+        last
+    };
+    show(&[], 20);
+    ids.extend(show(&here, 10));
+    assert!(show(&[], 20).is_empty());
+    ids.extend(show(&here, 10));
+    assert!(show(&[], 100).is_empty());
+    ids.extend(show(&away, 10));
+    assert_eq!(ids, [1, 1, 2]);
+}
+
+#[test]
+fn two_who_meet_stay_two() {
+    let mut room = Room::new();
+    let mut left_id = None;
+    for i in 0..62 {
+        let secs = f64::from(i) / FPS;
+        let left = DVec2::new(-1.9 + 0.7 * (secs - 1.0), 0.1);
+        let right = DVec2::new(1.9 - 0.7 * (secs - 1.0), -0.15);
+        let shadows = [(left, 0.18), (right, 0.18)];
+        let tracks = room.show(if secs < 1.0 { &[] } else { &shadows });
+        if secs < 1.5 {
+            continue;
+        }
+        assert_eq!(tracks.len(), 2, "{secs} s");
+        if left.distance(right) > 0.5 {
+            let distance = |t: &&Track| t.centroid_m.distance(left);
+            let nearest = tracks
+                .iter()
+                .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let id = nearest.map(|t| t.id);
+            assert_eq!(
+                *left_id.get_or_insert(id),
+                id,
+                "{secs} s: they changed names"
+            );
+        }
+    }
+}
+
+/// Whatever of its scale a camera uses: 12 of 12 bits, the upper, the lower or the middle ones of 16.
+#[test]
+fn sixteen_bits_see_what_eight_do() {
+    for (bits, shift) in [(12, 4), (16, 8), (16, 0), (16, 2)] {
+        let (mut eight, mut sixteen) = (Room::new(), Room::new());
+        let mut seen = 0;
+        for i in 0..50 {
+            let shadows = [walked_in(f64::from(i) / FPS - 1.0)];
+            let expected = eight.show(&shadows);
+            seen += expected.len();
+            sixteen.draw(&shadows);
+            let Luma::Eight(levels) = &sixteen.frame.luma else {
+                panic!("the room draws 8 bit");
+            };
+            let below = (1 << shift) / 2;
+            let deep = |&v: &u8| u16::from(v) << shift | below;
+            let frame = Frame {
+                luma: Luma::Sixteen {
+                    bits,
+                    levels: levels.iter().map(deep).collect(),
+                },
+                ..sixteen.frame.clone()
+            };
+            assert_eq!(
+                sixteen.vision.observe(&frame),
+                expected,
+                "{bits} bits from bit {shift} on"
+            );
+            sixteen.frame.sequence = frame.sequence + 1;
+            sixteen.frame.time_secs = sixteen.frame.sequence as f64 / FPS;
+        }
+        assert!(seen > 30, "{seen}");
+    }
+}
+
+#[test]
+fn frames_that_cannot_be_are_survived() {
+    let mut room = Room::new();
+    for i in 0..30 {
+        room.show(&[walked_in(f64::from(i) / FPS)]);
+    }
+    let broken = [
+        Frame::default(),
+        Frame {
+            width_px: 7,
+            height_px: 9,
+            luma: Luma::Eight(vec![1; 5]),
+            ..Frame::default()
+        },
+        Frame {
+            width_px: 1,
+            height_px: 1,
+            luma: Luma::Eight(vec![255]),
+            ..Frame::default()
+        },
+        Frame {
+            width_px: 5,
+            height_px: 1,
+            luma: Luma::Eight(vec![0; 5]),
+            time_secs: f64::NAN,
+            ..Frame::default()
+        },
+        Frame {
+            time_secs: f64::NAN,
+            ..room.frame.clone()
+        },
+        Frame {
+            time_secs: -1e300,
+            ..room.frame.clone()
+        },
+    ];
+    for frame in &broken {
+        room.vision.observe(frame);
+    }
+    for _ in 0..30 {
+        room.show(&[]);
+    }
+    let tracks = room.show(&[]);
+    assert!(tracks.is_empty(), "{tracks:?}");
+}
+
+#[test]
+fn a_steady_frame_allocates_nothing() {
+    let mut room = Room::new();
+    for i in 0..120 {
+        room.show(&[walked_in(f64::from(i) / FPS), (DVec2::new(1.0, 1.0), 0.15)]);
+    }
+    room.draw(&[walked_in(10.0), (DVec2::new(1.0, 1.0), 0.15)]);
+    let mut told = 0;
+    let allocated = allocation_counter::measure(|| {
+        for _ in 0..20 {
+            room.frame.time_secs += 0.1;
+            told = room.vision.observe(&room.frame).len();
+        }
+    });
+    assert!(told > 0);
+    assert_eq!(allocated.count_total, 0);
+}
+
+fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
+    let options = TrackOptions {
+        source: source.to_owned(),
+        folder: std::path::PathBuf::new(),
+        camera: shoal::camera::CameraParams::default(),
+        fast: true,
+        fps: None,
+        seconds,
+        calibration: None,
+        surface: Surface::default(),
+        vision: VisionParams::default(),
+        drift_max_m: 0.03,
+        out: out.to_owned(),
+        debug: None,
+    };
+    track(&options, &AtomicBool::new(false)).unwrap();
+    let text = std::fs::read_to_string(out).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn the_first_frames_alone_give_the_same_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "synthetic:2?fps=15&size=240x180";
+    let whole = track_to(&folder.path().join("a"), source, Some(30.0));
+    assert_eq!(whole.len(), 450);
+    assert!(whole.iter().any(|l| l.shadows.len() > 1));
+    for seconds in [1.0, 7.0, 20.0] {
+        let part = track_to(&folder.path().join("b"), source, Some(seconds));
+        assert_eq!(part.len(), (seconds * 15.0) as usize);
+        assert_eq!(part, whole[..part.len()]);
+    }
+}
+
+#[test]
+fn a_hand_on_a_real_recording() {
+    let Some(clip) = recordings::test_data("data/ir/fingers_shadow.mov") else {
+        return;
+    };
+    if !recordings::has_program("ffmpeg") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!(
+        "command:ffmpeg -v error -i '{}' -pix_fmt gray -f yuv4mpegpipe -",
+        clip.display()
+    );
+    let lines = track_to(&folder.path().join("t"), &source, None);
+    assert_eq!(lines.len(), 701);
+    let there = |l: &&TrackLine| (39..=617).contains(&l.frame);
+    let one = lines
+        .iter()
+        .filter(there)
+        .filter(|l| l.shadows.len() == 1)
+        .count();
+    let beside = lines
+        .iter()
+        .filter(|l| !there(l))
+        .filter(|l| !l.shadows.is_empty())
+        .count();
+    let misses = [
+        recordings::tell(
+            "a hand: frames of 579 with one shadow",
+            one as f64,
+            570.0,
+            true,
+        ),
+        recordings::tell(
+            "a hand: frames of 122 others with any",
+            beside as f64,
+            5.0,
+            false,
+        ),
+    ];
+    assert_eq!(misses, [None, None]);
+}
+
+#[test]
+fn what_is_put_in_order_at_the_start_belongs_to_the_room() {
+    let mut room = Room::new();
+    let chair = (DVec2::new(1.2, 0.9), 0.2);
+    for i in 0..200 {
+        let secs = f64::from(i) / FPS;
+        let mut shadows = vec![walked_in(secs - 2.0)];
+        if secs > 5.0 {
+            shadows.push(chair);
+        }
+        let tracks = room.show(&shadows);
+        let on_chair = tracks.iter().any(|t| t.centroid_m.distance(chair.0) < 0.3);
+        match secs {
+            6.0..8.5 => assert!(on_chair, "{secs} s"),
+            10.0.. => assert!(!on_chair && tracks.len() == 1, "{secs} s"),
+            _ => {}
+        }
+    }
+}
+
+/// The animal is there from the first frame, and somebody arranges the cloth around its arena for nine seconds.
+#[test]
+fn an_animal_that_was_there_before() {
+    let (Some(clip), Some(reference)) = (
+        recordings::test_data("data/ir/mouse_video.mp4"),
+        recordings::test_data("data/ir/mouse_video_tracked.csv"),
+    ) else {
+        return;
+    };
+    if !recordings::has_program("ffmpeg") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!(
+        "command:ffmpeg -v error -i '{}' -t 25 -pix_fmt gray -f yuv4mpegpipe -",
+        clip.display()
+    );
+    let lines = track_to(&folder.path().join("t"), &source, None);
+    let late = lines.iter().filter(|l| l.time_secs >= 10.0);
+    let one = late.clone().filter(|l| l.shadows.len() == 1).count();
+    let share = one as f64 / late.clone().count().max(1) as f64;
+    // Frames of the reference are counted from 1; the whole picture of 640 × 480 is a surface of 4 × 3 m.
+    let reference = std::fs::read_to_string(reference).unwrap();
+    let places: Vec<DVec2> = reference
+        .lines()
+        .skip(1)
+        .map(|line| {
+            line.split(',')
+                .map(|v| v.parse().unwrap())
+                .collect::<Vec<f64>>()
+        })
+        .map(|v| DVec2::new(v[2], v[3]))
+        .collect();
+    let mut off: Vec<f64> = late
+        .filter(|l| l.shadows.len() == 1)
+        .map(|l| {
+            let seen = DVec2::new(l.shadows[0].x_m, l.shadows[0].z_m) + DVec2::new(2.0, 1.5);
+            (seen * 160.0 - 0.5).distance(places[l.frame as usize])
+        })
+        .collect();
+    off.sort_by(f64::total_cmp);
+    let misses = [
+        recordings::tell(
+            "an animal: share of frames with one shadow",
+            share,
+            0.995,
+            true,
+        ),
+        recordings::tell(
+            "an animal: median from the reference, px",
+            off[off.len() / 2],
+            0.6,
+            false,
+        ),
+    ];
+    assert_eq!(misses, [None, None]);
+}
+
+#[test]
+fn a_rendered_visitor() {
+    let Some(score) = recordings::track_scene("--seed 7 --seconds 12 --size 320x240 --visitors 1")
+    else {
+        return;
+    };
+    println!("{score}");
+    assert!(score.hota > 0.85 && score.idf1 > 0.95, "{score}");
+    assert!(score.median_mm < 100.0, "{score}");
+    assert_eq!(score.moved_secs, None, "the camera hangs still");
+}
