@@ -15,5 +15,6 @@ mod cameras_live;
 mod cameras_vm;
 mod commands;
 mod config;
+mod recorded;
 mod save;
 mod window;

@@ -1,0 +1,144 @@
+//! Recorded input → expected output. Each folder in `recorded/STAGE/CASE` holds the input files, the command line in
+//! `arguments`, and either `expected.jsonl` or `expected.toml` (the output), or `rejected.txt` (exit code 1, with each of
+//! these lines in the message). `{out}` in the arguments is a file name in a temporary folder.
+//!
+//! A new case is a new folder. `SHOAL_RECORD=1` writes the expected outputs again: commit them alone, with the reason.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Largest difference of a number, relative to numbers above 1: room for the rounding of another machine.
+const TOLERANCE: f64 = 1e-3;
+
+/// Where two values differ, as a path with both values.
+fn difference(at: &str, expected: &Value, got: &Value) -> Option<String> {
+    match (expected, got) {
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64()?, b.as_f64()?);
+            ((a - b).abs() > TOLERANCE * a.abs().max(1.0))
+                .then(|| format!("{at}: expected {a}, got {b}"))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .enumerate()
+            .find_map(|(i, (a, b))| difference(&format!("{at}[{i}]"), a, b)),
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a
+            .iter()
+            .find_map(|(key, a)| difference(&format!("{at}.{key}"), a, &b[key])),
+        _ => (expected != got).then(|| format!("{at}: expected {expected}, got {got}")),
+    }
+}
+
+/// Lines of JSON, or a TOML document without the date on which it was written.
+fn values(text: &str, is_toml: bool) -> Vec<Value> {
+    if is_toml {
+        let mut value: Value = toml::from_str(text).expect("the output is TOML");
+        if let Some(object) = value.as_object_mut() {
+            object.remove("date");
+        }
+        return vec![value];
+    }
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("every line of the output is JSON"))
+        .collect()
+}
+
+fn run(case: &Path) {
+    let name = case.display();
+    let arguments = fs::read_to_string(case.join("arguments")).expect("a case has arguments");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let out = folder.path().join("out");
+    let done = Command::new(env!("CARGO_BIN_EXE_shoal"))
+        .current_dir(case)
+        .args(
+            arguments
+                .split_whitespace()
+                .map(|word| word.replace("{out}", &out.display().to_string())),
+        )
+        .output()
+        .expect("the program that cargo built can be started");
+    let messages = String::from_utf8_lossy(&done.stderr);
+    if let Ok(words) = fs::read_to_string(case.join("rejected.txt")) {
+        assert_eq!(done.status.code(), Some(1), "{name}: {messages}");
+        for line in words.lines() {
+            assert!(
+                messages.contains(line),
+                "{name}: no {line:?} in the message:\n{messages}"
+            );
+        }
+        assert!(!out.exists(), "{name}: a rejected run wrote its output");
+        return;
+    }
+    assert!(done.status.success(), "{name} failed:\n{messages}");
+    let is_toml = case.join("expected.toml").exists();
+    let file = case.join(if is_toml {
+        "expected.toml"
+    } else {
+        "expected.jsonl"
+    });
+    let got = if out.exists() {
+        fs::read_to_string(out).expect("the output is text")
+    } else {
+        String::from_utf8(done.stdout).expect("the output is text")
+    };
+    if std::env::var_os("SHOAL_RECORD").is_some() {
+        fs::write(&file, got).expect("the case's folder is writable");
+        return;
+    }
+    let expected = fs::read_to_string(&file).expect("a case has an expected output");
+    let (expected, got) = (values(&expected, is_toml), values(&got, is_toml));
+    assert_eq!(expected.len(), got.len(), "{name}: number of lines");
+    for (number, (expected, got)) in expected.iter().zip(&got).enumerate() {
+        if let Some(what) = difference("", expected, got) {
+            panic!("{name}: line {}: {what}", number + 1);
+        }
+    }
+}
+
+fn run_all(stage: &str, at_least: usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/program/recorded")
+        .join(stage);
+    let mut cases: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("recorded cases are in the repository")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .collect();
+    cases.sort();
+    assert!(cases.len() >= at_least, "{} cases of {stage}", cases.len());
+    for case in cases {
+        run(&case);
+    }
+}
+
+#[test]
+fn recorded_frames_give_the_expected_tracks() {
+    run_all("track", 2);
+}
+
+#[test]
+fn recorded_shadows_give_the_expected_fish() {
+    run_all("simulate", 1);
+}
+
+#[test]
+fn recorded_points_give_the_expected_calibration_or_rejection() {
+    run_all("calibrate", 2);
+}
+
+#[test]
+fn a_difference_is_found_at_its_place() {
+    let expected = serde_json::json!({"shadows": [{"id": 1, "x_m": 0.5}]});
+    let near = serde_json::json!({"shadows": [{"id": 1, "x_m": 0.5004}]});
+    let far = serde_json::json!({"shadows": [{"id": 1, "x_m": 0.52}]});
+    let other = serde_json::json!({"shadows": []});
+    assert_eq!(difference("", &expected, &near), None);
+    assert_eq!(
+        difference("", &expected, &far).as_deref(),
+        Some(".shadows[0].x_m: expected 0.5, got 0.52")
+    );
+    assert!(difference("", &expected, &other).is_some());
+}
