@@ -11,7 +11,7 @@ use crate::calibration::Calibration;
 use crate::camera::live::{LiveSetup, WorkerCommand};
 use crate::camera::{CameraParams, Frame, Playback, Reading, Source, SourceKind, SourceSpec};
 use crate::geometry::{FloorFromCamera, Surface};
-use crate::vision::{FloorView, Light, Vision, VisionParams};
+use crate::vision::{FloorView, LightState, Vision, VisionParams};
 
 use super::lines::LinesOut;
 use super::live::drifting::DriftRounds;
@@ -168,7 +168,7 @@ fn run(
                 tally.moved_secs = Some(frame.time_secs);
             }
         }
-        tally.light_changes += u64::from(vision.light() == Light::Changed);
+        tally.light_changes += u64::from(vision.light() == LightState::Changed);
         if told.elapsed() >= PROGRESS_EVERY {
             told = Instant::now();
             tell(&format!(

@@ -3,7 +3,7 @@
 //! In go frames and the mask of where somebody is, out comes the mask of pixels in shadow. Where somebody is, nothing
 //! is learned, so somebody who stands still is never taken for floor; and floor never becomes darker by itself.
 
-mod darker;
+mod threshold;
 
 use std::iter::StepBy;
 use std::ops::Range;
@@ -11,44 +11,44 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::VisionParams;
-use super::bits::BitMask;
-use super::dim::DimFloor;
+use super::bit_mask::BitMask;
+use super::dim_floor::DimFloor;
 
 /// Levels from here up may be cut off by the camera.
-const SATURATED: u8 = 250;
+const SATURATED_LEVEL: u8 = 250;
 /// The least spread believed: a camera rounds to whole levels.
-const LEAST_SPREAD: f32 = 0.7;
+const MIN_STD_DEV: f32 = 0.7;
 /// Spread assumed before any is measured.
-const FIRST_SPREAD: f32 = 3.0;
+const INITIAL_STD_DEV: f32 = 3.0;
 /// Small changes are followed: within so many spreads, or this share of the level.
-const FOLLOWED_SPREADS: f32 = 4.0;
+const FOLLOWED_STD_DEVS: f32 = 4.0;
 const FOLLOWED_SHARE: f32 = 0.1;
 /// The mean absolute difference of normal noise is 0.8 of its standard deviation.
-const SPREAD_OF_MEAN: f32 = 1.25;
+const STD_DEV_PER_MEAN_DEVIATION: f32 = 1.25;
 /// Floor that becomes this much brighter was in somebody's shadow before.
 const UNCOVERED_RATIO: f32 = 3.0;
 /// So long floor must stay brighter before it is taken over as uncovered.
 const UNCOVERED_SECS: f32 = 0.4;
 /// After the learning phase one row in so many is learned a frame.
-const ROWS_APART: usize = 8;
+const ROW_STEP: usize = 8;
 /// So many pixels are learned at once.
 const BLOCK: usize = 32;
 /// The gain is measured on about so many pixels.
 const GAIN_PIXELS: f32 = 2048.0;
 const GAIN_BINS: usize = 512;
 /// Width of a bin of the gain's histogram.
-const GAIN_BIN: f32 = 1.0 / 128.0;
-const GAIN_SAMPLES: u32 = 100;
+const GAIN_BIN_WIDTH: f32 = 1.0 / 128.0;
+const MIN_GAIN_SAMPLES: u32 = 100;
 
 /// The model of the empty floor, in levels of 0 to 255, row-major.
 pub(super) struct Background {
     width: usize,
     level: Vec<f32>,
-    spread: Vec<f32>,
+    std_dev: Vec<f32>,
     /// What is darker than this times the gain is shadow, in 256ths of a level; 0 where shadows cannot be told.
-    limit: Vec<u16>,
+    threshold: Vec<u16>,
     /// Visits in a row in which the pixel was brighter.
-    brighter: Vec<u8>,
+    brighter_visits: Vec<u8>,
     dim: DimFloor,
     /// Pixels whose place on the floor is known.
     usable: BitMask,
@@ -71,9 +71,9 @@ impl Background {
         Self {
             width,
             level: Vec::with_capacity(width * height),
-            spread: vec![FIRST_SPREAD; width * height],
-            limit: vec![0; width * height],
-            brighter: vec![0; width * height],
+            std_dev: vec![INITIAL_STD_DEV; width * height],
+            threshold: vec![0; width * height],
+            brighter_visits: vec![0; width * height],
             dim: DimFloor::new(width, height),
             usable_count: usable.count(),
             usable,
@@ -85,10 +85,10 @@ impl Background {
     }
 
     /// Forgets everything; the next frame starts a new learning phase.
-    pub(super) fn restart(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.level.clear();
-        self.spread.fill(FIRST_SPREAD);
-        self.brighter.fill(0);
+        self.std_dev.fill(INITIAL_STD_DEV);
+        self.brighter_visits.fill(0);
         self.gain = 1.0;
         self.frames = 0;
         self.age_secs = 0.0;
@@ -110,8 +110,8 @@ impl Background {
     }
 
     /// Whether a shadow on a pixel could be seen.
-    pub(super) fn tells(&self, index: usize) -> bool {
-        self.limit[index] > 0
+    pub(super) fn is_observable(&self, index: usize) -> bool {
+        self.threshold[index] > 0
     }
 
     /// Takes a row of something that was put down, with a rim of `rim_px` around it, over as floor.
@@ -129,37 +129,39 @@ impl Background {
                 let index = row * self.width + x;
                 let seen = f32::from(levels[index]) / self.gain;
                 self.level[index] = self.level[index].min(seen);
-                self.brighter[index] = 0;
-                self.set_limit(index, params);
+                self.brighter_visits[index] = 0;
+                self.set_threshold(index, params);
             }
         }
     }
 
     /// Marks what is darker than the floor. `occupied` is where somebody was in the frame before.
-    pub(super) fn find_shadow(
+    pub(super) fn find_foreground(
         &mut self,
         levels: &[u8],
         occupied: &BitMask,
         params: &VisionParams,
-        shadow: &mut BitMask,
+        foreground: &mut BitMask,
     ) {
         if self.level.is_empty() {
-            self.begin(levels, params);
+            self.initialize(levels, params);
         }
         self.measure_gain(levels, occupied, params);
         self.dim.smooth(levels);
-        let rows = shadow.rows_mut().zip(self.limit.chunks_exact(self.width));
+        let rows = foreground
+            .rows_mut()
+            .zip(self.threshold.chunks_exact(self.width));
         let dim = &self.dim;
         let rows = rows.enumerate();
-        let rows = rows.map(|(y, (words, limits))| (words, dim.row(levels, y), limits));
-        darker::mark(rows, self.gain);
+        let rows = rows.map(|(y, (words, thresholds))| (words, dim.row(levels, y), thresholds));
+        threshold::mark_below(rows, self.gain);
     }
 
     /// Takes the first frame for the floor.
-    fn begin(&mut self, levels: &[u8], params: &VisionParams) {
+    fn initialize(&mut self, levels: &[u8], params: &VisionParams) {
         self.level.extend(levels.iter().map(|&v| f32::from(v)));
         for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
-            self.dim.learn(y, floor, params.dark_level);
+            self.dim.classify_row(y, floor, params.dark_level);
         }
         self.dim.smooth(levels);
         for (y, floor) in self.level.chunks_exact_mut(self.width).enumerate() {
@@ -168,7 +170,7 @@ impl Background {
             }
         }
         for index in 0..levels.len() {
-            self.set_limit(index, params);
+            self.set_threshold(index, params);
         }
     }
 
@@ -184,24 +186,24 @@ impl Background {
                 let free = usable[x / 64] & !words[x / 64];
                 if free >> (x % 64) & 1 == 0
                     || floor[x] < 2.0 * params.dark_level
-                    || floor[x] > f32::from(SATURATED)
-                    || row[x] >= SATURATED
+                    || floor[x] > f32::from(SATURATED_LEVEL)
+                    || row[x] >= SATURATED_LEVEL
                 {
                     continue;
                 }
-                let bin = (f32::from(row[x]) / floor[x] / GAIN_BIN) as usize;
+                let bin = (f32::from(row[x]) / floor[x] / GAIN_BIN_WIDTH) as usize;
                 self.histogram[bin.min(GAIN_BINS - 1)] += 1;
                 samples += 1;
             }
         }
-        if samples < GAIN_SAMPLES {
+        if samples < MIN_GAIN_SAMPLES {
             return;
         }
         let mut below = 0;
         for (bin, &count) in self.histogram.iter().enumerate() {
             if 2 * (below + count) >= samples {
                 let within = (samples as f32 / 2.0 - below as f32) / count as f32;
-                self.gain = ((bin as f32 + within) * GAIN_BIN).max(GAIN_BIN);
+                self.gain = ((bin as f32 + within) * GAIN_BIN_WIDTH).max(GAIN_BIN_WIDTH);
                 return;
             }
             below += count;
@@ -216,27 +218,27 @@ impl Background {
         params: &VisionParams,
         dt_secs: f32,
     ) {
-        let learning = self.age_secs < params.learn_secs;
-        let (first, apart) = if learning {
+        let is_learning = self.age_secs < params.learn_secs;
+        let (first, step) = if is_learning {
             (0, 1)
         } else {
-            (self.frames as usize % ROWS_APART, ROWS_APART)
+            (self.frames as usize % ROW_STEP, ROW_STEP)
         };
-        let visit_secs = dt_secs * apart as f32;
+        let visit_secs = dt_secs * step as f32;
         let rates = Rates {
-            per_gain: 1.0 / self.gain,
+            inverse_gain: 1.0 / self.gain,
             follow: (1.0 - (-visit_secs / params.follow_secs).exp())
                 .max(1.0 / (self.frames as f32 + 2.0)),
             brighten: 1.0 - (-visit_secs / params.brighten_secs).exp(),
             uncovered_visits: (UNCOVERED_SECS / visit_secs.max(1e-3))
                 .ceil()
                 .clamp(2.0, 200.0) as u8,
-            learning,
+            is_learning,
         };
         let height = levels.len() / self.width.max(1);
-        Arch::new().dispatch(Learning {
+        Arch::new().dispatch(UpdateRows {
             background: self,
-            rows: (first..height).step_by(apart),
+            rows: (first..height).step_by(step),
             levels,
             occupied,
             params,
@@ -247,7 +249,7 @@ impl Background {
     }
 
     #[inline(always)]
-    fn learn_rows(
+    fn update_rows(
         &mut self,
         rows: StepBy<Range<usize>>,
         levels: &[u8],
@@ -265,18 +267,18 @@ impl Background {
                 for (half, free) in halves.into_iter().enumerate() {
                     let x = 64 * word + BLOCK * half;
                     let Some(levels) = row.get(x..) else { continue };
-                    self.learn_block(y * self.width + x, levels, free, rates, params);
+                    self.update_block(y * self.width + x, levels, free, rates, params);
                 }
             }
             let floor = &self.level[y * self.width..(y + 1) * self.width];
-            dim.learn(y, floor, params.dark_level);
+            dim.classify_row(y, floor, params.dark_level);
         }
         self.dim = dim;
     }
 
     /// Learns from those of up to 32 pixels, the first of `levels`, that are `free`, the first in the lowest bit.
     #[inline(always)]
-    fn learn_block(
+    fn update_block(
         &mut self,
         start: usize,
         levels: &[u8],
@@ -285,37 +287,37 @@ impl Background {
         params: &VisionParams,
     ) {
         if free == 0 {
-            self.brighter[start..start + levels.len().min(BLOCK)].fill(0);
+            self.brighter_visits[start..start + levels.len().min(BLOCK)].fill(0);
             return;
         }
-        if self.follow_block(start, levels, free, rates, params) {
+        if self.update_stable_block(start, levels, free, rates, params) {
             return;
         }
         for (i, &level) in levels.iter().take(BLOCK).enumerate() {
             if free >> i & 1 == 1 {
-                self.learn_pixel(start + i, f32::from(level) * rates.per_gain, rates);
-                self.set_limit(start + i, params);
+                self.update_pixel(start + i, f32::from(level) * rates.inverse_gain, rates);
+                self.set_threshold(start + i, params);
             } else {
-                self.brighter[start + i] = 0;
+                self.brighter_visits[start + i] = 0;
             }
         }
     }
 
     #[inline(always)]
-    fn learn_pixel(&mut self, index: usize, seen: f32, rates: &Rates) {
+    fn update_pixel(&mut self, index: usize, seen: f32, rates: &Rates) {
         let level = &mut self.level[index];
-        let spread = &mut self.spread[index];
+        let std_dev = &mut self.std_dev[index];
         let change = seen - *level;
-        let followed = (FOLLOWED_SPREADS * *spread).max(FOLLOWED_SHARE * *level);
+        let followed = (FOLLOWED_STD_DEVS * *std_dev).max(FOLLOWED_SHARE * *level);
         if change.abs() <= followed {
             *level += rates.follow * change;
-            *spread += rates.follow * (SPREAD_OF_MEAN * change.abs() - *spread);
-            *spread = spread.max(LEAST_SPREAD);
-            self.brighter[index] = 0;
+            *std_dev += rates.follow * (STD_DEV_PER_MEAN_DEVIATION * change.abs() - *std_dev);
+            *std_dev = std_dev.max(MIN_STD_DEV);
+            self.brighter_visits[index] = 0;
         } else if change > 0.0 {
-            let visits = &mut self.brighter[index];
+            let visits = &mut self.brighter_visits[index];
             *visits = visits.saturating_add(1);
-            let uncovered = rates.learning || seen > UNCOVERED_RATIO * *level;
+            let uncovered = rates.is_learning || seen > UNCOVERED_RATIO * *level;
             if uncovered && *visits >= rates.uncovered_visits {
                 *level = seen;
                 *visits = 0;
@@ -323,14 +325,14 @@ impl Background {
                 *level += rates.brighten * change;
             }
         } else {
-            self.brighter[index] = 0;
+            self.brighter_visits[index] = 0;
         }
     }
 
     /// Follows the free ones of 32 pixels at once, if all of them changed so little that they are followed; says whether
     /// they did.
     #[inline(always)]
-    fn follow_block(
+    fn update_stable_block(
         &mut self,
         start: usize,
         levels: &[u8],
@@ -342,10 +344,10 @@ impl Background {
             return false;
         };
         let block = start..start + BLOCK;
-        let (Some(level), Some(spread), Some(limit)) = (
+        let (Some(level), Some(std_dev), Some(threshold)) = (
             self.level[block.clone()].first_chunk_mut::<BLOCK>(),
-            self.spread[block.clone()].first_chunk_mut::<BLOCK>(),
-            self.limit[block.clone()].first_chunk_mut::<BLOCK>(),
+            self.std_dev[block.clone()].first_chunk_mut::<BLOCK>(),
+            self.threshold[block.clone()].first_chunk_mut::<BLOCK>(),
         ) else {
             return false;
         };
@@ -354,47 +356,47 @@ impl Background {
         for (i, is_free) in is_free.iter_mut().enumerate() {
             *is_free = if free & 1 << i == 0 { 0 } else { u32::MAX };
         }
-        let (mut next_level, mut next_spread) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (mut next_level, mut next_std_dev) = ([0.0; BLOCK], [0.0; BLOCK]);
         let mut beyond = 0;
         for i in 0..BLOCK {
-            let change = f32::from(seen[i]) * rates.per_gain - level[i];
-            let followed = larger(FOLLOWED_SPREADS * spread[i], FOLLOWED_SHARE * level[i]);
+            let change = f32::from(seen[i]) * rates.inverse_gain - level[i];
+            let followed = larger(FOLLOWED_STD_DEVS * std_dev[i], FOLLOWED_SHARE * level[i]);
             beyond |= is_free[i] & u32::from(change.abs() > followed);
-            let off = SPREAD_OF_MEAN * change.abs() - spread[i];
+            let off = STD_DEV_PER_MEAN_DEVIATION * change.abs() - std_dev[i];
             let followed_level = level[i] + rates.follow * change;
-            let followed_spread = larger(spread[i] + rates.follow * off, LEAST_SPREAD);
+            let followed_std_dev = larger(std_dev[i] + rates.follow * off, MIN_STD_DEV);
             next_level[i] = if is_free[i] != 0 {
                 followed_level
             } else {
                 level[i]
             };
-            next_spread[i] = if is_free[i] != 0 {
-                followed_spread
+            next_std_dev[i] = if is_free[i] != 0 {
+                followed_std_dev
             } else {
-                spread[i]
+                std_dev[i]
             };
         }
         if beyond != 0 {
             return false;
         }
         *level = next_level;
-        *spread = next_spread;
+        *std_dev = next_std_dev;
         for i in 0..BLOCK {
             // A condition would be one for every pixel.
             let is_free = is_free[i] as u16;
-            let next_limit = limit_of(level[i], spread[i], params);
-            limit[i] = next_limit & is_free | limit[i] & !is_free;
+            let next_threshold = threshold_of(level[i], std_dev[i], params);
+            threshold[i] = next_threshold & is_free | threshold[i] & !is_free;
         }
-        self.brighter[block].fill(0);
+        self.brighter_visits[block].fill(0);
         true
     }
 
     #[inline(always)]
-    fn set_limit(&mut self, index: usize, params: &VisionParams) {
+    fn set_threshold(&mut self, index: usize, params: &VisionParams) {
         let (x, y) = (index % self.width, index / self.width);
         let usable = self.usable.row(y)[x / 64] >> (x % 64) & 1 == 1;
-        self.limit[index] = if usable {
-            limit_of(self.level[index], self.spread[index], params)
+        self.threshold[index] = if usable {
+            threshold_of(self.level[index], self.std_dev[index], params)
         } else {
             0
         };
@@ -403,10 +405,10 @@ impl Background {
 
 /// Below this, in 256ths of a level, a pixel is shadow.
 #[inline(always)]
-fn limit_of(level: f32, spread: f32, params: &VisionParams) -> u16 {
-    let below_noise = level - params.noise_factor * spread;
+fn threshold_of(level: f32, std_dev: f32, params: &VisionParams) -> u16 {
+    let below_noise = level - params.noise_factor * std_dev;
     let share = params.shadow_ratio * level;
-    let limit = larger(
+    let threshold = larger(
         if share < below_noise {
             share
         } else {
@@ -414,17 +416,17 @@ fn limit_of(level: f32, spread: f32, params: &VisionParams) -> u16 {
         },
         0.0,
     );
-    let told = if level < params.dark_level {
+    let observable_threshold = if level < params.dark_level {
         0.0
     } else {
-        limit
+        threshold
     };
     // Beside 2²³ a number's lowest bits are its whole part. A cast would do, but only one pixel at a time.
-    (told * 256.0 + 8_388_608.0).to_bits() as u16
+    (observable_threshold * 256.0 + 8_388_608.0).to_bits() as u16
 }
 
 /// How deep a shadow of this level is on floor that has another when lit.
-pub(super) fn depth(level: f32, lit: f32) -> f32 {
+pub(super) fn shadow_depth(level: f32, lit: f32) -> f32 {
     larger(1.0 - level / larger(lit, 1.0), 0.0)
 }
 
@@ -435,7 +437,7 @@ fn larger(a: f32, b: f32) -> f32 {
 }
 
 /// Learning from some rows, with the widest vector instructions of this machine: everything in it has to be inlined.
-struct Learning<'a> {
+struct UpdateRows<'a> {
     background: &'a mut Background,
     rows: StepBy<Range<usize>>,
     levels: &'a [u8],
@@ -444,12 +446,12 @@ struct Learning<'a> {
     rates: Rates,
 }
 
-impl WithSimd for Learning<'_> {
+impl WithSimd for UpdateRows<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.background.learn_rows(
+        self.background.update_rows(
             self.rows,
             self.levels,
             self.occupied,
@@ -462,11 +464,11 @@ impl WithSimd for Learning<'_> {
 /// How fast this frame is learned from.
 struct Rates {
     /// What its levels are multiplied with to be the model's.
-    per_gain: f32,
+    inverse_gain: f32,
     follow: f32,
     brighten: f32,
     uncovered_visits: u8,
-    learning: bool,
+    is_learning: bool,
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use glam::Vec2;
 
 use super::background::Background;
-use super::bits::BitMask;
-use super::view::FloorTable;
+use super::bit_mask::BitMask;
+use super::floor::FloorTable;
 
 /// Floor points that stand for a blob's pixels: at most about so many a blob.
 const SAMPLES: u32 = 200;
@@ -17,16 +17,16 @@ pub(super) struct Blob {
     /// Middle, weighted by how deep the shadow is.
     pub(super) centroid_m: Vec2,
     /// Its first pixel: the leftmost of its topmost row. An outline starts there.
-    pub(super) first: (u32, u32),
+    pub(super) first_pixel: (u32, u32),
     /// The pixel behind its last: right of all its columns, below all its rows.
     pub(super) end: (u32, u32),
     /// Its leftmost column.
     pub(super) left: u32,
     /// Where its samples are.
     pub(super) samples: std::ops::Range<usize>,
-    depth: f32,
-    every: u32,
-    seen: u32,
+    depth_weight_m2: f32,
+    sample_stride: u32,
+    pixels_passed: u32,
 }
 
 /// A rectangle of pixels: `left` and `top` are in it, `right` and `bottom` are behind it.
@@ -55,7 +55,7 @@ impl Blob {
     pub(super) fn bounds(&self) -> Bounds {
         Bounds {
             left: self.left,
-            top: self.first.1,
+            top: self.first_pixel.1,
             right: self.end.0,
             bottom: self.end.1,
         }
@@ -65,7 +65,7 @@ impl Blob {
 /// One floor point and the area it stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
-    pub(super) at_m: Vec2,
+    pub(super) position_m: Vec2,
     pub(super) area_m2: f32,
     /// Whether it lies at the picture's edge, where shadows are cut off.
     pub(super) at_edge: bool,
@@ -83,7 +83,7 @@ struct Run {
 }
 
 /// What finding blobs needs besides the mask.
-pub(super) struct Scene<'a> {
+pub(super) struct BlobContext<'a> {
     pub(super) levels: &'a [u8],
     pub(super) background: &'a Background,
     pub(super) floor: &'a FloorTable,
@@ -112,7 +112,7 @@ impl BlobFinder {
 
     /// A blob's pixels as rows, first column and the one behind the last.
     pub(super) fn rows(&self, blob: &Blob) -> impl Iterator<Item = (u32, u32, u32)> {
-        let (x, y) = blob.first;
+        let (x, y) = blob.first_pixel;
         let first = self.runs.iter().find(|r| (r.start, r.y) == (x, y));
         let label = first.map(|r| r.label);
         let own = self.runs.iter().filter(move |r| Some(r.label) == label);
@@ -120,23 +120,23 @@ impl BlobFinder {
     }
 
     /// Finds all blobs whose area is within `areas_m2`.
-    pub(super) fn find(&mut self, mask: &BitMask, scene: &Scene<'_>, areas_m2: (f32, f32)) {
+    pub(super) fn find(&mut self, mask: &BitMask, context: &BlobContext<'_>, areas_m2: (f32, f32)) {
         self.find_runs(mask);
         self.gather_blobs();
         for run in &self.runs {
             let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
-            measure(blob, run, mask.width(), scene);
+            add_run(blob, run, mask.width(), context);
         }
         for blob in &mut self.blobs {
-            blob.centroid_m /= blob.depth.max(f32::MIN_POSITIVE);
+            blob.centroid_m /= blob.depth_weight_m2.max(f32::MIN_POSITIVE);
         }
         let wanted = |b: &Blob| (areas_m2.0..=areas_m2.1).contains(&b.area_m2);
-        self.place_samples(wanted);
+        self.allocate_samples(wanted);
         for run in &self.runs {
             let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
             if wanted(blob) {
                 let size = (mask.width(), mask.height());
-                sample(blob, run, size, scene, &mut self.samples);
+                fill_samples(blob, run, size, context, &mut self.samples);
             }
         }
         self.blobs.retain(wanted);
@@ -159,10 +159,10 @@ impl BlobFinder {
                 }
                 let mut touching = candidate;
                 while touching < above.end && self.runs[touching].start as usize <= end {
-                    let other = root(&mut self.parents, self.runs[touching].label);
+                    let other = find_root(&mut self.parents, self.runs[touching].label);
                     label = Some(match label {
                         None => other,
-                        Some(own) => join(&mut self.parents, own, other),
+                        Some(own) => union(&mut self.parents, own, other),
                     });
                     touching += 1;
                 }
@@ -187,12 +187,12 @@ impl BlobFinder {
         self.blob_of_label.clear();
         self.blob_of_label.resize(self.parents.len(), u32::MAX);
         for run in &mut self.runs {
-            run.label = root(&mut self.parents, run.label);
+            run.label = find_root(&mut self.parents, run.label);
             let blob = &mut self.blob_of_label[run.label as usize];
             if *blob == u32::MAX {
                 *blob = self.blobs.len() as u32;
                 self.blobs.push(Blob {
-                    first: (run.start, run.y),
+                    first_pixel: (run.start, run.y),
                     left: run.start,
                     ..Blob::default()
                 });
@@ -200,16 +200,16 @@ impl BlobFinder {
         }
     }
 
-    fn place_samples(&mut self, wanted: impl Fn(&Blob) -> bool) {
+    fn allocate_samples(&mut self, wanted: impl Fn(&Blob) -> bool) {
         let mut total = 0;
         for blob in self.blobs.iter_mut().filter(|b| wanted(b)) {
-            blob.every = blob.pixels.div_ceil(SAMPLES).max(1);
-            let count = blob.pixels.div_ceil(blob.every) as usize;
+            blob.sample_stride = blob.pixels.div_ceil(SAMPLES).max(1);
+            let count = blob.pixels.div_ceil(blob.sample_stride) as usize;
             blob.samples = total..total + count;
             total += count;
         }
         let empty = Sample {
-            at_m: Vec2::ZERO,
+            position_m: Vec2::ZERO,
             area_m2: 0.0,
             at_edge: false,
         };
@@ -218,41 +218,41 @@ impl BlobFinder {
     }
 }
 
-fn measure(blob: &mut Blob, run: &Run, width: usize, scene: &Scene<'_>) {
+fn add_run(blob: &mut Blob, run: &Run, width: usize, context: &BlobContext<'_>) {
     let row = run.y as usize * width;
     blob.pixels += run.end - run.start;
     blob.left = blob.left.min(run.start);
     blob.end = (blob.end.0.max(run.end), run.y + 1);
     let pixels = row + run.start as usize..row + run.end as usize;
-    let moments = (scene.floor).moments(pixels, scene.levels, scene.background);
+    let moments = (context.floor).moments(pixels, context.levels, context.background);
     blob.area_m2 += moments.area_m2;
-    blob.depth += moments.weight;
+    blob.depth_weight_m2 += moments.weight;
     blob.centroid_m += moments.weighted_m;
 }
 
 /// Takes every so many-th pixel of a blob as a sample.
-fn sample(
+fn fill_samples(
     blob: &mut Blob,
     run: &Run,
     (width, height): (usize, usize),
-    scene: &Scene<'_>,
+    context: &BlobContext<'_>,
     samples: &mut [Sample],
 ) {
     let y = run.y as usize;
     let row = y * width;
     let inside = |at: usize, size: usize| at >= EDGE_PX && at + EDGE_PX < size;
-    let skipped = blob.seen.next_multiple_of(blob.every) - blob.seen;
-    let number = (blob.seen + skipped) / blob.every;
-    let columns = (run.start + skipped..run.end).step_by(blob.every as usize);
+    let skipped = blob.pixels_passed.next_multiple_of(blob.sample_stride) - blob.pixels_passed;
+    let number = (blob.pixels_passed + skipped) / blob.sample_stride;
+    let columns = (run.start + skipped..run.end).step_by(blob.sample_stride as usize);
     let to = blob.samples.start + number as usize;
-    for (sample, x) in samples[to..].iter_mut().zip(columns.map(|x| x as usize)) {
-        *sample = Sample {
-            at_m: scene.floor.place_m(x, y),
-            area_m2: scene.floor.areas_m2()[row + x] * blob.every as f32,
+    for (entry, x) in samples[to..].iter_mut().zip(columns.map(|x| x as usize)) {
+        *entry = Sample {
+            position_m: context.floor.position_m_of(x, y),
+            area_m2: context.floor.areas_m2()[row + x] * blob.sample_stride as f32,
             at_edge: !inside(x, width) || !inside(y, height),
         };
     }
-    blob.seen += run.end - run.start;
+    blob.pixels_passed += run.end - run.start;
 }
 
 /// The next run of set bits from `x` on: its first pixel and the one behind its last.
@@ -278,7 +278,7 @@ fn next_bit(words: &[u64], x: usize, width: usize, flip: u64) -> Option<usize> {
     }
 }
 
-fn root(parents: &mut [u32], label: u32) -> u32 {
+fn find_root(parents: &mut [u32], label: u32) -> u32 {
     let mut at = label as usize;
     while parents[at] as usize != at {
         parents[at] = parents[parents[at] as usize];
@@ -287,8 +287,8 @@ fn root(parents: &mut [u32], label: u32) -> u32 {
     at as u32
 }
 
-fn join(parents: &mut [u32], a: u32, b: u32) -> u32 {
-    let (a, b) = (root(parents, a), root(parents, b));
+fn union(parents: &mut [u32], a: u32, b: u32) -> u32 {
+    let (a, b) = (find_root(parents, a), find_root(parents, b));
     let (low, high) = (a.min(b), a.max(b));
     parents[high as usize] = low;
     low
@@ -329,15 +329,15 @@ mod tests {
         let mut background = Background::new(width, height, floor.areas_m2());
         let levels = vec![100; width * height];
         let mut scratch = empty.clone();
-        background.find_shadow(&levels, &empty, &VisionParams::default(), &mut scratch);
+        background.find_foreground(&levels, &empty, &VisionParams::default(), &mut scratch);
         let levels = vec![20; width * height];
-        let scene = Scene {
+        let context = BlobContext {
             levels: &levels,
             background: &background,
             floor: &floor,
         };
         let mut finder = BlobFinder::default();
-        finder.find(&mask, &scene, (0.0, 1e9));
+        finder.find(&mask, &context, (0.0, 1e9));
         finder
     }
 
@@ -363,7 +363,7 @@ mod tests {
             let mut expected: Vec<_> = sizes.into_values().collect();
             expected.sort_by_key(|&(_, (x, y))| (y, x));
             let found = find(&image);
-            let found: Vec<_> = found.blobs().iter().map(|b| (b.pixels, b.first)).collect();
+            let found: Vec<_> = found.blobs().iter().map(|b| (b.pixels, b.first_pixel)).collect();
             prop_assert_eq!(found, expected);
         }
     }

@@ -4,15 +4,15 @@ use glam::DVec2;
 use image::{GrayImage, Luma, Rgb, RgbImage};
 
 use super::background::Background;
-use super::bits::BitMask;
+use super::bit_mask::BitMask;
 use super::blobs::BlobFinder;
-use super::tracks::Track;
-use super::view::FloorView;
+use super::floor::FloorView;
+use super::tracker::Track;
 
 /// Side of the floor's picture that one meter takes.
 const PX_PER_M: f64 = 120.0;
 /// Floor shown beside the surface.
-const BESIDE_M: f64 = 1.0;
+const MARGIN_M: f64 = 1.0;
 /// Tellable colors, one after the other.
 const COLORS: [[u8; 3]; 6] = [
     [255, 90, 80],
@@ -60,41 +60,41 @@ impl DebugViews {
 }
 
 /// What the pictures are made from.
-pub(super) struct Stages<'a> {
+pub(super) struct DebugInput<'a> {
     pub(super) levels: &'a [u8],
     pub(super) background: &'a Background,
-    pub(super) shadow: &'a BitMask,
+    pub(super) foreground: &'a BitMask,
     pub(super) blobs: &'a BlobFinder,
     pub(super) tracks: &'a [Track],
     pub(super) view: &'a FloorView,
 }
 
 /// Draws all stages.
-pub(super) fn draw(stages: &Stages<'_>) -> DebugViews {
-    let size = (stages.shadow.width(), stages.shadow.height());
-    let gain = stages.background.gain();
-    let floor = stages.background.levels();
+pub(super) fn draw(input: &DebugInput<'_>) -> DebugViews {
+    let size = (input.foreground.width(), input.foreground.height());
+    let gain = input.background.gain();
+    let floor = input.background.levels();
     let lit = |i: usize| floor.get(i).map_or(0.0, |level| level * gain);
-    let seen = |i: usize| f32::from(stages.levels[i]);
+    let seen = |i: usize| f32::from(input.levels[i]);
     DebugViews {
         raw: gray(size, seen),
         background: gray(size, lit),
         ratio: gray(size, |i| 204.0 * seen(i) / lit(i).max(1.0)),
         mask: gray(size, |i| {
-            let dark = stages
-                .shadow
+            let is_foreground = input
+                .foreground
                 .contains((i % size.0) as i32, (i / size.0) as i32);
-            if dark { 255.0 } else { 0.0 }
+            if is_foreground { 255.0 } else { 0.0 }
         }),
         validity: gray(size, |i| {
-            if stages.background.tells(i) {
+            if input.background.is_observable(i) {
                 255.0
             } else {
                 0.0
             }
         }),
-        blobs: draw_blobs(stages, size),
-        tracks: draw_tracks(stages.tracks, stages.view),
+        blobs: draw_blobs(input, size),
+        tracks: draw_tracks(input.tracks, input.view),
     }
 }
 
@@ -104,13 +104,13 @@ fn gray((width, height): (usize, usize), level: impl Fn(usize) -> f32) -> GrayIm
     })
 }
 
-fn draw_blobs(stages: &Stages<'_>, (width, height): (usize, usize)) -> RgbImage {
+fn draw_blobs(input: &DebugInput<'_>, (width, height): (usize, usize)) -> RgbImage {
     let mut picture = RgbImage::from_fn(width as u32, height as u32, |x, y| {
-        let level = stages.levels[y as usize * width + x as usize] / 3;
+        let level = input.levels[y as usize * width + x as usize] / 3;
         Rgb([level; 3])
     });
-    for (number, blob) in stages.blobs.blobs().iter().enumerate() {
-        for (y, start, end) in stages.blobs.rows(blob) {
+    for (number, blob) in input.blobs.blobs().iter().enumerate() {
+        for (y, start, end) in input.blobs.rows(blob) {
             for x in start..end {
                 picture.put_pixel(x, y, Rgb(COLORS[number % COLORS.len()]));
             }
@@ -124,7 +124,7 @@ fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
         f64::from(view.surface.width_m),
         f64::from(view.surface.height_m),
     ) / 2.0;
-    let edge_m = half_m + BESIDE_M;
+    let edge_m = half_m + MARGIN_M;
     let size = (2.0 * edge_m * PX_PER_M).clamp(DVec2::ONE, DVec2::splat(4096.0));
     let mut picture = RgbImage::new(size.x as u32, size.y as u32);
     let corners = [

@@ -22,7 +22,7 @@ const FALLOFF_PER_M2: f32 = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
 /// Farther from a stripe's axis than this many half widths is somebody else's.
 const OUTLIER_WIDTHS: f32 = 3.0;
 /// What is less likely on a stripe says nothing of it.
-const LEAST_LIKELY: f32 = 0.002;
+const MIN_LIKELIHOOD: f32 = 0.002;
 /// Nearer to the foot there are legs, which swing: the axis is told by what lies beyond.
 const LEGS_M: f32 = 0.25;
 /// Area on an axis at which it is fully believed.
@@ -33,19 +33,19 @@ const END_SPREAD: f32 = 2.0;
 /// A point tells a stripe's near end only if it is the visitor's with at least this share.
 const NEAR_END_SHARE: f32 = 0.2;
 /// A usual visitor's share of the tallest one's height, and how uncertain that makes the middle of a stripe.
-pub(super) const USUAL_SHARE: f32 = 0.75;
-const MIDDLE_DOUBT: f32 = 0.15;
+pub(super) const TYPICAL_HEIGHT_SHARE: f32 = 0.75;
+const CENTROID_DOUBT: f32 = 0.15;
 /// The same where both stripes lie on each other: a share of the length on which they do.
-const SHARED_DOUBT: f32 = 0.3;
+const OVERLAP_DOUBT: f32 = 0.3;
 /// Nearer than this below an origin, the trunk's shadow covers the legs', and a stripe has no near end of its own.
-const COVERED_M: f32 = 0.7;
+const NEAR_ORIGIN_M: f32 = 0.7;
 /// A shadow of this area is only partly seen, and counts half.
-const FAINT_AREA_M2: f32 = 0.05;
+const SMALL_AREA_M2: f32 = 0.05;
 /// The search ends when the foot moves by less, or after so many rounds.
-const SETTLED_M: f32 = 0.002;
-const ROUNDS: usize = 5;
+const CONVERGED_M: f32 = 0.002;
+const MAX_ITERATIONS: usize = 5;
 /// Sources hang at least this far above the tallest visitor, or their shadows have no end.
-const LEAST_CLEARANCE_M: f32 = 0.3;
+const MIN_CLEARANCE_M: f32 = 0.3;
 
 /// A point above the floor from which stripes start: the lamp, or the camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,36 +54,36 @@ pub(super) struct Origin {
     /// Height over the floor.
     pub(super) height_m: f32,
     /// A stripe is at most so much longer than the foot is far from `below_m`.
-    reach: f32,
+    reach_factor: f32,
     /// The middle of a usual visitor's stripe lies so many times farther from `below_m` than the foot.
-    middle: f32,
+    centroid_factor: f32,
 }
 
 impl Origin {
     fn new(position_m: Vec3, tallest_m: f32) -> Self {
-        let clearance = (position_m.y - tallest_m).max(LEAST_CLEARANCE_M);
-        let usual_m = USUAL_SHARE * tallest_m;
-        let end = 1.0 + usual_m / (position_m.y - usual_m).max(LEAST_CLEARANCE_M);
+        let clearance = (position_m.y - tallest_m).max(MIN_CLEARANCE_M);
+        let typical_m = TYPICAL_HEIGHT_SHARE * tallest_m;
+        let end = 1.0 + typical_m / (position_m.y - typical_m).max(MIN_CLEARANCE_M);
         Self {
             below_m: Vec2::new(position_m.x, position_m.z),
             height_m: position_m.y,
-            reach: tallest_m / clearance,
+            reach_factor: tallest_m / clearance,
             // Middle of a stripe that widens as the distance grows, from once to `end` times the foot's distance.
-            middle: 2.0 / 3.0 * (end * end * end - 1.0) / (end * end - 1.0),
+            centroid_factor: 2.0 / 3.0 * (end * end * end - 1.0) / (end * end - 1.0),
         }
     }
 
     /// Unit vector along the stripe of a foot, and the stripe's longest length.
     fn stripe(&self, foot_m: Vec2) -> (Vec2, f32) {
         let away = foot_m - self.below_m;
-        (away.normalize_or_zero(), away.length() * self.reach)
+        (away.normalize_or_zero(), away.length() * self.reach_factor)
     }
 
     /// Square of a point's distance from a foot's stripe.
     fn square_distance(&self, foot_m: Vec2, point_m: Vec2) -> f32 {
         let (along, length) = self.stripe(foot_m);
         let offset = point_m - foot_m;
-        let t = within(offset.dot(along), length);
+        let t = clamp_to_length(offset.dot(along), length);
         (offset - along * t).length_squared()
     }
 }
@@ -114,7 +114,7 @@ impl FootFinder {
     }
 
     /// Whether feet can be told from the middles of shadows.
-    pub(super) fn tells_feet(&self) -> bool {
+    pub(super) fn can_locate_feet(&self) -> bool {
         self.lamp.is_some()
     }
 
@@ -131,13 +131,13 @@ impl FootFinder {
             .origins()
             .map(|o| (o.below_m - centroid_m).normalize_or_zero())
             .sum();
-        if !self.tells_feet() || towards == Vec2::ZERO {
+        if !self.can_locate_feet() || towards == Vec2::ZERO {
             return centroid_m;
         }
         samples
             .iter()
             .filter(|s| s.area_m2 > 0.0)
-            .map(|s| s.at_m)
+            .map(|s| s.position_m)
             .max_by(|a, b| a.dot(towards).total_cmp(&b.dot(towards)))
             .unwrap_or(centroid_m)
     }
@@ -150,31 +150,31 @@ impl FootFinder {
         guess_m: Vec2,
     ) -> Measurement {
         let isotropic = Mat2::from_diagonal(Vec2::splat(self.spread_m * self.spread_m));
-        if !self.tells_feet() {
+        if !self.can_locate_feet() {
             return Measurement {
-                at_m: centroid_m,
+                position_m: centroid_m,
                 covariance_m2: isotropic,
             };
         }
-        let mut at_m = guess_m;
+        let mut position_m = guess_m;
         let mut information = Mat2::IDENTITY;
-        for _ in 0..ROUNDS {
-            let evidence = self.gather(samples.clone(), at_m);
-            let (sum, weighted) = evidence.solve(guess_m);
+        for _ in 0..MAX_ITERATIONS {
+            let stripes = self.collect_stripes(samples.clone(), position_m);
+            let (sum, weighted) = stripes.solve(guess_m);
             if sum.determinant().abs() < 1e-9 {
                 break;
             }
-            let moved_m = at_m;
-            at_m = sum.inverse() * weighted;
+            let before_m = position_m;
+            position_m = sum.inverse() * weighted;
             information = sum;
-            if at_m.distance(moved_m) < SETTLED_M {
+            if position_m.distance(before_m) < CONVERGED_M {
                 break;
             }
         }
         let area_m2: f32 = samples.map(|s| s.area_m2).sum();
-        let doubt = 1.0 + FAINT_AREA_M2 / area_m2.max(1e-4);
+        let doubt = 1.0 + SMALL_AREA_M2 / area_m2.max(1e-4);
         Measurement {
-            at_m,
+            position_m,
             covariance_m2: (information.inverse() + isotropic * 0.25) * doubt,
         }
     }
@@ -188,31 +188,35 @@ impl FootFinder {
         self.lamp.into_iter().chain(self.camera)
     }
 
-    /// What the samples tell, were the foot at `at_m`.
-    fn gather(&self, samples: impl Iterator<Item = Sample>, at_m: Vec2) -> Evidence {
+    /// What the samples tell, were the foot at `position_m`.
+    fn collect_stripes(
+        &self,
+        samples: impl Iterator<Item = Sample>,
+        position_m: Vec2,
+    ) -> StripePair {
         let mut stripes = [self.lamp, self.camera].map(|origin| {
             origin.map(|origin| {
-                let (along, length) = origin.stripe(at_m);
+                let (along, length) = origin.stripe(position_m);
                 StripeSums {
                     origin,
-                    at_m,
+                    position_m,
                     along,
                     length: length + 2.0 * HALF_WIDTH_M,
-                    sum: Mat2::ZERO,
-                    weighted: Vec2::ZERO,
-                    area: 0.0,
-                    shares: 0.0,
-                    reached: 0.0,
-                    own: 0.0,
+                    axis_information: Mat2::ZERO,
+                    axis_vector: Vec2::ZERO,
+                    axis_weight: 0.0,
+                    area_m2_sum: 0.0,
+                    distance_moment: 0.0,
+                    exclusive_area: 0.0,
                     near_end: f32::INFINITY,
                 }
             })
         });
-        Arch::new().dispatch(Taking {
+        Arch::new().dispatch(AddSamples {
             stripes: &mut stripes,
             samples,
         });
-        Evidence {
+        StripePair {
             stripes,
             axis_spread_m: AXIS_SPREAD * self.spread_m,
             end_spread_m: END_SPREAD * self.spread_m,
@@ -235,7 +239,7 @@ fn falloff(x: f32) -> f32 {
 
 /// `t`, but not less than 0 nor more than `length`. Unlike a clamp it does not panic where something is no number.
 #[inline(always)]
-pub(super) fn within(t: f32, length: f32) -> f32 {
+pub(super) fn clamp_to_length(t: f32, length: f32) -> f32 {
     let t = if t < length { t } else { length };
     if t > 0.0 { t } else { 0.0 }
 }
@@ -261,8 +265,8 @@ impl Block {
         };
         let mut count = 0;
         for sample in samples.by_ref().take(LANES) {
-            block.x_m[count] = sample.at_m.x;
-            block.z_m[count] = sample.at_m.y;
+            block.x_m[count] = sample.position_m.x;
+            block.z_m[count] = sample.position_m.y;
             block.area_m2[count] = sample.area_m2;
             count += 1;
         }
@@ -276,17 +280,17 @@ impl Block {
 #[derive(Clone, Copy, Debug)]
 struct StripeSums {
     origin: Origin,
-    at_m: Vec2,
+    position_m: Vec2,
     along: Vec2,
     length: f32,
-    sum: Mat2,
-    weighted: Vec2,
-    area: f32,
+    axis_information: Mat2,
+    axis_vector: Vec2,
+    axis_weight: f32,
     /// Area of the stripe, and the sum of its points' distances from the origin along the axis.
-    shares: f32,
-    reached: f32,
+    area_m2_sum: f32,
+    distance_moment: f32,
     /// The same area, counted less the nearer it is to the visitor's other stripe too.
-    own: f32,
+    exclusive_area: f32,
     /// Distance of the stripe's nearest point from the origin, along the axis.
     near_end: f32,
 }
@@ -294,47 +298,53 @@ struct StripeSums {
 impl StripeSums {
     /// How likely samples lie on it.
     #[inline(always)]
-    fn likely(&self, block: &Block) -> [f32; LANES] {
-        let mut likely = [0.0; LANES];
-        for (i, likely) in likely.iter_mut().enumerate() {
-            let (x, z) = (block.x_m[i] - self.at_m.x, block.z_m[i] - self.at_m.y);
-            let t = within(x * self.along.x + z * self.along.y, self.length);
+    fn likelihood(&self, block: &Block) -> [f32; LANES] {
+        let mut likelihood = [0.0; LANES];
+        for (i, likelihood) in likelihood.iter_mut().enumerate() {
+            let (x, z) = (
+                block.x_m[i] - self.position_m.x,
+                block.z_m[i] - self.position_m.y,
+            );
+            let t = clamp_to_length(x * self.along.x + z * self.along.y, self.length);
             let (x, z) = (x - self.along.x * t, z - self.along.y * t);
-            *likely = falloff(FALLOFF_PER_M2 * (x * x + z * z));
+            *likelihood = falloff(FALLOFF_PER_M2 * (x * x + z * z));
         }
-        likely
+        likelihood
     }
 
-    /// Takes in what samples tell that lie on it as `likely`, on the other stripe as `other`, on any or none as `total`.
+    /// Takes in what samples tell that lie on it as `likelihood`, on the other stripe as `other`, on any or none as `total`.
     #[inline(always)]
-    fn take(
+    fn add_block(
         &mut self,
         block: &Block,
-        likely: &[f32; LANES],
+        likelihood: &[f32; LANES],
         other: &[f32; LANES],
         total: &[f32; LANES],
     ) {
         let (below, along) = (self.origin.below_m, self.along);
         // What every sample adds to the sums, in the order in which they are added to below.
-        let mut told = [[0.0; LANES]; 9];
+        let mut terms = [[0.0; LANES]; 9];
         let mut ends = [f32::INFINITY; LANES];
         for i in 0..LANES {
-            let is_taken = likely[i] > LEAST_LIKELY;
-            let share = likely[i] / total[i];
+            let is_taken = likelihood[i] > MIN_LIKELIHOOD;
+            let share = likelihood[i] / total[i];
             let (x, z) = (block.x_m[i] - below.x, block.z_m[i] - below.y);
             let distance = x * along.x + z * along.y;
             // No other stripe is nearer; around the foot all are equally near.
-            let is_nearest = likely[i] >= other[i];
+            let is_nearest = likelihood[i] >= other[i];
             if is_taken & is_nearest & (share > NEAR_END_SHARE) {
                 ends[i] = distance;
             }
             let area = share * block.area_m2[i];
-            let own = share * share * block.area_m2[i];
-            let (off_x, off_z) = (block.x_m[i] - self.at_m.x, block.z_m[i] - self.at_m.y);
+            let exclusive_area = share * share * block.area_m2[i];
+            let (off_x, off_z) = (
+                block.x_m[i] - self.position_m.x,
+                block.z_m[i] - self.position_m.y,
+            );
             let beyond_legs = off_x * along.x + off_z * along.y - LEGS_M;
             // Every point says that the foot lies on the line to it from below the origin; far ones say it best.
             let part = beyond_legs / LEGS_M;
-            let weight = own * if part < 1.0 { part } else { 1.0 };
+            let weight = exclusive_area * if part < 1.0 { part } else { 1.0 };
             let per_m = 1.0 / (x * x + z * z).sqrt();
             let per_m = if per_m > 0.0 && per_m < f32::INFINITY {
                 per_m
@@ -347,7 +357,7 @@ impl StripeSums {
             let values = [
                 (is_taken, area),
                 (is_taken, area * distance),
-                (is_taken, own),
+                (is_taken, exclusive_area),
                 (is_axis, line.x * line.x * weight),
                 (is_axis, line.y * line.x * weight),
                 (is_axis, line.y * line.y * weight),
@@ -355,30 +365,31 @@ impl StripeSums {
                 (is_axis, line.y * off),
                 (is_axis, weight),
             ];
-            for (told, (is_told, value)) in told.iter_mut().zip(values) {
-                told[i] = if is_told { value } else { 0.0 };
+            for (terms, (is_counted, value)) in terms.iter_mut().zip(values) {
+                terms[i] = if is_counted { value } else { 0.0 };
             }
         }
         // One after the other, so that sums do not depend on how many samples a vector holds.
         for i in 0..LANES {
             self.near_end = self.near_end.min(ends[i]);
-            self.shares += told[0][i];
-            self.reached += told[1][i];
-            self.own += told[2][i];
-            self.sum += Mat2::from_cols_array(&[told[3][i], told[4][i], told[4][i], told[5][i]]);
-            self.weighted += Vec2::new(told[6][i], told[7][i]);
-            self.area += told[8][i];
+            self.area_m2_sum += terms[0][i];
+            self.distance_moment += terms[1][i];
+            self.exclusive_area += terms[2][i];
+            self.axis_information +=
+                Mat2::from_cols_array(&[terms[3][i], terms[4][i], terms[4][i], terms[5][i]]);
+            self.axis_vector += Vec2::new(terms[6][i], terms[7][i]);
+            self.axis_weight += terms[8][i];
         }
     }
 }
 
 /// Taking in samples with the widest vector instructions of this machine: everything in it has to be inlined.
-struct Taking<'a, I> {
+struct AddSamples<'a, I> {
     stripes: &'a mut [Option<StripeSums>; 2],
     samples: I,
 }
 
-impl<I: Iterator<Item = Sample>> WithSimd for Taking<'_, I> {
+impl<I: Iterator<Item = Sample>> WithSimd for AddSamples<'_, I> {
     type Output = ();
 
     #[inline(always)]
@@ -386,32 +397,32 @@ impl<I: Iterator<Item = Sample>> WithSimd for Taking<'_, I> {
         let outlier = falloff(FALLOFF_PER_M2 * (OUTLIER_WIDTHS * HALF_WIDTH_M).powi(2));
         while let Some(block) = Block::next(&mut self.samples) {
             let mut total = [outlier; LANES];
-            let mut likely = [[0.0; LANES]; 2];
-            for (likely, stripe) in likely.iter_mut().zip(self.stripes.iter()) {
+            let mut likelihood = [[0.0; LANES]; 2];
+            for (likelihood, stripe) in likelihood.iter_mut().zip(self.stripes.iter()) {
                 if let Some(stripe) = stripe {
-                    *likely = stripe.likely(&block);
+                    *likelihood = stripe.likelihood(&block);
                     for i in 0..LANES {
-                        total[i] += likely[i];
+                        total[i] += likelihood[i];
                     }
                 }
             }
             for (number, stripe) in self.stripes.iter_mut().enumerate() {
                 if let Some(stripe) = stripe {
-                    stripe.take(&block, &likely[number], &likely[1 - number], &total);
+                    stripe.add_block(&block, &likelihood[number], &likelihood[1 - number], &total);
                 }
             }
         }
     }
 }
 
-struct Evidence {
+struct StripePair {
     stripes: [Option<StripeSums>; 2],
     axis_spread_m: f32,
     end_spread_m: f32,
     inset_m: f32,
 }
 
-impl Evidence {
+impl StripePair {
     /// Information matrix and information-weighted place. Where nothing else is known, the guess is.
     fn solve(&self, guess_m: Vec2) -> (Mat2, Vec2) {
         let faint = 0.05 / (self.end_spread_m * self.end_spread_m);
@@ -423,33 +434,36 @@ impl Evidence {
             _ => 0.0,
         };
         for stripe in self.stripes.iter().flatten() {
-            if stripe.area > 0.0 {
-                let believed = (stripe.area / AXIS_AREA_M2).min(1.0);
-                let scale = believed / (stripe.area * self.axis_spread_m * self.axis_spread_m);
-                sum += stripe.sum * scale;
-                weighted += stripe.weighted * scale;
+            if stripe.axis_weight > 0.0 {
+                let believed = (stripe.axis_weight / AXIS_AREA_M2).min(1.0);
+                let scale =
+                    believed / (stripe.axis_weight * self.axis_spread_m * self.axis_spread_m);
+                sum += stripe.axis_information * scale;
+                weighted += stripe.axis_vector * scale;
             }
             let along = stripe.along;
             let outer = Mat2::from_cols(along * along.x, along * along.y);
             let start = stripe.origin.below_m.dot(along);
-            let far_m = stripe.at_m.distance(stripe.origin.below_m).max(0.05);
+            let far_m = stripe.position_m.distance(stripe.origin.below_m).max(0.05);
             if stripe.near_end.is_finite() {
-                let covered = 1.0 + (COVERED_M / far_m).powi(4);
+                let covered = 1.0 + (NEAR_ORIGIN_M / far_m).powi(4);
                 let information = 1.0 / (self.end_spread_m * self.end_spread_m * covered);
                 sum += outer * information;
                 weighted += along * (information * (start + stripe.near_end + self.inset_m));
             }
-            if stripe.shares > 0.0 {
+            if stripe.area_m2_sum > 0.0 {
                 // Where the stripe is short, its middle tells the foot; where it is long, how tall somebody is matters.
                 // What may as well lie on the other stripe says little of where this one ends.
-                let shared_m = aligned * (1.0 - stripe.own / stripe.shares) * stripe.length;
+                let shared_m =
+                    aligned * (1.0 - stripe.exclusive_area / stripe.area_m2_sum) * stripe.length;
                 let doubt = (self.axis_spread_m)
-                    .hypot(MIDDLE_DOUBT * far_m)
-                    .hypot(SHARED_DOUBT * shared_m);
+                    .hypot(CENTROID_DOUBT * far_m)
+                    .hypot(OVERLAP_DOUBT * shared_m);
                 let information = 1.0 / (doubt * doubt);
-                let middle = stripe.reached / stripe.shares / stripe.origin.middle;
+                let centroid_m =
+                    stripe.distance_moment / stripe.area_m2_sum / stripe.origin.centroid_factor;
                 sum += outer * information;
-                weighted += along * (information * (start + middle));
+                weighted += along * (information * (start + centroid_m));
             }
         }
         (sum, weighted)
@@ -468,18 +482,18 @@ mod tests {
         let mut samples = Vec::new();
         for i in -150..150 {
             for j in -150..150 {
-                let at_m = Vec2::new(i as f32, j as f32) * 0.02;
+                let position_m = Vec2::new(i as f32, j as f32) * 0.02;
                 let dark = [LAMP, CAMERA].iter().any(|source| {
                     let below = Vec2::new(source.x, source.z);
                     let away = foot - below;
                     let length = away.length() * height / (source.y - height);
-                    let t = (at_m - foot).dot(away.normalize()).clamp(0.0, length);
+                    let t = (position_m - foot).dot(away.normalize()).clamp(0.0, length);
                     let widened = radius * (1.0 + t / away.length());
-                    at_m.distance(foot + away.normalize() * t) < widened
+                    position_m.distance(foot + away.normalize() * t) < widened
                 });
                 if dark {
                     samples.push(Sample {
-                        at_m,
+                        position_m,
                         area_m2: 0.0004,
                         at_edge: false,
                     });
@@ -499,13 +513,14 @@ mod tests {
         ] {
             for height in [1.0, 1.8] {
                 let samples = pole(foot, 0.12, height);
-                let centroid = samples.iter().map(|s| s.at_m).sum::<Vec2>() / samples.len() as f32;
+                let centroid =
+                    samples.iter().map(|s| s.position_m).sum::<Vec2>() / samples.len() as f32;
                 let guess = finder.guess(&samples, centroid);
                 let measured = finder.measure(samples.iter().copied(), centroid, guess);
-                let off = measured.at_m.distance(foot);
+                let off = measured.position_m.distance(foot);
                 assert!(
                     off < 0.08,
-                    "{foot} {height}: {off}, middle {}",
+                    "{foot} {height}: {off}, centroid {}",
                     centroid.distance(foot)
                 );
             }
@@ -526,11 +541,12 @@ mod tests {
         ] {
             let foot = below + Vec2::new(x, z);
             let samples = pole(foot, 0.12, 1.7);
-            let centroid = samples.iter().map(|s| s.at_m).sum::<Vec2>() / samples.len() as f32;
+            let centroid =
+                samples.iter().map(|s| s.position_m).sum::<Vec2>() / samples.len() as f32;
             // Believed a step too far from the lamp.
             let guess = foot + 0.25 * (foot - Vec2::new(LAMP.x, LAMP.z)).normalize();
             let measured = finder.measure(samples.iter().copied(), centroid, guess);
-            worst = worst.max(measured.at_m.distance(foot));
+            worst = worst.max(measured.position_m.distance(foot));
         }
         assert!(worst < 0.25, "{worst}");
     }
@@ -540,9 +556,9 @@ mod tests {
         let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
         let mut samples = pole(Vec2::new(0.8, 0.9), 0.12, 1.7);
         let guess_m = finder.guess(&samples, Vec2::ONE);
-        for no_place in [f32::NAN, -100.0, 0.0] {
+        for no_position in [f32::NAN, -100.0, 0.0] {
             samples.push(Sample {
-                at_m: Vec2::splat(no_place),
+                position_m: Vec2::splat(no_position),
                 area_m2: 0.0,
                 at_edge: false,
             });
@@ -556,7 +572,7 @@ mod tests {
         let samples = pole(Vec2::ONE, 0.1, 1.0);
         let at = finder
             .measure(samples.iter().copied(), Vec2::X, Vec2::Y)
-            .at_m;
+            .position_m;
         assert_eq!(at, Vec2::X);
     }
 }

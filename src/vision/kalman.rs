@@ -8,7 +8,7 @@ const FIRST_SPEED_MPS: f32 = 1.0;
 /// The state and how sure it is. Positions in floor space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kalman {
-    pub(super) at_m: Vec2,
+    pub(super) position_m: Vec2,
     pub(super) velocity_mps: Vec2,
     /// Covariance of the position.
     pp: Mat2,
@@ -21,14 +21,14 @@ pub(super) struct Kalman {
 /// One measured place and its covariance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measurement {
-    pub(super) at_m: Vec2,
+    pub(super) position_m: Vec2,
     pub(super) covariance_m2: Mat2,
 }
 
 impl Kalman {
     pub(super) fn new(first: &Measurement) -> Self {
         Self {
-            at_m: first.at_m,
+            position_m: first.position_m,
             velocity_mps: Vec2::ZERO,
             pp: first.covariance_m2,
             pv: Mat2::ZERO,
@@ -41,7 +41,7 @@ impl Kalman {
         let dt = dt_secs;
         // White acceleration whose effect over one second is `acceleration_mps2`, whatever the frame rate.
         let q = acceleration_mps2 * acceleration_mps2;
-        self.at_m += self.velocity_mps * dt;
+        self.position_m += self.velocity_mps * dt;
         self.pp += (self.pv + self.pv.transpose()) * dt
             + self.vv * (dt * dt)
             + diagonal(q * dt * dt * dt / 3.0);
@@ -56,10 +56,10 @@ impl Kalman {
             return;
         }
         let inverse = total.inverse();
-        let innovation = measured.at_m - self.at_m;
+        let innovation = measured.position_m - self.position_m;
         let gain_p = self.pp * inverse;
         let gain_v = self.pv.transpose() * inverse;
-        self.at_m += gain_p * innovation;
+        self.position_m += gain_p * innovation;
         self.velocity_mps += gain_v * innovation;
         let (pp, pv) = (self.pp, self.pv);
         self.pp = symmetric(pp - gain_p * pp);
@@ -85,9 +85,9 @@ fn symmetric(m: Mat2) -> Mat2 {
 mod tests {
     use super::*;
 
-    fn measured(at_m: Vec2) -> Measurement {
+    fn measured(position_m: Vec2) -> Measurement {
         Measurement {
-            at_m,
+            position_m,
             covariance_m2: diagonal(0.01),
         }
     }
@@ -101,7 +101,7 @@ mod tests {
             state.update(&measured(velocity * 0.04 * i as f32));
         }
         assert!(state.velocity_mps.distance(velocity) < 0.01);
-        assert!(state.at_m.distance(velocity * 0.04 * 199.0) < 0.01);
+        assert!(state.position_m.distance(velocity * 0.04 * 199.0) < 0.01);
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             let sway = Vec2::new(0.1, -0.1) * if i % 2 == 0 { 1.0 } else { -1.0 };
             state.update(&measured(Vec2::ONE + sway));
             if i > 100 {
-                worst = worst.max(state.at_m.distance(Vec2::ONE));
+                worst = worst.max(state.position_m.distance(Vec2::ONE));
             }
         }
         assert!(worst < 0.05, "{worst}");
@@ -125,10 +125,14 @@ mod tests {
         for _ in 0..10 {
             state.predict(0.04, 1.0);
             state.update(&Measurement {
-                at_m: Vec2::ONE,
+                position_m: Vec2::ONE,
                 covariance_m2: Mat2::from_diagonal(Vec2::new(0.001, 100.0)),
             });
         }
-        assert!(state.at_m.x > 0.9 && state.at_m.y < 0.1, "{}", state.at_m);
+        assert!(
+            state.position_m.x > 0.9 && state.position_m.y < 0.1,
+            "{}",
+            state.position_m
+        );
     }
 }

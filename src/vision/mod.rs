@@ -4,25 +4,25 @@
 //! only clock is the frames' time stamps, and nothing depends on frames to come: the first N frames alone give the same
 //! tracks as a whole recording does. Knows nothing of fish.
 
-mod assign;
+mod assignment;
 mod background;
-mod bits;
+mod bit_mask;
 mod blobs;
 mod debug;
-mod dim;
+mod dim_floor;
+mod floor;
 mod foot;
 mod group;
+mod height_profile;
 mod kalman;
-mod observe;
 mod outline;
-pub mod params;
-mod profile;
-mod tracks;
-pub mod view;
+mod params;
+mod pipeline;
+mod tracker;
 
 pub use debug::DebugViews;
-pub use observe::{Light, Vision};
+pub use floor::FloorView;
 pub use outline::MAX_CORNERS;
 pub use params::{TrackingParams, VisionParams};
-pub use tracks::Track;
-pub use view::FloorView;
+pub use pipeline::{LightState, Vision};
+pub use tracker::Track;

@@ -1,6 +1,6 @@
 //! The outer outline of a blob: traced around its pixels, then simplified.
 
-use super::bits::BitMask;
+use super::bit_mask::BitMask;
 
 /// At most so many corners are kept.
 pub const MAX_CORNERS: usize = 64;

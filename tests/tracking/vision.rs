@@ -17,7 +17,7 @@ use shoal::app::track::{TrackOptions, track};
 use shoal::camera::{Frame, Luma};
 use shoal::control::lines::TrackLine;
 use shoal::geometry::{FloorFromCamera, Surface};
-use shoal::vision::{FloorView, Light, Track, Vision, VisionParams};
+use shoal::vision::{FloorView, LightState, Track, Vision, VisionParams};
 
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
@@ -208,7 +208,7 @@ fn a_step_of_exposure_changes_nothing() {
             _ => 1.0,
         };
         let tracks = room.show(&[walked_in(secs - 1.0)]);
-        assert_eq!(room.vision.light(), Light::Steady);
+        assert_eq!(room.vision.light(), LightState::Steady);
         if secs > 3.0 {
             assert_eq!(tracks.len(), 1, "{secs} s");
             assert_eq!(tracks[0].id, 1);
@@ -228,7 +228,7 @@ fn lamp_off_is_no_shadow_and_nobody_is_lost() {
             assert!((tracks[0].area_m2 - 0.1257).abs() < 0.03, "frame {i}");
         }
         assert_eq!(
-            room.vision.light() == Light::Changed,
+            room.vision.light() == LightState::Changed,
             (60..66).contains(&i),
             "frame {i}"
         );

@@ -19,7 +19,7 @@ use crate::calibration::{
 use crate::camera::{Frame, UsedBits};
 use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
 use crate::geometry::{FloorFromCamera, Surface};
-use crate::vision::{FloorView, Light, Vision, VisionParams};
+use crate::vision::{FloorView, LightState, Vision, VisionParams};
 use crate::world::FloorTarget;
 
 use super::super::calibrate::today;
@@ -339,7 +339,7 @@ impl Calibrating {
             return;
         }
         vision.observe(frame);
-        let width_px = vision.write_dark(&mut self.dark);
+        let width_px = vision.write_foreground(&mut self.dark);
         let picture = DarkPicture {
             dark: &self.dark,
             width_px,
@@ -347,7 +347,7 @@ impl Calibrating {
         let before = touch.pattern();
         let turn = touch.observe(&Sight {
             time_secs: frame.time_secs,
-            is_steady: vision.light() == Light::Steady,
+            is_steady: vision.light() == LightState::Steady,
             spots: &find_spots(&picture, touch.mark()),
             picture,
         });

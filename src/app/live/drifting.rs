@@ -105,7 +105,7 @@ impl DriftRounds {
         let Some(watch) = &mut self.watch else {
             let map = calibration.floor_from_camera(size.0, size.1);
             if let (Ok(map), Some(vision)) = (map, vision) {
-                let width_px = vision.write_floor(levels);
+                let width_px = vision.write_background(levels);
                 let marks = texture_marks(&FloorPicture { levels, width_px }, &map, |_| true);
                 self.watch = DriftWatch::new(&marks, &map);
             }

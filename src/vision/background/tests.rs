@@ -6,8 +6,8 @@ const SIZE: usize = 40;
 
 struct Floor {
     model: Background,
-    free: BitMask,
-    shadow: BitMask,
+    occupied: BitMask,
+    foreground: BitMask,
     params: VisionParams,
 }
 
@@ -15,8 +15,8 @@ impl Floor {
     fn new() -> Self {
         Self {
             model: Background::new(SIZE, SIZE, &[0.01; SIZE * SIZE]),
-            free: BitMask::new(SIZE, SIZE),
-            shadow: BitMask::new(SIZE, SIZE),
+            occupied: BitMask::new(SIZE, SIZE),
+            foreground: BitMask::new(SIZE, SIZE),
             params: VisionParams::default(),
         }
     }
@@ -24,9 +24,9 @@ impl Floor {
     /// Shows a frame without anybody being kept from being learned; returns how many pixels are shadow.
     fn show(&mut self, levels: &[u8]) -> u32 {
         self.model
-            .find_shadow(levels, &self.free, &self.params, &mut self.shadow);
-        self.model.learn(levels, &self.free, &self.params, 0.04);
-        self.shadow.count()
+            .find_foreground(levels, &self.occupied, &self.params, &mut self.foreground);
+        self.model.learn(levels, &self.occupied, &self.params, 0.04);
+        self.foreground.count()
     }
 }
 

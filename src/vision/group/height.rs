@@ -2,95 +2,98 @@
 
 use crate::vision::blobs::Blob;
 use crate::vision::foot::Origin;
-use crate::vision::tracks::Sight;
+use crate::vision::tracker::SegmentedFrame;
 
-use super::cover::Shape;
-use super::{GroupFinder, Member, PIXELS_ALONE};
+use super::silhouette::Silhouette;
+use super::{GroupFitter, Member, PIXELS_ALONE};
 
 /// Of how bright a shadow is, so much is believed each time.
-const BELIEVED_SHADOW: f32 = 0.05;
+const SHADOW_TONE_RATE: f32 = 0.05;
 /// So many heights are tried, up to the tallest and from this share of it on; and the least that the worst of them must
 /// cost more than the best.
-const HEIGHTS: usize = 9;
+const HEIGHT_COUNT: usize = 9;
 const SMALLEST_SHARE: f32 = 0.43;
-const TELLING_COST: f32 = 1.5;
+const MIN_COST_RANGE: f32 = 1.5;
 /// And the least that one clearly smaller must, and one clearly taller: what lies beyond the picture bounds nothing. Of
 /// whom not everything may be seen, what is seen must tell clearly: they were misjudged by more than 12 cm in 17 of 100
 /// measurements with the lesser cost, in 2 with this one, and those wholly seen in 2 as well.
 const BOUND_COST: f32 = 0.75;
 const CUT_OFF_COST: f32 = 12.0;
 /// For every height somebody is moved by so much, if that explains more.
-const HEIGHT_STEP_M: f32 = 0.06;
+const REPOSITION_STEP_M: f32 = 0.06;
 /// In a group somebody is tried so much taller and smaller in a frame, which costs so much.
-pub(super) const STRETCH_M: f32 = 0.08;
-const STRETCH_COST: f32 = 0.64;
+pub(super) const HEIGHT_ADJUST_M: f32 = 0.08;
+const HEIGHT_ADJUST_COST: f32 = 0.64;
 /// Where more of somebody than this may lie on floor that does not tell, not everything of them is seen.
-const MOST_UNTOLD_M2: f32 = 0.02;
+const MAX_UNOBSERVABLE_M2: f32 = 0.02;
 /// A blob that is nearer to the picture's edge may be cut off.
 const EDGE_PX: u32 = 3;
 
-impl GroupFinder {
+impl GroupFitter {
     /// How tall somebody is who stands alone, and how bright their body is beside the floor behind it; `None` where their
     /// stripes do not tell. Learns from their shadow how bright shadows are.
-    pub(in crate::vision) fn look(
+    pub(in crate::vision) fn measure_appearance(
         &mut self,
         alone: &Member,
         blob: &Blob,
-        sight: &Sight<'_>,
+        frame: &SegmentedFrame<'_>,
     ) -> (Option<f32>, Option<f32>) {
-        self.look_at(&blob.bounds(), PIXELS_ALONE, sight);
-        let origins = sight.feet.lamp_and_camera();
+        self.sample_pixels(&blob.bounds(), PIXELS_ALONE, frame);
+        let origins = frame.feet.lamp_and_camera();
         let [shadow, body] = if origins.contains(&None) {
             [None; 2]
         } else {
-            self.pixels.tones(&alone.shape(&origins))
+            self.pixels.tones(&alone.silhouette(&origins))
         };
         if let Some(seen) = shadow {
             let known = self.shadow_tone.get_or_insert(seen);
-            *known += BELIEVED_SHADOW * (seen - *known);
+            *known += SHADOW_TONE_RATE * (seen - *known);
         }
-        let alone = Member::new(alone.at_m, alone.height_m);
-        (self.height_m(&[alone], 0, blob, sight), body)
+        let alone = Member::new(alone.position_m, alone.height_m);
+        (self.measure_height_m(&[alone], 0, blob, frame), body)
     }
 
     /// How tall one of those in a blob is at whose neighborhood was looked; `None` where that cannot be told.
-    pub(in crate::vision) fn height_m(
+    pub(in crate::vision) fn measure_height_m(
         &mut self,
         members: &[Member],
         index: usize,
         blob: &Blob,
-        sight: &Sight<'_>,
+        frame: &SegmentedFrame<'_>,
     ) -> Option<f32> {
-        let (width, height) = (sight.mask.width() as u32, sight.mask.height() as u32);
-        let cut_off = blob.left.min(blob.first.1) < EDGE_PX
+        let (width, height) = (frame.mask.width() as u32, frame.mask.height() as u32);
+        let cut_off = blob.left.min(blob.first_pixel.1) < EDGE_PX
             || blob.end.0 + EDGE_PX > width
             || blob.end.1 + EDGE_PX > height;
-        let origins = sight.feet.lamp_and_camera();
-        let tallest = Shape::new(members[index].at_m, self.tallest_m, None, &origins);
-        let untold = self.untold.iter().filter(|(at_m, _)| tallest.covers(*at_m));
-        let untold_m2: f32 = untold.map(|(_, area_m2)| area_m2).sum();
-        let bound_cost = if cut_off || untold_m2 > MOST_UNTOLD_M2 {
+        let origins = frame.feet.lamp_and_camera();
+        let tallest = Silhouette::new(members[index].position_m, self.tallest_m, None, &origins);
+        let unobservable = self
+            .unobservable
+            .iter()
+            .filter(|(position_m, _)| tallest.covers(*position_m));
+        let unobservable_m2: f32 = unobservable.map(|(_, area_m2)| area_m2).sum();
+        let bound_cost = if cut_off || unobservable_m2 > MAX_UNOBSERVABLE_M2 {
             CUT_OFF_COST
         } else {
             BOUND_COST
         };
         let smallest_m = SMALLEST_SHARE * self.tallest_m;
-        let step_m = (self.tallest_m - smallest_m) / (HEIGHTS - 1) as f32;
-        let mut costs = [0.0; HEIGHTS];
-        self.leave_out(members, index, &origins);
+        let step_m = (self.tallest_m - smallest_m) / (HEIGHT_COUNT - 1) as f32;
+        let mut costs = [0.0; HEIGHT_COUNT];
+        self.cover_by_others(members, index, &origins);
         for (number, cost) in costs.iter_mut().enumerate() {
             let mut member = Member {
-                expected_m: members[index].at_m,
+                expected_m: members[index].position_m,
                 height_m: smallest_m + number as f32 * step_m,
-                stays: false,
+                is_standing: false,
                 ..members[index]
             };
-            *cost = self.step_alone(&mut member, HEIGHT_STEP_M, &origins);
+            *cost = self.step_member(&mut member, REPOSITION_STEP_M, &origins);
         }
         let (best, least) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let most = costs.iter().fold(0.0, |a: f32, b| a.max(*b));
-        let inside = 1..HEIGHTS - 1;
-        if most - least < TELLING_COST || !inside.contains(&best) {
+        let inside = 1..HEIGHT_COUNT - 1;
+        if most - least < MIN_COST_RANGE || !inside.contains(&best) {
             return None;
         }
         let is_bound = |costs: &[f32]| costs.iter().any(|cost| cost - least > bound_cost);
@@ -110,13 +113,13 @@ impl GroupFinder {
     }
 
     /// Makes one member taller or smaller if that explains more.
-    pub(super) fn stretch(
+    pub(super) fn adjust_height(
         &mut self,
         members: &mut [Member],
         index: usize,
         origins: &[Option<Origin>; 2],
     ) {
-        self.leave_out(members, index, origins);
+        self.cover_by_others(members, index, origins);
         let member = members[index];
         let smallest_m = SMALLEST_SHARE * self.tallest_m;
         let by = |step_m: f32| Member {
@@ -125,10 +128,10 @@ impl GroupFinder {
                 .max(smallest_m),
             ..member
         };
-        let stretched = [-STRETCH_M, STRETCH_M].map(by);
-        let mut least = self.cost(&member, member.at_m, origins);
+        let stretched = [-HEIGHT_ADJUST_M, HEIGHT_ADJUST_M].map(by);
+        let mut least = self.cost(&member, member.position_m, origins);
         for stretched in stretched {
-            let cost = self.cost(&stretched, member.at_m, origins) + STRETCH_COST;
+            let cost = self.cost(&stretched, member.position_m, origins) + HEIGHT_ADJUST_COST;
             if cost < least {
                 least = cost;
                 members[index] = stretched;

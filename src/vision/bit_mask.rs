@@ -70,22 +70,22 @@ impl BitMask {
     /// 2 · `close` + 1. Beyond the picture's edge there is nothing to grow from, and nothing to shrink away. Radii are
     /// below 32.
     pub(super) fn clean(&mut self, open: u32, close: u32, scratch: &mut Self) {
-        self.join::<false>(open, scratch);
+        self.morph::<false>(open, scratch);
         // Growing twice is growing once by the sum.
-        self.join::<true>(open + close, scratch);
-        self.join::<false>(close, scratch);
+        self.morph::<true>(open + close, scratch);
+        self.morph::<false>(close, scratch);
     }
 
     /// Grows by a square of `radius` pixels to each side, below 64.
-    pub(super) fn grow(&mut self, radius: u32, scratch: &mut Self) {
-        self.join::<true>(radius, scratch);
+    pub(super) fn dilate(&mut self, radius: u32, scratch: &mut Self) {
+        self.morph::<true>(radius, scratch);
     }
 
     /// Joins every pixel with those in a square around it: it is set where one of them is, or where all are. The square
     /// is taken apart into rows and columns.
-    fn join<const ANY: bool>(&mut self, radius: u32, scratch: &mut Self) {
+    fn morph<const DILATE: bool>(&mut self, radius: u32, scratch: &mut Self) {
         if radius > 0 {
-            Arch::new().dispatch(Joining::<ANY> {
+            Arch::new().dispatch(Morphology::<DILATE> {
                 mask: self,
                 radius,
                 scratch,
@@ -94,7 +94,7 @@ impl BitMask {
     }
 
     #[inline(always)]
-    fn join_rows_and_columns<const ANY: bool>(&mut self, radius: u32, scratch: &mut Self) {
+    fn morph_rows_and_columns<const DILATE: bool>(&mut self, radius: u32, scratch: &mut Self) {
         let n = self.words_per_row;
         // Most rows of a mask are empty, and stay so.
         let (Some(first), Some(last)) = (
@@ -104,22 +104,22 @@ impl BitMask {
             return;
         };
         let reach = radius as usize;
-        let grown = if ANY { reach } else { 0 };
+        let grown = if DILATE { reach } else { 0 };
         let top = (first / n).saturating_sub(grown);
         let bottom = (last / n + 1 + grown).min(self.height);
         let words = top * n..bottom * n;
-        let (own, joined) = (&mut self.words[words.clone()], &mut scratch.words[words]);
-        let rows = own.chunks_exact_mut(n).zip(joined.chunks_exact_mut(n));
+        let (own, result) = (&mut self.words[words.clone()], &mut scratch.words[words]);
+        let rows = own.chunks_exact_mut(n).zip(result.chunks_exact_mut(n));
         for (from, to) in rows {
-            join_row::<ANY>(from, to, radius, self.width);
+            morph_row::<DILATE>(from, to, radius, self.width);
         }
-        own.copy_from_slice(joined);
+        own.copy_from_slice(result);
         for away in (1..=reach.min(bottom - top - 1)).map(|away| away * n) {
             let inner = own.len() - away;
-            add_row::<ANY>(&mut own[..inner], &joined[away..]);
-            add_row::<ANY>(&mut own[away..], &joined[..inner]);
+            combine_row::<DILATE>(&mut own[..inner], &result[away..]);
+            combine_row::<DILATE>(&mut own[away..], &result[..inner]);
         }
-        if !ANY {
+        if !DILATE {
             // Beyond the picture's edge nothing shrinks; beyond these rows within it all does.
             let shrunk = reach.min(bottom - top) * n;
             if top > 0 {
@@ -134,66 +134,72 @@ impl BitMask {
 }
 
 /// Joining pixels with the widest vector instructions of this machine: everything in it has to be inlined.
-struct Joining<'a, const ANY: bool> {
+struct Morphology<'a, const DILATE: bool> {
     mask: &'a mut BitMask,
     radius: u32,
     scratch: &'a mut BitMask,
 }
 
-impl<const ANY: bool> WithSimd for Joining<'_, ANY> {
+impl<const DILATE: bool> WithSimd for Morphology<'_, DILATE> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         self.mask
-            .join_rows_and_columns::<ANY>(self.radius, self.scratch);
+            .morph_rows_and_columns::<DILATE>(self.radius, self.scratch);
     }
 }
 
 /// Joins pixels with those at the same places of another row.
 #[inline(always)]
-fn add_row<const ANY: bool>(to: &mut [u64], from: &[u64]) {
+fn combine_row<const DILATE: bool>(to: &mut [u64], from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
-        add::<ANY>(to, *from);
+        combine::<DILATE>(to, *from);
     }
 }
 
 #[inline(always)]
-fn add<const ANY: bool>(to: &mut u64, from: u64) {
-    *to = if ANY { *to | from } else { *to & from };
+fn combine<const DILATE: bool>(to: &mut u64, from: u64) {
+    *to = if DILATE { *to | from } else { *to & from };
 }
 
 /// Of every pixel of a word, those so far to its left and right, joined.
 #[inline(always)]
-fn aside<const ANY: bool>(before: u64, word: u64, after: u64, away: u32) -> u64 {
+fn shifted_neighbors<const DILATE: bool>(before: u64, word: u64, after: u64, away: u32) -> u64 {
     let left = word << away | before >> (64 - away);
     let right = word >> away | after << (64 - away);
-    if ANY { left | right } else { left & right }
+    if DILATE { left | right } else { left & right }
 }
 
 /// Joins every pixel of a row with those at most `reach` to its left and right, below 64. What `from` has behind the row's
 /// end is overwritten.
 #[inline(always)]
-fn join_row<const ANY: bool>(from: &mut [u64], to: &mut [u64], reach: u32, width: usize) {
+fn morph_row<const DILATE: bool>(from: &mut [u64], to: &mut [u64], reach: u32, width: usize) {
     if from.iter().all(|&word| word == 0) {
         to.fill(0);
         return;
     }
-    let outside = if ANY { 0 } else { u64::MAX };
+    let outside = if DILATE { 0 } else { u64::MAX };
     let end = from.len() - 1;
     let behind = u64::MAX.checked_shl((width - 64 * end) as u32).unwrap_or(0);
     from[end] |= outside & behind;
     to.copy_from_slice(from);
     for away in 1..=reach {
         let second = from.get(1).copied().unwrap_or(outside);
-        add::<ANY>(&mut to[0], aside::<ANY>(outside, from[0], second, away));
+        combine::<DILATE>(
+            &mut to[0],
+            shifted_neighbors::<DILATE>(outside, from[0], second, away),
+        );
         if end > 0 {
             let words = from.iter().zip(&from[1..]).zip(&from[2..]);
             for (to, ((before, word), after)) in to[1..].iter_mut().zip(words) {
-                add::<ANY>(to, aside::<ANY>(*before, *word, *after, away));
+                combine::<DILATE>(
+                    to,
+                    shifted_neighbors::<DILATE>(*before, *word, *after, away),
+                );
             }
-            let last = aside::<ANY>(from[end - 1], from[end], outside, away);
-            add::<ANY>(&mut to[end], last);
+            let last = shifted_neighbors::<DILATE>(from[end - 1], from[end], outside, away);
+            combine::<DILATE>(&mut to[end], last);
         }
     }
     to[end] &= !behind;
@@ -244,7 +250,7 @@ mod tests {
             let mut scratch = from_image(&image);
             let r = u32::from(radius);
             let mut grown = from_image(&image);
-            grown.grow(r, &mut scratch);
+            grown.dilate(r, &mut scratch);
             prop_assert_eq!(&grown, &from_image(&morphology::dilate(&image, Norm::LInf, radius)));
             let opened = morphology::open(&image, Norm::LInf, radius);
             for close in 0..4 {

@@ -12,7 +12,7 @@ const PADDED: usize = BLOCK + 8;
 /// then about a third of what a shadow takes away, see `noise_factor` and `shadow_ratio`.
 const DIM_FACTOR: f32 = 3.0;
 /// And it stays dim up to so many times more: beside bright floor its mean is brighter than itself.
-const STAYS_FACTOR: f32 = 2.0;
+const HYSTERESIS_FACTOR: f32 = 2.0;
 
 /// Which blocks are dim, and what they look like smoothed.
 #[derive(Default)]
@@ -37,12 +37,12 @@ impl DimFloor {
 
     /// Takes over how bright the floor of a row is, given `dark_level`.
     #[inline(always)]
-    pub(super) fn learn(&mut self, y: usize, floor: &[f32], dark_level: f32) {
+    pub(super) fn classify_row(&mut self, y: usize, floor: &[f32], dark_level: f32) {
         let words = self.width.div_ceil(BLOCK);
         let is_dim = &mut self.is_dim[y * words..(y + 1) * words];
         for (is_dim, floor) in is_dim.iter_mut().zip(floor.chunks(BLOCK)) {
-            let stays = if *is_dim { STAYS_FACTOR } else { 1.0 };
-            let dim_level = stays * DIM_FACTOR * dark_level;
+            let hysteresis = if *is_dim { HYSTERESIS_FACTOR } else { 1.0 };
+            let dim_level = hysteresis * DIM_FACTOR * dark_level;
             let (mut has_dim, mut has_lit) = (0, 0);
             for &level in floor {
                 has_dim |= u32::from(level < dim_level);
@@ -133,7 +133,7 @@ mod tests {
             for y in 0..height {
                 let block = |word: usize| if is_dim(y, word) { 20.0 } else { 40.0 };
                 let floor: Vec<f32> = (0..width).map(|x| block(x / BLOCK)).collect();
-                dim.learn(y, &floor, 12.0);
+                dim.classify_row(y, &floor, 12.0);
             }
             dim.smooth(&levels);
             let is_dim_at = |x: usize, y: usize| x < width && y < height && is_dim(y, x / BLOCK);

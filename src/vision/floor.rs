@@ -8,7 +8,7 @@ use pulp::{i32x8, u8x16, x86::V3};
 
 use crate::geometry::{FloorFromCamera, Surface};
 
-use super::background::{Background, depth};
+use super::background::{Background, shadow_depth};
 
 /// The camera's view of the floor. Comes from the calibration.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,17 +24,17 @@ pub struct FloorView {
 }
 
 /// Half of a usual lens's angle of view across the picture: a tenth more or less matters little here.
-const USUAL_HALF_VIEW_RAD: f64 = 0.6;
+const TYPICAL_HALF_FOV_RAD: f64 = 0.6;
 
 impl FloorView {
     /// Where the camera hangs if it looks straight down through a usual lens, for a calibration that does not tell it. That
     /// may be off by a quarter of the height, which is far better than nothing.
-    pub(super) fn camera_straight_above_m(&self) -> Option<DVec3> {
+    pub(super) fn assumed_camera_m(&self) -> Option<DVec3> {
         let lens = self.map.lens();
         let center = lens.center_px();
         let edge = DVec2::new(0.0, center.y);
         let below = self.map.floor_from_camera(center);
-        let height = below.distance(self.map.floor_from_camera(edge)) / USUAL_HALF_VIEW_RAD.tan();
+        let height = below.distance(self.map.floor_from_camera(edge)) / TYPICAL_HALF_FOV_RAD.tan();
         height
             .is_finite()
             .then(|| DVec3::new(below.x, height, below.y))
@@ -42,7 +42,7 @@ impl FloorView {
 }
 
 /// Floor seen by one pixel is at most so wide; beyond (near the horizon) nothing can be measured.
-const COARSEST_PIXEL_M: f32 = 0.25;
+const MAX_PIXEL_M: f32 = 0.25;
 
 /// Sums over pixels: their area, the same weighted by depth, and that again times the place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -107,7 +107,7 @@ impl FloorTable {
                 let area = across.perp_dot(down).abs();
                 let widest = across.length().max(down.length());
                 // A comparison with NaN is false: what lies beyond the horizon has no area.
-                let usable = widest < COARSEST_PIXEL_M && area.is_finite() && is_trusted(x, y);
+                let usable = widest < MAX_PIXEL_M && area.is_finite() && is_trusted(x, y);
                 area_m2.push(if usable { area } else { 0.0 });
             }
         }
@@ -127,7 +127,7 @@ impl FloorTable {
     }
 
     /// The pixel that sees a point of the floor; `None` where none does.
-    pub(super) fn index_at(&self, floor_m: Vec2) -> Option<usize> {
+    pub(super) fn pixel_index_at(&self, floor_m: Vec2) -> Option<usize> {
         let seen_px = self.map.camera_from_floor(floor_m.as_dvec2()).round();
         // A comparison with NaN is false: nothing is seen behind the camera.
         let inside = seen_px.cmpge(DVec2::ZERO).all() && seen_px.x < self.width as f64;
@@ -139,7 +139,7 @@ impl FloorTable {
     }
 
     /// Floor point of a pixel; any number where it has no area.
-    pub(super) fn place_m(&self, x: usize, y: usize) -> Vec2 {
+    pub(super) fn position_m_of(&self, x: usize, y: usize) -> Vec2 {
         let index = y * self.width + x;
         Vec2::new(self.x_m[index], self.z_m[index])
     }
@@ -173,7 +173,7 @@ impl FloorTable {
         for (number, index) in pixels.enumerate() {
             let lit = background.levels()[index] * background.gain();
             let area_m2 = self.area_m2[index];
-            let weight = area_m2 * depth(f32::from(levels[index]), lit);
+            let weight = area_m2 * shadow_depth(f32::from(levels[index]), lit);
             let values = [
                 area_m2,
                 weight,
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::geometry::{Homography, Lens};
     use crate::vision::VisionParams;
-    use crate::vision::bits::BitMask;
+    use crate::vision::bit_mask::BitMask;
 
     #[test]
     fn areas_sum_up_to_the_surface() {
@@ -272,7 +272,7 @@ mod tests {
         let lit: Vec<u8> = (0..width * height).map(|i| (i * 31 % 200) as u8).collect();
         let mut background = Background::new(width, height, table.areas_m2());
         let mask = BitMask::new(width, height);
-        background.find_shadow(&lit, &mask, &VisionParams::default(), &mut mask.clone());
+        background.find_foreground(&lit, &mask, &VisionParams::default(), &mut mask.clone());
         let levels: Vec<u8> = (0..width * height).map(|i| (i * 17 % 120) as u8).collect();
         for start in (0..width * height).step_by(37) {
             for length in [1, 7, 8, 9, 60] {

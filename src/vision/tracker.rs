@@ -4,37 +4,37 @@
 //! whose shadow or body explains it (legs part, a joint of the floor cuts), or somebody new. A visitor without a blob of
 //! their own is followed within the foreground for a while (people meet and part), then kept in mind for their return.
 
-mod coming;
-mod exchange;
-mod giving;
-mod leaving;
-mod meetings;
-mod parts;
-mod placing;
+mod ambiguity;
+mod association;
+mod exits;
+mod fragments;
+mod id_swap;
+mod lifecycle;
+mod localization;
 
 use glam::{DVec2, Vec2};
 
 use crate::geometry::Surface;
 
 use super::TrackingParams;
-use super::assign::Assignment;
+use super::assignment::Assignment;
 use super::background::Background;
-use super::bits::BitMask;
+use super::bit_mask::BitMask;
 use super::blobs::{Blob, BlobFinder, Sample};
-use super::foot::{FootFinder, USUAL_SHARE};
-use super::group::{GroupFinder, Member};
+use super::floor::FloorTable;
+use super::foot::{FootFinder, TYPICAL_HEIGHT_SHARE};
+use super::group::{GroupFitter, Member};
+use super::height_profile::HeightProfile;
 use super::kalman::Kalman;
 use super::outline::Tracer;
-use super::profile::Profile;
-use super::view::FloorTable;
 
 /// Somebody who is not seen slows down within this time.
-const UNSEEN_SLOWDOWN_SECS: f32 = 0.5;
+const MISSED_SLOWDOWN_SECS: f32 = 0.5;
 /// Spread of a place found for somebody in a group.
-const GROUP_SPREAD_M: f32 = 0.12;
+const GROUP_POSITION_SPREAD_M: f32 = 0.12;
 /// Legs apart, and somebody not noticed yet, darken more than who stands alone; what seems more is believed so slowly, over
 /// more than a stride.
-const FULLER_SECS: f32 = 1.2;
+const AREA_GROWTH_SECS: f32 = 1.2;
 /// Who was ever seen this far from where they appeared came by walking, and is no thing.
 const WALKED_M: f32 = 0.4;
 /// Somebody lost may come back so much farther away each second, up to a limit.
@@ -79,13 +79,13 @@ impl Track {
 }
 
 /// What the tracker sees of a frame.
-pub(super) struct Sight<'a> {
+pub(super) struct SegmentedFrame<'a> {
     pub(super) time_secs: f64,
     pub(super) dt_secs: f32,
     /// What never moved for so long is a thing.
     pub(super) scenery_secs: f32,
     /// Smaller blobs are no newcomers; they may be what is seen of somebody known.
-    pub(super) newcomer_area_m2: f32,
+    pub(super) min_candidate_area_m2: f32,
     /// Brightness of all pixels, 8 bit.
     pub(super) levels: &'a [u8],
     pub(super) blobs: &'a BlobFinder,
@@ -96,146 +96,146 @@ pub(super) struct Sight<'a> {
     pub(super) surface: &'a Surface,
 }
 
-impl Sight<'_> {
+impl SegmentedFrame<'_> {
     /// Whether a shadow at a point of the floor could be seen.
-    pub(super) fn tells(&self, floor_m: Vec2) -> bool {
-        let index = self.floor.index_at(floor_m);
-        index.is_some_and(|index| self.background.tells(index))
+    pub(super) fn is_observable(&self, floor_m: Vec2) -> bool {
+        let index = self.floor.pixel_index_at(floor_m);
+        index.is_some_and(|index| self.background.is_observable(index))
     }
 }
 
 /// Somebody followed, told of or not yet.
-struct Visitor {
+struct TrackState {
     id: Option<u32>,
-    state: Kalman,
+    kalman: Kalman,
     hits: u32,
     /// Not told of yet, and seen only as what nobody else explains of a blob.
-    hidden: bool,
+    is_group_candidate: bool,
     /// When and where this body was first seen, and whether it ever left that place. Stays with the body when names
     /// are exchanged.
-    born_secs: f64,
-    born_m: Vec2,
-    walked: bool,
+    birth_secs: f64,
+    birth_m: Vec2,
+    has_walked: bool,
     /// Whether the one whose name they were given back had left theirs.
-    walked_before: bool,
-    first_secs: f64,
+    had_walked_before_loss: bool,
+    id_birth_secs: f64,
     /// When there last was a blob of their own, and when there last was foreground at all.
-    own_secs: f64,
-    dark_secs: f64,
-    /// Where they were and how they moved at `own_secs`.
-    last_seen: Kalman,
+    last_detected_secs: f64,
+    last_foreground_secs: f64,
+    /// Where they were and how they moved at `last_detected_secs`.
+    last_detected: Kalman,
     /// For how long the foot has been that of somebody seen earlier.
-    same_secs: f32,
+    duplicate_secs: f32,
     /// Whether they are known to be somebody, and not a part of somebody else.
-    apart: bool,
+    is_independent: bool,
     /// For how long they have explained so much in a group that somebody must be there.
-    needed_secs: f32,
+    strong_evidence_secs: f32,
     /// Share of what they darken that they alone explained lately, where others share their blob; and for how long that has
     /// been hardly anything, beside somebody who came earlier.
-    alone_share: f32,
+    exclusive_share: f32,
     redundant_secs: f32,
     /// Whether they were ever seen far from everybody else, and so are nobody's part; and for how long one has explained as
     /// much as they and somebody who came earlier.
-    was_far: bool,
-    one_secs: f32,
+    was_isolated: bool,
+    mergeable_secs: f32,
     /// For how long, while nobody else was in their blob, two small ones have explained clearly more than they alone; and
     /// how much more lately, as a share of what they would darken.
-    pair_secs: f32,
-    pair_share: f32,
-    anchor_m: Vec2,
+    splittable_secs: f32,
+    split_gain_share: f32,
+    still_anchor_m: Vec2,
     still_since_secs: f64,
-    evidence: Evidence,
+    detection: Detection,
     /// What they look like, as known for certain; and as seen since they were last mixed up with others.
-    profile: Profile,
-    fresh: Profile,
+    height_profile: HeightProfile,
+    recent_profile: HeightProfile,
     /// How tall the body is, as last seen. Stays with the body when names are exchanged: a group is explained by who is
     /// in it, whatever they are called.
     height_m: Option<f32>,
     /// How bright the body was beside the floor when last seen alone. Clothes look brighter in one place than in another,
     /// so that is forgotten soon. Stays with the body as well.
-    tone: Option<f32>,
+    body_tone: Option<f32>,
     /// Their area while they had a blob to themselves, as a multiple of what somebody so tall darkens.
-    fullness: Option<f32>,
+    area_factor: Option<f32>,
     /// Those who may have been taken for each other since they met share a number.
-    meeting: Option<u32>,
+    ambiguity_id: Option<u32>,
     /// Distance of the nearest other visitor.
-    nearest_m: f32,
+    nearest_track_m: f32,
     course: leaving::Course,
-    track: Track,
+    output: Track,
 }
 
-impl Visitor {
+impl TrackState {
     /// Whether they may be one of several in a blob.
-    fn has_place(&self) -> bool {
-        self.id.is_some() || self.hidden
+    fn can_share_blob(&self) -> bool {
+        self.id.is_some() || self.is_group_candidate
     }
 
     /// Them as one of a group, where they are expected.
     fn member(&self, params: &TrackingParams) -> Member {
-        let usual_m = USUAL_SHARE * params.tallest_m;
-        let known_m = self.height_m.or_else(|| self.profile.height_m());
+        let usual_m = TYPICAL_HEIGHT_SHARE * params.tallest_m;
+        let known_m = self.height_m.or_else(|| self.height_profile.height_m());
         Member {
-            tone: self.tone,
-            ..Member::new(self.state.at_m, known_m.unwrap_or(usual_m))
+            body_tone: self.body_tone,
+            ..Member::new(self.kalman.position_m, known_m.unwrap_or(usual_m))
         }
     }
 
     /// Each is called what the other was, and known by what the other looked like; both stay where they are.
-    fn exchange_names(&mut self, other: &mut Self) {
+    fn swap_ids_with(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.id, &mut other.id);
-        std::mem::swap(&mut self.first_secs, &mut other.first_secs);
-        std::mem::swap(&mut self.profile, &mut other.profile);
+        std::mem::swap(&mut self.first_frame_secs, &mut other.id_birth_secs);
+        std::mem::swap(&mut self.height_profile, &mut other.height_profile);
     }
 
     /// Takes a measured height in, of which so much is believed.
-    fn learn_height(&mut self, seen_m: f32, believed: f32) {
-        let height_m = self.height_m.get_or_insert(seen_m);
-        *height_m += believed * (seen_m - *height_m);
+    fn learn_height(&mut self, measured_m: f32, believed: f32) {
+        let height_m = self.height_m.get_or_insert(measured_m);
+        *height_m += believed * (measured_m - *height_m);
     }
 
     /// Takes in how much they darken who have a blob to themselves, as a multiple of what somebody so tall does.
-    fn learn_fullness(&mut self, seen: f32, dt_secs: f32) {
-        let fullness = self.fullness.get_or_insert(seen);
-        let believed = 1.0 - (-dt_secs / FULLER_SECS).exp();
-        *fullness = seen.min(*fullness + believed * (seen - *fullness));
+    fn learn_area_factor(&mut self, seen: f32, dt_secs: f32) {
+        let area_factor = self.area_factor.get_or_insert(seen);
+        let believed = 1.0 - (-dt_secs / AREA_GROWTH_SECS).exp();
+        *area_factor = seen.min(*area_factor + believed * (seen - *area_factor));
     }
 }
 
 /// What a visitor has in the present frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Evidence {
-    Nothing,
+enum Detection {
+    Missed,
     Own(usize),
     Shared(usize),
 }
 
-impl Evidence {
+impl Detection {
     fn blob(self) -> Option<usize> {
         match self {
-            Self::Nothing => None,
+            Self::Missed => None,
             Self::Own(blob) | Self::Shared(blob) => Some(blob),
         }
     }
 }
 
 /// Somebody told of who is gone.
-struct Lost {
+struct LostTrack {
     id: u32,
-    at_m: DVec2,
-    first_secs: f64,
+    position_m: DVec2,
+    id_birth_secs: f64,
     velocity_mps: DVec2,
-    walked: bool,
+    has_walked: bool,
     lost_secs: f64,
-    profile: Profile,
+    height_profile: HeightProfile,
 }
 
 /// Somebody in a blob whom nobody knew of, how tall they are where that was seen, and whether they were looked at for long
 /// enough to be told of at once.
-struct Newcomer {
+struct GroupCandidate {
     blob: usize,
-    at_m: Vec2,
+    position_m: Vec2,
     height_m: Option<f32>,
-    is_sure: bool,
+    confirm_at_once: bool,
 }
 
 /// Follows visitors; keeps its memory from frame to frame.
@@ -243,32 +243,32 @@ pub(super) struct Tracker {
     params: TrackingParams,
     next_id: u32,
     time_secs: f64,
-    visitors: Vec<Visitor>,
+    tracks: Vec<TrackState>,
     /// Of those who went, for those who come.
     spare_outlines: Vec<Vec<DVec2>>,
-    lost: Vec<Lost>,
-    tracks: Vec<Track>,
-    told: usize,
+    lost: Vec<LostTrack>,
+    published: Vec<Track>,
+    published_count: usize,
     assignment: Assignment,
     tracer: Tracer,
-    cold_feet: Vec<Vec2>,
+    unassigned_feet_m: Vec<Vec2>,
     /// The visitor each blob belongs to.
-    owners: Vec<Option<usize>>,
+    blob_owners: Vec<Option<usize>>,
     samples: Vec<Sample>,
-    rivals: Vec<Vec2>,
-    groups: GroupFinder,
+    rivals_m: Vec<Vec2>,
+    group_fitter: GroupFitter,
     members: Vec<Member>,
-    member_of: Vec<usize>,
-    newcomers: Vec<Newcomer>,
-    meetings: u32,
+    member_tracks: Vec<usize>,
+    candidates: Vec<GroupCandidate>,
+    last_ambiguity_id: u32,
     /// How many came into the picture lately who were not expected there, each fading away.
-    arrivals: f32,
+    recent_arrivals: f32,
     /// Who of the visitors has walked out of the picture.
-    left: Vec<bool>,
-    frames: u32,
-    scenery: Vec<usize>,
-    first_secs: Option<f64>,
-    settling: bool,
+    exited: Vec<bool>,
+    frame_count: u32,
+    static_blobs: Vec<usize>,
+    first_frame_secs: Option<f64>,
+    is_settling: bool,
 }
 
 impl Tracker {
@@ -277,140 +277,140 @@ impl Tracker {
             params: params.clone(),
             next_id: 1,
             time_secs: 0.0,
-            visitors: Vec::new(),
+            tracks: Vec::new(),
             spare_outlines: Vec::new(),
             lost: Vec::new(),
-            tracks: Vec::new(),
-            told: 0,
+            published: Vec::new(),
+            published_count: 0,
             assignment: Assignment::default(),
             tracer: Tracer::default(),
-            cold_feet: Vec::new(),
-            owners: Vec::new(),
+            unassigned_feet_m: Vec::new(),
+            blob_owners: Vec::new(),
             samples: Vec::new(),
-            rivals: Vec::new(),
-            groups: GroupFinder::new(params),
+            rivals_m: Vec::new(),
+            group_fitter: GroupFitter::new(params),
             members: Vec::new(),
-            member_of: Vec::new(),
-            newcomers: Vec::new(),
-            meetings: 0,
-            arrivals: 0.0,
-            left: Vec::new(),
-            frames: 0,
-            scenery: Vec::new(),
-            first_secs: None,
-            settling: true,
+            member_tracks: Vec::new(),
+            candidates: Vec::new(),
+            last_ambiguity_id: 0,
+            recent_arrivals: 0.0,
+            exited: Vec::new(),
+            frame_count: 0,
+            static_blobs: Vec::new(),
+            first_frame_secs: None,
+            is_settling: true,
         }
     }
 
     /// Who was there in the last frame.
-    pub(super) fn tracks(&self) -> &[Track] {
-        &self.tracks[..self.told]
+    pub(super) fn published(&self) -> &[Track] {
+        &self.published[..self.published_count]
     }
 
     /// Time goes on, but nothing can be seen: everybody stays where they were.
     pub(super) fn hold(&mut self, dt_secs: f32) {
         let dt = f64::from(dt_secs);
-        for visitor in &mut self.visitors {
-            visitor.own_secs += dt;
-            visitor.dark_secs += dt;
+        for track in &mut self.tracks {
+            track.last_detected_secs += dt;
+            track.last_foreground_secs += dt;
         }
-        for track in &mut self.tracks[..self.told] {
-            track.age_secs += dt;
-            track.still_secs += dt;
-            track.velocity_mps = DVec2::ZERO;
+        for output in &mut self.published[..self.published_count] {
+            output.age_secs += dt;
+            output.still_secs += dt;
+            output.velocity_mps = DVec2::ZERO;
         }
     }
 
     /// Everybody is gone, and kept in mind.
     pub(super) fn lose_all(&mut self) {
-        self.told = 0;
-        for index in (0..self.visitors.len()).rev() {
+        self.published_count = 0;
+        for index in (0..self.tracks.len()).rev() {
             self.lose(index);
         }
     }
 
     /// Takes one frame and tells who is there.
-    pub(super) fn update(&mut self, sight: &Sight<'_>) -> &[Track] {
-        self.time_secs = sight.time_secs;
-        self.frames = self.frames.wrapping_add(1);
-        for visitor in &mut self.visitors {
-            visitor
-                .state
-                .predict(sight.dt_secs, self.params.acceleration_mps2);
-            visitor.evidence = Evidence::Nothing;
+    pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Track] {
+        self.time_secs = frame.time_secs;
+        self.frame_count = self.frame_count.wrapping_add(1);
+        for track in &mut self.tracks {
+            track
+                .kalman
+                .predict(frame.dt_secs, self.params.acceleration_mps2);
+            track.detection = Detection::Missed;
         }
-        self.see_off(sight);
-        self.give_blobs(sight);
-        self.share_blobs(sight);
-        for index in 0..self.visitors.len() {
-            if let Some(blob) = self.visitors[index].evidence.blob() {
-                self.measure(index, blob, sight);
+        self.mark_exited(frame);
+        self.assign_blobs(frame);
+        self.share_blobs(frame);
+        for index in 0..self.tracks.len() {
+            if let Some(blob) = self.tracks[index].detection.blob() {
+                self.measure(index, blob, frame);
             } else {
-                let visitor = &mut self.visitors[index];
-                visitor.state.slow_down(sight.dt_secs, UNSEEN_SLOWDOWN_SECS);
+                let track = &mut self.tracks[index];
+                track.kalman.slow_down(frame.dt_secs, MISSED_SLOWDOWN_SECS);
             }
         }
-        self.place_groups(sight);
-        self.meet();
-        self.settle();
-        self.unite(sight.dt_secs);
-        self.take_back_parts(sight);
-        self.welcome(sight);
-        self.part();
-        self.put_down(sight);
-        self.confirm(sight.dt_secs);
-        self.tell(sight);
-        self.tracks()
+        self.locate_groups(frame);
+        self.mark_ambiguous();
+        self.resolve_ambiguities();
+        self.remove_duplicates(frame.dt_secs);
+        self.merge_fragments(frame);
+        self.create_candidates(frame);
+        self.lose_undetected();
+        self.absorb_static_objects(frame);
+        self.confirm(frame.dt_secs);
+        self.publish(frame);
+        self.published()
     }
 
     /// Writes down everybody who has an id, by ascending id.
-    fn tell(&mut self, sight: &Sight<'_>) {
+    fn publish(&mut self, frame: &SegmentedFrame<'_>) {
         let still_radius_m = self.params.still_radius_m;
-        for visitor in &mut self.visitors {
-            if visitor.own_secs >= sight.time_secs {
-                visitor.last_seen = visitor.state;
+        for track in &mut self.tracks {
+            if track.last_detected_secs >= frame.time_secs {
+                track.last_detected = track.kalman;
             }
-            if matches!(visitor.evidence, Evidence::Own(_)) {
-                visitor.walked |= visitor.state.at_m.distance(visitor.born_m) > WALKED_M;
+            if matches!(track.detection, Detection::Own(_)) {
+                track.has_walked |= track.kalman.position_m.distance(track.birth_m) > WALKED_M;
             }
-            if visitor.state.at_m.distance(visitor.anchor_m) > still_radius_m {
-                visitor.anchor_m = visitor.state.at_m;
-                visitor.still_since_secs = sight.time_secs;
+            if track.kalman.position_m.distance(track.still_anchor_m) > still_radius_m {
+                track.still_anchor_m = track.kalman.position_m;
+                track.still_since_secs = frame.time_secs;
             }
         }
-        self.visitors
+        self.tracks
             .sort_unstable_by_key(|v| v.id.unwrap_or(u32::MAX));
-        self.told = self.visitors.iter().filter(|v| v.id.is_some()).count();
-        while self.tracks.len() < self.told {
-            self.tracks.push(Track::default());
+        self.published_count = self.tracks.iter().filter(|v| v.id.is_some()).count();
+        while self.published.len() < self.published_count {
+            self.published.push(Track::default());
         }
-        let told = self.visitors.iter_mut().filter(|v| v.id.is_some());
-        for (to, visitor) in self.tracks.iter_mut().zip(told) {
-            let foot_m = if sight.feet.tells_feet() {
-                visitor.state.at_m
+        let confirmed = self.tracks.iter_mut().filter(|v| v.id.is_some());
+        for (to, track) in self.published.iter_mut().zip(confirmed) {
+            let foot_m = if frame.feet.can_locate_feet() {
+                track.kalman.position_m
             } else {
-                visitor.track.centroid_m.as_vec2()
+                track.output.centroid_m.as_vec2()
             };
-            let track = &mut visitor.track;
-            track.id = visitor.id.unwrap_or_default();
-            track.foot_m = foot_m.as_dvec2();
-            track.radius_m = (track.area_m2 / std::f64::consts::PI).sqrt();
-            track.velocity_mps = visitor.state.velocity_mps.as_dvec2();
-            track.age_secs = sight.time_secs - visitor.first_secs;
-            track.still_secs = sight.time_secs - visitor.still_since_secs;
-            track.on_surface = sight.surface.contains(foot_m);
-            to.copy_from(track);
+            let output = &mut track.output;
+            output.id = track.id.unwrap_or_default();
+            output.foot_m = foot_m.as_dvec2();
+            output.radius_m = (output.area_m2 / std::f64::consts::PI).sqrt();
+            output.velocity_mps = track.kalman.velocity_mps.as_dvec2();
+            output.age_secs = frame.time_secs - track.id_birth_secs;
+            output.still_secs = frame.time_secs - track.still_since_secs;
+            output.on_surface = frame.surface.contains(foot_m);
+            to.copy_from(output);
         }
     }
 }
 
 /// The outline of a blob, without corners that lie where there is no floor.
-fn outline(blob: &Blob, sight: &Sight<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {
+fn outline(blob: &Blob, frame: &SegmentedFrame<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {
     to.clear();
     // Border pixels lie in the mask, so their coordinates are within the picture.
-    let corners = tracer.trace(sight.mask, blob.first).iter();
+    let corners = tracer.trace(frame.mask, blob.first_pixel).iter();
     let corners = corners.map(|&(x, y)| (x.unsigned_abs() as usize, y.unsigned_abs() as usize));
-    let areas_m2 = sight.floor.areas_m2();
-    let on_floor = corners.filter(|&(x, y)| areas_m2[y * sight.mask.width() + x] > 0.0);
-    to.extend(on_floor.map(|(x, y)| sight.floor.place_m(x, y).as_dvec2()));
+    let areas_m2 = frame.floor.areas_m2();
+    let on_floor = corners.filter(|&(x, y)| areas_m2[y * frame.mask.width() + x] > 0.0);
+    to.extend(on_floor.map(|(x, y)| frame.floor.position_m_of(x, y).as_dvec2()));
 }

@@ -4,41 +4,41 @@
 use pulp::{f32x8, x86::V3};
 
 use super::{
-    BLOCK, Block, HIP_M, MOST_COVER, Pixels, SOFT_EDGE_M, Shape, Stripe, TONE_SPREAD, Tone,
+    BLOCK, Block, HIP_M, MAX_COVER, Pixels, SOFT_EDGE_M, Silhouette, Stripe, TONE_SPREAD, Tone,
 };
 
 /// See [`Pixels::cover`].
-pub(super) fn cover(simd: V3, pixels: &Pixels, shape: &Shape, free: &mut [f32]) {
+pub(super) fn cover(simd: V3, pixels: &Pixels, silhouette: &Silhouette, uncovered: &mut [f32]) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let shape = WideShape::new(simd, shape);
+            let silhouette = SimdSilhouette::new(simd, silhouette);
             let one = simd.splat_f32x8(1.0);
-            let (free, _) = free.as_chunks_mut::<BLOCK>();
-            for (free, at) in free.iter_mut().zip(pixels.blocks()) {
-                let uncovered = simd.sub_f32x8(one, shape.cover(simd, &at));
-                *free = pulp::cast(simd.mul_f32x8(pulp::cast(*free), uncovered));
+            let (uncovered, _) = uncovered.as_chunks_mut::<BLOCK>();
+            for (uncovered, at) in uncovered.iter_mut().zip(pixels.blocks()) {
+                let uncovered = simd.sub_f32x8(one, silhouette.cover_probability(simd, &at));
+                *uncovered = pulp::cast(simd.mul_f32x8(pulp::cast(*uncovered), uncovered));
             }
         },
     );
 }
 
-/// See [`Pixels::wrong_m2`].
-pub(super) fn wrong_m2(simd: V3, pixels: &Pixels, shape: &Shape) -> f32 {
+/// See [`Pixels::residual_m2`].
+pub(super) fn residual_m2(simd: V3, pixels: &Pixels, silhouette: &Silhouette) -> f32 {
     simd.vectorize(
         #[inline(always)]
         || {
-            let shape = WideShape::new(simd, shape);
+            let silhouette = SimdSilhouette::new(simd, silhouette);
             let one = simd.splat_f32x8(1.0);
             let (area_m2, _) = pixels.area_m2.as_chunks::<BLOCK>();
-            let (dark, _) = pixels.dark.as_chunks::<BLOCK>();
-            let (free, _) = pixels.free.as_chunks::<BLOCK>();
-            let values = area_m2.iter().zip(dark).zip(free);
+            let (foreground, _) = pixels.foreground.as_chunks::<BLOCK>();
+            let (uncovered, _) = pixels.uncovered.as_chunks::<BLOCK>();
+            let values = area_m2.iter().zip(foreground).zip(uncovered);
             let mut sums = simd.splat_f32x8(0.0);
-            for (((area_m2, dark), free), at) in values.zip(pixels.blocks()) {
-                let uncovered = simd.sub_f32x8(one, shape.cover(simd, &at));
-                let lit = simd.mul_f32x8(pulp::cast(*free), uncovered);
-                let wrong = simd.add_f32x8(simd.sub_f32x8(pulp::cast(*dark), one), lit);
+            for (((area_m2, foreground), uncovered), at) in values.zip(pixels.blocks()) {
+                let uncovered = simd.sub_f32x8(one, silhouette.cover_probability(simd, &at));
+                let lit = simd.mul_f32x8(pulp::cast(*uncovered), uncovered);
+                let wrong = simd.add_f32x8(simd.sub_f32x8(pulp::cast(*foreground), one), lit);
                 let weighted = simd.mul_f32x8(pulp::cast(*area_m2), wrong);
                 sums = simd.add_f32x8(sums, simd.mul_f32x8(weighted, wrong));
             }
@@ -48,38 +48,38 @@ pub(super) fn wrong_m2(simd: V3, pixels: &Pixels, shape: &Shape) -> f32 {
     )
 }
 
-/// A [`Shape`], every number of it eight times.
-struct WideShape {
+/// A [`Silhouette`], every number of it eight times.
+struct SimdSilhouette {
     x_m: f32x8,
     z_m: f32x8,
-    stripes: [WideStripe; 2],
+    stripes: [SimdStripe; 2],
 }
 
-struct WideStripe {
+struct SimdStripe {
     along_x: f32x8,
     along_z: f32x8,
     length_m: f32x8,
-    trunk_m: f32x8,
-    legs_half_m: f32x8,
-    wider_m: f32x8,
-    widening: f32x8,
+    trunk_start_m: f32x8,
+    legs_half_width_m: f32x8,
+    trunk_extra_m: f32x8,
+    widening_per_m: f32x8,
     tone: Tone,
 }
 
-impl WideShape {
+impl SimdSilhouette {
     #[inline(always)]
-    fn new(simd: V3, shape: &Shape) -> Self {
-        let [first, second] = &shape.stripes;
+    fn new(simd: V3, silhouette: &Silhouette) -> Self {
+        let [first, second] = &silhouette.stripes;
         Self {
-            x_m: simd.splat_f32x8(shape.foot_m.x),
-            z_m: simd.splat_f32x8(shape.foot_m.y),
-            stripes: [WideStripe::new(simd, first), WideStripe::new(simd, second)],
+            x_m: simd.splat_f32x8(silhouette.foot_m.x),
+            z_m: simd.splat_f32x8(silhouette.foot_m.y),
+            stripes: [SimdStripe::new(simd, first), SimdStripe::new(simd, second)],
         }
     }
 
-    /// See [`Shape::cover`].
+    /// See [`Silhouette::cover`].
     #[inline(always)]
-    fn cover(&self, simd: V3, at: &Block<'_>) -> f32x8 {
+    fn cover_probability(&self, simd: V3, at: &Block<'_>) -> f32x8 {
         let x_m = simd.sub_f32x8(pulp::cast(*at.x_m), self.x_m);
         let z_m = simd.sub_f32x8(pulp::cast(*at.z_m), self.z_m);
         let [first, second] = &self.stripes;
@@ -88,21 +88,21 @@ impl WideShape {
             second.likely(simd, [x_m, z_m], at),
         );
         let covered = simd.max_f32x8(simd.splat_f32x8(0.0), likely);
-        simd.min_f32x8(simd.splat_f32x8(MOST_COVER), covered)
+        simd.min_f32x8(simd.splat_f32x8(MAX_COVER), covered)
     }
 }
 
-impl WideStripe {
+impl SimdStripe {
     #[inline(always)]
     fn new(simd: V3, stripe: &Stripe) -> Self {
         Self {
-            along_x: simd.splat_f32x8(stripe.along.x),
-            along_z: simd.splat_f32x8(stripe.along.y),
+            along_x: simd.splat_f32x8(stripe.direction.x),
+            along_z: simd.splat_f32x8(stripe.direction.y),
             length_m: simd.splat_f32x8(stripe.length_m),
-            trunk_m: simd.splat_f32x8(stripe.trunk_m),
-            legs_half_m: simd.splat_f32x8(stripe.legs_half_m),
-            wider_m: simd.splat_f32x8(stripe.wider_m),
-            widening: simd.splat_f32x8(stripe.widening),
+            trunk_start_m: simd.splat_f32x8(stripe.trunk_start_m),
+            legs_half_width_m: simd.splat_f32x8(stripe.legs_half_width_m),
+            trunk_extra_m: simd.splat_f32x8(stripe.trunk_extra_m),
+            widening_per_m: simd.splat_f32x8(stripe.widening_per_m),
             tone: stripe.tone,
         }
     }
@@ -110,14 +110,14 @@ impl WideStripe {
     /// How surely points, given from the foot, lie on it and are about as bright.
     #[inline(always)]
     fn likely(&self, simd: V3, from_foot_m: [f32x8; 2], at: &Block<'_>) -> f32x8 {
-        let on = self.on_stripe(simd, from_foot_m);
+        let on = self.stripe_cover(simd, from_foot_m);
         match self.tone {
-            Tone::Shadow => simd.mul_f32x8(on, pulp::cast(*at.shadowy)),
+            Tone::Shadow => simd.mul_f32x8(on, pulp::cast(*at.shadow_likeness)),
             Tone::Body(None) => on,
             Tone::Body(Some(tone)) => {
                 let one = simd.splat_f32x8(1.0);
                 let off = simd.sub_f32x8(pulp::cast(*at.tone), simd.splat_f32x8(tone));
-                let off = simd.mul_f32x8(pulp::cast(*at.told), off);
+                let off = simd.mul_f32x8(pulp::cast(*at.is_tone_known), off);
                 let off = simd.div_f32x8(off, simd.splat_f32x8(TONE_SPREAD));
                 let unlike = simd.add_f32x8(one, simd.mul_f32x8(off, off));
                 simd.mul_f32x8(on, simd.div_f32x8(one, unlike))
@@ -125,20 +125,23 @@ impl WideStripe {
         }
     }
 
-    /// See [`Shape::on_stripe`].
+    /// See [`Silhouette::stripe_cover`].
     #[inline(always)]
-    fn on_stripe(&self, simd: V3, [x_m, z_m]: [f32x8; 2]) -> f32x8 {
+    fn stripe_cover(&self, simd: V3, [x_m, z_m]: [f32x8; 2]) -> f32x8 {
         let (none, one) = (simd.splat_f32x8(0.0), simd.splat_f32x8(1.0));
         let ahead_x = simd.mul_f32x8(x_m, self.along_x);
         let ahead = simd.add_f32x8(ahead_x, simd.mul_f32x8(z_m, self.along_z));
         let t = simd.min_f32x8(self.length_m, simd.max_f32x8(none, ahead));
         let off_x = simd.sub_f32x8(x_m, simd.mul_f32x8(self.along_x, t));
         let off_z = simd.sub_f32x8(z_m, simd.mul_f32x8(self.along_z, t));
-        let above_hips = simd.sub_f32x8(t, self.trunk_m);
+        let above_hips = simd.sub_f32x8(t, self.trunk_start_m);
         let trunk = simd.mul_f32x8(above_hips, simd.splat_f32x8(1.0 / HIP_M));
         let trunk = simd.min_f32x8(one, simd.max_f32x8(none, trunk));
-        let half = simd.add_f32x8(self.legs_half_m, simd.mul_f32x8(trunk, self.wider_m));
-        let wider = simd.add_f32x8(one, simd.mul_f32x8(t, self.widening));
+        let half = simd.add_f32x8(
+            self.legs_half_width_m,
+            simd.mul_f32x8(trunk, self.trunk_extra_m),
+        );
+        let wider = simd.add_f32x8(one, simd.mul_f32x8(t, self.widening_per_m));
         let half = simd.mul_f32x8(half, wider);
         let square = simd.add_f32x8(simd.mul_f32x8(off_x, off_x), simd.mul_f32x8(off_z, off_z));
         let reach = simd.add_f32x8(half, simd.splat_f32x8(SOFT_EDGE_M));

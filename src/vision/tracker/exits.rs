@@ -9,73 +9,73 @@ use glam::Vec2;
 use crate::vision::group::Member;
 use crate::vision::kalman::Kalman;
 
-use super::{Sight, Tracker, Visitor};
+use super::{SegmentedFrame, TrackState, Tracker};
 
 /// Who is slower than this may as well stand still or turn round.
-const WALKS_MPS: f32 = 0.6;
+const WALKING_MPS: f32 = 0.6;
 /// A course is believed for so long.
-const BELIEVED_SECS: f64 = 1.0;
+const COURSE_SECS: f64 = 1.0;
 /// A shadow that is so many times as large as the one before may be somebody else's too.
-const GROWN: f32 = 1.1;
+const MAX_AREA_GROWTH: f32 = 1.1;
 /// Who would darken less than this of what is seen is not seen.
-const UNSEEN_M2: f32 = 0.02;
+const MIN_VISIBLE_M2: f32 = 0.02;
 
 /// Where somebody was and was going when they last had a shadow to themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Course {
-    at_m: Vec2,
+    position_m: Vec2,
     velocity_mps: Vec2,
     area_m2: f32,
     seen_secs: f64,
 }
 
 impl Course {
-    pub(super) fn new(state: &Kalman, area_m2: f32, now_secs: f64) -> Self {
+    pub(super) fn new(kalman: &Kalman, area_m2: f32, now_secs: f64) -> Self {
         Self {
-            at_m: state.at_m,
-            velocity_mps: state.velocity_mps,
+            position_m: kalman.position_m,
+            velocity_mps: kalman.velocity_mps,
             area_m2,
             seen_secs: now_secs,
         }
     }
 
     /// Takes the course down of somebody who has a blob to themselves, unless it grew.
-    pub(super) fn take_down(&mut self, state: &Kalman, area_m2: f32, now_secs: f64) {
-        let is_old = now_secs - self.seen_secs > BELIEVED_SECS;
-        if is_old || area_m2 < GROWN * self.area_m2 {
-            *self = Self::new(state, area_m2, now_secs);
+    pub(super) fn update(&mut self, kalman: &Kalman, area_m2: f32, now_secs: f64) {
+        let is_old = now_secs - self.seen_secs > COURSE_SECS;
+        if is_old || area_m2 < MAX_AREA_GROWTH * self.area_m2 {
+            *self = Self::new(kalman, area_m2, now_secs);
         }
     }
 
     /// Where somebody is by their course who walked, and was not seen in the last frame.
     fn ahead_m(&self, now_secs: f64, dt_secs: f32) -> Option<Vec2> {
         let since_secs = now_secs - self.seen_secs;
-        let is_missed = since_secs > 1.5 * f64::from(dt_secs) && since_secs < BELIEVED_SECS;
-        let walks = self.velocity_mps.length() > WALKS_MPS;
-        (is_missed && walks).then(|| self.at_m + self.velocity_mps * since_secs as f32)
+        let is_missed = since_secs > 1.5 * f64::from(dt_secs) && since_secs < COURSE_SECS;
+        let walks = self.velocity_mps.length() > WALKING_MPS;
+        (is_missed && walks).then(|| self.position_m + self.velocity_mps * since_secs as f32)
     }
 }
 
 impl Tracker {
     /// Notes who has walked out of the picture.
-    pub(super) fn see_off(&mut self, sight: &Sight<'_>) {
-        let mut left = std::mem::take(&mut self.left);
-        left.clear();
-        left.extend(self.visitors.iter().map(|v| self.has_left(v, sight)));
-        self.left = left;
+    pub(super) fn mark_exited(&mut self, frame: &SegmentedFrame<'_>) {
+        let mut exited = std::mem::take(&mut self.exited);
+        exited.clear();
+        exited.extend(self.tracks.iter().map(|v| self.has_exited(v, frame)));
+        self.exited = exited;
     }
 
-    fn has_left(&self, visitor: &Visitor, sight: &Sight<'_>) -> bool {
-        if !self.is_streaming() || visitor.id.is_none() || !visitor.walked {
+    fn has_exited(&self, track: &TrackState, frame: &SegmentedFrame<'_>) -> bool {
+        if !self.has_through_traffic() || track.id.is_none() || !track.has_walked {
             return false;
         }
-        let ahead_m = visitor.course.ahead_m(sight.time_secs, sight.dt_secs);
+        let ahead_m = track.course.ahead_m(frame.time_secs, frame.dt_secs);
         ahead_m.is_some_and(|expected_m| {
             let ahead = Member {
                 expected_m,
-                ..visitor.member(&self.params)
+                ..track.member(&self.params)
             };
-            !sight.tells(expected_m) && ahead.darkens_m2(sight) < UNSEEN_M2
+            !frame.is_observable(expected_m) && ahead.silhouette_m2(frame) < MIN_VISIBLE_M2
         })
     }
 }
@@ -86,14 +86,14 @@ mod tests {
     use crate::vision::kalman::Measurement;
     use glam::Mat2;
 
-    fn walking(at_m: Vec2, velocity_mps: Vec2) -> Kalman {
+    fn walking(position_m: Vec2, velocity_mps: Vec2) -> Kalman {
         let first = Measurement {
-            at_m,
+            position_m,
             covariance_m2: Mat2::IDENTITY,
         };
-        let mut state = Kalman::new(&first);
-        state.velocity_mps = velocity_mps;
-        state
+        let mut kalman = Kalman::new(&first);
+        kalman.velocity_mps = velocity_mps;
+        kalman
     }
 
     #[test]
@@ -112,12 +112,12 @@ mod tests {
         let out = walking(Vec2::X, Vec2::X);
         let taken_along = walking(Vec2::ZERO, -Vec2::X);
         let mut course = Course::new(&out, 0.5, 10.0);
-        course.take_down(&taken_along, 0.8, 10.1);
-        assert_eq!(course.at_m, out.at_m);
-        course.take_down(&taken_along, 0.5, 10.1);
-        assert_eq!(course.at_m, taken_along.at_m);
+        course.update(&taken_along, 0.8, 10.1);
+        assert_eq!(course.position_m, out.position_m);
+        course.update(&taken_along, 0.5, 10.1);
+        assert_eq!(course.position_m, taken_along.position_m);
         // What stays so large is their own.
-        course.take_down(&out, 0.8, 11.2);
-        assert_eq!(course.at_m, out.at_m);
+        course.update(&out, 0.8, 11.2);
+        assert_eq!(course.position_m, out.position_m);
     }
 }

@@ -1,6 +1,6 @@
 //! What tells one visitor from another when they part: how tall they are.
 //!
-//! In go heights of somebody who stands apart from others, out comes a [`Profile`]. Nothing that would tell a person again on another
+//! In go heights of somebody who stands apart from others, out comes a [`HeightProfile`]. Nothing that would tell a person again on another
 //! day: one number, kept only while the visitor is followed. How bright clothes are in infrared was tried too; it depends
 //! more on where somebody stands than on who it is.
 
@@ -8,11 +8,11 @@
 /// than 7.4 cm off that of all in 99 of 100 cases, which is just less than contradicts a name.
 const HEIGHT_SPREAD_M: f32 = 0.04;
 /// No difference counts more than this.
-const MOST_DIFFERENCE: f32 = 9.0;
+const MAX_DIFFERENCE: f32 = 9.0;
 /// Forgotten is what is older than so many measurements.
-const MEMORY: f32 = 40.0;
+const MEMORY_MEASUREMENTS: f32 = 40.0;
 /// Fewer measurements are not compared.
-const LEAST_MEASUREMENTS: f32 = 2.0;
+const MIN_MEASUREMENTS: f32 = 2.0;
 /// So many tell what somebody looks like.
 pub(super) const KNOWN_MEASUREMENTS: f32 = 3.0;
 /// Heights in steps of half the spread, up to more than `tracking.tallest_m` may be.
@@ -21,12 +21,12 @@ const BINS: usize = 160;
 
 /// What a visitor looks like: a running median of heights, from a histogram that forgets.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Profile {
+pub(super) struct HeightProfile {
     bins: [f32; BINS],
     measurements: f32,
 }
 
-impl Default for Profile {
+impl Default for HeightProfile {
     fn default() -> Self {
         Self {
             bins: [0.0; BINS],
@@ -35,7 +35,7 @@ impl Default for Profile {
     }
 }
 
-impl Profile {
+impl HeightProfile {
     /// Takes in how tall somebody was seen to be.
     pub(super) fn add(&mut self, height_m: f32) {
         let bin = height_m * BINS_PER_M;
@@ -54,7 +54,7 @@ impl Profile {
     }
 
     fn forget(&mut self) {
-        let kept = MEMORY / self.measurements.max(MEMORY);
+        let kept = MEMORY_MEASUREMENTS / self.measurements.max(MEMORY_MEASUREMENTS);
         self.measurements *= kept;
         for bin in &mut self.bins {
             *bin *= kept;
@@ -63,7 +63,7 @@ impl Profile {
 
     /// How tall the visitor is, when that could be seen.
     pub(super) fn height_m(&self) -> Option<f32> {
-        (self.measurements >= LEAST_MEASUREMENTS).then(|| self.median_m())
+        (self.measurements >= MIN_MEASUREMENTS).then(|| self.median_m())
     }
 
     /// Whether it was measured often enough to tell somebody from others.
@@ -81,7 +81,7 @@ impl Profile {
         match (self.height_m(), other.height_m()) {
             (Some(own_m), Some(its_m)) => {
                 let off = (own_m - its_m) / HEIGHT_SPREAD_M;
-                (off * off).min(MOST_DIFFERENCE)
+                (off * off).min(MAX_DIFFERENCE)
             }
             _ => 0.0,
         }
@@ -104,8 +104,8 @@ impl Profile {
 mod tests {
     use super::*;
 
-    fn seen(heights_m: &[f32]) -> Profile {
-        let mut profile = Profile::default();
+    fn seen(heights_m: &[f32]) -> HeightProfile {
+        let mut profile = HeightProfile::default();
         for &height_m in heights_m {
             profile.add(height_m);
         }
@@ -129,7 +129,7 @@ mod tests {
         let tall = seen(&[1.82; 3]);
         assert_eq!(tall.difference(&tall), 0.0);
         assert_eq!(tall.difference(&seen(&[1.2])), 0.0);
-        assert_eq!(tall.difference(&seen(&[1.2; 3])), MOST_DIFFERENCE);
+        assert_eq!(tall.difference(&seen(&[1.2; 3])), MAX_DIFFERENCE);
         let near = tall.difference(&seen(&[1.77; 3]));
         assert!((0.8..2.4).contains(&near), "{near}");
     }

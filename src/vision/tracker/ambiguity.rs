@@ -1,0 +1,229 @@
+//! Who may have been taken for whom: those who stood close together have met, until they were seen apart for a while.
+//!
+//! Where people meet, places alone cannot tell who is who. As long as they are near each other, they may still turn out to
+//! be in each other's places (see `exchange`). Once they have parted, whoever has another's name keeps it: what follows
+//! them over the floor has followed them by then, and would jump once more.
+
+use crate::vision::height_profile::{HeightProfile, KNOWN_MEASUREMENTS};
+
+use super::{TrackState, Tracker};
+
+/// Visitors this close may be taken for each other.
+pub(super) const AMBIGUOUS_M: f32 = 0.4;
+/// Whoever was measured so often after a meeting, or looking unlike who they are called, is who they are called from then
+/// on.
+const RESOLVED_MEASUREMENTS: f32 = 12.0;
+/// Who looks this unlike who they are called may be somebody else.
+const CONTRADICTING_DIFFERENCE: f32 = 4.0;
+
+impl Tracker {
+    /// Notes who may from now on be taken for whom: those who stand close together.
+    pub(super) fn mark_ambiguous(&mut self) {
+        for a in 0..self.tracks.len() {
+            let mut nearest_m = f32::INFINITY;
+            for b in 0..self.tracks.len() {
+                if a == b || self.tracks[a].id.is_none() || self.tracks[b].id.is_none() {
+                    continue;
+                }
+                let distance_m = self.tracks[a]
+                    .kalman
+                    .position_m
+                    .distance(self.tracks[b].kalman.position_m);
+                nearest_m = nearest_m.min(distance_m);
+                if b < a && distance_m < AMBIGUOUS_M {
+                    self.join_ambiguity(a, b);
+                }
+            }
+            self.tracks[a].nearest_track_m = nearest_m;
+        }
+    }
+
+    fn join_ambiguity(&mut self, a: usize, b: usize) {
+        let (of_a, of_b) = (self.tracks[a].ambiguity_id, self.tracks[b].ambiguity_id);
+        let ambiguity_id = of_a.or(of_b).unwrap_or_else(|| {
+            self.last_ambiguity_id = self.last_ambiguity_id.wrapping_add(1);
+            self.last_ambiguity_id
+        });
+        for (index, track) in self.tracks.iter_mut().enumerate() {
+            let joins = index == a || index == b;
+            if joins
+                || track.ambiguity_id.is_some()
+                    && (track.ambiguity_id == of_a || track.ambiguity_id == of_b)
+            {
+                track.ambiguity_id = Some(ambiguity_id);
+            }
+            if joins {
+                // From now on it may be another body that looks so.
+                track.accept_recent_profile(KNOWN_MEASUREMENTS);
+                track.recent_profile = HeightProfile::default();
+            }
+        }
+    }
+
+    /// Learns what those look like who are apart from others, and lets go of meetings that are over.
+    pub(super) fn resolve_ambiguities(&mut self) {
+        for track in &mut self.tracks {
+            let wanted = match track.ambiguity_id {
+                Some(_) => RESOLVED_MEASUREMENTS,
+                None => KNOWN_MEASUREMENTS,
+            };
+            if track.accept_recent_profile(wanted) {
+                track.ambiguity_id = None;
+            }
+        }
+    }
+}
+
+impl TrackState {
+    /// Takes what was seen of them since they were mixed up with others for what they look like, if that was measured so
+    /// often; more often where it is unlike what was known.
+    fn accept_recent_profile(&mut self, measurements: f32) -> bool {
+        let is_other = self.height_profile.is_known()
+            && self.height_profile.difference(&self.recent_profile) >= CONTRADICTING_DIFFERENCE;
+        let wanted = if is_other {
+            RESOLVED_MEASUREMENTS
+        } else {
+            measurements
+        };
+        if self.recent_profile.measurements() < wanted {
+            return false;
+        }
+        let recent_profile = std::mem::take(&mut self.recent_profile);
+        if is_other {
+            self.height_profile = recent_profile;
+        } else {
+            self.height_profile.merge(&recent_profile);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::vision::TrackingParams;
+    use crate::vision::kalman::{Kalman, Measurement};
+    use crate::vision::tracker::exits::Course;
+    use crate::vision::tracker::{Detection, Track};
+    use glam::{Mat2, Vec2};
+
+    fn height_profile(height_m: f32, measurements: u32) -> HeightProfile {
+        let mut height_profile = HeightProfile::default();
+        for _ in 0..measurements {
+            height_profile.add(height_m);
+        }
+        height_profile
+    }
+
+    /// Somebody in a meeting who is called `id`, known to be `known_m` tall and seen `times` to be `measured_m` since.
+    pub(in crate::vision::tracker) fn test_track(
+        id: u32,
+        known_m: f32,
+        measured_m: f32,
+        times: u32,
+    ) -> TrackState {
+        let position_m = Vec2::new(id as f32, 0.0);
+        let first = Measurement {
+            position_m,
+            covariance_m2: Mat2::IDENTITY,
+        };
+        let kalman = Kalman::new(&first);
+        TrackState {
+            id: Some(id),
+            kalman,
+            hits: 9,
+            is_group_candidate: false,
+            birth_secs: 0.0,
+            birth_m: position_m,
+            has_walked: true,
+            had_walked_before_loss: false,
+            id_birth_secs: f64::from(id),
+            last_detected_secs: 0.0,
+            last_foreground_secs: 0.0,
+            last_detected: kalman,
+            duplicate_secs: 0.0,
+            is_independent: true,
+            strong_evidence_secs: 0.0,
+            exclusive_share: 1.0,
+            redundant_secs: 0.0,
+            was_isolated: true,
+            mergeable_secs: 0.0,
+            splittable_secs: 0.0,
+            split_gain_share: 0.0,
+            still_anchor_m: position_m,
+            still_since_secs: 0.0,
+            detection: Detection::Own(0),
+            height_profile: height_profile(known_m, 20),
+            recent_profile: height_profile(measured_m, times),
+            height_m: None,
+            body_tone: None,
+            area_factor: None,
+            ambiguity_id: Some(1),
+            nearest_track_m: 1.0,
+            course: Course::new(&kalman, 0.0, 0.0),
+            output: Track::default(),
+        }
+    }
+
+    fn settled(track: TrackState) -> TrackState {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.tracks = vec![track];
+        tracker.resolve_ambiguities();
+        tracker.tracks.remove(0)
+    }
+
+    #[test]
+    fn who_was_seen_apart_for_a_while_is_who_they_are_called() {
+        assert!(settled(test_track(1, 1.7, 1.72, 11)).ambiguity_id.is_some());
+        assert!(settled(test_track(1, 1.7, 1.72, 12)).ambiguity_id.is_none());
+        let mut hardly = test_track(1, 0.0, 1.2, 12);
+        hardly.height_profile = height_profile(1.8, 2);
+        assert!(settled(hardly).ambiguity_id.is_none());
+    }
+
+    #[test]
+    fn who_looks_unlike_their_name_bears_it_once_that_is_certain() {
+        let doubtful = settled(test_track(1, 1.7, 1.2, 11));
+        assert_eq!(
+            doubtful.height_profile.height_m(),
+            height_profile(1.7, 20).height_m()
+        );
+        assert!(doubtful.ambiguity_id.is_some());
+        let certain = settled(test_track(1, 1.7, 1.2, 12));
+        assert_eq!(
+            certain.height_profile.height_m(),
+            height_profile(1.2, 12).height_m()
+        );
+        assert!(certain.ambiguity_id.is_none());
+        let mut alone = test_track(1, 1.7, 1.2, 3);
+        alone.ambiguity_id = None;
+        let alone = settled(alone);
+        assert_eq!(
+            alone.height_profile.height_m(),
+            height_profile(1.7, 20).height_m()
+        );
+    }
+
+    #[test]
+    fn who_meet_may_be_taken_for_all_whom_either_met() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.tracks = vec![
+            test_track(1, 1.7, 1.7, 5),
+            test_track(2, 1.6, 1.6, 5),
+            test_track(3, 1.4, 1.4, 5),
+        ];
+        for (track, (x_m, ambiguity_id)) in
+            (tracker.tracks.iter_mut()).zip([(0.0, Some(4)), (0.3, Some(5)), (2.0, Some(5))])
+        {
+            track.kalman.position_m = Vec2::new(x_m, 0.0);
+            track.ambiguity_id = ambiguity_id;
+        }
+        tracker.mark_ambiguous();
+        let ambiguity_ids = [0, 1, 2].map(|number: usize| tracker.tracks[number].ambiguity_id);
+        assert!(ambiguity_ids[0].is_some());
+        assert_eq!(ambiguity_ids, [ambiguity_ids[0]; 3]);
+        let recent_profile =
+            [0, 1, 2].map(|number: usize| tracker.tracks[number].recent_profile.measurements());
+        assert_eq!(recent_profile, [0.0, 0.0, 5.0]);
+    }
+}

@@ -1,0 +1,232 @@
+//! Which blob is whose: blobs are given to visitors by their feet, all at once; what nobody takes is a part of somebody
+//! who explains it, or is left to newcomers.
+
+use glam::Vec2;
+
+use crate::vision::assignment::FORBIDDEN;
+use crate::vision::blobs::Sample;
+use crate::vision::group::Member;
+
+use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackState, Tracker};
+
+/// A visitor this near to a blob may be in it.
+const NEAR_BLOB_M: f32 = 0.25;
+/// A blob's foot is told from every so many-th of its samples, before it is known whose it is.
+const UNASSIGNED_SAMPLE_STEP: usize = 2;
+/// What being in a blob, rather than at its foot, costs in the assignment.
+const INSIDE_COST_M: f32 = 0.3;
+/// What a blob e times as large as the visitor's, or so much smaller, costs.
+const AREA_COST_M: f32 = 0.15;
+/// What somebody not yet told of pays against those who are.
+const CANDIDATE_COST_M: f32 = 0.3;
+/// A blob is a part of a visitor who explains this share of it.
+const FRAGMENT_SHARE: f32 = 0.5;
+/// What is smaller than this and this near to a visitor is a part of them.
+const FRAGMENT_MAX_M2: f32 = 0.1;
+const FRAGMENT_REACH_M: f32 = 1.0;
+/// Somebody new explains at least so much more than those who are there, and this share of their blob.
+const SECOND_VISITOR_M2: f32 = 0.05;
+const SECOND_VISITOR_SHARE: f32 = 0.4;
+/// Who has less of a blob than this share of their area also shares another in which this share of their shape is dark.
+const PARTIAL_BLOB_SHARE: f32 = 0.7;
+const MAIN_BLOB_SHARE: f32 = 0.5;
+
+impl Tracker {
+    /// Gives each visitor the blob whose foot is theirs.
+    pub(super) fn assign_blobs(&mut self, frame: &SegmentedFrame<'_>) {
+        let blobs = frame.blobs.blobs();
+        self.unassigned_feet_m.clear();
+        for blob in blobs {
+            let samples = frame.blobs.samples(blob);
+            let guess = frame.feet.guess(samples, blob.centroid_m);
+            let some = samples.iter().step_by(UNASSIGNED_SAMPLE_STEP).copied();
+            let measured = frame.feet.measure(some, blob.centroid_m, guess);
+            self.unassigned_feet_m.push(measured.position_m);
+        }
+        let (tracks, unassigned_feet_m, gate) =
+            (&self.tracks, &self.unassigned_feet_m, self.params.gate_m);
+        let exited = &self.exited;
+        let cost = |row: usize, column: usize| {
+            let track = &tracks[row];
+            let at = track.kalman.position_m;
+            let to_foot = at.distance(unassigned_feet_m[column]);
+            let to_blob =
+                distance_to_samples_m(frame.blobs.samples(&blobs[column]), at) + INSIDE_COST_M;
+            let candidate = if track.id.is_none() {
+                CANDIDATE_COST_M
+            } else {
+                0.0
+            };
+            let grown = f32::ln(blobs[column].area_m2 / (track.output.area_m2 as f32).max(1e-3));
+            let cost = to_foot.min(to_blob) + AREA_COST_M * grown.abs().min(2.0);
+            if cost > gate || exited[row] {
+                FORBIDDEN
+            } else {
+                cost + candidate
+            }
+        };
+        self.blob_owners.clear();
+        self.blob_owners.resize(blobs.len(), None);
+        let given = self.assignment.solve(tracks.len(), blobs.len(), cost);
+        for (index, blob) in given.iter().enumerate() {
+            if let &Some(blob) = blob {
+                self.blob_owners[blob] = Some(index);
+                self.tracks[index].detection = Detection::Own(blob);
+            }
+        }
+    }
+
+    /// Lets visitors without a blob share one they are in, and gives parts of a visitor to them.
+    pub(super) fn share_blobs(&mut self, frame: &SegmentedFrame<'_>) {
+        let blobs = frame.blobs.blobs();
+        for (track, &has_exited) in self.tracks.iter_mut().zip(&self.exited) {
+            if track.detection != Detection::Missed || !track.can_share_blob() || has_exited {
+                continue;
+            }
+            let at = track.kalman.position_m;
+            let nearest = (0..blobs.len())
+                .map(|b| (distance_to_samples_m(frame.blobs.samples(&blobs[b]), at), b))
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((distance, blob)) = nearest
+                && distance < NEAR_BLOB_M
+            {
+                track.detection = Detection::Shared(blob);
+            }
+        }
+        self.share_main_blobs(frame);
+        self.assign_fragments(frame);
+        for (index, blob) in blobs.iter().enumerate() {
+            if self.blob_owners[index].is_some() {
+                continue;
+            }
+            let samples = frame.blobs.samples(blob);
+            let wanted = (samples.len() as f32 * FRAGMENT_SHARE) as usize;
+            let known =
+                |v: &&TrackState| v.id.is_some() && matches!(v.detection, Detection::Own(_));
+            let unassigned_feet_m = &self.unassigned_feet_m;
+            let explains = |track: &TrackState| {
+                // What the part itself says of the foot does not count: a bag put down would keep the visitor there.
+                let own = track
+                    .detection
+                    .blob()
+                    .and_then(|own| unassigned_feet_m.get(own));
+                let at = own.copied().unwrap_or(track.kalman.position_m);
+                let explained = |s: &&Sample| frame.feet.explains(at, s.position_m);
+                samples.iter().filter(explained).count() > wanted
+            };
+            let near = |track: &TrackState| {
+                blob.area_m2 < FRAGMENT_MAX_M2
+                    && distance_to_samples_m(samples, track.kalman.position_m) < FRAGMENT_REACH_M
+            };
+            self.blob_owners[index] = self
+                .tracks
+                .iter()
+                .position(|v| known(&v) && (explains(v) || near(v)));
+        }
+    }
+
+    /// Lets somebody whose own blob is much less than they darken share the blob in which the rest of them is: where people
+    /// overlap, a leg may be a blob by itself, which says nothing of where the foot is.
+    fn share_main_blobs(&mut self, frame: &SegmentedFrame<'_>) {
+        if !frame.feet.can_locate_feet() {
+            return;
+        }
+        let blobs = frame.blobs.blobs();
+        for index in 0..self.tracks.len() {
+            let track = &self.tracks[index];
+            let Detection::Own(own) = track.detection else {
+                continue;
+            };
+            let usual_m2 = track.output.area_m2 as f32;
+            if track.id.is_none() || blobs[own].area_m2 > PARTIAL_BLOB_SHARE * usual_m2 {
+                continue;
+            }
+            let member = track.member(&self.params);
+            let is_anothers = |owner: usize| owner != index && self.tracks[owner].id.is_some();
+            let most = (0..blobs.len())
+                .filter(|&other| self.blob_owners[other].is_some_and(is_anothers))
+                .map(|other| (member.overlap_m2(&blobs[other], frame), other))
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((covered_m2, other)) = most
+                && covered_m2 > MAIN_BLOB_SHARE * member.silhouette_m2(frame)
+            {
+                self.tracks[index].detection = Detection::Shared(other);
+            }
+        }
+    }
+
+    /// Gives blobs that belong to nobody known to a visitor near by who explains them together with their own: shadow and
+    /// body of one visitor may be seen apart, above all at the picture's edge.
+    fn assign_fragments(&mut self, frame: &SegmentedFrame<'_>) {
+        if !frame.feet.can_locate_feet() {
+            return;
+        }
+        let blobs = frame.blobs.blobs();
+        for (index, blob) in blobs.iter().enumerate() {
+            let owner = self.blob_owners[index];
+            if owner.is_some_and(|owner| self.tracks[owner].id.is_some()) {
+                continue;
+            }
+            let samples = frame.blobs.samples(blob);
+            let nearest = self.tracks.iter().enumerate();
+            let nearest = nearest
+                .filter(|(_, v)| v.id.is_some())
+                .filter_map(|(number, v)| match v.detection {
+                    Detection::Own(own) => Some((
+                        distance_to_samples_m(samples, v.kalman.position_m),
+                        number,
+                        own,
+                    )),
+                    _ => None,
+                })
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((distance_m, number, own)) = nearest else {
+                continue;
+            };
+            let position_m = owner.map_or(self.unassigned_feet_m[index], |o| {
+                self.tracks[o].kalman.position_m
+            });
+            // Who went away here is expected back here.
+            let is_return = self.lost.iter().any(|lost| {
+                frame.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
+                    && lost.position_m.as_vec2().distance(position_m) < FRAGMENT_REACH_M
+            });
+            if distance_m > FRAGMENT_REACH_M || is_return {
+                continue;
+            }
+            self.members.clear();
+            let mut known = 0;
+            let there = self.tracks.iter().enumerate();
+            for (other, track) in there.filter(|(_, v)| v.id.is_some()) {
+                if other == number {
+                    known = self.members.len();
+                }
+                self.members.push(track.member(&self.params));
+            }
+            self.members.push(Member::new(
+                position_m,
+                TYPICAL_HEIGHT_SHARE * self.params.tallest_m,
+            ));
+            self.group_fitter.set_bystanders(std::iter::empty());
+            let pair = [&blobs[own], blob];
+            let more_m2 =
+                self.group_fitter
+                    .second_visitor_gain_m2(&mut self.members, known, pair, frame);
+            if more_m2 < SECOND_VISITOR_M2.max(SECOND_VISITOR_SHARE * blob.area_m2) {
+                self.blob_owners[index] = Some(number);
+                if let Some(owner) = owner {
+                    self.tracks[owner].detection = Detection::Missed;
+                }
+            }
+        }
+    }
+}
+
+/// Distance of the sample nearest to a point.
+fn distance_to_samples_m(samples: &[Sample], point_m: Vec2) -> f32 {
+    samples
+        .iter()
+        .map(|s| s.position_m.distance_squared(point_m))
+        .fold(f32::INFINITY, f32::min)
+        .sqrt()
+}

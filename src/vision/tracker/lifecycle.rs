@@ -1,0 +1,416 @@
+//! Who comes and who goes: visitors are born of blobs that belong to nobody, things become scenery, those who are gone are
+//! kept in mind for their return.
+
+use glam::{DVec2, Mat2, Vec2};
+
+use crate::vision::height_profile::HeightProfile;
+use crate::vision::kalman::{Kalman, Measurement};
+
+use super::exits::Course;
+use super::{
+    Detection, GROUP_POSITION_SPREAD_M, LostTrack, RETURN_DISTANCE_M, RETURN_SPEED_MPS,
+    SegmentedFrame, Track, TrackState, Tracker, outline,
+};
+
+/// The room may be put in order for so long after the first frame: what came then and has not moved since belongs to it.
+const SETTLING_SECS: f64 = 9.0;
+const STATIC_AGE_SECS: f64 = 0.5;
+/// Who came less than so long before somebody vanished, and so near, may be the same.
+const SUCCESSOR_SECS: f64 = 1.0;
+const SUCCESSOR_M: f32 = 1.5;
+/// Where more than so many came within about so long, people stream through the room, and who comes is hardly ever who left.
+const THROUGH_TRAFFIC_ARRIVALS: f32 = 4.0;
+const THROUGH_TRAFFIC_SECS: f32 = 20.0;
+/// Who is there in the first frames did not come.
+const INITIAL_SECS: f64 = 0.5;
+/// Who is seen only among others is told after so many times as many frames.
+const GROUP_CANDIDATE_FACTOR: u32 = 2;
+
+impl Tracker {
+    /// Begins to follow blobs that belong to nobody.
+    pub(super) fn create_candidates(&mut self, frame: &SegmentedFrame<'_>) {
+        for (index, blob) in frame.blobs.blobs().iter().enumerate() {
+            if self.blob_owners[index].is_some() || blob.area_m2 < frame.min_candidate_area_m2 {
+                continue;
+            }
+            let samples = frame.blobs.samples(blob).iter().copied();
+            let guess = self.unassigned_feet_m[index];
+            let measured = frame.feet.measure(samples, blob.centroid_m, guess);
+            self.create_candidate(index, Detection::Own(index), &measured, frame);
+        }
+        let candidates = std::mem::take(&mut self.candidates);
+        for candidate in &candidates {
+            let measured = Measurement {
+                position_m: candidate.position_m,
+                covariance_m2: Mat2::from_diagonal(Vec2::splat(
+                    GROUP_POSITION_SPREAD_M * GROUP_POSITION_SPREAD_M,
+                )),
+            };
+            let blob = candidate.blob;
+            self.create_candidate(blob, Detection::Shared(blob), &measured, frame);
+            if let Some(track) = self.tracks.last_mut() {
+                track.height_m = candidate.height_m;
+                if candidate.confirm_at_once {
+                    track.hits = GROUP_CANDIDATE_FACTOR * self.params.birth_frames;
+                }
+            }
+        }
+        self.candidates = candidates;
+    }
+
+    /// Begins to follow somebody in a blob.
+    fn create_candidate(
+        &mut self,
+        index: usize,
+        detection: Detection,
+        measured: &Measurement,
+        frame: &SegmentedFrame<'_>,
+    ) {
+        let blob = &frame.blobs.blobs()[index];
+        let mut output = Track {
+            area_m2: f64::from(blob.area_m2),
+            centroid_m: blob.centroid_m.as_dvec2(),
+            outline_m: self.spare_outlines.pop().unwrap_or_default(),
+            ..Track::default()
+        };
+        outline(blob, frame, &mut self.tracer, &mut output.outline_m);
+        let kalman = Kalman::new(measured);
+        self.tracks.push(TrackState {
+            id: None,
+            kalman,
+            hits: 1,
+            is_group_candidate: matches!(detection, Detection::Shared(_)),
+            birth_secs: frame.time_secs,
+            birth_m: measured.position_m,
+            has_walked: false,
+            had_walked_before_loss: false,
+            id_birth_secs: frame.time_secs,
+            last_detected_secs: frame.time_secs,
+            last_foreground_secs: frame.time_secs,
+            last_detected: kalman,
+            duplicate_secs: 0.0,
+            is_independent: false,
+            strong_evidence_secs: 0.0,
+            exclusive_share: 1.0,
+            redundant_secs: 0.0,
+            was_isolated: false,
+            mergeable_secs: 0.0,
+            splittable_secs: 0.0,
+            split_gain_share: 0.0,
+            still_anchor_m: measured.position_m,
+            still_since_secs: frame.time_secs,
+            detection,
+            height_profile: HeightProfile::default(),
+            recent_profile: HeightProfile::default(),
+            height_m: None,
+            body_tone: None,
+            area_factor: None,
+            ambiguity_id: None,
+            nearest_track_m: f32::INFINITY,
+            course: Course::new(&kalman, blob.area_m2, frame.time_secs),
+            output,
+        });
+    }
+
+    /// Lets go of things: what appeared in its place and never left it. Their blobs are told by [`Self::static_blobs`].
+    pub(super) fn absorb_static_objects(&mut self, frame: &SegmentedFrame<'_>) {
+        self.static_blobs.clear();
+        let first_frame_secs = *self.first_frame_secs.get_or_insert(frame.time_secs);
+        let settled_secs = first_frame_secs + SETTLING_SECS;
+        let is_settling_over = self.is_settling && frame.time_secs >= settled_secs;
+        self.is_settling &= !is_settling_over;
+        for index in (0..self.tracks.len()).rev() {
+            let track = &self.tracks[index];
+            let age_secs = frame.time_secs - track.birth_secs;
+            let is_old = age_secs > f64::from(frame.scenery_secs);
+            let is_initial_object =
+                is_settling_over && age_secs > STATIC_AGE_SECS && !track.had_walked_before_loss;
+            if let Detection::Own(blob) = track.detection
+                && (is_old || is_initial_object)
+                && !track.has_walked
+            {
+                self.static_blobs.push(blob);
+                self.remove(index);
+            }
+        }
+    }
+
+    /// Blobs of the last frame that are no visitors but things put down.
+    pub(in crate::vision) fn static_blobs(&self) -> &[usize] {
+        &self.static_blobs
+    }
+
+    /// Lets go of those who are no longer there.
+    pub(super) fn lose_undetected(&mut self) {
+        let now = self.time_secs;
+        let linger_secs = f64::from(self.params.linger_secs);
+        let coast_secs = f64::from(self.params.coast_secs).max(linger_secs);
+        let gone = |track: &TrackState| {
+            if track.id.is_none() {
+                return match track.detection {
+                    Detection::Own(_) => false,
+                    Detection::Shared(_) => !track.is_group_candidate,
+                    Detection::Missed => true,
+                };
+            }
+            now - track.last_foreground_secs > linger_secs
+                || now - track.last_detected_secs > coast_secs
+        };
+        for index in (0..self.tracks.len()).rev() {
+            if gone(&self.tracks[index]) {
+                if let Some(successor) = self.find_successor(index)
+                    && let Ok([gone, successor]) = self.tracks.get_disjoint_mut([index, successor])
+                {
+                    successor.swap_ids_with(gone);
+                }
+                self.lose(index);
+            }
+        }
+        let return_secs = f64::from(self.params.return_secs);
+        self.lost.retain(|lost| now - lost.lost_secs <= return_secs);
+    }
+
+    /// The newcomer whom somebody who is gone was taken for: of what is seen of one visitor at the picture's edge, one part
+    /// is followed and vanishes, another is thought to be somebody new.
+    fn find_successor(&self, gone: usize) -> Option<usize> {
+        let gone = &self.tracks[gone];
+        // Who is not seen is drawn along by others, so where they were seen last counts too.
+        let distance_m = |v: &TrackState| {
+            let now_m = v.kalman.position_m.distance(gone.kalman.position_m);
+            now_m.min(v.birth_m.distance(gone.last_detected.position_m))
+        };
+        let is_successor = |v: &(usize, &TrackState)| {
+            let is_new = v.1.birth_secs > gone.last_detected_secs - SUCCESSOR_SECS;
+            // The name that is known for longer is the one that counts.
+            let is_later = v.1.id.is_some() && v.1.id_birth_secs > gone.id_birth_secs;
+            is_new && is_later && distance_m(v.1) < SUCCESSOR_M
+        };
+        if gone.id.is_none() || self.has_through_traffic() {
+            return None;
+        }
+        let tracks = self.tracks.iter().enumerate();
+        tracks
+            .filter(is_successor)
+            .min_by(|a, b| distance_m(a.1).total_cmp(&distance_m(b.1)))
+            .map(|(successor, _)| successor)
+    }
+
+    /// Forgets somebody, but not the memory they took.
+    pub(super) fn remove(&mut self, index: usize) -> TrackState {
+        let mut track = self.tracks.remove(index);
+        let outline_m = std::mem::take(&mut track.output.outline_m);
+        self.spare_outlines.push(outline_m);
+        track
+    }
+
+    pub(super) fn lose(&mut self, index: usize) {
+        let track = self.remove(index);
+        if let Some(id) = track.id {
+            self.lost.push(LostTrack {
+                id,
+                position_m: track.last_detected.position_m.as_dvec2(),
+                velocity_mps: track.last_detected.velocity_mps.as_dvec2(),
+                id_birth_secs: track.id_birth_secs,
+                has_walked: track.has_walked,
+                lost_secs: track.last_detected_secs,
+                height_profile: track.height_profile,
+            });
+        }
+    }
+
+    /// Whether people stream through the room, rather than some being here for a while.
+    pub(super) fn has_through_traffic(&self) -> bool {
+        self.recent_arrivals > THROUGH_TRAFFIC_ARRIVALS
+    }
+
+    /// Gives an id to those who were seen often enough: their old one, when they come back.
+    pub(super) fn confirm(&mut self, dt_secs: f32) {
+        self.recent_arrivals *= (-dt_secs / THROUGH_TRAFFIC_SECS).exp();
+        let has_through_traffic = self.has_through_traffic();
+        let return_secs = f64::from(self.params.return_secs);
+        let gate_m = f64::from(self.params.gate_m);
+        let present_secs =
+            (self.first_frame_secs).map(|first_frame_secs| first_frame_secs + INITIAL_SECS);
+        for track in &mut self.tracks {
+            let required_hits = self.params.birth_frames
+                * if track.is_group_candidate {
+                    GROUP_CANDIDATE_FACTOR
+                } else {
+                    1
+                };
+            if track.id.is_some() || track.hits < required_hits {
+                continue;
+            }
+            track.is_group_candidate = false;
+            let position_m = track.kalman.position_m.as_dvec2();
+            let known = self
+                .lost
+                .iter()
+                .enumerate()
+                .filter(|(_, lost)| {
+                    let away_secs = track.id_birth_secs - lost.lost_secs;
+                    let reach_m = (gate_m + RETURN_SPEED_MPS * away_secs).min(RETURN_DISTANCE_M);
+                    away_secs <= return_secs
+                        && lost.position_m.distance(position_m) < reach_m
+                        && (!has_through_traffic
+                            || lost.is_predicted_near(position_m, track.id_birth_secs, gate_m))
+                })
+                .min_by(|a, b| {
+                    a.1.position_m
+                        .distance(position_m)
+                        .total_cmp(&b.1.position_m.distance(position_m))
+                })
+                .map(|(index, _)| index);
+            if let Some(index) = known {
+                let lost = self.lost.swap_remove(index);
+                if !lost.is_predicted_near(position_m, track.id_birth_secs, gate_m) {
+                    self.recent_arrivals += 1.0;
+                }
+                track.id = Some(lost.id);
+                track.id_birth_secs = lost.id_birth_secs;
+                track.had_walked_before_loss = lost.has_walked;
+                track.height_profile = lost.height_profile;
+            } else {
+                track.id = Some(self.next_id);
+                self.next_id = self.next_id.saturating_add(1);
+                if present_secs.is_none_or(|until_secs| track.birth_secs > until_secs) {
+                    self.recent_arrivals += 1.0;
+                }
+            }
+        }
+    }
+}
+
+impl LostTrack {
+    /// Whether they would be near a place by now, had they gone on.
+    fn is_predicted_near(&self, position_m: DVec2, now_secs: f64, gate_m: f64) -> bool {
+        let ahead_m = self.position_m + self.velocity_mps * (now_secs - self.lost_secs);
+        ahead_m.distance(position_m) < gate_m
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vision::TrackingParams;
+    use crate::vision::tracker::ambiguity::tests::test_track;
+
+    /// The ids that are left when the first of two is gone, and those kept in mind. The first was last seen at the floor's middle and seems to be somewhere else by now; the other came where they are.
+    fn left_of(
+        recent_arrivals: f32,
+        gone_at_m: Vec2,
+        newcomer_at_m: Vec2,
+        birth_secs: f64,
+    ) -> (Vec<Option<u32>>, Vec<u32>) {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.time_secs = 10.0;
+        tracker.recent_arrivals = recent_arrivals;
+        tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 0.0, 0.0, 0)];
+        let [gone, candidate] = &mut tracker.tracks[..] else {
+            unreachable!("there are two");
+        };
+        (gone.last_detected_secs, gone.last_foreground_secs) = (8.5, 8.5);
+        gone.last_detected.position_m = Vec2::ZERO;
+        gone.kalman.position_m = gone_at_m;
+        (candidate.last_detected_secs, candidate.last_foreground_secs) = (10.0, 10.0);
+        candidate.kalman.position_m = newcomer_at_m;
+        candidate.birth_m = newcomer_at_m;
+        candidate.birth_secs = birth_secs;
+        tracker.lose_undetected();
+        let left = tracker.tracks.iter().map(|v| v.id).collect();
+        (left, tracker.lost.iter().map(|lost| lost.id).collect())
+    }
+
+    #[test]
+    fn who_appeared_beside_somebody_just_before_they_vanished_is_them() {
+        let near_m = Vec2::new(1.0, 0.5);
+        let far_m = Vec2::new(2.0, 0.5);
+        assert_eq!(
+            left_of(2.0, Vec2::ZERO, near_m, 8.0),
+            (vec![Some(1)], vec![2])
+        );
+        // Wherever somebody else has drawn the one who is not seen.
+        let drawn_m = Vec2::new(-2.0, 0.0);
+        assert_eq!(left_of(2.0, drawn_m, near_m, 8.0), (vec![Some(1)], vec![2]));
+        // Somebody else, who came earlier, is too far, or one of many who stream through.
+        assert_eq!(
+            left_of(2.0, Vec2::ZERO, near_m, 7.0),
+            (vec![Some(2)], vec![1])
+        );
+        assert_eq!(
+            left_of(2.0, Vec2::ZERO, far_m, 8.0),
+            (vec![Some(2)], vec![1])
+        );
+        assert_eq!(
+            left_of(8.0, Vec2::ZERO, near_m, 8.0),
+            (vec![Some(2)], vec![1])
+        );
+    }
+
+    /// Somebody who left at 1 m/s to the right, `away_secs` before somebody else came to `position_m`: whether they are one, and
+    /// whether people are thought to stream after that.
+    fn is_return(recent_arrivals: f32, position_m: Vec2, away_secs: f64) -> (bool, bool) {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.tracks = vec![test_track(1, 1.7, 0.0, 0)];
+        tracker.tracks[0].last_detected.position_m = Vec2::ZERO;
+        tracker.tracks[0].last_detected.velocity_mps = Vec2::X;
+        tracker.lose(0);
+        tracker.next_id = 2;
+        tracker.recent_arrivals = recent_arrivals;
+        tracker.tracks = vec![test_track(2, 0.0, 0.0, 0)];
+        let candidate = &mut tracker.tracks[0];
+        (candidate.id, candidate.id_birth_secs) = (None, away_secs);
+        candidate.kalman.position_m = position_m;
+        tracker.confirm(0.0);
+        (
+            tracker.tracks[0].id == Some(1),
+            tracker.has_through_traffic(),
+        )
+    }
+
+    #[test]
+    fn where_people_stream_through_who_comes_is_only_who_left_if_they_would_be_there() {
+        let (quiet, almost, stream) = (2.0, 3.5, 8.0);
+        // Turned round out of view, or somebody else; too many of those are a stream.
+        let back_m = Vec2::new(0.2, 0.0);
+        assert_eq!(is_return(quiet, back_m, 2.0), (true, false));
+        assert_eq!(is_return(almost, back_m, 2.0), (true, true));
+        assert_eq!(is_return(stream, back_m, 2.0), (false, true));
+        // Not seen for a moment, or hidden while they went on: no arrival.
+        assert_eq!(is_return(almost, back_m, 0.1), (true, false));
+        assert_eq!(is_return(stream, back_m, 0.1), (true, true));
+        assert_eq!(is_return(stream, Vec2::new(1.9, 0.3), 2.0), (true, true));
+    }
+
+    #[test]
+    fn however_many_are_there_at_first_are_no_stream() {
+        let has_through_traffic = |birth_secs: f64| {
+            let mut tracker = Tracker::new(&TrackingParams::default());
+            tracker.first_frame_secs = Some(1.0);
+            for id in 0..8 {
+                let mut candidate = test_track(id, 0.0, 0.0, 0);
+                (candidate.id, candidate.birth_secs) = (None, birth_secs);
+                tracker.tracks.push(candidate);
+            }
+            tracker.confirm(0.0);
+            tracker.has_through_traffic()
+        };
+        assert!(!has_through_traffic(1.1));
+        assert!(has_through_traffic(2.0));
+    }
+
+    #[test]
+    fn a_stream_is_over_when_nobody_new_came_for_a_while() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        for id in 0..8 {
+            tracker.tracks.push(test_track(id, 0.0, 0.0, 0));
+            tracker.tracks[id as usize].id = None;
+        }
+        tracker.confirm(1.0);
+        assert!(tracker.has_through_traffic());
+        assert!((0..30).any(|_| {
+            tracker.confirm(1.0);
+            !tracker.has_through_traffic()
+        }));
+    }
+}
