@@ -1,8 +1,8 @@
-"""What OpenCV takes for the same stages up to blobs, on one thread: background, ratio, morphology, labels with moments.
+"""CPU time of OpenCV for the same steps up to blobs, on one thread: background model, threshold, morphology, labeling.
 
     python3 benches/opencv.py WIDTH HEIGHT
 
-Printed beside our own figure by `cargo bench --bench vision`, where python3 has opencv-python-headless and numpy.
+`cargo bench --bench vision` runs it and prints the figure beside its own. It needs opencv-python-headless and numpy.
 """
 import sys, time
 import cv2, numpy as np
@@ -36,5 +36,5 @@ for i in range(200):
     contours, _ = cv2.findContours(shadow, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     times.append(1000 * (time.process_time() - start))
 times.sort()
-print(f"OpenCV {cv2.__version__} {width}x{height}, to blobs and outlines without tracking: "
-      f"{times[100]:.2f} / {times[197]:.2f} ms CPU p50 / p99 a frame ({count - 1} blobs)")
+print(f"OpenCV {cv2.__version__} {width}x{height}, up to blobs and outlines, without tracking: "
+      f"{times[100]:.2f} / {times[197]:.2f} ms CPU p50 / p99 per frame ({count - 1} blobs)")

@@ -1,6 +1,6 @@
-//! CPU time of vision for one frame: background, shadows, blobs, feet and tracks, on drawn visitors.
+//! CPU time of vision per frame, from the background model to tracks, with synthetic visitors.
 //!
-//! `cargo bench --bench vision`. The frames are drawn before the clock starts.
+//! Run it with `cargo bench --bench vision`. Drawing the frames is measured separately.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -20,26 +20,30 @@ fn main() {
     }
 }
 
-/// OpenCV's figure beside ours, where it can be run.
+/// Prints the figure of OpenCV for comparison, if OpenCV is installed.
 fn print_opencv(width: u32, height: u32) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/opencv.py");
-    let said = std::process::Command::new("python3")
+    let output = std::process::Command::new("python3")
         .args([script.to_owned(), width.to_string(), height.to_string()])
         .output();
-    match said {
-        Ok(said) if said.status.success() => print!("{}", String::from_utf8_lossy(&said.stdout)),
-        _ => println!("OpenCV: SKIPPED, no python3 with opencv-python-headless and numpy"),
+    match output {
+        Ok(output) if output.status.success() => {
+            print!("{}", String::from_utf8_lossy(&output.stdout))
+        }
+        _ => println!(
+            "OpenCV: SKIPPED, python3 with opencv-python-headless and numpy is not installed"
+        ),
     }
 }
 
 fn measure(width: u32, height: u32) {
     let spec = SourceSpec::parse(&format!("synthetic:1?fps=30&size={width}x{height}"))
-        .expect("the source is well formed");
+        .expect("the source is valid");
     let playback = Playback {
         fast: true,
         ..Playback::default()
     };
-    let mut source = Source::open(&spec, playback).expect("a synthetic source opens");
+    let mut source = Source::open(&spec, playback).expect("a synthetic source can be opened");
     let surface = Surface::default();
     let view = FloorView {
         map: FloorFromCamera::whole_picture(width, height, &surface),
@@ -55,7 +59,7 @@ fn measure(width: u32, height: u32) {
         let start = ProcessTime::now();
         source
             .read(&mut frame)
-            .expect("synthetic frames do not fail");
+            .expect("synthetic frames can be read");
         let drawn = start.elapsed().as_secs_f64() * 1e3;
         let start = ProcessTime::now();
         let seen = vision.observe(&frame).len();
@@ -68,8 +72,8 @@ fn measure(width: u32, height: u32) {
     times_ms.sort_by(f64::total_cmp);
     draw_ms.sort_by(f64::total_cmp);
     println!(
-        "vision {width}x{height}: {:.2} / {:.2} ms CPU p50 / p99 a frame ({FRAMES} frames, {:.1} visitors on average); \
-         drawing such a frame: {:.2} ms",
+        "vision {width}x{height}: {:.2} / {:.2} ms CPU p50 / p99 per frame ({FRAMES} frames, {:.1} visitors on average); \
+         drawing a frame: {:.2} ms",
         times_ms[FRAMES / 2],
         times_ms[FRAMES * 99 / 100],
         tracks as f64 / FRAMES as f64,

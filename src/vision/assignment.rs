@@ -1,12 +1,11 @@
-//! Optimal assignment of rows to columns: the Hungarian method with shortest augmenting paths.
+//! Optimal assignment of rows to columns: Hungarian method with shortest augmenting paths.
 //!
-//! **Source**: Jonker, Volgenant 1987, "A shortest augmenting path algorithm for dense and sparse linear assignment
-//! problems"; potentials as in Kuhn 1955.
+//! **Source**: Jonker and Volgenant 1987; potentials as in Kuhn 1955.
 
-/// A cost that forbids a pair; real costs are far below, so that sums keep their decimals.
+/// Cost that forbids a pair. Real costs must be far smaller, so that sums keep their precision.
 pub(super) const FORBIDDEN: f32 = 1e4;
 
-/// Solves assignments; keeps its memory from one to the next.
+/// Solver with reused buffers.
 #[derive(Default)]
 pub(super) struct Assignment {
     row_potential: Vec<f32>,
@@ -19,15 +18,15 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// For each of `rows` rows the column it is given, so that the sum of costs is least. Row `i`, column `j` costs
-    /// `cost(i, j)`; pairs that cost [`FORBIDDEN`] are left apart. Finite costs only.
+    /// Returns the column assigned to each of `rows` rows, so that the sum of costs is minimal. Row `i` with column `j`
+    /// costs `cost(i, j)`, which must be finite. Pairs that cost [`FORBIDDEN`] are never assigned.
     pub(super) fn solve(
         &mut self,
         rows: usize,
         columns: usize,
         cost: impl Fn(usize, usize) -> f32,
     ) -> &[Option<usize>] {
-        // Every row may also stay alone: a private column of its own at half the forbidden cost.
+        // Each row has a private dummy column at half the forbidden cost, which leaves the row unassigned.
         let all_columns = columns + rows;
         let full_cost = |row: usize, column: usize| {
             if column < columns {
@@ -38,7 +37,7 @@ impl Assignment {
                 FORBIDDEN
             }
         };
-        // Row and column 0 are the method's own; the others are counted from 1.
+        // Row and column 0 belong to the algorithm; real ones are counted from 1.
         reset(&mut self.row_potential, rows + 1, 0.0);
         reset(&mut self.column_potential, all_columns + 1, 0.0);
         reset(&mut self.row_of_column, all_columns + 1, 0);
@@ -64,7 +63,7 @@ impl Assignment {
         &self.column_of_row
     }
 
-    /// Grows a tree of shortest paths from column 0's row until it meets a column without a row.
+    /// Grows a tree of shortest paths from column 0's row until it reaches a column without a row.
     fn find_free_column(&mut self, columns: usize, cost: &impl Fn(usize, usize) -> f32) -> usize {
         let mut column = 0;
         loop {
@@ -121,7 +120,7 @@ mod tests {
             .sum()
     }
 
-    /// The least total cost of rows from `row` on, by trying all.
+    /// Returns the minimal total cost of the rows from `row` on, by brute force.
     fn least(costs: &[Vec<f32>], row: usize, taken: u32) -> f32 {
         let Some(of_row) = costs.get(row) else {
             return 0.0;
@@ -135,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_good_as_trying_all(
+        fn matches_brute_force(
             (rows, columns) in (0usize..5, 0usize..5),
             costs in proptest::collection::vec(proptest::collection::vec(prop_oneof![0.0f32..10.0, Just(FORBIDDEN)], 5), 5),
         ) {

@@ -1,7 +1,8 @@
-//! The light of the empty floor: level and spread of every pixel, and what is darker than it.
+//! Background model: level and noise of every pixel of the empty floor, and the foreground detection based on it.
 //!
-//! In go frames and the mask of where somebody is, out comes the mask of pixels in shadow. Where somebody is, nothing
-//! is learned, so somebody who stands still is never taken for floor; and floor never becomes darker by itself.
+//! The input is frames and the mask of occupied pixels; the output is the foreground mask. The model does not learn
+//! from occupied pixels, so a visitor who stands still never becomes background. A level never decreases by more than
+//! small drift, except when an object is absorbed.
 
 mod threshold;
 
@@ -14,43 +15,49 @@ use super::VisionParams;
 use super::bit_mask::BitMask;
 use super::dim_floor::DimFloor;
 
-/// Levels from here up may be cut off by the camera.
+/// Levels from here on may be clipped by the camera, so the gain is not measured on them.
 const SATURATED_LEVEL: u8 = 250;
-/// The least spread believed: a camera rounds to whole levels.
+/// Lower limit of the noise estimate, in levels. A camera rounds to whole levels, so less noise is not credible.
 const MIN_STD_DEV: f32 = 0.7;
-/// Spread assumed before any is measured.
+/// Noise assumed before it is measured, in levels.
 const INITIAL_STD_DEV: f32 = 3.0;
-/// Small changes are followed: within so many spreads, or this share of the level.
+/// A level change of at most this many standard deviations counts as small drift.
 const FOLLOWED_STD_DEVS: f32 = 4.0;
+/// A level change of at most this share of the level also counts as small drift.
 const FOLLOWED_SHARE: f32 = 0.1;
-/// The mean absolute difference of normal noise is 0.8 of its standard deviation.
+/// Ratio of the standard deviation to the mean absolute deviation of normally distributed noise.
 const STD_DEV_PER_MEAN_DEVIATION: f32 = 1.25;
-/// Floor that becomes this much brighter was in somebody's shadow before.
+/// Floor that becomes this many times brighter was covered by a shadow when the model learned it.
 const UNCOVERED_RATIO: f32 = 3.0;
-/// So long floor must stay brighter before it is taken over as uncovered.
+/// Time for which floor must stay brighter before the model accepts it as uncovered, in seconds.
 const UNCOVERED_SECS: f32 = 0.4;
-/// After the learning phase one row in so many is learned a frame.
+/// After the learning phase, each frame updates one row of this many.
 const ROW_STEP: usize = 8;
-/// So many pixels are learned at once.
+/// Number of pixels that are updated together.
 const BLOCK: usize = 32;
-/// The gain is measured on about so many pixels.
+/// Approximate number of pixels from which the gain is measured.
 const GAIN_PIXELS: f32 = 2048.0;
+/// Number of bins of the gain histogram. Together they cover gains from 0 to 4.
 const GAIN_BINS: usize = 512;
-/// Width of a bin of the gain's histogram.
+/// Width of a bin of the gain histogram.
 const GAIN_BIN_WIDTH: f32 = 1.0 / 128.0;
+/// Smallest number of pixels that gives a reliable gain. With fewer, the previous gain stays.
 const MIN_GAIN_SAMPLES: u32 = 100;
 
-/// The model of the empty floor, in levels of 0 to 255, row-major.
+/// Model of the empty floor, row-major, in levels of 0 to 255.
 pub(super) struct Background {
     width: usize,
+    /// Level of every pixel; empty before the first frame.
     level: Vec<f32>,
+    /// Standard deviation of the noise of every pixel.
     std_dev: Vec<f32>,
-    /// What is darker than this times the gain is shadow, in 256ths of a level; 0 where shadows cannot be told.
+    /// A pixel darker than its threshold times the gain is foreground. In 1/256 of a level; 0 where a shadow cannot be
+    /// detected.
     threshold: Vec<u16>,
-    /// Visits in a row in which the pixel was brighter.
+    /// Number of consecutive updates in which the pixel was much brighter than the model.
     brighter_visits: Vec<u8>,
     dim: DimFloor,
-    /// Pixels whose place on the floor is known.
+    /// Pixels with a known floor position.
     usable: BitMask,
     usable_count: u32,
     histogram: Vec<u32>,
@@ -60,7 +67,8 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// `areas_m2` is the floor area of each pixel; pixels without any are never shadow.
+    /// Creates a model without content. `areas_m2` is the floor area of each pixel; a pixel without area is never
+    /// foreground.
     pub(super) fn new(width: usize, height: usize, areas_m2: &[f32]) -> Self {
         let mut usable = BitMask::new(width, height);
         for y in 0..height {
@@ -84,7 +92,7 @@ impl Background {
         }
     }
 
-    /// Forgets everything; the next frame starts a new learning phase.
+    /// Discards the model; the next frame starts a new learning phase.
     pub(super) fn reset(&mut self) {
         self.level.clear();
         self.std_dev.fill(INITIAL_STD_DEV);
@@ -94,27 +102,27 @@ impl Background {
         self.age_secs = 0.0;
     }
 
-    /// Brightness of the whole picture against the model.
+    /// Ratio of the brightness of the last frame to the model, which follows the exposure of the camera.
     pub(super) fn gain(&self) -> f32 {
         self.gain
     }
 
-    /// Number of pixels on which shadows can lie.
+    /// Number of pixels that can become foreground.
     pub(super) fn usable_count(&self) -> u32 {
         self.usable_count
     }
 
-    /// Levels of the lit floor, row-major; the picture's are [`Self::gain`] times as high.
+    /// Levels of the empty floor, row-major. Multiplied by [`Self::gain`], they match the last frame.
     pub(super) fn levels(&self) -> &[f32] {
         &self.level
     }
 
-    /// Whether a shadow on a pixel could be seen.
+    /// Whether a shadow on this pixel could be detected.
     pub(super) fn is_observable(&self, index: usize) -> bool {
         self.threshold[index] > 0
     }
 
-    /// Takes a row of something that was put down, with a rim of `rim_px` around it, over as floor.
+    /// Makes one row of an object part of the model, together with a margin of `rim_px` pixels.
     pub(super) fn absorb(
         &mut self,
         levels: &[u8],
@@ -135,7 +143,8 @@ impl Background {
         }
     }
 
-    /// Marks what is darker than the floor. `occupied` is where somebody was in the frame before.
+    /// Writes the pixels that are darker than the model to `foreground`. `occupied` is the dilated foreground of the
+    /// previous frame.
     pub(super) fn find_foreground(
         &mut self,
         levels: &[u8],
@@ -157,7 +166,7 @@ impl Background {
         threshold::mark_below(rows, self.gain);
     }
 
-    /// Takes the first frame for the floor.
+    /// Fills the model from the first frame.
     fn initialize(&mut self, levels: &[u8], params: &VisionParams) {
         self.level.extend(levels.iter().map(|&v| f32::from(v)));
         for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
@@ -174,7 +183,8 @@ impl Background {
         }
     }
 
-    /// The median ratio between picture and model over free floor, so that a change of exposure is no shadow.
+    /// Measures the gain: the median ratio of the frame to the model over free floor. Because of it, an exposure change
+    /// does not create foreground.
     fn measure_gain(&mut self, levels: &[u8], occupied: &BitMask, params: &VisionParams) {
         self.histogram.fill(0);
         let mut samples = 0;
@@ -210,7 +220,7 @@ impl Background {
         }
     }
 
-    /// Learns from the floor where nobody is.
+    /// Updates the model from all pixels that are not occupied.
     pub(super) fn learn(
         &mut self,
         levels: &[u8],
@@ -257,7 +267,7 @@ impl Background {
         params: &VisionParams,
         rates: &Rates,
     ) {
-        // Taken out for as long as pixels are learned from its rows.
+        // Taken out of `self`, because `update_block` borrows `self` mutably while the rows of `dim` are in use.
         let mut dim = std::mem::take(&mut self.dim);
         for y in rows {
             let row = dim.row(levels, y);
@@ -276,7 +286,7 @@ impl Background {
         self.dim = dim;
     }
 
-    /// Learns from those of up to 32 pixels, the first of `levels`, that are `free`, the first in the lowest bit.
+    /// Updates up to 32 pixels that start at index `start`. Bit i of `free` is set if pixel i is not occupied.
     #[inline(always)]
     fn update_block(
         &mut self,
@@ -329,8 +339,7 @@ impl Background {
         }
     }
 
-    /// Follows the free ones of 32 pixels at once, if all of them changed so little that they are followed; says whether
-    /// they did.
+    /// Updates the free pixels of a block at once if all of them show small drift only. Returns whether it did.
     #[inline(always)]
     fn update_stable_block(
         &mut self,
@@ -351,7 +360,7 @@ impl Background {
         ) else {
             return false;
         };
-        // As wide as a level: vectors have no room for one bit.
+        // Masks as wide as a level, because SIMD registers have no single-bit lanes.
         let mut is_free = [0_u32; BLOCK];
         for (i, is_free) in is_free.iter_mut().enumerate() {
             *is_free = if free & 1 << i == 0 { 0 } else { u32::MAX };
@@ -382,7 +391,7 @@ impl Background {
         *level = next_level;
         *std_dev = next_std_dev;
         for i in 0..BLOCK {
-            // A condition would be one for every pixel.
+            // A mask avoids one branch per pixel.
             let is_free = is_free[i] as u16;
             let next_threshold = threshold_of(level[i], std_dev[i], params);
             threshold[i] = next_threshold & is_free | threshold[i] & !is_free;
@@ -403,7 +412,7 @@ impl Background {
     }
 }
 
-/// Below this, in 256ths of a level, a pixel is shadow.
+/// Foreground threshold of a pixel, in 1/256 of a level.
 #[inline(always)]
 fn threshold_of(level: f32, std_dev: f32, params: &VisionParams) -> u16 {
     let below_noise = level - params.noise_factor * std_dev;
@@ -421,22 +430,22 @@ fn threshold_of(level: f32, std_dev: f32, params: &VisionParams) -> u16 {
     } else {
         threshold
     };
-    // Beside 2²³ a number's lowest bits are its whole part. A cast would do, but only one pixel at a time.
+    // Adding 2²³ moves the whole part of the number into its lowest bits. Unlike a cast, this can be vectorized.
     (observable_threshold * 256.0 + 8_388_608.0).to_bits() as u16
 }
 
-/// How deep a shadow of this level is on floor that has another when lit.
+/// Depth of a shadow: 0 for fully lit floor, 1 for black. `lit` is the level of the lit floor.
 pub(super) fn shadow_depth(level: f32, lit: f32) -> f32 {
     larger(1.0 - level / larger(lit, 1.0), 0.0)
 }
 
-/// The larger of two numbers, of which none is NaN: one instruction for several pixels, where [`f32::max`] takes five.
+/// Larger of two numbers that are not NaN. It compiles to one SIMD instruction, [`f32::max`] to five.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// Learning from some rows, with the widest vector instructions of this machine: everything in it has to be inlined.
+/// Update of some rows with the widest SIMD instructions of this machine. Every function that it calls must be inlined.
 struct UpdateRows<'a> {
     background: &'a mut Background,
     rows: StepBy<Range<usize>>,
@@ -461,12 +470,15 @@ impl WithSimd for UpdateRows<'_> {
     }
 }
 
-/// How fast this frame is learned from.
+/// Learning rates for one frame.
 struct Rates {
-    /// What its levels are multiplied with to be the model's.
+    /// Factor that converts levels of the frame to levels of the model.
     inverse_gain: f32,
+    /// Share of a small change that the model follows.
     follow: f32,
+    /// Share by which the model follows a pixel that is much brighter.
     brighten: f32,
+    /// Number of consecutive updates after which uncovered floor is accepted.
     uncovered_visits: u8,
     is_learning: bool,
 }

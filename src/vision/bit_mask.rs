@@ -1,8 +1,8 @@
-//! A mask of one bit a pixel, 64 pixels a word, with the morphology that cleans it.
+//! Binary mask with 64 pixels per word, and the morphology that cleans it.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Height × width bits, row-major; rows start on a new word, bits behind a row's end are 0.
+/// Mask of height × width bits, row-major. Every row starts on a new word; unused bits at the end of a row are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct BitMask {
     width: usize,
@@ -47,17 +47,17 @@ impl BitMask {
         self.words.fill(0);
     }
 
-    /// Takes over a mask of the same size.
+    /// Copies a mask of the same size.
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.words.copy_from_slice(&other.words);
     }
 
-    /// The words of one row, lowest x in the lowest bit.
+    /// Words of one row; the leftmost pixel is the lowest bit.
     pub(super) fn row(&self, y: usize) -> &[u64] {
         &self.words[y * self.words_per_row..(y + 1) * self.words_per_row]
     }
 
-    /// All rows from the top.
+    /// Returns all rows from top to bottom.
     pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         self.words.chunks_exact_mut(self.words_per_row.max(1))
     }
@@ -66,23 +66,23 @@ impl BitMask {
         &mut self.words[y * self.words_per_row..(y + 1) * self.words_per_row]
     }
 
-    /// Opens the mask, then closes it: removes what is narrower than 2 · `open` + 1 pixels, then fills gaps narrower than
-    /// 2 · `close` + 1. Beyond the picture's edge there is nothing to grow from, and nothing to shrink away. Radii are
-    /// below 32.
+    /// Applies a morphological opening, then a closing: removes foreground narrower than 2 · `open` + 1 pixels, then
+    /// fills gaps narrower than 2 · `close` + 1. The image border neither grows nor erodes the foreground. Radii must
+    /// be below 32.
     pub(super) fn clean(&mut self, open: u32, close: u32, scratch: &mut Self) {
         self.morph::<false>(open, scratch);
-        // Growing twice is growing once by the sum.
+        // Two dilations in sequence equal one dilation by the sum of the radii.
         self.morph::<true>(open + close, scratch);
         self.morph::<false>(close, scratch);
     }
 
-    /// Grows by a square of `radius` pixels to each side, below 64.
+    /// Dilates the mask by a square that reaches `radius` pixels to each side; `radius` must be below 64.
     pub(super) fn dilate(&mut self, radius: u32, scratch: &mut Self) {
         self.morph::<true>(radius, scratch);
     }
 
-    /// Joins every pixel with those in a square around it: it is set where one of them is, or where all are. The square
-    /// is taken apart into rows and columns.
+    /// Dilates or erodes with a square: a pixel is set if any pixel (dilation) or every pixel (erosion) of the square
+    /// is set. The square is separated into rows and columns.
     fn morph<const DILATE: bool>(&mut self, radius: u32, scratch: &mut Self) {
         if radius > 0 {
             Arch::new().dispatch(Morphology::<DILATE> {
@@ -96,7 +96,7 @@ impl BitMask {
     #[inline(always)]
     fn morph_rows_and_columns<const DILATE: bool>(&mut self, radius: u32, scratch: &mut Self) {
         let n = self.words_per_row;
-        // Most rows of a mask are empty, and stay so.
+        // Most rows of a mask are empty and remain empty.
         let (Some(first), Some(last)) = (
             self.words.iter().position(|&word| word != 0),
             self.words.iter().rposition(|&word| word != 0),
@@ -120,7 +120,7 @@ impl BitMask {
             combine_row::<DILATE>(&mut own[away..], &result[..inner]);
         }
         if !DILATE {
-            // Beyond the picture's edge nothing shrinks; beyond these rows within it all does.
+            // The image border does not erode, but the empty rows around the processed ones do.
             let shrunk = reach.min(bottom - top) * n;
             if top > 0 {
                 own[..shrunk].fill(0);
@@ -133,7 +133,7 @@ impl BitMask {
     }
 }
 
-/// Joining pixels with the widest vector instructions of this machine: everything in it has to be inlined.
+/// Dilation or erosion with the widest SIMD instructions of this machine. Every function that it calls must be inlined.
 struct Morphology<'a, const DILATE: bool> {
     mask: &'a mut BitMask,
     radius: u32,
@@ -150,7 +150,7 @@ impl<const DILATE: bool> WithSimd for Morphology<'_, DILATE> {
     }
 }
 
-/// Joins pixels with those at the same places of another row.
+/// Combines each pixel with the pixel at the same column of another row.
 #[inline(always)]
 fn combine_row<const DILATE: bool>(to: &mut [u64], from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -163,7 +163,7 @@ fn combine<const DILATE: bool>(to: &mut u64, from: u64) {
     *to = if DILATE { *to | from } else { *to & from };
 }
 
-/// Of every pixel of a word, those so far to its left and right, joined.
+/// Combines, for each pixel of a word, the two pixels that are `away` columns to its left and right.
 #[inline(always)]
 fn shifted_neighbors<const DILATE: bool>(before: u64, word: u64, after: u64, away: u32) -> u64 {
     let left = word << away | before >> (64 - away);
@@ -171,8 +171,8 @@ fn shifted_neighbors<const DILATE: bool>(before: u64, word: u64, after: u64, awa
     if DILATE { left | right } else { left & right }
 }
 
-/// Joins every pixel of a row with those at most `reach` to its left and right, below 64. What `from` has behind the row's
-/// end is overwritten.
+/// Combines each pixel of a row with those up to `reach` columns to its left and right; `reach` must be below 64.
+/// Overwrites the unused bits at the end of `from`.
 #[inline(always)]
 fn morph_row<const DILATE: bool>(from: &mut [u64], to: &mut [u64], reach: u32, width: usize) {
     if from.iter().all(|&word| word == 0) {
@@ -243,9 +243,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn morphology_is_imageprocs(image in any_image(), radius in 0u8..4) {
-            // imageproc holds no distance to be longer than width + height: of a picture without any background that is
-            // smaller than the radius, its erosion leaves nothing. Ours leaves it whole.
+        fn morphology_matches_imageproc(image in any_image(), radius in 0u8..4) {
+            // imageproc limits distances to width + height. Its erosion of a full image smaller than the radius
+            // therefore clears the image; ours keeps it.
             prop_assume!(image.width() + image.height() > u32::from(radius));
             let mut scratch = from_image(&image);
             let r = u32::from(radius);

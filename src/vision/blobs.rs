@@ -1,4 +1,5 @@
-//! Connected shadows in a mask: their pixels as runs, and their area, middle and extent on the floor.
+//! Connected-component labeling of the foreground mask: blobs with their pixels as runs, and their area, centroid and
+//! extent.
 
 use glam::Vec2;
 
@@ -6,30 +7,33 @@ use super::background::Background;
 use super::bit_mask::BitMask;
 use super::floor::FloorTable;
 
-/// Floor points that stand for a blob's pixels: at most about so many a blob.
+/// Upper limit for the number of floor samples per blob.
 const SAMPLES: u32 = 200;
 
-/// One connected shadow.
+/// One connected component of the foreground mask.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Blob {
     pub(super) pixels: u32,
     pub(super) area_m2: f32,
-    /// Middle, weighted by how deep the shadow is.
+    /// Centroid, weighted by shadow depth.
     pub(super) centroid_m: Vec2,
-    /// Its first pixel: the leftmost of its topmost row. An outline starts there.
+    /// Leftmost pixel of the topmost row. Outline tracing starts there.
     pub(super) first_pixel: (u32, u32),
-    /// The pixel behind its last: right of all its columns, below all its rows.
+    /// Exclusive lower right corner of the bounding box.
     pub(super) end: (u32, u32),
-    /// Its leftmost column.
+    /// Leftmost column.
     pub(super) left: u32,
-    /// Where its samples are.
+    /// Range of its samples in the list of all samples.
     pub(super) samples: std::ops::Range<usize>,
+    /// Sum of area times shadow depth, in m²; the divisor of the centroid.
     depth_weight_m2: f32,
+    /// Every pixel with an index that is a multiple of this becomes a sample.
     sample_stride: u32,
+    /// Number of pixels processed so far while samples are taken.
     pixels_passed: u32,
 }
 
-/// A rectangle of pixels: `left` and `top` are in it, `right` and `bottom` are behind it.
+/// Rectangle of pixels; `right` and `bottom` are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) left: u32,
@@ -39,7 +43,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// The least rectangle that holds both.
+    /// Returns the smallest rectangle that contains both.
     pub(super) fn around(&self, other: &Self) -> Self {
         Self {
             left: self.left.min(other.left),
@@ -51,7 +55,7 @@ impl Bounds {
 }
 
 impl Blob {
-    /// All its pixels lie within.
+    /// Returns the bounding box.
     pub(super) fn bounds(&self) -> Bounds {
         Bounds {
             left: self.left,
@@ -62,19 +66,19 @@ impl Blob {
     }
 }
 
-/// One floor point and the area it stands for.
+/// Floor point of a pixel that represents several pixels of a blob, with their total area.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     pub(super) position_m: Vec2,
     pub(super) area_m2: f32,
-    /// Whether it lies at the picture's edge, where shadows are cut off.
+    /// Whether the pixel is so close to the image border that the shadow may be cut off.
     pub(super) at_edge: bool,
 }
 
-/// Nearer than this to the picture's edge a shadow may be cut off.
+/// Distance from the image border within which a shadow may be cut off, in pixels.
 const EDGE_PX: usize = 4;
 
-/// A row's run of pixels from `start` up to but not `end`, 8-connected to the others of its blob.
+/// Run of foreground pixels in one row; `end` is exclusive. Runs of one blob are 8-connected.
 struct Run {
     y: u32,
     start: u32,
@@ -82,14 +86,14 @@ struct Run {
     label: u32,
 }
 
-/// What finding blobs needs besides the mask.
+/// Input of blob detection apart from the mask.
 pub(super) struct BlobContext<'a> {
     pub(super) levels: &'a [u8],
     pub(super) background: &'a Background,
     pub(super) floor: &'a FloorTable,
 }
 
-/// Finds blobs; keeps its memory from frame to frame.
+/// Finds blobs. Its buffers are reused from frame to frame.
 #[derive(Default)]
 pub(super) struct BlobFinder {
     runs: Vec<Run>,
@@ -100,17 +104,17 @@ pub(super) struct BlobFinder {
 }
 
 impl BlobFinder {
-    /// The blobs of the last mask, in the order of their first pixels.
+    /// Blobs of the last mask, ordered by their first pixels.
     pub(super) fn blobs(&self) -> &[Blob] {
         &self.blobs
     }
 
-    /// Floor points of one blob.
+    /// Samples of one blob.
     pub(super) fn samples(&self, blob: &Blob) -> &[Sample] {
         &self.samples[blob.samples.clone()]
     }
 
-    /// A blob's pixels as rows, first column and the one behind the last.
+    /// Returns the pixel runs of a blob as (row, first column, exclusive end column).
     pub(super) fn rows(&self, blob: &Blob) -> impl Iterator<Item = (u32, u32, u32)> {
         let (x, y) = blob.first_pixel;
         let first = self.runs.iter().find(|r| (r.start, r.y) == (x, y));
@@ -119,7 +123,7 @@ impl BlobFinder {
         own.map(|r| (r.y, r.start, r.end))
     }
 
-    /// Finds all blobs whose area is within `areas_m2`.
+    /// Finds all blobs whose area is within the range `areas_m2`.
     pub(super) fn find(&mut self, mask: &BitMask, context: &BlobContext<'_>, areas_m2: (f32, f32)) {
         self.find_runs(mask);
         self.gather_blobs();
@@ -142,7 +146,7 @@ impl BlobFinder {
         self.blobs.retain(wanted);
     }
 
-    /// Cuts rows into runs and joins those that touch, also over corners.
+    /// Splits the rows into runs and labels runs that touch, including diagonally, as connected.
     fn find_runs(&mut self, mask: &BitMask) {
         self.runs.clear();
         self.parents.clear();
@@ -181,7 +185,7 @@ impl BlobFinder {
         }
     }
 
-    /// Gives every joined label a blob, in the order of first pixels.
+    /// Creates one blob per set of connected labels, ordered by first pixels.
     fn gather_blobs(&mut self) {
         self.blobs.clear();
         self.blob_of_label.clear();
@@ -200,6 +204,7 @@ impl BlobFinder {
         }
     }
 
+    /// Reserves a range of samples for every wanted blob.
     fn allocate_samples(&mut self, wanted: impl Fn(&Blob) -> bool) {
         let mut total = 0;
         for blob in self.blobs.iter_mut().filter(|b| wanted(b)) {
@@ -218,6 +223,7 @@ impl BlobFinder {
     }
 }
 
+/// Adds a run of pixels to the sums of its blob.
 fn add_run(blob: &mut Blob, run: &Run, width: usize, context: &BlobContext<'_>) {
     let row = run.y as usize * width;
     blob.pixels += run.end - run.start;
@@ -230,7 +236,7 @@ fn add_run(blob: &mut Blob, run: &Run, width: usize, context: &BlobContext<'_>) 
     blob.centroid_m += moments.weighted_m;
 }
 
-/// Takes every so many-th pixel of a blob as a sample.
+/// Stores every `sample_stride`-th pixel of a run as a sample.
 fn fill_samples(
     blob: &mut Blob,
     run: &Run,
@@ -255,7 +261,7 @@ fn fill_samples(
     blob.pixels_passed += run.end - run.start;
 }
 
-/// The next run of set bits from `x` on: its first pixel and the one behind its last.
+/// Returns the next run of set bits at or after `x`: first column and exclusive end.
 fn next_run(words: &[u64], x: usize, width: usize) -> Option<(usize, usize)> {
     let start = next_bit(words, x, width, 0)?;
     Some((
@@ -264,7 +270,7 @@ fn next_run(words: &[u64], x: usize, width: usize) -> Option<(usize, usize)> {
     ))
 }
 
-/// The next bit from `x` on that is set after `flip` was applied.
+/// Returns the next bit at or after `x` that is set after XOR with `flip`.
 fn next_bit(words: &[u64], x: usize, width: usize, flip: u64) -> Option<usize> {
     let mut index = x / 64;
     let mut word = (words.get(index)? ^ flip) & (u64::MAX << (x % 64));
@@ -278,6 +284,7 @@ fn next_bit(words: &[u64], x: usize, width: usize, flip: u64) -> Option<usize> {
     }
 }
 
+/// Returns the root of a label in the union-find forest, and halves the path to it.
 fn find_root(parents: &mut [u32], label: u32) -> u32 {
     let mut at = label as usize;
     while parents[at] as usize != at {
@@ -287,6 +294,7 @@ fn find_root(parents: &mut [u32], label: u32) -> u32 {
     at as u32
 }
 
+/// Merges two sets of labels and returns the root, which is the smaller label.
 fn union(parents: &mut [u32], a: u32, b: u32) -> u32 {
     let (a, b) = (find_root(parents, a), find_root(parents, b));
     let (low, high) = (a.min(b), a.max(b));
@@ -343,8 +351,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn labelling_is_imageprocs(w in 1u32..150, h in 1u32..16, seed in any::<u64>(), rarity in 2u64..6) {
-            // imageproc has one label too few for a picture of one pixel, and panics.
+        fn labeling_matches_imageproc(w in 1u32..150, h in 1u32..16, seed in any::<u64>(), rarity in 2u64..6) {
+            // imageproc panics for an image of one pixel, because it reserves one label too few.
             prop_assume!(w * h > 1);
             let image = GrayImage::from_fn(w, h, |x, y| {
                 let mix = (seed ^ u64::from(x) << 32 ^ u64::from(y))
@@ -369,13 +377,13 @@ mod tests {
     }
 
     #[test]
-    fn area_and_middle_of_a_rectangle() {
+    fn area_and_centroid_of_a_rectangle() {
         let image = GrayImage::from_fn(100, 100, |x, y| {
             Luma([u8::from((20..40).contains(&x) && (10..60).contains(&y))])
         });
         let finder = find(&image);
         let [blob] = finder.blobs() else {
-            panic!("one blob expected")
+            panic!("expected one blob")
         };
         assert!((blob.area_m2 - 0.1).abs() < 1e-4);
         assert!(blob.centroid_m.distance(Vec2::new(-0.2, -0.15)) < 1e-3);

@@ -1,4 +1,4 @@
-//! Pictures of what every stage of vision makes of a frame, for the technician. Made on demand: nothing is kept for them.
+//! Images of the intermediate results of vision, for technicians. They are drawn on demand; nothing is stored for them.
 
 use glam::DVec2;
 use image::{GrayImage, Luma, Rgb, RgbImage};
@@ -9,11 +9,11 @@ use super::blobs::BlobFinder;
 use super::floor::FloorView;
 use super::tracker::Track;
 
-/// Side of the floor's picture that one meter takes.
+/// Scale of the floor plan, in pixels per meter.
 const PX_PER_M: f64 = 120.0;
-/// Floor shown beside the surface.
+/// Width of the floor shown around the surface, in meters.
 const MARGIN_M: f64 = 1.0;
-/// Tellable colors, one after the other.
+/// Colors that are easy to distinguish, used in turn for blobs and tracks.
 const COLORS: [[u8; 3]; 6] = [
     [255, 90, 80],
     [90, 200, 90],
@@ -22,30 +22,31 @@ const COLORS: [[u8; 3]; 6] = [
     [210, 110, 230],
     [80, 220, 220],
 ];
+/// Color of the border of the surface.
 const SURFACE_COLOR: Rgb<u8> = Rgb([90, 90, 90]);
 
-/// What every stage made of the last frame. Pictures are as large as the frame, but for the floor's.
+/// Images of the intermediate results for one frame. All have the size of the frame, except for the floor plan.
 #[derive(Clone, Debug)]
 pub struct DebugViews {
-    /// Brightness as it came, 8 bit.
+    /// Camera image, converted to 8 bits.
     pub raw: GrayImage,
-    /// The empty floor as it is known, at the frame's gain.
+    /// Background model at the gain of the frame.
     pub background: GrayImage,
-    /// Brightness as a share of the floor's: black 0, white 1.25 and above.
+    /// Ratio of the image to the background model: 0 is black, 1.25 and above is white.
     pub ratio: GrayImage,
-    /// Shadow after cleaning.
+    /// Foreground mask after morphology.
     pub mask: GrayImage,
-    /// Where shadows can be told: white; floor too dark, or beyond the horizon, is black.
+    /// Observable pixels are white. Pixels that are too dark or beyond the horizon are black.
     pub validity: GrayImage,
-    /// Connected shadows, a color each; those too small or too large for a visitor are not among them.
+    /// Blobs, each in its own color. Blobs that are too small or too large for a visitor are left out.
     pub blobs: RgbImage,
-    /// The floor from above, x to the right and z down: the surface, every visitor's outline, foot (cross) and way of
-    /// the next half second.
+    /// Floor plan with x to the right and z down. It shows the surface and, for every track, the outline, the foot
+    /// point (cross) and the motion over the next half second.
     pub tracks: RgbImage,
 }
 
 impl DebugViews {
-    /// The pictures with their names, in the order of the stages.
+    /// Returns the images with their file names, in processing order.
     pub fn named(self) -> [(&'static str, image::DynamicImage); 7] {
         [
             ("1-raw", self.raw.into()),
@@ -59,7 +60,7 @@ impl DebugViews {
     }
 }
 
-/// What the pictures are made from.
+/// Data from which the images are drawn.
 pub(super) struct DebugInput<'a> {
     pub(super) levels: &'a [u8],
     pub(super) background: &'a Background,
@@ -69,7 +70,7 @@ pub(super) struct DebugInput<'a> {
     pub(super) view: &'a FloorView,
 }
 
-/// Draws all stages.
+/// Draws all images.
 pub(super) fn draw(input: &DebugInput<'_>) -> DebugViews {
     let size = (input.foreground.width(), input.foreground.height());
     let gain = input.background.gain();
@@ -152,10 +153,10 @@ fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
     picture
 }
 
-/// A line between two points of the floor; what lies beyond the picture is left out.
+/// Draws a line between two floor points. Parts outside the image are skipped.
 fn line(picture: &mut RgbImage, (from, to): (DVec2, DVec2), color: Rgb<u8>) {
     let (from, to) = (from * PX_PER_M, to * PX_PER_M);
-    // Farther than any picture is wide nothing is seen.
+    // The limit is larger than any image, so that a distant point does not cost unlimited time.
     let steps = from.distance(to).clamp(1.0, 10_000.0).ceil();
     if !steps.is_finite() {
         return;

@@ -1,27 +1,30 @@
-//! Smooths dim floor: where light is scarce, the noise of one pixel hides what the mean of nine shows.
+//! Smooths dim floor: where light is scarce, averaging 3 × 3 pixels reduces noise that would hide a shadow.
 //!
-//! In: frames and the levels of the lit floor. Out: the same frame, with blocks of 64 pixels that hold dim floor averaged
-//! over 3 × 3 pixels. What is learned and tested there is the mean, so its noise is measured, not assumed. Nothing
-//! of other blocks comes into it (at a block's edge its own pixels are taken twice): the light beside a shadow would hide it.
+//! The input is a frame and the levels of the background model. The output is the same frame, in which blocks of 64
+//! pixels with dim floor are averaged over 3 × 3 pixels. The background model learns and tests the averages, so it
+//! measures their noise directly. Blocks with bright floor do not enter an average, because their light would hide a
+//! shadow beside them. At such a border, the pixels of the dim block itself are repeated.
 
-/// Pixels in a block: those of a mask's word.
+/// Number of pixels in a block: those of one mask word.
 const BLOCK: usize = 64;
-/// And one more on either side, filled up to whole vectors.
+/// Length of a block with one more pixel on either side, padded to whole SIMD registers.
 const PADDED: usize = BLOCK + 8;
-/// Floor below this many times the level at which shadows can be told at all is dim. A camera's noise of some 3 levels is
-/// then about a third of what a shadow takes away, see `noise_factor` and `shadow_ratio`.
+/// Floor below this many times `dark_level` is dim. On such floor, camera noise of about 3 levels is a third of what a
+/// shadow takes away (see `noise_factor` and `shadow_ratio`).
 const DIM_FACTOR: f32 = 3.0;
-/// And it stays dim up to so many times more: beside bright floor its mean is brighter than itself.
+/// A dim block stays dim up to this many times the limit. Without hysteresis a block could alternate, because averaging
+/// changes its level.
 const HYSTERESIS_FACTOR: f32 = 2.0;
 
-/// Which blocks are dim, and what they look like smoothed.
+/// State of the smoothing: dim blocks and the smoothed rows.
 #[derive(Default)]
 pub(super) struct DimFloor {
     width: usize,
-    /// For every word of a mask of the same size, and for every row whether one of its blocks is.
+    /// Whether each block is dim, one value per mask word.
     is_dim: Vec<bool>,
+    /// Whether each row has a dim block.
     has_dim: Vec<bool>,
-    /// The last frame's rows that have dim blocks, with those smoothed.
+    /// Rows of the last frame that have dim blocks, with these blocks smoothed.
     smooth: Vec<u8>,
 }
 
@@ -35,7 +38,7 @@ impl DimFloor {
         }
     }
 
-    /// Takes over how bright the floor of a row is, given `dark_level`.
+    /// Classifies the blocks of a row from the levels of its background model.
     #[inline(always)]
     pub(super) fn classify_row(&mut self, y: usize, floor: &[f32], dark_level: f32) {
         let words = self.width.div_ceil(BLOCK);
@@ -48,13 +51,13 @@ impl DimFloor {
                 has_dim |= u32::from(level < dim_level);
                 has_lit |= u32::from(level >= dark_level);
             }
-            // Where it is too dark to tell shadows at all there is nothing to be gained.
+            // A block that is too dark everywhere gains nothing: no shadow is detected on it.
             *is_dim = has_dim != 0 && has_lit != 0;
         }
         self.has_dim[y] = is_dim.contains(&true);
     }
 
-    /// Takes a frame, and smooths its dim blocks.
+    /// Smooths the dim blocks of a frame.
     pub(super) fn smooth(&mut self, levels: &[u8]) {
         let (width, height) = (self.width, self.has_dim.len());
         for y in (0..height).filter(|&y| self.has_dim[y]) {
@@ -86,7 +89,7 @@ impl DimFloor {
         }
     }
 
-    /// A row of the frame that was given to [`Self::smooth`], smoothed where it is dim.
+    /// Returns a row of the frame that was passed to [`Self::smooth`], smoothed where it is dim.
     pub(super) fn row<'a>(&'a self, levels: &'a [u8], y: usize) -> &'a [u8] {
         let frame = if self.has_dim[y] {
             &self.smooth
@@ -97,8 +100,8 @@ impl DimFloor {
     }
 }
 
-/// Means over 3 × 3 pixels of three rows, each with a pixel more to the left and right. Whole numbers of 16 bits, so that
-/// many pixels are taken by one instruction.
+/// Averages of 3 × 3 pixels over three rows that have one more pixel on either side. 16-bit integers allow many pixels
+/// per SIMD instruction.
 fn means(rows: &[[u8; PADDED]; 3]) -> [u8; BLOCK] {
     let mut sums = [0_u16; PADDED];
     for i in 0..PADDED {
@@ -107,7 +110,7 @@ fn means(rows: &[[u8; PADDED]; 3]) -> [u8; BLOCK] {
     let mut means = [0; BLOCK];
     for i in 0..BLOCK {
         let sum = sums[i] + sums[i + 1] + sums[i + 2];
-        // A ninth, rounded: 65536 / 9 is 7282 but for a part too small to matter below 2300.
+        // Rounded division by 9: 65536 / 9 ≈ 7282, exact for sums up to 2300.
         means[i] = ((u32::from(sum + 4) * 7282) >> 16) as u8;
     }
     means
@@ -120,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn dim_blocks_are_means_of_nine_and_others_as_they_were(
+        fn dim_blocks_are_averaged_and_others_are_unchanged(
             width in 1_usize..150,
             height in 1_usize..8,
             seed in any::<u64>(),

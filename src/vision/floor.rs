@@ -1,4 +1,4 @@
-//! What vision is told of the room: how pixels lie on the floor, and where lamp and camera hang.
+//! Geometry of the room as vision needs it: the mapping from pixels to the floor, and the positions of lamp and camera.
 
 use std::ops::Range;
 
@@ -10,25 +10,28 @@ use crate::geometry::{FloorFromCamera, Surface};
 
 use super::background::{Background, shadow_depth};
 
-/// The camera's view of the floor. Comes from the calibration.
+/// Mapping from camera pixels to the floor, and positions of lamp and camera. It comes from the calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloorView {
-    /// Floor point of every pixel.
+    /// Mapping between camera pixels and floor points.
     pub map: FloorFromCamera,
-    /// The infrared lamp in world space; without it a visitor's foot is the middle of their shadow.
+    /// Position of the infrared lamp in world space. If it is unknown, the centroid of the shadow replaces the foot
+    /// point.
     pub lamp_m: Option<DVec3>,
-    /// The infrared camera in world space; without it the camera is taken to look straight down.
+    /// Position of the infrared camera in world space. If it is unknown, Shoal assumes that the camera looks straight
+    /// down.
     pub camera_m: Option<DVec3>,
-    /// The projected surface.
+    /// Surface that the projector illuminates.
     pub surface: Surface,
 }
 
-/// Half of a usual lens's angle of view across the picture: a tenth more or less matters little here.
+/// Half of the horizontal field of view assumed for a camera of unknown position, in radians. An error of 10 % matters
+/// little here.
 const TYPICAL_HALF_FOV_RAD: f64 = 0.6;
 
 impl FloorView {
-    /// Where the camera hangs if it looks straight down through a usual lens, for a calibration that does not tell it. That
-    /// may be off by a quarter of the height, which is far better than nothing.
+    /// Returns the assumed camera position for a calibration without one: a camera with a typical lens that looks
+    /// straight down. The height can be wrong by a quarter, which is still far better than no position.
     pub(super) fn assumed_camera_m(&self) -> Option<DVec3> {
         let lens = self.map.lens();
         let center = lens.center_px();
@@ -41,19 +44,23 @@ impl FloorView {
     }
 }
 
-/// Floor seen by one pixel is at most so wide; beyond (near the horizon) nothing can be measured.
+/// Largest floor distance between neighboring pixels at which a pixel is usable, in meters. Larger distances occur near
+/// the horizon, where no measurement is possible.
 const MAX_PIXEL_M: f32 = 0.25;
 
-/// Sums over pixels: their area, the same weighted by depth, and that again times the place.
+/// Sums over pixels that give the area and the centroid of a blob.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
+    /// Sum of the floor areas of the pixels, in m².
     pub(super) area_m2: f32,
+    /// Sum of area times shadow depth, in m².
     pub(super) weight: f32,
+    /// Sum of area times shadow depth times floor position.
     pub(super) weighted_m: Vec2,
 }
 
 impl Moments {
-    /// Those whose sums side by side are given, in the order of the fields.
+    /// Adds up the partial sums of all SIMD lanes, given in the order of the fields.
     #[inline(always)]
     fn new([area_m2, weight, x, z]: &[[f32; LANES]; 4]) -> Self {
         Self {
@@ -64,14 +71,14 @@ impl Moments {
     }
 }
 
-/// So many sums are taken side by side, which one instruction adds to.
+/// Number of partial sums that one SIMD instruction updates.
 const LANES: usize = 8;
 
-/// Place and size on the floor of every pixel, so that a blob's area and middle are exact through any lens.
+/// Floor position and floor area of every pixel. With it, area and centroid of a blob are exact for any lens.
 pub(super) struct FloorTable {
     map: FloorFromCamera,
     width: usize,
-    /// The pixels' places, their x and z apart, so that sums over rows are fast.
+    /// Floor coordinates of the pixels. x and z are separate so that sums over rows can be vectorized.
     x_m: Vec<f32>,
     z_m: Vec<f32>,
     area_m2: Vec<f32>,
@@ -90,7 +97,7 @@ impl FloorTable {
             }
         }
         let lens = view.map.lens();
-        // Beyond it nobody knows what a pixel sees.
+        // Beyond this radius the lens model is not valid.
         let trusted_px = lens.trusted_radius() * lens.half_diagonal_px();
         let is_trusted = |x: usize, y: usize| {
             DVec2::new(x as f64, y as f64).distance(lens.center_px()) < trusted_px
@@ -99,19 +106,19 @@ impl FloorTable {
         let mut area_m2 = Vec::with_capacity(width * height);
         for y in 0..height {
             for x in 0..width {
-                // Differences to the neighbors, one-sided at the picture's edge.
+                // Central differences; one-sided at the border of the image.
                 let (x0, x1) = (x.saturating_sub(1), (x + 1).min(width - 1));
                 let (y0, y1) = (y.saturating_sub(1), (y + 1).min(height - 1));
                 let across = (at(x1, y) - at(x0, y)) / (x1 - x0).max(1) as f32;
                 let down = (at(x, y1) - at(x, y0)) / (y1 - y0).max(1) as f32;
                 let area = across.perp_dot(down).abs();
                 let widest = across.length().max(down.length());
-                // A comparison with NaN is false: what lies beyond the horizon has no area.
+                // A comparison with NaN is false, so pixels beyond the horizon get no area.
                 let usable = widest < MAX_PIXEL_M && area.is_finite() && is_trusted(x, y);
                 area_m2.push(if usable { area } else { 0.0 });
             }
         }
-        // Where there is no floor there is no place, but sums over places that count for nothing are to be numbers.
+        // Pixels without floor area have weight 0 in all sums, but 0 times NaN would be NaN.
         for place_m in x_m.iter_mut().chain(&mut z_m) {
             if !place_m.is_finite() {
                 *place_m = 0.0;
@@ -126,10 +133,10 @@ impl FloorTable {
         }
     }
 
-    /// The pixel that sees a point of the floor; `None` where none does.
+    /// Returns the index of the pixel that sees a floor point, or `None` if no usable pixel does.
     pub(super) fn pixel_index_at(&self, floor_m: Vec2) -> Option<usize> {
         let seen_px = self.map.camera_from_floor(floor_m.as_dvec2()).round();
-        // A comparison with NaN is false: nothing is seen behind the camera.
+        // A comparison with NaN is false, so points behind the camera are outside.
         let inside = seen_px.cmpge(DVec2::ZERO).all() && seen_px.x < self.width as f64;
         if !inside {
             return None;
@@ -138,13 +145,14 @@ impl FloorTable {
         (*self.area_m2.get(index)? > 0.0).then_some(index)
     }
 
-    /// Floor point of a pixel; any number where it has no area.
+    /// Returns the floor position of a pixel. The value is meaningless for a pixel without floor area.
     pub(super) fn position_m_of(&self, x: usize, y: usize) -> Vec2 {
         let index = y * self.width + x;
         Vec2::new(self.x_m[index], self.z_m[index])
     }
 
-    /// Sums over a run of a picture's pixels, whose depth is that of their levels below the lit floor's: see [`Moments`].
+    /// Returns the [`Moments`] of a run of pixels. The shadow depth of a pixel follows from its level and the
+    /// background model.
     pub(super) fn moments(
         &self,
         pixels: Range<usize>,
@@ -187,7 +195,8 @@ impl FloorTable {
         Moments::new(&sums)
     }
 
-    /// The same by instructions that compilers do not find. What is behind the run up to a whole block is within the picture.
+    /// Same result as `portable_moments`, with SIMD instructions that compilers do not generate by themselves. The run
+    /// is extended to whole blocks; the caller makes sure that the extension stays inside the image.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn moments_v3(
@@ -226,7 +235,7 @@ impl FloorTable {
         Moments::new(&pulp::cast([area, weight, weighted_x, weighted_z]))
     }
 
-    /// Floor area of every pixel of the picture; 0 where nothing can be measured.
+    /// Floor area of every pixel in m², row-major; 0 where no measurement is possible.
     pub(super) fn areas_m2(&self) -> &[f32] {
         &self.area_m2
     }
@@ -242,7 +251,7 @@ mod tests {
     use crate::vision::bit_mask::BitMask;
 
     #[test]
-    fn areas_sum_up_to_the_surface() {
+    fn pixel_areas_sum_up_to_the_surface() {
         let surface = Surface::default();
         let view = FloorView {
             map: FloorFromCamera::whole_picture(64, 48, &surface),
@@ -256,9 +265,9 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_the_same_by_whatever_instructions() {
+    fn simd_and_portable_moments_are_identical() {
         let (width, height) = (83, 40);
-        // Tilted so far that the upper part of the picture lies beyond the horizon.
+        // This tilt puts the upper part of the image beyond the horizon.
         let tilted = DMat3::from_cols_array(&[0.02, 0.0, 0.0, 0.0, 0.02, 0.03, -0.8, -0.6, -0.2]);
         let lens = Lens::straight(width as u32, height as u32);
         let view = FloorView {
@@ -292,14 +301,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_measured_where_the_lens_is_not_believed() {
+    fn pixels_outside_the_valid_lens_radius_have_no_area() {
         let surface = Surface {
             width_m: 0.6,
             height_m: 0.45,
             ..Surface::default()
         };
         let straight = FloorFromCamera::whole_picture(64, 48, &surface);
-        // Its curve turns back at .54 of the way to a corner.
+        // The distortion curve of this lens turns back at 0.54 of the distance to a corner.
         let lens = Lens::new(64, 48, -0.5, 0.0).unwrap();
         let map = FloorFromCamera::new(lens, straight.homography()).unwrap();
         let view = FloorView {

@@ -1,12 +1,14 @@
-//! Where a visitor stands, from the shape of what is dark.
+//! Estimates the foot point of a visitor from the shape of a blob.
 //!
-//! Somebody who stands at `p` darkens two stripes of floor: the shadow, from `p` away from the lamp, and the body's
-//! picture, from `p` away from the camera. Whatever the legs do, shadow and picture of trunk and head lie on the rays
-//! from the points below lamp and camera through `p`; so both axes cross at the foot, also where a stripe is cut off by
-//! the picture's edge. Where the axes are nearly parallel their crossing is vague, and the near ends of the stripes tell
-//! the rest. What each of them tells is added up as information (inverse covariance), so that vague directions stay vague.
+//! A visitor at floor point `p` covers two stripes of floor in the image. The shadow stripe extends from `p` away from
+//! the lamp. The body stripe (floor hidden behind the body) extends from `p` away from the camera. Trunk and head
+//! always lie on the rays from the points below lamp and camera through `p`, no matter how the legs move. The foot
+//! point is therefore where the axes of both stripes cross, even if the image border cuts a stripe off. If the axes are
+//! nearly parallel, their crossing is uncertain along them; the near ends and the centroids of the stripes then give
+//! the position. All measurements are combined as information (inverse covariance), so that uncertain directions remain
+//! uncertain.
 //!
-//! **Source**: spec 'From infrared light to visitors', section Visitors, after 003 §4.2.3; the estimate is our own.
+//! **Source**: after Jockel 2005, §4.2.3; the estimator is our own.
 
 use glam::{Mat2, Vec2, Vec3};
 use pulp::{Arch, Simd, WithSimd};
@@ -15,47 +17,55 @@ use super::TrackingParams;
 use super::blobs::Sample;
 use super::kalman::Measurement;
 
-/// Half width of somebody, for telling what lies on a stripe.
+/// Half width of a visitor in meters, used to decide which points belong to a stripe.
 const HALF_WIDTH_M: f32 = 0.17;
-/// A point is on a stripe with a likelihood of e to the power of minus this times its squared distance from the axis.
+/// Falloff of the likelihood exp(−x · d²) that a point at distance d from the axis belongs to a stripe.
 const FALLOFF_PER_M2: f32 = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
-/// Farther from a stripe's axis than this many half widths is somebody else's.
+/// Distance from the axis of a stripe, in half widths, at which a point is as likely to belong to another visitor.
 const OUTLIER_WIDTHS: f32 = 3.0;
-/// What is less likely on a stripe says nothing of it.
+/// Points with a likelihood below this do not contribute to a stripe.
 const MIN_LIKELIHOOD: f32 = 0.002;
-/// Nearer to the foot there are legs, which swing: the axis is told by what lies beyond.
+/// Radius around the foot point, in meters, within which swinging legs make the axis unreliable.
 const LEGS_M: f32 = 0.25;
-/// Area on an axis at which it is fully believed.
+/// Area along an axis from which the axis is fully trusted, in m².
 const AXIS_AREA_M2: f32 = 0.05;
-/// Spread of an axis and of a stripe's near end, as multiples of the foot's spread.
+/// Standard deviation of an axis position, as a multiple of `foot_spread_m`.
 const AXIS_SPREAD: f32 = 0.7;
+/// Standard deviation of the near end of a stripe, as a multiple of `foot_spread_m`.
 const END_SPREAD: f32 = 2.0;
-/// A point tells a stripe's near end only if it is the visitor's with at least this share.
+/// Smallest share of a point that must belong to the visitor for the point to count as the near end of a stripe.
 const NEAR_END_SHARE: f32 = 0.2;
-/// A usual visitor's share of the tallest one's height, and how uncertain that makes the middle of a stripe.
+/// Typical height of a visitor, as a share of `tallest_m`.
 pub(super) const TYPICAL_HEIGHT_SHARE: f32 = 0.75;
+/// Standard deviation of a foot distance derived from a stripe's centroid, as a share of that distance. It reflects the
+/// unknown height.
 const CENTROID_DOUBT: f32 = 0.15;
-/// The same where both stripes lie on each other: a share of the length on which they do.
+/// Additional standard deviation where both stripes overlap, as a share of the overlapping length.
 const OVERLAP_DOUBT: f32 = 0.3;
-/// Nearer than this below an origin, the trunk's shadow covers the legs', and a stripe has no near end of its own.
+/// Distance in meters from the point below an origin within which the shadow of the trunk covers the legs, so that a
+/// stripe has no near end of its own.
 const NEAR_ORIGIN_M: f32 = 0.7;
-/// A shadow of this area is only partly seen, and counts half.
+/// Area in m² at which the covariance of the foot point doubles: so small a shadow is visible only in part.
 const SMALL_AREA_M2: f32 = 0.05;
-/// The search ends when the foot moves by less, or after so many rounds.
+/// The iteration ends when the foot point moves less than this, in meters.
 const CONVERGED_M: f32 = 0.002;
+/// Upper limit for the number of iterations.
 const MAX_ITERATIONS: usize = 5;
-/// Sources hang at least this far above the tallest visitor, or their shadows have no end.
+/// Smallest height of lamp and camera above the tallest visitor, in meters. Lower origins would give shadows of
+/// infinite length.
 const MIN_CLEARANCE_M: f32 = 0.3;
 
-/// A point above the floor from which stripes start: the lamp, or the camera.
+/// Origin of stripes above the floor: the lamp or the camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Origin {
+    /// Floor point below the origin.
     pub(super) below_m: Vec2,
-    /// Height over the floor.
+    /// Height above the floor.
     pub(super) height_m: f32,
-    /// A stripe is at most so much longer than the foot is far from `below_m`.
+    /// Upper limit for the length of a stripe, as a multiple of the distance between foot point and `below_m`.
     reach_factor: f32,
-    /// The middle of a usual visitor's stripe lies so many times farther from `below_m` than the foot.
+    /// Distance of the centroid of a typical visitor's stripe from `below_m`, as a multiple of the foot point's
+    /// distance.
     centroid_factor: f32,
 }
 
@@ -68,18 +78,19 @@ impl Origin {
             below_m: Vec2::new(position_m.x, position_m.z),
             height_m: position_m.y,
             reach_factor: tallest_m / clearance,
-            // Middle of a stripe that widens as the distance grows, from once to `end` times the foot's distance.
+            // Centroid of a stripe that widens with distance and reaches from 1 to `end` times the foot point's
+            // distance.
             centroid_factor: 2.0 / 3.0 * (end * end * end - 1.0) / (end * end - 1.0),
         }
     }
 
-    /// Unit vector along the stripe of a foot, and the stripe's longest length.
+    /// Returns the direction of the stripe of a foot point and its largest length.
     fn stripe(&self, foot_m: Vec2) -> (Vec2, f32) {
         let away = foot_m - self.below_m;
         (away.normalize_or_zero(), away.length() * self.reach_factor)
     }
 
-    /// Square of a point's distance from a foot's stripe.
+    /// Returns the squared distance of a point from the stripe of a foot point.
     fn square_distance(&self, foot_m: Vec2, point_m: Vec2) -> f32 {
         let (along, length) = self.stripe(foot_m);
         let offset = point_m - foot_m;
@@ -88,7 +99,7 @@ impl Origin {
     }
 }
 
-/// Finds feet, given where lamp and camera hang.
+/// Estimates foot points for given positions of lamp and camera.
 #[derive(Clone, Debug)]
 pub(super) struct FootFinder {
     lamp: Option<Origin>,
@@ -106,26 +117,26 @@ impl FootFinder {
         let origin = |position: Vec3| Origin::new(position, params.tallest_m);
         Self {
             lamp: lamp_m.map(origin),
-            // The body's picture alone says nothing of the shadow's end.
+            // The body stripe alone does not determine the foot point.
             camera: camera_m.filter(|_| lamp_m.is_some()).map(origin),
             spread_m: params.foot_spread_m,
             inset_m: params.foot_inset_m,
         }
     }
 
-    /// Whether feet can be told from the middles of shadows.
+    /// Whether foot points can be estimated. Without a lamp position, the centroid replaces them.
     pub(super) fn can_locate_feet(&self) -> bool {
         self.lamp.is_some()
     }
 
-    /// Whether a point lies on the shadow or the body of somebody who stands at `foot_m`.
+    /// Whether a point belongs to the shadow or body of a visitor at `foot_m`.
     pub(super) fn explains(&self, foot_m: Vec2, point_m: Vec2) -> bool {
         let near = (2.0 * HALF_WIDTH_M) * (2.0 * HALF_WIDTH_M);
         self.origins()
             .any(|o| o.square_distance(foot_m, point_m) < near)
     }
 
-    /// A first guess of the foot: the point of a blob that lies farthest towards lamp and camera.
+    /// Returns an initial guess of the foot point: the sample of a blob that is farthest towards lamp and camera.
     pub(super) fn guess(&self, samples: &[Sample], centroid_m: Vec2) -> Vec2 {
         let towards: Vec2 = self
             .origins()
@@ -142,7 +153,7 @@ impl FootFinder {
             .unwrap_or(centroid_m)
     }
 
-    /// The foot of somebody near `guess_m` whose shadow and body the samples are.
+    /// Estimates the foot point near `guess_m` of the visitor who covers the samples.
     pub(super) fn measure(
         &self,
         samples: impl Iterator<Item = Sample> + Clone,
@@ -179,7 +190,7 @@ impl FootFinder {
         }
     }
 
-    /// Where shadows start from, and where bodies' pictures do.
+    /// Origins of the shadow stripe and of the body stripe.
     pub(super) fn lamp_and_camera(&self) -> [Option<Origin>; 2] {
         [self.lamp, self.camera]
     }
@@ -188,7 +199,7 @@ impl FootFinder {
         self.lamp.into_iter().chain(self.camera)
     }
 
-    /// What the samples tell, were the foot at `position_m`.
+    /// Accumulates what the samples say about both stripes for an assumed foot point.
     fn collect_stripes(
         &self,
         samples: impl Iterator<Item = Sample>,
@@ -225,11 +236,11 @@ impl FootFinder {
     }
 }
 
-/// e to the power of −`x`, from 0 on; near enough, and much faster.
+/// Approximation of exp(−`x`) for `x` ≥ 0 that is much faster than the exact function.
 #[inline(always)]
 fn falloff(x: f32) -> f32 {
     let mut power = 1.0 - x / 32.0;
-    // Also where it is no number.
+    // The comparison is false for NaN, which becomes 0.
     power = if power > 0.0 { power } else { 0.0 };
     for _ in 0..5 {
         power *= power;
@@ -237,17 +248,17 @@ fn falloff(x: f32) -> f32 {
     power
 }
 
-/// `t`, but not less than 0 nor more than `length`. Unlike a clamp it does not panic where something is no number.
+/// Limits `t` to 0 … `length`. Unlike `clamp`, it does not panic for NaN.
 #[inline(always)]
 pub(super) fn clamp_to_length(t: f32, length: f32) -> f32 {
     let t = if t < length { t } else { length };
     if t > 0.0 { t } else { 0.0 }
 }
 
-/// Samples in a block.
+/// Number of samples in a block.
 const LANES: usize = 8;
 
-/// Some samples, every value of theirs in a list of its own, so that many are compared by one instruction.
+/// A block of samples with separate coordinates, so that SIMD instructions process several samples.
 struct Block {
     x_m: [f32; LANES],
     z_m: [f32; LANES],
@@ -255,7 +266,7 @@ struct Block {
 }
 
 impl Block {
-    /// The next samples, filled up with some without area; `None` where there are no more.
+    /// Returns the next block, padded with samples without area, or `None` at the end.
     #[inline(always)]
     fn next(samples: &mut impl Iterator<Item = Sample>) -> Option<Self> {
         let mut block = Self {
@@ -270,33 +281,37 @@ impl Block {
             block.area_m2[count] = sample.area_m2;
             count += 1;
         }
-        // Far from everybody.
+        // The padding is far from every stripe.
         block.x_m[count..].fill(1e9);
         (count > 0).then_some(block)
     }
 }
 
-/// What lies on one stripe.
+/// Sums over the samples of one stripe.
 #[derive(Clone, Copy, Debug)]
 struct StripeSums {
     origin: Origin,
     position_m: Vec2,
     along: Vec2,
     length: f32,
+    /// Information matrix of the axis: where the foot point is, perpendicular to it.
     axis_information: Mat2,
+    /// Information matrix times position.
     axis_vector: Vec2,
+    /// Sum of the weights of the samples along the axis.
     axis_weight: f32,
-    /// Area of the stripe, and the sum of its points' distances from the origin along the axis.
+    /// Area of the stripe.
     area_m2_sum: f32,
+    /// Sum of area times distance from the origin along the axis.
     distance_moment: f32,
-    /// The same area, counted less the nearer it is to the visitor's other stripe too.
+    /// Area of the stripe, reduced for points that could also belong to the other stripe.
     exclusive_area: f32,
     /// Distance of the stripe's nearest point from the origin, along the axis.
     near_end: f32,
 }
 
 impl StripeSums {
-    /// How likely samples lie on it.
+    /// Returns the likelihood that each sample of a block belongs to the stripe.
     #[inline(always)]
     fn likelihood(&self, block: &Block) -> [f32; LANES] {
         let mut likelihood = [0.0; LANES];
@@ -312,7 +327,8 @@ impl StripeSums {
         likelihood
     }
 
-    /// Takes in what samples tell that lie on it as `likelihood`, on the other stripe as `other`, on any or none as `total`.
+    /// Adds a block of samples. `likelihood` and `other` are the likelihoods for this stripe and the other one, `total`
+    /// is the sum over both stripes and outliers.
     #[inline(always)]
     fn add_block(
         &mut self,
@@ -322,7 +338,7 @@ impl StripeSums {
         total: &[f32; LANES],
     ) {
         let (below, along) = (self.origin.below_m, self.along);
-        // What every sample adds to the sums, in the order in which they are added to below.
+        // Terms of every sample, in the order in which they are added below.
         let mut terms = [[0.0; LANES]; 9];
         let mut ends = [f32::INFINITY; LANES];
         for i in 0..LANES {
@@ -330,7 +346,7 @@ impl StripeSums {
             let share = likelihood[i] / total[i];
             let (x, z) = (block.x_m[i] - below.x, block.z_m[i] - below.y);
             let distance = x * along.x + z * along.y;
-            // No other stripe is nearer; around the foot all are equally near.
+            // The other stripe is not nearer; around the foot point both are equally near.
             let is_nearest = likelihood[i] >= other[i];
             if is_taken & is_nearest & (share > NEAR_END_SHARE) {
                 ends[i] = distance;
@@ -342,7 +358,8 @@ impl StripeSums {
                 block.z_m[i] - self.position_m.y,
             );
             let beyond_legs = off_x * along.x + off_z * along.y - LEGS_M;
-            // Every point says that the foot lies on the line to it from below the origin; far ones say it best.
+            // Each point says that the foot point is on the line from it to `below_m`; distant points say it more
+            // precisely.
             let part = beyond_legs / LEGS_M;
             let weight = exclusive_area * if part < 1.0 { part } else { 1.0 };
             let per_m = 1.0 / (x * x + z * z).sqrt();
@@ -369,7 +386,7 @@ impl StripeSums {
                 terms[i] = if is_counted { value } else { 0.0 };
             }
         }
-        // One after the other, so that sums do not depend on how many samples a vector holds.
+        // Scalar addition, so that the sums do not depend on the width of the SIMD registers.
         for i in 0..LANES {
             self.near_end = self.near_end.min(ends[i]);
             self.area_m2_sum += terms[0][i];
@@ -383,7 +400,8 @@ impl StripeSums {
     }
 }
 
-/// Taking in samples with the widest vector instructions of this machine: everything in it has to be inlined.
+/// Accumulation of samples with the widest SIMD instructions of this machine. Every function that it calls must be
+/// inlined.
 struct AddSamples<'a, I> {
     stripes: &'a mut [Option<StripeSums>; 2],
     samples: I,
@@ -415,6 +433,7 @@ impl<I: Iterator<Item = Sample>> WithSimd for AddSamples<'_, I> {
     }
 }
 
+/// Sums of both stripes, and the assumed precision of each kind of measurement.
 struct StripePair {
     stripes: [Option<StripeSums>; 2],
     axis_spread_m: f32,
@@ -423,7 +442,8 @@ struct StripePair {
 }
 
 impl StripePair {
-    /// Information matrix and information-weighted place. Where nothing else is known, the guess is.
+    /// Returns the information matrix and the information vector of the foot point. A weak term at `guess_m` keeps the
+    /// matrix invertible.
     fn solve(&self, guess_m: Vec2) -> (Mat2, Vec2) {
         let faint = 0.05 / (self.end_spread_m * self.end_spread_m);
         let mut sum = Mat2::from_diagonal(Vec2::splat(faint));
@@ -435,9 +455,8 @@ impl StripePair {
         };
         for stripe in self.stripes.iter().flatten() {
             if stripe.axis_weight > 0.0 {
-                let believed = (stripe.axis_weight / AXIS_AREA_M2).min(1.0);
-                let scale =
-                    believed / (stripe.axis_weight * self.axis_spread_m * self.axis_spread_m);
+                let trust = (stripe.axis_weight / AXIS_AREA_M2).min(1.0);
+                let scale = trust / (stripe.axis_weight * self.axis_spread_m * self.axis_spread_m);
                 sum += stripe.axis_information * scale;
                 weighted += stripe.axis_vector * scale;
             }
@@ -452,8 +471,8 @@ impl StripePair {
                 weighted += along * (information * (start + stripe.near_end + self.inset_m));
             }
             if stripe.area_m2_sum > 0.0 {
-                // Where the stripe is short, its middle tells the foot; where it is long, how tall somebody is matters.
-                // What may as well lie on the other stripe says little of where this one ends.
+                // The centroid of a short stripe gives the foot point. For a long stripe the unknown height adds
+                // uncertainty, and points that could belong to the other stripe add more.
                 let shared_m =
                     aligned * (1.0 - stripe.exclusive_area / stripe.area_m2_sum) * stripe.length;
                 let doubt = (self.axis_spread_m)
@@ -477,7 +496,7 @@ mod tests {
     const LAMP: Vec3 = Vec3::new(-0.5, 4.5, -1.0);
     const CAMERA: Vec3 = Vec3::new(1.0, 5.0, 0.3);
 
-    /// Shadow and picture of a pole of `radius` and `height` at `foot`, as samples on a grid.
+    /// Samples on a grid of the shadow and body stripes of a pole.
     fn pole(foot: Vec2, radius: f32, height: f32) -> Vec<Sample> {
         let mut samples = Vec::new();
         for i in -150..150 {
@@ -504,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pole_stands_where_its_stripes_cross() {
+    fn the_foot_point_of_a_pole_is_where_its_stripes_cross() {
         let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
         for foot in [
             Vec2::new(0.8, 0.9),
@@ -528,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_below_the_camera_is_not_moved_along_the_shadow() {
+    fn a_foot_point_below_the_camera_does_not_slide_along_the_shadow() {
         let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
         let below = Vec2::new(CAMERA.x, CAMERA.z);
         let mut worst = 0.0_f32;
@@ -543,7 +562,7 @@ mod tests {
             let samples = pole(foot, 0.12, 1.7);
             let centroid =
                 samples.iter().map(|s| s.position_m).sum::<Vec2>() / samples.len() as f32;
-            // Believed a step too far from the lamp.
+            // The guess is 0.25 m too far from the lamp.
             let guess = foot + 0.25 * (foot - Vec2::new(LAMP.x, LAMP.z)).normalize();
             let measured = finder.measure(samples.iter().copied(), centroid, guess);
             worst = worst.max(measured.position_m.distance(foot));
@@ -552,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_looked_for_where_there_is_no_floor() {
+    fn samples_without_floor_area_do_not_affect_the_guess() {
         let finder = FootFinder::new(Some(LAMP), Some(CAMERA), &TrackingParams::default());
         let mut samples = pole(Vec2::new(0.8, 0.9), 0.12, 1.7);
         let guess_m = finder.guess(&samples, Vec2::ONE);
@@ -567,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_lamp_it_is_the_middle() {
+    fn without_a_lamp_the_foot_point_is_the_centroid() {
         let finder = FootFinder::new(None, Some(CAMERA), &TrackingParams::default());
         let samples = pole(Vec2::ONE, 0.1, 1.0);
         let at = finder

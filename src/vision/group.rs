@@ -1,15 +1,16 @@
-//! Several visitors in one blob: the places that explain together what is dark and what is not.
+//! Group fitting: finds the positions of several visitors who share one blob.
 //!
-//! Somebody of height `h` at `p` hides two stripes of floor, from lamp and camera, each from `p` to where the line over
-//! their head meets the floor. The places of all members are moved, one after the other, until the stripes cover the
-//! blob and nothing beside it as well as they can, each near where the member was expected.
+//! A visitor of height `h` at `p` hides two stripes of floor, one from the lamp and one from the camera. Each stripe
+//! reaches from `p` to where the ray over the head meets the floor. The search moves one member after the other until
+//! the stripes of all members together match the foreground as well as possible. A cost keeps each member near its
+//! predicted position.
 //!
-//! A lit body is brighter than a shadow, and one body than another. So a pixel also says whose stripe it may lie on: it
-//! counts as covered only as far as the stripe is about as bright. How bright shadows are is learned in the room, how
-//! bright somebody is while nobody is near.
+//! A lit body is brighter than a shadow, and bodies differ in brightness. A pixel therefore counts as covered by a
+//! stripe only as far as its brightness matches that stripe. The tone of shadows is learned for the room; the tone of a
+//! body is learned while its visitor is alone.
 //!
-//! **Source**: analysis by synthesis, as Fleuret et al. 2008, "Multicamera people tracking with a probabilistic
-//! occupancy map", on the two pictures that lamp and camera throw; the search is our own.
+//! **Source**: analysis by synthesis as in Fleuret et al. 2008, with lamp and camera as the two views; the search is
+//! our own.
 
 mod height;
 mod merge;
@@ -26,61 +27,68 @@ use super::tracker::SegmentedFrame;
 pub(super) use merge::MergedFit;
 use silhouette::{Pixels, Silhouette};
 
-/// At most about so many pixels are looked at around somebody alone, and around a group. With fewer, names are mixed up more
-/// often where people meet.
+/// Approximate number of pixels that are sampled around a single visitor.
 const PIXELS_ALONE: u32 = 450;
+/// Approximate number of pixels that are sampled around a group. With fewer, more id switches occur where visitors
+/// meet.
 const PIXELS_IN_GROUP: u32 = 850;
-/// What a camera shows where there is no light at all, with its noise; and brightness below this share of the floor's is
-/// not told from less.
+/// Level that the camera reports without any light, including its noise.
 const BLACK_LEVEL: f32 = 6.0;
+/// Lower limit of a pixel's brightness as a share of the floor's brightness; darker values are not distinguishable.
 const MIN_TONE_SHARE: f32 = 0.03;
-/// So near to the rim of what is dark, a pixel does not tell how bright a body is.
+/// Distance from the border of the foreground, in pixels, within which a pixel mixes body and floor and has no tone.
 const RIM_PX: i32 = 2;
-/// The neighborhood of a blob that is looked at, as a share of the picture's width.
+/// Margin around a blob in which pixels are sampled, as a share of the image width.
 const MARGIN_SHARE: f32 = 0.04;
-/// So much badly explained floor costs as much as one spread off the expected place.
+/// Residual area that costs as much as a deviation of one standard deviation from the predicted position, in m².
 const RESIDUAL_UNIT_M2: f32 = 0.02;
+/// Standard deviation of a member's position around its prediction, in meters.
 const EXPECTED_SPREAD_M: f32 = 0.07;
-/// However far off the expected place somebody is, that costs no more than this: people turn, and were misjudged before.
+/// Upper limit of the cost of a deviation from the predicted position: visitors turn, and predictions can be wrong.
 const MAX_DISTANCE_COST: f32 = 12.0;
-/// Two who are tried as each other may be so far from where they were found, and are each other where that explains so much
-/// more.
+/// Standard deviation of a member's position while an id swap is tested, in meters.
 const SWAP_SPREAD_M: f32 = 0.3;
+/// Residual area by which an id swap must improve the fit, in m².
 const SWAP_GAIN_M2: f32 = 0.08;
-/// Who alone explains less than this may as well stand elsewhere in the blob, where they explain so much more.
+/// A member that alone explains less area than this, in m², is tried at other positions in the blob.
 const REDUNDANT_M2: f32 = 0.06;
+/// Additional area that the member must explain at the other position, in m².
 const RELOCATION_GAIN_M2: f32 = 0.1;
-/// Somebody not known of yet explains at least so much, this far from everybody else.
+/// Smallest area that a new candidate must explain alone, in m².
 pub(super) const CANDIDATE_M2: f32 = 0.2;
+/// Smallest distance of a new candidate from all other members, in meters.
 const CANDIDATE_APART_M: f32 = 0.35;
-/// Where somebody else darkens the floor already, it is so much more.
+/// Additional area that a candidate must explain at a position that other members already cover, in m².
 const COVERED_POSITION_M2: f32 = 0.2;
-/// At most about so many dark pixels that nobody explains are tried as places, and as many of the others.
+/// Upper limit for the number of uncovered foreground pixels that are tried as positions, and likewise for covered
+/// ones.
 const MAX_POSITIONS: usize = 40;
-/// So often somebody is tried taller and smaller before somebody nobody knows of is looked for.
+/// Number of height adjustments per member before the search for a new candidate.
 const HEIGHT_ADJUST_ROUNDS: usize = 3;
-/// Somebody is where they seem to be who could darken this share of their shape at least; the rest lies on floor that does
-/// not tell.
+/// If at least this share of a silhouette falls on observable pixels, the absence of foreground there counts as
+/// evidence.
 const OBSERVABLE_SHARE: f32 = 0.7;
-/// Search steps.
+/// Step lengths of the position search, in meters.
 const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
 
-/// One of those in the blob.
+/// One visitor in a blob, as the group fit sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Member {
+    /// Predicted position.
     pub(super) expected_m: Vec2,
-    /// How far from there they may well be.
+    /// Standard deviation around the predicted position.
     pub(super) spread_m: f32,
+    /// Assumed height of the visitor.
     pub(super) height_m: f32,
-    /// How bright their body is beside the floor behind it, where that is known.
+    /// Logarithm of the brightness of the body relative to the floor behind it, if known.
     pub(super) body_tone: Option<f32>,
-    /// Where they are found.
+    /// Fitted position.
     pub(super) position_m: Vec2,
-    /// How much more would be left unexplained without them.
+    /// Increase of the residual area if this member is removed, in m².
     pub(super) exclusive_m2: f32,
-    /// Whether they have been standing there, and are taken to stand on for as long as that explains anything.
+    /// Whether the visitor stands still. The fit does not move this member.
     pub(super) is_standing: bool,
-    /// Whether that is not where they were expected, and they are as if seen for the first time.
+    /// Whether the fit moved this member to a position unrelated to the prediction.
     pub(super) was_relocated: bool,
 }
 
@@ -102,14 +110,14 @@ impl Member {
         Silhouette::new(self.position_m, self.height_m, self.body_tone, origins)
     }
 
-    /// Area of floor that somebody so tall darkens who stands where they are expected, as far as it can be told.
+    /// Observable area of the silhouette at the predicted position, in m².
     pub(super) fn silhouette_m2(&self, frame: &SegmentedFrame<'_>) -> f32 {
         let origins = frame.feet.lamp_and_camera();
         let silhouette = Silhouette::new(self.expected_m, self.height_m, None, &origins);
         silhouette.area_m2(|position_m| frame.is_observable(position_m))
     }
 
-    /// Area of a blob that lies where they would darken the floor.
+    /// Area of a blob that the silhouette covers, in m².
     pub(super) fn overlap_m2(&self, blob: &Blob, frame: &SegmentedFrame<'_>) -> f32 {
         let silhouette = self.silhouette(&frame.feet.lamp_and_camera());
         let samples = frame.blobs.samples(blob).iter();
@@ -118,17 +126,18 @@ impl Member {
     }
 }
 
-/// Finds members' places; keeps its memory.
+/// Fits the positions of group members. Its buffers are reused.
 pub(super) struct GroupFitter {
     tallest_m: f32,
     pixels: Pixels,
-    /// How bright shadows are in this room beside lit floor, once seen.
+    /// Logarithm of the brightness of shadows relative to lit floor, once measured.
     shadow_tone: Option<f32>,
-    /// Floor on which no shadow can be told, and its area.
+    /// Unobservable floor in the sampled region: positions and areas.
     unobservable: Vec<(Vec2, f32)>,
-    /// Where those are who have a blob of their own near by, and how tall: what they darken is not the group's.
+    /// Positions and heights of visitors near the group who have their own blob. The group does not have to explain the
+    /// area that they cover.
     bystanders: Vec<(Vec2, f32)>,
-    /// The members but one.
+    /// Buffer for all members except one.
     others: Vec<Member>,
 }
 
@@ -144,13 +153,13 @@ impl GroupFitter {
         }
     }
 
-    /// Takes down who is near by but in no blob that is looked at from now on.
+    /// Sets the positions and heights of visitors who are nearby but not part of the blobs fitted next.
     pub(super) fn set_bystanders(&mut self, bystanders: impl Iterator<Item = (Vec2, f32)>) {
         self.bystanders.clear();
         self.bystanders.extend(bystanders);
     }
 
-    /// Moves members to where they explain best what is dark within the bounds.
+    /// Moves the members to the positions that best explain the foreground within `bounds`.
     pub(super) fn fit(
         &mut self,
         members: &mut [Member],
@@ -179,8 +188,8 @@ impl GroupFitter {
         }
     }
 
-    /// Lets two members be each other, both as tall and as bright as `looks` says, where that explains clearly more than
-    /// the same looks as they are. Whether it does. To be asked after [`Self::fit`], for the same members.
+    /// Swaps height and tone of two members if the fit with swapped `looks` is clearly better than with unswapped ones.
+    /// Returns whether it swapped them. Call it after [`Self::fit`], for the same members.
     pub(super) fn try_swap(
         &mut self,
         members: &mut [Member],
@@ -200,7 +209,7 @@ impl GroupFitter {
                     ..placed[number]
                 };
             }
-            // Places found for the looks that were taken to be theirs would tell for these.
+            // Twice the search steps, because the start positions were fitted with the old looks and would favor them.
             for step_m in STEPS_M.into_iter().chain(STEPS_M) {
                 for index in pair {
                     self.step(members, index, step_m, origins);
@@ -225,9 +234,9 @@ impl GroupFitter {
         is_better
     }
 
-    /// How much more is explained when the last of the members is somebody of their own, rather than a part of the one at
-    /// `index`. Looks at two blobs and what is around them. Infinite where the one at `index` has nothing to do with the
-    /// second blob, and stands where that would be seen.
+    /// Returns by how much the residual area decreases if the last member is a separate visitor instead of a fragment
+    /// of the member at `index`. Examines both blobs and their surroundings. Returns infinity if the silhouette of the
+    /// member at `index` is observable but does not touch the second blob.
     pub(super) fn second_visitor_gain_m2(
         &mut self,
         members: &mut [Member],
@@ -238,9 +247,9 @@ impl GroupFitter {
         let bounds = blobs[0].bounds().around(&blobs[1].bounds());
         self.sample_pixels(&bounds, PIXELS_IN_GROUP, frame);
         let origins = frame.feet.lamp_and_camera();
-        let newcomer = members.len() - 1;
+        let second = members.len() - 1;
         let mut alone = members[index];
-        self.cover_by_others(&members[..newcomer], index, &origins);
+        self.cover_by_others(&members[..second], index, &origins);
         for step_m in STEPS_M {
             self.step_member(&mut alone, step_m, &origins);
         }
@@ -255,15 +264,15 @@ impl GroupFitter {
         let residual_m2 = self.pixels.residual_m2(Some(&silhouette));
         for step_m in STEPS_M {
             self.step(members, index, step_m, &origins);
-            self.step(members, newcomer, step_m, &origins);
+            self.step(members, second, step_m, &origins);
         }
-        let new = members[newcomer];
-        self.cover_by_others(members, newcomer, &origins);
-        let silhouette = new.silhouette(&origins);
+        let fitted = members[second];
+        self.cover_by_others(members, second, &origins);
+        let silhouette = fitted.silhouette(&origins);
         residual_m2 - self.pixels.residual_m2(Some(&silhouette))
     }
 
-    /// Moves somebody who is not needed where they were thought to be to where somebody is missing.
+    /// Moves a member that explains almost nothing to a position where foreground is unexplained.
     fn relocate_redundant(
         &mut self,
         members: &mut [Member],
@@ -271,7 +280,7 @@ impl GroupFitter {
         origins: &[Option<Origin>; 2],
     ) {
         let member = members[index];
-        // Who is taller than thought leaves nobody missing.
+        // Adjusted heights of the others may explain that foreground without this member.
         let mut others = std::mem::take(&mut self.others);
         others.clear();
         others.extend_from_slice(&members[..index]);
@@ -283,12 +292,12 @@ impl GroupFitter {
         }
         let without_m2 = self.unexplained_m2(&others, origins);
         self.others = others;
-        if let Some((position_m, more_m2)) = self.find_missing(member.height_m, origins) {
+        if let Some((position_m, extra_m2)) = self.find_missing(member.height_m, origins) {
             let moved = self.refine_near(position_m, member, origins);
             let silhouette = moved.silhouette(origins);
             let exclusive_m2 = without_m2 - self.pixels.residual_m2(Some(&silhouette));
             if is_separate(&moved, index, members)
-                && exclusive_m2 > member.exclusive_m2.max(0.0) + RELOCATION_GAIN_M2 + more_m2
+                && exclusive_m2 > member.exclusive_m2.max(0.0) + RELOCATION_GAIN_M2 + extra_m2
             {
                 members[index] = Member {
                     exclusive_m2,
@@ -299,7 +308,7 @@ impl GroupFitter {
         }
     }
 
-    /// Somebody as they best stand about a place, where the others are left out already.
+    /// Fits one member near a position. The pixels must already be covered by the other members.
     fn refine_near(
         &self,
         position_m: Vec2,
@@ -318,21 +327,22 @@ impl GroupFitter {
         moved
     }
 
-    /// Somebody of usual height whom nobody knows of yet, with how much they explain: where that is most.
+    /// Searches for a visitor of typical height who is not tracked yet. Returns the position that explains the most
+    /// unexplained area, or `None` if no position explains enough.
     pub(super) fn find_candidate(
         &mut self,
         members: &mut Vec<Member>,
-        usual: Member,
+        typical: Member,
         blob: &Blob,
         frame: &SegmentedFrame<'_>,
     ) -> Option<Member> {
         let origins = frame.feet.lamp_and_camera();
         if members.len() == 1 {
-            // Nobody was placed in this blob yet.
+            // The pixels of this blob have not been sampled in this frame.
             self.sample_pixels(&blob.bounds(), PIXELS_ALONE, frame);
         }
-        // What lies on somebody's stripes is theirs, however bright: clothes have folds and stripes, and somebody seen
-        // for the first time is not known yet.
+        // Area on a member's stripes counts as explained whatever its brightness: clothes have folds and patterns, and
+        // the tone of a new visitor is unknown.
         self.pixels.ignore_tones();
         if self.unexplained_m2(members, &origins) < CANDIDATE_M2 {
             return None;
@@ -343,13 +353,13 @@ impl GroupFitter {
                 self.step_member(alone, step_m, &origins);
             }
         }
-        // Who is taller than thought is nobody new either.
+        // A taller known member may explain the area.
         for _ in 0..HEIGHT_ADJUST_ROUNDS {
             for index in 0..members.len() {
                 self.adjust_height(members, index, &origins);
             }
         }
-        // Nor is a leg put forward, which a low lamp throws far to the side.
+        // A leg put forward may explain the area: a low lamp casts its shadow far to the side.
         if let [alone] = members.as_slice() {
             self.pixels.ignore_stride_area(&alone.silhouette(&origins));
         }
@@ -357,13 +367,13 @@ impl GroupFitter {
         if without_m2 < CANDIDATE_M2 {
             return None;
         }
-        let (position_m, more_m2) = self.find_missing(usual.height_m, &origins)?;
-        let found = self.refine_near(position_m, usual, &origins);
+        let (position_m, extra_m2) = self.find_missing(typical.height_m, &origins)?;
+        let found = self.refine_near(position_m, typical, &origins);
         let silhouette = found.silhouette(&origins);
-        if without_m2 - self.pixels.residual_m2(Some(&silhouette)) < CANDIDATE_M2 + more_m2 {
+        if without_m2 - self.pixels.residual_m2(Some(&silhouette)) < CANDIDATE_M2 + extra_m2 {
             return None;
         }
-        // Those who were known may have been drawn towards them.
+        // The fit may have pulled the known members towards the new candidate, so all of them are fitted again.
         members.push(found);
         let last = members.len() - 1;
         for step_m in STEPS_M {
@@ -380,7 +390,8 @@ impl GroupFitter {
         (is_needed && is_separate(&found, last, members)).then_some(found)
     }
 
-    /// Where one more would explain most of what nobody explains, and how much more than usual they must explain there.
+    /// Returns the position where one more member would explain the most unexplained area, and the additional area that
+    /// it must explain there.
     fn find_missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<(Vec2, f32)> {
         let pixels = &self.pixels;
         let position_m = |i: usize| Vec2::new(pixels.x_m[i], pixels.z_m[i]);
@@ -407,13 +418,13 @@ impl GroupFitter {
         })
     }
 
-    /// How much all members together leave unexplained.
+    /// Residual area with all members in place, in m².
     fn unexplained_m2(&mut self, members: &[Member], origins: &[Option<Origin>; 2]) -> f32 {
         self.cover_by_others(members, members.len(), origins);
         self.pixels.residual_m2(None)
     }
 
-    /// How much more would be left unexplained without a member.
+    /// Increase of the residual area if a member is removed, in m².
     fn exclusive_m2(
         &mut self,
         members: &[Member],
@@ -425,6 +436,7 @@ impl GroupFitter {
         self.pixels.residual_m2(None) - self.pixels.residual_m2(Some(&silhouette))
     }
 
+    /// Samples pixels within `bounds` plus a margin.
     fn sample_pixels(&mut self, bounds: &Bounds, pixels: u32, frame: &SegmentedFrame<'_>) {
         let (mask, floor) = (frame.mask, frame.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
@@ -458,6 +470,7 @@ impl GroupFitter {
         self.cover_by_bystanders(&frame.feet.lamp_and_camera());
     }
 
+    /// Marks the area that bystanders cover as explained.
     fn cover_by_bystanders(&mut self, origins: &[Option<Origin>; 2]) {
         for &(position_m, height_m) in &self.bystanders {
             self.pixels
@@ -466,7 +479,7 @@ impl GroupFitter {
         self.pixels.save_cover();
     }
 
-    /// Moves one member while that explains more.
+    /// Moves one member by one step if that lowers the cost.
     fn step(
         &mut self,
         members: &mut [Member],
@@ -480,14 +493,15 @@ impl GroupFitter {
         }
     }
 
-    /// The same, where the others are left out already. Tells what they cost there.
+    /// Same as `step`, but the pixels must already be covered by the other members. Returns the cost at the new
+    /// position.
     fn step_member(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) -> f32 {
         let around = member.position_m;
         let mut best = (self.cost(member, around, origins), around);
         if member.is_standing {
             return best.0;
         }
-        // The better way along either axis, and between the two.
+        // Tries the better direction along each axis, and their sum.
         let mut between = around;
         for axis in [Vec2::X, Vec2::Y] {
             let ways = [step_m * axis, -step_m * axis];
@@ -506,7 +520,7 @@ impl GroupFitter {
         best.0
     }
 
-    /// Covers the pixels by all members but one.
+    /// Covers the pixels by all members except the one at `index`.
     fn cover_by_others(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
         self.pixels.reset_cover();
         for (_, other) in members
@@ -519,6 +533,7 @@ impl GroupFitter {
         }
     }
 
+    /// Cost of a member at a position: residual area plus deviation from the prediction.
     fn cost(&self, member: &Member, position_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
         let silhouette = Member {
             position_m,
@@ -531,7 +546,7 @@ impl GroupFitter {
     }
 }
 
-/// Whether somebody is far enough from all members but the one so numbered to be a visitor of their own.
+/// Whether a candidate is far enough from all members except the one at index `number`.
 fn is_separate(candidate: &Member, number: usize, members: &[Member]) -> bool {
     let is_far =
         |member: &Member| member.position_m.distance(candidate.position_m) > CANDIDATE_APART_M;
@@ -539,8 +554,8 @@ fn is_separate(candidate: &Member, number: usize, members: &[Member]) -> bool {
     others.all(|(other, member)| other == number || is_far(member))
 }
 
-/// How bright a pixel is beside the floor behind it, as a logarithm; `None` at the rim of what is dark, where a pixel shows
-/// both.
+/// Logarithm of the brightness of a pixel relative to the floor behind it, or `None` near the border of the foreground,
+/// where a pixel mixes both.
 fn pixel_tone(x: usize, y: usize, frame: &SegmentedFrame<'_>) -> Option<f32> {
     let inside = [(-RIM_PX, 0), (RIM_PX, 0), (0, -RIM_PX), (0, RIM_PX)]
         .iter()

@@ -1,25 +1,27 @@
-//! What tells one visitor from another when they part: how tall they are.
+//! Running estimate of a visitor's height, which distinguishes visitors when they separate after a meeting.
 //!
-//! In go heights of somebody who stands apart from others, out comes a [`HeightProfile`]. Nothing that would tell a person again on another
-//! day: one number, kept only while the visitor is followed. How bright clothes are in infrared was tried too; it depends
-//! more on where somebody stands than on who it is.
+//! The input is heights measured while a visitor is apart from others. The estimate cannot identify a person on another
+//! day: it is one number, kept only while the visitor is tracked. The brightness of clothes in infrared was tested as a
+//! second feature, but it depends more on the position in the room than on the visitor.
 
-/// Spread of what is measured of one and the same visitor in different places. The median of three measurements was less
-/// than 7.4 cm off that of all in 99 of 100 cases, which is just less than contradicts a name.
+/// Standard deviation of height measurements of one visitor at different positions, in meters. In 99 of 100 cases, the
+/// median of three measurements differed by less than 7.4 cm from the median of all. That is just below the difference
+/// that contradicts an identity.
 const HEIGHT_SPREAD_M: f32 = 0.04;
-/// No difference counts more than this.
+/// Upper limit of the difference between two profiles.
 const MAX_DIFFERENCE: f32 = 9.0;
-/// Forgotten is what is older than so many measurements.
+/// Number of measurements after which old ones fade.
 const MEMORY_MEASUREMENTS: f32 = 40.0;
-/// Fewer measurements are not compared.
+/// Number of measurements from which profiles are compared.
 const MIN_MEASUREMENTS: f32 = 2.0;
-/// So many tell what somebody looks like.
+/// Number of measurements from which the height is reliable.
 pub(super) const KNOWN_MEASUREMENTS: f32 = 3.0;
-/// Heights in steps of half the spread, up to more than `tracking.tallest_m` may be.
+/// Bins of the height histogram per meter: half a standard deviation each.
 const BINS_PER_M: f32 = 50.0;
+/// Number of bins. They cover 3.2 m, more than `tracking.tallest_m` allows.
 const BINS: usize = 160;
 
-/// What a visitor looks like: a running median of heights, from a histogram that forgets.
+/// Running median of the measured heights, from a histogram whose old entries fade.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeightProfile {
     bins: [f32; BINS],
@@ -36,7 +38,7 @@ impl Default for HeightProfile {
 }
 
 impl HeightProfile {
-    /// Takes in how tall somebody was seen to be.
+    /// Adds one measured height.
     pub(super) fn add(&mut self, height_m: f32) {
         let bin = height_m * BINS_PER_M;
         self.bins[(bin.max(0.0) as usize).min(BINS - 1)] += 1.0;
@@ -44,7 +46,7 @@ impl HeightProfile {
         self.forget();
     }
 
-    /// Takes over what another one of the same visitor knows.
+    /// Adds the measurements of another profile of the same visitor.
     pub(super) fn merge(&mut self, other: &Self) {
         for (own, its) in self.bins.iter_mut().zip(&other.bins) {
             *own += its;
@@ -53,6 +55,7 @@ impl HeightProfile {
         self.forget();
     }
 
+    /// Scales the histogram down so that it never holds more than [`MEMORY_MEASUREMENTS`].
     fn forget(&mut self) {
         let kept = MEMORY_MEASUREMENTS / self.measurements.max(MEMORY_MEASUREMENTS);
         self.measurements *= kept;
@@ -61,22 +64,22 @@ impl HeightProfile {
         }
     }
 
-    /// How tall the visitor is, when that could be seen.
+    /// Height of the visitor in meters, or `None` with too few measurements.
     pub(super) fn height_m(&self) -> Option<f32> {
         (self.measurements >= MIN_MEASUREMENTS).then(|| self.median_m())
     }
 
-    /// Whether it was measured often enough to tell somebody from others.
+    /// Whether the height is reliable enough to distinguish visitors.
     pub(super) fn is_known(&self) -> bool {
         self.measurements >= KNOWN_MEASUREMENTS
     }
 
-    /// In how many frames it was measured.
+    /// Number of measurements, reduced as old ones fade.
     pub(super) fn measurements(&self) -> f32 {
         self.measurements
     }
 
-    /// How unlike two profiles are: 0 alike or unknown, 1 where they differ by the spread.
+    /// Squared height difference in standard deviations; 0 if a height is unknown.
     pub(super) fn difference(&self, other: &Self) -> f32 {
         match (self.height_m(), other.height_m()) {
             (Some(own_m), Some(its_m)) => {
@@ -113,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_height_is_the_middle_of_those_seen_whatever_lies_far_off() {
+    fn the_height_is_the_median_and_ignores_outliers() {
         assert_eq!(seen(&[1.71]).height_m(), None);
         let off_m = seen(&[1.71, 1.72, 0.9, 1.73]).height_m().unwrap() - 1.72;
         assert!(off_m.abs() < 0.01, "{off_m}");
@@ -125,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_differ_by_their_heights_as_far_as_those_are_known() {
+    fn profiles_differ_by_known_heights_only() {
         let tall = seen(&[1.82; 3]);
         assert_eq!(tall.difference(&tall), 0.0);
         assert_eq!(tall.difference(&seen(&[1.2])), 0.0);
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn small_and_tall_heights_are_kept_as_they_are() {
+    fn small_and_tall_heights_are_represented_exactly() {
         for wanted_m in [0.3, 0.61, 2.6, 3.0] {
             let off_m = seen(&[wanted_m; 3]).height_m().unwrap() - wanted_m;
             assert!(off_m.abs() < 0.015, "{wanted_m}: {off_m}");

@@ -1,11 +1,11 @@
-//! Place and velocity of one foot, smoothed over time (Kalman 1960, constant velocity driven by white acceleration).
+//! Kalman filter for the foot point of one track (Kalman 1960): constant velocity with white-noise acceleration.
 
 use glam::{Mat2, Vec2};
 
-/// A first guess of how fast somebody who was just found may walk.
+/// Initial standard deviation of the velocity of a new track, in m/s.
 const FIRST_SPEED_MPS: f32 = 1.0;
 
-/// The state and how sure it is. Positions in floor space.
+/// Position and velocity in floor space, with their covariance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kalman {
     pub(super) position_m: Vec2,
@@ -18,7 +18,7 @@ pub(super) struct Kalman {
     vv: Mat2,
 }
 
-/// One measured place and its covariance.
+/// One measured position and its covariance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measurement {
     pub(super) position_m: Vec2,
@@ -36,10 +36,10 @@ impl Kalman {
         }
     }
 
-    /// Goes on by `dt_secs`.
+    /// Predicts the state `dt_secs` ahead.
     pub(super) fn predict(&mut self, dt_secs: f32, acceleration_mps2: f32) {
         let dt = dt_secs;
-        // White acceleration whose effect over one second is `acceleration_mps2`, whatever the frame rate.
+        // The noise is scaled so that its effect over one second does not depend on the frame rate.
         let q = acceleration_mps2 * acceleration_mps2;
         self.position_m += self.velocity_mps * dt;
         self.pp += (self.pv + self.pv.transpose()) * dt
@@ -49,7 +49,7 @@ impl Kalman {
         self.vv += diagonal(q * dt);
     }
 
-    /// Takes a measured place in.
+    /// Corrects the state by a measurement.
     pub(super) fn update(&mut self, measured: &Measurement) {
         let total = self.pp + measured.covariance_m2;
         if total.determinant().abs() < 1e-12 {
@@ -67,7 +67,7 @@ impl Kalman {
         self.vv = symmetric(self.vv - gain_v * pv);
     }
 
-    /// Stops, where nothing is known of where somebody goes.
+    /// Reduces the velocity exponentially, for a track without measurements.
     pub(super) fn slow_down(&mut self, dt_secs: f32, time_constant_secs: f32) {
         self.velocity_mps *= (-dt_secs / time_constant_secs).exp();
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn smooths_noise_of_somebody_who_stands() {
+    fn smooths_the_noise_of_a_standing_visitor() {
         let mut state = Kalman::new(&measured(Vec2::ONE));
         let mut worst: f32 = 0.0;
         for i in 0..400 {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_uncertain_direction_is_hardly_followed() {
+    fn an_uncertain_direction_is_barely_corrected() {
         let mut state = Kalman::new(&measured(Vec2::ZERO));
         for _ in 0..10 {
             state.predict(0.04, 1.0);

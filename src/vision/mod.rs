@@ -1,8 +1,8 @@
-//! From frames to tracks: background, foreground, blobs, feet, tracks.
+//! Turns camera frames into tracks: background model, foreground mask, blobs, foot points, tracks.
 //!
-//! In go [`Frame`](crate::camera::Frame)s and the calibration's [`FloorView`], out come [`Track`]s in floor meters. The
-//! only clock is the frames' time stamps, and nothing depends on frames to come: the first N frames alone give the same
-//! tracks as a whole recording does. Knows nothing of fish.
+//! The input is [`Frame`](crate::camera::Frame)s and the [`FloorView`] of the calibration. The output is [`Track`]s in
+//! floor meters. The only clock is the time stamp of each frame. Results never depend on later frames: the first N
+//! frames alone give the same tracks as the whole recording does. This room knows nothing about fish.
 
 mod assignment;
 mod background;

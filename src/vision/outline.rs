@@ -1,13 +1,13 @@
-//! The outer outline of a blob: traced around its pixels, then simplified.
+//! Outer outline of a blob: traced along its border pixels, then simplified.
 
 use super::bit_mask::BitMask;
 
-/// At most so many corners are kept.
+/// Upper limit for the number of corners of an outline.
 pub const MAX_CORNERS: usize = 64;
-/// First tolerance of the simplification.
+/// Initial tolerance of the simplification, in pixels.
 const TOLERANCE_PX: f32 = 0.7;
 
-/// The eight neighbors, clockwise in a picture with y down, starting to the right.
+/// Offsets of the eight neighbors, clockwise with y down, starting at the right.
 const AROUND: [(i32, i32); 8] = [
     (1, 0),
     (1, 1),
@@ -19,7 +19,7 @@ const AROUND: [(i32, i32); 8] = [
     (1, -1),
 ];
 
-/// Traces outlines; keeps its memory from blob to blob.
+/// Traces outlines. Its buffers are reused from blob to blob.
 #[derive(Default)]
 pub(super) struct Tracer {
     border: Vec<(i32, i32)>,
@@ -29,7 +29,8 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    /// The outline of the blob whose first pixel (leftmost of its topmost row) is given, clockwise, not closed.
+    /// Returns the outline of the blob that starts at pixel `first` (leftmost of the topmost row), clockwise, not
+    /// closed.
     pub(super) fn trace(&mut self, mask: &BitMask, first: (u32, u32)) -> &[(i32, i32)] {
         self.follow_border(mask, (first.0 as i32, first.1 as i32));
         let mut tolerance = TOLERANCE_PX;
@@ -42,11 +43,12 @@ impl Tracer {
         }
     }
 
-    /// Moore's neighbor tracing with Jacob's stopping criterion: the start is reached in the start's direction.
+    /// Moore-neighbor tracing with Jacob's stopping criterion: it ends when it leaves the start pixel in the same
+    /// direction as at first.
     fn follow_border(&mut self, mask: &BitMask, start: (i32, i32)) {
         self.border.clear();
         let limit = 4 * mask.width() * mask.height();
-        // Nothing lies left of the first pixel, nor above it.
+        // No foreground is left of the first pixel or above it.
         let (mut at, mut looked_from) = (start, 5);
         let mut first_step = None;
         loop {
@@ -63,12 +65,13 @@ impl Tracer {
             first_step.get_or_insert(step);
             self.border.push(at);
             at = (at.0 + AROUND[step].0, at.1 + AROUND[step].1);
-            // Go on looking clockwise from the free pixel before the one just entered.
+            // Continue clockwise from the background pixel that was examined before the new pixel.
             looked_from = (step + if step % 2 == 0 { 6 } else { 5 }) % 8;
         }
     }
 
-    /// Douglas and Peucker 1973, on the two halves between the start and the point farthest from it.
+    /// Polyline simplification (Douglas and Peucker 1973), applied to the two halves between the start and the point
+    /// farthest from it.
     fn simplify(&mut self, tolerance: f32) {
         let n = self.border.len();
         self.kept.clear();
@@ -136,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn one_pixel_and_a_line() {
+    fn outlines_of_one_pixel_and_of_a_line() {
         assert_eq!(Tracer::default().trace(&mask(&["#"]), (0, 0)), [(0, 0)]);
         let line = mask(&["#####"]);
         assert_eq!(Tracer::default().trace(&line, (0, 0)), [(0, 0), (4, 0)]);
     }
 
     #[test]
-    fn a_narrow_waist_is_passed_both_ways() {
+    fn a_narrow_waist_is_traced_on_both_sides() {
         let mask = mask(&["##...##", "##...##", "..###..", "##...##", "##...##"]);
         let mut tracer = Tracer::default();
         tracer.trace(&mask, (0, 0));

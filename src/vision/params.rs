@@ -1,58 +1,64 @@
-//! The `[vision]` table of a site.
+//! Parameters of the `[vision]` table of a site.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How shadows are told from floor, and visitors followed.
+/// Parameters of foreground detection and tracking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisionParams {
-    /// A pixel is shadow below this share of its floor's brightness. Higher finds fainter shadows and more noise.
+    /// A pixel is foreground if it is darker than this share of the background model. A higher value finds fainter
+    /// shadows, but also more noise.
     #[schemars(range(min = 0.2, max = 0.95))]
     pub shadow_ratio: f32,
-    /// A shadow is darker than the floor by at least so many times the pixel's own noise.
+    /// A pixel is foreground only if it is darker than the background model by at least this many standard deviations
+    /// of its noise.
     #[schemars(range(min = 1.0, max = 20.0))]
     pub noise_factor: f32,
-    /// Floor darker than this (of 255) is too dark to tell a shadow on it, and is left out. Floor up to three times as bright
-    /// is seen through its noise by averaging 3 × 3 pixels.
+    /// Pixels whose background level (0 to 255) is below this value are ignored, because a shadow cannot be detected on
+    /// them. Pixels below three times this value are averaged over 3 × 3 pixels to reduce their noise.
     #[schemars(range(min = 1.0, max = 200.0))]
     pub dark_level: f32,
-    /// Learning phase at the start, in which floor that people uncover is taken over fast.
+    /// Duration of the learning phase after the start, in seconds. During this phase, floor that people uncover enters
+    /// the background model quickly.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub learn_secs: f32,
-    /// Time constant with which small changes of the free floor are followed.
+    /// Time constant, in seconds, with which the background model follows small brightness changes of free floor.
     #[schemars(range(min = 0.1, max = 600.0))]
     pub follow_secs: f32,
-    /// Time constant with which a part of the floor that became brighter is taken over. Short values leave ghosts when
-    /// a patch of sunlight goes; long ones are blind for a while where something was taken away.
+    /// Time constant, in seconds, with which the background model follows floor that has become much brighter. A short
+    /// value leaves a false shadow when a patch of sunlight disappears. A long value delays detection where an object
+    /// was removed.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub brighten_secs: f32,
-    /// So far around shadows nothing is learned.
+    /// Width of the margin around the foreground, in pixels, in which the background model does not learn.
     #[schemars(range(min = 1, max = 20))]
     pub grow_px: u32,
-    /// Specks narrower than twice this are removed.
+    /// Radius of the morphological opening, in pixels: foreground narrower than about twice this value is removed as
+    /// noise.
     #[schemars(range(min = 0, max = 5))]
     pub open_px: u32,
-    /// Gaps narrower than twice this are closed.
+    /// Radius of the morphological closing, in pixels: gaps narrower than about twice this value are filled.
     #[schemars(range(min = 0, max = 10))]
     pub close_px: u32,
-    /// Smaller shadows are nobody.
+    /// Smallest area of a blob that can start a new track, in m².
     #[schemars(range(min = 0.0001, max = 10.0))]
     pub min_area_m2: f32,
-    /// Larger shadows are nobody.
+    /// Largest area of a blob that can belong to a visitor, in m².
     #[schemars(range(min = 0.01, max = 10000.0))]
     pub max_area_m2: f32,
-    /// More of the floor than this changing at once is a change of light, not visitors: tracks are held.
+    /// If more than this share of the floor becomes foreground at once, the lighting has changed. Tracks are then
+    /// frozen.
     #[schemars(range(min = 0.05, max = 1.0))]
     pub light_change_share: f32,
-    /// A change of light that lasts so long is learned anew.
+    /// If a lighting change lasts longer than this, in seconds, Shoal learns the background again.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub relearn_secs: f32,
-    /// What appeared in its place and never left it for so long is a thing that was put down, and is no shadow any more.
-    /// Who came by walking is never taken for a thing, however long they stand.
+    /// A blob that has stayed where it appeared for this long, in seconds, is an object. It becomes part of the
+    /// background model. A visitor who walked in never becomes background, no matter how long they stand still.
     #[schemars(range(min = 1.0, max = 86400.0))]
     pub scenery_secs: f32,
-    /// Following visitors.
+    /// Parameters of tracking.
     pub tracking: TrackingParams,
 }
 
@@ -78,38 +84,40 @@ impl Default for VisionParams {
     }
 }
 
-/// How visitors are followed from frame to frame.
+/// Parameters that control how visitors are tracked from frame to frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackingParams {
-    /// A shadow is told after it was seen in so many frames.
+    /// Number of frames in which a shadow must be detected before its track is published.
     #[schemars(range(min = 1, max = 100))]
     pub birth_frames: u32,
-    /// A visitor whose shadow flows into another's is followed so long without evidence of their own.
+    /// If the shadow of a visitor merges with another shadow, Shoal keeps the track for this long, in seconds, without
+    /// separate evidence for that visitor.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub coast_secs: f32,
-    /// A visitor whose shadow is gone is told so much longer. Bridges a lost frame or two.
+    /// If the shadow of a visitor disappears, Shoal keeps the track for this long, in seconds. This bridges one or two
+    /// lost frames.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub linger_secs: f32,
-    /// Somebody who comes back near where they were lost within this time keeps the id.
+    /// A visitor who returns within this time, in seconds, close to where the track was lost, gets the same id again.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub return_secs: f32,
-    /// No visitor's foot is this far from where it was expected.
+    /// Largest distance in meters between the predicted foot point of a track and the blob assigned to it.
     #[schemars(range(min = 0.05, max = 10.0))]
     pub gate_m: f32,
-    /// How suddenly people start, stop and turn. Larger follows faster and smooths less.
+    /// Acceleration assumed for a walking visitor, in m/s². A larger value follows faster and smooths less.
     #[schemars(range(min = 0.1, max = 50.0))]
     pub acceleration_mps2: f32,
-    /// Spread of a foot's measured place; feet swing as people walk.
+    /// Standard deviation of a measured foot point, in meters. It includes the swing of the feet while walking.
     #[schemars(range(min = 0.001, max = 2.0))]
     pub foot_spread_m: f32,
-    /// From the lampward end of a shadow to the middle between both feet.
+    /// Distance in meters from the end of the shadow nearest to the lamp to the midpoint between both feet.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub foot_inset_m: f32,
-    /// The tallest visitor, to know how far a shadow may reach.
+    /// Height of the tallest expected visitor, in meters. It limits how long a shadow can be.
     #[schemars(range(min = 0.2, max = 3.0))]
     pub tallest_m: f32,
-    /// A visitor who stays within this radius is still.
+    /// A visitor who stays within this radius, in meters, counts as standing still.
     #[schemars(range(min = 0.005, max = 2.0))]
     pub still_radius_m: f32,
 }
@@ -132,7 +140,7 @@ impl Default for TrackingParams {
 }
 
 impl VisionParams {
-    /// What does not fit together, as dotted path and sentence.
+    /// Returns every combination of parameters that is invalid, as dotted path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         if self.max_area_m2 <= self.min_area_m2 {

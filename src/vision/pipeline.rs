@@ -1,4 +1,4 @@
-//! One frame through all stages of vision, and what happens when the light itself changes.
+//! Processes one frame through all steps of vision, and detects changes of the lighting.
 
 use std::mem;
 
@@ -13,23 +13,26 @@ use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
 use super::tracker::{SegmentedFrame, Track, Tracker};
 
-/// Beyond this gain, up or down, the light was switched rather than the exposure changed.
+/// Largest gain, and inverse of the smallest gain, that an exposure change can cause. A gain outside this range means
+/// that a light was switched.
 const MAX_GAIN: f32 = 3.0;
-/// Somebody known is followed down to this share of the least area of a newcomer.
+/// Smallest blob that can belong to an existing track, as a share of the smallest blob that can start one.
 const TRACKED_AREA_SHARE: f32 = 0.5;
-/// A gap between two frames counts as at most this, so that a stalled camera does not throw tracks far away.
+/// Upper limit for the time step between two frames, in seconds. Without it, predicted tracks would jump far after a
+/// camera stall.
 const MAX_STEP_SECS: f64 = 0.5;
 
-/// Whether the floor's light can be trusted.
+/// State of the lighting, which decides whether the foreground mask can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LightState {
-    /// The floor is lit as it was learned.
+    /// The lighting matches the background model.
     Steady,
-    /// Most of the picture changed at once: tracks are held until it is as before, or learned anew.
+    /// Most of the image changed at once. Tracks are frozen until the lighting returns, or until the background is
+    /// learned again.
     Changed,
 }
 
-/// Turns frames into tracks. Keeps its memory: a steady frame allocates nothing.
+/// Turns frames into tracks. All buffers are reused: a steady frame allocates nothing.
 pub struct Vision {
     params: VisionParams,
     view: FloorView,
@@ -40,25 +43,25 @@ pub struct Vision {
     light_changed_since_secs: Option<f64>,
 }
 
-/// Everything that depends on the picture's size.
+/// Buffers and models whose size depends on the frame size.
 struct Segmentation {
     width: usize,
     height: usize,
     floor: FloorTable,
-    /// Memory for frames of more than 8 bit.
+    /// Buffer for frames with more than 8 bits per pixel, converted to 8 bits.
     eight_bit: Vec<u8>,
     used_bits: UsedBits,
     background: Background,
-    /// Where shadow was found, before and after cleaning.
+    /// Foreground mask. Morphology cleans it in place.
     foreground: BitMask,
-    /// The same, grown: nothing is learned there.
+    /// The cleaned foreground mask, dilated. The background model does not learn there.
     occupied: BitMask,
     scratch: BitMask,
     blobs: BlobFinder,
 }
 
 impl Vision {
-    /// Vision for one camera.
+    /// Creates vision for one camera.
     pub fn new(params: &VisionParams, view: FloorView) -> Self {
         let lamp_m = view.lamp_m.map(glam::DVec3::as_vec3);
         let camera_m = view.camera_m.or_else(|| view.assumed_camera_m());
@@ -74,7 +77,7 @@ impl Vision {
         }
     }
 
-    /// Whether the floor's light can be trusted, as of the last frame.
+    /// State of the lighting in the last frame.
     pub fn light(&self) -> LightState {
         if self.light_changed_since_secs.is_some() {
             LightState::Changed
@@ -83,8 +86,8 @@ impl Vision {
         }
     }
 
-    /// Where the last frame was darker than the floor, cleaned: writes a value for every pixel, row-major, and returns the
-    /// width. Nothing is dark before the first frame, and while the light has changed.
+    /// Writes the cleaned foreground mask of the last frame, one value per pixel, row-major, and returns the width. All
+    /// values are false while the lighting has changed. The mask is empty before the first frame.
     pub fn write_foreground(&self, to: &mut Vec<bool>) -> usize {
         to.clear();
         let Some(segmentation) = &self.segmentation else {
@@ -100,8 +103,8 @@ impl Vision {
         segmentation.width
     }
 
-    /// The lit floor as it is known, at the last frame's brightness: writes a level for every pixel, row-major, and returns
-    /// the width. Empty before the first frame.
+    /// Writes the background model at the gain of the last frame, one level per pixel, row-major, and returns the
+    /// width. Empty before the first frame.
     pub fn write_background(&self, to: &mut Vec<u8>) -> usize {
         to.clear();
         let Some(segmentation) = &self.segmentation else {
@@ -113,8 +116,8 @@ impl Vision {
         segmentation.width
     }
 
-    /// Pictures of what every stage made of the last frame, which is given once more; `None` before any, or when it is
-    /// of another size.
+    /// Returns images of the intermediate results for the last frame, which the caller passes again. `None` before the
+    /// first frame, or if the size differs.
     pub fn debug_views(&self, frame: &Frame) -> Option<DebugViews> {
         let segmentation = self.segmentation.as_ref()?;
         let mut levels = Vec::new();
@@ -131,7 +134,8 @@ impl Vision {
         })
     }
 
-    /// Forgets the floor and learns it anew from the next frame on. Visitors are kept in mind for their return.
+    /// Discards the background model and learns it again from the next frame on. All tracks become lost, so returning
+    /// visitors can recover their ids.
     pub fn relearn(&mut self) {
         if let Some(segmentation) = &mut self.segmentation {
             segmentation.background.reset();
@@ -142,9 +146,10 @@ impl Vision {
         self.light_changed_since_secs = None;
     }
 
-    /// Takes one frame and tells who is there at its time, by ascending id.
+    /// Processes one frame and returns the tracks at its time, ordered by id.
     ///
-    /// A frame of another size starts the floor anew; one that is empty, short or without a time changes nothing.
+    /// A frame of another size resets the background model. A frame that is empty, incomplete or without a valid time
+    /// stamp changes nothing.
     pub fn observe(&mut self, frame: &Frame) -> &[Track] {
         let (width, height) = (frame.width_px as usize, frame.height_px as usize);
         let is_complete = width > 0 && height > 0 && frame.luma.len() == width * height;
@@ -182,7 +187,7 @@ impl Vision {
         self.tracker.published()
     }
 
-    /// Takes the brightness of all pixels in, 8 bit.
+    /// Processes the 8-bit levels of all pixels.
     fn process(&mut self, levels: &[u8], time_secs: f64, dt_secs: f64) {
         let Some(segmentation) = &mut self.segmentation else {
             return;

@@ -1,11 +1,13 @@
-//! Visitors followed from frame to frame: who is who, who came, who went.
+//! Multi-object tracking: keeps one track per visitor from frame to frame.
 //!
-//! Blobs are given to visitors by their feet, all at once and optimally. A blob that nobody takes is a part of a visitor
-//! whose shadow or body explains it (legs part, a joint of the floor cuts), or somebody new. A visitor without a blob of
-//! their own is followed within the foreground for a while (people meet and part), then kept in mind for their return.
+//! Blobs are assigned to tracks optimally by their foot points. A blob without a track is either a fragment of a
+//! tracked visitor (legs apart, a floor joint that cuts a shadow), or starts a new candidate. A track without its own
+//! blob continues inside a shared blob for a while (visitors meet and separate). After that it is lost, but its id is
+//! remembered in case the visitor returns.
 
 mod ambiguity;
 mod association;
+mod duplicates;
 mod exits;
 mod fragments;
 mod id_swap;
@@ -28,46 +30,48 @@ use super::height_profile::HeightProfile;
 use super::kalman::Kalman;
 use super::outline::Tracer;
 
-/// Somebody who is not seen slows down within this time.
+/// Time constant with which the velocity of a track without a detection decays, in seconds.
 const MISSED_SLOWDOWN_SECS: f32 = 0.5;
-/// Spread of a place found for somebody in a group.
+/// Standard deviation of a position found by the group fit, in meters.
 const GROUP_POSITION_SPREAD_M: f32 = 0.12;
-/// Legs apart, and somebody not noticed yet, darken more than who stands alone; what seems more is believed so slowly, over
-/// more than a stride.
+/// Time constant with which the area factor of a track increases, in seconds. It is longer than a stride, because
+/// spread legs or a visitor who is not detected yet enlarge a blob for a short time.
 const AREA_GROWTH_SECS: f32 = 1.2;
-/// Who was ever seen this far from where they appeared came by walking, and is no thing.
+/// A track that was ever detected this far from its birth position, in meters, walked in and is not an object.
 const WALKED_M: f32 = 0.4;
-/// Somebody lost may come back so much farther away each second, up to a limit.
+/// Speed with which the search radius around a lost track grows, in m/s.
 const RETURN_SPEED_MPS: f64 = 1.0;
+/// Upper limit of the search radius around a lost track, in meters.
 const RETURN_DISTANCE_M: f64 = 2.5;
 
-/// One visitor's shadow at the time of a frame, in floor meters.
+/// Published state of one visitor's shadow at the time of a frame, in floor meters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Track {
-    /// Stays with a visitor; never given twice.
+    /// Id of the track. It stays with the visitor and is never used again.
     pub id: u32,
-    /// Middle of the shadow, weighted by its depth.
+    /// Centroid of the shadow, weighted by its depth.
     pub centroid_m: DVec2,
-    /// Where the visitor stands; the centroid where the lamp's position is unknown.
+    /// Foot point: where the visitor stands. Equals the centroid if the position of the lamp is unknown.
     pub foot_m: DVec2,
-    /// Radius of the circle of the same area.
+    /// Radius of the circle with the same area.
     pub radius_m: f64,
     /// Velocity over the floor.
     pub velocity_mps: DVec2,
-    /// Area of what is dark: shadow and body. Among others it is told from what it was before, for the place.
+    /// Foreground area of shadow and body. In a shared blob it is predicted from the area measured before and the
+    /// position.
     pub area_m2: f64,
-    /// Time since it was first seen.
+    /// Time since the first detection, in seconds.
     pub age_secs: f64,
-    /// Time since it last moved.
+    /// Time since the last movement, in seconds.
     pub still_secs: f64,
-    /// Outline, at most [`super::MAX_CORNERS`] corners, not closed.
+    /// Outline with at most [`super::MAX_CORNERS`] corners, not closed.
     pub outline_m: Vec<DVec2>,
-    /// Whether the foot is on the projected surface.
+    /// Whether the foot point is on the projected surface.
     pub on_surface: bool,
 }
 
 impl Track {
-    /// Takes another's values over within the memory that is there.
+    /// Copies another track without allocating, if the outline buffer is large enough.
     fn copy_from(&mut self, other: &Self) {
         let mut outline_m = std::mem::take(&mut self.outline_m);
         outline_m.clone_from(&other.outline_m);
@@ -78,15 +82,15 @@ impl Track {
     }
 }
 
-/// What the tracker sees of a frame.
+/// Segmentation of one frame, the input of the tracker.
 pub(super) struct SegmentedFrame<'a> {
     pub(super) time_secs: f64,
     pub(super) dt_secs: f32,
-    /// What never moved for so long is a thing.
+    /// Age after which an unmoved blob is an object, in seconds.
     pub(super) scenery_secs: f32,
-    /// Smaller blobs are no newcomers; they may be what is seen of somebody known.
+    /// Smallest blob that can start a candidate. Smaller blobs can still belong to an existing track.
     pub(super) min_candidate_area_m2: f32,
-    /// Brightness of all pixels, 8 bit.
+    /// 8-bit level of every pixel.
     pub(super) levels: &'a [u8],
     pub(super) blobs: &'a BlobFinder,
     pub(super) mask: &'a BitMask,
@@ -97,115 +101,126 @@ pub(super) struct SegmentedFrame<'a> {
 }
 
 impl SegmentedFrame<'_> {
-    /// Whether a shadow at a point of the floor could be seen.
+    /// Whether a shadow at a floor point could be detected.
     pub(super) fn is_observable(&self, floor_m: Vec2) -> bool {
         let index = self.floor.pixel_index_at(floor_m);
         index.is_some_and(|index| self.background.is_observable(index))
     }
 }
 
-/// Somebody followed, told of or not yet.
+/// Complete state of one track: a candidate without an id, or a published track with one.
 struct TrackState {
     id: Option<u32>,
     kalman: Kalman,
+    /// Number of frames with a detection.
     hits: u32,
-    /// Not told of yet, and seen only as what nobody else explains of a blob.
+    /// Whether this is a candidate found by the group fit inside a shared blob.
     is_group_candidate: bool,
-    /// When and where this body was first seen, and whether it ever left that place. Stays with the body when names
-    /// are exchanged.
+    /// Time of the first detection of this body. It stays with the body in an id swap.
     birth_secs: f64,
+    /// Position of the first detection of this body.
     birth_m: Vec2,
+    /// Whether the body ever moved away from its birth position.
     has_walked: bool,
-    /// Whether the one whose name they were given back had left theirs.
+    /// Whether the lost track from which this id was recovered had ever moved away from its birth position.
     had_walked_before_loss: bool,
+    /// Time of the first detection under this id. It moves with the id in an id swap.
     id_birth_secs: f64,
-    /// When there last was a blob of their own, and when there last was foreground at all.
+    /// Time of the last detection: an own blob, or enough exclusive area in a shared blob.
     last_detected_secs: f64,
+    /// Time of the last frame with any foreground at the position.
     last_foreground_secs: f64,
-    /// Where they were and how they moved at `last_detected_secs`.
+    /// Filter state at `last_detected_secs`.
     last_detected: Kalman,
-    /// For how long the foot has been that of somebody seen earlier.
+    /// Time for which the foot point has coincided with that of an earlier track.
     duplicate_secs: f32,
-    /// Whether they are known to be somebody, and not a part of somebody else.
+    /// Whether this track is certainly a visitor and not a fragment of another one.
     is_independent: bool,
-    /// For how long they have explained so much in a group that somebody must be there.
+    /// Time for which the track has explained as much area in a group as a new candidate must.
     strong_evidence_secs: f32,
-    /// Share of what they darken that they alone explained lately, where others share their blob; and for how long that has
-    /// been hardly anything, beside somebody who came earlier.
+    /// Share of the silhouette that only this track explains in a shared blob, averaged over a short time.
     exclusive_share: f32,
+    /// Time for which `exclusive_share` has been very low beside another track.
     redundant_secs: f32,
-    /// Whether they were ever seen far from everybody else, and so are nobody's part; and for how long one has explained as
-    /// much as they and somebody who came earlier.
+    /// Whether the track was ever far from all others. If so, it is not a fragment.
     was_isolated: bool,
+    /// Time for which one visitor has explained as much as this track and an earlier one.
     mergeable_secs: f32,
-    /// For how long, while nobody else was in their blob, two small ones have explained clearly more than they alone; and
-    /// how much more lately, as a share of what they would darken.
+    /// Time for which two small visitors have explained clearly more than this track, which is alone in its blob.
     splittable_secs: f32,
+    /// Additional area that two small visitors explain, as a share of the silhouette, averaged over time.
     split_gain_share: f32,
+    /// Center of the circle within which the track counts as standing still.
     still_anchor_m: Vec2,
     still_since_secs: f64,
     detection: Detection,
-    /// What they look like, as known for certain; and as seen since they were last mixed up with others.
+    /// Reliable height of the visitor with this id.
     height_profile: HeightProfile,
+    /// Heights measured since the last possible id switch. They may belong to another visitor.
     recent_profile: HeightProfile,
-    /// How tall the body is, as last seen. Stays with the body when names are exchanged: a group is explained by who is
-    /// in it, whatever they are called.
+    /// Height of the body as last measured. It stays with the body in an id swap, because the group fit depends on
+    /// bodies, not on ids.
     height_m: Option<f32>,
-    /// How bright the body was beside the floor when last seen alone. Clothes look brighter in one place than in another,
-    /// so that is forgotten soon. Stays with the body as well.
+    /// Tone of the body when it was last alone. It varies with the position in the room and is therefore updated
+    /// quickly. It stays with the body in an id swap.
     body_tone: Option<f32>,
-    /// Their area while they had a blob to themselves, as a multiple of what somebody so tall darkens.
+    /// Measured area as a multiple of the predicted silhouette area, from frames with an own blob.
     area_factor: Option<f32>,
-    /// Those who may have been taken for each other since they met share a number.
+    /// Tracks with the same number may have switched ids since they met. `None` if the id is certain.
     ambiguity_id: Option<u32>,
-    /// Distance of the nearest other visitor.
+    /// Distance to the nearest other track.
     nearest_track_m: f32,
-    course: leaving::Course,
+    /// Position and velocity while the track last had a blob to itself.
+    course: exits::Course,
+    /// The published form of this track.
     output: Track,
 }
 
 impl TrackState {
-    /// Whether they may be one of several in a blob.
+    /// Whether the track can be one of several in a blob.
     fn can_share_blob(&self) -> bool {
         self.id.is_some() || self.is_group_candidate
     }
 
-    /// Them as one of a group, where they are expected.
+    /// Returns the track as a member for the group fit, at its predicted position.
     fn member(&self, params: &TrackingParams) -> Member {
-        let usual_m = TYPICAL_HEIGHT_SHARE * params.tallest_m;
+        let typical_m = TYPICAL_HEIGHT_SHARE * params.tallest_m;
         let known_m = self.height_m.or_else(|| self.height_profile.height_m());
         Member {
             body_tone: self.body_tone,
-            ..Member::new(self.kalman.position_m, known_m.unwrap_or(usual_m))
+            ..Member::new(self.kalman.position_m, known_m.unwrap_or(typical_m))
         }
     }
 
-    /// Each is called what the other was, and known by what the other looked like; both stay where they are.
+    /// Swaps ids and all data that belong to an id. The positions remain.
     fn swap_ids_with(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.id, &mut other.id);
-        std::mem::swap(&mut self.first_frame_secs, &mut other.id_birth_secs);
+        std::mem::swap(&mut self.id_birth_secs, &mut other.id_birth_secs);
         std::mem::swap(&mut self.height_profile, &mut other.height_profile);
     }
 
-    /// Takes a measured height in, of which so much is believed.
-    fn learn_height(&mut self, measured_m: f32, believed: f32) {
+    /// Updates the height of the body with a measurement at learning rate `rate`.
+    fn learn_height(&mut self, measured_m: f32, rate: f32) {
         let height_m = self.height_m.get_or_insert(measured_m);
-        *height_m += believed * (measured_m - *height_m);
+        *height_m += rate * (measured_m - *height_m);
     }
 
-    /// Takes in how much they darken who have a blob to themselves, as a multiple of what somebody so tall does.
-    fn learn_area_factor(&mut self, seen: f32, dt_secs: f32) {
-        let area_factor = self.area_factor.get_or_insert(seen);
-        let believed = 1.0 - (-dt_secs / AREA_GROWTH_SECS).exp();
-        *area_factor = seen.min(*area_factor + believed * (seen - *area_factor));
+    /// Updates the area factor with a measurement from an own blob.
+    fn learn_area_factor(&mut self, measured: f32, dt_secs: f32) {
+        let area_factor = self.area_factor.get_or_insert(measured);
+        let rate = 1.0 - (-dt_secs / AREA_GROWTH_SECS).exp();
+        *area_factor = measured.min(*area_factor + rate * (measured - *area_factor));
     }
 }
 
-/// What a visitor has in the present frame.
+/// Detection of a track in the current frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
+    /// No detection.
     Missed,
+    /// The blob with this index is assigned to this track.
     Own(usize),
+    /// The track is inside the blob with this index, which belongs to another track.
     Shared(usize),
 }
 
@@ -218,7 +233,7 @@ impl Detection {
     }
 }
 
-/// Somebody told of who is gone.
+/// A published track that is no longer detected.
 struct LostTrack {
     id: u32,
     position_m: DVec2,
@@ -229,45 +244,53 @@ struct LostTrack {
     height_profile: HeightProfile,
 }
 
-/// Somebody in a blob whom nobody knew of, how tall they are where that was seen, and whether they were looked at for long
-/// enough to be told of at once.
+/// New candidate inside a blob that tracked visitors already occupy.
 struct GroupCandidate {
     blob: usize,
     position_m: Vec2,
+    /// Height, if it was measured.
     height_m: Option<f32>,
+    /// Whether the evidence is old enough to publish the candidate immediately.
     confirm_at_once: bool,
 }
 
-/// Follows visitors; keeps its memory from frame to frame.
+/// Multi-object tracker. Its buffers are reused from frame to frame.
 pub(super) struct Tracker {
     params: TrackingParams,
     next_id: u32,
     time_secs: f64,
     tracks: Vec<TrackState>,
-    /// Of those who went, for those who come.
+    /// Outline buffers of removed tracks, reused for new ones.
     spare_outlines: Vec<Vec<DVec2>>,
     lost: Vec<LostTrack>,
     published: Vec<Track>,
+    /// Number of valid entries of `published`.
     published_count: usize,
     assignment: Assignment,
     tracer: Tracer,
+    /// Foot point of each blob, estimated without a track.
     unassigned_feet_m: Vec<Vec2>,
-    /// The visitor each blob belongs to.
+    /// Index of the track that owns each blob.
     blob_owners: Vec<Option<usize>>,
     samples: Vec<Sample>,
+    /// Positions of the other tracks in the blob being measured.
     rivals_m: Vec<Vec2>,
     group_fitter: GroupFitter,
     members: Vec<Member>,
+    /// Index of the track of each entry of `members`.
     member_tracks: Vec<usize>,
     candidates: Vec<GroupCandidate>,
+    /// The last ambiguity id in use.
     last_ambiguity_id: u32,
-    /// How many came into the picture lately who were not expected there, each fading away.
+    /// Number of recent unexpected arrivals, with exponential decay.
     recent_arrivals: f32,
-    /// Who of the visitors has walked out of the picture.
+    /// Whether each track has probably left the image.
     exited: Vec<bool>,
     frame_count: u32,
+    /// Blobs of the last frame that are objects.
     static_blobs: Vec<usize>,
     first_frame_secs: Option<f64>,
+    /// Whether the settling time after the first frame is not over yet.
     is_settling: bool,
 }
 
@@ -302,12 +325,12 @@ impl Tracker {
         }
     }
 
-    /// Who was there in the last frame.
+    /// Published tracks of the last frame, ordered by id.
     pub(super) fn published(&self) -> &[Track] {
         &self.published[..self.published_count]
     }
 
-    /// Time goes on, but nothing can be seen: everybody stays where they were.
+    /// Advances the time without a usable frame: all tracks keep their positions.
     pub(super) fn hold(&mut self, dt_secs: f32) {
         let dt = f64::from(dt_secs);
         for track in &mut self.tracks {
@@ -321,7 +344,7 @@ impl Tracker {
         }
     }
 
-    /// Everybody is gone, and kept in mind.
+    /// Makes all tracks lost. Their ids can be recovered.
     pub(super) fn lose_all(&mut self) {
         self.published_count = 0;
         for index in (0..self.tracks.len()).rev() {
@@ -329,7 +352,7 @@ impl Tracker {
         }
     }
 
-    /// Takes one frame and tells who is there.
+    /// Processes one frame and returns the published tracks.
     pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Track] {
         self.time_secs = frame.time_secs;
         self.frame_count = self.frame_count.wrapping_add(1);
@@ -363,7 +386,7 @@ impl Tracker {
         self.published()
     }
 
-    /// Writes down everybody who has an id, by ascending id.
+    /// Writes all tracks with an id to `published`, ordered by id.
     fn publish(&mut self, frame: &SegmentedFrame<'_>) {
         let still_radius_m = self.params.still_radius_m;
         for track in &mut self.tracks {
@@ -404,10 +427,10 @@ impl Tracker {
     }
 }
 
-/// The outline of a blob, without corners that lie where there is no floor.
+/// Writes the outline of a blob, without corners that have no floor position.
 fn outline(blob: &Blob, frame: &SegmentedFrame<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {
     to.clear();
-    // Border pixels lie in the mask, so their coordinates are within the picture.
+    // Border pixels are in the mask, so their coordinates are inside the image.
     let corners = tracer.trace(frame.mask, blob.first_pixel).iter();
     let corners = corners.map(|&(x, y)| (x.unsigned_abs() as usize, y.unsigned_abs() as usize));
     let areas_m2 = frame.floor.areas_m2();

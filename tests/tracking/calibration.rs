@@ -8,7 +8,7 @@
 
 use std::process::Command;
 
-use crate::recordings::{tell, test_data};
+use crate::recordings::{report_figure, test_data};
 use glam::{DVec2, DVec3};
 use shoal::app::calibrate::CalibrateOptions;
 use shoal::calibration::{
@@ -161,7 +161,7 @@ fn exact_markers_are_met_within_two_millimeters_held_out() {
         );
         let left_out_mm = report.errors.left_out_rms_m * 1e3;
         let name = format!("exact markers {arguments:?}: left out, mm");
-        assert_eq!(tell(&name, left_out_mm, 2.0, false), None);
+        assert_eq!(report_figure(&name, left_out_mm, 2.0, false), None);
     }
 }
 
@@ -262,7 +262,7 @@ fn views() -> Vec<FloorFromCamera> {
 fn nine_targets_placed_to_five_millimeters_give_eight() {
     for view in views() {
         let (error, _, refused) = trials(&view, 3, 0.9, 0.005, 40);
-        let miss = tell(
+        let miss = report_figure(
             "nine targets placed to 5 mm: floor error, mm",
             error * 1e3,
             8.0,
@@ -317,7 +317,7 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
             chosen.candidates
         );
         let name = format!("camera to projector, view {view}: left out, px");
-        assert_eq!(tell(&name, left_out, 0.25, false), None);
+        assert_eq!(report_figure(&name, left_out, 0.25, false), None);
     }
 }
 
@@ -608,7 +608,7 @@ fn thirty_random_cameras_with_targets_placed_to_ten_millimeters_are_all_accepted
         "30 random cameras, seeds 0 to 29, targets placed to 10 mm: floor error RMS {:.1} mm, refused {refused:?}",
         (squares / taken).sqrt() * 1e3
     );
-    let miss = tell(
+    let miss = report_figure(
         "good sets of 16 targets refused, of 30",
         refused.len() as f64,
         0.0,

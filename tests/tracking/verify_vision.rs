@@ -1,15 +1,15 @@
-//! The long proof of vision: rendered rooms with a known truth, the way from markers to scores, several seeds, lamps and
-//! cameras. Rendering takes minutes the first time, so this runs only with `SHOAL_VERIFY=1`; `tests/vision.rs` holds one
-//! short scene in every run.
+//! Long tests of vision on rendered scenes with a known truth: from markers to scores, with several seeds, lamps and
+//! cameras. Rendering takes minutes the first time, so they run only with `SHOAL_VERIFY=1`. `vision.rs` tests one short
+//! scene in every run.
 //!
-//! `SHOAL_SEEDS` is the number of seeds of every scene, `SHOAL_ROWS` a part of the names of the rows that are run.
+//! `SHOAL_SEEDS` sets the number of seeds per scene. `SHOAL_ROWS` selects the rows whose name contains this text.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "tests may"
+    reason = "tests print what they measure, and fail by panicking"
 )]
 
 use glam::DVec3;
@@ -22,25 +22,25 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::recordings::{Score, every_nth, tell, test_data, track_scene};
-use crate::rendered::{Quantity, ROWS, Row, Wanted, room_by_lot};
+use crate::recordings::{Score, every_nth, report_figure, test_data, track_scene};
+use crate::rendered::{Quantity, ROWS, Row, Wanted, random_room};
 
-/// One scene of a row: which row, and ir-scene's arguments.
+/// One scene of a row: index of the row, and the arguments of ir-scene.
 struct Scene {
     row: usize,
     arguments: String,
 }
 
 #[test]
-fn rendered_rooms() {
+fn rendered_scenes() {
     if std::env::var_os("SHOAL_VERIFY").is_none() {
         eprintln!(
-            "SKIPPED: rendered rooms are scored only with SHOAL_VERIFY=1 (minutes of rendering the first time)"
+            "SKIPPED: rendered scenes are scored only with SHOAL_VERIFY=1 (rendering takes minutes the first time)"
         );
         return;
     }
     let Some(data) = test_data(".") else { return };
-    let data = data.canonicalize().expect("it is there");
+    let data = data.canonicalize().expect("the test data exists");
     let seeds: Option<u32> = std::env::var("SHOAL_SEEDS")
         .ok()
         .map(|n| n.parse().expect("SHOAL_SEEDS is a number"));
@@ -49,9 +49,9 @@ fn rendered_rooms() {
         .filter(|&row| ROWS[row].name.contains(&only))
         .flat_map(|row| scenes_of(row, seeds, &data.to_string_lossy()))
         .collect();
-    assert!(!scenes.is_empty(), "no row has '{only}' in its name");
+    assert!(!scenes.is_empty(), "no row name contains '{only}'");
     let Some(scores) = scores(&scenes) else {
-        // Why was said where it was found out.
+        // The reason has been printed already.
         return;
     };
     let mut misses = Vec::new();
@@ -72,23 +72,23 @@ fn rendered_rooms() {
 fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
     let Row {
         scenes,
-        seeds: usual,
+        seeds: default,
         ..
     } = ROWS[row];
     let scene = |first: u32, arguments: &str, seed: u32| {
         let number = first + seed;
         let arguments = arguments
             .replace("{data}", data)
-            .replace("{room by lot}", &room_by_lot(number));
+            .replace("{random room}", &random_room(number));
         Scene {
             row,
             arguments: format!("--seed {number} {}", with_paths(&arguments, data, seed)),
         }
     };
     let all = scenes.iter().flat_map(|&(first, arguments)| {
-        (0..seeds.unwrap_or(usual)).map(move |seed| scene(first, arguments, seed))
+        (0..seeds.unwrap_or(default)).map(move |seed| scene(first, arguments, seed))
     });
-    // With more seeds than usual, one scene's are also another's.
+    // With more seeds than the default, the seed ranges of two scenes can overlap.
     let mut each: Vec<Scene> = Vec::new();
     for scene in all {
         if each.iter().all(|other| other.arguments != scene.arguments) {
@@ -98,19 +98,21 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
     each
 }
 
-/// The arguments with a file of paths in the place of `{one of N of FILE}`; with every seed those of other people.
+/// Replaces `{one of N of FILE}` by a file with paths. Each seed selects the paths of other people.
 fn with_paths(arguments: &str, data: &str, seed: u32) -> String {
     let Some((before, rest)) = arguments.split_once("{one of ") else {
         return arguments.to_owned();
     };
-    let (wanted, after) = rest.split_once('}').expect("the brace is closed");
-    let (n, file) = wanted.split_once(" of ").expect("it says of what file");
-    let n = n.parse().expect("it says one of how many");
+    let (wanted, after) = rest.split_once('}').expect("the closing brace is missing");
+    let (n, file) = wanted
+        .split_once(" of ")
+        .expect("expected {one of N of FILE}");
+    let n = n.parse().expect("N is not a number");
     let paths = every_nth(&Path::new(data).join(file), n, seed);
     format!("{before}{}{after}", paths.display())
 }
 
-/// The scores of all scenes, two of them worked on at a time; `None` where the machine cannot make them.
+/// Scores all scenes, two at a time. `None` if the machine lacks a required program.
 fn scores(scenes: &[Scene]) -> Option<Vec<Score>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let scores = Mutex::new(vec![None; scenes.len()]);
@@ -140,7 +142,7 @@ fn scores(scenes: &[Scene]) -> Option<Vec<Score>> {
     scores.into_inner().unwrap().into_iter().collect()
 }
 
-/// Prints wanted and got of a row, mean and worst, a line a figure, and returns what was missed.
+/// Prints one line per figure of a row with limit, mean and worst value. Returns the lines of figures that miss their limit.
 fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
     let figure = |wanted: &Wanted| {
         let figures = scores
@@ -148,7 +150,7 @@ fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
             .map(|(scene, score)| measured(wanted.quantity, scene, score));
         let figures: Vec<f64> = figures.collect();
         let mean = figures.iter().sum::<f64>() / figures.len() as f64;
-        // What is not known is worst.
+        // An unknown value counts as the worst.
         let badness = |v: &f64| match (v.is_nan(), wanted.is_least) {
             (true, _) => f64::INFINITY,
             (_, true) => -v,
@@ -167,18 +169,17 @@ fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
             (worst, format!("worst; mean {mean:.3}"))
         };
         let name = format!(
-            "{}: {:?} ({beside} of {})",
+            "{}: {:?} ({beside} of {} scenes)",
             row.name,
             wanted.quantity,
             figures.len()
         );
-        tell(&name, got, wanted.limit, wanted.is_least)
+        report_figure(&name, got, wanted.limit, wanted.is_least)
     };
     row.wanted.iter().filter_map(figure).collect()
 }
 
-/// How far the mean of so many scenes may well be from that of all scenes of their kind: its standard deviation. One
-/// scene tells nothing of that.
+/// Standard error of the mean over the scenes, or `None` for a single scene.
 fn error_of_mean(figures: &[f64], mean: f64) -> Option<f64> {
     let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
     let count = figures.len() as f64;
@@ -186,7 +187,7 @@ fn error_of_mean(figures: &[f64], mean: f64) -> Option<f64> {
 }
 
 #[test]
-fn a_mean_of_more_scenes_is_known_better_and_that_of_one_not_at_all() {
+fn the_standard_error_matches_its_closed_form_and_needs_two_scenes() {
     assert_eq!(error_of_mean(&[1.0], 1.0), None);
     assert_eq!(error_of_mean(&[1.0, 3.0], 2.0), Some(1.0));
     assert_eq!(error_of_mean(&[2.0; 4], 2.0), Some(0.0));
@@ -207,48 +208,48 @@ fn measured(quantity: Quantity, scene: &Scene, score: &Score) -> f64 {
         Quantity::LongestLostSecs => score.longest_lost_secs,
         Quantity::LongestOnThingSecs => score.longest_on_thing_secs,
         Quantity::StillAreaKept => score.still_area_kept,
-        Quantity::KnockToldSecs => match (knock_secs(&scene.arguments), score.moved_secs) {
-            (Some(knocked), Some(told)) if told >= knocked => told - knocked,
+        Quantity::BumpReportSecs => match (bump_secs(&scene.arguments), score.moved_secs) {
+            (Some(bumped), Some(reported)) if reported >= bumped => reported - bumped,
             _ => f64::NAN,
         },
     }
 }
 
-/// A camera that hangs still is never told to have moved, whatever happens before it.
+/// Checks that no camera movement is reported before the camera is bumped.
 fn judge_false_alarms(scenes: &[Scene], scores: &[Score]) -> Option<String> {
     let is_false = |(scene, score): &(&Scene, &Score)| {
-        let knocked = knock_secs(&scene.arguments).unwrap_or(f64::INFINITY);
-        score.moved_secs.is_some_and(|told| told < knocked)
+        let bumped = bump_secs(&scene.arguments).unwrap_or(f64::INFINITY);
+        score.moved_secs.is_some_and(|reported| reported < bumped)
     };
     let false_alarms: Vec<_> = scenes.iter().zip(scores).filter(is_false).collect();
     for (scene, score) in &false_alarms {
         println!(
-            "false alarm at {:?} s: {}",
+            "false report at {:?} s: {}",
             score.moved_secs, scene.arguments
         );
     }
     let name = format!(
-        "false alarms of a moved camera (in {} scenes)",
+        "false reports of a moved camera (in {} scenes)",
         scenes.len()
     );
-    tell(&name, false_alarms.len() as f64, 0.0, false)
+    report_figure(&name, false_alarms.len() as f64, 0.0, false)
 }
 
-/// When the camera is knocked in a scene.
-fn knock_secs(arguments: &str) -> Option<f64> {
+/// Time at which the camera is bumped in a scene.
+fn bump_secs(arguments: &str) -> Option<f64> {
     let (_, after) = arguments.split_once("bump@")?;
     after.split([':', ' ']).next()?.parse().ok()
 }
 
-/// Vision's memory does not grow: bytes that live after fifty and after a hundred thousand frames of visitors who come and
-/// go. Until then the largest crowd and the longest outline have been seen.
+/// Compares the allocated bytes after 50,000 and after 100,000 frames of visitors who enter and leave. By then the largest
+/// crowd and the longest outline have occurred, so memory must not grow.
 #[test]
-fn memory_stays_flat() {
+fn memory_does_not_grow() {
     if std::env::var_os("SHOAL_VERIFY").is_none() {
-        eprintln!("SKIPPED: memory over 100,000 frames is counted only with SHOAL_VERIFY=1");
+        eprintln!("SKIPPED: memory over 100,000 frames is measured only with SHOAL_VERIFY=1");
         return;
     }
-    let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").expect("well formed");
+    let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").expect("the source is valid");
     let playback = Playback {
         fast: true,
         ..Playback::default()
@@ -260,34 +261,35 @@ fn memory_stays_flat() {
         camera_m: Some(DVec3::new(0.0, 5.0, 1.0)),
         surface,
     };
-    let mut living = Vec::with_capacity(2);
+    let mut allocated = Vec::with_capacity(2);
     let mut seen = 0;
     let mut highest_id = 0;
     for frames in [50_000, 100_000] {
         let counted = allocation_counter::measure(|| {
-            let mut source = Source::open(&spec, playback).expect("a synthetic source opens");
+            let mut source =
+                Source::open(&spec, playback).expect("a synthetic source can be opened");
             let mut vision = Vision::new(&VisionParams::default(), view.clone());
             let (mut frame, mut observation) = (Frame::default(), Observation::default());
             for _ in 0..frames {
                 source
                     .read(&mut frame)
-                    .expect("synthetic frames do not fail");
+                    .expect("synthetic frames can be read");
                 let tracks = vision.observe(&frame);
                 seen += tracks.len();
                 highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);
                 observe_tracks(frame.time_secs, tracks, &mut observation);
             }
-            // What lives until here is what they hold.
+            // Forgotten, so that their memory still counts as allocated.
             std::mem::forget((source, vision, frame, observation));
         });
         println!("memory after {frames} frames: {counted:?}");
-        living.push(counted.bytes_current);
+        allocated.push(counted.bytes_current);
     }
     assert!(seen > 50_000 && highest_id > 100, "{seen} {highest_id}");
-    let grown = (living[1] - living[0]) as f64;
+    let grown = (allocated[1] - allocated[0]) as f64;
     assert_eq!(
-        tell(
-            "memory: bytes that 100,000 frames hold more than 50,000",
+        report_figure(
+            "memory: bytes allocated after 100,000 frames more than after 50,000",
             grown,
             4096.0,
             false

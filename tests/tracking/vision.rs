@@ -1,11 +1,11 @@
-//! From frames to tracks: drawn floors with a known truth, and recordings of others.
+//! Tests from frames to tracks: synthetic floors with a known truth, and third-party recordings.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "tests may"
+    reason = "tests print what they measure, and fail by panicking"
 )]
 
 use crate::recordings;
@@ -23,7 +23,7 @@ const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
 const FPS: f64 = 10.0;
 
-/// A drawn floor of 4 × 3 m, seen from straight above, with round shadows on it.
+/// Synthetic floor of 4 × 3 m, seen from straight above, with round shadows.
 struct Room {
     vision: Vision,
     frame: Frame,
@@ -55,7 +55,7 @@ impl Room {
         }
     }
 
-    /// Shows the next frame, with shadows of these middles and radii in meters.
+    /// Processes the next frame, with shadows of these centers and radii in meters.
     fn show(&mut self, shadows: &[(DVec2, f64)]) -> Vec<Track> {
         self.draw(shadows);
         let tracks = self.vision.observe(&self.frame).to_vec();
@@ -67,7 +67,7 @@ impl Room {
     fn draw(&mut self, shadows: &[(DVec2, f64)]) {
         let (light, sequence) = (self.light, self.frame.sequence);
         let Luma::Eight(levels) = &mut self.frame.luma else {
-            panic!("the room draws 8 bit");
+            panic!("draw writes 8-bit levels");
         };
         for y in 0..HEIGHT {
             for x in 0..WIDTH {
@@ -78,7 +78,7 @@ impl Room {
                 let floor = 150.0 - 15.0 * at.length_squared() as f32;
                 let dark = shadows
                     .iter()
-                    .any(|(middle, radius)| at.distance(*middle) < *radius);
+                    .any(|(center, radius)| at.distance(*center) < *radius);
                 let lit = if dark { 0.1 * floor } else { floor } * light;
                 levels[(y * WIDTH + x) as usize] =
                     (lit + noise(sequence, x, y)).clamp(0.0, 255.0) as u8;
@@ -87,7 +87,7 @@ impl Room {
     }
 }
 
-/// Normal noise, near enough, of spread 2.
+/// Approximately normal noise with a standard deviation of 2.
 fn noise(sequence: u64, x: u32, y: u32) -> f32 {
     let mut mixed = sequence << 40 ^ u64::from(x) << 20 ^ u64::from(y);
     let mut sum = 0.0;
@@ -98,13 +98,13 @@ fn noise(sequence: u64, x: u32, y: u32) -> f32 {
     sum * 4.0
 }
 
-/// A visitor who came in from the left, `secs` ago, at 0.8 m/s, and stands from x = 0 on.
+/// Shadow of a visitor who entered from the left `secs` ago, walks at 0.8 m/s and stops at x = 0.
 fn walked_in(secs: f64) -> (DVec2, f64) {
     (DVec2::new((-2.5 + 0.8 * secs).min(0.0), 0.1), 0.2)
 }
 
 #[test]
-fn somebody_who_stands_is_never_learned_in() {
+fn a_standing_visitor_never_becomes_background() {
     let mut room = Room::new();
     let (mut id, mut first_area) = (None, 0.0);
     for i in 0..1800 {
@@ -131,7 +131,7 @@ fn somebody_who_stands_is_never_learned_in() {
 }
 
 #[test]
-fn a_thing_put_down_becomes_scenery_and_who_walked_in_does_not() {
+fn an_object_becomes_background_and_a_standing_visitor_does_not() {
     let mut room = Room::with(&VisionParams {
         scenery_secs: 10.0,
         ..VisionParams::default()
@@ -155,7 +155,7 @@ fn a_thing_put_down_becomes_scenery_and_who_walked_in_does_not() {
             assert_eq!(tracks.iter().filter(visitor).count(), 1, "{secs} s");
         }
     }
-    // The floor under the thing sees again.
+    // Shadows on the absorbed object are detected again.
     for _ in 0..10 {
         room.show(&[walked_in(60.0), bag]);
     }
@@ -163,7 +163,7 @@ fn a_thing_put_down_becomes_scenery_and_who_walked_in_does_not() {
 }
 
 #[test]
-fn a_visitor_has_the_size_place_and_speed_that_they_have() {
+fn size_position_and_velocity_match_the_truth() {
     let mut room = Room::new();
     let mut last = Vec::new();
     for i in 0..40 {
@@ -198,7 +198,7 @@ fn a_visitor_has_the_size_place_and_speed_that_they_have() {
 }
 
 #[test]
-fn a_step_of_exposure_changes_nothing() {
+fn an_exposure_step_does_not_affect_tracks() {
     let mut room = Room::new();
     for i in 0..150 {
         let secs = f64::from(i) / FPS;
@@ -217,7 +217,7 @@ fn a_step_of_exposure_changes_nothing() {
 }
 
 #[test]
-fn lamp_off_is_no_shadow_and_nobody_is_lost() {
+fn tracks_are_kept_while_the_lamp_is_off() {
     let mut room = Room::new();
     for i in 0..100 {
         room.light = if (60..66).contains(&i) { 0.02 } else { 1.0 };
@@ -236,22 +236,22 @@ fn lamp_off_is_no_shadow_and_nobody_is_lost() {
 }
 
 #[test]
-fn who_is_there_from_the_first_frame_is_seen_once_they_walk() {
+fn a_visitor_present_in_the_first_frame_is_detected_once_walking() {
     let mut room = Room::new();
     let mut seen = 0;
     for i in 0..40 {
-        let middle = DVec2::new(-1.5 + 0.8 * f64::from(i) / FPS, 0.0);
-        let tracks = room.show(&[(middle, 0.2)]);
+        let center = DVec2::new(-1.5 + 0.8 * f64::from(i) / FPS, 0.0);
+        let tracks = room.show(&[(center, 0.2)]);
         if i >= 10 {
             assert_eq!(tracks.len(), 1, "frame {i}");
-            seen += u32::from(tracks[0].centroid_m.distance(middle) < 0.1);
+            seen += u32::from(tracks[0].centroid_m.distance(center) < 0.1);
         }
     }
     assert!(seen > 25, "{seen}");
 }
 
 #[test]
-fn who_comes_back_soon_keeps_the_id_and_ids_are_never_used_again() {
+fn a_returning_visitor_keeps_the_id_and_ids_are_never_reused() {
     let mut room = Room::new();
     let away = [(DVec2::new(-1.5, 1.0), 0.2)];
     let here = [(DVec2::new(0.5, 0.2), 0.2)];
@@ -273,7 +273,7 @@ fn who_comes_back_soon_keeps_the_id_and_ids_are_never_used_again() {
 }
 
 #[test]
-fn two_who_meet_stay_two() {
+fn two_visitors_who_meet_keep_their_tracks() {
     let mut room = Room::new();
     let mut left_id = None;
     for i in 0..62 {
@@ -292,18 +292,14 @@ fn two_who_meet_stay_two() {
                 .iter()
                 .min_by(|a, b| distance(a).total_cmp(&distance(b)));
             let id = nearest.map(|t| t.id);
-            assert_eq!(
-                *left_id.get_or_insert(id),
-                id,
-                "{secs} s: they changed names"
-            );
+            assert_eq!(*left_id.get_or_insert(id), id, "{secs} s: id switch");
         }
     }
 }
 
-/// Whatever of its scale a camera uses: 12 of 12 bits, the upper, the lower or the middle ones of 16.
+/// Cameras use different bits of a sample: all of 12, or the upper, lower or middle bits of 16.
 #[test]
-fn sixteen_bits_see_what_eight_do() {
+fn frames_of_16_bits_give_the_same_tracks_as_8_bits() {
     for (bits, shift) in [(12, 4), (16, 8), (16, 0), (16, 2)] {
         let (mut eight, mut sixteen) = (Room::new(), Room::new());
         let mut seen = 0;
@@ -313,7 +309,7 @@ fn sixteen_bits_see_what_eight_do() {
             seen += expected.len();
             sixteen.draw(&shadows);
             let Luma::Eight(levels) = &sixteen.frame.luma else {
-                panic!("the room draws 8 bit");
+                panic!("draw writes 8-bit levels");
             };
             let below = (1 << shift) / 2;
             let deep = |&v: &u8| u16::from(v) << shift | below;
@@ -337,7 +333,7 @@ fn sixteen_bits_see_what_eight_do() {
 }
 
 #[test]
-fn frames_that_cannot_be_are_survived() {
+fn invalid_frames_are_ignored() {
     let mut room = Room::new();
     for i in 0..30 {
         room.show(&[walked_in(f64::from(i) / FPS)]);
@@ -389,14 +385,14 @@ fn a_steady_frame_allocates_nothing() {
         room.show(&[walked_in(f64::from(i) / FPS), (DVec2::new(1.0, 1.0), 0.15)]);
     }
     room.draw(&[walked_in(10.0), (DVec2::new(1.0, 1.0), 0.15)]);
-    let mut told = 0;
+    let mut published = 0;
     let allocated = allocation_counter::measure(|| {
         for _ in 0..20 {
             room.frame.time_secs += 0.1;
-            told = room.vision.observe(&room.frame).len();
+            published = room.vision.observe(&room.frame).len();
         }
     });
-    assert!(told > 0);
+    assert!(published > 0);
     assert_eq!(allocated.count_total, 0);
 }
 
@@ -423,7 +419,7 @@ fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
 }
 
 #[test]
-fn the_first_frames_alone_give_the_same_lines() {
+fn the_start_of_a_recording_alone_gives_the_same_tracks() {
     let folder = tempfile::tempdir().unwrap();
     let source = "synthetic:2?fps=15&size=240x180";
     let whole = track_to(&folder.path().join("a"), source, Some(30.0));
@@ -463,14 +459,14 @@ fn a_hand_on_a_real_recording() {
         .filter(|l| !l.shadows.is_empty())
         .count();
     let misses = [
-        recordings::tell(
-            "a hand: frames of 579 with one shadow",
+        recordings::report_figure(
+            "a hand: frames of 579 with exactly one shadow",
             one as f64,
             570.0,
             true,
         ),
-        recordings::tell(
-            "a hand: frames of 122 others with any",
+        recordings::report_figure(
+            "a hand: frames of the 122 others with a shadow",
             beside as f64,
             5.0,
             false,
@@ -480,7 +476,7 @@ fn a_hand_on_a_real_recording() {
 }
 
 #[test]
-fn what_is_put_in_order_at_the_start_belongs_to_the_room() {
+fn an_object_placed_during_the_settling_time_becomes_background() {
     let mut room = Room::new();
     let chair = (DVec2::new(1.2, 0.9), 0.2);
     for i in 0..200 {
@@ -499,9 +495,9 @@ fn what_is_put_in_order_at_the_start_belongs_to_the_room() {
     }
 }
 
-/// The animal is there from the first frame, and somebody arranges the cloth around its arena for nine seconds.
+/// The animal is visible from the first frame. During the first nine seconds, a person arranges the cloth around its arena.
 #[test]
-fn an_animal_that_was_there_before() {
+fn an_animal_present_in_the_first_frame() {
     let (Some(clip), Some(reference)) = (
         recordings::test_data("data/ir/mouse_video.mp4"),
         recordings::test_data("data/ir/mouse_video_tracked.csv"),
@@ -520,9 +516,9 @@ fn an_animal_that_was_there_before() {
     let late = lines.iter().filter(|l| l.time_secs >= 10.0);
     let one = late.clone().filter(|l| l.shadows.len() == 1).count();
     let share = one as f64 / late.clone().count().max(1) as f64;
-    // Frames of the reference are counted from 1; the whole picture of 640 × 480 is a surface of 4 × 3 m.
+    // The reference counts frames from 1. The whole image of 640 × 480 pixels is a surface of 4 × 3 m.
     let reference = std::fs::read_to_string(reference).unwrap();
-    let places: Vec<DVec2> = reference
+    let positions: Vec<DVec2> = reference
         .lines()
         .skip(1)
         .map(|line| {
@@ -536,19 +532,19 @@ fn an_animal_that_was_there_before() {
         .filter(|l| l.shadows.len() == 1)
         .map(|l| {
             let seen = DVec2::new(l.shadows[0].x_m, l.shadows[0].z_m) + DVec2::new(2.0, 1.5);
-            (seen * 160.0 - 0.5).distance(places[l.frame as usize])
+            (seen * 160.0 - 0.5).distance(positions[l.frame as usize])
         })
         .collect();
     off.sort_by(f64::total_cmp);
     let misses = [
-        recordings::tell(
-            "an animal: share of frames with one shadow",
+        recordings::report_figure(
+            "an animal: share of frames with exactly one shadow",
             share,
             0.995,
             true,
         ),
-        recordings::tell(
-            "an animal: median from the reference, px",
+        recordings::report_figure(
+            "an animal: median distance from the reference, px",
             off[off.len() / 2],
             0.6,
             false,
@@ -558,7 +554,7 @@ fn an_animal_that_was_there_before() {
 }
 
 #[test]
-fn a_rendered_visitor() {
+fn a_rendered_visitor_is_tracked() {
     let Some(score) = recordings::track_scene("--seed 7 --seconds 12 --size 320x240 --visitors 1")
     else {
         return;
@@ -566,5 +562,5 @@ fn a_rendered_visitor() {
     println!("{score}");
     assert!(score.hota > 0.85 && score.idf1 > 0.95, "{score}");
     assert!(score.median_mm < 100.0, "{score}");
-    assert_eq!(score.moved_secs, None, "the camera hangs still");
+    assert_eq!(score.moved_secs, None, "the camera did not move");
 }

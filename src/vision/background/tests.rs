@@ -1,4 +1,4 @@
-//! What becomes shadow and what floor, frame by frame.
+//! Tests of the background model over sequences of frames.
 
 use super::*;
 
@@ -21,7 +21,7 @@ impl Floor {
         }
     }
 
-    /// Shows a frame without anybody being kept from being learned; returns how many pixels are shadow.
+    /// Processes a frame with no pixel marked as occupied. Returns the number of foreground pixels.
     fn show(&mut self, levels: &[u8]) -> u32 {
         self.model
             .find_foreground(levels, &self.occupied, &self.params, &mut self.foreground);
@@ -35,7 +35,7 @@ fn lit(level: u8) -> Vec<u8> {
 }
 
 #[test]
-fn a_change_of_exposure_is_no_shadow() {
+fn an_exposure_change_creates_no_foreground() {
     let mut floor = Floor::new();
     for _ in 0..20 {
         assert_eq!(floor.show(&lit(120)), 0);
@@ -46,7 +46,7 @@ fn a_change_of_exposure_is_no_shadow() {
 }
 
 #[test]
-fn a_shadow_on_dim_floor_is_told_through_the_noise() {
+fn a_shadow_on_dim_floor_is_detected_despite_noise() {
     let mut floor = Floor::new();
     let mut state = 7_u64;
     let mut noisy = |is_covered: bool| -> Vec<u8> {
@@ -59,7 +59,7 @@ fn a_shadow_on_dim_floor_is_told_through_the_noise() {
                     (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
                 })
                 .sum();
-            // Four uniform numbers have a spread of 0.577.
+            // The sum of four uniform numbers has a standard deviation of 0.577.
             sum / 0.577 * 2.5
         };
         (0..SIZE * SIZE)
@@ -77,14 +77,14 @@ fn a_shadow_on_dim_floor_is_told_through_the_noise() {
 }
 
 #[test]
-fn dark_floor_cannot_tell() {
+fn dark_floor_is_never_foreground() {
     let mut floor = Floor::new();
     floor.show(&lit(10));
     assert_eq!(floor.show(&lit(2)), 0);
 }
 
 #[test]
-fn what_is_darker_is_never_learned() {
+fn foreground_never_becomes_background() {
     let mut floor = Floor::new();
     let mut covered = lit(120);
     covered[..400].fill(20);
@@ -95,12 +95,16 @@ fn what_is_darker_is_never_learned() {
 }
 
 #[test]
-fn uncovered_floor_is_learned_soon() {
+fn uncovered_floor_is_learned_quickly() {
     let mut floor = Floor::new();
     let mut covered = lit(120);
     covered[..400].fill(15);
     for _ in 0..200 {
-        assert_eq!(floor.show(&covered), 0, "it was there from the first frame");
+        assert_eq!(
+            floor.show(&covered),
+            0,
+            "the dark area was there from the first frame"
+        );
     }
     for _ in 0..60 {
         assert_eq!(floor.show(&lit(120)), 0);
@@ -109,7 +113,7 @@ fn uncovered_floor_is_learned_soon() {
 }
 
 #[test]
-fn a_patch_of_sunlight_leaves_no_ghost() {
+fn a_patch_of_sunlight_leaves_no_false_shadow() {
     let mut floor = Floor::new();
     for _ in 0..150 {
         floor.show(&lit(120));

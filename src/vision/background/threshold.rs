@@ -1,17 +1,18 @@
-//! The test of every pixel of every frame: is it darker than its limit times the gain? Answers 64 pixels with one word.
+//! Foreground test of every pixel: is it darker than its threshold times the gain? One word holds the answers for 64
+//! pixels.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{m16x16, u8x16, u16x16, x86::V3};
 
-/// Pixels of a word.
+/// Number of pixels per mask word.
 const BLOCK: usize = 64;
 
-/// A row of the picture: where to mark, the levels, and their limits in 256ths of a level.
+/// One image row: the mask words to write, the levels, and the thresholds in 1/256 of a level.
 pub(super) type Row<'a> = (&'a mut [u64], &'a [u8], &'a [u16]);
 
-/// Marks the pixels of some rows that are darker than their limits times the gain.
+/// Sets the mask bits of all pixels that are darker than their threshold times the gain, and clears the others.
 pub(super) fn mark_below<'a>(rows: impl Iterator<Item = Row<'a>>, gain: f32) {
-    // A whole number, 14 bits behind the point.
+    // Fixed-point number with 14 fraction bits.
     let gain = (gain * 16384.0) as u16;
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = V3::try_new() {
@@ -44,7 +45,7 @@ fn mark_rows<'a>(
             *word = below_threshold(levels, thresholds);
         }
         if let Some(last) = words.get_mut(level_blocks.len()) {
-            // Nothing is darker than a limit of 0.
+            // No level is below a threshold of 0, so the padding stays clear.
             let (mut levels, mut thresholds) = ([0; BLOCK], [0; BLOCK]);
             levels[..level_rest.len()].copy_from_slice(level_rest);
             thresholds[..threshold_rest.len()].copy_from_slice(threshold_rest);
@@ -53,27 +54,28 @@ fn mark_rows<'a>(
     }
 }
 
-/// The pixels of a block that are darker, the first in the lowest bit.
+/// Returns one bit per pixel of a block, set if the pixel is below its threshold. The first pixel is the lowest bit.
 fn below_threshold(levels: &[u8; BLOCK], thresholds: &[u16; BLOCK], gain: u16) -> u64 {
     let mut is_below = [0; BLOCK];
     for i in 0..BLOCK {
-        // Both sides in 64ths of a level.
+        // Both sides are in 1/64 of a level.
         let threshold = ((u32::from(thresholds[i]) * u32::from(gain)) >> 16) as u16;
         is_below[i] = u8::from(u16::from(levels[i]) << 6 < threshold);
     }
     let mut word = 0;
     for (position, &eight) in is_below.as_chunks::<8>().0.iter().enumerate() {
-        // Every factor's bit moves one byte's lowest bit to its place in the highest byte.
+        // Each bit of the factor moves the lowest bit of one byte to its position in the highest byte.
         let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         word |= bits << (8 * position);
     }
     word
 }
 
-/// The same by instructions that [`below_threshold`] is not compiled to: one that gathers the answers of 32 pixels, above all.
+/// Same result as [`below_threshold`], with SIMD instructions that compilers do not generate for it, above all the one
+/// that gathers 32 results.
 ///
-/// Nothing in here may be a closure that iterators or arrays call: where a compiler happens not to inline one, each
-/// instruction in it becomes a call of its own, and a frame takes four times as long.
+/// Do not pass closures to iterators or arrays in here. If the compiler does not inline such a closure, each of its
+/// instructions becomes a call, and a frame takes four times as long.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn below_threshold_v3(simd: V3, levels: &[u8; BLOCK], thresholds: &[u16; BLOCK], gain: u16) -> u64 {
@@ -89,7 +91,7 @@ fn below_threshold_v3(simd: V3, levels: &[u8; BLOCK], thresholds: &[u16; BLOCK],
     u64::from(gather_32_v3(simd, a, b)) | u64::from(gather_32_v3(simd, c, d)) << 32
 }
 
-/// Whether each of 16 pixels is darker.
+/// Compares 16 pixels with their thresholds.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn compare_16_v3(simd: V3, levels: [u8; 16], thresholds: [u16; 16], gain: u16x16) -> m16x16 {
@@ -98,12 +100,12 @@ fn compare_16_v3(simd: V3, levels: [u8; 16], thresholds: [u16; 16], gain: u16x16
     simd.cmp_lt_u16x16(simd.shl_const_u16x16::<6>(level), threshold)
 }
 
-/// The answers of 32 pixels as one word.
+/// Packs the results of 32 pixels into one word.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn gather_32_v3(simd: V3, low: m16x16, high: m16x16) -> u32 {
     let packed = simd.pack_with_signed_saturation_i16x16(pulp::cast(low), pulp::cast(high));
-    // Packing leaves quarters of 8 pixels in the order 0, 2, 1, 3.
+    // Packing puts the groups of 8 pixels into the order 0, 2, 1, 3.
     let ordered = (simd.avx2)._mm256_permute4x64_epi64::<0b11_01_10_00>(pulp::cast(packed));
     (simd.avx2)._mm256_movemask_epi8(ordered).cast_unsigned()
 }
@@ -115,14 +117,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marked_is_what_lies_below_its_limit_times_the_gain(
+        fn pixels_below_threshold_times_gain_are_marked(
             width in 1_usize..200,
             gain in 0.1_f32..3.99,
             seed in any::<u64>(),
         ) {
             let mix = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             let levels: Vec<u8> = (0..width).map(|x| mix(x) as u8).collect();
-            // Any limit at all, none, and those that are just reached or just missed.
+            // Random thresholds, zero, and thresholds that a level just reaches or just misses.
             let thresholds: Vec<u16> = (0..width)
                 .map(|x| match mix(1000 + x) % 4 {
                     0 => 0,
@@ -144,7 +146,7 @@ mod tests {
                 let is_marked = marked[x / 64] >> (x % 64) & 1 == 1;
                 let threshold = thresholds.get(x).map_or(0.0, |&threshold| f32::from(threshold) / 256.0 * gain);
                 let level = levels.get(x).map_or(0.0, |&level| f32::from(level));
-                // Limits are rounded down to whole 64ths, after the gain was to 16384ths.
+                // Thresholds are rounded down to 1/64 of a level, and the gain to 1/16384.
                 if (level - threshold).abs() > 0.04 {
                     prop_assert_eq!(is_marked, level < threshold, "{} {} {}", x, level, threshold);
                 }

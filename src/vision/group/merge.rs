@@ -1,4 +1,4 @@
-//! Two who may be one: what is seen of one visitor in two places was taken for two.
+//! Merge hypothesis: two tracks may be fragments of one visitor.
 
 use crate::vision::blobs::Bounds;
 use crate::vision::foot::Origin;
@@ -6,25 +6,26 @@ use crate::vision::tracker::SegmentedFrame;
 
 use super::{GroupFitter, Member, PIXELS_ALONE, STEPS_M};
 
-/// How far the one may well be from where they are first looked for.
+/// Standard deviation of the merged member's position around its start, in meters.
 const SPREAD_M: f32 = 0.3;
-/// So often they are moved and made taller or smaller.
+/// Number of rounds of position and height fitting.
 const ROUNDS: usize = 2;
-/// Who darkens less than this is taken to darken so much.
+/// Lower limit for the silhouette area that gains are compared with, in m².
 const MIN_SILHOUETTE_M2: f32 = 0.05;
 
-/// One in the place of two.
+/// Result of fitting one member instead of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::vision) struct MergedFit {
+    /// The single member.
     pub(in crate::vision) member: Member,
-    /// How much more two explain, as a share of what the lesser of them would darken. Less than nothing where two explain
-    /// less.
+    /// Additional area that two members explain, as a share of the smaller of their silhouettes. Negative if two
+    /// explain less.
     pub(in crate::vision) split_gain_share: f32,
 }
 
 impl GroupFitter {
-    /// The one who explains best what is dark within the bounds, in the place of two. How bright bodies are does not count:
-    /// two have more to choose from.
+    /// Fits one member to the foreground within `bounds` instead of the pair. Tones are ignored, because two members
+    /// could match more tones than one.
     pub(in crate::vision) fn fit_merged(
         &mut self,
         pair: [Member; 2],
@@ -41,8 +42,8 @@ impl GroupFitter {
         }
     }
 
-    /// How much more is explained by two, near where they are expected, than by one who stands about where either
-    /// does, all as tall as need be; and that one.
+    /// Returns by how much the residual area of a fitted pair is below that of a single fitted member near either
+    /// position, and that member. Heights are free.
     pub(super) fn fit_merged_and_pair(
         &mut self,
         pair: [Member; 2],
@@ -66,7 +67,7 @@ impl GroupFitter {
         (best.0 - pair_m2, best.1)
     }
 
-    /// Moves members to where they explain best what is dark, and makes them as tall as explains best.
+    /// Fits positions and heights of the members.
     fn fit_with_heights(&mut self, members: &mut [Member], origins: &[Option<Origin>; 2]) {
         for _ in 0..ROUNDS {
             for step_m in STEPS_M {

@@ -1,4 +1,4 @@
-//! What somebody covers of the floor, and how well that explains what is dark.
+//! Silhouette of a visitor on the floor, and the residual between silhouettes and foreground.
 
 #[cfg(target_arch = "x86_64")]
 mod simd;
@@ -9,56 +9,63 @@ use pulp::x86::V3;
 
 use crate::vision::foot::{Origin, clamp_to_length};
 
-/// Half widths of somebody's legs, and of trunk and arms seen from any side; where the trunk begins, and where the middle of
-/// its round upper end is, which stands for shoulders and head: as shares of the height.
+/// Half width of the legs, as a share of the height.
 ///
-/// **Source**: Drillis, Contini 1966, "Body segment parameters": hips 0.096 and shoulders 0.129 to either side, at 0.53 and
-/// 0.82 of the height, the chin at 0.87; from the side a trunk is two thirds as wide.
+/// **Source**: Drillis and Contini 1966: hips 0.096 and shoulders 0.129 to either side, at 0.53 and 0.82 of the height;
+/// chin at 0.87. From the side, a trunk is two thirds as wide.
 const LEGS_HALF_SHARE: f32 = 0.09;
+/// Half width of trunk and arms, averaged over all directions, as a share of the height.
 const TRUNK_HALF_SHARE: f32 = 0.115;
+/// Height at which the trunk begins, as a share of the height.
 const TRUNK_SHARE: f32 = 0.5;
+/// Height of the center of the rounded upper end, which represents shoulders and head, as a share of the height.
 const END_SHARE: f32 = 0.87;
-/// From one foot to the other as somebody walks, as a share of the height.
+/// Step length while walking, as a share of the height.
 ///
-/// **Source**: Perry 1992, "Gait analysis": two steps of adults are 1.41 m; they are 1.7 m tall.
+/// **Source**: Perry 1992: the stride (two steps) of adults is 1.41 m at a height of 1.7 m.
 const STEP_SHARE: f32 = 0.415;
-/// The trunk's lower end is round as well, and reaches so many half widths farther down.
+/// Length by which the rounded lower end of the trunk reaches down, in trunk half widths.
 const ROUND_SHARE: f32 = 0.7;
-/// From legs to trunk a stripe becomes wider over so much of its length: a step would take a branch for every pixel.
+/// Length over which a stripe widens from legs to trunk, in meters. A sudden step would need a branch per pixel.
 const HIP_M: f32 = 0.02;
-/// Half width of the soft edge around.
+/// Half width of the soft border of a silhouette, in meters.
 const SOFT_EDGE_M: f32 = 0.08;
-/// Spread of how bright a shadow, and one and the same body, is beside the floor: by so much of a factor e.
+/// Standard deviation of the tone of a shadow or of one body, as natural logarithm.
 const TONE_SPREAD: f32 = 0.5;
-/// More than this is on a stripe alone; and so much of it tells how bright it is.
+/// Stripe cover above which a pixel belongs to one stripe only.
 const ON_STRIPE: f32 = 0.75;
+/// Smallest area from which a tone is measured, in m².
 const MIN_TONE_AREA_M2: f32 = 0.03;
-/// No pixel is believed more than this.
+/// Upper limit of the cover probability of a pixel.
 const MAX_COVER: f32 = 0.95;
 
-/// Pixels that are looked at, every value of theirs in a list of its own so that many are compared by one instruction.
-/// Lists are filled up to whole blocks with pixels without area.
+/// Sampled pixels. Each value has its own list, so that SIMD instructions process several pixels. The lists are padded
+/// to whole blocks with pixels without area.
 #[derive(Default)]
 pub(super) struct Pixels {
     pub(super) x_m: Vec<f32>,
     pub(super) z_m: Vec<f32>,
+    /// Floor area that each sampled pixel represents.
     pub(super) area_m2: Vec<f32>,
-    /// The same while legs are looked past; else empty.
+    /// Copy of `area_m2` while the stride area is ignored; otherwise empty.
     saved_area_m2: Vec<f32>,
+    /// 1 for foreground, 0 for background.
     pub(super) foreground: Vec<f32>,
-    /// Brightness beside the floor's, as a logarithm, and whether it tells anything (1 or 0).
+    /// Logarithm of the brightness relative to the floor.
     tone: Vec<f32>,
+    /// 1 if the tone is valid, otherwise 0.
     is_tone_known: Vec<f32>,
-    /// How likely it is as bright as it is where there is nothing but shadow: 1 or less.
+    /// Likelihood of the tone if only a shadow covers the pixel, at most 1.
     shadow_likeness: Vec<f32>,
-    /// Probability that nobody covers it, by all members but the one that is moved.
+    /// Probability that no member covers the pixel, apart from the member that is being fitted.
     pub(super) uncovered: Vec<f32>,
-    /// The same by nobody of the group, but by those who stand by.
+    /// Probability that no bystander covers the pixel.
     uncovered_initially: Vec<f32>,
 }
 
+/// Number of pixels in a block.
 const BLOCK: usize = 8;
-/// A stripe's area is told from so many rows of a block each.
+/// Number of blocks across which the area of a stripe is integrated.
 const AREA_ROWS: usize = 8;
 
 impl Pixels {
@@ -77,7 +84,7 @@ impl Pixels {
         }
     }
 
-    /// One more pixel; `tone` is `None` where its brightness tells nothing, `shadow_tone` that of all shadows.
+    /// Adds a pixel. `tone` is `None` if it is invalid; `shadow_tone` is the tone of shadows in this room.
     pub(super) fn push(
         &mut self,
         position_m: Vec2,
@@ -93,13 +100,14 @@ impl Pixels {
         self.tone.push(tone.unwrap_or_default());
         self.is_tone_known.push(f32::from(u8::from(tone.is_some())));
         let brighter = match (tone, shadow_tone) {
-            // A shadow explains whatever is darker.
+            // A shadow explains any darker tone.
             (Some(tone), Some(shadow)) => (tone - shadow).max(0.0) / TONE_SPREAD,
             _ => 0.0,
         };
         self.shadow_likeness.push(1.0 / (1.0 + brighter * brighter));
     }
 
+    /// Pads the lists to whole blocks and marks all pixels as uncovered.
     pub(super) fn pad(&mut self) {
         while !self.area_m2.len().is_multiple_of(BLOCK) {
             self.push(Vec2::ZERO, 0.0, false, None, None);
@@ -109,13 +117,13 @@ impl Pixels {
         self.save_cover();
     }
 
-    /// From now on no pixel's brightness tells anything.
+    /// Ignores the tones of all pixels from now on.
     pub(super) fn ignore_tones(&mut self) {
         self.is_tone_known.fill(0.0);
         self.shadow_likeness.fill(1.0);
     }
 
-    /// From now on nothing counts that somebody's legs may darken as they walk.
+    /// Ignores all pixels that the legs of a walking visitor may cover, from now on.
     pub(super) fn ignore_stride_area(&mut self, silhouette: &Silhouette) {
         self.saved_area_m2.clone_from(&self.area_m2);
         let places = self.x_m.iter().zip(&self.z_m);
@@ -126,7 +134,7 @@ impl Pixels {
         }
     }
 
-    /// Everything counts again.
+    /// Restores the pixels that `ignore_stride_area` removed.
     pub(super) fn restore_stride_area(&mut self) {
         if !self.saved_area_m2.is_empty() {
             std::mem::swap(&mut self.area_m2, &mut self.saved_area_m2);
@@ -134,12 +142,12 @@ impl Pixels {
         }
     }
 
-    /// What is covered now stays so.
+    /// Makes the present cover the initial one.
     pub(super) fn save_cover(&mut self) {
         self.uncovered_initially.clone_from(&self.uncovered);
     }
 
-    /// Takes all members away.
+    /// Restores the initial cover: removes all members.
     pub(super) fn reset_cover(&mut self) {
         self.uncovered.clone_from(&self.uncovered_initially);
     }
@@ -190,8 +198,8 @@ impl Pixels {
         }
     }
 
-    /// How bright what lies on only one of somebody's stripes is, the shadow's and the body's; `None` where hardly anything
-    /// does that nobody else covers.
+    /// Measures the tones of shadow and body from pixels that only one of the stripes covers and no other member.
+    /// `None` if their area is too small.
     pub(super) fn tones(&self, silhouette: &Silhouette) -> [Option<f32>; 2] {
         let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
         let (uncovered, _) = self.uncovered.as_chunks::<BLOCK>();
@@ -213,7 +221,7 @@ impl Pixels {
         sums.map(|(area_m2, sum)| (area_m2 > MIN_TONE_AREA_M2).then(|| sum / area_m2))
     }
 
-    /// Area, weighted by the square of how badly it is explained by all members and one more.
+    /// Area weighted by the squared difference between foreground and cover by all members plus `silhouette`, in m².
     pub(super) fn residual_m2(&self, silhouette: Option<&Silhouette>) -> f32 {
         #[cfg(target_arch = "x86_64")]
         if let (Some(simd), Some(silhouette)) = (V3::try_new(), silhouette) {
@@ -246,7 +254,7 @@ impl Pixels {
     }
 }
 
-/// Some of the pixels.
+/// A block of pixels.
 struct Block<'a> {
     x_m: &'a [f32; BLOCK],
     z_m: &'a [f32; BLOCK],
@@ -255,21 +263,21 @@ struct Block<'a> {
     shadow_likeness: &'a [f32; BLOCK],
 }
 
-/// The stripes of somebody.
+/// Silhouette of one visitor: the two stripes of floor that they cover.
 pub(super) struct Silhouette {
     foot_m: Vec2,
-    /// From lamp and camera; twice the same where only one is known.
+    /// Shadow stripe (from the lamp) and body stripe (from the camera). Both are equal if only one origin is known.
     stripes: [Stripe; 2],
-    /// So far from the middle a foot is put as they walk.
+    /// Largest distance of a foot from the midpoint between both feet while walking, in meters.
     step_m: f32,
 }
 
-/// What is seen on a stripe.
+/// Kind of a stripe, which determines its expected tone.
 #[derive(Clone, Copy, Default)]
 enum Tone {
     #[default]
     Shadow,
-    /// A body, and how bright it is where that is known.
+    /// Floor hidden by the body, with the tone of the body if known.
     Body(Option<f32>),
 }
 
@@ -277,19 +285,21 @@ enum Tone {
 struct Stripe {
     direction: Vec2,
     length_m: f32,
-    /// Where the legs end.
+    /// Distance from the foot point at which the legs end.
     hips_m: f32,
-    /// Where the trunk begins, the half width up to there, and how much wider the trunk is.
+    /// Distance from the foot point at which the trunk begins.
     trunk_start_m: f32,
+    /// Half width of the legs.
     legs_half_width_m: f32,
+    /// Difference between the half widths of trunk and legs.
     trunk_extra_m: f32,
-    /// By what share the stripe becomes wider with each meter.
+    /// Relative widening of the stripe per meter.
     widening_per_m: f32,
     tone: Tone,
 }
 
 impl Silhouette {
-    /// The stripes of somebody so tall, whose body is as bright as `body_tone` where that is known.
+    /// Creates the silhouette of a visitor at `foot_m`. `body_tone` is `None` if unknown.
     pub(super) fn new(
         foot_m: Vec2,
         height_m: f32,
@@ -325,7 +335,7 @@ impl Silhouette {
         }
     }
 
-    /// Whether a point is covered rather than not.
+    /// Whether the silhouette covers a point with a probability above 0.5.
     pub(super) fn covers(&self, position_m: Vec2) -> bool {
         let block = Block {
             x_m: &[position_m.x; BLOCK],
@@ -337,7 +347,7 @@ impl Silhouette {
         self.cover_probability(&block)[0] > 0.5
     }
 
-    /// Whether a leg may darken a point as they walk.
+    /// Whether a leg may cover a point while the visitor walks.
     fn stride_may_cover(&self, position_m: Vec2) -> bool {
         let from_foot_m = position_m - self.foot_m;
         self.stripes.iter().any(|stripe| {
@@ -347,7 +357,7 @@ impl Silhouette {
         })
     }
 
-    /// Area of the covered floor of which `is_observable` says that it counts.
+    /// Covered floor area for which `is_observable` returns true, in m².
     pub(super) fn area_m2(&self, is_observable: impl Fn(Vec2) -> bool) -> f32 {
         let mut sum_m2 = 0.0;
         for (number, stripe) in self.stripes.iter().enumerate() {
@@ -370,7 +380,7 @@ impl Silhouette {
                     shadow_likeness: &[1.0; BLOCK],
                 };
                 let on = self.stripe_cover(stripe, &pixels);
-                // What both stripes cover is counted with the first.
+                // Overlap of both stripes counts for the first one.
                 let before = match number {
                     0 => [0.0; BLOCK],
                     _ => self.stripe_cover(&self.stripes[0], &pixels),
@@ -387,7 +397,8 @@ impl Silhouette {
         sum_m2
     }
 
-    /// How surely points are covered, 0 to almost 1: those that lie on a stripe, and are about as bright.
+    /// Probability that the silhouette covers each pixel, from 0 to [`MAX_COVER`]: the pixel is on a stripe and matches
+    /// its tone.
     fn cover_probability(&self, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut cover = [0.0_f32; BLOCK];
         for stripe in &self.stripes {
@@ -412,7 +423,8 @@ impl Silhouette {
         cover
     }
 
-    /// How surely points lie on one of the stripes: 1 and more, or 0 and less.
+    /// Unclamped cover of each pixel by a stripe: 1 and above inside, 0 and below outside, linear across the soft
+    /// border.
     fn stripe_cover(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut on = [0.0_f32; BLOCK];
         for (i, on) in on.iter_mut().enumerate() {
@@ -441,7 +453,7 @@ mod tests {
     use crate::vision::foot::FootFinder;
 
     #[test]
-    fn pixels_are_covered_and_explained_the_same_by_whatever_instructions() {
+    fn simd_and_portable_code_give_identical_results() {
         let (lamp, camera) = (Vec3::new(-0.5, 4.5, -1.0), Vec3::new(1.0, 5.0, 0.3));
         let both = FootFinder::new(Some(lamp), Some(camera), &TrackingParams::default());
         let [lamp, camera] = both.lamp_and_camera();

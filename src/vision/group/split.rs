@@ -1,34 +1,35 @@
-//! Two small ones who came side by side: from the first frame on they are one blob, and look like one who is taller.
+//! Split hypothesis: one blob may be two small visitors who entered side by side and look like one taller visitor.
 
 use crate::vision::foot::Origin;
 
 use super::height::HEIGHT_ADJUST_M;
 use super::{CANDIDATE_APART_M, CANDIDATE_M2, GroupFitter, Member, STEPS_M};
 
-/// Heights that both of them are first taken to have, as shares of the tallest visitor's.
+/// Initial heights that are tried for both visitors, as shares of the tallest height.
 const HEIGHT_SHARES: [f32; 3] = [0.45, 0.53, 0.61];
-/// How far each may well be from where they are first looked for.
+/// Standard deviation of each position around its start, in meters.
 const SPREAD_M: f32 = 0.3;
-/// They are at least so far from each other.
+/// Smallest distance between the two visitors, in meters.
 const MIN_APART_M: f32 = 0.25;
-/// Two are looked for where one leaves so much unexplained, as a share of what they would darken.
+/// A split is tried if the residual area exceeds this share of the single visitor's silhouette.
 const UNEXPLAINED_SHARE: f32 = 0.1;
-/// Of that, two explain at least so much.
+/// Share of the residual area that two visitors must explain.
 const EXPLAINED_SHARE: f32 = 0.5;
 
-/// Two in the place of one.
+/// Result of fitting two members instead of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::vision) struct SplitFit {
+    /// The two smaller members.
     pub(in crate::vision) members: [Member; 2],
-    /// What they explain more, as a share of what the one would darken.
+    /// Additional area that two explain, as a share of the single silhouette.
     pub(in crate::vision) gain_share: f32,
-    /// Whether they explain as much more, and are as far from each other, as anybody must whom nobody knew of.
+    /// Whether the gain and the distance are as large as for any new candidate.
     pub(in crate::vision) is_clear: bool,
 }
 
 impl GroupFitter {
-    /// The one in a blob as two who are smaller, where that explains most of what they leave unexplained. To be asked after
-    /// [`Self::find_candidate`], for the same one.
+    /// Fits two smaller members instead of the single member of a blob. Returns `None` if they do not explain most of
+    /// the residual area. Call it after [`Self::find_candidate`], for the same member.
     pub(in crate::vision) fn fit_split(
         &mut self,
         alone: &Member,

@@ -12,9 +12,11 @@ const CAMERA: Vec3 = Vec3::new(1.0, 5.0, 0.3);
 
 const SIDE: u32 = 240;
 
-/// How bright a shadow is, somebody in light clothes and somebody in dark ones.
+/// Tone of a shadow.
 const SHADOW: f32 = -2.6;
+/// Tone of a visitor in light clothes.
 const LIGHT: f32 = -1.0;
+/// Tone of a visitor in dark clothes.
 const DARK: f32 = -2.2;
 
 fn origins() -> [Option<Origin>; 2] {
@@ -25,38 +27,38 @@ fn silhouette(position_m: Vec2, height_m: f32) -> Silhouette {
     Silhouette::new(position_m, height_m, None, &origins())
 }
 
-/// The same from the camera only.
+/// Silhouette from the camera only.
 fn body(position_m: Vec2, height_m: f32) -> Silhouette {
     let [_, camera] = origins();
     Silhouette::new(position_m, height_m, None, &[camera; 2])
 }
 
-/// A floor on which those of these places and heights are dark.
+/// Foreground of visitors at these positions with these heights.
 fn floor(people: &[(Vec2, f32)]) -> GroupFitter {
     let silhouettes: Vec<_> = people
         .iter()
         .map(|&(position_m, height_m)| silhouette(position_m, height_m))
         .collect();
-    let mut groups = GroupFitter::new(&TrackingParams::default());
+    let mut fitter = GroupFitter::new(&TrackingParams::default());
     for x in -60..60 {
         for z in -60..60 {
             let position_m = Vec2::new(x as f32, z as f32) * 0.05;
             let dark = silhouettes
                 .iter()
                 .any(|silhouette| silhouette.covers(position_m));
-            groups.pixels.push(position_m, 0.0025, dark, None, None);
+            fitter.pixels.push(position_m, 0.0025, dark, None, None);
         }
     }
-    groups.pixels.pad();
-    groups
+    fitter.pixels.pad();
+    fitter
 }
 
-/// The same with bodies of these tones, seen in front of all shadows.
+/// Foreground of visitors at these positions with these heights and tones. Bodies are in front of all shadows.
 fn toned_floor(people: [(Vec2, f32, f32); 2]) -> GroupFitter {
     let seen = people.map(|(position_m, height_m, _)| {
         (silhouette(position_m, height_m), body(position_m, height_m))
     });
-    let mut groups = GroupFitter::new(&TrackingParams::default());
+    let mut fitter = GroupFitter::new(&TrackingParams::default());
     for x in -60..60 {
         for z in -60..60 {
             let position_m = Vec2::new(x as f32, z as f32) * 0.05;
@@ -65,26 +67,26 @@ fn toned_floor(people: [(Vec2, f32, f32); 2]) -> GroupFitter {
                 .any(|(silhouette, _)| silhouette.covers(position_m));
             let front = seen.iter().position(|(_, body)| body.covers(position_m));
             let tone = front.map_or(SHADOW, |number| people[number].2);
-            (groups.pixels).push(position_m, 0.0025, dark, dark.then_some(tone), Some(SHADOW));
+            (fitter.pixels).push(position_m, 0.0025, dark, dark.then_some(tone), Some(SHADOW));
         }
     }
-    groups.pixels.pad();
-    groups
+    fitter.pixels.pad();
+    fitter
 }
 
 #[test]
-fn two_who_are_close_are_told_apart_by_how_bright_they_are() {
+fn two_close_members_are_distinguished_by_their_tones() {
     let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(0.92, 0.72));
     for tones in [[LIGHT, DARK], [DARK, LIGHT]] {
-        let mut groups = toned_floor([(a_m, 1.6, tones[0]), (b_m, 1.6, tones[1])]);
-        // Only their brightness says who of them is where.
+        let mut fitter = toned_floor([(a_m, 1.6, tones[0]), (b_m, 1.6, tones[1])]);
+        // Only the tones distinguish the positions.
         let mut members = [LIGHT, DARK].map(|tone| Member {
             body_tone: Some(tone),
             ..Member::new((a_m + b_m) / 2.0, 1.6)
         });
         for step_m in STEPS_M {
             for index in 0..members.len() {
-                groups.step(&mut members, index, step_m, &origins());
+                fitter.step(&mut members, index, step_m, &origins());
             }
         }
         let light_m = if tones[0] > tones[1] { a_m } else { b_m };
@@ -94,15 +96,15 @@ fn two_who_are_close_are_told_apart_by_how_bright_they_are() {
 }
 
 #[test]
-fn two_are_each_other_where_that_explains_more() {
+fn two_members_are_swapped_if_the_swap_fits_better() {
     let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(1.2, 0.4));
     let looks = |a: (f32, f32), b: (f32, f32)| {
-        let mut groups = toned_floor([(a_m, a.0, a.1), (b_m, b.0, b.1)]);
+        let mut fitter = toned_floor([(a_m, a.0, a.1), (b_m, b.0, b.1)]);
         let known = [a, b].map(|(height_m, tone)| (height_m, Some(tone)));
         let mut is_swapped = |position_m: [Vec2; 2]| {
             let placed = position_m.map(|position_m| Member::new(position_m, 1.5));
             let mut members = placed;
-            let is_swapped = groups.try_swap(&mut members, [0, 1], known, &origins());
+            let is_swapped = fitter.try_swap(&mut members, [0, 1], known, &origins());
             if is_swapped {
                 let looks = [0, 1].map(|n| (members[n].height_m, members[n].body_tone));
                 assert_eq!(looks, [known[1], known[0]]);
@@ -123,48 +125,54 @@ fn two_are_each_other_where_that_explains_more() {
 }
 
 #[test]
-fn clothes_that_are_brighter_than_thought_are_nobody_new() {
+fn clothes_brighter_than_expected_create_no_candidate() {
     let people = [
         (Vec2::new(0.8, 0.9), 1.8, LIGHT),
         (Vec2::new(-0.6, 0.5), 1.6, LIGHT),
     ];
-    let mut groups = toned_floor(people);
+    let mut fitter = toned_floor(people);
     let members = people.map(|(position_m, height_m, _)| Member {
         body_tone: Some(DARK),
         ..Member::new(position_m, height_m)
     });
-    let unlike_m2 = groups.unexplained_m2(&members, &origins());
-    assert!(unlike_m2 > CANDIDATE_M2, "{unlike_m2}");
-    groups.pixels.ignore_tones();
-    let unexplained_m2 = groups.unexplained_m2(&members, &origins());
+    let unexplained_before_m2 = fitter.unexplained_m2(&members, &origins());
+    assert!(
+        unexplained_before_m2 > CANDIDATE_M2,
+        "{unexplained_before_m2}"
+    );
+    fitter.pixels.ignore_tones();
+    let unexplained_m2 = fitter.unexplained_m2(&members, &origins());
     assert!(unexplained_m2 < CANDIDATE_M2, "{unexplained_m2}");
 }
 
 #[test]
-fn who_is_taller_than_thought_is_nobody_new() {
+fn a_visitor_taller_than_expected_creates_no_candidate() {
     let position_m = Vec2::new(0.9, 1.2);
-    let mut groups = floor(&[(position_m, 1.9)]);
+    let mut fitter = floor(&[(position_m, 1.9)]);
     let mut members = [Member::new(position_m, 1.65)];
-    let unlike_m2 = groups.unexplained_m2(&members, &origins());
-    assert!(unlike_m2 > CANDIDATE_M2, "{unlike_m2}");
+    let unexplained_before_m2 = fitter.unexplained_m2(&members, &origins());
+    assert!(
+        unexplained_before_m2 > CANDIDATE_M2,
+        "{unexplained_before_m2}"
+    );
     for _ in 0..HEIGHT_ADJUST_ROUNDS {
-        groups.adjust_height(&mut members, 0, &origins());
+        fitter.adjust_height(&mut members, 0, &origins());
     }
-    let unexplained_m2 = groups.unexplained_m2(&members, &origins());
+    let unexplained_m2 = fitter.unexplained_m2(&members, &origins());
     assert!(unexplained_m2 < CANDIDATE_M2, "{unexplained_m2}");
 }
 
 #[test]
-fn nobody_is_missing_where_somebody_is_taller_than_thought() {
+fn a_redundant_member_is_not_relocated_if_another_is_taller_than_expected() {
     let position_m = Vec2::new(0.9, 1.2);
-    let mut groups = floor(&[(position_m, 1.9)]);
-    // One of the two is not seen at all.
+    let mut fitter = floor(&[(position_m, 1.9)]);
+    // The second member is not visible at all.
     let mut members = [Member::new(position_m, 1.65), Member::new(position_m, 1.65)];
-    groups.relocate_redundant(&mut members, 1, &origins());
+    fitter.relocate_redundant(&mut members, 1, &origins());
     assert!(!members[1].was_relocated, "{members:?}");
     let second_m = Vec2::new(-0.6, 0.5);
-    let mut groups = floor(&[(position_m, 1.9), (second_m, 1.65)]);
-    groups.relocate_redundant(&mut members, 1, &origins());
+    let mut fitter = floor(&[(position_m, 1.9), (second_m, 1.65)]);
+    fitter.relocate_redundant(&mut members, 1, &origins());
     assert!(members[1].was_relocated, "{members:?}");
     assert!(
         members[1].position_m.distance(second_m) < 0.15,
@@ -173,50 +181,50 @@ fn nobody_is_missing_where_somebody_is_taller_than_thought() {
 }
 
 #[test]
-fn somebody_is_missing_also_where_anothers_body_hides_their_feet() {
+fn a_missing_member_is_found_where_another_body_hides_the_feet() {
     let near_m = Vec2::new(-0.3, 1.2);
     let behind_m = near_m + 0.5 * (near_m - Vec2::new(CAMERA.x, CAMERA.z)).normalize();
     assert!(body(near_m, 1.7).covers(behind_m));
-    let mut groups = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
-    groups.cover_by_others(&[Member::new(near_m, 1.7)], 1, &origins());
-    let (found_m, more_m2) = groups
+    let mut fitter = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
+    fitter.cover_by_others(&[Member::new(near_m, 1.7)], 1, &origins());
+    let (found_m, more_m2) = fitter
         .find_missing(1.5, &origins())
-        .expect("candidate is find_missing");
+        .expect("a missing member is found");
     assert!(found_m.distance(behind_m) < 0.2, "{found_m}");
     assert_eq!(more_m2, COVERED_POSITION_M2);
 }
 
 #[test]
-fn how_bright_shadow_and_body_are_is_told_where_nobody_else_is() {
+fn tones_are_measured_where_no_bystander_covers_the_floor() {
     let (alone, beside) = (
         (Vec2::new(0.8, 0.9), 1.6, LIGHT),
         (Vec2::new(0.5, -0.6), 1.7, DARK),
     );
-    let mut groups = toned_floor([alone, beside]);
-    groups.set_bystanders([(beside.0, beside.1)].into_iter());
-    groups.cover_by_bystanders(&origins());
-    let [seen_shadow, seen_body] = groups.pixels.tones(&silhouette(alone.0, alone.1));
+    let mut fitter = toned_floor([alone, beside]);
+    fitter.set_bystanders([(beside.0, beside.1)].into_iter());
+    fitter.cover_by_bystanders(&origins());
+    let [shadow_tone, body_tone] = fitter.pixels.tones(&silhouette(alone.0, alone.1));
     assert!(
-        (seen_shadow.unwrap() - SHADOW).abs() < 0.1,
-        "{seen_shadow:?}"
+        (shadow_tone.unwrap() - SHADOW).abs() < 0.1,
+        "{shadow_tone:?}"
     );
-    assert!((seen_body.unwrap() - LIGHT).abs() < 0.1, "{seen_body:?}");
-    groups.set_bystanders([(alone.0, alone.1)].into_iter());
-    groups.cover_by_bystanders(&origins());
+    assert!((body_tone.unwrap() - LIGHT).abs() < 0.1, "{body_tone:?}");
+    fitter.set_bystanders([(alone.0, alone.1)].into_iter());
+    fitter.cover_by_bystanders(&origins());
     assert_eq!(
-        groups.pixels.tones(&silhouette(alone.0, alone.1)),
+        fitter.pixels.tones(&silhouette(alone.0, alone.1)),
         [None; 2]
     );
 }
 
 #[test]
-fn who_is_taller_than_thought_is_found_to_be() {
+fn heights_adapt_to_the_foreground() {
     let people = [(Vec2::new(0.8, 0.9), 1.8), (Vec2::new(0.2, 0.6), 1.2)];
-    let mut groups = floor(&people);
+    let mut fitter = floor(&people);
     let mut members = people.map(|(position_m, _)| Member::new(position_m, 1.5));
     for _ in 0..6 {
         for index in 0..members.len() {
-            groups.adjust_height(&mut members, index, &origins());
+            fitter.adjust_height(&mut members, index, &origins());
         }
     }
     for (member, (_, height_m)) in members.iter().zip(people) {
@@ -230,7 +238,7 @@ fn who_is_taller_than_thought_is_found_to_be() {
 }
 
 #[test]
-fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
+fn a_correct_height_stays_and_limits_hold() {
     let position_m = Vec2::new(0.8, 0.9);
     let mut members = [Member::new(position_m, 1.6)];
     floor(&[(position_m, 1.6)]).adjust_height(&mut members, 0, &origins());
@@ -241,38 +249,38 @@ fn a_height_that_explains_all_stays_and_so_do_its_bounds() {
 }
 
 #[test]
-fn what_a_bystander_darkens_is_not_the_groups() {
+fn foreground_covered_by_a_bystander_needs_no_member() {
     let (member, bystander) = ((Vec2::new(0.8, 0.9), 1.6), (Vec2::new(-0.4, 0.9), 1.7));
-    let mut groups = floor(&[member, bystander]);
+    let mut fitter = floor(&[member, bystander]);
     let members = [Member::new(member.0, member.1)];
-    let find_missing = |groups: &mut GroupFitter| {
-        groups.cover_by_bystanders(&origins());
-        groups.cover_by_others(&members, members.len(), &origins());
-        let position_m = groups.find_missing(1.6, &origins()).map(|place| place.0);
-        (groups.pixels.residual_m2(None), position_m)
+    let measure = |fitter: &mut GroupFitter| {
+        fitter.cover_by_bystanders(&origins());
+        fitter.cover_by_others(&members, members.len(), &origins());
+        let position_m = fitter.find_missing(1.6, &origins()).map(|place| place.0);
+        (fitter.pixels.residual_m2(None), position_m)
     };
-    let (unexplained_m2, position_m) = find_missing(&mut groups);
+    let (unexplained_m2, position_m) = measure(&mut fitter);
     assert!(unexplained_m2 > CANDIDATE_M2, "{unexplained_m2}");
     assert!(
         position_m.is_some_and(|position_m| position_m.distance(bystander.0) < 0.4),
         "{position_m:?}"
     );
-    groups.set_bystanders([bystander].into_iter());
-    let (unexplained_m2, _) = find_missing(&mut groups);
+    fitter.set_bystanders([bystander].into_iter());
+    let (unexplained_m2, _) = measure(&mut fitter);
     assert!(unexplained_m2 < CANDIDATE_M2, "{unexplained_m2}");
 }
 
 #[test]
-fn a_covered_area_is_that_of_all_points_and_only_of_those_that_tell() {
+fn the_silhouette_area_counts_observable_points_only() {
     for (position_m, height_m) in [
         (Vec2::new(0.8, 0.9), 1.8),
         (Vec2::new(-0.9, 0.2), 1.2),
         (Vec2::new(0.2, -0.4), 1.7),
     ] {
         let silhouette = silhouette(position_m, height_m);
-        let mut groups = floor(&[]);
-        groups.pixels.add_cover(&silhouette);
-        let pixels = &groups.pixels;
+        let mut fitter = floor(&[]);
+        fitter.pixels.add_cover(&silhouette);
+        let pixels = &fitter.pixels;
         for is_observable in [|_: Vec2| true, |position_m: Vec2| position_m.x > 0.0] {
             let counted: f32 = (0..pixels.uncovered.len())
                 .filter(|&i| is_observable(Vec2::new(pixels.x_m[i], pixels.z_m[i])))
@@ -285,8 +293,8 @@ fn a_covered_area_is_that_of_all_points_and_only_of_those_that_tell() {
     }
 }
 
-/// Where those who are told of stand in each frame, by ascending id, on a floor of 3 m to either side of which a pixel sees
-/// 2.5 cm, by what is dark in it.
+/// Foot points of the published tracks in each frame, ordered by id. The floor reaches 3 m to each side; one pixel
+/// covers 2.5 cm. `is_dark` decides which points are dark in which frame.
 fn feet_of_each(
     [lamp, camera]: [Vec3; 2],
     frames: u32,
@@ -323,8 +331,9 @@ fn feet_of_each(
     (0..frames).map(feet_m).collect()
 }
 
-/// How many are told of at last, when one walks in and a second, so far beside, so many frames later.
-fn told_of([first_m, second_m]: [f32; 2], beside_m: Vec2, later: u32) -> usize {
+/// Number of published tracks at the end, if one visitor walks in and a second one follows at an offset, `later` frames
+/// later.
+fn published_count([first_m, second_m]: [f32; 2], beside_m: Vec2, later: u32) -> usize {
     let feet_m = feet_of_each([LAMP, CAMERA], 95, |number, point_m| {
         let walked_m = (number as f32 - 45.0).max(0.0) * 0.04;
         let position_m = Vec2::new(-0.6, 2.6 - walked_m);
@@ -334,8 +343,7 @@ fn told_of([first_m, second_m]: [f32; 2], beside_m: Vec2, later: u32) -> usize {
     feet_m[94].len()
 }
 
-/// Whether an upright cylinder from one height to another hides a point of the floor from where somebody looks, or a lamp
-/// shines.
+/// Whether a vertical cylinder between two heights hides a floor point from an origin (lamp or camera).
 fn hides(
     position_m: Vec2,
     radius_m: f32,
@@ -350,8 +358,8 @@ fn hides(
     off_m < radius_m && (from_m..to_m).contains(&up_m)
 }
 
-/// Whether somebody so tall who walks on two legs hides a point of the floor: where they stand, how far one foot is ahead
-/// from there (the other is as far behind), and the direction to their side.
+/// Whether a walking visitor hides a floor point. The vectors are the position, the offset of the front foot (the other
+/// foot has the opposite offset), and the direction to the side.
 fn walker_hides(
     [position_m, ahead_m, aside]: [Vec2; 3],
     height_m: f32,
@@ -359,7 +367,7 @@ fn walker_hides(
     point_m: Vec2,
 ) -> bool {
     let foot_m = ahead_m + 0.06 * height_m * aside;
-    // Legs, trunk and head: half as wide as they are, and where they begin and end.
+    // Legs, trunk and head: position, half width, and vertical range, as shares of the height.
     [
         (position_m + foot_m, 0.045, [0.0, 0.5]),
         (position_m - foot_m, 0.045, [0.0, 0.5]),
@@ -374,48 +382,49 @@ fn walker_hides(
     })
 }
 
-/// The most who are told of while one walks from left to right under a low lamp: so tall, legs so far apart at most, from a
-/// place at the left with a velocity.
-fn most_told_of(height_m: f32, apart_m: f32, from_m: f32, velocity_mps: Vec2) -> usize {
+/// Largest number of published tracks while one visitor walks from left to right under a low lamp. `apart_m` is the
+/// largest distance between the feet.
+fn max_published_count(height_m: f32, apart_m: f32, from_m: f32, velocity_mps: Vec2) -> usize {
     let origins = [Vec3::new(0.0, 3.0, -2.5), Vec3::new(0.0, 4.5, 0.1)];
     let feet_m = feet_of_each(origins, 150, |number, point_m| {
         let secs = (number as f32 - 30.0) / 30.0;
         let position_m = Vec2::new(-3.4, from_m) + velocity_mps * secs;
-        // A step takes half a second.
+        // One step takes half a second.
         let ahead_m = 0.5 * apart_m * (secs * std::f32::consts::TAU).sin() * Vec2::X;
         walker_hides([position_m, ahead_m, Vec2::Y], height_m, &origins, point_m)
     });
     feet_m.iter().map(Vec::len).max().unwrap_or_default()
 }
 
-/// How far two are found from where they stand at most, in meters: one goes aside from another, who comes near and turns
-/// round so far beside a place, on legs that begin their steps with such phases.
-fn most_off_m(phases: [f32; 2], aside_m: f32) -> f32 {
+/// Largest distance in meters between tracks and true positions. One visitor walks away to the side; another approaches
+/// and turns round `aside_m` beside a position. `phases` are the phases of their steps.
+fn max_error_m(phases: [f32; 2], aside_m: f32) -> f32 {
     const HEIGHTS_M: [f32; 2] = [1.58, 1.71];
     let origins = [Vec3::new(-1.5, 3.5, -1.2), Vec3::new(-0.3, 3.5, 0.4)];
-    let position_m = |who: usize, secs: f32| {
-        if who == 0 {
+    let position_m = |visitor: usize, secs: f32| {
+        if visitor == 0 {
             Vec2::new(-1.45, -1.3) + (secs - 3.0) * Vec2::new(-0.42, -0.38)
         } else {
             let since_secs = secs - 2.5;
             Vec2::new(-1.37, aside_m - 0.42) + Vec2::new(1.2 * since_secs.abs(), -0.25 * since_secs)
         }
     };
-    let hides = |who: usize, secs: f32, point_m: Vec2| {
-        let velocity_mps = (position_m(who, secs + 0.05) - position_m(who, secs - 0.05)) / 0.1;
+    let hides = |visitor: usize, secs: f32, point_m: Vec2| {
+        let velocity_mps =
+            (position_m(visitor, secs + 0.05) - position_m(visitor, secs - 0.05)) / 0.1;
         let ahead = velocity_mps.normalize_or(Vec2::X);
-        let most_m = 0.16 * HEIGHTS_M[who] * velocity_mps.length().min(1.2);
-        let ahead_m = most_m * (6.2 * secs + phases[who]).sin() * ahead;
-        let stride = [position_m(who, secs), ahead_m, ahead.perp()];
-        walker_hides(stride, HEIGHTS_M[who], &origins, point_m)
+        let most_m = 0.16 * HEIGHTS_M[visitor] * velocity_mps.length().min(1.2);
+        let ahead_m = most_m * (6.2 * secs + phases[visitor]).sin() * ahead;
+        let stride = [position_m(visitor, secs), ahead_m, ahead.perp()];
+        walker_hides(stride, HEIGHTS_M[visitor], &origins, point_m)
     };
     let secs = |frame: u32| (frame as f32 - 15.0) / 30.0;
     let feet_m = feet_of_each(origins, 135, |frame, point_m| {
-        frame > 15 && (0..2).any(|who| hides(who, secs(frame), point_m))
+        frame > 15 && (0..2).any(|visitor| hides(visitor, secs(frame), point_m))
     });
-    let told = (0..).zip(&feet_m).skip(30);
-    let off_m = told.flat_map(|(frame, feet_m)| {
-        let [first_m, second_m] = [0, 1].map(|who| position_m(who, secs(frame)));
+    let published = (0..).zip(&feet_m).skip(30);
+    let off_m = published.flat_map(|(frame, feet_m)| {
+        let [first_m, second_m] = [0, 1].map(|visitor| position_m(visitor, secs(frame)));
         assert_eq!(feet_m.len(), 2, "frame {frame}");
         [feet_m[0].distance(first_m), feet_m[1].distance(second_m)]
     });
@@ -423,26 +432,26 @@ fn most_off_m(phases: [f32; 2], aside_m: f32) -> f32 {
 }
 
 #[test]
-fn whose_leg_is_a_blob_by_itself_beside_somebody_stays_where_they_are() {
+fn a_separate_leg_blob_does_not_move_the_foot_point() {
     for (phases, aside_m) in [
         ([0.8, 0.78], -0.2),
         ([1.6, 0.78], -0.2),
         ([0.8, 5.46], -0.1),
         ([2.4, 5.46], -0.1),
     ] {
-        let off_m = most_off_m(phases, aside_m);
+        let off_m = max_error_m(phases, aside_m);
         assert!(off_m < 0.28, "{phases:?} {aside_m}: {off_m} m");
     }
 }
 
 #[test]
-fn a_walkers_legs_apart_under_a_low_lamp_are_no_second_visitor() {
+fn spread_legs_under_a_low_lamp_are_not_a_second_visitor() {
     for (height_m, apart_m, from_m, velocity_mps) in [
         (1.8, 0.6, 0.2, Vec2::new(1.2, 0.0)),
         (1.8, 0.7, 0.7, Vec2::new(1.5, -0.15)),
         (1.9, 0.72, 1.0, Vec2::new(1.3, -0.4)),
     ] {
-        let most = most_told_of(height_m, apart_m, from_m, velocity_mps);
+        let most = max_published_count(height_m, apart_m, from_m, velocity_mps);
         assert_eq!(
             most, 1,
             "{height_m} m, {apart_m} m, {from_m} m, {velocity_mps} m/s"
@@ -451,59 +460,59 @@ fn a_walkers_legs_apart_under_a_low_lamp_are_no_second_visitor() {
 }
 
 #[test]
-fn a_child_beside_somebody_is_no_part_of_them() {
+fn a_child_beside_an_adult_gets_its_own_track() {
     let beside_m = Vec2::new(0.7, 0.15);
-    assert_eq!(told_of([1.7, 1.05], beside_m, 20), 2);
-    assert_eq!(told_of([1.2, 1.7], beside_m, 20), 2);
+    assert_eq!(published_count([1.7, 1.05], beside_m, 20), 2);
+    assert_eq!(published_count([1.2, 1.7], beside_m, 20), 2);
 }
 
-/// Who is taken to be the only one on a floor, where and as tall as they explain it best.
-fn only_one(groups: &mut GroupFitter, position_m: Vec2) -> Member {
+/// Fits a single member near a position, with the height that explains the foreground best.
+fn fit_single(fitter: &mut GroupFitter, position_m: Vec2) -> Member {
     let mut members = [Member::new(position_m, 1.5)];
     for &step_m in STEPS_M.iter().chain(&STEPS_M) {
-        groups.cover_by_others(&members, 0, &origins());
-        groups.step_member(&mut members[0], step_m, &origins());
-        groups.adjust_height(&mut members, 0, &origins());
+        fitter.cover_by_others(&members, 0, &origins());
+        fitter.step_member(&mut members[0], step_m, &origins());
+        fitter.adjust_height(&mut members, 0, &origins());
     }
     members[0]
 }
 
 #[test]
-fn two_children_side_by_side_are_no_taller_one() {
+fn two_children_side_by_side_are_split() {
     for [first_m, second_m] in [
         [Vec2::new(0.9, 1.0), Vec2::new(1.3, 0.75)],
         [Vec2::new(-1.4, 0.4), Vec2::new(-1.2, 0.85)],
     ] {
-        let mut groups = floor(&[(first_m, 1.1), (second_m, 1.15)]);
-        let alone = only_one(&mut groups, (first_m + second_m) / 2.0);
-        let pair = groups.fit_split(&alone, &origins());
-        let pair = pair.expect("two explain more").members;
+        let mut fitter = floor(&[(first_m, 1.1), (second_m, 1.15)]);
+        let alone = fit_single(&mut fitter, (first_m + second_m) / 2.0);
+        let pair = fitter.fit_split(&alone, &origins());
+        let pair = pair.expect("two members explain more").members;
         for wanted_m in [first_m, second_m] {
             let off_m = pair.map(|member| member.position_m.distance(wanted_m));
             assert!(off_m[0].min(off_m[1]) < 0.12, "{wanted_m}: {off_m:?}");
         }
         assert!(pair.iter().all(|member| member.height_m < 1.3), "{pair:?}");
     }
-    assert_eq!(told_of([1.1, 1.1], Vec2::new(0.45, 0.15), 0), 2);
-    // Nearer to each other they must be looked at for longer.
+    assert_eq!(published_count([1.1, 1.1], Vec2::new(0.45, 0.15), 0), 2);
+    // Closer pairs need more frames.
     for degrees in [0.0_f32, 30.0, 75.0, 105.0, 150.0] {
         let beside_m = 0.35 * Vec2::from_angle(degrees.to_radians());
-        assert_eq!(told_of([1.1, 1.17], beside_m, 0), 2, "{degrees}°");
+        assert_eq!(published_count([1.1, 1.17], beside_m, 0), 2, "{degrees}°");
     }
 }
 
 #[test]
-fn one_alone_is_no_pair_of_children() {
+fn a_single_visitor_is_not_split() {
     for position_m in [
         Vec2::new(0.9, 1.0),
         Vec2::new(-1.4, 0.4),
         Vec2::new(1.2, -0.9),
     ] {
         for height_m in [1.2, 1.5, 1.8] {
-            let mut groups = floor(&[(position_m, height_m)]);
-            let alone = only_one(&mut groups, position_m + Vec2::splat(0.1));
+            let mut fitter = floor(&[(position_m, height_m)]);
+            let alone = fit_single(&mut fitter, position_m + Vec2::splat(0.1));
             assert_eq!(
-                groups.fit_split(&alone, &origins()),
+                fitter.fit_split(&alone, &origins()),
                 None,
                 "{position_m} {height_m}"
             );
@@ -511,14 +520,14 @@ fn one_alone_is_no_pair_of_children() {
     }
 }
 
-/// Of two of usual height in these places: how much more they explain than one, who is returned as well.
+/// Residual area that two visitors of typical height explain in addition to one, and that one.
 fn fit_merged_and_pair(people: &[(Vec2, f32)], [a_m, b_m]: [Vec2; 2]) -> (f32, Member) {
     let pair = [a_m, b_m].map(|position_m| Member::new(position_m, 1.57));
     floor(people).fit_merged_and_pair(pair, &origins())
 }
 
 #[test]
-fn one_explains_as_much_as_two_parts_of_them() {
+fn one_member_explains_two_fragments_of_it() {
     let position_m = Vec2::new(0.8, 0.9);
     for height_m in [1.2, 1.6, 1.9] {
         for offset_m in [Vec2::X, Vec2::Y, Vec2::new(0.5, -0.5)].map(|m| 0.3 * m) {
@@ -532,7 +541,7 @@ fn one_explains_as_much_as_two_parts_of_them() {
 }
 
 #[test]
-fn one_explains_less_than_two_who_are_two() {
+fn one_member_explains_less_than_two_real_visitors() {
     let a_m = Vec2::new(0.8, 0.9);
     for heights_m in [[1.2, 1.2], [1.2, 1.8], [1.7, 1.7]] {
         for offset_m in [0.5 * Vec2::X, 0.5 * Vec2::Y, Vec2::new(0.6, -0.6)] {

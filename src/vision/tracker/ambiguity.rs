@@ -1,23 +1,24 @@
-//! Who may have been taken for whom: those who stood close together have met, until they were seen apart for a while.
+//! Tracks whose ids may have been switched: tracks that came close to each other stay ambiguous until they have been
+//! apart for a while.
 //!
-//! Where people meet, places alone cannot tell who is who. As long as they are near each other, they may still turn out to
-//! be in each other's places (see `exchange`). Once they have parted, whoever has another's name keeps it: what follows
-//! them over the floor has followed them by then, and would jump once more.
+//! Where visitors meet, positions alone cannot identify them. As long as they are close, an id switch can still be
+//! corrected (see `id_swap`). Once they have separated, ids stay as they are, even if wrong: effects that follow a
+//! visitor would otherwise jump a second time.
 
 use crate::vision::height_profile::{HeightProfile, KNOWN_MEASUREMENTS};
 
 use super::{TrackState, Tracker};
 
-/// Visitors this close may be taken for each other.
+/// Tracks closer than this, in meters, can switch ids.
 pub(super) const AMBIGUOUS_M: f32 = 0.4;
-/// Whoever was measured so often after a meeting, or looking unlike who they are called, is who they are called from then
-/// on.
+/// Number of height measurements after a meeting from which an id counts as certain. It also applies to heights that
+/// contradict the id.
 const RESOLVED_MEASUREMENTS: f32 = 12.0;
-/// Who looks this unlike who they are called may be somebody else.
+/// Height difference from which a measurement contradicts the known height, in squared standard deviations.
 const CONTRADICTING_DIFFERENCE: f32 = 4.0;
 
 impl Tracker {
-    /// Notes who may from now on be taken for whom: those who stand close together.
+    /// Marks tracks that are close to each other as ambiguous, and measures the distance of each track to the nearest one.
     pub(super) fn mark_ambiguous(&mut self) {
         for a in 0..self.tracks.len() {
             let mut nearest_m = f32::INFINITY;
@@ -38,6 +39,7 @@ impl Tracker {
         }
     }
 
+    /// Gives two tracks, and all tracks ambiguous with them, the same ambiguity id.
     fn join_ambiguity(&mut self, a: usize, b: usize) {
         let (of_a, of_b) = (self.tracks[a].ambiguity_id, self.tracks[b].ambiguity_id);
         let ambiguity_id = of_a.or(of_b).unwrap_or_else(|| {
@@ -53,14 +55,14 @@ impl Tracker {
                 track.ambiguity_id = Some(ambiguity_id);
             }
             if joins {
-                // From now on it may be another body that looks so.
+                // Later measurements may belong to another body.
                 track.accept_recent_profile(KNOWN_MEASUREMENTS);
                 track.recent_profile = HeightProfile::default();
             }
         }
     }
 
-    /// Learns what those look like who are apart from others, and lets go of meetings that are over.
+    /// Accepts recent heights of tracks that are apart from others, and ends ambiguities that are resolved.
     pub(super) fn resolve_ambiguities(&mut self) {
         for track in &mut self.tracks {
             let wanted = match track.ambiguity_id {
@@ -75,8 +77,8 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// Takes what was seen of them since they were mixed up with others for what they look like, if that was measured so
-    /// often; more often where it is unlike what was known.
+    /// Accepts the recent heights as heights of this id if there are at least `measurements` of them; more are needed
+    /// if they contradict the known height. Returns whether it accepted them.
     fn accept_recent_profile(&mut self, measurements: f32) -> bool {
         let is_other = self.height_profile.is_known()
             && self.height_profile.difference(&self.recent_profile) >= CONTRADICTING_DIFFERENCE;
@@ -115,7 +117,7 @@ pub(super) mod tests {
         height_profile
     }
 
-    /// Somebody in a meeting who is called `id`, known to be `known_m` tall and seen `times` to be `measured_m` since.
+    /// Track with this id and an ambiguity, a known height, and `times` recent measurements.
     pub(in crate::vision::tracker) fn test_track(
         id: u32,
         known_m: f32,
@@ -173,7 +175,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_was_seen_apart_for_a_while_is_who_they_are_called() {
+    fn an_ambiguity_ends_after_enough_measurements_apart() {
         assert!(settled(test_track(1, 1.7, 1.72, 11)).ambiguity_id.is_some());
         assert!(settled(test_track(1, 1.7, 1.72, 12)).ambiguity_id.is_none());
         let mut hardly = test_track(1, 0.0, 1.2, 12);
@@ -182,7 +184,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_looks_unlike_their_name_bears_it_once_that_is_certain() {
+    fn a_contradicting_height_replaces_the_known_one_once_certain() {
         let doubtful = settled(test_track(1, 1.7, 1.2, 11));
         assert_eq!(
             doubtful.height_profile.height_m(),
@@ -205,7 +207,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_meet_may_be_taken_for_all_whom_either_met() {
+    fn meeting_tracks_join_their_ambiguities() {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![
             test_track(1, 1.7, 1.7, 5),

@@ -1,5 +1,5 @@
-//! Which blob is whose: blobs are given to visitors by their feet, all at once; what nobody takes is a part of somebody
-//! who explains it, or is left to newcomers.
+//! Data association: assigns blobs to tracks by their foot points. A remaining blob is a fragment of the track that
+//! explains it, or is left for a new candidate.
 
 use glam::Vec2;
 
@@ -9,30 +9,33 @@ use crate::vision::group::Member;
 
 use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackState, Tracker};
 
-/// A visitor this near to a blob may be in it.
+/// Distance within which a track can be inside a blob, in meters.
 const NEAR_BLOB_M: f32 = 0.25;
-/// A blob's foot is told from every so many-th of its samples, before it is known whose it is.
+/// Every n-th sample is used to estimate the foot point of a blob before it is assigned.
 const UNASSIGNED_SAMPLE_STEP: usize = 2;
-/// What being in a blob, rather than at its foot, costs in the assignment.
+/// Additional cost if a track is inside a blob but not at its foot point, in meters.
 const INSIDE_COST_M: f32 = 0.3;
-/// What a blob e times as large as the visitor's, or so much smaller, costs.
+/// Cost of a blob area that differs by a factor of e from the track's area, in meters.
 const AREA_COST_M: f32 = 0.15;
-/// What somebody not yet told of pays against those who are.
+/// Additional cost for a candidate, so that published tracks are preferred, in meters.
 const CANDIDATE_COST_M: f32 = 0.3;
-/// A blob is a part of a visitor who explains this share of it.
+/// A blob is a fragment of a track that explains at least this share of its samples.
 const FRAGMENT_SHARE: f32 = 0.5;
-/// What is smaller than this and this near to a visitor is a part of them.
+/// A blob smaller than this, in m², can be a fragment because of its distance alone.
 const FRAGMENT_MAX_M2: f32 = 0.1;
+/// Largest distance of a fragment from its track, in meters.
 const FRAGMENT_REACH_M: f32 = 1.0;
-/// Somebody new explains at least so much more than those who are there, and this share of their blob.
+/// Area that a second visitor must explain in addition to the existing tracks, in m².
 const SECOND_VISITOR_M2: f32 = 0.05;
+/// Area that a second visitor must explain in addition to the existing tracks, as a share of the blob.
 const SECOND_VISITOR_SHARE: f32 = 0.4;
-/// Who has less of a blob than this share of their area also shares another in which this share of their shape is dark.
+/// A track whose own blob is smaller than this share of its area may have its main part in another blob.
 const PARTIAL_BLOB_SHARE: f32 = 0.7;
+/// Share of the silhouette that must be foreground in the other blob for the track to share it.
 const MAIN_BLOB_SHARE: f32 = 0.5;
 
 impl Tracker {
-    /// Gives each visitor the blob whose foot is theirs.
+    /// Assigns each track the blob with its foot point.
     pub(super) fn assign_blobs(&mut self, frame: &SegmentedFrame<'_>) {
         let blobs = frame.blobs.blobs();
         self.unassigned_feet_m.clear();
@@ -67,8 +70,8 @@ impl Tracker {
         };
         self.blob_owners.clear();
         self.blob_owners.resize(blobs.len(), None);
-        let given = self.assignment.solve(tracks.len(), blobs.len(), cost);
-        for (index, blob) in given.iter().enumerate() {
+        let assigned = self.assignment.solve(tracks.len(), blobs.len(), cost);
+        for (index, blob) in assigned.iter().enumerate() {
             if let &Some(blob) = blob {
                 self.blob_owners[blob] = Some(index);
                 self.tracks[index].detection = Detection::Own(blob);
@@ -76,7 +79,7 @@ impl Tracker {
         }
     }
 
-    /// Lets visitors without a blob share one they are in, and gives parts of a visitor to them.
+    /// Lets tracks without a blob share the blob that they are in, and assigns fragments to tracks.
     pub(super) fn share_blobs(&mut self, frame: &SegmentedFrame<'_>) {
         let blobs = frame.blobs.blobs();
         for (track, &has_exited) in self.tracks.iter_mut().zip(&self.exited) {
@@ -105,7 +108,8 @@ impl Tracker {
                 |v: &&TrackState| v.id.is_some() && matches!(v.detection, Detection::Own(_));
             let unassigned_feet_m = &self.unassigned_feet_m;
             let explains = |track: &TrackState| {
-                // What the part itself says of the foot does not count: a bag put down would keep the visitor there.
+                // The foot point of the own blob alone counts. Otherwise an object that was put down would hold the
+                // track in place.
                 let own = track
                     .detection
                     .blob()
@@ -125,8 +129,8 @@ impl Tracker {
         }
     }
 
-    /// Lets somebody whose own blob is much less than they darken share the blob in which the rest of them is: where people
-    /// overlap, a leg may be a blob by itself, which says nothing of where the foot is.
+    /// Lets a track share a larger blob if its own blob is only a small part of its silhouette. Where visitors overlap,
+    /// a leg can be a blob of its own, which says little about the foot point.
     fn share_main_blobs(&mut self, frame: &SegmentedFrame<'_>) {
         if !frame.feet.can_locate_feet() {
             return;
@@ -137,8 +141,8 @@ impl Tracker {
             let Detection::Own(own) = track.detection else {
                 continue;
             };
-            let usual_m2 = track.output.area_m2 as f32;
-            if track.id.is_none() || blobs[own].area_m2 > PARTIAL_BLOB_SHARE * usual_m2 {
+            let previous_m2 = track.output.area_m2 as f32;
+            if track.id.is_none() || blobs[own].area_m2 > PARTIAL_BLOB_SHARE * previous_m2 {
                 continue;
             }
             let member = track.member(&self.params);
@@ -155,8 +159,8 @@ impl Tracker {
         }
     }
 
-    /// Gives blobs that belong to nobody known to a visitor near by who explains them together with their own: shadow and
-    /// body of one visitor may be seen apart, above all at the picture's edge.
+    /// Assigns blobs without a published track to a nearby track that explains them together with its own blob. Shadow
+    /// and body of one visitor can be separate blobs, above all at the image border.
     fn assign_fragments(&mut self, frame: &SegmentedFrame<'_>) {
         if !frame.feet.can_locate_feet() {
             return;
@@ -186,7 +190,7 @@ impl Tracker {
             let position_m = owner.map_or(self.unassigned_feet_m[index], |o| {
                 self.tracks[o].kalman.position_m
             });
-            // Who went away here is expected back here.
+            // A track was lost here recently, so the blob is probably a returning visitor.
             let is_return = self.lost.iter().any(|lost| {
                 frame.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
                     && lost.position_m.as_vec2().distance(position_m) < FRAGMENT_REACH_M
@@ -222,7 +226,7 @@ impl Tracker {
     }
 }
 
-/// Distance of the sample nearest to a point.
+/// Distance from a point to the nearest sample, in meters.
 fn distance_to_samples_m(samples: &[Sample], point_m: Vec2) -> f32 {
     samples
         .iter()

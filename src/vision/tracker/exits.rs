@@ -1,8 +1,8 @@
-//! Who walks out of the picture.
+//! Detection of visitors who walk out of the image.
 //!
-//! Where people stream through a room, one comes in where another goes out. The shadow of the one is easily taken for the
-//! other's, who then seems to have turned round. So the course of everybody is taken down while they have a shadow to
-//! themselves, and who has left the picture by it has nothing in it any more.
+//! Where many visitors pass through a room, one often enters where another leaves. The new shadow is easily assigned to
+//! the old track, which then seems to turn round. Each track therefore remembers its course while it has a blob to
+//! itself. A track that has left the image on this course is not assigned to any blob.
 
 use glam::Vec2;
 
@@ -11,16 +11,16 @@ use crate::vision::kalman::Kalman;
 
 use super::{SegmentedFrame, TrackState, Tracker};
 
-/// Who is slower than this may as well stand still or turn round.
+/// Smallest speed of a walking visitor, in m/s. A slower visitor may stop or turn round.
 const WALKING_MPS: f32 = 0.6;
-/// A course is believed for so long.
+/// Time for which a course is valid, in seconds.
 const COURSE_SECS: f64 = 1.0;
-/// A shadow that is so many times as large as the one before may be somebody else's too.
+/// A blob that has grown by more than this factor may include another visitor, so it does not update the course.
 const MAX_AREA_GROWTH: f32 = 1.1;
-/// Who would darken less than this of what is seen is not seen.
+/// A visitor whose silhouette has less observable area than this, in m², is outside the image.
 const MIN_VISIBLE_M2: f32 = 0.02;
 
-/// Where somebody was and was going when they last had a shadow to themselves.
+/// Position and velocity of a track when it last had a blob to itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Course {
     position_m: Vec2,
@@ -39,7 +39,7 @@ impl Course {
         }
     }
 
-    /// Takes the course down of somebody who has a blob to themselves, unless it grew.
+    /// Updates the course from a track that has a blob to itself, unless the blob has grown suddenly.
     pub(super) fn update(&mut self, kalman: &Kalman, area_m2: f32, now_secs: f64) {
         let is_old = now_secs - self.seen_secs > COURSE_SECS;
         if is_old || area_m2 < MAX_AREA_GROWTH * self.area_m2 {
@@ -47,7 +47,7 @@ impl Course {
         }
     }
 
-    /// Where somebody is by their course who walked, and was not seen in the last frame.
+    /// Extrapolated position of a walking visitor who was not detected in the last frame.
     fn ahead_m(&self, now_secs: f64, dt_secs: f32) -> Option<Vec2> {
         let since_secs = now_secs - self.seen_secs;
         let is_missed = since_secs > 1.5 * f64::from(dt_secs) && since_secs < COURSE_SECS;
@@ -57,7 +57,7 @@ impl Course {
 }
 
 impl Tracker {
-    /// Notes who has walked out of the picture.
+    /// Marks the tracks that have left the image.
     pub(super) fn mark_exited(&mut self, frame: &SegmentedFrame<'_>) {
         let mut exited = std::mem::take(&mut self.exited);
         exited.clear();
@@ -97,18 +97,18 @@ mod tests {
     }
 
     #[test]
-    fn who_walks_goes_on_while_they_are_not_seen_for_a_second() {
+    fn the_course_of_a_walking_visitor_is_extrapolated_for_a_second() {
         let course = Course::new(&walking(Vec2::ONE, Vec2::X), 0.5, 10.0);
         let ahead_m = course.ahead_m(10.5, 0.03).unwrap();
         assert!(ahead_m.distance(Vec2::new(1.5, 1.0)) < 1e-6, "{ahead_m}");
-        assert_eq!(course.ahead_m(10.03, 0.03), None, "just seen");
-        assert_eq!(course.ahead_m(11.5, 0.03), None, "long ago");
+        assert_eq!(course.ahead_m(10.03, 0.03), None, "was just detected");
+        assert_eq!(course.ahead_m(11.5, 0.03), None, "is too old");
         let slow = Course::new(&walking(Vec2::ONE, 0.3 * Vec2::X), 0.5, 10.0);
-        assert_eq!(slow.ahead_m(10.5, 0.03), None, "may have turned");
+        assert_eq!(slow.ahead_m(10.5, 0.03), None, "may have turned round");
     }
 
     #[test]
-    fn a_shadow_that_grew_does_not_tell_where_somebody_goes() {
+    fn a_suddenly_grown_blob_does_not_update_the_course() {
         let out = walking(Vec2::X, Vec2::X);
         let taken_along = walking(Vec2::ZERO, -Vec2::X);
         let mut course = Course::new(&out, 0.5, 10.0);
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(course.position_m, out.position_m);
         course.update(&taken_along, 0.5, 10.1);
         assert_eq!(course.position_m, taken_along.position_m);
-        // What stays so large is their own.
+        // A lasting size belongs to the visitor.
         course.update(&out, 0.8, 11.2);
         assert_eq!(course.position_m, out.position_m);
     }

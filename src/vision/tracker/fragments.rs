@@ -1,29 +1,31 @@
-//! Parts of one visitor that were taken for two: shadow and body, or two pieces of either, may be seen apart, above all at
-//! the picture's edge.
+//! Merging of fragments: shadow and body of one visitor, or pieces of either, can start separate tracks, above all at
+//! the image border.
 
 use crate::vision::group::MergedFit;
 
 use super::localization::{TURN_FRAMES, is_turn};
 use super::{Detection, SegmentedFrame, TrackState, Tracker};
 
-/// Two are one where they explain hardly more than one does: less than this share of what the lesser of them darkens. In
-/// rendered rooms it was so in 70 of 100 looks at two who were one, and in 4 of 100 at two who were two, where the one was
-/// looked for more thoroughly than here and the two less.
+/// Two tracks are merged if two visitors explain less additional area than this share of the smaller silhouette. On
+/// rendered scenes, this was true for 70 of 100 fits to fragments of one visitor, and for 4 of 100 fits to two
+/// visitors; those fits searched the single visitor more thoroughly than this code, and the pair less.
 const MAX_SPLIT_GAIN_SHARE: f32 = 0.03;
-/// For so long, and this near each other.
+/// Time for which one visitor must explain both tracks before they are merged, in seconds.
 const MERGE_SECS: f32 = 0.4;
+/// Largest distance between two fragments, in meters.
 const FRAGMENT_M: f32 = 1.0;
-/// Who was seen this far from everybody else is nobody's part, nor is who has been there for so long; and what never left
-/// the place where it appeared may be a thing.
+/// A track that was ever this far from all others, in meters, is not a fragment.
 const ISOLATED_M: f32 = 0.95;
+/// Largest age of a fragment, in seconds.
 const FRAGMENT_MAX_AGE_SECS: f64 = 2.0;
+/// A track that has moved less than this, in meters, may be an object and is not merged.
 const MOVED_M: f32 = 0.1;
-/// Looked for between the frames in which most else is.
+/// Offset of the turn, so that this work falls into frames in which other expensive work rests.
 const TURN_OFFSET: usize = 2;
 
 impl Tracker {
-    /// Makes one of two, of whom one came lately, when one has explained as much as both for a while. The earlier name stays,
-    /// with whoever is nearer to where the one is.
+    /// Merges a recent track into an earlier one if one visitor has explained both for a while. The earlier id remains,
+    /// on the track nearer to the merged position.
     pub(super) fn merge_fragments(&mut self, frame: &SegmentedFrame<'_>) {
         if !frame.feet.can_locate_feet() {
             return;
@@ -41,7 +43,7 @@ impl Tracker {
         }
     }
 
-    /// The earlier one whose part a visitor has been for long enough, and the one who is both.
+    /// Returns the earlier track of which `fragment` has been a fragment for long enough, and the merged fit.
     fn find_whole(
         &mut self,
         fragment: usize,
@@ -64,7 +66,7 @@ impl Tracker {
         found.filter(|_| self.tracks[fragment].mergeable_secs > MERGE_SECS)
     }
 
-    /// The one in the place of two near each other, of whom both are told of and the first came later.
+    /// Fits one visitor to two published tracks close to each other, of which `fragment` is the later one.
     fn fit_merged(
         &mut self,
         fragment: usize,
@@ -121,7 +123,7 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// Whether they are told of and may well be what somebody else is seen by. A part has no height.
+    /// Whether this is a published track that may be a fragment of another one. A fragment has no measurable height.
     fn may_be_fragment(&self, now_secs: f64) -> bool {
         let is_new = now_secs - self.birth_secs < FRAGMENT_MAX_AGE_SECS;
         let has_moved = self.kalman.position_m.distance(self.birth_m) > MOVED_M;
@@ -142,7 +144,7 @@ mod tests {
     use glam::Vec2;
 
     #[test]
-    fn who_came_lately_beside_somebody_and_has_moved_may_be_a_part() {
+    fn only_a_recent_moved_track_without_height_may_be_a_fragment() {
         let may_be_fragment = |change: &dyn Fn(&mut TrackState)| {
             let mut candidate = test_track(2, 0.0, 0.0, 0);
             candidate.height_profile = std::mem::take(&mut candidate.recent_profile);
@@ -152,27 +154,22 @@ mod tests {
             candidate.may_be_fragment(1.0)
         };
         assert!(may_be_fragment(&|_| ()));
-        assert!(
-            !may_be_fragment(&|v| v.id = None),
-            "nobody was told of them"
-        );
+        assert!(!may_be_fragment(&|v| v.id = None), "is only a candidate");
         assert!(
             !may_be_fragment(&|v| v.birth_secs = -FRAGMENT_MAX_AGE_SECS),
-            "there for long"
+            "is too old"
         );
         assert!(
             !may_be_fragment(&|v| v.kalman.position_m = v.birth_m),
-            "may be a thing"
+            "may be an object"
         );
-        assert!(
-            !may_be_fragment(&|v| v.was_isolated = true),
-            "was seen alone"
-        );
+        assert!(!may_be_fragment(&|v| v.was_isolated = true), "was isolated");
         let is_tall = |v: &mut TrackState| (0..20).for_each(|_| v.height_profile.add(1.7));
         assert!(!may_be_fragment(&is_tall), "has a height");
     }
 
-    /// The id and place of who is left of an earlier one at 1 m and a later one at 2 m, when they are one.
+    /// Id and position of the track that remains after an earlier track at 1 m and a later one at 2 m are merged at
+    /// `one_m`.
     fn left_of(one_m: Vec2) -> (Option<u32>, f32) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.7, 0.0, 0)];
@@ -184,19 +181,19 @@ mod tests {
         };
         tracker.merge_tracks(1, 0, &one);
         let [left] = tracker.tracks.as_slice() else {
-            unreachable!("one of two is left");
+            unreachable!("one track remains");
         };
         assert_eq!(left.height_m, Some(1.4));
-        assert!(tracker.lost.is_empty(), "nobody has gone");
+        assert!(tracker.lost.is_empty(), "no track is lost");
         assert!(
             tracker.blob_owners.iter().all(Option::is_some),
-            "no blob is free"
+            "every blob has an owner"
         );
         (left.id, left.kalman.position_m.x)
     }
 
     #[test]
-    fn the_earlier_name_stays_with_whoever_is_where_the_one_is() {
+    fn the_earlier_id_stays_at_the_merged_position() {
         assert_eq!(left_of(Vec2::new(1.2, 0.0)), (Some(1), 1.0));
         assert_eq!(left_of(Vec2::new(1.8, 0.0)), (Some(1), 2.0));
     }

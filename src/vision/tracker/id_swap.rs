@@ -1,17 +1,18 @@
-//! Two in one blob who slid into each other's places.
+//! Correction of id switches inside a shared blob.
 //!
-//! Who pass each other closely are hard to tell for a moment, and may go on as each other. Soon after, their stripes tell
-//! again: a tall dark one explains the short light one's badly. So those who met are also tried as each other, as tall and
-//! as bright as they were known to be before, and are exchanged when that explains more.
+//! Two visitors who pass each other closely look alike for a moment, and their tracks can switch. Soon after, their
+//! silhouettes differ again: a tall dark silhouette fits a short light visitor badly. Tracks that have met are
+//! therefore also fitted with swapped heights and tones as known before the meeting, and their ids are swapped if that
+//! fit is better.
 
 use super::localization::is_turn;
 use super::{HeightProfile, SegmentedFrame, TrackState, Tracker};
 
-/// Who have got farther from each other keep their names: until then nobody sees a name change hands.
+/// Tracks farther apart than this, in meters, keep their ids: a swap would be visible to visitors.
 const SWAP_M: f32 = 0.5;
 
 impl Tracker {
-    /// Exchanges members of the present group who are in each other's places.
+    /// Swaps the ids of members of the current group that fit better swapped.
     pub(super) fn swap_ids(&mut self, frame: &SegmentedFrame<'_>) {
         let origins = frame.feet.lamp_and_camera();
         for second in 1..self.members.len() {
@@ -27,16 +28,16 @@ impl Tracker {
         }
     }
 
-    /// What two members are known to look like who may have been taken for each other; `None` for others.
+    /// Known heights and tones of two members that may have switched, or `None` if they cannot have.
     fn appearances_to_swap(&self, pair: [usize; 2]) -> Option<[(f32, Option<f32>); 2]> {
-        let places_m = pair.map(|member| self.members[member].position_m);
+        let positions_m = pair.map(|member| self.members[member].position_m);
         let [first, second] = pair.map(|member| &self.tracks[self.member_tracks[member]]);
         let have_met = first.ambiguity_id.is_some() && first.ambiguity_id == second.ambiguity_id;
-        if !have_met || places_m[0].distance(places_m[1]) > SWAP_M {
+        if !have_met || positions_m[0].distance(positions_m[1]) > SWAP_M {
             return None;
         }
         let heights_m = [first.known_height_m()?, second.known_height_m()?];
-        // One brightness alone would tell for whoever is where it is found.
+        // With only one known tone, the fit would favor the track at the place where it was measured.
         let tones = match [first.body_tone, second.body_tone] {
             known @ [Some(_), Some(_)] => known,
             _ => [None; 2],
@@ -44,7 +45,7 @@ impl Tracker {
         Some([0, 1].map(|n| (heights_m[n], tones[n])))
     }
 
-    /// Each becomes who the other was, where they are.
+    /// Swaps two members at their positions.
     fn swap_ids_of_members(&mut self, pair: [usize; 2]) {
         let [first, second] = pair.map(|member| self.member_tracks[member]);
         if let Ok([first, second]) = self.tracks.get_disjoint_mut([first, second]) {
@@ -60,7 +61,7 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// How tall they were known to be before they met others.
+    /// Reliable height from before the meeting.
     fn known_height_m(&self) -> Option<f32> {
         (self.height_profile.height_m()).filter(|_| self.height_profile.is_known())
     }
@@ -74,12 +75,12 @@ mod tests {
     use glam::Vec2;
 
     #[test]
-    fn who_is_exchanged_is_called_and_looks_like_the_other_and_stays_in_place() {
+    fn swapped_tracks_exchange_ids_and_appearance_but_not_positions() {
         let params = TrackingParams::default();
         let mut tracker = Tracker::new(&params);
         tracker.tracks = vec![test_track(1, 1.7, 1.2, 5), test_track(2, 1.2, 1.7, 5)];
         tracker.tracks[0].body_tone = Some(-1.0);
-        let places_m = [0, 1].map(|number| tracker.tracks[number].kalman.position_m);
+        let positions_m = [0, 1].map(|number| tracker.tracks[number].kalman.position_m);
         tracker.member_tracks = vec![0, 1];
         tracker.swap_ids_of_members([0, 1]);
         for (number, (id, height_m, body_tone)) in [(2, 1.2, None), (1, 1.7, Some(-1.0))]
@@ -90,12 +91,12 @@ mod tests {
             assert_eq!((track.id, track.body_tone), (Some(id), body_tone));
             assert!((track.height_m.unwrap_or_default() - height_m).abs() < 0.05);
             assert_eq!(track.recent_profile.measurements(), 0.0);
-            assert_eq!(track.kalman.position_m, places_m[number]);
+            assert_eq!(track.kalman.position_m, positions_m[number]);
         }
     }
 
     #[test]
-    fn only_who_met_are_near_and_are_known_may_be_in_each_others_places() {
+    fn only_near_tracks_that_met_and_have_known_heights_may_swap() {
         let params = TrackingParams::default();
         let looks = |change: &dyn Fn(&mut TrackState)| {
             let mut tracker = Tracker::new(&params);

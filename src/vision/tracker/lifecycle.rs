@@ -1,5 +1,5 @@
-//! Who comes and who goes: visitors are born of blobs that belong to nobody, things become scenery, those who are gone are
-//! kept in mind for their return.
+//! Life cycle of tracks: creation of candidates, confirmation, loss and id recovery, and absorption of objects into the
+//! background.
 
 use glam::{DVec2, Mat2, Vec2};
 
@@ -12,22 +12,28 @@ use super::{
     SegmentedFrame, Track, TrackState, Tracker, outline,
 };
 
-/// The room may be put in order for so long after the first frame: what came then and has not moved since belongs to it.
+/// Time after the first frame during which the room may be rearranged, in seconds. Objects that appeared in this time
+/// become background.
 const SETTLING_SECS: f64 = 9.0;
+/// Smallest age of an object that is absorbed at the end of the settling time, in seconds.
 const STATIC_AGE_SECS: f64 = 0.5;
-/// Who came less than so long before somebody vanished, and so near, may be the same.
+/// A new track may continue a lost one if it was created at most this long before the last detection of the lost one, in
+/// seconds.
 const SUCCESSOR_SECS: f64 = 1.0;
+/// Largest distance between a lost track and the new one that may continue it, in meters.
 const SUCCESSOR_M: f32 = 1.5;
-/// Where more than so many came within about so long, people stream through the room, and who comes is hardly ever who left.
+/// Number of recent arrivals above which visitors pass through the room rather than stay. A new visitor is then rarely
+/// a returning one.
 const THROUGH_TRAFFIC_ARRIVALS: f32 = 4.0;
+/// Time constant of the number of recent arrivals, in seconds.
 const THROUGH_TRAFFIC_SECS: f32 = 20.0;
-/// Who is there in the first frames did not come.
+/// Visitors detected within this time after the first frame, in seconds, do not count as arrivals.
 const INITIAL_SECS: f64 = 0.5;
-/// Who is seen only among others is told after so many times as many frames.
+/// Factor by which a candidate in a shared blob needs more detections until it is published.
 const GROUP_CANDIDATE_FACTOR: u32 = 2;
 
 impl Tracker {
-    /// Begins to follow blobs that belong to nobody.
+    /// Creates candidates for blobs without a track.
     pub(super) fn create_candidates(&mut self, frame: &SegmentedFrame<'_>) {
         for (index, blob) in frame.blobs.blobs().iter().enumerate() {
             if self.blob_owners[index].is_some() || blob.area_m2 < frame.min_candidate_area_m2 {
@@ -58,7 +64,7 @@ impl Tracker {
         self.candidates = candidates;
     }
 
-    /// Begins to follow somebody in a blob.
+    /// Creates one candidate in a blob.
     fn create_candidate(
         &mut self,
         index: usize,
@@ -112,7 +118,8 @@ impl Tracker {
         });
     }
 
-    /// Lets go of things: what appeared in its place and never left it. Their blobs are told by [`Self::static_blobs`].
+    /// Removes tracks that are objects: they appeared in their place and never moved. [`Self::static_blobs`] returns
+    /// their blobs.
     pub(super) fn absorb_static_objects(&mut self, frame: &SegmentedFrame<'_>) {
         self.static_blobs.clear();
         let first_frame_secs = *self.first_frame_secs.get_or_insert(frame.time_secs);
@@ -135,12 +142,12 @@ impl Tracker {
         }
     }
 
-    /// Blobs of the last frame that are no visitors but things put down.
+    /// Blobs of the last frame that are objects.
     pub(in crate::vision) fn static_blobs(&self) -> &[usize] {
         &self.static_blobs
     }
 
-    /// Lets go of those who are no longer there.
+    /// Makes tracks lost that are no longer detected, and forgets lost tracks after `return_secs`.
     pub(super) fn lose_undetected(&mut self) {
         let now = self.time_secs;
         let linger_secs = f64::from(self.params.linger_secs);
@@ -170,18 +177,18 @@ impl Tracker {
         self.lost.retain(|lost| now - lost.lost_secs <= return_secs);
     }
 
-    /// The newcomer whom somebody who is gone was taken for: of what is seen of one visitor at the picture's edge, one part
-    /// is followed and vanishes, another is thought to be somebody new.
+    /// Returns the new track that continues a lost one. At the image border, one fragment of a visitor may be tracked
+    /// and vanish while another fragment starts a new track.
     fn find_successor(&self, gone: usize) -> Option<usize> {
         let gone = &self.tracks[gone];
-        // Who is not seen is drawn along by others, so where they were seen last counts too.
+        // An undetected track drifts along with others, so the last detected position counts as well.
         let distance_m = |v: &TrackState| {
             let now_m = v.kalman.position_m.distance(gone.kalman.position_m);
             now_m.min(v.birth_m.distance(gone.last_detected.position_m))
         };
         let is_successor = |v: &(usize, &TrackState)| {
             let is_new = v.1.birth_secs > gone.last_detected_secs - SUCCESSOR_SECS;
-            // The name that is known for longer is the one that counts.
+            // The older id takes precedence.
             let is_later = v.1.id.is_some() && v.1.id_birth_secs > gone.id_birth_secs;
             is_new && is_later && distance_m(v.1) < SUCCESSOR_M
         };
@@ -195,7 +202,7 @@ impl Tracker {
             .map(|(successor, _)| successor)
     }
 
-    /// Forgets somebody, but not the memory they took.
+    /// Removes a track and keeps its outline buffer for reuse.
     pub(super) fn remove(&mut self, index: usize) -> TrackState {
         let mut track = self.tracks.remove(index);
         let outline_m = std::mem::take(&mut track.output.outline_m);
@@ -203,6 +210,7 @@ impl Tracker {
         track
     }
 
+    /// Removes a track and remembers it as lost if it was published.
     pub(super) fn lose(&mut self, index: usize) {
         let track = self.remove(index);
         if let Some(id) = track.id {
@@ -218,12 +226,12 @@ impl Tracker {
         }
     }
 
-    /// Whether people stream through the room, rather than some being here for a while.
+    /// Whether visitors pass through the room rather than stay.
     pub(super) fn has_through_traffic(&self) -> bool {
         self.recent_arrivals > THROUGH_TRAFFIC_ARRIVALS
     }
 
-    /// Gives an id to those who were seen often enough: their old one, when they come back.
+    /// Publishes candidates with enough detections. A returning visitor gets the old id.
     pub(super) fn confirm(&mut self, dt_secs: f32) {
         self.recent_arrivals *= (-dt_secs / THROUGH_TRAFFIC_SECS).exp();
         let has_through_traffic = self.has_through_traffic();
@@ -282,7 +290,7 @@ impl Tracker {
 }
 
 impl LostTrack {
-    /// Whether they would be near a place by now, had they gone on.
+    /// Whether the visitor would be near a position now if they had continued to walk.
     fn is_predicted_near(&self, position_m: DVec2, now_secs: f64, gate_m: f64) -> bool {
         let ahead_m = self.position_m + self.velocity_mps * (now_secs - self.lost_secs);
         ahead_m.distance(position_m) < gate_m
@@ -295,11 +303,12 @@ mod tests {
     use crate::vision::TrackingParams;
     use crate::vision::tracker::ambiguity::tests::test_track;
 
-    /// The ids that are left when the first of two is gone, and those kept in mind. The first was last seen at the floor's middle and seems to be somewhere else by now; the other came where they are.
+    /// Ids that remain, and ids of lost tracks, after the first of two tracks has vanished. It was last detected at the
+    /// origin and has drifted to `gone_at_m`.
     fn left_of(
         recent_arrivals: f32,
         gone_at_m: Vec2,
-        newcomer_at_m: Vec2,
+        candidate_at_m: Vec2,
         birth_secs: f64,
     ) -> (Vec<Option<u32>>, Vec<u32>) {
         let mut tracker = Tracker::new(&TrackingParams::default());
@@ -307,14 +316,14 @@ mod tests {
         tracker.recent_arrivals = recent_arrivals;
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 0.0, 0.0, 0)];
         let [gone, candidate] = &mut tracker.tracks[..] else {
-            unreachable!("there are two");
+            unreachable!("two tracks exist");
         };
         (gone.last_detected_secs, gone.last_foreground_secs) = (8.5, 8.5);
         gone.last_detected.position_m = Vec2::ZERO;
         gone.kalman.position_m = gone_at_m;
         (candidate.last_detected_secs, candidate.last_foreground_secs) = (10.0, 10.0);
-        candidate.kalman.position_m = newcomer_at_m;
-        candidate.birth_m = newcomer_at_m;
+        candidate.kalman.position_m = candidate_at_m;
+        candidate.birth_m = candidate_at_m;
         candidate.birth_secs = birth_secs;
         tracker.lose_undetected();
         let left = tracker.tracks.iter().map(|v| v.id).collect();
@@ -322,17 +331,17 @@ mod tests {
     }
 
     #[test]
-    fn who_appeared_beside_somebody_just_before_they_vanished_is_them() {
+    fn a_track_created_just_before_another_vanished_nearby_continues_it() {
         let near_m = Vec2::new(1.0, 0.5);
         let far_m = Vec2::new(2.0, 0.5);
         assert_eq!(
             left_of(2.0, Vec2::ZERO, near_m, 8.0),
             (vec![Some(1)], vec![2])
         );
-        // Wherever somebody else has drawn the one who is not seen.
+        // The drift of the undetected track does not matter.
         let drawn_m = Vec2::new(-2.0, 0.0);
         assert_eq!(left_of(2.0, drawn_m, near_m, 8.0), (vec![Some(1)], vec![2]));
-        // Somebody else, who came earlier, is too far, or one of many who stream through.
+        // A different visitor: created earlier, too far away, or part of through traffic.
         assert_eq!(
             left_of(2.0, Vec2::ZERO, near_m, 7.0),
             (vec![Some(2)], vec![1])
@@ -347,8 +356,8 @@ mod tests {
         );
     }
 
-    /// Somebody who left at 1 m/s to the right, `away_secs` before somebody else came to `position_m`: whether they are one, and
-    /// whether people are thought to stream after that.
+    /// Whether a visitor who left to the right at 1 m/s and one who appears `away_secs` later get the same id, and
+    /// whether there is through traffic afterwards.
     fn is_return(recent_arrivals: f32, position_m: Vec2, away_secs: f64) -> (bool, bool) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0)];
@@ -369,21 +378,21 @@ mod tests {
     }
 
     #[test]
-    fn where_people_stream_through_who_comes_is_only_who_left_if_they_would_be_there() {
+    fn in_through_traffic_an_id_is_recovered_only_at_the_predicted_position() {
         let (quiet, almost, stream) = (2.0, 3.5, 8.0);
-        // Turned round out of view, or somebody else; too many of those are a stream.
+        // Turned round outside the image, or a different visitor. Many such returns are through traffic.
         let back_m = Vec2::new(0.2, 0.0);
         assert_eq!(is_return(quiet, back_m, 2.0), (true, false));
         assert_eq!(is_return(almost, back_m, 2.0), (true, true));
         assert_eq!(is_return(stream, back_m, 2.0), (false, true));
-        // Not seen for a moment, or hidden while they went on: no arrival.
+        // A short gap in detection is not an arrival.
         assert_eq!(is_return(almost, back_m, 0.1), (true, false));
         assert_eq!(is_return(stream, back_m, 0.1), (true, true));
         assert_eq!(is_return(stream, Vec2::new(1.9, 0.3), 2.0), (true, true));
     }
 
     #[test]
-    fn however_many_are_there_at_first_are_no_stream() {
+    fn visitors_present_at_the_start_are_no_through_traffic() {
         let has_through_traffic = |birth_secs: f64| {
             let mut tracker = Tracker::new(&TrackingParams::default());
             tracker.first_frame_secs = Some(1.0);
@@ -400,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_over_when_nobody_new_came_for_a_while() {
+    fn through_traffic_ends_after_a_while_without_arrivals() {
         let mut tracker = Tracker::new(&TrackingParams::default());
         for id in 0..8 {
             tracker.tracks.push(test_track(id, 0.0, 0.0, 0));

@@ -1,13 +1,13 @@
-//! Recordings that tests are held against: those of others in `$SHOAL_TEST_DATA` (default `../shared`), and scenes that
-//! its `ir-scene` renders, kept under `target/ir-scenes` by a hash of tool and arguments.
+//! Recordings for tests: third-party recordings in `$SHOAL_TEST_DATA` (default `../shared`), and scenes rendered by the tool
+//! `ir-scene` in that folder. Rendered scenes are cached in `target/ir-scenes`, named by a hash of tool and arguments.
 
 #![allow(
     clippy::panic,
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "a test says what it skips and what it measured, and ends where it fails"
+    reason = "a test prints what it skips and measures, and fails by panicking"
 )]
-#![allow(dead_code, reason = "every test binary uses its part")]
+#![allow(dead_code, reason = "not every test binary uses all of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ use shoal::calibration::{CalibrationParams, Setup, calibrate, read_points};
 use shoal::geometry::Surface;
 use shoal::vision::VisionParams;
 
-/// A file or folder of the test data; says loudly when it is not there.
+/// Path of a file or folder of the test data. If it does not exist, prints a note and returns `None`.
 pub(crate) fn test_data(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let data =
@@ -29,13 +29,13 @@ pub(crate) fn test_data(name: &str) -> Option<PathBuf> {
         return Some(path);
     }
     eprintln!(
-        "SKIPPED: {} is not there; set SHOAL_TEST_DATA",
+        "SKIPPED: {} does not exist; set SHOAL_TEST_DATA to the folder of the test data",
         path.display()
     );
     None
 }
 
-/// A python with numpy and scipy, or none, and then says so loudly.
+/// A Python interpreter with numpy and scipy. If there is none, prints a note and returns `None`.
 pub(crate) fn python() -> Option<&'static str> {
     let usable = |python: &&'static str| {
         Command::new(python)
@@ -50,7 +50,7 @@ pub(crate) fn python() -> Option<&'static str> {
     found
 }
 
-/// Whether a program can be started; says loudly when not.
+/// Whether a program is installed. If not, prints a note.
 pub(crate) fn has_program(name: &str) -> bool {
     let found = Command::new(name).arg("-version").output().is_ok();
     if !found {
@@ -59,7 +59,7 @@ pub(crate) fn has_program(name: &str) -> bool {
     found
 }
 
-/// Folder of a scene rendered by ir-scene with these arguments; `None`, and said, where it cannot be rendered.
+/// Folder of the scene that ir-scene renders with these arguments. If that is impossible, prints a note and returns `None`.
 pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     let tool = test_data("tools/ir-scene")?;
     let python = python()?;
@@ -72,8 +72,8 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     if folder.exists() {
         return Some(folder);
     }
-    // Rendered beside its place, each in a folder of its own, and moved there whole: an interrupted run leaves nothing half
-    // done, and two who want the same scene do not write into each other's.
+    // Rendered into a temporary folder that is renamed when complete. An interrupted run leaves no partial scene, and two
+    // tests that need the same scene do not overwrite each other's files.
     static RENDERED: AtomicU32 = AtomicU32::new(0);
     let number = RENDERED.fetch_add(1, Ordering::Relaxed);
     let unfinished = scenes.join(format!("{name}.{}.{number}", std::process::id()));
@@ -89,14 +89,14 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "ir-scene {arguments}: {errors}");
     if std::fs::rename(&unfinished, &folder).is_err() {
-        // Another test was faster.
+        // Another test has rendered the same scene meanwhile.
         let _left = std::fs::remove_dir_all(&unfinished);
     }
     Some(folder)
 }
 
-/// A file with the paths of every `n`-th of those people in `recording` whose number leaves the same rest as `first`.
-/// A line of it is a person's number, frame and place.
+/// Writes a file with the paths of those people in `recording` whose number has the same remainder as `first` when divided
+/// by `n`. Each line has the number of a person, a frame and a position.
 pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
     let all = std::fs::read_to_string(recording).expect("the paths can be read");
     let is_kept = |line: &&str| {
@@ -107,7 +107,7 @@ pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
     let kept: Vec<&str> = all.lines().filter(is_kept).collect();
     assert!(
         !kept.is_empty(),
-        "nobody is left of {}",
+        "{} has no path with this remainder",
         recording.display()
     );
     let name = recording.file_stem().expect("it is a file");
@@ -118,28 +118,28 @@ pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
     path
 }
 
-/// What score-tracks says of the tracks in `tracks` for a scene's folder.
+/// Result of the tool score-tracks for the tracks in file `tracks` of a scene.
 pub(crate) fn score(scene: &Path, tracks: &Path, surface: &str) -> Option<serde_json::Value> {
     let tool = test_data("tools/score-tracks")?;
-    let said = Command::new(python()?)
+    let output = Command::new(python()?)
         .arg(tool)
         .args([&scene.join("truth.jsonl"), tracks])
         .args(["--surface", surface, "--json"])
         .output()
         .expect("python starts");
-    let errors = String::from_utf8_lossy(&said.stderr);
-    assert!(said.status.success(), "score-tracks: {errors}");
-    Some(serde_json::from_slice(&said.stdout).expect("score-tracks writes JSON"))
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "score-tracks: {errors}");
+    Some(serde_json::from_slice(&output.stdout).expect("score-tracks writes JSON"))
 }
 
-/// FNV-1a, to name things by what they were made from.
+/// FNV-1a hash (Fowler, Noll and Vo).
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// What score-tracks found, as far as it is judged.
+/// Figures of score-tracks that the tests check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Score {
     pub(crate) hota: f64,
@@ -152,9 +152,9 @@ pub(crate) struct Score {
     pub(crate) longest_false_secs: f64,
     pub(crate) longest_lost_secs: f64,
     pub(crate) longest_on_thing_secs: f64,
-    /// Least share of area left of somebody who stood still; not a number where nobody did.
+    /// Smallest area of a standing visitor, as a share of the initial area; NaN if no visitor stood still.
     pub(crate) still_area_kept: f64,
-    /// When it was told that the camera had moved.
+    /// Time at which Shoal reported that the camera had moved.
     pub(crate) moved_secs: Option<f64>,
 }
 
@@ -162,8 +162,8 @@ impl std::fmt::Display for Score {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "HOTA {:.3}, IDF1 {:.3}, recall {:.3}, precision {:.3}, foot {:.0} / {:.0} mm, {:.1} switches a minute, \
-             false {:.2} s, lost {:.2} s, on a thing {:.2} s",
+            "HOTA {:.3}, IDF1 {:.3}, recall {:.3}, precision {:.3}, foot {:.0} / {:.0} mm, {:.1} switches per minute, \
+             false {:.2} s, lost {:.2} s, on an object {:.2} s",
             self.hota,
             self.idf1,
             self.recall,
@@ -176,22 +176,23 @@ impl std::fmt::Display for Score {
             self.longest_on_thing_secs
         )?;
         match self.moved_secs {
-            Some(secs) => write!(f, ", camera moved as told at {secs:.1} s"),
+            Some(secs) => write!(f, ", camera movement reported at {secs:.1} s"),
             None => Ok(()),
         }
     }
 }
 
-/// Renders a scene (or takes it from the cache), calibrates on its markers, tracks it and scores the tracks.
-/// `None`, and said why, where the machine lacks what that needs.
+/// Renders a scene (or takes it from the cache), calibrates with its markers, tracks it and scores the tracks. If the
+/// machine lacks a required program, prints a note and returns `None`.
 pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
     let scene = scene(arguments)?;
-    let read = |name: &str| std::fs::read_to_string(scene.join(name)).expect("the scene is whole");
+    let read =
+        |name: &str| std::fs::read_to_string(scene.join(name)).expect("the scene is complete");
     let room: serde_json::Value = serde_json::from_str(&read("scene.json")).expect("JSON");
     let text = |key: &str| {
         room[key]
             .as_str()
-            .expect("ir-scene writes it as text")
+            .expect("the value is a string")
             .to_owned()
     };
     let numbers = |text: &str, by: char| -> Vec<f64> {
@@ -208,9 +209,9 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
         camera_m: None,
         date: "2026-11-20".to_owned(),
     };
-    let points = read_points(&read("markers.csv")).expect("markers are well formed");
+    let points = read_points(&read("markers.csv")).expect("the markers are valid");
     let (calibration, _) = calibrate(&points, &setup, &CalibrationParams::default())
-        .unwrap_or_else(|refused| panic!("{arguments}: the markers are refused: {refused}"));
+        .unwrap_or_else(|error| panic!("{arguments}: the calibration was rejected: {error}"));
     let folder = tempfile::tempdir().expect("a folder for the tracks");
     let out = folder.path().join("tracks.jsonl");
     let options = TrackOptions {
@@ -232,8 +233,8 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
         debug: None,
     };
     let tracked = track(&options, &AtomicBool::new(false)).expect("the scene can be tracked");
-    let said = score(&scene, &out, &text("surface"))?;
-    let number = |key: &str| said[key].as_f64().unwrap_or(f64::NAN);
+    let report = score(&scene, &out, &text("surface"))?;
+    let number = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     Some(Score {
         hota: number("HOTA"),
         idf1: number("IDF1"),
@@ -250,8 +251,9 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
     })
 }
 
-/// Prints one figure in the form that `scripts/verify` makes its table from; the same line again when it falls short.
-pub(crate) fn tell(name: &str, got: f64, limit: f64, at_least: bool) -> Option<String> {
+/// Prints one figure in the format that `scripts/verify` collects in its table. Returns the line if the figure misses its
+/// limit.
+pub(crate) fn report_figure(name: &str, got: f64, limit: f64, at_least: bool) -> Option<String> {
     let met = if at_least { got >= limit } else { got <= limit };
     let sign = if at_least { "≥" } else { "≤" };
     let verdict = if met { "ok" } else { "short" };

@@ -1,31 +1,31 @@
-//! Rooms that nobody chose: surface, lamp, camera and lens drawn by lot.
+//! Random rooms: surface, lamp, camera and lens from a pseudorandom generator.
 
-/// ir-scene's arguments of the room that a number stands for: the same number, the same room.
+/// Returns the arguments of ir-scene for random room `number`. The same number gives the same room.
 ///
-/// Surfaces of 3 × 2.4 to 5 × 3.4 m, lamps at 3 to 4.8 m and cameras at 3.3 to 4.8 m, both anywhere over the middle of the
-/// surface or beside it, lenses that see the whole surface and up to three fifths more: ir-scene's own sees half as much
-/// more, and its walkers turn round up to 0.7 m beside the surface.
-pub(crate) fn room_by_lot(number: u32) -> String {
-    let mut lot = Lot(u64::from(number));
+/// The surface is 3 × 2.4 to 5 × 3.4 m. The lamp is at a height of 3 to 4.8 m and the camera at 3.3 to 4.8 m, both near the
+/// center of the surface. The field of view covers the surface and 5 to 60 % more (50 % by default in ir-scene). The
+/// visitors of ir-scene turn round up to 0.7 m beside the surface.
+pub(crate) fn random_room(number: u32) -> String {
+    let mut random = Random(u64::from(number));
     loop {
-        let (width, height) = (lot.between(3.0, 5.0), lot.between(2.4, 3.4));
+        let (width, height) = (random.between(3.0, 5.0), random.between(2.4, 3.4));
         let lamp = [
-            lot.between(-1.5, 1.5),
-            lot.between(3.0, 4.8),
-            lot.between(-2.0, 2.0),
+            random.between(-1.5, 1.5),
+            random.between(3.0, 4.8),
+            random.between(-2.0, 2.0),
         ];
         let camera = [
-            lot.between(-0.8, 0.8),
-            lot.between(3.3, 4.8),
-            lot.between(-0.8, 0.8),
+            random.between(-0.8, 0.8),
+            random.between(3.3, 4.8),
+            random.between(-0.8, 0.8),
         ];
-        let wider = lot.between(1.05, 1.6);
-        let k1 = lot.between(-0.3, 0.0);
-        let noise = lot.between(1.5, 4.0);
-        let fps = 5 * lot.between(4.0, 7.0) as u32;
+        let wider = random.between(1.05, 1.6);
+        let k1 = random.between(-0.3, 0.0);
+        let noise = random.between(1.5, 4.0);
+        let fps = 5 * random.between(4.0, 7.0) as u32;
         let tangent = wider * tangent_to_see(camera, width, height);
         let fov = 2.0 * tangent.atan().to_degrees();
-        if fov > WIDEST_DEGREES {
+        if fov > MAX_FOV_DEGREES {
             continue;
         }
         let k2 = -0.32 * k1;
@@ -37,12 +37,12 @@ pub(crate) fn room_by_lot(number: u32) -> String {
     }
 }
 
-/// Wider lenses need another model than that of ir-scene.
-const WIDEST_DEGREES: f64 = 95.0;
+/// Largest horizontal field of view in degrees. Wider lenses need another lens model than that of ir-scene.
+const MAX_FOV_DEGREES: f64 = 95.0;
 
-/// Half the horizontal field of view in which ir-scene's camera, of 4 : 3, sees the whole surface, as a tangent.
+/// Tangent of half the horizontal field of view with which the 4 : 3 camera of ir-scene sees the whole surface.
 fn tangent_to_see([x, y, z]: [f64; 3], width: f64, height: f64) -> f64 {
-    // ir-scene's camera looks past the middle of the surface a little.
+    // The camera of ir-scene does not point exactly at the center of the surface.
     let forward = glam::DVec3::new(-0.8 * x, -y, -0.8 * z).normalize();
     let right = forward.cross(glam::DVec3::NEG_Z).normalize();
     let down = forward.cross(right);
@@ -56,12 +56,10 @@ fn tangent_to_see([x, y, z]: [f64; 3], width: f64, height: f64) -> f64 {
     most
 }
 
-/// A stream of numbers without a pattern.
-///
-/// **Source**: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators" (SplitMix64).
-struct Lot(u64);
+/// Pseudorandom number generator (SplitMix64; Steele, Lea and Flood 2014).
+struct Random(u64);
 
-impl Lot {
+impl Random {
     fn between(&mut self, least: f64, most: f64) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
