@@ -1,9 +1,9 @@
-//! Latency of the live pool: a recording runs in real time through the real threads and is rendered without a window. Two
-//! times are measured from the arrival of a frame: until its observation reaches the simulation, and until the first
-//! picture that depends on it is submitted to the GPU. This picture shows the start of the reaction. Interpolation takes
-//! one tick (17 ms) more, and GPU and projector add their own latency.
+//! How long a frame takes through the live pool: a recording played in real time through the real threads, drawn without
+//! a window. Frame arrived → observation handed to the pool; frame arrived → first picture handed to the GPU that knows
+//! what came of it. That picture begins to show it: interpolation takes one tick (17 ms) until it shows all of it, and
+//! device and projector come on top.
 //!
-//! Run it with `cargo bench --bench latency [-- FILE.y4m]`. Without a recording, it uses synthetic visitors.
+//! `cargo bench --bench latency [-- FILE.y4m]`. Without a recording it makes visitors up.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -19,15 +19,15 @@ use shoal::camera::SourceSpec;
 use shoal::render::{OutputScreen, Screen};
 use shoal::world::annotation::Layers;
 
-/// Duration of the measurement, in seconds.
+/// How long it is measured, after a second in which the floor is learned.
 const SECS: u64 = 20;
-/// Size of the rendered picture. Small enough for a machine without a graphics card.
+/// Large enough for a picture, small enough for a machine without a graphics card.
 const SIZE_PX: (u32, u32) = (480, 270);
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
-        // `cargo test --benches` runs this program without `--bench`; it only has to compile then.
+        // `cargo test --benches` only wants to know that it compiles.
         return Ok(());
     }
     let recording = arguments.iter().find(|a| a.ends_with(".y4m"));
@@ -59,21 +59,21 @@ fn main() -> anyhow::Result<()> {
         std::thread::sleep(Duration::from_millis(50));
     }
     println!(
-        "{source}, {SECS} s in real time, demo pool, 60 ticks per second, at most 60 pictures per second"
+        "{source}, {SECS} s in real time, demo pool, 60 ticks a second, at most 60 pictures a second"
     );
     print("frame → observation", &live.observed);
-    print("frame → submitted to the GPU", &live.submitted);
-    print("rendering a picture", &live.drawn);
-    println!("frames skipped by vision: {}", live.frames_skipped());
+    print("frame → handed to the GPU", &live.submitted);
+    print("making a picture", &live.drawn);
+    println!("frames that vision skipped: {}", live.frames_skipped());
     live.crew.end()
 }
 
 fn print(what: &str, meter: &Meter) {
-    let quantiles = meter.quantiles();
+    let said = meter.quantiles();
     println!(
-        "{what}: p50 {:.1} ms, p99 {:.1} ms ({} measurements)",
-        quantiles.p50_secs * 1e3,
-        quantiles.p99_secs * 1e3,
-        quantiles.count
+        "{what}: p50 {:.1} ms, p99 {:.1} ms ({} measured)",
+        said.p50_secs * 1e3,
+        said.p99_secs * 1e3,
+        said.count
     );
 }

@@ -135,8 +135,8 @@ impl Background {
         for row in y.saturating_sub(rim_px)..(y + rim_px + 1).min(height) {
             for x in start.saturating_sub(rim_px)..(end + rim_px).min(self.width) {
                 let index = row * self.width + x;
-                let seen = f32::from(levels[index]) / self.gain;
-                self.level[index] = self.level[index].min(seen);
+                let observed = f32::from(levels[index]) / self.gain;
+                self.level[index] = self.level[index].min(observed);
                 self.brighter_visits[index] = 0;
                 self.set_threshold(index, params);
             }
@@ -174,8 +174,8 @@ impl Background {
         }
         self.dim.smooth(levels);
         for (y, floor) in self.level.chunks_exact_mut(self.width).enumerate() {
-            for (to, &seen) in floor.iter_mut().zip(self.dim.row(levels, y)) {
-                *to = f32::from(seen);
+            for (to, &observed) in floor.iter_mut().zip(self.dim.row(levels, y)) {
+                *to = f32::from(observed);
             }
         }
         for index in 0..levels.len() {
@@ -314,10 +314,10 @@ impl Background {
     }
 
     #[inline(always)]
-    fn update_pixel(&mut self, index: usize, seen: f32, rates: &Rates) {
+    fn update_pixel(&mut self, index: usize, observed: f32, rates: &Rates) {
         let level = &mut self.level[index];
         let std_dev = &mut self.std_dev[index];
-        let change = seen - *level;
+        let change = observed - *level;
         let followed = (FOLLOWED_STD_DEVS * *std_dev).max(FOLLOWED_SHARE * *level);
         if change.abs() <= followed {
             *level += rates.follow * change;
@@ -327,9 +327,9 @@ impl Background {
         } else if change > 0.0 {
             let visits = &mut self.brighter_visits[index];
             *visits = visits.saturating_add(1);
-            let uncovered = rates.is_learning || seen > UNCOVERED_RATIO * *level;
+            let uncovered = rates.is_learning || observed > UNCOVERED_RATIO * *level;
             if uncovered && *visits >= rates.uncovered_visits {
-                *level = seen;
+                *level = observed;
                 *visits = 0;
             } else {
                 *level += rates.brighten * change;
@@ -349,7 +349,7 @@ impl Background {
         rates: &Rates,
         params: &VisionParams,
     ) -> bool {
-        let Some(seen) = levels.first_chunk::<BLOCK>() else {
+        let Some(observed) = levels.first_chunk::<BLOCK>() else {
             return false;
         };
         let block = start..start + BLOCK;
@@ -368,7 +368,7 @@ impl Background {
         let (mut next_level, mut next_std_dev) = ([0.0; BLOCK], [0.0; BLOCK]);
         let mut beyond = 0;
         for i in 0..BLOCK {
-            let change = f32::from(seen[i]) * rates.inverse_gain - level[i];
+            let change = f32::from(observed[i]) * rates.inverse_gain - level[i];
             let followed = larger(FOLLOWED_STD_DEVS * std_dev[i], FOLLOWED_SHARE * level[i]);
             beyond |= is_free[i] & u32::from(change.abs() > followed);
             let off = STD_DEV_PER_MEAN_DEVIATION * change.abs() - std_dev[i];

@@ -76,11 +76,11 @@ pub(super) fn draw(input: &DebugInput<'_>) -> DebugViews {
     let gain = input.background.gain();
     let floor = input.background.levels();
     let lit = |i: usize| floor.get(i).map_or(0.0, |level| level * gain);
-    let seen = |i: usize| f32::from(input.levels[i]);
+    let observed = |i: usize| f32::from(input.levels[i]);
     DebugViews {
-        raw: gray(size, seen),
+        raw: gray(size, observed),
         background: gray(size, lit),
-        ratio: gray(size, |i| 204.0 * seen(i) / lit(i).max(1.0)),
+        ratio: gray(size, |i| 204.0 * observed(i) / lit(i).max(1.0)),
         mask: gray(size, |i| {
             let is_foreground = input
                 .foreground

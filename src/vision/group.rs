@@ -188,19 +188,19 @@ impl GroupFitter {
         }
     }
 
-    /// Swaps height and tone of two members if the fit with swapped `looks` is clearly better than with unswapped ones.
+    /// Swaps height and tone of two members if the fit with swapped `appearances` is clearly better than with unswapped ones.
     /// Returns whether it swapped them. Call it after [`Self::fit`], for the same members.
     pub(super) fn try_swap(
         &mut self,
         members: &mut [Member],
         pair: [usize; 2],
-        looks: [(f32, Option<f32>); 2],
+        appearances: [(f32, Option<f32>); 2],
         origins: &[Option<Origin>; 2],
     ) -> bool {
         let placed = pair.map(|index| members[index]);
         let residual_m2 = [0, 1].map(|swapped| {
             for (number, &index) in pair.iter().enumerate() {
-                let (height_m, body_tone) = looks[number ^ swapped];
+                let (height_m, body_tone) = appearances[number ^ swapped];
                 members[index] = Member {
                     expected_m: placed[number].position_m,
                     spread_m: SWAP_SPREAD_M,
@@ -209,7 +209,7 @@ impl GroupFitter {
                     ..placed[number]
                 };
             }
-            // Twice the search steps, because the start positions were fitted with the old looks and would favor them.
+            // Twice the search steps, because the start positions were fitted with the old appearances and would favor them.
             for step_m in STEPS_M.into_iter().chain(STEPS_M) {
                 for index in pair {
                     self.step(members, index, step_m, origins);

@@ -107,7 +107,7 @@ impl HeightProfile {
 mod tests {
     use super::*;
 
-    fn seen(heights_m: &[f32]) -> HeightProfile {
+    fn profile_of(heights_m: &[f32]) -> HeightProfile {
         let mut profile = HeightProfile::default();
         for &height_m in heights_m {
             profile.add(height_m);
@@ -117,30 +117,30 @@ mod tests {
 
     #[test]
     fn the_height_is_the_median_and_ignores_outliers() {
-        assert_eq!(seen(&[1.71]).height_m(), None);
-        let off_m = seen(&[1.71, 1.72, 0.9, 1.73]).height_m().unwrap() - 1.72;
+        assert_eq!(profile_of(&[1.71]).height_m(), None);
+        let off_m = profile_of(&[1.71, 1.72, 0.9, 1.73]).height_m().unwrap() - 1.72;
         assert!(off_m.abs() < 0.01, "{off_m}");
-        let mut grown = seen(&[1.2; 60]);
+        let mut grown = profile_of(&[1.2; 60]);
         for _ in 0..3 {
-            grown.merge(&seen(&[1.62; 30]));
+            grown.merge(&profile_of(&[1.62; 30]));
         }
         assert!((grown.height_m().unwrap() - 1.62).abs() < 0.015);
     }
 
     #[test]
     fn profiles_differ_by_known_heights_only() {
-        let tall = seen(&[1.82; 3]);
+        let tall = profile_of(&[1.82; 3]);
         assert_eq!(tall.difference(&tall), 0.0);
-        assert_eq!(tall.difference(&seen(&[1.2])), 0.0);
-        assert_eq!(tall.difference(&seen(&[1.2; 3])), MAX_DIFFERENCE);
-        let near = tall.difference(&seen(&[1.77; 3]));
+        assert_eq!(tall.difference(&profile_of(&[1.2])), 0.0);
+        assert_eq!(tall.difference(&profile_of(&[1.2; 3])), MAX_DIFFERENCE);
+        let near = tall.difference(&profile_of(&[1.77; 3]));
         assert!((0.8..2.4).contains(&near), "{near}");
     }
 
     #[test]
     fn small_and_tall_heights_are_represented_exactly() {
         for wanted_m in [0.3, 0.61, 2.6, 3.0] {
-            let off_m = seen(&[wanted_m; 3]).height_m().unwrap() - wanted_m;
+            let off_m = profile_of(&[wanted_m; 3]).height_m().unwrap() - wanted_m;
             assert!(off_m.abs() < 0.015, "{wanted_m}: {off_m}");
         }
     }

@@ -147,7 +147,7 @@ impl VisionParams {
             problems.push((
                 "max_area_m2".to_owned(),
                 format!(
-                    "{} is not above min_area_m2 = {}, so no shadow would ever be seen; raise it",
+                    "{} is not above min_area_m2 = {}, so no shadow would ever be detected; raise it",
                     self.max_area_m2, self.min_area_m2
                 ),
             ));

@@ -47,9 +47,9 @@ impl GroupFitter {
         } else {
             self.pixels.tones(&alone.silhouette(&origins))
         };
-        if let Some(seen) = shadow {
-            let known = self.shadow_tone.get_or_insert(seen);
-            *known += SHADOW_TONE_RATE * (seen - *known);
+        if let Some(observed) = shadow {
+            let known = self.shadow_tone.get_or_insert(observed);
+            *known += SHADOW_TONE_RATE * (observed - *known);
         }
         let alone = Member::new(alone.position_m, alone.height_m);
         (self.measure_height_m(&[alone], 0, blob, frame), body)

@@ -34,11 +34,11 @@ impl GroupFitter {
     ) -> MergedFit {
         self.sample_pixels(bounds, PIXELS_ALONE, frame);
         self.pixels.ignore_tones();
-        let (more_m2, member) = self.fit_merged_and_pair(pair, &frame.feet.lamp_and_camera());
+        let (gain_m2, member) = self.fit_merged_and_pair(pair, &frame.feet.lamp_and_camera());
         let [first_m2, second_m2] = pair.map(|member| member.silhouette_m2(frame));
         MergedFit {
             member,
-            split_gain_share: more_m2 / first_m2.min(second_m2).max(MIN_SILHOUETTE_M2),
+            split_gain_share: gain_m2 / first_m2.min(second_m2).max(MIN_SILHOUETTE_M2),
         }
     }
 

@@ -126,8 +126,8 @@ impl Pixels {
     /// Ignores all pixels that the legs of a walking visitor may cover, from now on.
     pub(super) fn ignore_stride_area(&mut self, silhouette: &Silhouette) {
         self.saved_area_m2.clone_from(&self.area_m2);
-        let places = self.x_m.iter().zip(&self.z_m);
-        for (area_m2, (&x_m, &z_m)) in self.area_m2.iter_mut().zip(places) {
+        let positions = self.x_m.iter().zip(&self.z_m);
+        for (area_m2, (&x_m, &z_m)) in self.area_m2.iter_mut().zip(positions) {
             if silhouette.stride_may_cover(Vec2::new(x_m, z_m)) {
                 *area_m2 = 0.0;
             }
@@ -160,8 +160,8 @@ impl Pixels {
         let (is_tone_known, _) = self.is_tone_known.as_chunks();
         let (shadow_likeness, _) = self.shadow_likeness.as_chunks();
         let tones = tone.iter().zip(is_tone_known).zip(shadow_likeness);
-        let places = x_m.iter().zip(z_m).zip(tones);
-        places.map(
+        let positions = x_m.iter().zip(z_m).zip(tones);
+        positions.map(
             #[inline(always)]
             |((x_m, z_m), ((tone, is_tone_known), shadow_likeness))| Block {
                 x_m,
@@ -183,7 +183,7 @@ impl Pixels {
     fn multiply_cover(&self, silhouette: &Silhouette, uncovered: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = V3::try_new() {
-            return wide::cover(simd, self, silhouette, uncovered);
+            return simd::cover(simd, self, silhouette, uncovered);
         }
         self.portable_cover(silhouette, uncovered);
     }
@@ -225,12 +225,12 @@ impl Pixels {
     pub(super) fn residual_m2(&self, silhouette: Option<&Silhouette>) -> f32 {
         #[cfg(target_arch = "x86_64")]
         if let (Some(simd), Some(silhouette)) = (V3::try_new(), silhouette) {
-            return wide::residual_m2(simd, self, silhouette);
+            return simd::residual_m2(simd, self, silhouette);
         }
-        self.portable_wrong_m2(silhouette)
+        self.portable_residual_m2(silhouette)
     }
 
-    fn portable_wrong_m2(&self, silhouette: Option<&Silhouette>) -> f32 {
+    fn portable_residual_m2(&self, silhouette: Option<&Silhouette>) -> f32 {
         let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
         let (foreground, _) = self.foreground.as_chunks::<BLOCK>();
         let (uncovered, _) = self.uncovered.as_chunks::<BLOCK>();
@@ -246,8 +246,8 @@ impl Pixels {
                 cover = silhouette.cover_probability(&at);
             }
             for i in 0..BLOCK {
-                let wrong = foreground[i] - 1.0 + uncovered[i] * (1.0 - cover[i]);
-                sums[i] += area_m2[i] * wrong * wrong;
+                let residual = foreground[i] - 1.0 + uncovered[i] * (1.0 - cover[i]);
+                sums[i] += area_m2[i] * residual * residual;
             }
         }
         sums.iter().sum()
@@ -307,8 +307,8 @@ impl Silhouette {
         origins: &[Option<Origin>; 2],
     ) -> Self {
         let [lamp, camera] = *origins;
-        let seen = [(lamp, Tone::Shadow), (camera, Tone::Body(body_tone))];
-        let stripes = seen.map(|(origin, tone)| {
+        let origins = [(lamp, Tone::Shadow), (camera, Tone::Body(body_tone))];
+        let stripes = origins.map(|(origin, tone)| {
             origin.map(|origin| {
                 let away = foot_m - origin.below_m;
                 let far_m = away.length();
@@ -474,7 +474,7 @@ mod tests {
             for body_tone in [None, Some(-1.1)] {
                 let silhouette = Silhouette::new(Vec2::new(0.9, 1.2), 1.7, body_tone, &origins);
                 let residual_m2 = pixels.residual_m2(Some(&silhouette));
-                assert_eq!(residual_m2, pixels.portable_wrong_m2(Some(&silhouette)));
+                assert_eq!(residual_m2, pixels.portable_residual_m2(Some(&silhouette)));
                 assert_ne!(residual_m2, pixels.residual_m2(None));
                 let mut uncovered = pixels.uncovered.clone();
                 pixels.portable_cover(&silhouette, &mut uncovered);

@@ -98,7 +98,7 @@ fn two_close_members_are_distinguished_by_their_tones() {
 #[test]
 fn two_members_are_swapped_if_the_swap_fits_better() {
     let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(1.2, 0.4));
-    let looks = |a: (f32, f32), b: (f32, f32)| {
+    let appearances = |a: (f32, f32), b: (f32, f32)| {
         let mut fitter = toned_floor([(a_m, a.0, a.1), (b_m, b.0, b.1)]);
         let known = [a, b].map(|(height_m, tone)| (height_m, Some(tone)));
         let mut is_swapped = |position_m: [Vec2; 2]| {
@@ -106,8 +106,8 @@ fn two_members_are_swapped_if_the_swap_fits_better() {
             let mut members = placed;
             let is_swapped = fitter.try_swap(&mut members, [0, 1], known, &origins());
             if is_swapped {
-                let looks = [0, 1].map(|n| (members[n].height_m, members[n].body_tone));
-                assert_eq!(looks, [known[1], known[0]]);
+                let appearances = [0, 1].map(|n| (members[n].height_m, members[n].body_tone));
+                assert_eq!(appearances, [known[1], known[0]]);
             } else {
                 assert_eq!(members, placed);
             }
@@ -119,9 +119,9 @@ fn two_members_are_swapped_if_the_swap_fits_better() {
         ("tall and small", (1.8, DARK), (1.3, DARK)),
         ("light and dark", (1.6, LIGHT), (1.6, DARK)),
     ] {
-        assert_eq!(looks(a, b), [true, false], "{kind}");
+        assert_eq!(appearances(a, b), [true, false], "{kind}");
     }
-    assert_eq!(looks((1.6, DARK), (1.6, DARK)), [false, false]);
+    assert_eq!(appearances((1.6, DARK), (1.6, DARK)), [false, false]);
 }
 
 #[test]
@@ -187,11 +187,11 @@ fn a_missing_member_is_found_where_another_body_hides_the_feet() {
     assert!(body(near_m, 1.7).covers(behind_m));
     let mut fitter = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
     fitter.cover_by_others(&[Member::new(near_m, 1.7)], 1, &origins());
-    let (found_m, more_m2) = fitter
+    let (found_m, gain_m2) = fitter
         .find_missing(1.5, &origins())
         .expect("a missing member is found");
     assert!(found_m.distance(behind_m) < 0.2, "{found_m}");
-    assert_eq!(more_m2, COVERED_POSITION_M2);
+    assert_eq!(gain_m2, COVERED_POSITION_M2);
 }
 
 #[test]
@@ -532,8 +532,8 @@ fn one_member_explains_two_fragments_of_it() {
     for height_m in [1.2, 1.6, 1.9] {
         for offset_m in [Vec2::X, Vec2::Y, Vec2::new(0.5, -0.5)].map(|m| 0.3 * m) {
             let places_m = [position_m - offset_m, position_m + offset_m];
-            let (more_m2, one) = fit_merged_and_pair(&[(position_m, height_m)], places_m);
-            assert!(more_m2 < 0.02, "{height_m} {offset_m}: {more_m2}");
+            let (gain_m2, one) = fit_merged_and_pair(&[(position_m, height_m)], places_m);
+            assert!(gain_m2 < 0.02, "{height_m} {offset_m}: {gain_m2}");
             let off_m = one.position_m.distance(position_m);
             assert!(off_m < 0.2, "{height_m} {offset_m}: {off_m}");
         }
@@ -547,8 +547,8 @@ fn one_member_explains_less_than_two_real_visitors() {
         for offset_m in [0.5 * Vec2::X, 0.5 * Vec2::Y, Vec2::new(0.6, -0.6)] {
             let b_m = a_m + offset_m;
             let people = [(a_m, heights_m[0]), (b_m, heights_m[1])];
-            let (more_m2, _) = fit_merged_and_pair(&people, [a_m, b_m]);
-            assert!(more_m2 > 0.05, "{heights_m:?} {offset_m}: {more_m2}");
+            let (gain_m2, _) = fit_merged_and_pair(&people, [a_m, b_m]);
+            assert!(gain_m2 > 0.05, "{heights_m:?} {offset_m}: {gain_m2}");
         }
     }
 }

@@ -213,10 +213,10 @@ impl Tracker {
             ));
             self.group_fitter.set_bystanders(std::iter::empty());
             let pair = [&blobs[own], blob];
-            let more_m2 =
+            let gain_m2 =
                 self.group_fitter
                     .second_visitor_gain_m2(&mut self.members, known, pair, frame);
-            if more_m2 < SECOND_VISITOR_M2.max(SECOND_VISITOR_SHARE * blob.area_m2) {
+            if gain_m2 < SECOND_VISITOR_M2.max(SECOND_VISITOR_SHARE * blob.area_m2) {
                 self.blob_owners[index] = Some(number);
                 if let Some(owner) = owner {
                     self.tracks[owner].detection = Detection::Missed;

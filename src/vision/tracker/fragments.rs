@@ -35,11 +35,11 @@ impl Tracker {
             track.was_isolated |= has_own && track.nearest_track_m > ISOLATED_M;
         }
         let fragment = (0..self.tracks.len()).find_map(|fragment| {
-            let (whole, one) = self.find_whole(fragment, frame)?;
-            Some((fragment, whole, one))
+            let (whole, merged) = self.find_whole(fragment, frame)?;
+            Some((fragment, whole, merged))
         });
-        if let Some((fragment, whole, one)) = fragment {
-            self.merge_tracks(fragment, whole, &one);
+        if let Some((fragment, whole, merged)) = fragment {
+            self.merge_tracks(fragment, whole, &merged);
         }
     }
 
@@ -54,8 +54,8 @@ impl Tracker {
             return None;
         }
         let found = (0..self.tracks.len()).find_map(|whole| {
-            let one = self.fit_merged(fragment, whole, frame)?;
-            (one.split_gain_share < MAX_SPLIT_GAIN_SHARE).then_some((whole, one))
+            let merged = self.fit_merged(fragment, whole, frame)?;
+            (merged.split_gain_share < MAX_SPLIT_GAIN_SHARE).then_some((whole, merged))
         });
         let track = &mut self.tracks[fragment];
         if found.is_some() {
@@ -101,24 +101,24 @@ impl Tracker {
         Some(self.group_fitter.fit_merged(members, &bounds, frame))
     }
 
-    fn merge_tracks(&mut self, fragment: usize, whole: usize, one: &MergedFit) {
-        let mut gone = fragment;
+    fn merge_tracks(&mut self, fragment: usize, whole: usize, merged: &MergedFit) {
+        let mut removed = fragment;
         if let Ok([fragment, earlier]) = self.tracks.get_disjoint_mut([fragment, whole]) {
             let off_m = [&*fragment, &*earlier]
-                .map(|v| v.kalman.position_m.distance(one.member.position_m));
+                .map(|v| v.kalman.position_m.distance(merged.member.position_m));
             if off_m[0] < off_m[1] {
                 fragment.swap_ids_with(earlier);
-                gone = whole;
+                removed = whole;
             }
         }
-        let stays = fragment + whole - gone;
-        self.tracks[stays].height_m = Some(one.member.height_m);
-        self.tracks[stays].mergeable_secs = 0.0;
-        if let Some(blob) = self.tracks[gone].detection.blob() {
-            self.blob_owners[blob].get_or_insert(stays);
+        let remaining = fragment + whole - removed;
+        self.tracks[remaining].height_m = Some(merged.member.height_m);
+        self.tracks[remaining].mergeable_secs = 0.0;
+        if let Some(blob) = self.tracks[removed].detection.blob() {
+            self.blob_owners[blob].get_or_insert(remaining);
         }
-        self.remove(gone);
-        self.reindex_owners(gone);
+        self.remove(removed);
+        self.reindex_owners(removed);
     }
 }
 
@@ -175,11 +175,11 @@ mod tests {
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.7, 0.0, 0)];
         tracker.tracks[1].detection = Detection::Own(1);
         tracker.blob_owners = vec![Some(0), Some(1)];
-        let one = MergedFit {
+        let merged = MergedFit {
             member: Member::new(one_m, 1.4),
             split_gain_share: 0.0,
         };
-        tracker.merge_tracks(1, 0, &one);
+        tracker.merge_tracks(1, 0, &merged);
         let [left] = tracker.tracks.as_slice() else {
             unreachable!("one track remains");
         };

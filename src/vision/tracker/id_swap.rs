@@ -19,8 +19,8 @@ impl Tracker {
             for first in 0..second {
                 let pair = [first, second];
                 if is_turn(self.frame_count, first + second)
-                    && let Some(looks) = self.appearances_to_swap(pair)
-                    && (self.group_fitter).try_swap(&mut self.members, pair, looks, &origins)
+                    && let Some(appearances) = self.appearances_to_swap(pair)
+                    && (self.group_fitter).try_swap(&mut self.members, pair, appearances, &origins)
                 {
                     self.swap_ids_of_members(pair);
                 }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn only_near_tracks_that_met_and_have_known_heights_may_swap() {
         let params = TrackingParams::default();
-        let looks = |change: &dyn Fn(&mut TrackState)| {
+        let appearances = |change: &dyn Fn(&mut TrackState)| {
             let mut tracker = Tracker::new(&params);
             tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.2, 0.0, 0)];
             for track in &mut tracker.tracks {
@@ -109,22 +109,22 @@ mod tests {
             change(&mut tracker.tracks[1]);
             tracker.members = tracker.tracks.iter().map(|v| v.member(&params)).collect();
             tracker.member_tracks = vec![0, 1];
-            let looks = tracker.appearances_to_swap([0, 1]);
-            looks.map(|looks| {
-                looks.map(|(height_m, body_tone)| ((10.0 * height_m).round(), body_tone))
+            let appearances = tracker.appearances_to_swap([0, 1]);
+            appearances.map(|appearances| {
+                appearances.map(|(height_m, body_tone)| ((10.0 * height_m).round(), body_tone))
             })
         };
         let both = [(17.0, Some(-1.0)), (12.0, Some(-1.0))];
-        assert_eq!(looks(&|_| ()), Some(both));
+        assert_eq!(appearances(&|_| ()), Some(both));
         let heights = [(17.0, None), (12.0, None)];
-        assert_eq!(looks(&|other| other.body_tone = None), Some(heights));
+        assert_eq!(appearances(&|other| other.body_tone = None), Some(heights));
         assert_eq!(
-            looks(&|other| other.kalman.position_m.x = 2.0 * SWAP_M),
+            appearances(&|other| other.kalman.position_m.x = 2.0 * SWAP_M),
             None
         );
-        assert_eq!(looks(&|other| other.ambiguity_id = Some(2)), None);
+        assert_eq!(appearances(&|other| other.ambiguity_id = Some(2)), None);
         assert_eq!(
-            looks(&|other| other.height_profile = HeightProfile::default()),
+            appearances(&|other| other.height_profile = HeightProfile::default()),
             None
         );
     }

@@ -16,8 +16,8 @@ pub(super) fn cover(simd: V3, pixels: &Pixels, silhouette: &Silhouette, uncovere
             let one = simd.splat_f32x8(1.0);
             let (uncovered, _) = uncovered.as_chunks_mut::<BLOCK>();
             for (uncovered, at) in uncovered.iter_mut().zip(pixels.blocks()) {
-                let uncovered = simd.sub_f32x8(one, silhouette.cover_probability(simd, &at));
-                *uncovered = pulp::cast(simd.mul_f32x8(pulp::cast(*uncovered), uncovered));
+                let not_covered = simd.sub_f32x8(one, silhouette.cover_probability(simd, &at));
+                *uncovered = pulp::cast(simd.mul_f32x8(pulp::cast(*uncovered), not_covered));
             }
         },
     );
@@ -36,11 +36,11 @@ pub(super) fn residual_m2(simd: V3, pixels: &Pixels, silhouette: &Silhouette) ->
             let values = area_m2.iter().zip(foreground).zip(uncovered);
             let mut sums = simd.splat_f32x8(0.0);
             for (((area_m2, foreground), uncovered), at) in values.zip(pixels.blocks()) {
-                let uncovered = simd.sub_f32x8(one, silhouette.cover_probability(simd, &at));
-                let lit = simd.mul_f32x8(pulp::cast(*uncovered), uncovered);
-                let wrong = simd.add_f32x8(simd.sub_f32x8(pulp::cast(*foreground), one), lit);
-                let weighted = simd.mul_f32x8(pulp::cast(*area_m2), wrong);
-                sums = simd.add_f32x8(sums, simd.mul_f32x8(weighted, wrong));
+                let not_covered = simd.sub_f32x8(one, silhouette.cover_probability(simd, &at));
+                let lit = simd.mul_f32x8(pulp::cast(*uncovered), not_covered);
+                let residual = simd.add_f32x8(simd.sub_f32x8(pulp::cast(*foreground), one), lit);
+                let weighted = simd.mul_f32x8(pulp::cast(*area_m2), residual);
+                sums = simd.add_f32x8(sums, simd.mul_f32x8(weighted, residual));
             }
             let sums: [f32; BLOCK] = pulp::cast(sums);
             sums.iter().sum()
@@ -83,11 +83,11 @@ impl SimdSilhouette {
         let x_m = simd.sub_f32x8(pulp::cast(*at.x_m), self.x_m);
         let z_m = simd.sub_f32x8(pulp::cast(*at.z_m), self.z_m);
         let [first, second] = &self.stripes;
-        let likely = simd.max_f32x8(
-            first.likely(simd, [x_m, z_m], at),
-            second.likely(simd, [x_m, z_m], at),
+        let cover_with_tone = simd.max_f32x8(
+            first.cover_with_tone(simd, [x_m, z_m], at),
+            second.cover_with_tone(simd, [x_m, z_m], at),
         );
-        let covered = simd.max_f32x8(simd.splat_f32x8(0.0), likely);
+        let covered = simd.max_f32x8(simd.splat_f32x8(0.0), cover_with_tone);
         simd.min_f32x8(simd.splat_f32x8(MAX_COVER), covered)
     }
 }
@@ -110,7 +110,7 @@ impl SimdStripe {
     /// Probability that the stripe covers each point, given relative to the foot point, including the match of the
     /// tone.
     #[inline(always)]
-    fn likely(&self, simd: V3, from_foot_m: [f32x8; 2], at: &Block<'_>) -> f32x8 {
+    fn cover_with_tone(&self, simd: V3, from_foot_m: [f32x8; 2], at: &Block<'_>) -> f32x8 {
         let on = self.stripe_cover(simd, from_foot_m);
         match self.tone {
             Tone::Shadow => simd.mul_f32x8(on, pulp::cast(*at.shadow_likeness)),
