@@ -7,8 +7,8 @@ use glam::Vec3;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::context::ActionContext;
 use super::need::NeedEvent;
-use super::view::View;
 use crate::world::Intent;
 
 /// One kind of action. The implementor holds the parameters; each has its file in `actions`.
@@ -16,18 +16,18 @@ pub trait Action {
     /// What an individual remembers of this action from step to step.
     type Memory: Copy + std::fmt::Debug + Default + PartialEq + Serialize + DeserializeOwned;
 
-    /// The relation types that the action names; their resolved names come back as `View::related`.
+    /// The relation types that the action names; their resolved names come back as `ActionContext::related`.
     fn relations(&self) -> &[String] {
         &[]
     }
 
     /// The least weight that the action has now, whatever its parameter says: the director may want it.
-    fn least_weight(&self, _view: &View<'_>) -> f32 {
+    fn least_weight(&self, _context: &ActionContext<'_>) -> f32 {
         0.0
     }
 
     /// What the action wants now, before its weight; `None` when its precondition does not hold.
-    fn propose(&self, view: &View<'_>, memory: &mut Self::Memory) -> Option<Proposal>;
+    fn propose(&self, context: &ActionContext<'_>, memory: &mut Self::Memory) -> Option<Proposal>;
 }
 
 /// What an executed action wants.
@@ -38,7 +38,7 @@ pub struct Proposal {
     /// A boost that it asks for.
     pub boost: Option<BoostRequest>,
     /// Whether it lifts the limit of turning for this step.
-    pub hulk: bool,
+    pub turns_in_place: bool,
     /// Index of the agent that it has caught.
     pub catch: Option<u32>,
     /// The place that it steers to, where it steers to one: obstacles beyond it are none of its concern.
@@ -58,7 +58,7 @@ impl Proposal {
         Self {
             force: self.force + other.force,
             boost: stronger(self.boost, other.boost),
-            hulk: self.hulk || other.hulk,
+            turns_in_place: self.turns_in_place || other.turns_in_place,
             catch: self.catch.or(other.catch),
             goal_m: self.goal_m.or(other.goal_m),
             intent: self.intent.or(other.intent),

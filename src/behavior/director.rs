@@ -277,13 +277,13 @@ impl Effect {
     }
 
     /// Whether it is meant for a species of this name.
-    pub fn is_for(&self, name: &str) -> bool {
+    pub fn applies_to(&self, name: &str) -> bool {
         self.species().is_empty() || self.species().iter().any(|n| n == name)
     }
 }
 
 /// Rules between rules, as (path inside the scene file, sentence).
-pub fn problems(rules: &[RuleParams]) -> Vec<(String, String)> {
+pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if rules.len() > MAX_ACTIONS {
         found.push((
@@ -339,9 +339,9 @@ pub struct RuleState {
 
 /// What happens to a rule in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum RuleTransition {
     /// Nothing.
-    Stays,
+    Unchanged,
     /// Its effect begins.
     Begins,
     /// Its effect ends.
@@ -350,7 +350,7 @@ pub enum Turn {
 
 impl RuleState {
     /// Goes one step on.
-    pub fn step(&mut self, rule: &RuleParams, place: usize, world: &World) -> Turn {
+    pub fn step(&mut self, rule: &RuleParams, place: usize, world: &World) -> RuleTransition {
         let dt = world.dt_secs;
         let holds = rule.when.holds(place, world);
         self.held_secs = if holds { self.held_secs + dt } else { 0.0 };
@@ -358,16 +358,16 @@ impl RuleState {
             self.left_secs -= dt;
             self.is_started = false;
             if self.left_secs > 0.0 {
-                return Turn::Stays;
+                return RuleTransition::Unchanged;
             }
             self.is_on = false;
             self.pause_secs = rule.pause_secs;
-            return Turn::Ends;
+            return RuleTransition::Ends;
         }
         self.pause_secs = (self.pause_secs - dt).max(0.0);
         let is_due = holds && self.held_secs >= rule.for_secs && self.pause_secs <= 0.0;
         if !(is_due || self.is_started) {
-            return Turn::Stays;
+            return RuleTransition::Unchanged;
         }
         *self = Self {
             held_secs: self.held_secs,
@@ -375,7 +375,7 @@ impl RuleState {
             is_on: true,
             ..Self::default()
         };
-        Turn::Begins
+        RuleTransition::Begins
     }
 }
 

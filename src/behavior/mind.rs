@@ -13,26 +13,26 @@ use crate::steering::{FlockRules, Motion};
 use crate::world::{Chance, Purpose, Species, World};
 
 use super::action::Proposal;
-use super::actions::leap::Climbing;
+use super::actions::leap::ClimbMemory;
 use super::actions::{ActionParams, Memory};
-use super::asking::{Asking, Decision, Need, NeedState, Slot};
+use super::context::{ActionContext, FieldOfView, Perception};
 use super::drives::{Drives, DrivesParams};
+use super::evaluation::{Decision, Evaluation, MindAction, Need, NeedState};
 use super::need::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedEvent, NeedParams};
-use super::recall::Recall;
+use super::perception_memory::PerceptionMemory;
 use super::schooling::flock_rules;
-use super::view::{Senses, Sight, View};
 
 /// A species' mind, ready for the step. The same for all its individuals; what differs is in their [`MindState`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mind {
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<MindAction>,
     pub(super) standard: Need,
     pub(super) needs: Vec<Need>,
     combine: Combine,
     drives: DrivesParams,
     flock: FlockRules,
-    sight: Sight,
-    travels: bool,
+    sight: FieldOfView,
+    needs_paths: bool,
 }
 
 /// What one individual's mind carries from step to step: plain numbers.
@@ -42,7 +42,7 @@ pub struct MindState {
     pub(super) memories: Vec<Memory>,
     pub(super) needs: Vec<NeedState>,
     pub(super) standard: NeedState,
-    pub(super) recall: Recall,
+    pub(super) remembered: PerceptionMemory,
     pub(super) drives: Drives,
     /// Place of the need that was active, plus one; 0 for none.
     pub(super) intention: usize,
@@ -68,7 +68,7 @@ impl MindState {
     }
 
     /// The ways over terraces that its actions have called for.
-    pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut Climbing> {
+    pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut ClimbMemory> {
         self.memories.iter_mut().filter_map(|memory| match memory {
             Memory::Leap(climbing) => Some(climbing),
             _ => None,
@@ -76,32 +76,32 @@ impl MindState {
     }
 
     /// What it remembers of others.
-    pub fn recall(&self) -> &Recall {
-        &self.recall
+    pub fn remembered(&self) -> &PerceptionMemory {
+        &self.remembered
     }
 
     /// Lets go of the forces of the last step.
-    pub fn forget_forces(&mut self) {
+    pub fn clear_forces(&mut self) {
         self.forces = Vec::new();
     }
 }
 
 /// Room for one individual's thinking, used again for the next.
 #[derive(Clone, Debug, Default)]
-pub struct Thoughts {
-    senses: Senses,
+pub struct MindWorkspace {
+    perception: Perception,
     proposals: Vec<Option<Proposal>>,
 }
 
-impl Thoughts {
+impl MindWorkspace {
     /// Makes room enough that thinking in a pool of so many agents and solids seldom has to make more.
     pub fn make_room_for(&mut self, agents: usize, solids: usize) {
         let neighbors = agents.min(4096) + 64;
-        self.senses.neighbors.clear();
-        self.senses.neighbors.reserve(neighbors);
-        self.senses.nearby.clear();
-        self.senses.nearby.reserve(solids);
-        self.senses.make_room_for(neighbors);
+        self.perception.neighbors.clear();
+        self.perception.neighbors.reserve(neighbors);
+        self.perception.nearby.clear();
+        self.perception.nearby.reserve(solids);
+        self.perception.make_room_for(neighbors);
         self.proposals.clear();
         self.proposals.reserve(MAX_ACTIONS);
     }
@@ -123,11 +123,11 @@ impl Mind {
             }
             _ => Vec::new(),
         };
-        let slots: Vec<Slot> = params
+        let slots: Vec<MindAction> = params
             .actions
             .iter()
             .take(MAX_ACTIONS)
-            .map(|(name, action)| Slot {
+            .map(|(name, action)| MindAction {
                 name: name.clone(),
                 related: species.relations.mask(action.relations()),
                 params: action.clone(),
@@ -150,8 +150,8 @@ impl Mind {
             combine: params.combine,
             drives: params.drives.clone(),
             flock: flock_rules(species),
-            sight: Sight::new(species.perception.field_of_view_deg),
-            travels: slots
+            sight: FieldOfView::new(species.perception.field_of_view_deg),
+            needs_paths: slots
                 .iter()
                 .any(|slot| matches!(slot.params, ActionParams::Navigate(_))),
             slots,
@@ -222,7 +222,7 @@ impl Mind {
     }
 
     /// Tells all needs of an individual of an event.
-    pub fn tell(&self, state: &mut MindState, event: NeedEvent) {
+    pub fn apply_event(&self, state: &mut MindState, event: NeedEvent) {
         match event {
             NeedEvent::Catch | NeedEvent::Meal => state.drives.fed(),
             NeedEvent::Courted => state.drives.courted(),
@@ -260,8 +260,8 @@ impl Mind {
     }
 
     /// Whether an action of it looks for ways.
-    pub fn travels(&self) -> bool {
-        self.travels
+    pub fn needs_paths(&self) -> bool {
+        self.needs_paths
     }
 
     /// Looks around and decides for the agent at `index`.
@@ -271,23 +271,25 @@ impl Mind {
         fields: &Fields,
         index: usize,
         state: &mut MindState,
-        thoughts: &mut Thoughts,
+        workspace: &mut MindWorkspace,
     ) -> Decision {
         let MindState {
             memories,
             needs,
             standard,
-            recall,
+            remembered,
             drives,
             intention,
             intended_secs,
             forces,
         } = state;
         forces.clear();
-        recall.fade(world.dt_secs);
-        thoughts.senses.look(world, index, self.sight, recall);
+        remembered.fade(world.dt_secs);
+        workspace
+            .perception
+            .look(world, index, self.sight, remembered);
         let body = &world.agents.bodies[index];
-        let view = View {
+        let context = ActionContext {
             world,
             fields,
             index,
@@ -300,26 +302,26 @@ impl Mind {
             species: &world.species[usize::from(world.agents.species[index])],
             flock: &self.flock,
             radius_m: world.agents.radii_m[index],
-            neighbors: &thoughts.senses.neighbors,
-            nearby: &thoughts.senses.nearby,
-            recall,
+            neighbors: &workspace.perception.neighbors,
+            nearby: &workspace.perception.nearby,
+            remembered,
             wish: Vec3::ZERO,
             goal_m: None,
             related: 0,
         };
         if self.drives.any() {
-            let enemy = view.recall.enemy.visible();
-            let enemy_m = enemy.map(|enemy| enemy.position_m.distance(view.motion.position_m));
-            let partner = view.species.relations.partner;
-            let has_partner = partner != 0 && view.nearest_visible(partner).is_some();
+            let enemy = context.remembered.enemy.visible();
+            let enemy_m = enemy.map(|enemy| enemy.position_m.distance(context.motion.position_m));
+            let partner = context.species.relations.partner;
+            let has_partner = partner != 0 && context.nearest_visible(partner).is_some();
             drives.step(&self.drives, enemy_m, has_partner, world.dt_secs);
         }
-        thoughts.proposals.resize(self.slots.len(), None);
-        let mut asking = Asking {
+        workspace.proposals.resize(self.slots.len(), None);
+        let mut evaluation = Evaluation {
             slots: &self.slots,
-            view,
+            context,
             memories,
-            proposals: &mut thoughts.proposals,
+            proposals: &mut workspace.proposals,
             asked: 0,
             forces: world.explains.then_some(forces),
             learned: None,
@@ -338,18 +340,18 @@ impl Mind {
         // The active need is asked first although the standard need stands first in the sum: obstacle avoidance may then
         // help where it steers. No action's answer depends on the order otherwise.
         let unsatisfied = (0..self.needs.len())
-            .find(|&place| !self.needs[place].is_satisfied(&needs[place], &mut asking));
-        let active = self.intended(unsatisfied, (intention, intended_secs), &mut asking);
+            .find(|&place| !self.needs[place].is_satisfied(&needs[place], &mut evaluation));
+        let active = self.intended(unsatisfied, (intention, intended_secs), &mut evaluation);
         let wanted = active
-            .map(|place| self.needs[place].steer(&mut needs[place], &mut asking))
+            .map(|place| self.needs[place].steer(&mut needs[place], &mut evaluation))
             .unwrap_or_default();
-        asking.view.wish = wanted.force;
-        asking.view.goal_m = wanted.goal_m;
-        let always = self.standard.steer(standard, &mut asking);
-        let mut decision = self.join(&always, &wanted, &asking.view, &self.standard.params);
+        evaluation.context.wish = wanted.force;
+        evaluation.context.goal_m = wanted.goal_m;
+        let always = self.standard.steer(standard, &mut evaluation);
+        let mut decision = self.join(&always, &wanted, &evaluation.context, &self.standard.params);
         decision.need = active.map(|place| place as u8);
-        if let Some((key, secs)) = asking.learned {
-            recall.learn(key, secs);
+        if let Some((key, secs)) = evaluation.learned {
+            remembered.learn(key, secs);
         }
         decision
     }
@@ -359,20 +361,20 @@ impl Mind {
         &self,
         unsatisfied: Option<usize>,
         (intention, intended_secs): (&mut usize, &mut f32),
-        asking: &mut Asking<'_>,
+        evaluation: &mut Evaluation<'_>,
     ) -> Option<usize> {
         let kept = intention.checked_sub(1).filter(|&place| {
             let need = self.needs.get(place);
             need.is_some_and(|need| {
                 unsatisfied.is_none_or(|first| place < first)
                     && *intended_secs < need.params.keep_secs
-                    && need.slots.iter().any(|&slot| asking.can(slot))
+                    && need.slots.iter().any(|&slot| evaluation.can(slot))
             })
         });
         let active = kept.or(unsatisfied);
         let now = active.map_or(0, |place| place + 1);
         *intended_secs = if now == *intention {
-            *intended_secs + asking.view.world.dt_secs
+            *intended_secs + evaluation.context.world.dt_secs
         } else {
             0.0
         };
@@ -385,7 +387,7 @@ impl Mind {
         &self,
         always: &Decision,
         wanted: &Decision,
-        view: &View<'_>,
+        context: &ActionContext<'_>,
         params: &NeedParams,
     ) -> Decision {
         let (first, second) = (always, wanted);
@@ -395,11 +397,13 @@ impl Mind {
             Combine::First if has_first => *first,
             Combine::First => *second,
             Combine::Budget => {
-                let left = (view.species.motion.max_force_n - first.force.length()).max(0.0);
+                let left = (context.species.motion.max_force_n - first.force.length()).max(0.0);
                 first.with(second, second.force.clamp_length_max(left))
             }
             // The standard need, which keeps clear of obstacles, is never left to the draw.
-            Combine::Dither if has_first && view.chance(Purpose::Dither) < params.dither_chance => {
+            Combine::Dither
+                if has_first && context.chance(Purpose::Dither) < params.dither_chance =>
+            {
                 *first
             }
             Combine::Dither => first.with(second, second.force),

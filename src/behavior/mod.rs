@@ -2,22 +2,22 @@
 
 pub mod action;
 pub mod actions;
-mod adopt;
-mod asking;
+pub mod context;
 pub mod director;
 pub mod drives;
+mod evaluation;
+mod migration;
 pub mod mind;
 pub mod need;
-pub mod recall;
+pub mod perception_memory;
 pub mod schooling;
-pub mod view;
 
 pub use action::BoostRequest;
 pub use actions::ActionParams;
-pub use asking::Decision;
 pub use director::{Condition, Effect, RuleParams, RuleState};
 pub use drives::{Drives, DrivesParams};
-pub use mind::{Mind, MindState, Thoughts};
+pub use evaluation::Decision;
+pub use mind::{Mind, MindState, MindWorkspace};
 pub use need::{
     Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedEvent, NeedKind, NeedParams,
 };

@@ -5,7 +5,7 @@
 use glam::Vec3;
 
 use super::action::{BoostRequest, Proposal};
-use super::view::{Neighbor, View};
+use super::context::{ActionContext, Neighbor};
 use crate::steering::{FlockForces, FlockRules, FlockSums, Neighborhood, target_speed};
 use crate::world::{FlockParams, Species};
 
@@ -53,15 +53,16 @@ pub fn flock_rules(species: &Species) -> FlockRules {
 }
 
 /// Schools with all neighbors of these names; `None` where nobody is in any neighborhood, repairs included.
-pub fn school(view: &View<'_>, with: School) -> Option<Proposal> {
-    let rules = view.flock;
+pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
+    let rules = context.flock;
     let mates = || {
-        view.neighbors
+        context
+            .neighbors
             .iter()
             .filter(|other| other.bits & with.names != 0 && !other.is_shadow)
     };
     let nearest = nearest(mates())?;
-    let mut forces = forces(view, rules, mates());
+    let mut forces = forces(context, rules, mates());
     let is_within_alignment =
         nearest.distance_m * nearest.distance_m <= rules.alignment.radius_sq_m2;
     if forces.alignment.is_none() && forces.cohesion.is_none() {
@@ -71,21 +72,21 @@ pub fn school(view: &View<'_>, with: School) -> Option<Proposal> {
                 alignment: rules.alignment.all_round(),
                 ..*rules
             };
-            forces.alignment = self::forces(view, &wide, mates()).alignment;
+            forces.alignment = self::forces(context, &wide, mates()).alignment;
         } else if is_within_alignment {
             // Repair 2: those who were scattered turn back, but the leader at the tip stays a leader.
             let wide = FlockRules {
                 cohesion: rules.cohesion.all_round(),
                 ..*rules
             };
-            forces.cohesion = self::forces(view, &wide, mates()).cohesion;
+            forces.cohesion = self::forces(context, &wide, mates()).cohesion;
         }
     }
     let force = forces.sum()?;
     // Repair 3: one that has fallen behind its school hurries after it.
-    let falls_behind = !is_within_alignment && nearest.offset_m.dot(view.motion.forward) > 0.0;
+    let falls_behind = !is_within_alignment && nearest.offset_m.dot(context.motion.forward) > 0.0;
     let boost = (with.use_boost && falls_behind).then_some(CATCH_UP);
-    let pace = target_speed(&view.motion, view.speed_mps(boost)).unwrap_or_default();
+    let pace = target_speed(&context.motion, context.speed_mps(boost)).unwrap_or_default();
     Some(Proposal {
         boost,
         ..Proposal::force(force + pace * with.pace_weight)
@@ -94,7 +95,7 @@ pub fn school(view: &View<'_>, with: School) -> Option<Proposal> {
 
 /// Keeps away from neighbors within a radius and an angle to each side; `None` where there is nobody.
 pub fn keep_apart(
-    view: &View<'_>,
+    context: &ActionContext<'_>,
     radius_m: f32,
     angle_deg: f32,
     counts: impl Fn(&Neighbor) -> bool,
@@ -113,20 +114,20 @@ pub fn keep_apart(
         },
     };
     forces(
-        view,
+        context,
         &rules,
-        view.neighbors.iter().filter(|other| counts(other)),
+        context.neighbors.iter().filter(|other| counts(other)),
     )
     .separation
 }
 
 fn forces<'n>(
-    view: &View<'_>,
+    context: &ActionContext<'_>,
     rules: &FlockRules,
     mates: impl Iterator<Item = &'n Neighbor>,
 ) -> FlockForces {
     let mut sums = FlockSums::default();
-    let forward = view.motion.forward;
+    let forward = context.motion.forward;
     sums.add_each(
         rules,
         forward,

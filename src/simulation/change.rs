@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
 use super::tick::Simulation;
-use crate::behavior::view::{SOLIDS_REACH_LEAST_M, query_radius_m};
+use crate::behavior::context::{SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::behavior::{Decision, Mind, MindParams, MindState};
 use crate::world::{Chance, Gathering, Purpose, SolidIndex, Species};
 
@@ -154,7 +154,7 @@ impl Simulation {
         }
         let kind = usize::from(self.world.agents.species[index]);
         let mind = Mind::compile(&params, &self.world.species[kind]);
-        let state = mind.adopt(
+        let state = mind.migrate_state(
             &self.minds[kind],
             &self.states[index],
             self.world.chance,
@@ -188,7 +188,7 @@ impl Simulation {
         self.minds.remove(self.world.species.len() + place);
         if let Some(index) = self.index_of(ended.id) {
             // What it saw meanwhile it has seen.
-            self.states[index] = ended.own.recalling(&self.states[index]);
+            self.states[index] = ended.own.with_perception_memory_of(&self.states[index]);
         }
         self.assign_minds();
     }
@@ -240,7 +240,7 @@ impl Simulation {
         let (becomes, living) = self.survivors(&kinds, &plan.counts, &departures);
         self.retain(&becomes);
         self.terraces.keep_only(&self.world.agents.ids);
-        self.become_of(becomes.into_iter().flatten(), &old_minds);
+        self.apply_species(becomes.into_iter().flatten(), &old_minds);
         self.bring_in(&plan.counts, &living, (&arrivals, &plan.places_m));
         self.take_over_rules(plan.rules);
         self.assign_minds();
@@ -315,7 +315,7 @@ impl Simulation {
     }
 
     /// Makes everybody what it becomes.
-    fn become_of(&mut self, becomes: impl Iterator<Item = usize>, old_minds: &[Mind]) {
+    fn apply_species(&mut self, becomes: impl Iterator<Item = usize>, old_minds: &[Mind]) {
         let chance = self.world.chance;
         let agents = &mut self.world.agents;
         for (index, kind) in becomes.enumerate() {
@@ -331,7 +331,7 @@ impl Simulation {
             boost.allowed_mps = boost.allowed_mps.min(species.motion.boost_mps);
             let (old, new) = (&old_minds[old], &self.minds[kind]);
             if old != new {
-                self.states[index] = new.adopt(old, &self.states[index], chance, id);
+                self.states[index] = new.migrate_state(old, &self.states[index], chance, id);
                 // Its need and actions are places in the mind that it no longer has.
                 self.decisions[index] = Decision::default();
             }
@@ -373,7 +373,7 @@ fn sight_margin_m(species: &[Species]) -> f32 {
     let reaches = species
         .iter()
         .map(|s| query_radius_m(s, largest, smallest(s)));
-    reaches.fold(SOLIDS_REACH_LEAST_M, f32::max)
+    reaches.fold(SOLID_SEARCH_RADIUS_MIN_M, f32::max)
 }
 
 /// Size of an individual against its species' body. Depends on the individual alone, so that a changed spread gives every

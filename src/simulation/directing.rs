@@ -5,7 +5,7 @@
 use glam::{Vec2, Vec3};
 
 use super::tick::Simulation;
-use crate::behavior::director::Turn;
+use crate::behavior::director::RuleTransition;
 use crate::behavior::{Effect, RuleParams, RuleState};
 use crate::world::{Gathering, Water};
 
@@ -16,11 +16,11 @@ impl Simulation {
     /// Goes one step on with all rules.
     pub(super) fn direct(&mut self) {
         for place in 0..self.rules.len() {
-            let turn = self.rule_states[place].step(&self.rules[place], place, &self.world);
-            match turn {
-                Turn::Stays => {}
-                Turn::Begins => self.begin(place),
-                Turn::Ends => self.end(place),
+            let transition = self.rule_states[place].step(&self.rules[place], place, &self.world);
+            match transition {
+                RuleTransition::Unchanged => {}
+                RuleTransition::Begins => self.begin(place),
+                RuleTransition::Ends => self.end(place),
             }
         }
         self.follow_shadows();
@@ -70,7 +70,7 @@ impl Simulation {
         let effect = &rules[place].then;
         for index in 0..world.agents.len() {
             let kind = usize::from(world.agents.species[index]);
-            if !effect.is_for(&world.species[kind].name) {
+            if !effect.applies_to(&world.species[kind].name) {
                 continue;
             }
             let mind = &minds[usize::from(mind_of[index])];
@@ -94,7 +94,7 @@ impl Simulation {
     fn gather(&mut self, place: usize) {
         let effect = &self.rules[place].then;
         for kind in 0..self.world.species.len() {
-            if !effect.is_for(&self.world.species[kind].name) {
+            if !effect.applies_to(&self.world.species[kind].name) {
                 continue;
             }
             let gathering = match effect {
@@ -126,7 +126,7 @@ impl Simulation {
             return;
         }
         for (kind, gathering) in self.world.director.by_rules.iter_mut().enumerate() {
-            if effect.is_for(&self.world.species[kind].name) {
+            if effect.applies_to(&self.world.species[kind].name) {
                 *gathering = None;
             }
         }

@@ -23,7 +23,7 @@ use crate::world::{Agents, Body, Gathering};
 const FORMAT: &str = "shoal pool";
 
 /// Counts up when what is saved changes its meaning.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Longest text that is read.
 const TEXT_BYTES_MAX: usize = 1 << 30;
@@ -169,7 +169,7 @@ impl Simulation {
         simulation.compare(&saved)?;
         simulation.check_agents(&saved)?;
         simulation
-            .become_of_saved(saved)
+            .apply_saved(saved)
             .map_err(|reason| LoadError::Damaged { reason })?;
         Ok(simulation)
     }
@@ -282,7 +282,7 @@ impl Simulation {
     }
 
     /// Takes a state over whose agents were checked.
-    fn become_of_saved(&mut self, saved: Saved<'_>) -> Result<(), String> {
+    fn apply_saved(&mut self, saved: Saved<'_>) -> Result<(), String> {
         self.world.chance.tick = saved.tick;
         self.edition = saved.edition;
         self.next_id = saved.next_id;

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::tick::Simulation;
-use crate::behavior::actions::leap::{ClimbCall, Told};
+use crate::behavior::actions::leap::{ClimbAnswer, ClimbRequest};
 use crate::geometry::polygon;
 use crate::navigation::mesh::{
     Climb, Climber, Flight, Links, NEAR_M, NavMesh, Near, Place, Step, Surroundings, Turns,
@@ -101,7 +101,7 @@ impl Terraces {
     }
 
     /// What a swimmer that calls goes by.
-    fn climb(&self, world: &World, index: usize, place: usize, call: ClimbCall) -> Climb {
+    fn climb(&self, world: &World, index: usize, place: usize, call: ClimbRequest) -> Climb {
         let body = &world.agents.bodies[index];
         let species = &world.species[usize::from(world.agents.species[index])];
         let swimmer = &self.swimmers[place];
@@ -146,13 +146,18 @@ impl Terraces {
     }
 
     /// What a swimmer does next on its way.
-    fn advise(&mut self, world: &World, index: usize, (place, climb): (usize, &Climb)) -> Told {
+    fn advise(
+        &mut self,
+        world: &World,
+        index: usize,
+        (place, climb): (usize, &Climb),
+    ) -> ClimbAnswer {
         self.look_around(world, index);
         let swimmer = &mut self.swimmers[place];
         let around = (self.near.as_slice(), &mut self.surroundings);
         let step = swimmer.climber.step(climb, around, self.map.grounds());
         let home = &self.map.terraces[usize::from(swimmer.home)];
-        Told {
+        ClimbAnswer {
             step,
             y_m: home.band_m(climb.radius_m).1,
         }
@@ -306,7 +311,7 @@ impl Simulation {
             let id = world.agents.ids[index];
             let place = terraces.swimmer(id, world.agents.bodies[index].position_m);
             terraces.swimmers[place].cooldown_secs -= dt_secs;
-            for call in state.climbs_mut().filter_map(|climbing| climbing.call) {
+            for call in state.climbs_mut().filter_map(|climbing| climbing.request) {
                 let climb = terraces.climb(world, index, place, call);
                 climbs.push((place, climb));
                 let swimmer = &mut terraces.swimmers[place];
@@ -320,7 +325,7 @@ impl Simulation {
         let mut answered = climbs.iter();
         for (index, state) in states.iter_mut().enumerate() {
             for climbing in state.climbs_mut() {
-                if climbing.call.take().is_none() {
+                if climbing.request.take().is_none() {
                     continue;
                 }
                 // There is one for every call, in the same order.
@@ -328,9 +333,9 @@ impl Simulation {
                     continue;
                 };
                 if terraces.swimmers[*place].air.is_none() {
-                    let told = terraces.advise(world, index, (*place, climb));
-                    climbing.told = Some(told);
-                    if let Step::TakeOff(link, landing) = told.step {
+                    let answer = terraces.advise(world, index, (*place, climb));
+                    climbing.answer = Some(answer);
+                    if let Step::TakeOff(link, landing) = answer.step {
                         terraces.take_off(world, index, *place, (link, landing));
                     }
                 }

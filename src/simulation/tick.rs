@@ -12,9 +12,9 @@ use super::params::SimulationParams;
 use super::plan::Plan;
 use super::terraces::Terraces;
 use super::vehicle::{Rates, advance, reenter};
-use crate::behavior::view::query_radius_m;
+use crate::behavior::context::query_radius_m;
 use crate::behavior::{
-    Decision, Drives, Mind, MindState, NeedEvent, RuleParams, RuleState, Thoughts,
+    Decision, Drives, Mind, MindState, MindWorkspace, NeedEvent, RuleParams, RuleState,
 };
 use crate::navigation::Planner;
 use crate::navigation::fields::Fields;
@@ -46,7 +46,7 @@ pub struct Simulation {
     pub(super) moved: Vec<Body>,
     /// By species.
     rates: Vec<Rates>,
-    thoughts: Vec<Thoughts>,
+    thoughts: Vec<MindWorkspace>,
     pub(super) catches: u64,
     pub(super) meals: u64,
     pub(super) tick_hz: f32,
@@ -329,7 +329,7 @@ impl Simulation {
             threads * CHUNKS_PER_THREAD
         };
         let solids = self.world.solids.len();
-        self.thoughts.resize_with(chunks, Thoughts::default);
+        self.thoughts.resize_with(chunks, MindWorkspace::default);
         self.thoughts
             .iter_mut()
             .for_each(|thoughts| thoughts.make_room_for(count, solids));
@@ -342,7 +342,7 @@ impl Simulation {
         let think = |start: usize,
                      states: &mut [MindState],
                      decisions: &mut [Decision],
-                     thoughts: &mut Thoughts| {
+                     thoughts: &mut MindWorkspace| {
             for (offset, (state, decision)) in states.iter_mut().zip(decisions).enumerate() {
                 let index = start + offset;
                 let mind = &minds[usize::from(mind_of[index])];
@@ -408,7 +408,7 @@ impl Simulation {
             let event = self.decisions[hunter].event.unwrap_or(NeedEvent::Nothing);
             if self.decisions[hunter].catch.is_none() && event != NeedEvent::Nothing {
                 let mind = usize::from(self.mind_of[hunter]);
-                self.minds[mind].tell(&mut self.states[hunter], event);
+                self.minds[mind].apply_event(&mut self.states[hunter], event);
             }
             let Some(prey) = self.decisions[hunter].catch.map(|prey| prey as usize) else {
                 continue;
@@ -422,7 +422,7 @@ impl Simulation {
                 self.catches += 1;
             }
             let mind = usize::from(self.mind_of[hunter]);
-            self.minds[mind].tell(&mut self.states[hunter], event);
+            self.minds[mind].apply_event(&mut self.states[hunter], event);
             let agents = &self.world.agents;
             let species = &self.world.species[usize::from(agents.species[prey])];
             let size_m = (

@@ -117,7 +117,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     let speed = before.velocity_mps.length();
     let boost = next_boost(&before.boost, decision.boost, motion, speed, dt);
     let asked = decision.force.clamp_length_max(motion.max_force_n);
-    let force = if decision.hulk {
+    let force = if decision.turns_in_place {
         asked
     } else {
         before.force_n.lerp(asked, own.rates.response)
@@ -135,7 +135,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     } else {
         before.forward
     };
-    let turning = if decision.hulk {
+    let turning = if decision.turns_in_place {
         own.rates.turning.unlimited()
     } else {
         own.rates.turning

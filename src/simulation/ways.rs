@@ -53,6 +53,6 @@ fn travelers<'a>(
     states: &'a mut [MindState],
 ) -> impl Iterator<Item = &'a mut MindState> {
     let minds = mind_of.iter().map(|&mind| &minds[usize::from(mind)]);
-    let travels = minds.map(Mind::travels).zip(states);
+    let travels = minds.map(Mind::needs_paths).zip(states);
     travels.filter_map(|(travels, state)| travels.then_some(state))
 }

@@ -20,7 +20,7 @@ impl Simulation {
         self.world.explains = wanted;
         if !wanted {
             for state in &mut self.states {
-                state.forget_forces();
+                state.clear_forces();
             }
         }
     }

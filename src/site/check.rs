@@ -232,7 +232,7 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
 /// The director's rules name species and needs that there are.
 fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
-    findings.problems_of(entry, "", director::problems(&scene.director));
+    findings.problems_of(entry, "", director::rule_problems(&scene.director));
     for (i, rule) in scene.director.iter().enumerate() {
         for (k, name) in rule.then.species().iter().enumerate() {
             if !scene.population.contains_key(name) {
@@ -249,7 +249,7 @@ fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fi
         let meant = scene
             .population
             .keys()
-            .filter(|name| rule.then.is_for(name));
+            .filter(|name| rule.then.applies_to(name));
         let species = meant.filter_map(|name| library.species.get(name)?.as_ref());
         let has_need = |file: &SpeciesFile| {
             file.needs

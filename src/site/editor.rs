@@ -203,7 +203,7 @@ impl Editor {
             changes: draft.changes,
             arrivals: draft.arrivals,
         };
-        let changes = self.become_of(&after, draft.departures)?;
+        let changes = self.apply_moment(&after, draft.departures)?;
         let is_new_site = before.texts != after.texts;
         let can_be_undone = is_new_site || !before.changes.is_empty();
         if can_be_undone {
@@ -220,7 +220,7 @@ impl Editor {
     }
 
     /// Tries a moment on a copy, and takes it over when the whole is valid. What the pool has to change comes back.
-    fn become_of(
+    fn apply_moment(
         &mut self,
         moment: &Moment,
         departures: Vec<u32>,
@@ -284,7 +284,7 @@ impl Editor {
             .undo
             .pop()
             .ok_or_else(|| nothing("there is nothing to take back"))?;
-        match self.become_of(&step.before, Vec::new()) {
+        match self.apply_moment(&step.before, Vec::new()) {
             Ok(changes) => {
                 let is_new_site = step.before.texts != step.after.texts;
                 self.redo.push(step);
@@ -306,7 +306,7 @@ impl Editor {
             .redo
             .pop()
             .ok_or_else(|| nothing("there is nothing to make again"))?;
-        match self.become_of(&step.after, Vec::new()) {
+        match self.apply_moment(&step.after, Vec::new()) {
             Ok(changes) => {
                 let is_new_site = step.before.texts != step.after.texts;
                 self.undo.push(step);

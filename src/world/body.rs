@@ -51,11 +51,11 @@ pub struct MotionParams {
     /// Largest steering force; what an action asks for beyond it is cut off.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub max_force_n: f32,
-    /// Time constant with which the body answers its wishes; short is nimble and may tremble, long is sluggish. A 'hulk'
-    /// turn answers at once.
+    /// Time constant with which the body answers its wishes; short is nimble and may tremble, long is sluggish. A turn in
+    /// place answers at once.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub response_secs: f32,
-    /// Agility: how fast the direction may change. Lifted for the step in which an action asks for a 'hulk' turn.
+    /// Agility: how fast the direction may change. Lifted for the step in which an action turns in place.
     #[schemars(range(min = 0.0, max = 100000.0))]
     pub max_turn_rate_dps: f32,
     /// Steepest climb and dive, against the horizontal.

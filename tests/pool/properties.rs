@@ -72,9 +72,9 @@ prop_compose! {
         climb in 0.0f32..90.0,
         mass in 0.01f32..50.0,
         collision in prop_oneof![Just(Collision::Slide), Just(Collision::Bounce), Just(Collision::PushOut)],
-        hulk in any::<bool>(),
+        turns_in_place in any::<bool>(),
     ) -> (f32, f32, f32, f32, f32, f32, Collision, bool) {
-        (cruise, cruise + faster, force, turn, climb, mass, collision, hulk)
+        (cruise, cruise + faster, force, turn, climb, mass, collision, turns_in_place)
     }
 }
 
@@ -89,7 +89,7 @@ prop_compose! {
         scene.pool.edge = edge;
         for (species, motion) in scene.species.iter_mut().zip(motions) {
             species.count = 6;
-            let (cruise, boost, force, turn, climb, mass, collision, hulk) = motion;
+            let (cruise, boost, force, turn, climb, mass, collision, turns_in_place) = motion;
             species.motion.cruise_mps = cruise;
             species.motion.min_speed_mps = cruise * 0.2;
             species.motion.boost_mps = boost;
@@ -100,9 +100,9 @@ prop_compose! {
             species.body.mass_kg = mass;
             for action in species.mind.actions.values_mut() {
                 match action {
-                    ActionParams::EvadeShadow(params) => params.use_hulk = hulk,
-                    ActionParams::FleeEnemy(params) => params.use_hulk = hulk,
-                    ActionParams::HuntPrey(params) => params.use_hulk = hulk,
+                    ActionParams::EvadeShadow(params) => params.can_turn_in_place = turns_in_place,
+                    ActionParams::FleeEnemy(params) => params.can_turn_in_place = turns_in_place,
+                    ActionParams::HuntPrey(params) => params.can_turn_in_place = turns_in_place,
                     _ => {}
                 }
             }
@@ -276,7 +276,7 @@ fn promises(
                 prop_assert!(new.velocity_mps.length() <= new.boost.allowed_mps * 1.0001 + 1e-5);
                 prop_assert!(new.boost.allowed_mps <= motion.boost_mps * 1.0001);
             }
-            if !new.teleported && !simulation.decision(index).hulk {
+            if !new.teleported && !simulation.decision(index).turns_in_place {
                 let most = motion.max_turn_rate_dps.to_radians() * world.dt_secs;
                 let turned = old.forward.angle_between(new.forward);
                 prop_assert!(turned <= most + 3e-3, "turned {turned} of {most}");

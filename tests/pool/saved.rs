@@ -224,7 +224,7 @@ fn what_does_not_fit_is_refused_with_its_reason() {
     );
     refused(
         &|v| v["version"] = json!(1),
-        "saved as version 1, this program reads version 2",
+        "saved as version 1, this program reads version 3",
     );
     refused(&|v| v["extra"] = json!(2), "unknown field `extra`");
     refused(

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::{Neighbor, View};
+use crate::behavior::context::{ActionContext, Neighbor};
 use crate::geometry::Solid;
 use crate::steering::{
     Corridor, Disc, HeldSide, Motion, avoid_most_dangerous, avoid_reciprocally, avoid_solids,
@@ -47,12 +47,12 @@ impl Action for AvoidObstacles {
     /// The side on which the nearest obstacle is passed.
     type Memory = HeldSide;
 
-    fn propose(&self, view: &View<'_>, held: &mut HeldSide) -> Option<Proposal> {
-        let motion = &view.motion;
-        let own = &view.species.motion;
+    fn propose(&self, context: &ActionContext<'_>, held: &mut HeldSide) -> Option<Proposal> {
+        let motion = &context.motion;
+        let own = &context.species.motion;
         let speed = motion.velocity_mps.length().max(own.cruise_mps * 0.5);
-        let lookahead_m = speed * self.lookahead_secs + view.radius_m;
-        let water = &view.world.water;
+        let lookahead_m = speed * self.lookahead_secs + context.radius_m;
+        let water = &context.world.water;
         let walls = water.has_guides().then(|| {
             let edge = water.edge_m(motion.position_m.y);
             let half = Vec3::new(edge.x, 0.0, edge.y);
@@ -65,16 +65,16 @@ impl Action for AvoidObstacles {
             )
         });
         let walls = walls.flatten();
-        let radius_m = view.radius_m + self.clearance_m;
+        let radius_m = context.radius_m + self.clearance_m;
         let corridor = Corridor {
-            length_m: clear_m(motion, view.goal_m, lookahead_m, radius_m),
+            length_m: clear_m(motion, context.goal_m, lookahead_m, radius_m),
             radius_m,
             force_n: own.max_force_n,
             // What the walls want must not press it against a rock either.
-            wish: view.wish + walls.unwrap_or_default() * self.weight,
+            wish: context.wish + walls.unwrap_or_default() * self.weight,
         };
-        let around = self.around(view, &corridor, held);
-        let band = water.band_m(view.radius_m);
+        let around = self.around(context, &corridor, held);
+        let band = water.band_m(context.radius_m);
         let floor = stay_between(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
         let forces = [around, walls, floor];
         forces
@@ -104,13 +104,18 @@ const WANTED_WITHIN_SECS: f32 = 0.5;
 
 impl AvoidObstacles {
     /// What keeps clear of obstacles, and of others where that is not the fields' part.
-    fn around(&self, view: &View<'_>, corridor: &Corridor, held: &mut HeldSide) -> Option<Vec3> {
-        let motion = &view.motion;
-        let solids = view.near_solids();
-        match view.species.avoidance {
+    fn around(
+        &self,
+        context: &ActionContext<'_>,
+        corridor: &Corridor,
+        held: &mut HeldSide,
+    ) -> Option<Vec3> {
+        let motion = &context.motion;
+        let solids = context.near_solids();
+        match context.species.avoidance {
             Avoidance::Flow => None,
             Avoidance::Reynolds => {
-                let others = others(view).map(|other| Solid::Sphere {
+                let others = others(context).map(|other| Solid::Sphere {
                     center_m: motion.position_m + other.offset_m,
                     radius_m: other.radius_m,
                 });
@@ -123,31 +128,31 @@ impl AvoidObstacles {
             Avoidance::Hybrid => avoid_solids(motion, corridor, solids, held),
             Avoidance::Orca => {
                 let round = avoid_solids(motion, corridor, solids, held).unwrap_or_default();
-                orca(view, corridor.wish + round).map(|force| force + round)
+                orca(context, corridor.wish + round).map(|force| force + round)
             }
         }
     }
 }
 
 /// The force that, with the one that is wanted already, leads to the velocity that reciprocal avoidance allows.
-fn orca(view: &View<'_>, wanted_n: Vec3) -> Option<Vec3> {
-    let motion = &view.motion;
-    let mass_kg = view.species.body.mass_kg;
+fn orca(context: &ActionContext<'_>, wanted_n: Vec3) -> Option<Vec3> {
+    let motion = &context.motion;
+    let mass_kg = context.species.body.mass_kg;
     let own = Disc {
         position_m: motion.position_m,
         velocity_mps: motion.velocity_mps,
-        radius_m: view.radius_m,
+        radius_m: context.radius_m,
     };
-    let speed_mps = view.speed_mps(None);
+    let speed_mps = context.speed_mps(None);
     let wanted = motion.velocity_mps + wanted_n * (WANTED_WITHIN_SECS / mass_kg);
     let wanted = wanted.clamp_length_max(speed_mps);
-    let dt = view.world.dt_secs;
-    let discs = others(view)
+    let dt = context.world.dt_secs;
+    let discs = others(context)
         // Above and below there is room.
-        .filter(|other| other.offset_m.y.abs() < other.radius_m + view.radius_m)
+        .filter(|other| other.offset_m.y.abs() < other.radius_m + context.radius_m)
         .map(|other| Disc {
             position_m: motion.position_m + other.offset_m,
-            velocity_mps: view.velocity_mps(other),
+            velocity_mps: context.velocity_mps(other),
             radius_m: other.radius_m,
         });
     let allowed = avoid_reciprocally(&own, wanted, speed_mps, dt, discs);
@@ -157,6 +162,6 @@ fn orca(view: &View<'_>, wanted_n: Vec3) -> Option<Vec3> {
     Some((allowed - motion.velocity_mps) * (mass_kg / dt) - wanted_n)
 }
 
-fn others<'v>(view: &View<'v>) -> impl Iterator<Item = &'v Neighbor> {
-    view.neighbors.iter().filter(|other| !other.is_shadow)
+fn others<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> {
+    context.neighbors.iter().filter(|other| !other.is_shadow)
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 
 /// Several other actions of the same species as one: possible when any or all of them are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ impl Action for Combined {
     type Memory = ();
 
     /// The mind asks the parts and joins them, because no action knows the others.
-    fn propose(&self, _: &View<'_>, _: &mut ()) -> Option<Proposal> {
+    fn propose(&self, _: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         None
     }
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::need::NeedEvent;
-use crate::behavior::view::View;
 use crate::steering::seek;
 
 /// Swim to the nearest visible food, those to whom the relation `food` goes, and take it by touching it. A meal stills hunger;
@@ -41,16 +41,16 @@ impl Default for Eat {
 impl Action for Eat {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let food = &view.recall.food;
-        let me = view.motion.position_m;
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let food = &context.remembered.food;
+        let me = context.motion.position_m;
         let (target, bite) = match food.visible() {
             Some(seen) => {
                 let distance_m = seen.position_m.distance(me);
                 if distance_m > self.reach_m {
                     return None;
                 }
-                let touches = distance_m < view.radius_m + seen.radius_m + self.bite_m;
+                let touches = distance_m < context.radius_m + seen.radius_m + self.bite_m;
                 (seen.position_m, seen.agent.filter(|_| touches))
             }
             None => (food.guessed_m(self.memory_secs)?, None),
@@ -60,7 +60,7 @@ impl Action for Eat {
             event: bite.map(|_| NeedEvent::Meal),
             ..Proposal::to(
                 target,
-                seek(&view.motion, target, view.cruise_mps()).unwrap_or_default(),
+                seek(&context.motion, target, context.cruise_mps()).unwrap_or_default(),
             )
         })
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::head;
 use crate::world::Shadow;
 use crate::world::visitors::{ShadowAtDepth, circle_at_depth, outline_at_depth};
@@ -40,7 +40,7 @@ pub struct EvadeShadow {
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_distance_m: f32,
     /// Whether one that is under a shadow may turn on the spot.
-    pub use_hulk: bool,
+    pub can_turn_in_place: bool,
     /// Time from the full boost speed back to cruising.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
@@ -57,7 +57,7 @@ impl Default for EvadeShadow {
             shadow_shape: ShadowShape::Contour,
             use_boost: true,
             boost_distance_m: 0.0,
-            use_hulk: true,
+            can_turn_in_place: true,
             calm_secs: 1.5,
         }
     }
@@ -86,10 +86,10 @@ impl EvadeShadow {
     }
 
     /// The shadow that is fled from now: of those nearer than their flee distance the nearest.
-    fn nearest(&self, view: &View<'_>) -> Option<Menace> {
-        let at = view.motion.position_m;
-        let scale = view.world.water.scale(at.y);
-        let visitors = &view.world.visitors;
+    fn nearest(&self, context: &ActionContext<'_>) -> Option<Menace> {
+        let at = context.motion.position_m;
+        let scale = context.world.water.scale(at.y);
+        let visitors = &context.world.visitors;
         let widest_m = self.flee_distance_m.max(self.still_flee_distance_m);
         let mut least: Option<Menace> = None;
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.reaches_m) {
@@ -97,7 +97,7 @@ impl EvadeShadow {
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
             // No part of the outline lies farther from the middle than its reach. Most shadows are far away, which is seen
             // without a root.
-            let near_m = reach_m * scale + view.radius_m;
+            let near_m = reach_m * scale + context.radius_m;
             let far_m = (widest_m + near_m + way_m.abs().element_sum()).max(0.0);
             if offset_m.length_squared() >= far_m * far_m {
                 continue;
@@ -110,12 +110,12 @@ impl EvadeShadow {
             if offset_m.distance(lead_m) >= limit + near_m {
                 continue;
             }
-            let now = self.at_depth(shadow, view, Vec2::ZERO, scale);
+            let now = self.at_depth(shadow, context, Vec2::ZERO, scale);
             // An outline may come nearest at another moment than its middle.
             let then = if lead_m == Vec2::ZERO {
                 now
             } else {
-                self.at_depth(shadow, view, lead_m, scale)
+                self.at_depth(shadow, context, lead_m, scale)
             };
             let (distance_m, away) = if then.distance_m < now.distance_m {
                 (then.distance_m, then.away)
@@ -135,11 +135,17 @@ impl EvadeShadow {
     }
 
     /// The shadow as the fish sees it once it has moved so far.
-    fn at_depth(&self, shadow: &Shadow, view: &View<'_>, moved: Vec2, scale: f32) -> ShadowAtDepth {
-        let at = view.motion.position_m - Vec3::new(moved.x, 0.0, moved.y);
+    fn at_depth(
+        &self,
+        shadow: &Shadow,
+        context: &ActionContext<'_>,
+        moved: Vec2,
+        scale: f32,
+    ) -> ShadowAtDepth {
+        let at = context.motion.position_m - Vec3::new(moved.x, 0.0, moved.y);
         match self.shadow_shape {
-            ShadowShape::Contour => outline_at_depth(shadow, at, view.radius_m, scale),
-            ShadowShape::Circle => circle_at_depth(shadow, at, view.radius_m, scale),
+            ShadowShape::Contour => outline_at_depth(shadow, at, context.radius_m, scale),
+            ShadowShape::Circle => circle_at_depth(shadow, at, context.radius_m, scale),
         }
     }
 }
@@ -168,12 +174,12 @@ struct Menace {
 impl Action for EvadeShadow {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let menace = self.nearest(view)?;
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let menace = self.nearest(context)?;
         let calmed_m = (self.flee_distance_m - menace.flee_m).max(0.0);
         // Under a shadow it boosts in any case.
         let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
-        let ahead = view.motion.forward;
+        let ahead = context.motion.forward;
         let away = if menace.away == Vec3::ZERO {
             ahead
         } else {
@@ -186,11 +192,11 @@ impl Action for EvadeShadow {
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
-        let force = head(&view.motion, away, view.speed_mps(boost))?;
+        let force = head(&context.motion, away, context.speed_mps(boost))?;
         Some(Proposal {
             force,
             boost,
-            hulk: menace.is_over && self.use_hulk,
+            turns_in_place: menace.is_over && self.can_turn_in_place,
             ..Proposal::default()
         })
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::flee;
 
 /// Flee from the nearest visible enemy while it is nearer than the flee distance.
@@ -23,7 +23,7 @@ pub struct FleeEnemy {
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Whether it may turn on the spot.
-    pub use_hulk: bool,
+    pub can_turn_in_place: bool,
 }
 
 impl Default for FleeEnemy {
@@ -33,7 +33,7 @@ impl Default for FleeEnemy {
             flee_distance_m: None,
             use_boost: true,
             calm_secs: 1.5,
-            use_hulk: false,
+            can_turn_in_place: false,
         }
     }
 }
@@ -41,10 +41,10 @@ impl Default for FleeEnemy {
 impl Action for FleeEnemy {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let enemy = view.recall.enemy.visible()?;
-        let sight_m = view.species.perception.sight_radius_m;
-        let distance_m = enemy.position_m.distance(view.motion.position_m);
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let enemy = context.remembered.enemy.visible()?;
+        let sight_m = context.species.perception.sight_radius_m;
+        let distance_m = enemy.position_m.distance(context.motion.position_m);
         if distance_m >= self.flee_distance_m.unwrap_or(sight_m) {
             return None;
         }
@@ -54,9 +54,9 @@ impl Action for FleeEnemy {
             calm_secs: self.calm_secs,
         });
         Some(Proposal {
-            force: flee(&view.motion, enemy.position_m, view.speed_mps(boost))?,
+            force: flee(&context.motion, enemy.position_m, context.speed_mps(boost))?,
             boost,
-            hulk: self.use_hulk,
+            turns_in_place: self.can_turn_in_place,
             ..Proposal::default()
         })
     }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::schooling::{School, school};
-use crate::behavior::view::View;
 
 /// School with all visible agents but shadows, by the species' `[flock]` numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,12 +34,12 @@ impl Default for Flock {
 impl Action for Flock {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let with = School {
             names: u64::MAX,
             pace_weight: self.pace_weight,
             use_boost: self.use_boost,
         };
-        school(view, with)
+        school(context, with)
     }
 }

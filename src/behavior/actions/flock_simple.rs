@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::{Neighbor, View};
+use crate::behavior::context::{ActionContext, Neighbor};
 use crate::steering::{Mate, SimpleRules, head};
 use crate::world::Intent;
 
@@ -108,11 +108,11 @@ impl Action for FlockSimple {
         &self.relations
     }
 
-    fn propose(&self, view: &View<'_>, progress: &mut Progress) -> Option<Proposal> {
-        let motion = &view.motion;
+    fn propose(&self, context: &ActionContext<'_>, progress: &mut Progress) -> Option<Proposal> {
+        let motion = &context.motion;
         let at = motion.position_m;
-        let speed = view.cruise_mps();
-        let led_to = self.led_to(view);
+        let speed = context.cruise_mps();
+        let led_to = self.led_to(context);
         let own = led_to.or_else(|| self.own_goal(at, progress));
         // Without a goal it is always on its way to somewhere ahead.
         let goal = own.unwrap_or(at + motion.forward * (speed + 2.0 * self.stop_m));
@@ -128,8 +128,8 @@ impl Action for FlockSimple {
             aligned_cos: self.aligned_cos,
             stop_m: self.stop_m,
         };
-        let bodies = &view.world.agents.bodies;
-        let mates = mates(view).filter_map(|other| {
+        let bodies = &context.world.agents.bodies;
+        let mates = mates(context).filter_map(|other| {
             Some(Mate {
                 offset_m: other.offset_m,
                 heading: bodies.get(other.agent as usize)?.intent.heading,
@@ -149,17 +149,17 @@ impl Action for FlockSimple {
 
 impl FlockSimple {
     /// Where the leader sends it; `None` without a leader in sight.
-    fn led_to(&self, view: &View<'_>) -> Option<Vec3> {
+    fn led_to(&self, context: &ActionContext<'_>) -> Option<Vec3> {
         if self.leader == Leader::Nobody {
             return None;
         }
-        let leader = view
+        let leader = context
             .neighbors
             .iter()
-            .filter(|other| other.bits & view.related != 0 && !other.is_shadow)
+            .filter(|other| other.bits & context.related != 0 && !other.is_shadow)
             .min_by(|a, b| a.distance_m.total_cmp(&b.distance_m))?;
-        let position = view.motion.position_m + leader.offset_m;
-        let goal = view.world.agents.bodies.get(leader.agent as usize);
+        let position = context.motion.position_m + leader.offset_m;
+        let goal = context.world.agents.bodies.get(leader.agent as usize);
         match self.leader {
             Leader::Goal => goal.and_then(|body| body.intent.goal_m).or(Some(position)),
             _ => Some(position),
@@ -180,9 +180,10 @@ impl FlockSimple {
 }
 
 /// Its school: its own species and those it has for leaders.
-fn mates<'v>(view: &View<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
-    let names = view.species.own_bit | view.related;
-    view.neighbors
+fn mates<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
+    let names = context.species.own_bit | context.related;
+    context
+        .neighbors
         .iter()
         .filter(move |other| other.bits & names != 0 && !other.is_shadow)
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::schooling::{School, school};
-use crate::behavior::view::View;
 
 /// School with agents of the same species, or in one of the relations, by the species' `[flock]` numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,12 +41,12 @@ impl Action for FlockWithRelation {
         &self.relations
     }
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let with = School {
-            names: view.species.own_bit | view.related,
+            names: context.species.own_bit | context.related,
             pace_weight: self.pace_weight,
             use_boost: self.use_boost,
         };
-        school(view, with)
+        school(context, with)
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::navigation::fields::{Falloff, Foresight, Repulsion, brake};
 use crate::world::Avoidance;
 
@@ -71,15 +71,15 @@ impl Default for FollowFlowField {
 impl Action for FollowFlowField {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let names = view.species.bits;
-        let mut force = view.fields.force_at(view.motion.position_m, names);
-        let avoidance = view.species.avoidance;
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let names = context.species.bits;
+        let mut force = context.fields.force_at(context.motion.position_m, names);
+        let avoidance = context.species.avoidance;
         if matches!(avoidance, Avoidance::Flow | Avoidance::Hybrid) {
-            force += self.agents(view);
+            force += self.agents(context);
         }
         if avoidance == Avoidance::Flow {
-            force += self.obstacles(view);
+            force += self.obstacles(context);
         }
         (force != Vec3::ZERO).then(|| Proposal::force(force))
     }
@@ -87,7 +87,7 @@ impl Action for FollowFlowField {
 
 impl FollowFlowField {
     /// The fields around all others, in view or not: fish feel who is near them. Shadows have none; they are fled.
-    fn agents(&self, view: &View<'_>) -> Vec3 {
+    fn agents(&self, context: &ActionContext<'_>) -> Vec3 {
         let foresight = Foresight {
             horizon_secs: self.foresight_secs,
             strength_n: self.foresight_n,
@@ -95,11 +95,11 @@ impl FollowFlowField {
             lean: self.lean,
             keep_right: self.keep_right,
         };
-        let cruise = view.cruise_mps().max(1e-3);
-        let mass_kg = view.mass_kg();
+        let cruise = context.cruise_mps().max(1e-3);
+        let mass_kg = context.mass_kg();
         let mut force = Vec3::ZERO;
-        for other in view.neighbors.iter().filter(|other| !other.is_shadow) {
-            let touch_m = view.radius_m + other.radius_m;
+        for other in context.neighbors.iter().filter(|other| !other.is_shadow) {
+            let touch_m = context.radius_m + other.radius_m;
             let around = Repulsion {
                 falloff: self.falloff,
                 range_m: touch_m + self.range_m,
@@ -107,11 +107,11 @@ impl FollowFlowField {
                 swirl: self.swirl,
             };
             if other.distance_m < around.range_m {
-                let moving = 1.0 + self.speed_gain * view.velocity_mps(other).length() / cruise;
+                let moving = 1.0 + self.speed_gain * context.velocity_mps(other).length() / cruise;
                 force += around.at(-other.offset_m) * (self.strength_n * moving);
             }
             if self.foresight_secs > 0.0 {
-                let against = view.motion.velocity_mps - view.velocity_mps(other);
+                let against = context.motion.velocity_mps - context.velocity_mps(other);
                 if self.strength_n > 0.0 && other.distance_m < around.range_m {
                     force += brake(-other.offset_m, against, touch_m, mass_kg, self.strength_n);
                 }
@@ -123,11 +123,12 @@ impl FollowFlowField {
 
     /// The fields around obstacles: distances are those from their surface, which for a ball is the radial field with the
     /// ball's radius as inner one.
-    fn obstacles(&self, view: &View<'_>) -> Vec3 {
-        let at = view.motion.position_m;
-        view.near_solids()
+    fn obstacles(&self, context: &ActionContext<'_>) -> Vec3 {
+        let at = context.motion.position_m;
+        context
+            .near_solids()
             .map(|(_, solid)| {
-                let gap = solid.signed_distance_m(at) - view.radius_m;
+                let gap = solid.signed_distance_m(at) - context.radius_m;
                 let share = self.falloff.share(gap, self.range_m, 0.0);
                 solid.normal(at) * (share * self.strength_n)
             })

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::schooling::keep_apart;
-use crate::behavior::view::View;
 use crate::steering::{Following, Quarry, follow_leader};
 
 /// Swim behind the nearest visible one in the relation, clear the way before it, and keep apart from others.
@@ -59,22 +59,22 @@ impl Action for FollowLeader {
         &self.relations
     }
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let nearest = view.nearest_visible(view.related)?;
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let nearest = context.nearest_visible(context.related)?;
         let leader = Quarry {
-            position_m: view.motion.position_m + nearest.offset_m,
-            velocity_mps: view.velocity_mps(nearest),
+            position_m: context.motion.position_m + nearest.offset_m,
+            velocity_mps: context.velocity_mps(nearest),
             forward: nearest.forward,
         };
         let following = Following {
             behind_m: self.behind_m,
             clear_ahead_m: self.clear_ahead_m,
             clear_side_m: self.clear_side_m,
-            speed_mps: view.speed_mps(None),
+            speed_mps: context.speed_mps(None),
             slowing_m: self.slowing_m,
         };
-        let force = follow_leader(&view.motion, &leader, &following)?;
-        let apart = keep_apart(view, self.apart_m, 135.0, |other| !other.is_shadow);
+        let force = follow_leader(&context.motion, &leader, &following)?;
+        let apart = keep_apart(context, self.apart_m, 135.0, |other| !other.is_shadow);
         Some(Proposal::force(
             force + apart.unwrap_or_default() * self.apart_weight,
         ))

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::geometry::Solid;
 use crate::steering::arrive;
 
@@ -30,7 +30,7 @@ pub struct HideFromEnemy {
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Whether it may turn on the spot.
-    pub use_hulk: bool,
+    pub can_turn_in_place: bool,
 }
 
 impl Default for HideFromEnemy {
@@ -41,7 +41,7 @@ impl Default for HideFromEnemy {
             memory_secs: 4.0,
             use_boost: true,
             calm_secs: 1.0,
-            use_hulk: false,
+            can_turn_in_place: false,
         }
     }
 }
@@ -81,17 +81,17 @@ impl HideFromEnemy {
 impl Action for HideFromEnemy {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let me = view.motion.position_m;
-        let enemy = match view.recall.enemy.visible() {
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let me = context.motion.position_m;
+        let enemy = match context.remembered.enemy.visible() {
             Some(seen) => {
                 let is_near = seen.position_m.distance(me) <= self.flee_distance_m;
                 is_near.then_some(seen.position_m)?
             }
-            None => view.recall.enemy.guessed_m(self.memory_secs)?,
+            None => context.remembered.enemy.guessed_m(self.memory_secs)?,
         };
-        let place = self.hiding_place_m(me, view.radius_m, enemy, &view.world.solids)?;
-        let (low, high) = view.world.water.band_m(view.radius_m);
+        let place = self.hiding_place_m(me, context.radius_m, enemy, &context.world.solids)?;
+        let (low, high) = context.world.water.band_m(context.radius_m);
         let place = place.with_y(place.y.clamp(low, high));
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
@@ -99,15 +99,15 @@ impl Action for HideFromEnemy {
             calm_secs: self.calm_secs,
         });
         // Arrival instead of the source's plain seek: one that has arrived stays instead of shooting past.
-        let slowing_m = view.radius_m * 4.0;
-        let force = if place.distance(me) < view.radius_m * 1.5 {
-            -view.motion.velocity_mps
+        let slowing_m = context.radius_m * 4.0;
+        let force = if place.distance(me) < context.radius_m * 1.5 {
+            -context.motion.velocity_mps
         } else {
-            arrive(&view.motion, place, view.speed_mps(boost), slowing_m)?
+            arrive(&context.motion, place, context.speed_mps(boost), slowing_m)?
         };
         Some(Proposal {
             boost,
-            hulk: self.use_hulk,
+            turns_in_place: self.can_turn_in_place,
             ..Proposal::to(place, force)
         })
     }

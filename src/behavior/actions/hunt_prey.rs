@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::need::NeedEvent;
-use crate::behavior::view::View;
 use crate::steering::{led_position, seek};
 
 /// Chase the nearest visible prey; touching it is a catch.
@@ -34,7 +34,7 @@ pub struct HuntPrey {
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Whether it may turn on the spot.
-    pub use_hulk: bool,
+    pub can_turn_in_place: bool,
 }
 
 impl Default for HuntPrey {
@@ -47,7 +47,7 @@ impl Default for HuntPrey {
             memory_secs: 2.0,
             use_boost: true,
             calm_secs: 0.5,
-            use_hulk: true,
+            can_turn_in_place: true,
         }
     }
 }
@@ -57,16 +57,16 @@ const CONFUSION: (f32, f32) = (3.0, 2.0);
 
 impl HuntPrey {
     /// Where a hunter aims that chases `target_m` (led by its motion) while it sees prey around it.
-    fn confused_aim(&self, view: &View<'_>, target_m: Vec3, led_m: Vec3) -> Vec3 {
+    fn confused_aim(&self, context: &ActionContext<'_>, target_m: Vec3, led_m: Vec3) -> Vec3 {
         if self.confusion_radius_m <= 0.0 {
             return led_m;
         }
         let (mut sum, mut count) = (Vec3::ZERO, 0.0);
-        for prey in view.neighbors {
-            let at = view.motion.position_m + prey.offset_m;
-            if prey.bits & view.species.relations.prey != 0
+        for prey in context.neighbors {
+            let at = context.motion.position_m + prey.offset_m;
+            if prey.bits & context.species.relations.prey != 0
                 && at.distance(target_m) <= self.confusion_radius_m
-                && view.is_visible(prey)
+                && context.is_visible(prey)
             {
                 sum += at;
                 count += 1.0;
@@ -83,22 +83,22 @@ impl HuntPrey {
 impl Action for HuntPrey {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
-        let speed = view.speed_mps(boost);
-        let me = view.motion.position_m;
-        let prey = &view.recall.prey;
+        let speed = context.speed_mps(boost);
+        let me = context.motion.position_m;
+        let prey = &context.remembered.prey;
         let mut catch = None;
         let aim = if let Some(seen) = prey.visible() {
             let distance_m = seen.position_m.distance(me);
             if distance_m > self.radius_m {
                 return None;
             }
-            if distance_m < view.radius_m + seen.radius_m {
+            if distance_m < context.radius_m + seen.radius_m {
                 catch = seen.agent;
             }
             let led = led_position(
@@ -108,16 +108,16 @@ impl Action for HuntPrey {
                 speed,
                 self.lead_secs,
             );
-            self.confused_aim(view, seen.position_m, led)
+            self.confused_aim(context, seen.position_m, led)
         } else {
             prey.guessed_m(self.memory_secs)?
         };
         Some(Proposal {
             boost,
-            hulk: self.use_hulk,
+            turns_in_place: self.can_turn_in_place,
             catch,
             event: catch.map(|_| NeedEvent::Catch),
-            ..Proposal::to(aim, seek(&view.motion, aim, speed).unwrap_or_default())
+            ..Proposal::to(aim, seek(&context.motion, aim, speed).unwrap_or_default())
         })
     }
 }

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::{ActionContext, Neighbor};
 use crate::behavior::need::NeedEvent;
-use crate::behavior::view::{Neighbor, View};
 use crate::steering::arrive;
 use crate::world::relations::KNOWN_BIT;
 
@@ -64,27 +64,27 @@ pub struct Interest {
 const LEAD_RAD: f32 = 0.7;
 
 impl Investigate {
-    fn is_interesting(&self, view: &View<'_>, other: &Neighbor) -> bool {
-        let relations = &view.species.relations;
+    fn is_interesting(&self, context: &ActionContext<'_>, other: &Neighbor) -> bool {
+        let relations = &context.species.relations;
         let is_meant = if self.relations.is_empty() {
-            other.bits & (relations.any | view.species.own_bit) == 0
+            other.bits & (relations.any | context.species.own_bit) == 0
         } else {
-            other.bits & view.related != 0
+            other.bits & context.related != 0
         };
         is_meant
             && other.distance_m - other.radius_m <= self.reach_m
-            && view.velocity_mps(other).length() <= self.slow_mps
+            && context.velocity_mps(other).length() <= self.slow_mps
             && other.bits & KNOWN_BIT == 0
     }
 
     /// The one it looks at already, while that stays interesting; else the nearest.
-    fn choose<'v>(&self, view: &View<'v>, interest: &Interest) -> Option<&'v Neighbor> {
+    fn choose<'v>(&self, context: &ActionContext<'v>, interest: &Interest) -> Option<&'v Neighbor> {
         let mut nearest: Option<&Neighbor> = None;
-        for other in view.neighbors {
-            if !self.is_interesting(view, other) || !view.is_visible(other) {
+        for other in context.neighbors {
+            if !self.is_interesting(context, other) || !context.is_visible(other) {
                 continue;
             }
-            if view.key_of(other) + 1 == interest.whom {
+            if context.key_of(other) + 1 == interest.whom {
                 return Some(other);
             }
             if nearest.is_none_or(|n| other.distance_m < n.distance_m) {
@@ -102,33 +102,38 @@ impl Action for Investigate {
         &self.relations
     }
 
-    fn propose(&self, view: &View<'_>, interest: &mut Interest) -> Option<Proposal> {
-        let other = self.choose(view, interest)?;
-        let key = view.key_of(other);
+    fn propose(&self, context: &ActionContext<'_>, interest: &mut Interest) -> Option<Proposal> {
+        let other = self.choose(context, interest)?;
+        let key = context.key_of(other);
         if interest.whom != key + 1 {
             *interest = Interest {
                 whom: key + 1,
                 secs: 0.0,
             };
         }
-        let round_m = other.radius_m + view.radius_m + self.distance_m;
+        let round_m = other.radius_m + context.radius_m + self.distance_m;
         let from = (-other.offset_m)
             .with_y(0.0)
-            .normalize_or(-view.motion.forward);
+            .normalize_or(-context.motion.forward);
         // Round on the side on which it swims already.
         let left = Vec3::Y.cross(from);
-        let sign = if view.motion.forward.dot(left) < 0.0 {
+        let sign = if context.motion.forward.dot(left) < 0.0 {
             -1.0
         } else {
             1.0
         };
         let (sin, cos) = LEAD_RAD.sin_cos();
-        let center = view.motion.position_m + other.offset_m;
+        let center = context.motion.position_m + other.offset_m;
         let aim = center + (from * cos + left * (sign * sin)) * round_m;
-        let force = arrive(&view.motion, aim, view.cruise_mps(), view.radius_m * 2.0)?;
+        let force = arrive(
+            &context.motion,
+            aim,
+            context.cruise_mps(),
+            context.radius_m * 2.0,
+        )?;
         let mut proposal = Proposal::force(force);
         if other.distance_m < round_m * 1.6 {
-            interest.secs += view.world.dt_secs;
+            interest.secs += context.world.dt_secs;
         }
         if interest.secs >= self.interest_secs {
             proposal.learn = Some((key, self.forget_secs));

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::head;
 
 /// Go towards the light and the warmth that it likes, read from the pool's `climate`; possible while one of them is off by
@@ -45,9 +45,9 @@ impl Default for KeepHabits {
 impl Action for KeepHabits {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let climate = &view.world.water.params.climate;
-        let at = view.motion.position_m;
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let climate = &context.world.water.params.climate;
+        let at = context.motion.position_m;
         let beyond = |off: f32, tolerance: f32| {
             let over = (off.abs() - tolerance).max(0.0);
             over.copysign(off) / tolerance.max(1e-3)
@@ -60,6 +60,6 @@ impl Action for KeepHabits {
         // Light grows upwards; warmth along its own gradient.
         let wish = Vec3::Y * brighter + climate.warmer().normalize_or_zero() * warmer;
         let direction = wish.try_normalize()?;
-        head(&view.motion, direction, view.cruise_mps()).map(Proposal::force)
+        head(&context.motion, direction, context.cruise_mps()).map(Proposal::force)
     }
 }

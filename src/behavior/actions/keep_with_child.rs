@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::{seek, target_speed};
 
 /// Wait while the farthest of those in sight to whom the relation `child` goes has fallen behind, and swim back to it when it
@@ -40,9 +40,9 @@ impl Default for KeepWithChild {
 impl Action for KeepWithChild {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let names = view.species.relations.child;
-        let children = view
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let names = context.species.relations.child;
+        let children = context
             .neighbors
             .iter()
             .filter(|n| n.bits & names != 0 && !n.is_shadow);
@@ -50,15 +50,15 @@ impl Action for KeepWithChild {
         if farthest.distance_m <= self.wait_m {
             return None;
         }
-        let speed = view.cruise_mps();
+        let speed = context.cruise_mps();
         let force = if farthest.distance_m > self.return_m {
             seek(
-                &view.motion,
-                view.motion.position_m + farthest.offset_m,
+                &context.motion,
+                context.motion.position_m + farthest.offset_m,
                 speed,
             )
         } else {
-            target_speed(&view.motion, speed * self.waiting_share)
+            target_speed(&context.motion, speed * self.waiting_share)
         };
         force.map(Proposal::force)
     }

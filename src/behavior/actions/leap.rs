@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::navigation::mesh::Step;
 use crate::steering::seek;
 use crate::world::TerraceParams;
@@ -56,7 +56,7 @@ pub enum LeapTarget {
 
 /// A way over terraces that is called for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClimbCall {
+pub struct ClimbRequest {
     /// The terrace, as the scene counts them.
     pub terrace: u16,
     /// Where on it, (x, z).
@@ -66,12 +66,12 @@ pub struct ClimbCall {
 /// What an individual remembers of its way over terraces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Climbing {
+pub struct ClimbMemory {
     /// What was called for in this tick.
     #[serde(skip)]
-    pub call: Option<ClimbCall>,
+    pub request: Option<ClimbRequest>,
     /// What was answered last.
-    pub told: Option<Told>,
+    pub answer: Option<ClimbAnswer>,
     /// Whether it wants down, on a tour.
     descends: bool,
     /// How long it has still to rest.
@@ -80,7 +80,7 @@ pub struct Climbing {
 
 /// What a swimmer was told.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ClimbAnswer {
     /// What to do.
     pub step: Step,
     /// Height at which to swim.
@@ -99,13 +99,16 @@ fn extreme(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
 }
 
 impl Action for Leap {
-    type Memory = Climbing;
+    type Memory = ClimbMemory;
 
-    fn propose(&self, view: &View<'_>, climbing: &mut Climbing) -> Option<Proposal> {
-        let terraces = &view.world.water.params.terraces;
-        climbing.rest_secs -= view.world.dt_secs;
-        let told = climbing.told.take();
-        if matches!(told.map(|told| told.step), Some(Step::There | Step::NoWay)) {
+    fn propose(&self, context: &ActionContext<'_>, climbing: &mut ClimbMemory) -> Option<Proposal> {
+        let terraces = &context.world.water.params.terraces;
+        climbing.rest_secs -= context.world.dt_secs;
+        let answer = climbing.answer.take();
+        if matches!(
+            answer.map(|answer| answer.step),
+            Some(Step::There | Step::NoWay)
+        ) {
             climbing.descends = !climbing.descends;
             climbing.rest_secs = self.rest_secs;
         }
@@ -118,12 +121,12 @@ impl Action for Leap {
             LeapTarget::Bottom => true,
         };
         let terrace = extreme(terraces, lowest)?;
-        climbing.call = Some(ClimbCall {
+        climbing.request = Some(ClimbRequest {
             terrace: terrace as u16,
             at_m: terraces[terrace].middle_m(),
         });
-        let told = told?;
-        let (to, boost) = match told.step {
+        let answer = answer?;
+        let (to, boost) = match answer.step {
             Step::Swim(to) => (to, None),
             Step::RunUp(to) | Step::TakeOff(_, to) => {
                 let boost = BoostRequest {
@@ -135,9 +138,9 @@ impl Action for Leap {
             }
             Step::There | Step::NoWay | Step::NotNow => return None,
         };
-        let target = Vec3::new(to.x, told.y_m, to.y);
+        let target = Vec3::new(to.x, answer.y_m, to.y);
         Some(Proposal {
-            force: seek(&view.motion, target, view.speed_mps(boost)).unwrap_or_default(),
+            force: seek(&context.motion, target, context.speed_mps(boost)).unwrap_or_default(),
             boost,
             ..Proposal::default()
         })

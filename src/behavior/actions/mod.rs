@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Proposal};
-use super::view::View;
+use super::context::ActionContext;
 
 macro_rules! register_actions {
     ($($module:ident :: $action:ident,)*) => {
@@ -39,8 +39,8 @@ macro_rules! register_actions {
             }
 
             /// The least weight that the action has now, whatever its parameter says.
-            pub fn least_weight(&self, view: &View<'_>) -> f32 {
-                match self { $(Self::$action(params) => params.least_weight(view),)* }
+            pub fn least_weight(&self, context: &ActionContext<'_>) -> f32 {
+                match self { $(Self::$action(params) => params.least_weight(context),)* }
             }
 
             /// A fresh memory for this action.
@@ -52,14 +52,14 @@ macro_rules! register_actions {
             ///
             /// A memory of another kind of action, as after an edit, is replaced by a fresh one.
             #[inline]
-            pub fn propose(&self, view: &View<'_>, memory: &mut Memory) -> Option<Proposal> {
+            pub fn propose(&self, context: &ActionContext<'_>, memory: &mut Memory) -> Option<Proposal> {
                 match self {
                     $(Self::$action(params) => {
                         if !matches!(memory, Memory::$action(_)) {
                             *memory = self.memory();
                         }
                         match memory {
-                            Memory::$action(memory) => params.propose(view, memory),
+                            Memory::$action(memory) => params.propose(context, memory),
                             _ => None,
                         }
                     })*

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::need::NeedEvent;
-use crate::behavior::recall::Sighting;
-use crate::behavior::view::View;
+use crate::behavior::perception_memory::SeenAgent;
 use crate::navigation::grid::Area;
 use crate::navigation::{Call, Goal, SearchParams, Status, Trip, Waypoint};
 use crate::steering::{arrive, seek};
@@ -75,7 +75,7 @@ pub enum NavigateTarget {
 }
 
 impl Navigate {
-    fn goal(&self, view: &View<'_>) -> Option<Goal> {
+    fn goal(&self, context: &ActionContext<'_>) -> Option<Goal> {
         let fixed = |position_m: Vec3| Goal {
             position_m,
             is_seen: true,
@@ -83,25 +83,26 @@ impl Navigate {
         };
         match self.target {
             NavigateTarget::Point => Some(fixed(self.point_m.into())),
-            NavigateTarget::Director => Some(fixed(view.gathering()?.point_m)),
+            NavigateTarget::Director => Some(fixed(context.gathering()?.point_m)),
             NavigateTarget::Agent => {
-                let nearest = view.nearest_visible(view.related)?;
+                let nearest = context.nearest_visible(context.related)?;
                 Some(Goal {
-                    position_m: view.motion.position_m + nearest.offset_m,
-                    velocity_mps: view.velocity_mps(nearest),
+                    position_m: context.motion.position_m + nearest.offset_m,
+                    velocity_mps: context.velocity_mps(nearest),
                     is_moving: true,
                     is_seen: true,
                 })
             }
-            NavigateTarget::Prey => self.prey_goal(view, &view.recall.prey),
+            NavigateTarget::Prey => self.prey_goal(context, &context.remembered.prey),
         }
     }
 
     /// A goal hidden by an obstacle is not known: the hunter goes to where it saw it last, and no further.
     /// **Source**: 001 section 6.1.7.
-    fn prey_goal(&self, view: &View<'_>, prey: &Sighting) -> Option<Goal> {
+    fn prey_goal(&self, context: &ActionContext<'_>, prey: &SeenAgent) -> Option<Goal> {
         let is_seen = prey.visible().is_some();
-        let was_there = prey.position_m.distance(view.motion.position_m) < 2.0 * view.radius_m;
+        let was_there =
+            prey.position_m.distance(context.motion.position_m) < 2.0 * context.radius_m;
         if !is_seen && (prey.age_secs > self.memory_secs || was_there) {
             return None;
         }
@@ -117,9 +118,9 @@ impl Navigate {
         })
     }
 
-    fn call(&self, view: &View<'_>, goal: Goal, speed_mps: f32) -> Call {
-        let at_m = view.motion.position_m;
-        let water = &view.world.water;
+    fn call(&self, context: &ActionContext<'_>, goal: Goal, speed_mps: f32) -> Call {
+        let at_m = context.motion.position_m;
+        let water = &context.world.water;
         // The picture is wider the deeper it is looked at; the way keeps to the narrower of both heights.
         let half = water.edge_m(at_m.y.max(goal.position_m.y));
         let far = Vec2::new(at_m.x, at_m.z);
@@ -128,10 +129,10 @@ impl Navigate {
             high_m: half.max(far),
         };
         Call {
-            id: u64::from(view.id()),
+            id: u64::from(context.id()),
             at_m,
             speed_mps,
-            radius_m: view.radius_m,
+            radius_m: context.radius_m,
             goal,
             bounds: edge,
             params: self.search,
@@ -146,8 +147,8 @@ impl Action for Navigate {
         &self.relations
     }
 
-    fn propose(&self, view: &View<'_>, trip: &mut Trip) -> Option<Proposal> {
-        let Some(goal) = self.goal(view) else {
+    fn propose(&self, context: &ActionContext<'_>, trip: &mut Trip) -> Option<Proposal> {
+        let Some(goal) = self.goal(context) else {
             *trip = Trip::default();
             return None;
         };
@@ -156,13 +157,13 @@ impl Action for Navigate {
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
-        let speed = view.speed_mps(boost);
-        trip.call = Some(self.call(view, goal, speed));
-        let prey = view.recall.prey.visible();
+        let speed = context.speed_mps(boost);
+        trip.call = Some(self.call(context, goal, speed));
+        let prey = context.remembered.prey.visible();
         let touched = prey.filter(|seen| {
-            let reach_m = view.radius_m + seen.radius_m;
+            let reach_m = context.radius_m + seen.radius_m;
             self.target == NavigateTarget::Prey
-                && seen.position_m.distance(view.motion.position_m) < reach_m
+                && seen.position_m.distance(context.motion.position_m) < reach_m
         });
         let catch = touched.and_then(|seen| seen.agent);
         let answer = trip.answer.unwrap_or_default();
@@ -175,9 +176,9 @@ impl Action for Navigate {
         };
         let stops = answer.waypoint != Waypoint::More && !goal.is_moving;
         let force = if stops {
-            arrive(&view.motion, target_m, speed, self.slowing_m.max(1e-3))
+            arrive(&context.motion, target_m, speed, self.slowing_m.max(1e-3))
         } else {
-            seek(&view.motion, target_m, speed)
+            seek(&context.motion, target_m, speed)
         };
         Some(Proposal {
             force: force.unwrap_or_default(),

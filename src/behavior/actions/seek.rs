@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::seek;
 
 /// Swim to a target. Always possible when there is one; weight 0 switches it off.
@@ -53,26 +53,26 @@ impl Action for Seek {
         &self.relations
     }
 
-    fn least_weight(&self, view: &View<'_>) -> f32 {
-        let gathering = view.gathering();
+    fn least_weight(&self, context: &ActionContext<'_>) -> f32 {
+        let gathering = context.gathering();
         match (self.target, gathering) {
             (SeekTarget::Director, Some(gathering)) => gathering.weight,
             _ => 0.0,
         }
     }
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let target = match self.target {
             SeekTarget::Point => self.point_m.into(),
             SeekTarget::Agent => {
-                let nearest = view.nearest_visible(view.related)?;
-                view.motion.position_m + nearest.offset_m
+                let nearest = context.nearest_visible(context.related)?;
+                context.motion.position_m + nearest.offset_m
             }
-            SeekTarget::Director => view.gathering()?.point_m,
+            SeekTarget::Director => context.gathering()?.point_m,
         };
-        let speed = view.cruise_mps();
+        let speed = context.cruise_mps();
         // On the target itself there is nowhere to go; the action still applies.
-        let force = seek(&view.motion, target, speed).unwrap_or_default();
+        let force = seek(&context.motion, target, speed).unwrap_or_default();
         Some(Proposal::to(target, force))
     }
 }

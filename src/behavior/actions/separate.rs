@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::schooling::keep_apart;
-use crate::behavior::view::View;
 
 /// Keep away from all neighbors in range, shadows included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ impl Default for Separate {
 impl Action for Separate {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        keep_apart(view, self.radius_m, self.angle_deg, |_| true).map(Proposal::force)
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        keep_apart(context, self.radius_m, self.angle_deg, |_| true).map(Proposal::force)
     }
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
+use crate::behavior::context::ActionContext;
 use crate::behavior::schooling::keep_apart;
-use crate::behavior::view::View;
 
 /// Keep away from all neighbors in range but shadows, which `evade_shadow` is for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,8 +35,8 @@ impl Default for SeparateNonShadow {
 impl Action for SeparateNonShadow {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        keep_apart(view, self.radius_m, self.angle_deg, |neighbor| {
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        keep_apart(context, self.radius_m, self.angle_deg, |neighbor| {
             !neighbor.is_shadow
         })
         .map(Proposal::force)

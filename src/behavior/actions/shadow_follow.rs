@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::arrive;
 use crate::world::visitors::{ShadowAtDepth, circle_at_depth};
 
@@ -50,15 +50,15 @@ impl Default for ShadowFollow {
 
 impl ShadowFollow {
     /// The nearest shadow in reach that moves, at the fish's depth, and its velocity there.
-    fn nearest(&self, view: &View<'_>) -> Option<(ShadowAtDepth, Vec2)> {
-        let at = view.motion.position_m;
-        let scale = view.world.water.scale(at.y);
+    fn nearest(&self, context: &ActionContext<'_>) -> Option<(ShadowAtDepth, Vec2)> {
+        let at = context.motion.position_m;
+        let scale = context.world.water.scale(at.y);
         let mut nearest: Option<(ShadowAtDepth, Vec2)> = None;
-        for shadow in &view.world.visitors.shadows {
+        for shadow in &context.world.visitors.shadows {
             if shadow.velocity_mps.length() < self.walking_mps {
                 continue;
             }
-            let seen = circle_at_depth(shadow, at, view.radius_m, scale);
+            let seen = circle_at_depth(shadow, at, context.radius_m, scale);
             let limit = nearest.map_or(self.reach_m, |(found, _)| found.distance_m);
             if seen.distance_m < limit {
                 nearest = Some((seen, shadow.velocity_mps * scale));
@@ -71,14 +71,14 @@ impl ShadowFollow {
 impl Action for ShadowFollow {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let (shadow, velocity) = self.nearest(view)?;
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let (shadow, velocity) = self.nearest(context)?;
         let too_far_m = shadow.distance_m - self.distance_m;
-        let beside_m = view.motion.position_m - shadow.away * too_far_m;
+        let beside_m = context.motion.position_m - shadow.away * too_far_m;
         let lead = velocity * self.lead_secs;
         let aim_m = beside_m + glam::Vec3::new(lead.x, 0.0, lead.y);
-        let speed = view.speed_mps(None);
-        arrive(&view.motion, aim_m, speed, self.slowing_m).map(Proposal::force)
+        let speed = context.speed_mps(None);
+        arrive(&context.motion, aim_m, speed, self.slowing_m).map(Proposal::force)
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
         let body = &world.agents.bodies[0];
         let flock = crate::behavior::schooling::flock_rules(&world.species[0]);
         let fields = crate::navigation::fields::Fields::default();
-        let view = View {
+        let context = ActionContext {
             world,
             fields: &fields,
             index: 0,
@@ -172,13 +172,13 @@ mod tests {
             radius_m: RADIUS_M,
             neighbors: &[],
             nearby: &[],
-            recall: &crate::behavior::recall::Recall::default(),
+            remembered: &crate::behavior::perception_memory::PerceptionMemory::default(),
             wish: Vec3::ZERO,
             goal_m: None,
             related: 0,
         };
         action
-            .propose(&view, &mut ())
+            .propose(&context, &mut ())
             .map(|proposal| proposal.force)
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::{arrive, head};
 use crate::world::visitors::{ShadowAtDepth, outline_at_depth};
 
@@ -46,15 +46,15 @@ impl Default for ShelterUnder {
 const LOOK_OUT_SHARE: f32 = 0.12;
 
 impl ShelterUnder {
-    fn nearest(&self, view: &View<'_>) -> Option<ShadowAtDepth> {
-        let at = view.motion.position_m;
-        let scale = view.world.water.scale(at.y);
+    fn nearest(&self, context: &ActionContext<'_>) -> Option<ShadowAtDepth> {
+        let at = context.motion.position_m;
+        let scale = context.world.water.scale(at.y);
         let mut nearest: Option<ShadowAtDepth> = None;
-        for shadow in &view.world.visitors.shadows {
+        for shadow in &context.world.visitors.shadows {
             if shadow.still_secs < self.still_secs {
                 continue;
             }
-            let seen = outline_at_depth(shadow, at, view.radius_m, scale);
+            let seen = outline_at_depth(shadow, at, context.radius_m, scale);
             if seen.distance_m < nearest.map_or(self.reach_m, |n| n.distance_m) {
                 nearest = Some(seen);
             }
@@ -66,15 +66,19 @@ impl ShelterUnder {
 impl Action for ShelterUnder {
     type Memory = ();
 
-    fn propose(&self, view: &View<'_>, _: &mut ()) -> Option<Proposal> {
-        let shadow = self.nearest(view)?;
-        let out = shadow.away.try_normalize().unwrap_or(view.motion.forward);
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let shadow = self.nearest(context)?;
+        let out = shadow
+            .away
+            .try_normalize()
+            .unwrap_or(context.motion.forward);
         let way_m = shadow.distance_m + self.inside_m;
-        let cruise = view.cruise_mps();
-        if way_m.abs() < view.radius_m * 0.5 {
-            return head(&view.motion, out, cruise * LOOK_OUT_SHARE).map(Proposal::force);
+        let cruise = context.cruise_mps();
+        if way_m.abs() < context.radius_m * 0.5 {
+            return head(&context.motion, out, cruise * LOOK_OUT_SHARE).map(Proposal::force);
         }
-        let place = view.motion.position_m - out * way_m;
-        arrive(&view.motion, place, cruise, self.slowing_m).map(|force| Proposal::to(place, force))
+        let place = context.motion.position_m - out * way_m;
+        arrive(&context.motion, place, cruise, self.slowing_m)
+            .map(|force| Proposal::to(place, force))
     }
 }

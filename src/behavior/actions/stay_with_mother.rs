@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, BoostRequest, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::{Quarry, arrive, offset_pursue};
 
 /// Keep a place beside the nearest of those to whom the relation `mother` goes. Possible while one is near, or remembered.
@@ -58,30 +58,30 @@ pub struct Mother {
 impl Action for StayWithMother {
     type Memory = Mother;
 
-    fn propose(&self, view: &View<'_>, memory: &mut Mother) -> Option<Proposal> {
-        let names = view.species.relations.mother;
-        let me = view.motion.position_m;
-        let mothers = view
+    fn propose(&self, context: &ActionContext<'_>, memory: &mut Mother) -> Option<Proposal> {
+        let names = context.species.relations.mother;
+        let me = context.motion.position_m;
+        let mothers = context
             .neighbors
             .iter()
             .filter(|n| n.bits & names != 0 && !n.is_shadow);
         let nearest = mothers.min_by(|a, b| a.distance_m.total_cmp(&b.distance_m));
         let Some(mother) = nearest else {
-            memory.age_secs += view.world.dt_secs;
+            memory.age_secs += context.world.dt_secs;
             if !memory.is_known || memory.age_secs > self.memory_secs {
                 return None;
             }
             let force = arrive(
-                &view.motion,
+                &context.motion,
                 memory.position_m,
-                view.cruise_mps(),
+                context.cruise_mps(),
                 self.slowing_m,
             )?;
             return Some(Proposal::force(force));
         };
         let leader = Quarry {
             position_m: me + mother.offset_m,
-            velocity_mps: view.velocity_mps(mother),
+            velocity_mps: context.velocity_mps(mother),
             forward: mother.forward,
         };
         *memory = Mother {
@@ -89,8 +89,8 @@ impl Action for StayWithMother {
             position_m: leader.position_m,
             age_secs: 0.0,
         };
-        let draw = |axis| view.own_draw(axis) * self.spread_m;
-        let side = if view.id().is_multiple_of(2) {
+        let draw = |axis| context.own_draw(axis) * self.spread_m;
+        let side = if context.id().is_multiple_of(2) {
             1.0
         } else {
             -1.0
@@ -106,11 +106,11 @@ impl Action for StayWithMother {
             hold_secs: 0.0,
             calm_secs: 0.8,
         });
-        let speed = view.speed_mps(boost);
+        let speed = context.speed_mps(boost);
         Some(Proposal {
             boost,
             ..Proposal::force(offset_pursue(
-                &view.motion,
+                &context.motion,
                 &leader,
                 offset,
                 speed,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Proposal};
-use crate::behavior::view::View;
+use crate::behavior::context::ActionContext;
 use crate::steering::wander;
 use crate::world::Purpose;
 
@@ -61,22 +61,22 @@ pub struct Course {
 impl Action for Wander {
     type Memory = Course;
 
-    fn propose(&self, view: &View<'_>, course: &mut Course) -> Option<Proposal> {
-        let dt = view.world.dt_secs;
+    fn propose(&self, context: &ActionContext<'_>, course: &mut Course) -> Option<Proposal> {
+        let dt = context.world.dt_secs;
         // A random walk: its spread over a second is the same for any time step.
-        let step = view.chance(Purpose::Wander) * 2.0 - 1.0;
+        let step = context.chance(Purpose::Wander) * 2.0 - 1.0;
         course.angle_rad = (course.angle_rad + step * self.drift_per_sec * (3.0 * dt).sqrt())
             .rem_euclid(std::f32::consts::TAU);
         if course.idle_secs > 0.0 {
             course.idle_secs -= dt;
             return Some(Proposal::default());
         }
-        if view.chance(Purpose::Idle) < 1.0 - (-self.idle_per_sec * dt).exp() {
+        if context.chance(Purpose::Idle) < 1.0 - (-self.idle_per_sec * dt).exp() {
             course.idle_secs = self.idle_secs;
         }
-        let speed = view.species.motion.cruise_mps * self.speed_share;
+        let speed = context.species.motion.cruise_mps * self.speed_share;
         wander(
-            &view.motion,
+            &context.motion,
             course.angle_rad,
             self.spread,
             self.climb_share,

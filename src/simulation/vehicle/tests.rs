@@ -105,7 +105,10 @@ fn turning_keeps_its_limit_and_its_slope() {
         Vec3::NEG_X,
         Turning::new(0.0, climb).unlimited(),
     );
-    assert!(back.distance(Vec3::NEG_X) < 1e-6, "hulk turns on the spot");
+    assert!(
+        back.distance(Vec3::NEG_X) < 1e-6,
+        "turning in place ignores the turn rate"
+    );
     assert_eq!(
         turned(&water, Vec3::X, Vec3::Z, Turning::new(0.0, climb)).distance(Vec3::X),
         0.0

@@ -47,7 +47,7 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
         "{}",
         near.force
     );
-    assert!(near.boost.is_none() && !near.hulk);
+    assert!(near.boost.is_none() && !near.turns_in_place);
     assert_eq!(
         decide(at(edge + 0.3, 0.0), Vec3::X, 60.0).actions,
         0,
@@ -55,12 +55,12 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
     );
     let under = decide(at(6.2, 0.0), Vec3::X, 0.0);
     assert!(
-        under.hulk && under.boost.is_some(),
+        under.turns_in_place && under.boost.is_some(),
         "the shadow is behind it"
     );
     let facing = decide(at(6.2, 0.0), Vec3::NEG_X, 0.0);
     assert!(
-        facing.hulk && facing.boost.is_none(),
+        facing.turns_in_place && facing.boost.is_none(),
         "it would dart into the shadow"
     );
     let middle = decide(at(6.0, 0.0), Vec3::Z, 0.0);
@@ -101,7 +101,7 @@ fn fish_go_aside_before_a_walker_and_not_along() {
             "to the side it is on, off the way: {}",
             aside.force
         );
-        assert!(!aside.hulk, "the shadow is not overhead yet");
+        assert!(!aside.turns_in_place, "the shadow is not overhead yet");
     }
     // The way ends 1.2 m on: from there on it flees along.
     let farther = decide(1.0, 1.0, at(2.0, 0.0), &[]);

@@ -13,7 +13,7 @@ use crate::world::relations::KNOWN_BIT;
 use crate::world::{Chance, Gathering, Purpose, Slots, Species, World};
 
 use super::action::BoostRequest;
-use super::recall::{Recall, Sighting};
+use super::perception_memory::{PerceptionMemory, SeenAgent};
 
 /// Another agent within the sight radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Neighbor {
 
 /// Everything that an action may know.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ActionContext<'a> {
     /// The state before the step.
     pub world: &'a World,
     /// The scene's flow fields.
@@ -58,7 +58,7 @@ pub struct View<'a> {
     /// Places of the solids nearby in the world's list.
     pub nearby: &'a [u32],
     /// Enemy and prey, seen or remembered.
-    pub recall: &'a Recall,
+    pub remembered: &'a PerceptionMemory,
     /// Where the active need steers to, for those who help it; zero before it has decided.
     pub wish: Vec3,
     /// The place that the active need steers to, where it steers to one; `None` before it has decided.
@@ -67,7 +67,7 @@ pub struct View<'a> {
     pub related: u64,
 }
 
-impl<'a> View<'a> {
+impl<'a> ActionContext<'a> {
     /// Cruise speed.
     pub fn cruise_mps(&self) -> f32 {
         self.species.motion.cruise_mps
@@ -146,7 +146,7 @@ impl<'a> View<'a> {
 }
 
 /// How far at least solids are looked for, however short the sight.
-pub const SOLIDS_REACH_LEAST_M: f32 = 2.0;
+pub const SOLID_SEARCH_RADIUS_MIN_M: f32 = 2.0;
 
 /// Keys of shadows have this bit, those of agents have not.
 const SHADOW_KEY: u32 = 1 << 30;
@@ -164,7 +164,7 @@ fn key_of(world: &World, other: &Neighbor) -> u32 {
 
 /// Room for one individual's perception, used again for the next.
 #[derive(Clone, Debug, Default)]
-pub struct Senses {
+pub struct Perception {
     /// Others within the sight radius.
     pub neighbors: Vec<Neighbor>,
     /// Solids nearby.
@@ -173,14 +173,20 @@ pub struct Senses {
     slots: Slots,
 }
 
-impl Senses {
+impl Perception {
     /// Makes room for so many neighbors.
     pub(super) fn make_room_for(&mut self, neighbors: usize) {
         self.slots.make_room_for(neighbors);
     }
 
     /// Looks around for one agent, with the eye of its species, and brings what it recalls up to date.
-    pub fn look(&mut self, world: &World, index: usize, sight: Sight, recall: &mut Recall) {
+    pub fn look(
+        &mut self,
+        world: &World,
+        index: usize,
+        sight: FieldOfView,
+        remembered: &mut PerceptionMemory,
+    ) {
         let species = &world.species[usize::from(world.agents.species[index])];
         let at = world.agents.bodies[index].position_m;
         let reach = query_radius_m(
@@ -189,7 +195,7 @@ impl Senses {
             world.agents.radii_m[index],
         );
         self.nearby.clear();
-        let solids_reach = reach.max(SOLIDS_REACH_LEAST_M);
+        let solids_reach = reach.max(SOLID_SEARCH_RADIUS_MIN_M);
         let listed = world
             .seen_solids
             .places_near(at)
@@ -202,44 +208,47 @@ impl Senses {
             }
         }
         self.neighbors.clear();
-        let eye = Eye::new(world, index, sight);
+        let eye = Observer::new(world, index, sight);
         self.find_agents(world, index, reach, &eye);
         self.find_shadows(world, index, &eye);
-        self.recognize(world, recall);
+        self.recognize(world, remembered);
         let solids = || {
             self.nearby
                 .iter()
                 .map(|&place| (place as usize, &world.solids[place as usize]))
         };
         let relations = &species.relations;
-        for (sighting, names) in [
-            (&mut recall.enemy, relations.enemy),
-            (&mut recall.prey, relations.prey),
-            (&mut recall.food, relations.food),
+        for (seen, names) in [
+            (&mut remembered.enemy, relations.enemy),
+            (&mut remembered.prey, relations.prey),
+            (&mut remembered.food, relations.food),
         ] {
             if names == 0 {
                 // The relation may have been taken away while one of them was seen.
-                *sighting = Sighting::default();
+                *seen = SeenAgent::default();
                 continue;
             }
             match nearest_visible(at, &self.neighbors, names, solids) {
-                Some(seen) => {
-                    *sighting = Sighting {
-                        position_m: at + seen.offset_m,
-                        velocity_mps: velocity_mps(world, at, seen),
-                        radius_m: seen.radius_m,
-                        agent: (!seen.is_shadow).then_some(seen.agent),
+                Some(other) => {
+                    *seen = SeenAgent {
+                        position_m: at + other.offset_m,
+                        velocity_mps: velocity_mps(world, at, other),
+                        radius_m: other.radius_m,
+                        agent: (!other.is_shadow).then_some(other.agent),
                         age_secs: 0.0,
                     };
                 }
-                None => sighting.age_secs += world.dt_secs,
+                None => seen.age_secs += world.dt_secs,
             }
         }
     }
 
     /// Marks those to whom it has added the relation `known`.
-    fn recognize(&mut self, world: &World, recall: &Recall) {
-        let known = recall.known.iter().filter(|known| known.left_secs > 0.0);
+    fn recognize(&mut self, world: &World, remembered: &PerceptionMemory) {
+        let known = remembered
+            .known
+            .iter()
+            .filter(|known| known.left_secs > 0.0);
         if known.clone().next().is_none() {
             return;
         }
@@ -251,7 +260,7 @@ impl Senses {
         }
     }
 
-    fn find_agents(&mut self, world: &World, index: usize, reach_m: f32, eye: &Eye) {
+    fn find_agents(&mut self, world: &World, index: usize, reach_m: f32, eye: &Observer) {
         let agents = &world.agents;
         let grid = &world.grid;
         grid.within(eye.at, reach_m, &mut self.slots);
@@ -285,7 +294,7 @@ impl Senses {
         }
     }
 
-    fn find_shadows(&mut self, world: &World, index: usize, eye: &Eye) {
+    fn find_shadows(&mut self, world: &World, index: usize, eye: &Observer) {
         let scale = world.water.scale(eye.at.y);
         for (place, shadow) in world.visitors.shadows.iter().enumerate() {
             let middle = shadow.centroid_m * scale - Vec2::new(eye.at.x, eye.at.z);
@@ -344,12 +353,12 @@ fn velocity_mps(world: &World, at_m: Vec3, other: &Neighbor) -> Vec3 {
 
 /// The field of view of a species.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sight {
+pub struct FieldOfView {
     /// Cosine of the angle from straight ahead to each side.
     cos_limit: f32,
 }
 
-impl Sight {
+impl FieldOfView {
     /// A field of view of so many degrees; all round from 360.
     pub fn new(field_of_view_deg: f32) -> Self {
         Self {
@@ -363,7 +372,7 @@ impl Sight {
 }
 
 /// One individual's eye.
-struct Eye {
+struct Observer {
     at: Vec3,
     forward: Vec3,
     per_own_radius: f32,
@@ -374,8 +383,8 @@ struct Eye {
     cos_limit: f32,
 }
 
-impl Eye {
-    fn new(world: &World, index: usize, sight: Sight) -> Self {
+impl Observer {
+    fn new(world: &World, index: usize, sight: FieldOfView) -> Self {
         let species = &world.species[usize::from(world.agents.species[index])];
         let body = &world.agents.bodies[index];
         Self {

@@ -5,16 +5,22 @@
 use crate::world::Chance;
 
 use super::actions::ActionParams;
-use super::asking::{Need, NeedState};
+use super::evaluation::{Need, NeedState};
 use super::mind::{Mind, MindState};
 use super::need::{LimitOf, LimitSide};
 
 impl Mind {
     /// The state of an individual whose mind was another one before: needs and actions that both have, by name, keep what
     /// they remember; the others start fresh.
-    pub fn adopt(&self, old: &Self, state: &MindState, chance: Chance, id: u32) -> MindState {
+    pub fn migrate_state(
+        &self,
+        old: &Self,
+        state: &MindState,
+        chance: Chance,
+        id: u32,
+    ) -> MindState {
         let mut new = self.state(chance, id);
-        new.recall = state.recall;
+        new.remembered = state.remembered;
         new.drives = state.drives;
         for (slot, memory) in self.slots.iter().zip(&mut new.memories) {
             let place = old.slots.iter().position(|s| s.name == slot.name);
@@ -38,10 +44,10 @@ impl Mind {
                 } else {
                     new.variable
                 };
-                self.adopt_choice(need, new, old, old_need, kept);
+                self.migrate_choice(need, new, old, old_need, kept);
             }
         }
-        self.adopt_choice(
+        self.migrate_choice(
             &self.standard,
             &mut new.standard,
             old,
@@ -52,7 +58,7 @@ impl Mind {
     }
 
     /// Keeps the choice of before where the need still has that action.
-    fn adopt_choice(
+    fn migrate_choice(
         &self,
         need: &Need,
         new: &mut NeedState,
@@ -103,8 +109,8 @@ impl Mind {
 impl MindState {
     /// This state, with what another one has seen of others.
     #[must_use]
-    pub fn recalling(mut self, other: &Self) -> Self {
-        self.recall = other.recall;
+    pub fn with_perception_memory_of(mut self, other: &Self) -> Self {
+        self.remembered = other.remembered;
         self
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{BoostRequest, Proposal, stronger};
 use super::actions::{ActionParams, Memory};
+use super::context::ActionContext;
 use super::need::{Combine, LimitSide, NeedEvent, NeedKind, NeedParams};
-use super::view::View;
 use crate::world::{Intent, Purpose};
 
 /// What an individual wants in this step.
@@ -20,7 +20,7 @@ pub struct Decision {
     /// The strongest boost asked for.
     pub boost: Option<BoostRequest>,
     /// Whether the limit of turning is lifted.
-    pub hulk: bool,
+    pub turns_in_place: bool,
     /// Index of the agent that it has caught.
     pub catch: Option<u32>,
     /// The place that it steers to, where it steers to one.
@@ -37,7 +37,7 @@ pub struct Decision {
 
 /// One action of a mind.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Slot {
+pub(super) struct MindAction {
     pub(super) name: String,
     pub(super) params: ActionParams,
     /// The factor among the parameters.
@@ -70,7 +70,7 @@ impl Decision {
     fn take(&mut self, place: usize, proposal: &Proposal, force: Vec3) {
         self.force += force;
         self.boost = stronger(self.boost, proposal.boost);
-        self.hulk |= proposal.hulk;
+        self.turns_in_place |= proposal.turns_in_place;
         self.catch = self.catch.or(proposal.catch);
         self.goal_m = self.goal_m.or(proposal.goal_m);
         self.intent = self.intent.or(proposal.intent);
@@ -83,7 +83,7 @@ impl Decision {
         let mut both = *self;
         both.force += force;
         both.boost = stronger(self.boost, other.boost);
-        both.hulk |= other.hulk;
+        both.turns_in_place |= other.turns_in_place;
         both.catch = self.catch.or(other.catch);
         both.goal_m = other.goal_m.or(self.goal_m);
         both.intent = other.intent.or(self.intent);
@@ -94,9 +94,9 @@ impl Decision {
 }
 
 /// Asks actions, each at most once in a step.
-pub(super) struct Asking<'a> {
-    pub(super) slots: &'a [Slot],
-    pub(super) view: View<'a>,
+pub(super) struct Evaluation<'a> {
+    pub(super) slots: &'a [MindAction],
+    pub(super) context: ActionContext<'a>,
     pub(super) memories: &'a mut Vec<Memory>,
     pub(super) proposals: &'a mut Vec<Option<Proposal>>,
     pub(super) asked: u64,
@@ -105,7 +105,7 @@ pub(super) struct Asking<'a> {
     pub(super) learned: Option<(u32, f32)>,
 }
 
-impl Asking<'_> {
+impl Evaluation<'_> {
     pub(super) fn ask(&mut self, place: usize) -> Option<Proposal> {
         self.consider(place);
         self.proposals[place]
@@ -132,15 +132,16 @@ impl Asking<'_> {
                 });
                 combined.join(parts)
             } else {
-                self.view.related = slot.related;
-                slot.params.propose(&self.view, &mut self.memories[place])
+                self.context.related = slot.related;
+                slot.params
+                    .propose(&self.context, &mut self.memories[place])
             };
         }
     }
 
     fn weight(&self, place: usize) -> f32 {
         let slot = &self.slots[place];
-        slot.weight.max(slot.params.least_weight(&self.view))
+        slot.weight.max(slot.params.least_weight(&self.context))
     }
 
     /// Notes a force down for whoever wants to know why.
@@ -151,15 +152,15 @@ impl Asking<'_> {
     }
 
     fn chance(&self, purpose: Purpose, draw: usize) -> f32 {
-        let id = self.view.world.agents.ids[self.view.index];
-        self.view.world.chance.unit(id, purpose, draw as u32 + 1)
+        let id = self.context.world.agents.ids[self.context.index];
+        self.context.world.chance.unit(id, purpose, draw as u32 + 1)
     }
 }
 
 impl Need {
-    pub(super) fn is_satisfied(&self, state: &NeedState, asking: &mut Asking<'_>) -> bool {
+    pub(super) fn is_satisfied(&self, state: &NeedState, evaluation: &mut Evaluation<'_>) -> bool {
         match (self.params.kind, &self.params.limit) {
-            (NeedKind::ActionBased, _) => self.slots.iter().all(|&slot| !asking.can(slot)),
+            (NeedKind::ActionBased, _) => self.slots.iter().all(|&slot| !evaluation.can(slot)),
             (NeedKind::LimitBased, Some(limit)) => match limit.side {
                 LimitSide::Upper => state.variable <= limit.value,
                 LimitSide::Lower => state.variable >= limit.value,
@@ -168,33 +169,33 @@ impl Need {
         }
     }
 
-    pub(super) fn steer(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Decision {
+    pub(super) fn steer(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Decision {
         let mut decision = Decision::default();
         if !self.params.additive {
             let slot = if self.params.stochastic {
-                self.draw(state, asking)
+                self.draw(state, evaluation)
             } else {
-                self.first(asking)
+                self.first(evaluation)
             };
-            self.execute(slot, asking, &mut decision);
+            self.execute(slot, evaluation, &mut decision);
             return decision;
         }
         match self.params.combine {
             Combine::Sum => {
                 for &slot in &self.slots {
-                    self.execute(Some(slot), asking, &mut decision);
+                    self.execute(Some(slot), evaluation, &mut decision);
                 }
             }
-            Combine::First => self.execute(self.first(asking), asking, &mut decision),
+            Combine::First => self.execute(self.first(evaluation), evaluation, &mut decision),
             Combine::Budget => {
-                let mut left = asking.view.species.motion.max_force_n;
+                let mut left = evaluation.context.species.motion.max_force_n;
                 for &slot in &self.slots {
-                    let Some(proposal) = asking.ask(slot) else {
+                    let Some(proposal) = evaluation.ask(slot) else {
                         continue;
                     };
-                    let force = (proposal.force * asking.weight(slot)).clamp_length_max(left);
+                    let force = (proposal.force * evaluation.weight(slot)).clamp_length_max(left);
                     decision.take(slot, &proposal, force);
-                    asking.note(slot, force);
+                    evaluation.note(slot, force);
                     left -= force.length();
                     if left <= 1e-6 {
                         break;
@@ -202,47 +203,55 @@ impl Need {
                 }
             }
             Combine::Dither => {
-                let slot = self.dither(state, asking);
-                self.execute(slot, asking, &mut decision);
+                let slot = self.dither(state, evaluation);
+                self.execute(slot, evaluation, &mut decision);
             }
         }
         decision
     }
 
-    fn execute(&self, slot: Option<usize>, asking: &mut Asking<'_>, decision: &mut Decision) {
+    fn execute(
+        &self,
+        slot: Option<usize>,
+        evaluation: &mut Evaluation<'_>,
+        decision: &mut Decision,
+    ) {
         if let Some(slot) = slot
-            && let Some(proposal) = asking.ask(slot)
+            && let Some(proposal) = evaluation.ask(slot)
         {
-            let force = proposal.force * asking.weight(slot);
+            let force = proposal.force * evaluation.weight(slot);
             decision.take(slot, &proposal, force);
-            asking.learned = asking.learned.or(proposal.learn);
-            asking.note(slot, force);
+            evaluation.learned = evaluation.learned.or(proposal.learn);
+            evaluation.note(slot, force);
         }
     }
 
-    fn first(&self, asking: &mut Asking<'_>) -> Option<usize> {
-        self.slots.iter().copied().find(|&slot| asking.can(slot))
+    fn first(&self, evaluation: &mut Evaluation<'_>) -> Option<usize> {
+        self.slots
+            .iter()
+            .copied()
+            .find(|&slot| evaluation.can(slot))
     }
 
     /// The choice of before while it can be executed and its time is not over.
-    fn held(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Option<usize> {
+    fn held(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
         let held = state.choice.checked_sub(1)?;
         let slot = *self.slots.get(held)?;
-        state.held_secs += asking.view.world.dt_secs;
-        (state.held_secs < self.params.minimum_secs && asking.can(slot)).then_some(slot)
+        state.held_secs += evaluation.context.world.dt_secs;
+        (state.held_secs < self.params.minimum_secs && evaluation.can(slot)).then_some(slot)
     }
 
     /// Any of the executable actions, evenly.
-    fn draw(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Option<usize> {
-        if let Some(slot) = self.held(state, asking) {
+    fn draw(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
+        if let Some(slot) = self.held(state, evaluation) {
             return Some(slot);
         }
         let mut executable = 0u64;
         for (place, &slot) in self.slots.iter().enumerate() {
-            executable |= u64::from(asking.can(slot)) << place;
+            executable |= u64::from(evaluation.can(slot)) << place;
         }
         let count = executable.count_ones();
-        let mut nth = (asking.chance(Purpose::Choice, 0) * count as f32) as u32;
+        let mut nth = (evaluation.chance(Purpose::Choice, 0) * count as f32) as u32;
         let place = (0..self.slots.len()).find(|&place| {
             let is_executable = executable >> place & 1 == 1;
             let found = is_executable && nth == 0;
@@ -253,21 +262,24 @@ impl Need {
     }
 
     /// In order, each with its chance; obstacle avoidance always.
-    fn dither(&self, state: &mut NeedState, asking: &mut Asking<'_>) -> Option<usize> {
-        let is_avoidance = |asking: &Asking<'_>, slot: usize| {
-            matches!(asking.slots[slot].params, ActionParams::AvoidObstacles(_))
+    fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
+        let is_avoidance = |evaluation: &Evaluation<'_>, slot: usize| {
+            matches!(
+                evaluation.slots[slot].params,
+                ActionParams::AvoidObstacles(_)
+            )
         };
         for &slot in &self.slots {
-            if is_avoidance(asking, slot) && asking.can(slot) {
+            if is_avoidance(evaluation, slot) && evaluation.can(slot) {
                 return Some(slot);
             }
         }
-        if let Some(slot) = self.held(state, asking) {
+        if let Some(slot) = self.held(state, evaluation) {
             return Some(slot);
         }
         let place = (0..self.slots.len()).find(|&place| {
-            asking.can(self.slots[place])
-                && asking.chance(Purpose::Dither, place) < self.params.dither_chance
+            evaluation.can(self.slots[place])
+                && evaluation.chance(Purpose::Dither, place) < self.params.dither_chance
         });
         self.hold(state, place)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One that was seen, and how long ago.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sighting {
+pub struct SeenAgent {
     /// Where it was.
     pub position_m: Vec3,
     /// How it moved.
@@ -17,27 +17,27 @@ pub struct Sighting {
     pub radius_m: f32,
     /// Its index in the step in which it was seen; `None` for a shadow.
     pub agent: Option<u32>,
-    /// How long ago; 0 in the step itself, [`NEVER_SECS`] when never.
+    /// How long ago; 0 in the step itself, [`NEVER_SEEN_SECS`] when never.
     pub age_secs: f32,
 }
 
 /// The age of what was never seen.
-pub const NEVER_SECS: f32 = f32::MAX;
+pub const NEVER_SEEN_SECS: f32 = f32::MAX;
 
-impl Default for Sighting {
+impl Default for SeenAgent {
     fn default() -> Self {
         Self {
             position_m: Vec3::ZERO,
             velocity_mps: Vec3::ZERO,
             radius_m: 0.0,
             agent: None,
-            age_secs: NEVER_SECS,
+            age_secs: NEVER_SEEN_SECS,
         }
     }
 }
 
-impl Sighting {
-    /// The sighting when it is of this very step.
+impl SeenAgent {
+    /// The seen when it is of this very step.
     pub fn visible(&self) -> Option<&Self> {
         (self.age_secs == 0.0).then_some(self)
     }
@@ -52,13 +52,13 @@ impl Sighting {
 /// What an individual remembers of others, for all its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recall {
+pub struct PerceptionMemory {
     /// The nearest visible enemy, or the last seen one.
-    pub enemy: Sighting,
+    pub enemy: SeenAgent,
     /// The nearest visible prey, or the last seen one.
-    pub prey: Sighting,
+    pub prey: SeenAgent,
     /// The nearest visible food, or the last seen one.
-    pub food: Sighting,
+    pub food: SeenAgent,
     /// Those who were added to the relation `known`.
     pub known: [Known; 6],
 }
@@ -67,13 +67,13 @@ pub struct Recall {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// Its key, see [`View::key_of`](super::view::View::key_of).
+    /// Its key, see [`ActionContext::key_of`](super::context::ActionContext::key_of).
     pub key: u32,
     /// How long it stays known; 0 for nobody.
     pub left_secs: f32,
 }
 
-impl Recall {
+impl PerceptionMemory {
     /// Lets what is known fade.
     pub fn fade(&mut self, dt_secs: f32) {
         for known in &mut self.known {
