@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::need::MAX_ACTIONS;
+use super::params::MAX_ACTIONS;
 use crate::world::{Purpose, World};
 
 /// One rule of a scene: when its condition has held for a while, its effect begins.
@@ -350,7 +350,7 @@ pub enum RuleTransition {
 
 impl RuleState {
     /// Goes one step on.
-    pub fn step(&mut self, rule: &RuleParams, place: usize, world: &World) -> RuleTransition {
+    pub fn advance(&mut self, rule: &RuleParams, place: usize, world: &World) -> RuleTransition {
         let dt = world.dt_secs;
         let holds = rule.when.holds(place, world);
         self.held_secs = if holds { self.held_secs + dt } else { 0.0 };

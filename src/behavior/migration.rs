@@ -5,9 +5,9 @@
 use crate::world::Chance;
 
 use super::actions::ActionParams;
-use super::evaluation::{Need, NeedState};
 use super::mind::{Mind, MindState};
-use super::need::{LimitOf, LimitSide};
+use super::need::{Need, NeedState};
+use super::params::{LimitOf, LimitSide};
 
 impl Mind {
     /// The state of an individual whose mind was another one before: needs and actions that both have, by name, keep what

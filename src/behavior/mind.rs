@@ -12,14 +12,17 @@ use crate::navigation::Trip;
 use crate::steering::{FlockRules, Motion};
 use crate::world::{Chance, Purpose, Species, World};
 
-use super::action::Proposal;
-use super::actions::leap::ClimbMemory;
+use super::actions::ClimbMemory;
 use super::actions::{ActionParams, Memory};
-use super::context::{ActionContext, FieldOfView, Perception};
+use super::context::ActionContext;
+use super::decision::Decision;
 use super::drives::{Drives, DrivesParams};
-use super::evaluation::{Decision, Evaluation, MindAction, Need, NeedState};
-use super::need::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedEvent, NeedParams};
+use super::evaluation::{Evaluation, MindAction};
+use super::need::{Need, NeedState};
+use super::params::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedParams};
+use super::perception::{FieldOfView, Perception};
 use super::perception_memory::PerceptionMemory;
+use super::proposal::{NeedEvent, Proposal};
 use super::schooling::flock_rules;
 
 /// A species' mind, ready for the step. The same for all its individuals; what differs is in their [`MindState`].
@@ -95,13 +98,9 @@ pub struct MindWorkspace {
 
 impl MindWorkspace {
     /// Makes room enough that thinking in a pool of so many agents and solids seldom has to make more.
-    pub fn make_room_for(&mut self, agents: usize, solids: usize) {
+    pub fn reserve_for(&mut self, agents: usize, solids: usize) {
         let neighbors = agents.min(4096) + 64;
-        self.perception.neighbors.clear();
-        self.perception.neighbors.reserve(neighbors);
-        self.perception.nearby.clear();
-        self.perception.nearby.reserve(solids);
-        self.perception.make_room_for(neighbors);
+        self.perception.reserve_for(neighbors, solids);
         self.proposals.clear();
         self.proposals.reserve(MAX_ACTIONS);
     }
@@ -303,10 +302,10 @@ impl Mind {
             flock: &self.flock,
             radius_m: world.agents.radii_m[index],
             neighbors: &workspace.perception.neighbors,
-            nearby: &workspace.perception.nearby,
+            near_solids: &workspace.perception.near_solids,
             remembered,
-            wish: Vec3::ZERO,
-            goal_m: None,
+            need_force_n: Vec3::ZERO,
+            need_goal_m: None,
             related: 0,
         };
         if self.drives.any() {
@@ -345,13 +344,13 @@ impl Mind {
         let wanted = active
             .map(|place| self.needs[place].steer(&mut needs[place], &mut evaluation))
             .unwrap_or_default();
-        evaluation.context.wish = wanted.force;
-        evaluation.context.goal_m = wanted.goal_m;
+        evaluation.context.need_force_n = wanted.force;
+        evaluation.context.need_goal_m = wanted.goal_m;
         let always = self.standard.steer(standard, &mut evaluation);
         let mut decision = self.join(&always, &wanted, &evaluation.context, &self.standard.params);
         decision.need = active.map(|place| place as u8);
-        if let Some((key, secs)) = evaluation.learned {
-            remembered.learn(key, secs);
+        if let Some(learned) = evaluation.learned {
+            remembered.learn(learned);
         }
         decision
     }

@@ -1,23 +1,30 @@
 //! Needs, actions and minds: from what an agent perceives to the force it wants. Draws nothing, moves nobody.
 
-pub mod action;
+mod action;
 pub mod actions;
-pub mod context;
-pub mod director;
-pub mod drives;
+mod checks;
+mod context;
+mod decision;
+mod director;
+mod drives;
 mod evaluation;
 mod migration;
-pub mod mind;
-pub mod need;
-pub mod perception_memory;
-pub mod schooling;
+mod mind;
+mod need;
+mod params;
+mod perception;
+mod perception_memory;
+mod proposal;
+mod schooling;
 
-pub use action::BoostRequest;
-pub use actions::ActionParams;
-pub use director::{Condition, Effect, RuleParams, RuleState};
+pub use action::Action;
+pub use actions::{ActionParams, ClimbAnswer, ClimbMemory, ClimbRequest};
+pub use context::ActionContext;
+pub use decision::Decision;
+pub use director::{Condition, Effect, RuleParams, RuleState, RuleTransition, rule_problems};
 pub use drives::{Drives, DrivesParams};
-pub use evaluation::Decision;
 pub use mind::{Mind, MindState, MindWorkspace};
-pub use need::{
-    Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedEvent, NeedKind, NeedParams,
-};
+pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};
+pub use perception::{Neighbor, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
+pub use perception_memory::{KnownAgent, PerceptionMemory, SeenAgent};
+pub use proposal::{BoostRequest, NeedEvent, Proposal};

@@ -1,28 +1,28 @@
-//! What an individual remembers of others from step to step, for all its actions.
+//! What an agent remembers of others from tick to tick: the enemy, prey and food it saw last, and which agents it knows.
 //!
-//! **Source**: 2-behavior.md sections 4 and 6: what one action remembers is a memory of the agent that its others may read.
+//! All actions of the agent may read it.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// One that was seen, and how long ago.
+/// Another agent or shadow that was seen, and how long ago.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeenAgent {
-    /// Where it was.
+    /// Position when it was seen last.
     pub position_m: Vec3,
-    /// How it moved.
+    /// Velocity when it was seen last.
     pub velocity_mps: Vec3,
     /// Its radius.
     pub radius_m: f32,
-    /// Its index in the step in which it was seen; `None` for a shadow.
+    /// Index of the agent in the tick in which it was seen; `None` for a shadow.
     pub agent: Option<u32>,
-    /// How long ago; 0 in the step itself, [`NEVER_SEEN_SECS`] when never.
+    /// Time since it was seen; 0 if it is visible in this tick, [`NEVER_SEEN_SECS`] if none was ever seen.
     pub age_secs: f32,
 }
 
-/// The age of what was never seen.
-pub const NEVER_SEEN_SECS: f32 = f32::MAX;
+/// Age that means that none was ever seen.
+pub(super) const NEVER_SEEN_SECS: f32 = f32::MAX;
 
 impl Default for SeenAgent {
     fn default() -> Self {
@@ -37,61 +37,63 @@ impl Default for SeenAgent {
 }
 
 impl SeenAgent {
-    /// The seen when it is of this very step.
+    /// The seen agent if it is visible in this tick.
     pub fn visible(&self) -> Option<&Self> {
         (self.age_secs == 0.0).then_some(self)
     }
 
-    /// Where it may be by now, at half the velocity it had, while it is not longer ago than `memory_secs`.
-    pub fn guessed_m(&self, memory_secs: f32) -> Option<Vec3> {
+    /// Predicted position of an agent that is no longer visible: it is assumed to move on at half its last velocity.
+    ///
+    /// `None` if it is visible, or was last seen more than `memory_secs` ago.
+    pub fn predicted_m(&self, memory_secs: f32) -> Option<Vec3> {
         (self.age_secs > 0.0 && self.age_secs <= memory_secs)
             .then(|| self.position_m + self.velocity_mps * (0.5 * self.age_secs))
     }
 }
 
-/// What an individual remembers of others, for all its actions.
+/// Most agents and shadows that one agent knows at a time.
+const KNOWN_MAX: usize = 6;
+
+/// What one agent remembers of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PerceptionMemory {
-    /// The nearest visible enemy, or the last seen one.
+    /// The nearest visible enemy, or the enemy seen last.
     pub enemy: SeenAgent,
-    /// The nearest visible prey, or the last seen one.
+    /// The nearest visible prey, or the prey seen last.
     pub prey: SeenAgent,
-    /// The nearest visible food, or the last seen one.
+    /// The nearest visible food, or the food seen last.
     pub food: SeenAgent,
-    /// Those who were added to the relation `known`.
-    pub known: [Known; 6],
+    /// Agents and shadows in the relation `known`.
+    pub known: [KnownAgent; KNOWN_MAX],
 }
 
-/// One to whom the relation `known` was added.
+/// An agent or shadow in the relation `known`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Known {
+pub struct KnownAgent {
     /// Its key, see [`ActionContext::key_of`](super::context::ActionContext::key_of).
     pub key: u32,
-    /// How long it stays known; 0 for nobody.
+    /// Time until it is forgotten; 0 for an unused entry.
     pub left_secs: f32,
 }
 
 impl PerceptionMemory {
-    /// Lets what is known fade.
+    /// Counts down the time for which known agents stay known.
     pub fn fade(&mut self, dt_secs: f32) {
         for known in &mut self.known {
             known.left_secs = (known.left_secs - dt_secs).max(0.0);
         }
     }
 
-    /// Adds one to those who are known; the one that would be forgotten first makes room.
-    pub fn learn(&mut self, key: u32, secs: f32) {
+    /// Adds a known agent. It replaces the entry that would be forgotten first.
+    pub fn learn(&mut self, learned: KnownAgent) {
         let first = self
             .known
             .iter_mut()
             .min_by(|a, b| a.left_secs.total_cmp(&b.left_secs));
-        if let Some(place) = first {
-            *place = Known {
-                key,
-                left_secs: secs,
-            };
+        if let Some(entry) = first {
+            *entry = learned;
         }
     }
 }

@@ -4,8 +4,9 @@
 
 use glam::Vec3;
 
-use super::action::{BoostRequest, Proposal};
-use super::context::{ActionContext, Neighbor};
+use super::context::ActionContext;
+use super::perception::Neighbor;
+use super::proposal::{BoostRequest, Proposal};
 use crate::steering::{FlockForces, FlockRules, FlockSums, Neighborhood, target_speed};
 use crate::world::{FlockParams, Species};
 

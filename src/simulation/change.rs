@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
 use super::tick::Simulation;
-use crate::behavior::context::{SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
-use crate::behavior::{Decision, Mind, MindParams, MindState};
+use crate::behavior::{
+    Decision, Mind, MindParams, MindState, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m,
+};
 use crate::world::{Chance, Gathering, Purpose, SolidIndex, Species};
 
 /// One thing that happens to a living pool between two ticks.

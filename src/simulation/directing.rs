@@ -5,8 +5,7 @@
 use glam::{Vec2, Vec3};
 
 use super::tick::Simulation;
-use crate::behavior::director::RuleTransition;
-use crate::behavior::{Effect, RuleParams, RuleState};
+use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
 use crate::world::{Gathering, Water};
 
 /// Share of the way from the middle to the edge at which those are to arrive who are sent across.
@@ -16,7 +15,8 @@ impl Simulation {
     /// Goes one step on with all rules.
     pub(super) fn direct(&mut self) {
         for place in 0..self.rules.len() {
-            let transition = self.rule_states[place].step(&self.rules[place], place, &self.world);
+            let transition =
+                self.rule_states[place].advance(&self.rules[place], place, &self.world);
             match transition {
                 RuleTransition::Unchanged => {}
                 RuleTransition::Begins => self.begin(place),

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::tick::Simulation;
-use crate::behavior::actions::leap::{ClimbAnswer, ClimbRequest};
+use crate::behavior::{ClimbAnswer, ClimbRequest};
 use crate::geometry::polygon;
 use crate::navigation::mesh::{
     Climb, Climber, Flight, Links, NEAR_M, NavMesh, Near, Place, Step, Surroundings, Turns,

@@ -12,9 +12,9 @@ use super::params::SimulationParams;
 use super::plan::Plan;
 use super::terraces::Terraces;
 use super::vehicle::{Rates, advance, reenter};
-use crate::behavior::context::query_radius_m;
 use crate::behavior::{
     Decision, Drives, Mind, MindState, MindWorkspace, NeedEvent, RuleParams, RuleState,
+    query_radius_m,
 };
 use crate::navigation::Planner;
 use crate::navigation::fields::Fields;
@@ -332,7 +332,7 @@ impl Simulation {
         self.thoughts.resize_with(chunks, MindWorkspace::default);
         self.thoughts
             .iter_mut()
-            .for_each(|thoughts| thoughts.make_room_for(count, solids));
+            .for_each(|thoughts| thoughts.reserve_for(count, solids));
     }
 
     fn decide(&mut self) {

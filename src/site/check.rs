@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::library::{Entry, Library};
-use crate::behavior::{Effect, director};
+use crate::behavior::{Effect, rule_problems};
 use crate::camera::SourceSpec;
 use crate::config::{Problem, nearest};
 use crate::render::OutputParams;
@@ -232,7 +232,7 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
 /// The director's rules name species and needs that there are.
 fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
-    findings.problems_of(entry, "", director::rule_problems(&scene.director));
+    findings.problems_of(entry, "", rule_problems(&scene.director));
     for (i, rule) in scene.director.iter().enumerate() {
         for (k, name) in rule.then.species().iter().enumerate() {
             if !scene.population.contains_key(name) {

@@ -10,9 +10,7 @@
 use crate::pools;
 use crate::pools::{bare, wants, wide};
 use glam::{Vec2, Vec3};
-use shoal::behavior::actions::flee_enemy::FleeEnemy;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
-use shoal::behavior::actions::wander::Wander;
+use shoal::behavior::actions::{FleeEnemy, Seek, SeekTarget, Wander};
 use shoal::behavior::{ActionParams, LimitOf, LimitParams, NeedKind, RuleParams};
 use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
 use shoal::site::load;

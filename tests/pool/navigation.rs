@@ -12,7 +12,7 @@ use crate::movingai;
 use crate::pools;
 use glam::Vec3;
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::hunt_prey::HuntPrey;
+use shoal::behavior::actions::HuntPrey;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams};
 use shoal::world::Observation;
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use glam::Vec3;
-use shoal::behavior::actions::flock_simple::{FlockSimple, Leader};
+use shoal::behavior::actions::{FlockSimple, Leader};
 use shoal::behavior::{ActionParams, MindParams, NeedParams};
 use shoal::geometry::Surface;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};

@@ -1,11 +1,13 @@
-//! `avoid_obstacles`: keep clear of what lies ahead.
+//! `avoid_obstacles`: the agent steers around obstacles ahead.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
-use crate::behavior::context::{ActionContext, Neighbor};
+use crate::behavior::action::Action;
+use crate::behavior::context::ActionContext;
+use crate::behavior::perception::Neighbor;
+use crate::behavior::proposal::Proposal;
 use crate::geometry::Solid;
 use crate::steering::{
     Corridor, Disc, HeldSide, Motion, avoid_most_dangerous, avoid_reciprocally, avoid_solids,
@@ -13,22 +15,22 @@ use crate::steering::{
 };
 use crate::world::Avoidance;
 
-/// Steer round obstacles, guides, the water's surface and the ground before touching them; round others too where the
-/// species' `avoidance` is `reynolds` or `orca`.
+/// Steers around obstacles and away from the edges of the pool, the water surface and the ground before the agent
+/// touches them. Also steers around other agents if the species' `avoidance` is `reynolds` or `orca`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvoidObstacles {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How far ahead in time it looks. Short is daring, long gives everything a wide berth.
+    /// Time that the agent looks ahead. A low value is daring, a high value keeps wide distances.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub lookahead_secs: f32,
-    /// Room to keep beyond the body's radius.
+    /// Distance to keep between the hull and an obstacle.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub clearance_m: f32,
-    /// Whether of all obstacles ahead only the one met first counts, on whatever side it is nearer: as Reynolds has it, and
-    /// trembling among rocks. For comparison.
+    /// Whether only the first obstacle ahead counts and the side is chosen again in each tick, as in Reynolds 1999.
+    /// Agents then tremble among rocks; meant for comparison.
     pub most_dangerous_only: bool,
 }
 
@@ -67,11 +69,11 @@ impl Action for AvoidObstacles {
         let walls = walls.flatten();
         let radius_m = context.radius_m + self.clearance_m;
         let corridor = Corridor {
-            length_m: clear_m(motion, context.goal_m, lookahead_m, radius_m),
+            length_m: clear_m(motion, context.need_goal_m, lookahead_m, radius_m),
             radius_m,
             force_n: own.max_force_n,
-            // What the walls want must not press it against a rock either.
-            wish: context.wish + walls.unwrap_or_default() * self.weight,
+            // The force away from the edges of the pool must not push the agent against an obstacle either.
+            wish: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
         let around = self.around(context, &corridor, held);
         let band = water.band_m(context.radius_m);
@@ -84,7 +86,8 @@ impl Action for AvoidObstacles {
     }
 }
 
-/// How much of the way ahead has to be clear: what lies beyond a goal in it does not count. **Source**: 000 section 2.3.3.
+/// Returns the length of the corridor to keep clear: obstacles beyond a goal that lies in the corridor are ignored.
+/// **Source**: Karpowicz 2011, §2.3.3.
 fn clear_m(motion: &Motion, goal_m: Option<Vec3>, lookahead_m: f32, radius_m: f32) -> f32 {
     let Some(goal_m) = goal_m else {
         return lookahead_m;
@@ -99,11 +102,11 @@ fn clear_m(motion: &Motion, goal_m: Option<Vec3>, lookahead_m: f32, radius_m: f3
     }
 }
 
-/// How long it may take to reach the velocity that the active need wants, for what is held to be that velocity.
+/// Time in which the agent is assumed to reach the velocity that the active need wants.
 const WANTED_WITHIN_SECS: f32 = 0.5;
 
 impl AvoidObstacles {
-    /// What keeps clear of obstacles, and of others where that is not the fields' part.
+    /// Returns the force that avoids obstacles, and other agents unless their flow fields do that.
     fn around(
         &self,
         context: &ActionContext<'_>,
@@ -134,7 +137,8 @@ impl AvoidObstacles {
     }
 }
 
-/// The force that, with the one that is wanted already, leads to the velocity that reciprocal avoidance allows.
+/// Returns the additional force that, together with the wanted force `wanted_n`, leads to the velocity that
+/// reciprocal avoidance allows.
 fn orca(context: &ActionContext<'_>, wanted_n: Vec3) -> Option<Vec3> {
     let motion = &context.motion;
     let mass_kg = context.species.body.mass_kg;
@@ -148,7 +152,7 @@ fn orca(context: &ActionContext<'_>, wanted_n: Vec3) -> Option<Vec3> {
     let wanted = wanted.clamp_length_max(speed_mps);
     let dt = context.world.dt_secs;
     let discs = others(context)
-        // Above and below there is room.
+        // Agents pass above and below each other without avoidance.
         .filter(|other| other.offset_m.y.abs() < other.radius_m + context.radius_m)
         .map(|other| Disc {
             position_m: motion.position_m + other.offset_m,

@@ -1,21 +1,23 @@
-//! `combined`: several actions as one.
+//! `combined`: several actions that act as one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 
-/// Several other actions of the same species as one: possible when any or all of them are.
+/// Several other actions of the same species as one. Can be executed if any or all of them can.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Combined {
     /// Factor on the result; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// When it is possible, and what it does then.
+    /// When the action can be executed, and which parts act then.
     pub mode: CombinedMode,
-    /// Names of its parts, most important first; each counts with its own weight. None of them is `combined` itself.
+    /// Names of its parts, most important first. Each part counts with its own weight. A part cannot be `combined`
+    /// itself.
     pub actions: Vec<String>,
 }
 
@@ -29,19 +31,19 @@ impl Default for Combined {
     }
 }
 
-/// When a combined action is possible.
+/// When a combined action can be executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CombinedMode {
-    /// When one of its parts is: the first of those acts.
+    /// If at least one part can be executed: the first of those acts.
     #[default]
     Any,
-    /// When all of them are: they act together.
+    /// If all parts can be executed: they act together.
     All,
 }
 
 impl Combined {
-    /// The result of what the parts propose, each with its weight, in their order.
+    /// Returns the combination of the proposals of the parts, each with its weight, in their order.
     pub fn join(
         &self,
         mut parts: impl Iterator<Item = Option<(Proposal, f32)>>,
@@ -66,7 +68,7 @@ impl Combined {
 impl Action for Combined {
     type Memory = ();
 
-    /// The mind asks the parts and joins them, because no action knows the others.
+    /// Never applies: the mind evaluates the parts and combines them, because an action does not know other actions.
     fn propose(&self, _: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         None
     }

@@ -1,28 +1,28 @@
-//! `eat`: swim to food and take it.
+//! `eat`: the agent swims to food and eats it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
-use crate::behavior::need::NeedEvent;
+use crate::behavior::proposal::{NeedEvent, Proposal};
 use crate::steering::seek;
 
-/// Swim to the nearest visible food, those to whom the relation `food` goes, and take it by touching it. A meal stills hunger;
-/// what was eaten comes back in elsewhere, out of sight.
+/// Swims to the nearest visible agent in the relation `food` and eats it by touching it. A meal resets hunger. Eaten
+/// food re-enters the pool elsewhere, out of sight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Eat {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How near food must be.
+    /// Distance within which food is noticed.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// How long it swims to food that it no longer sees.
+    /// Time for which the agent swims to food that is no longer visible.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub memory_secs: f32,
-    /// Room between the hulls within which it takes the food.
+    /// Distance between both hulls within which the agent eats the food.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bite_m: f32,
 }
@@ -53,7 +53,7 @@ impl Action for Eat {
                 let touches = distance_m < context.radius_m + seen.radius_m + self.bite_m;
                 (seen.position_m, seen.agent.filter(|_| touches))
             }
-            None => (food.guessed_m(self.memory_secs)?, None),
+            None => (food.predicted_m(self.memory_secs)?, None),
         };
         Some(Proposal {
             catch: bite,

@@ -1,16 +1,19 @@
-//! `evade_shadow`: flee from a visitor's shadow, and come back to one who stands still.
+//! `evade_shadow`: the agent flees from a visitor's shadow, and comes back when the visitor stands still.\n
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::head;
 use crate::world::Shadow;
 use crate::world::visitors::{ShadowAtDepth, circle_at_depth, outline_at_depth};
 
-/// Flee from the shadow that is nearest in the picture, while it is nearer than the flee distance of now.
+/// Flees from the nearest shadow. Can be executed while that shadow is nearer than its current flee distance. The
+/// distance is measured in the picture, so shadows count as seen from above at the agent's depth. **Source**: Jockel
+/// 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvadeShadow {
@@ -20,28 +23,31 @@ pub struct EvadeShadow {
     /// Flee distance from a moving shadow.
     #[schemars(range(min = -10.0, max = 50.0))]
     pub flee_distance_m: f32,
-    /// Flee distance from a shadow that has stood still; negative lets fish come under its edge.
+    /// Flee distance from a shadow that stands still. A negative distance lets agents come under the edge of the
+    /// shadow.
     #[schemars(range(min = -10.0, max = 50.0))]
     pub still_flee_distance_m: f32,
-    /// Time of standing still after which the still flee distance holds; on the way there it falls evenly.
+    /// Time of standing still after which `still_flee_distance_m` applies. Until then the flee distance falls
+    /// linearly.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub calm_after_secs: f32,
-    /// How far ahead in time a fish sees where a shadow goes: it keeps the flee distance from the whole way that the shadow
-    /// makes in this time, so it is out of the way in time, and aside rather than along with who walks. 0: from where the
-    /// shadow is now, as in the source.
+    /// Time for which the agent predicts the movement of a shadow. It keeps the flee distance from the whole
+    /// predicted way, so that it leaves early and sideways instead of ahead of the visitor. 0: only the shadow's
+    /// current position counts, as in Jockel 2005.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// What of a shadow counts.
+    /// How the shape of a shadow is measured.
     pub shadow_shape: ShadowShape,
-    /// Whether one that is nearer than `boost_distance_m`, with the shadow behind it, swims faster than it cruises.
+    /// Whether the agent uses boost while a shadow nearer than `boost_distance_m` is behind it.
     pub use_boost: bool,
-    /// Distance from a shadow below which it boosts: 0 only under the shadow, as in the source; more keeps it ahead of
-    /// visitors who walk faster than it cruises. While one stands still it falls with the flee distance.
+    /// Distance from a shadow below which the agent uses boost. 0: only under the shadow, as in Jockel 2005. A larger
+    /// value keeps agents ahead of visitors who walk faster than the agents cruise. While a visitor stands still,
+    /// this distance falls together with the flee distance.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_distance_m: f32,
-    /// Whether one that is under a shadow may turn on the spot.
+    /// Whether an agent under a shadow can turn in place, ignoring the limit of its turn rate.
     pub can_turn_in_place: bool,
-    /// Time from the full boost speed back to cruising.
+    /// Time from the full boost speed back to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }
@@ -63,19 +69,19 @@ impl Default for EvadeShadow {
     }
 }
 
-/// What of a shadow counts.
+/// How the shape of a shadow is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShadowShape {
-    /// The nearest point of its real outline.
+    /// The nearest point of the shadow's outline.
     #[default]
     Contour,
-    /// The circle of the same area.
+    /// A circle with the area of the shadow.
     Circle,
 }
 
 impl EvadeShadow {
-    /// The flee distance from a shadow that has stood still for so long.
+    /// Returns the flee distance from a shadow that has stood still for `still_secs`.
     pub fn flee_distance_now_m(&self, still_secs: f32) -> f32 {
         let calm = if self.calm_after_secs > 0.0 {
             (still_secs / self.calm_after_secs).clamp(0.0, 1.0)
@@ -85,7 +91,7 @@ impl EvadeShadow {
         self.flee_distance_m + (self.still_flee_distance_m - self.flee_distance_m) * calm
     }
 
-    /// The shadow that is fled from now: of those nearer than their flee distance the nearest.
+    /// Returns the nearest of all shadows that are nearer than their flee distance.
     fn nearest(&self, context: &ActionContext<'_>) -> Option<Menace> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
@@ -95,8 +101,8 @@ impl EvadeShadow {
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.reaches_m) {
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
-            // No part of the outline lies farther from the middle than its reach. Most shadows are far away, which is seen
-            // without a root.
+            // Bounding test without a square root: no point of an outline is farther from its center than its reach,
+            // and most shadows are far away.
             let near_m = reach_m * scale + context.radius_m;
             let far_m = (widest_m + near_m + way_m.abs().element_sum()).max(0.0);
             if offset_m.length_squared() >= far_m * far_m {
@@ -111,7 +117,7 @@ impl EvadeShadow {
                 continue;
             }
             let now = self.at_depth(shadow, context, Vec2::ZERO, scale);
-            // An outline may come nearest at another moment than its middle.
+            // The outline can be nearest at another time than its center.
             let then = if lead_m == Vec2::ZERO {
                 now
             } else {
@@ -134,7 +140,7 @@ impl EvadeShadow {
         least
     }
 
-    /// The shadow as the fish sees it once it has moved so far.
+    /// Returns the shadow as the agent sees it after the shadow has moved by `moved`.
     fn at_depth(
         &self,
         shadow: &Shadow,
@@ -150,7 +156,7 @@ impl EvadeShadow {
     }
 }
 
-/// The point of a way, from its start, that is nearest to an offset from there.
+/// Returns the point nearest to `offset_m` on the straight way from the origin to `way_m`.
 fn nearest_along(way_m: Vec2, offset_m: Vec2) -> Vec2 {
     let length_squared = way_m.length_squared();
     if length_squared <= 0.0 || !length_squared.is_finite() {
@@ -159,15 +165,15 @@ fn nearest_along(way_m: Vec2, offset_m: Vec2) -> Vec2 {
     way_m * (offset_m.dot(way_m) / length_squared).clamp(0.0, 1.0)
 }
 
-/// The shadow that is fled from.
+/// The shadow that the agent flees from.
 struct Menace {
-    /// The flee distance from it.
+    /// Flee distance from it.
     flee_m: f32,
-    /// How near it is, or will be.
+    /// Smallest distance from it, now or predicted.
     distance_m: f32,
-    /// Level unit vector that leads away from there; zero where it is exactly overhead.
+    /// Horizontal unit vector away from it; zero if it is exactly overhead.
     away: Vec3,
-    /// Whether it is overhead now.
+    /// Whether the agent is under it now.
     is_over: bool,
 }
 
@@ -177,7 +183,7 @@ impl Action for EvadeShadow {
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let menace = self.nearest(context)?;
         let calmed_m = (self.flee_distance_m - menace.flee_m).max(0.0);
-        // Under a shadow it boosts in any case.
+        // Never negative, so an agent under a shadow always counts as close enough to boost.
         let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
         let ahead = context.motion.forward;
         let away = if menace.away == Vec3::ZERO {

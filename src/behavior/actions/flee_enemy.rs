@@ -1,28 +1,30 @@
-//! `flee_enemy`: flee from the nearest enemy.
+//! `flee_enemy`: the agent flees from the nearest enemy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::flee;
 
-/// Flee from the nearest visible enemy while it is nearer than the flee distance.
+/// Flees from the nearest visible enemy. Can be executed while that enemy is nearer than the flee distance.
+/// **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FleeEnemy {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance below which it flees. Absent: the sight radius.
+    /// Distance below which the agent flees. Absent: the sight radius.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: Option<f32>,
-    /// Whether it swims faster than it cruises, for 1 s longer than the danger lasts.
+    /// Whether the agent uses boost. The boost continues for 1 s after the danger has passed.
     pub use_boost: bool,
-    /// Time from the full boost speed back to cruising.
+    /// Time from the full boost speed back to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Whether it may turn on the spot.
+    /// Whether the agent can turn in place, ignoring the limit of its turn rate.
     pub can_turn_in_place: bool,
 }
 
@@ -38,6 +40,9 @@ impl Default for FleeEnemy {
     }
 }
 
+/// Time for which the boost continues after the enemy is out of the flee distance. **Source**: Jockel 2005, §4.2.5.
+const BOOST_HOLD_SECS: f32 = 1.0;
+
 impl Action for FleeEnemy {
     type Memory = ();
 
@@ -50,7 +55,7 @@ impl Action for FleeEnemy {
         }
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
-            hold_secs: 1.0,
+            hold_secs: BOOST_HOLD_SECS,
             calm_secs: self.calm_secs,
         });
         Some(Proposal {

@@ -1,23 +1,25 @@
-//! `flock`: school with everybody in sight.
+//! `flock`: the agent schools with all agents in sight.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::{School, school};
 
-/// School with all visible agents but shadows, by the species' `[flock]` numbers.
+/// Schools with all agents in sight, by the numbers in the species' `[flock]` table. Shadows are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flock {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Force that keeps up the pace of a school: towards the cruise speed, along the own direction.
+    /// Weight of a force along the agent's heading towards its cruise speed, which keeps the school moving. In
+    /// newtons.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub pace_weight: f32,
-    /// Whether one that has fallen behind its school hurries after it.
+    /// Whether an agent that has fallen behind its school uses boost to catch up.
     pub use_boost: bool,
 }
 

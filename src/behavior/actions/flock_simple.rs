@@ -1,80 +1,87 @@
-//! `flock_simple`: a school by simple rules, on its way to a goal, with or without a leader.
+//! `flock_simple`: the agent schools by simple rules, on its way to a goal, with or without a leader.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
-use crate::behavior::context::{ActionContext, Neighbor};
+use crate::behavior::action::Action;
+use crate::behavior::context::ActionContext;
+use crate::behavior::perception::Neighbor;
+use crate::behavior::proposal::Proposal;
 use crate::steering::{Mate, SimpleRules, head};
 use crate::world::Intent;
 
-/// School by simple rules: to a goal, to the middle of the school where that is far, away from the nearest where that is
-/// near; turn as the near ones want to. Always possible.
+/// Schools by simple rules: swim to the goal, back to the center of the school if it is far, away from the nearest
+/// mate if it is near, and otherwise in the average direction that nearby mates want. Can always be executed.
+/// **Source**: Flocking tutorial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockSimple {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Goals in world space, `[x, y, z]`, visited in turn; at a single one it stops. None: it swims on as it is.
+    /// Goals in world space, `[x, y, z]`, visited in turn. At a single goal the agent stops. Without a goal it swims
+    /// straight on.
     pub goals_m: Vec<[f32; 3]>,
-    /// What it takes from its leader instead of goals of its own.
+    /// What the agent takes from its leader in place of its own goals.
     pub leader: Leader,
-    /// The nearest in one of these relations is its leader. They belong to the school like those of the own species.
+    /// Relations of leaders: the nearest agent in one of them is the leader. Leaders are flock mates like agents of
+    /// the own species.
     pub relations: Vec<String>,
-    /// Whose middle keeps the school together.
+    /// Which flock mates define the center of the school.
     pub centroid: Centroid,
-    /// Farther than this from the middle it turns back to it.
+    /// Distance from the center of the school beyond which the agent turns back to it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub cohesion_m: f32,
-    /// Others within this count for an individual middle; more than `cohesion_m`, or nobody is ever too far from it.
+    /// Radius within which mates count for an individual center. Use more than `cohesion_m`; otherwise the agent is
+    /// never too far from the center.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub centroid_radius_m: f32,
-    /// Nearer than this to the nearest it turns away from it.
+    /// Distance to the nearest mate below which the agent turns away from it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub separation_m: f32,
-    /// How many times that distance it then wants to go off.
+    /// Distance of the point that the agent then steers to, as a multiple of `separation_m`.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub separation_reach: f32,
-    /// Wanted headings of others within this are averaged with its own.
+    /// Radius within which the wanted headings of mates are averaged with the own wanted heading.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub alignment_radius_m: f32,
-    /// Cosine of the angle to the wanted heading from which on it swims straight on.
+    /// Cosine of the angle between heading and wanted heading above which the agent swims straight on.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub aligned_cos: f32,
-    /// Within this of its goal it stops, or takes the next.
+    /// Distance from the goal at which the agent stops, or continues to the next goal.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub stop_m: f32,
 }
 
-/// What a leader gives to the others.
+/// What an agent takes from its leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Leader {
-    /// Nothing: everybody has goals of its own.
+    /// Nothing. Every agent has its own goals.
     #[default]
     Nobody,
-    /// Its goal.
+    /// The leader's goal.
     Goal,
-    /// Its position.
+    /// The leader's position.
     Position,
 }
 
-/// Whose middle keeps a school together.
+/// Which flock mates define the center of the school.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Centroid {
-    /// That of the near.
+    /// Mates within `centroid_radius_m`.
     #[default]
     Individual,
-    /// That of all in sight.
+    /// All mates in sight.
     Common,
 }
 
 impl Default for FlockSimple {
-    /// **Source**: the numbers of seed 002, which are squares (100, 20, 10, 0.3), at 0.1 m for its unit of length; the
-    /// individual middle is taken over 2 m instead of its 0.5 m, within which it cannot be 1 m away.
+    /// **Source**: Flocking tutorial. Its distances are squares (100, 20, 10, 0.3) and are used here at 0.1 m per
+    /// unit of length. The radius of the individual center is 2 m in place of the tutorial's 0.5 m: within 0.5 m the
+    /// center can never be 1 m away.
     fn default() -> Self {
         Self {
             weight: 1.0,
@@ -93,11 +100,11 @@ impl Default for FlockSimple {
     }
 }
 
-/// Which of its goals one is on the way to.
+/// Progress along the list of goals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// Place in the list.
+    /// Index of the current goal.
     pub goal: u32,
 }
 
@@ -114,7 +121,7 @@ impl Action for FlockSimple {
         let speed = context.cruise_mps();
         let led_to = self.led_to(context);
         let own = led_to.or_else(|| self.own_goal(at, progress));
-        // Without a goal it is always on its way to somewhere ahead.
+        // Without a goal the agent aims at a point straight ahead that it never reaches.
         let goal = own.unwrap_or(at + motion.forward * (speed + 2.0 * self.stop_m));
         let rules = SimpleRules {
             cohesion_m: self.cohesion_m,
@@ -148,7 +155,7 @@ impl Action for FlockSimple {
 }
 
 impl FlockSimple {
-    /// Where the leader sends it; `None` without a leader in sight.
+    /// Returns the goal that the leader gives; `None` without a leader in sight.
     fn led_to(&self, context: &ActionContext<'_>) -> Option<Vec3> {
         if self.leader == Leader::Nobody {
             return None;
@@ -166,7 +173,7 @@ impl FlockSimple {
         }
     }
 
-    /// Its own goal of now; the next one where it is there.
+    /// Returns the agent's current goal, and advances to the next one when the goal is reached.
     fn own_goal(&self, at: Vec3, progress: &mut Progress) -> Option<Vec3> {
         let goal = |place: u32| {
             let count = self.goals_m.len();
@@ -179,7 +186,7 @@ impl FlockSimple {
     }
 }
 
-/// Its school: its own species and those it has for leaders.
+/// Returns the flock mates in sight: agents of the own species and leaders.
 fn mates<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
     let names = context.species.own_bit | context.related;
     context

@@ -1,25 +1,29 @@
-//! `flock_with_relation`: school with one's own kind and with chosen others.
+//! `flock_with_relation`: the agent schools with its own species and with agents in chosen relations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::{School, school};
 
-/// School with agents of the same species, or in one of the relations, by the species' `[flock]` numbers.
+/// Schools with visible agents of the same species and with those in one of the relations, by the numbers in the
+/// species' `[flock]` table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockWithRelation {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Relations whose agents are flock mates besides the own species; `known` means those it has investigated.
+    /// Relations whose agents are flock mates in addition to the own species. `known` stands for agents that were
+    /// investigated.
     pub relations: Vec<String>,
-    /// Force that keeps up the pace of a school: towards the cruise speed, along the own direction.
+    /// Weight of a force along the agent's heading towards its cruise speed, which keeps the school moving. In
+    /// newtons.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub pace_weight: f32,
-    /// Whether one that has fallen behind its school hurries after it.
+    /// Whether an agent that has fallen behind its school uses boost to catch up.
     pub use_boost: bool,
 }
 

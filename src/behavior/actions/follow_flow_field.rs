@@ -1,56 +1,60 @@
-//! `follow_flow_field`: go with the fields that are felt here.
+//! `follow_flow_field`: the agent follows the flow fields at its position.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::navigation::fields::{Falloff, Foresight, Repulsion, brake};
 use crate::world::Avoidance;
 
-/// Go with the scene's flow fields and keep clear of others by theirs, as the species' `avoidance` says. Possible where any
-/// of them is felt.
+/// Follows the flow fields of the scene, and keeps clear of other agents by their fields as the species' `avoidance`
+/// says. Can be executed where a field acts on the agent. **Source**: Karpowicz 2011.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowFlowField {
     /// Factor on the sum of all fields; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How the field around another weakens outwards.
+    /// How the field around another agent weakens with distance.
     pub falloff: Falloff,
-    /// How far it reaches beyond both bodies; where they touch it is strongest.
+    /// Distance beyond both bodies at which that field ends. It is strongest where the bodies touch.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub range_m: f32,
-    /// Its force where both touch; 0: none.
+    /// Force of that field where both bodies touch; 0: no field around agents.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub strength_n: f32,
-    /// Sideways share of it, the same hand for all, so that of two who cross one passes behind the other.
+    /// Sideways share of that force. All agents use the same side, so that of two crossing agents one passes behind
+    /// the other.
     #[schemars(range(min = -100.0, max = 100.0))]
     pub swirl: f32,
-    /// How much stronger it is around one that cruises than around one that stands, as a share.
+    /// Share by which the field around a cruising agent is stronger than around a standing one.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub speed_gain: f32,
-    /// How far ahead it feels others where they will be nearest, and within the range brakes before a touch; 0: only where
-    /// they are, as plain fields do.
+    /// Time for which the agent predicts the closest approach of others. It also brakes within the range of their
+    /// fields to avoid a touch. 0: only their current positions count, as with plain fields.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub foresight_secs: f32,
-    /// Force of what is foreseen where both are about to touch.
+    /// Force of the predicted approach when both bodies are about to touch.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub foresight_n: f32,
-    /// Room to keep beyond both bodies where they will be nearest.
+    /// Distance to keep between both hulls at the closest approach.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub margin_m: f32,
-    /// Share straight away from another beside the share sideways: brakes.
+    /// Ratio of the force away from the other agent to the force sideways. The part away from it brakes.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub lean: f32,
-    /// How far off the middle, as a share of both radii, one that is met head on is still passed on the right.
+    /// Offset from a head-on course, as a share of both radii, up to which another agent is still passed on the
+    /// right.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub keep_right: f32,
 }
 
 impl Default for FollowFlowField {
-    /// Tuned by `cargo bench --bench avoidance` for bodies of 0.3 m radius at 1.3 m/s and scaled to a fish of 0.05 m, 2026-11-21.
+    /// Tuned with `cargo bench --bench avoidance` for bodies of 0.3 m radius at 1.3 m/s, then scaled to a fish of
+    /// 0.05 m.
     fn default() -> Self {
         Self {
             weight: 1.0,
@@ -86,7 +90,8 @@ impl Action for FollowFlowField {
 }
 
 impl FollowFlowField {
-    /// The fields around all others, in view or not: fish feel who is near them. Shadows have none; they are fled.
+    /// Returns the sum of the fields around all other agents within sight, also those outside the field of view.
+    /// Shadows have no field; `evade_shadow` handles them.
     fn agents(&self, context: &ActionContext<'_>) -> Vec3 {
         let foresight = Foresight {
             horizon_secs: self.foresight_secs,
@@ -121,8 +126,8 @@ impl FollowFlowField {
         force
     }
 
-    /// The fields around obstacles: distances are those from their surface, which for a ball is the radial field with the
-    /// ball's radius as inner one.
+    /// Returns the sum of the fields around obstacles. Distances are measured from the surface of the obstacle; for a
+    /// sphere this equals the radial field with the sphere's radius as inner radius.
     fn obstacles(&self, context: &ActionContext<'_>) -> Vec3 {
         let at = context.motion.position_m;
         context

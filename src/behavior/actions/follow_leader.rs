@@ -1,38 +1,40 @@
-//! `follow_leader`: swim behind a leader, out of its way and apart from the other followers.
+//! `follow_leader`: the agent swims behind a leader, out of the leader's way and apart from other followers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::keep_apart;
 use crate::steering::{Following, Quarry, follow_leader};
 
-/// Swim behind the nearest visible one in the relation, clear the way before it, and keep apart from others.
+/// Swims behind the nearest visible agent in one of the relations, clears the way in front of it, and keeps apart
+/// from other agents. **Source**: Reynolds 1999, "Leader following".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowLeader {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Who is a leader.
+    /// Relations of leaders.
     pub relations: Vec<String>,
-    /// How far behind the leader its place is.
+    /// Distance behind the leader that the agent swims to.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub behind_m: f32,
-    /// Length of the box before the leader that it keeps clear.
+    /// Length of the box in front of the leader that the agent keeps clear.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub clear_ahead_m: f32,
-    /// Half of that box's width.
+    /// Half of the width of that box.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub clear_side_m: f32,
-    /// Distance within which it keeps apart from others.
+    /// Distance within which the agent keeps apart from others.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub apart_m: f32,
-    /// Factor on keeping apart.
+    /// Factor on the force that keeps the agent apart from others.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub apart_weight: f32,
-    /// Distance from its place within which it slows down.
+    /// Distance from its place within which the agent slows down.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }
@@ -51,6 +53,9 @@ impl Default for FollowLeader {
         }
     }
 }
+
+/// Angle from straight ahead to each side within which followers keep apart, as in flocking.
+const APART_ANGLE_DEG: f32 = 135.0;
 
 impl Action for FollowLeader {
     type Memory = ();
@@ -74,7 +79,9 @@ impl Action for FollowLeader {
             slowing_m: self.slowing_m,
         };
         let force = follow_leader(&context.motion, &leader, &following)?;
-        let apart = keep_apart(context, self.apart_m, 135.0, |other| !other.is_shadow);
+        let apart = keep_apart(context, self.apart_m, APART_ANGLE_DEG, |other| {
+            !other.is_shadow
+        });
         Some(Proposal::force(
             force + apart.unwrap_or_default() * self.apart_weight,
         ))

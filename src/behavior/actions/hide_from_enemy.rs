@@ -1,35 +1,37 @@
-//! `hide_from_enemy`: swim behind an obstacle, and round it as the hunter circles.
+//! `hide_from_enemy`: the agent swims behind an obstacle, and around it as the enemy moves.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::geometry::Solid;
 use crate::steering::arrive;
 
-/// Swim behind the nearest suitable obstacle while an enemy is near or remembered.
+/// Swims behind the nearest suitable obstacle while an enemy is near or remembered.
 ///
-/// Stands after `flee_enemy`, so it acts only while the enemy is farther than that one's flee distance.
+/// Within a need this action comes after `flee_enemy`, so it only acts while the enemy is farther away than that
+/// action's flee distance. **Source**: Jockel 2005, §4.2.5 and §5.2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HideFromEnemy {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance of the enemy below which it hides, and of the obstacles that it considers.
+    /// Distance of the enemy below which the agent hides. Obstacles within the same distance are considered.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: f32,
-    /// How long it remembers an enemy that it no longer sees.
+    /// Time for which an enemy that is no longer visible is remembered.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
-    /// Whether it swims faster than it cruises on the way.
+    /// Whether the agent uses boost on its way.
     pub use_boost: bool,
-    /// Time from the full boost speed back to cruising.
+    /// Time from the full boost speed back to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Whether it may turn on the spot.
+    /// Whether the agent can turn in place, ignoring the limit of its turn rate.
     pub can_turn_in_place: bool,
 }
 
@@ -46,11 +48,11 @@ impl Default for HideFromEnemy {
     }
 }
 
-/// An obstacle counts in any direction when it is nearer than this share of the enemy's distance.
+/// Share of the enemy's distance within which an obstacle counts in any direction. **Source**: Jockel 2005, §4.2.5.
 const NEARER_SHARE: f32 = 0.75;
 
 impl HideFromEnemy {
-    /// The place behind the nearest suitable obstacle, seen from the enemy.
+    /// Returns the place behind the nearest suitable obstacle, as seen from the enemy.
     fn hiding_place_m(
         &self,
         me: Vec3,
@@ -88,7 +90,7 @@ impl Action for HideFromEnemy {
                 let is_near = seen.position_m.distance(me) <= self.flee_distance_m;
                 is_near.then_some(seen.position_m)?
             }
-            None => context.remembered.enemy.guessed_m(self.memory_secs)?,
+            None => context.remembered.enemy.predicted_m(self.memory_secs)?,
         };
         let place = self.hiding_place_m(me, context.radius_m, enemy, &context.world.solids)?;
         let (low, high) = context.world.water.band_m(context.radius_m);
@@ -98,7 +100,8 @@ impl Action for HideFromEnemy {
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
-        // Arrival instead of the source's plain seek: one that has arrived stays instead of shooting past.
+        // Arrival in place of the plain seek in Jockel 2005, so that the agent stays at its hiding place instead of
+        // passing it.
         let slowing_m = context.radius_m * 4.0;
         let force = if place.distance(me) < context.radius_m * 1.5 {
             -context.motion.velocity_mps

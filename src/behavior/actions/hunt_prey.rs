@@ -1,15 +1,15 @@
-//! `hunt_prey`: chase the nearest prey, and be confused by many.
+//! `hunt_prey`: the agent chases the nearest prey, and is confused if it sees many.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
-use crate::behavior::need::NeedEvent;
+use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
 use crate::steering::{led_position, seek};
 
-/// Chase the nearest visible prey; touching it is a catch.
+/// Chases the nearest visible prey; touching it is a catch. **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HuntPrey {
@@ -19,21 +19,22 @@ pub struct HuntPrey {
     /// Distance within which prey is hunted.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Prey within this of the target confuses the hunter, who then aims between it and their middle. 0 switches it off.
+    /// Radius around the target within which other prey confuses the hunter: it then aims between the target and the
+    /// mean position of all prey in this radius. 0 switches the confusion off.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub confusion_radius_m: f32,
-    /// Longest time by which the target's motion is led.
+    /// Longest time for which the movement of the prey is predicted.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// How long it follows prey that it no longer sees.
+    /// Time for which the agent follows prey that is no longer visible.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub memory_secs: f32,
-    /// Whether it swims faster than it cruises.
+    /// Whether the agent uses boost.
     pub use_boost: bool,
-    /// Time from the full boost speed back to cruising.
+    /// Time from the full boost speed back to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Whether it may turn on the spot.
+    /// Whether the agent can turn in place, ignoring the limit of its turn rate.
     pub can_turn_in_place: bool,
 }
 
@@ -52,11 +53,13 @@ impl Default for HuntPrey {
     }
 }
 
-/// How strongly the middle of many prey counts against the one that is chased. **Source**: main source 4.2.5, 3:2.
-const CONFUSION: (f32, f32) = (3.0, 2.0);
+/// Weights of the mean position of all prey and of the chased prey in the aim of a confused hunter. **Source**:
+/// Jockel 2005, §4.2.5.
+const CONFUSION_WEIGHTS: (f32, f32) = (3.0, 2.0);
 
 impl HuntPrey {
-    /// Where a hunter aims that chases `target_m` (led by its motion) while it sees prey around it.
+    /// Returns the aim of a hunter that chases prey at `target_m`, whose predicted position is `led_m`, while it sees
+    /// other prey near it.
     fn confused_aim(&self, context: &ActionContext<'_>, target_m: Vec3, led_m: Vec3) -> Vec3 {
         if self.confusion_radius_m <= 0.0 {
             return led_m;
@@ -75,8 +78,8 @@ impl HuntPrey {
         if count == 0.0 {
             return led_m;
         }
-        let (middle, own) = CONFUSION;
-        (sum / count * middle + led_m * own) / (middle + own)
+        let (mean, own) = CONFUSION_WEIGHTS;
+        (sum / count * mean + led_m * own) / (mean + own)
     }
 }
 
@@ -110,7 +113,7 @@ impl Action for HuntPrey {
             );
             self.confused_aim(context, seen.position_m, led)
         } else {
-            prey.guessed_m(self.memory_secs)?
+            prey.predicted_m(self.memory_secs)?
         };
         Some(Proposal {
             boost,

@@ -1,38 +1,42 @@
-//! `investigate`: curiosity, and courting: come near, circle, and know it afterwards.
+//! `investigate`: curiosity and courtship. The agent approaches another agent and circles it, and knows it
+//! afterwards.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
-use crate::behavior::context::{ActionContext, Neighbor};
-use crate::behavior::need::NeedEvent;
+use crate::behavior::action::Action;
+use crate::behavior::context::ActionContext;
+use crate::behavior::perception::Neighbor;
+use crate::behavior::perception_memory::KnownAgent;
+use crate::behavior::proposal::{NeedEvent, Proposal};
 use crate::steering::arrive;
 use crate::world::relations::KNOWN_BIT;
 
-/// Come near a slow one to whom there is no relation, and circle it; after a while it is known and left alone, until it is
-/// forgotten. With `relations` it circles those instead: one that circles its partner long enough has courted.
+/// Approaches a slow agent or shadow and circles it. After `interest_secs` the other is in the relation `known` and
+/// is ignored until it is forgotten. Without `relations` the agent investigates others to which it has no relation.
+/// With `relations` it circles agents in these relations, and circling one long enough counts as courtship.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Investigate {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Whom it circles: those in one of these relations. Empty: those to whom it has none.
+    /// Relations of the agents to circle. Empty: all agents and shadows to which there is no relation.
     pub relations: Vec<String>,
-    /// How near one must be to be noticed.
+    /// Distance to the edge of another agent within which it is noticed.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Speed above which nobody is investigated.
+    /// Speed above which others are ignored.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub slow_mps: f32,
-    /// Distance from hull to hull at which it circles.
+    /// Distance between both hulls while circling.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// How long it stays interested. Then the relation `known` is added.
+    /// Time near the other after which it counts as known.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub interest_secs: f32,
-    /// How long one stays known.
+    /// Time after which a known agent is forgotten.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub forget_secs: f32,
 }
@@ -51,17 +55,20 @@ impl Default for Investigate {
     }
 }
 
-/// Who is being looked at.
+/// The agent or shadow that is being investigated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interest {
-    /// Key of the other, plus one; 0 for nobody.
-    pub whom: u32,
-    /// How long it has been near it.
-    pub secs: f32,
+    /// Key of the other plus one; 0 for none.
+    pub target_key: u32,
+    /// Time spent near it.
+    pub near_secs: f32,
 }
 
-/// How far ahead on its circle it aims, in radians. Tuned by eye, 2026-11-21.
+/// Angle by which the agent aims ahead on its circle, in radians. Tuned by eye.
 const LEAD_RAD: f32 = 0.7;
+
+/// Distance within which time counts as spent near the other, as a multiple of the circle's radius.
+const NEAR_CIRCLES: f32 = 1.6;
 
 impl Investigate {
     fn is_interesting(&self, context: &ActionContext<'_>, other: &Neighbor) -> bool {
@@ -77,14 +84,15 @@ impl Investigate {
             && other.bits & KNOWN_BIT == 0
     }
 
-    /// The one it looks at already, while that stays interesting; else the nearest.
+    /// Returns the agent that is already being investigated if it is still interesting, else the nearest interesting
+    /// one.
     fn choose<'v>(&self, context: &ActionContext<'v>, interest: &Interest) -> Option<&'v Neighbor> {
         let mut nearest: Option<&Neighbor> = None;
         for other in context.neighbors {
             if !self.is_interesting(context, other) || !context.is_visible(other) {
                 continue;
             }
-            if context.key_of(other) + 1 == interest.whom {
+            if context.key_of(other) + 1 == interest.target_key {
                 return Some(other);
             }
             if nearest.is_none_or(|n| other.distance_m < n.distance_m) {
@@ -105,17 +113,17 @@ impl Action for Investigate {
     fn propose(&self, context: &ActionContext<'_>, interest: &mut Interest) -> Option<Proposal> {
         let other = self.choose(context, interest)?;
         let key = context.key_of(other);
-        if interest.whom != key + 1 {
+        if interest.target_key != key + 1 {
             *interest = Interest {
-                whom: key + 1,
-                secs: 0.0,
+                target_key: key + 1,
+                near_secs: 0.0,
             };
         }
-        let round_m = other.radius_m + context.radius_m + self.distance_m;
+        let circle_m = other.radius_m + context.radius_m + self.distance_m;
         let from = (-other.offset_m)
             .with_y(0.0)
             .normalize_or(-context.motion.forward);
-        // Round on the side on which it swims already.
+        // Circles in the direction in which it already swims.
         let left = Vec3::Y.cross(from);
         let sign = if context.motion.forward.dot(left) < 0.0 {
             -1.0
@@ -124,7 +132,7 @@ impl Action for Investigate {
         };
         let (sin, cos) = LEAD_RAD.sin_cos();
         let center = context.motion.position_m + other.offset_m;
-        let aim = center + (from * cos + left * (sign * sin)) * round_m;
+        let aim = center + (from * cos + left * (sign * sin)) * circle_m;
         let force = arrive(
             &context.motion,
             aim,
@@ -132,11 +140,14 @@ impl Action for Investigate {
             context.radius_m * 2.0,
         )?;
         let mut proposal = Proposal::force(force);
-        if other.distance_m < round_m * 1.6 {
-            interest.secs += context.world.dt_secs;
+        if other.distance_m < circle_m * NEAR_CIRCLES {
+            interest.near_secs += context.world.dt_secs;
         }
-        if interest.secs >= self.interest_secs {
-            proposal.learn = Some((key, self.forget_secs));
+        if interest.near_secs >= self.interest_secs {
+            proposal.learn = Some(KnownAgent {
+                key,
+                left_secs: self.forget_secs,
+            });
             proposal.event = Some(NeedEvent::Courted);
             *interest = Interest::default();
         }

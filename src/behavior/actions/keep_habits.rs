@@ -1,31 +1,32 @@
-//! `keep_habits`: go where light and warmth are as it likes them.
+//! `keep_habits`: the agent swims to where light and water temperature suit its species.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::steering::head;
 
-/// Go towards the light and the warmth that it likes, read from the pool's `climate`; possible while one of them is off by
-/// more than is tolerated. **Source**: Tu 1996, habits.
+/// Swims towards preferred light and temperature, as given by the pool's `climate`. Can be executed while one of them
+/// differs by more than its tolerance. **Source**: Tu 1996, habits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeepHabits {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Light that it likes: 1 is that at the surface, 0 darkness.
+    /// Preferred light. 1 is the light at the surface, 0 is darkness.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub light: f32,
-    /// How much the light may differ.
+    /// Difference of light that is tolerated.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub light_tolerance: f32,
-    /// Water temperature that it likes.
+    /// Preferred water temperature.
     #[schemars(range(min = -5.0, max = 60.0))]
     pub warmth_c: f32,
-    /// How much the temperature may differ.
+    /// Difference of temperature that is tolerated.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub warmth_tolerance_c: f32,
 }
@@ -57,9 +58,9 @@ impl Action for KeepHabits {
             self.warmth_c - climate.warmth_c(at),
             self.warmth_tolerance_c,
         );
-        // Light grows upwards; warmth along its own gradient.
-        let wish = Vec3::Y * brighter + climate.warmer().normalize_or_zero() * warmer;
-        let direction = wish.try_normalize()?;
+        // Light increases upwards; temperature increases along its own gradient.
+        let wanted = Vec3::Y * brighter + climate.warmer().normalize_or_zero() * warmer;
+        let direction = wanted.try_normalize()?;
         head(&context.motion, direction, context.cruise_mps()).map(Proposal::force)
     }
 }

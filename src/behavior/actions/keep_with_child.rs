@@ -1,27 +1,28 @@
-//! `keep_with_child`: wait for the children.
+//! `keep_with_child`: the agent waits for its children.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::steering::{seek, target_speed};
 
-/// Wait while the farthest of those in sight to whom the relation `child` goes has fallen behind, and swim back to it when it
-/// is far.
+/// Waits while the farthest agent in sight in the relation `child` has fallen behind, and swims back to it if it is
+/// far away.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeepWithChild {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance of a child beyond which the mother waits.
+    /// Distance of a child beyond which the agent waits.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub wait_m: f32,
-    /// Distance beyond which she swims back.
+    /// Distance of a child beyond which the agent swims back to it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub return_m: f32,
-    /// Speed while she waits, as a share of the cruise speed.
+    /// Speed while waiting, as a share of the cruise speed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub waiting_share: f32,
 }

@@ -1,31 +1,33 @@
-//! `leap`: go from terrace to terrace, up by leaping where one can, down by dropping.
+//! `leap`: the agent travels between terraces: it leaps up where it can, and drops down.
 //!
-//! The action says where it wants to be; the simulation plans the way over the terraces and lets it fly.
-//! **Source**: 5-navigation.md part C; 004.
+//! The action requests a terrace; the simulation plans the way over the terraces and carries the agent through the
+//! air. **Source**: Lischka 2014.
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::navigation::mesh::Step;
 use crate::steering::seek;
 use crate::world::TerraceParams;
 
-/// Go from terrace to terrace. Not possible without terraces, where one is already, or where no way leads.
+/// Travels from terrace to terrace. Cannot be executed without terraces, on the wanted terrace, or if no way leads
+/// there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Leap {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Where it wants to be.
+    /// Terrace that the agent travels to.
     pub target: LeapTarget,
-    /// How long it does other things where it has come to, before it sets out again.
+    /// Time for which the agent does other things after it has arrived.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub rest_secs: f32,
-    /// Time from the speed of the run-up back to cruising.
+    /// Time from the speed of the run-up back to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }
@@ -41,11 +43,12 @@ impl Default for Leap {
     }
 }
 
-/// Where it wants to be.
+/// Terrace that the agent travels to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LeapTarget {
-    /// Up and down by turns; who cannot come up goes down alone.
+    /// Alternates between the highest and the lowest terrace. An agent that finds no way in one direction continues
+    /// in the other.
     #[default]
     Tour,
     /// The highest terrace.
@@ -54,40 +57,40 @@ pub enum LeapTarget {
     Bottom,
 }
 
-/// A way over terraces that is called for.
+/// A request for a way over the terraces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClimbRequest {
-    /// The terrace, as the scene counts them.
+    /// Index of the wanted terrace, in the order of the scene.
     pub terrace: u16,
-    /// Where on it, (x, z).
+    /// Position on it, (x, z).
     pub at_m: Vec2,
 }
 
-/// What an individual remembers of its way over terraces.
+/// State of an agent that travels between terraces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClimbMemory {
-    /// What was called for in this tick.
+    /// Request of this tick. The simulation takes it and answers.
     #[serde(skip)]
     pub request: Option<ClimbRequest>,
-    /// What was answered last.
+    /// Answer to the last request.
     pub answer: Option<ClimbAnswer>,
-    /// Whether it wants down, on a tour.
+    /// Whether the agent is on its way down, on a tour.
     descends: bool,
-    /// How long it has still to rest.
+    /// Time left until it sets out again.
     rest_secs: f32,
 }
 
-/// What a swimmer was told.
+/// Answer of the simulation to a [`ClimbRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClimbAnswer {
-    /// What to do.
+    /// What the agent does next.
     pub step: Step,
-    /// Height at which to swim.
+    /// Height to swim at.
     pub y_m: f32,
 }
 
-/// Place of the terrace whose water is highest, or lowest.
+/// Index of the terrace with the highest or the lowest water surface.
 fn extreme(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
     let depth = |place: &usize| terraces[*place].surface_depth_m;
     let places = 0..terraces.len();

@@ -5,12 +5,38 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::action::{Action, Proposal};
+use super::action::Action;
 use super::context::ActionContext;
+use super::proposal::Proposal;
+
+mod avoid_obstacles;
+mod combined;
+mod eat;
+mod evade_shadow;
+mod flee_enemy;
+mod flock;
+mod flock_simple;
+mod flock_with_relation;
+mod follow_flow_field;
+mod follow_leader;
+mod hide_from_enemy;
+mod hunt_prey;
+mod investigate;
+mod keep_habits;
+mod keep_with_child;
+mod leap;
+mod navigate;
+mod seek;
+mod separate;
+mod separate_non_shadow;
+mod shadow_follow;
+mod shelter_under;
+mod stay_with_mother;
+mod wander;
 
 macro_rules! register_actions {
     ($($module:ident :: $action:ident,)*) => {
-        $(pub mod $module;)*
+        $(pub use $module::*;)*
 
         /// One action of a mind with its parameters: an `[actions.NAME]` table, told apart by its `action` key.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,8 +65,8 @@ macro_rules! register_actions {
             }
 
             /// The least weight that the action has now, whatever its parameter says.
-            pub fn least_weight(&self, context: &ActionContext<'_>) -> f32 {
-                match self { $(Self::$action(params) => params.least_weight(context),)* }
+            pub fn min_weight(&self, context: &ActionContext<'_>) -> f32 {
+                match self { $(Self::$action(params) => params.min_weight(context),)* }
             }
 
             /// A fresh memory for this action.

@@ -1,45 +1,46 @@
-//! `navigate`: find the way to a target round what lies between.
+//! `navigate`: the agent finds a path to a target around obstacles.
 //!
-//! The action files a call and steers to what was answered last; the simulation advances all searches between deciding and
-//! moving. **Source**: 5-navigation.md part B; 001.
+//! The action requests a path and steers to the last answer. The simulation advances all searches between deciding
+//! and moving. **Source**: Dahlberg & Viktorsson 2002.
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
-use crate::behavior::need::NeedEvent;
 use crate::behavior::perception_memory::SeenAgent;
+use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
 use crate::navigation::grid::Area;
 use crate::navigation::{Call, Goal, SearchParams, Status, Trip, Waypoint};
 use crate::steering::{arrive, seek};
 
-/// Find the way to a target round obstacles. Not possible where there is no target, or all ways to it have failed.
+/// Finds a path to a target around obstacles. Cannot be executed without a target, or if all searches have failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Navigate {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// What is sought.
+    /// What the agent swims to.
     pub target: NavigateTarget,
-    /// The target in world space where `target` is a point, `[x, y, z]`.
+    /// Target point in world space, `[x, y, z]`. Used if `target` is `point`.
     pub point_m: [f32; 3],
-    /// Where `target` is an agent: the nearest visible one in one of these relations is sought.
+    /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of them is
+    /// the target.
     pub relations: Vec<String>,
-    /// How long it goes for where it saw prey last.
+    /// Time for which the agent continues to where it saw prey last.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
-    /// Whether it swims faster than it cruises.
+    /// Whether the agent uses boost.
     pub use_boost: bool,
-    /// Time from the full boost speed back to cruising.
+    /// Time from the full boost speed back to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Within this of a target that stands still it slows down.
+    /// Distance from a standing target within which the agent slows down.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub slowing_m: f32,
-    /// How the way is searched.
+    /// How paths are searched.
     pub search: SearchParams,
 }
 
@@ -59,18 +60,18 @@ impl Default for Navigate {
     }
 }
 
-/// What is sought.
+/// What the agent swims to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NavigateTarget {
-    /// The nearest visible prey; touching it is a catch. When it is hidden, where it was seen last.
+    /// The nearest visible prey; touching it is a catch. If none is visible, the position where prey was seen last.
     #[default]
     Prey,
-    /// A point in the water.
+    /// The point `point_m`.
     Point,
     /// The nearest visible agent in one of the relations.
     Agent,
-    /// What the director names; nothing as long as it names nothing.
+    /// The place where the director wants the species to gather. Without such a place the action cannot be executed.
     Director,
 }
 
@@ -97,8 +98,8 @@ impl Navigate {
         }
     }
 
-    /// A goal hidden by an obstacle is not known: the hunter goes to where it saw it last, and no further.
-    /// **Source**: 001 section 6.1.7.
+    /// Returns the goal of a hunt. The position of prey behind an obstacle is unknown: the hunter goes to where it
+    /// saw the prey last, and no further. **Source**: Dahlberg & Viktorsson 2002, §6.1.7.
     fn prey_goal(&self, context: &ActionContext<'_>, prey: &SeenAgent) -> Option<Goal> {
         let is_seen = prey.visible().is_some();
         let was_there =
@@ -121,7 +122,7 @@ impl Navigate {
     fn call(&self, context: &ActionContext<'_>, goal: Goal, speed_mps: f32) -> Call {
         let at_m = context.motion.position_m;
         let water = &context.world.water;
-        // The picture is wider the deeper it is looked at; the way keeps to the narrower of both heights.
+        // The visible area is wider at greater depth. The path stays within the narrower area of start and goal.
         let half = water.edge_m(at_m.y.max(goal.position_m.y));
         let far = Vec2::new(at_m.x, at_m.z);
         let edge = Area {

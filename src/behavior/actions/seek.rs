@@ -1,24 +1,26 @@
-//! `seek`: swim to a target.
+//! `seek`: the agent swims to a target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::steering::seek;
 
-/// Swim to a target. Always possible when there is one; weight 0 switches it off.
+/// Swims to a target. Can be executed whenever there is a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Seek {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// What is sought.
+    /// What the agent swims to.
     pub target: SeekTarget,
-    /// The target in world space where `target` is a point, `[x, y, z]`.
+    /// Target point in world space, `[x, y, z]`. Used if `target` is `point`.
     pub point_m: [f32; 3],
-    /// Where `target` is an agent: the nearest visible one in one of these relations is sought.
+    /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of them is
+    /// the target.
     pub relations: Vec<String>,
 }
 
@@ -33,15 +35,16 @@ impl Default for Seek {
     }
 }
 
-/// What is sought.
+/// What the agent swims to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeekTarget {
-    /// A point in the water.
+    /// The point `point_m`.
     Point,
     /// The nearest visible agent in one of the relations.
     Agent,
-    /// What the director names; nothing as long as it names nothing.
+    /// The place where the director wants the species to gather. Without such a place the action cannot be executed,
+    /// and while there is one, the action has at least the weight that the director gives.
     #[default]
     Director,
 }
@@ -53,7 +56,7 @@ impl Action for Seek {
         &self.relations
     }
 
-    fn least_weight(&self, context: &ActionContext<'_>) -> f32 {
+    fn min_weight(&self, context: &ActionContext<'_>) -> f32 {
         let gathering = context.gathering();
         match (self.target, gathering) {
             (SeekTarget::Director, Some(gathering)) => gathering.weight,
@@ -71,7 +74,7 @@ impl Action for Seek {
             SeekTarget::Director => context.gathering()?.point_m,
         };
         let speed = context.cruise_mps();
-        // On the target itself there is nowhere to go; the action still applies.
+        // Exactly on the target there is no direction to it. The action still counts as executable.
         let force = seek(&context.motion, target, speed).unwrap_or_default();
         Some(Proposal::to(target, force))
     }

@@ -1,23 +1,24 @@
-//! `separate`: keep one's distance.
+//! `separate`: the agent keeps its distance from all neighbors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::keep_apart;
 
-/// Keep away from all neighbors in range, shadows included.
+/// Keeps away from all neighbors in range, including shadows. **Source**: Reynolds 1999, "Separation".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Separate {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How far away others still count.
+    /// Distance up to which neighbors count.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Angle from straight ahead to each side within which others count.
+    /// Angle from straight ahead to each side within which neighbors count.
     #[schemars(range(min = 0.0, max = 180.0))]
     pub angle_deg: f32,
 }

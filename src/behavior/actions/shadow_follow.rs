@@ -1,36 +1,40 @@
-//! `shadow_follow`: go along with a visitor who walks, at a distance from the shadow.
+//! `shadow_follow`: the agent swims along with a walking visitor, at a distance from the visitor's shadow.
 
 use glam::Vec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::steering::arrive;
 use crate::world::visitors::{ShadowAtDepth, circle_at_depth};
 
-/// Go along with the nearest visitor who moves, at a distance from the edge of the shadow. Possible while one is in reach;
-/// a visitor who stands is left alone.
+/// Swims along with the nearest moving visitor, at a distance from the edge of the shadow. Can be executed while a
+/// moving shadow is within reach. Standing visitors are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShadowFollow {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance that is kept from the shadow's edge. One that also evades shadows needs more than its flee distance here,
-    /// or it never comes this near.
+    /// Distance to keep from the edge of the shadow. If the species also has `evade_shadow`, use more than its flee
+    /// distance here; otherwise the agent flees before it gets this near.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// How far from the shadow's edge a visitor is noticed. Longer brings more fish along.
+    /// Distance from the edge of the shadow within which a visitor is noticed. A larger value attracts more agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Speed on the surface from which on a visitor counts as moving. Lower follows those who only shift their weight.
+    /// Speed on the surface above which a visitor counts as moving. With a low value, agents also follow visitors who
+    /// only shift their weight.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub walking_mps: f32,
-    /// How far ahead of the shadow's movement it aims. Short trails behind, long cuts corners.
+    /// Time by which the agent aims ahead of the moving shadow. With a low value it trails behind, with a high value
+    /// it cuts corners.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// Distance from its place beside the shadow within which it slows down. Short is hasty.
+    /// Distance from its place beside the shadow within which the agent slows down. With a low value it moves
+    /// hastily.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }
@@ -49,7 +53,7 @@ impl Default for ShadowFollow {
 }
 
 impl ShadowFollow {
-    /// The nearest shadow in reach that moves, at the fish's depth, and its velocity there.
+    /// Returns the nearest moving shadow within reach, at the agent's depth, and its velocity there.
     fn nearest(&self, context: &ActionContext<'_>) -> Option<(ShadowAtDepth, Vec2)> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
@@ -97,7 +101,8 @@ mod tests {
     const DEPTH_M: f32 = 1.0;
     const RADIUS_M: f32 = 0.1;
 
-    /// One fish in the middle at a depth of a meter, where the picture is 5/4 as wide as on the surface.
+    /// A world with one fish in the middle of the pool at a depth of 1 m, where the picture is 5/4 as wide as on the
+    /// surface.
     fn world(shadows: &[(Vec2, Vec2)]) -> World {
         let mut visitors = Visitors::default();
         let each = shadows.iter().zip(1..);
@@ -171,10 +176,10 @@ mod tests {
             flock: &flock,
             radius_m: RADIUS_M,
             neighbors: &[],
-            nearby: &[],
+            near_solids: &[],
             remembered: &crate::behavior::perception_memory::PerceptionMemory::default(),
-            wish: Vec3::ZERO,
-            goal_m: None,
+            need_force_n: Vec3::ZERO,
+            need_goal_m: None,
             related: 0,
         };
         action
@@ -182,7 +187,8 @@ mod tests {
             .map(|proposal| proposal.force)
     }
 
-    /// Where a shadow has to be on the surface for its edge to be this far from the fish's hull, at the fish's depth.
+    /// Distance of a shadow's center on the surface from the middle at which the shadow's edge, at the fish's depth,
+    /// is `distance_m` from the fish's hull.
     fn at_distance(distance_m: f32) -> f32 {
         let scale = (EYE_M + DEPTH_M) / EYE_M;
         (distance_m + RADIUS_M) / scale + 0.2
@@ -196,31 +202,34 @@ mod tests {
     }
 
     #[test]
-    fn comes_near_and_keeps_its_distance() {
+    fn approaches_and_keeps_its_distance() {
         let action = without_lead();
         let walking = Vec2::new(0.0, 0.5);
         for (distance_m, sign) in [(2.0, 1.0), (0.2, -1.0)] {
             let world = world(&[(Vec2::new(at_distance(distance_m), 0.0), walking)]);
-            let force = force(&action, &world).expect("a moving visitor is in reach");
+            let force = force(&action, &world).expect("a moving visitor is within reach");
             assert!(force.x * sign > 0.1, "at {distance_m} m: {force}");
             assert!(force.y.abs() < 1e-6 && force.z.abs() < 1e-5, "{force}");
         }
         let there = world(&[(Vec2::new(at_distance(action.distance_m), 0.0), walking)]);
-        let force = force(&action, &there).expect("it still applies");
-        assert!(force.length() < 1e-4, "at its place it rests: {force}");
+        let force = force(&action, &there).expect("the action can still be executed");
+        assert!(
+            force.length() < 1e-4,
+            "no force at the wanted distance: {force}"
+        );
     }
 
     #[test]
-    fn leads_along_with_the_walk() {
+    fn aims_ahead_of_a_walking_visitor() {
         let action = ShadowFollow::default();
         let place = Vec2::new(at_distance(action.distance_m), 0.0);
         let world = world(&[(place, Vec2::new(0.0, 0.5))]);
-        let force = force(&action, &world).expect("a moving visitor is in reach");
+        let force = force(&action, &world).expect("a moving visitor is within reach");
         assert!(force.z > 0.1 && force.x.abs() < 1e-4, "{force}");
     }
 
     #[test]
-    fn leaves_alone_who_stands_or_is_far() {
+    fn ignores_standing_and_distant_visitors() {
         let action = without_lead();
         let near = Vec2::new(at_distance(1.0), 0.0);
         let slow = Vec2::X * (action.walking_mps * 0.9);
@@ -231,21 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn of_several_the_nearest_who_moves_counts() {
+    fn follows_the_nearest_moving_visitor() {
         let action = without_lead();
         let world = world(&[
             (Vec2::new(at_distance(2.2), 0.0), Vec2::Y),
             (Vec2::new(-at_distance(1.5), 0.0), Vec2::Y),
             (Vec2::new(0.0, at_distance(0.1)), Vec2::ZERO),
         ]);
-        let force = force(&action, &world).expect("two of them move");
+        let force = force(&action, &world).expect("two of the three visitors move");
         assert!(force.x < -0.1 && force.z.abs() < 1e-5, "{force}");
     }
 
     #[test]
-    fn right_under_the_middle_it_gives_a_finite_force() {
+    fn force_is_finite_exactly_under_the_shadow_center() {
         let world = world(&[(Vec2::ZERO, Vec2::X)]);
-        let force = force(&ShadowFollow::default(), &world).expect("it is in reach");
+        let force = force(&ShadowFollow::default(), &world).expect("the visitor is within reach");
         assert!(force.is_finite());
     }
 }

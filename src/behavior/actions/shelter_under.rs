@@ -1,31 +1,34 @@
-//! `shelter_under`: come under the edge of a visitor who stands still.
+//! `shelter_under`: the agent comes under the edge of a standing visitor's shadow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::steering::{arrive, head};
 use crate::world::visitors::{ShadowAtDepth, outline_at_depth};
 
-/// Come under the edge of the nearest shadow that has stood still, and look outwards from there. A shadow that moves is left
-/// at once.
+/// Comes under the edge of the nearest shadow that stands still, and looks outwards from there. Leaves when the
+/// shadow moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShelterUnder {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How long a shadow must have stood still. Longer than `evade_shadow` takes to calm down, or the two quarrel.
+    /// Time for which a shadow must have stood still. Use more than `calm_after_secs` of `evade_shadow`; otherwise
+    /// the two actions work against each other.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub still_secs: f32,
-    /// How far from the shadow's edge it is noticed. Longer brings more fish.
+    /// Distance from the edge of the shadow within which it is noticed. A larger value attracts more agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// How far under the edge its place is. Less than the `still_flee_distance_m` of `evade_shadow` allows.
+    /// Distance under the edge that the agent swims to. Use less than the depth that a negative
+    /// `still_flee_distance_m` of `evade_shadow` allows.
     #[schemars(range(min = -10.0, max = 10.0))]
     pub inside_m: f32,
-    /// Distance from its place within which it slows down. Short is hasty.
+    /// Distance from its place within which the agent slows down. With a low value it moves hastily.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }
@@ -42,7 +45,8 @@ impl Default for ShelterUnder {
     }
 }
 
-/// Speed outwards of one that has arrived, as a share of the cruise speed: it turns its nose out and hardly moves.
+/// Outward speed of an agent that has arrived, as a share of the cruise speed. It turns the agent outwards with
+/// almost no movement.
 const LOOK_OUT_SHARE: f32 = 0.12;
 
 impl ShelterUnder {

@@ -1,32 +1,34 @@
-//! `stay_with_mother`: keep one's place beside the mother.
+//! `stay_with_mother`: the agent keeps a place beside its mother.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, BoostRequest, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::{Quarry, arrive, offset_pursue};
 
-/// Keep a place beside the nearest of those to whom the relation `mother` goes. Possible while one is near, or remembered.
+/// Keeps a place beside the nearest agent in the relation `mother`. Can be executed while a mother is near or
+/// remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StayWithMother {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Where its place is, in the mother's own frame: aside (every other child on the other side), above, ahead.
+    /// Place relative to the mother, in meters: aside, above, ahead. Agents with odd ids swim on her other side.
     pub offset_m: [f32; 3],
-    /// How much children's places differ, so that they do not crowd.
+    /// Largest random offset of a child's place, so that children do not crowd.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub spread_m: f32,
-    /// Distance from its place within which it slows down.
+    /// Distance from its place within which the agent slows down.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
-    /// Distance beyond which it hurries.
+    /// Distance from the mother beyond which the agent uses boost.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub hurry_m: f32,
-    /// How long it seeks a mother whom it has lost where it saw her last.
+    /// Time for which the agent swims to where it saw its mother last.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
 }
@@ -44,14 +46,14 @@ impl Default for StayWithMother {
     }
 }
 
-/// Where the mother was last.
+/// Memory of the mother.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mother {
-    /// Whether there was one.
+    /// Whether a mother was seen.
     pub is_known: bool,
-    /// Where she was.
+    /// Position where she was seen last.
     pub position_m: Vec3,
-    /// How long ago.
+    /// Time since then.
     pub age_secs: f32,
 }
 

@@ -1,36 +1,39 @@
-//! `wander`: roam about without a goal.
+//! `wander`: the agent roams without a goal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, Proposal};
+use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
 use crate::steering::wander;
 use crate::world::Purpose;
 
-/// Roam about without a goal, with pauses. Always possible.
+/// Roams without a goal, with pauses. Can always be executed. **Source**: Reynolds 1999, "Wander".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wander {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How far the wish may deviate from straight ahead: the wander circle's radius, its distance ahead being 1.
+    /// Largest deviation from straight ahead: the radius of the wander circle, whose distance ahead of the agent is
+    /// 1.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub spread: f32,
-    /// How fast the wish moves along the circle. Slow gives wide curves, fast a nervous course.
+    /// Speed at which the wanted direction moves along the wander circle. A low value gives wide curves, a high value
+    /// a nervous course.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub drift_per_sec: f32,
-    /// How much of the deviation goes up and down instead of sideways.
+    /// Share of the deviation that goes up and down instead of sideways.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub climb_share: f32,
-    /// Speed that it roams at, as a share of the cruise speed.
+    /// Speed while roaming, as a share of the cruise speed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub speed_share: f32,
-    /// Rate at which pauses begin, in which it only glides.
+    /// Average number of pauses that begin per second. During a pause the agent only glides.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub idle_per_sec: f32,
-    /// How long a pause lasts.
+    /// Duration of a pause.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub idle_secs: f32,
 }
@@ -49,12 +52,12 @@ impl Default for Wander {
     }
 }
 
-/// Where on its course a wanderer is.
+/// State of a wandering agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Course {
-    /// Angle of the wish on its circle.
+    /// Angle of the wanted direction on the wander circle.
     pub angle_rad: f32,
-    /// What is left of a pause.
+    /// Time left in the current pause.
     pub idle_secs: f32,
 }
 
@@ -63,7 +66,7 @@ impl Action for Wander {
 
     fn propose(&self, context: &ActionContext<'_>, course: &mut Course) -> Option<Proposal> {
         let dt = context.world.dt_secs;
-        // A random walk: its spread over a second is the same for any time step.
+        // Random walk: its spread after one second does not depend on the length of the time step.
         let step = context.chance(Purpose::Wander) * 2.0 - 1.0;
         course.angle_rad = (course.angle_rad + step * self.drift_per_sec * (3.0 * dt).sqrt())
             .rem_euclid(std::f32::consts::TAU);

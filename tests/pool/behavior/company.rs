@@ -2,15 +2,10 @@
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::combined::{Combined, CombinedMode};
-use shoal::behavior::actions::eat::Eat;
-use shoal::behavior::actions::follow_leader::FollowLeader;
-use shoal::behavior::actions::investigate::Investigate;
-use shoal::behavior::actions::keep_habits::KeepHabits;
-use shoal::behavior::actions::keep_with_child::KeepWithChild;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
-use shoal::behavior::actions::shelter_under::ShelterUnder;
-use shoal::behavior::actions::stay_with_mother::StayWithMother;
+use shoal::behavior::actions::{
+    Combined, CombinedMode, Eat, FollowLeader, Investigate, KeepHabits, KeepWithChild, Seek,
+    SeekTarget, ShelterUnder, StayWithMother,
+};
 use shoal::world::visitors::outline_at_depth;
 use shoal::world::{Observation, Shadow};
 

@@ -1,9 +1,7 @@
 //! What happens at the picture's edge, how standard and active need are put together, and what every shape of rock hides.
 
 use glam::Vec3;
-use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
-use shoal::behavior::actions::flee_enemy::FleeEnemy;
-use shoal::behavior::actions::wander::Wander;
+use shoal::behavior::actions::{AvoidObstacles, FleeEnemy, Wander};
 use shoal::behavior::{ActionParams, Combine};
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::world::{

@@ -2,9 +2,7 @@
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::flee_enemy::FleeEnemy;
-use shoal::behavior::actions::hide_from_enemy::HideFromEnemy;
-use shoal::behavior::actions::hunt_prey::HuntPrey;
+use shoal::behavior::actions::{FleeEnemy, HideFromEnemy, HuntPrey};
 use shoal::simulation::{Simulation, SpeciesDescription};
 use shoal::world::{ObstacleParams, SphereParams};
 

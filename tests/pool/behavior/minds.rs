@@ -1,11 +1,7 @@
 //! How needs, actions and chance make a decision: 2-behavior.md section 1.
 
 use glam::Vec3;
-use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
-use shoal::behavior::actions::hunt_prey::HuntPrey;
-use shoal::behavior::actions::investigate::Investigate;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
-use shoal::behavior::actions::wander::Wander;
+use shoal::behavior::actions::{AvoidObstacles, HuntPrey, Investigate, Seek, SeekTarget, Wander};
 use shoal::behavior::{ActionParams, Combine, LimitParams, LimitSide, NeedKind, NeedParams};
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::world::{ObstacleParams, SphereParams};

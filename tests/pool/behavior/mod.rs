@@ -21,7 +21,7 @@ use crate::pools;
 use crate::pools::{wants, wide};
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::behavior::actions::{Seek, SeekTarget};
 use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
 use shoal::world::{Observation, ObstacleParams, Shadow};
 

@@ -2,11 +2,9 @@
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::flock::Flock;
-use shoal::behavior::actions::flock_with_relation::FlockWithRelation;
-use shoal::behavior::actions::investigate::Investigate;
-use shoal::behavior::actions::separate::Separate;
-use shoal::behavior::actions::separate_non_shadow::SeparateNonShadow;
+use shoal::behavior::actions::{
+    Flock, FlockWithRelation, Investigate, Separate, SeparateNonShadow,
+};
 use shoal::simulation::SpeciesDescription;
 
 use super::{at, executed, only, pool, shadow, tick};

@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::evade_shadow::EvadeShadow;
+use shoal::behavior::actions::EvadeShadow;
 
 use super::{at, only, pool, shadow};
 use crate::pools::bare;

@@ -2,10 +2,7 @@
 
 use glam::Vec3;
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
-use shoal::behavior::actions::evade_shadow::EvadeShadow;
-use shoal::behavior::actions::flee_enemy::FleeEnemy;
-use shoal::behavior::actions::separate::Separate;
+use shoal::behavior::actions::{AvoidObstacles, EvadeShadow, FleeEnemy, Separate};
 use shoal::world::{ObstacleParams, SphereParams};
 
 use super::{Y, at, executed, only, pool, pool_with_rocks, related, seek_point, shadow, tick};

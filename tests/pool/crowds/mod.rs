@@ -13,9 +13,7 @@
 use std::collections::BTreeMap;
 
 use glam::{Vec2, Vec3};
-use shoal::behavior::actions::avoid_obstacles::AvoidObstacles;
-use shoal::behavior::actions::follow_flow_field::FollowFlowField;
-use shoal::behavior::actions::seek::{Seek, SeekTarget};
+use shoal::behavior::actions::{AvoidObstacles, FollowFlowField, Seek, SeekTarget};
 use shoal::behavior::{ActionParams, MindParams, NeedParams};
 use shoal::geometry::{Solid, Surface};
 use shoal::navigation::fields::Falloff;

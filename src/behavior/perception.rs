@@ -1,0 +1,369 @@
+//! What one agent perceives in one tick: its neighbors and the nearby obstacles.
+//!
+//! In: the world before the tick. Out: neighbors with visibility, and the updated memory of enemy, prey and food. The
+//! neighbor index is queried once per agent and tick; all actions work on the result.
+//!
+//! An agent is blind behind its field of view, sees prey farther than other agents, sees larger agents earlier, and sees
+//! nothing through obstacles. Flocking also uses neighbors outside the field of view, because fish feel them with
+//! the lateral line. **Source**: Jockel 2005, §4.2.1; Tu 1996.
+
+use glam::{Vec2, Vec3};
+
+use crate::geometry::Solid;
+use crate::world::relations::KNOWN_BIT;
+use crate::world::{Slots, Species, World};
+
+use super::perception_memory::{PerceptionMemory, SeenAgent};
+
+/// Another agent, or a visitor's shadow, within sight of the perceiving agent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbor {
+    /// Index in the world's list of agents. Shadows continue the count after the last agent.
+    pub agent: u32,
+    /// Whether it is a visitor's shadow, projected to the depth of the perceiving agent.
+    pub is_shadow: bool,
+    /// Whether it is within the field of view.
+    pub in_view: bool,
+    /// Bits of its names, plus the bit of the relation `known` if the perceiving agent knows it.
+    pub bits: u64,
+    /// Offset of its center from the center of the perceiving agent. Never zero.
+    pub offset_m: Vec3,
+    /// Length of the offset.
+    pub distance_m: f32,
+    /// Its radius.
+    pub radius_m: f32,
+    /// Unit vector of its heading. For a shadow, the direction of its velocity.
+    pub forward: Vec3,
+}
+
+/// Shortest radius within which obstacles are searched, however short the sight radius is.
+pub const SOLID_SEARCH_RADIUS_MIN_M: f32 = 2.0;
+
+/// Bit that is set in identity keys of shadows and not set in those of agents.
+const SHADOW_KEY: u32 = 1 << 30;
+
+/// Key that identifies a neighbor, agent or shadow, for as long as it exists.
+pub(super) fn identity_key(world: &World, neighbor: &Neighbor) -> u32 {
+    let index = neighbor.agent as usize;
+    match world.agents.ids.get(index) {
+        Some(id) => *id & (SHADOW_KEY - 1),
+        None => {
+            let shadow = world.visitors.shadows.get(index - world.agents.len());
+            SHADOW_KEY | shadow.map_or(0, |s| s.id & (SHADOW_KEY - 1))
+        }
+    }
+}
+
+/// Result of one agent's perception. The memory is reused for the next agent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Perception {
+    /// Other agents and shadows within sight.
+    pub(super) neighbors: Vec<Neighbor>,
+    /// Indices of nearby obstacles in the world's list of solids.
+    pub(super) near_solids: Vec<u32>,
+    /// Slots of the neighbor index that the last query found.
+    slots: Slots,
+}
+
+impl Perception {
+    /// Reserves memory, so that perception in a pool with this many agents and obstacles rarely has to allocate.
+    pub(super) fn reserve_for(&mut self, neighbors: usize, solids: usize) {
+        self.neighbors.clear();
+        self.neighbors.reserve(neighbors);
+        self.near_solids.clear();
+        self.near_solids.reserve(solids);
+        self.slots.make_room_for(neighbors);
+    }
+
+    /// Finds the neighbors and obstacles around one agent, and updates its memory of enemy, prey and food.
+    pub(super) fn update(
+        &mut self,
+        world: &World,
+        index: usize,
+        field_of_view: FieldOfView,
+        remembered: &mut PerceptionMemory,
+    ) {
+        let species = &world.species[usize::from(world.agents.species[index])];
+        let at = world.agents.bodies[index].position_m;
+        let query_radius_m = query_radius_m(
+            species,
+            largest_radius_m(world),
+            world.agents.radii_m[index],
+        );
+        self.near_solids.clear();
+        let search_radius_m = query_radius_m.max(SOLID_SEARCH_RADIUS_MIN_M);
+        let listed = world
+            .seen_solids
+            .places_near(at)
+            .iter()
+            .zip(world.seen_solids.near(at));
+        for (&index, solid) in listed {
+            let limit = search_radius_m + solid.bounding_radius_m();
+            if solid.center_m().distance_squared(at) < limit * limit {
+                self.near_solids.push(index);
+            }
+        }
+        self.neighbors.clear();
+        let observer = Observer::new(world, index, field_of_view);
+        self.find_agents(world, index, query_radius_m, &observer);
+        self.find_shadows(world, index, &observer);
+        self.mark_known(world, remembered);
+        let solids = || {
+            self.near_solids
+                .iter()
+                .map(|&index| (index as usize, &world.solids[index as usize]))
+        };
+        let relations = &species.relations;
+        for (seen, names) in [
+            (&mut remembered.enemy, relations.enemy),
+            (&mut remembered.prey, relations.prey),
+            (&mut remembered.food, relations.food),
+        ] {
+            if names == 0 {
+                // An edit may have removed the relation while the agent remembered an enemy, prey or food.
+                *seen = SeenAgent::default();
+                continue;
+            }
+            match nearest_visible(at, &self.neighbors, names, solids) {
+                Some(neighbor) => {
+                    *seen = SeenAgent {
+                        position_m: at + neighbor.offset_m,
+                        velocity_mps: neighbor_velocity_mps(world, at, neighbor),
+                        radius_m: neighbor.radius_m,
+                        agent: (!neighbor.is_shadow).then_some(neighbor.agent),
+                        age_secs: 0.0,
+                    };
+                }
+                None => seen.age_secs += world.dt_secs,
+            }
+        }
+    }
+
+    /// Sets the bit of the relation `known` on neighbors that the agent knows.
+    fn mark_known(&mut self, world: &World, remembered: &PerceptionMemory) {
+        let known = remembered
+            .known
+            .iter()
+            .filter(|known| known.left_secs > 0.0);
+        if known.clone().next().is_none() {
+            return;
+        }
+        for neighbor in &mut self.neighbors {
+            let key = identity_key(world, neighbor);
+            if known.clone().any(|known| known.key == key) {
+                neighbor.bits |= KNOWN_BIT;
+            }
+        }
+    }
+
+    fn find_agents(
+        &mut self,
+        world: &World,
+        index: usize,
+        query_radius_m: f32,
+        observer: &Observer,
+    ) {
+        let agents = &world.agents;
+        let grid = &world.grid;
+        grid.within(observer.at, query_radius_m, &mut self.slots);
+        for slot in self.slots.iter() {
+            let agent = grid.agents[slot];
+            let other = agent as usize;
+            if other == index {
+                continue;
+            }
+            let offset_m = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]) - observer.at;
+            let distance_m = offset_m.length();
+            let (bits, radius_m) = (agents.bits[other], agents.radii_m[other]);
+            if distance_m > observer.sight_radius_m(bits, radius_m) {
+                continue;
+            }
+            let neighbor = Neighbor {
+                agent,
+                is_shadow: false,
+                in_view: true,
+                bits,
+                offset_m,
+                distance_m,
+                radius_m,
+                forward: Vec3::new(
+                    grid.forward_x[slot],
+                    grid.forward_y[slot],
+                    grid.forward_z[slot],
+                ),
+            };
+            self.neighbors
+                .push(observer.with_visibility(neighbor, index));
+        }
+    }
+
+    fn find_shadows(&mut self, world: &World, index: usize, observer: &Observer) {
+        let scale = world.water.scale(observer.at.y);
+        for (shadow_index, shadow) in world.visitors.shadows.iter().enumerate() {
+            let center = shadow.centroid_m * scale - Vec2::new(observer.at.x, observer.at.z);
+            let radius_m = shadow.radius_m * scale;
+            let bits = world.visitor_bits;
+            if center.length_squared() > observer.sight_radius_m(bits, radius_m).powi(2) {
+                continue;
+            }
+            let velocity = shadow.velocity_mps * scale;
+            let neighbor = Neighbor {
+                agent: (world.agents.len() + shadow_index) as u32,
+                is_shadow: true,
+                in_view: true,
+                bits,
+                offset_m: Vec3::new(center.x, 0.0, center.y),
+                distance_m: center.length(),
+                radius_m,
+                forward: Vec3::new(velocity.x, 0.0, velocity.y).normalize_or(Vec3::X),
+            };
+            self.neighbors
+                .push(observer.with_visibility(neighbor, index));
+        }
+    }
+}
+
+/// Radius of the neighbor query: the farthest distance at which an agent of this species could see any other agent.
+///
+/// `largest_m` is the radius of the largest agent in the pool, `own_m` that of the perceiving agent.
+pub fn query_radius_m(species: &Species, largest_m: f32, own_m: f32) -> f32 {
+    let perception = &species.perception;
+    let radius = if species.relations.prey == 0 {
+        perception.sight_radius_m
+    } else {
+        perception
+            .sight_radius_m
+            .max(perception.prey_sight_radius_m)
+    };
+    radius * (1.0 + perception.size_gain * (largest_m / own_m.max(1e-3) - 1.0).max(0.0))
+}
+
+fn largest_radius_m(world: &World) -> f32 {
+    let sizes = world
+        .species
+        .iter()
+        .map(|s| s.body.radius_m * (1.0 + s.body.size_spread));
+    sizes.fold(0.0, f32::max)
+}
+
+/// Velocity of a neighbor. The velocity of a shadow is scaled to the depth of the observer at `at_m`.
+pub(super) fn neighbor_velocity_mps(world: &World, at_m: Vec3, neighbor: &Neighbor) -> Vec3 {
+    let index = neighbor.agent as usize;
+    if let Some(body) = world.agents.bodies.get(index) {
+        return body.velocity_mps;
+    }
+    let shadow = world.visitors.shadows.get(index - world.agents.len());
+    let velocity = shadow.map_or(Vec2::ZERO, |s| s.velocity_mps * world.water.scale(at_m.y));
+    Vec3::new(velocity.x, 0.0, velocity.y)
+}
+
+/// Field of view of a species.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FieldOfView {
+    /// Cosine of the angle from straight ahead to each side.
+    cos_limit: f32,
+}
+
+impl FieldOfView {
+    /// Makes a field of view from its full angle. From 360° an agent sees in all directions.
+    pub(super) fn new(field_of_view_deg: f32) -> Self {
+        Self {
+            cos_limit: if field_of_view_deg >= 360.0 {
+                -2.0
+            } else {
+                (field_of_view_deg / 2.0).to_radians().cos()
+            },
+        }
+    }
+}
+
+/// Values of the perceiving agent that decide which neighbors it sees.
+struct Observer {
+    at: Vec3,
+    forward: Vec3,
+    /// 1 / own radius.
+    per_own_radius: f32,
+    /// Names of its prey.
+    prey: u64,
+    sight_m: f32,
+    prey_sight_m: f32,
+    size_gain: f32,
+    cos_limit: f32,
+}
+
+impl Observer {
+    fn new(world: &World, index: usize, field_of_view: FieldOfView) -> Self {
+        let species = &world.species[usize::from(world.agents.species[index])];
+        let body = &world.agents.bodies[index];
+        Self {
+            at: body.position_m,
+            forward: body.forward,
+            per_own_radius: 1.0 / world.agents.radii_m[index].max(1e-3),
+            prey: species.relations.prey,
+            sight_m: species.perception.sight_radius_m,
+            prey_sight_m: species.perception.prey_sight_radius_m,
+            size_gain: species.perception.size_gain,
+            cos_limit: field_of_view.cos_limit,
+        }
+    }
+
+    /// Distance up to which it sees an agent with these names and this radius.
+    fn sight_radius_m(&self, bits: u64, radius_m: f32) -> f32 {
+        let radius = if bits & self.prey == 0 {
+            self.sight_m
+        } else {
+            self.prey_sight_m
+        };
+        let times = radius_m * self.per_own_radius - 1.0;
+        radius * (1.0 + self.size_gain * times.max(0.0))
+    }
+
+    /// Sets whether a neighbor is within the field of view.
+    ///
+    /// Two agents at the same position have no direction to each other: each perceives the other 0.1 mm away, on
+    /// opposite sides, so that they separate.
+    fn with_visibility(&self, mut neighbor: Neighbor, index: usize) -> Neighbor {
+        if neighbor.distance_m < 1e-5 {
+            let sign = if (neighbor.agent as usize) < index {
+                1.0
+            } else {
+                -1.0
+            };
+            neighbor.offset_m = Vec3::X * (sign * 1e-4);
+            neighbor.distance_m = 1e-4;
+        }
+        neighbor.in_view =
+            neighbor.offset_m.dot(self.forward) >= self.cos_limit * neighbor.distance_m;
+        neighbor
+    }
+}
+
+/// Whether an obstacle occludes a neighbor from the observer's position.
+pub(super) fn is_occluded<'s>(
+    observer_m: Vec3,
+    neighbor: &Neighbor,
+    mut solids: impl Iterator<Item = (usize, &'s Solid)>,
+) -> bool {
+    let at = observer_m + neighbor.offset_m;
+    solids.any(|(_, solid)| solid.hides(observer_m, at, neighbor.radius_m))
+}
+
+/// The nearest neighbor that has one of these names, is within the field of view and is not occluded.
+pub(super) fn nearest_visible<'n, 's, I: Iterator<Item = (usize, &'s Solid)>>(
+    observer_m: Vec3,
+    neighbors: &'n [Neighbor],
+    names: u64,
+    solids: impl Fn() -> I,
+) -> Option<&'n Neighbor> {
+    let mut nearest: Option<&Neighbor> = None;
+    for neighbor in neighbors {
+        if neighbor.bits & names != 0
+            && neighbor.in_view
+            && nearest.is_none_or(|n| neighbor.distance_m < n.distance_m)
+            && !is_occluded(observer_m, neighbor, solids())
+        {
+            nearest = Some(neighbor);
+        }
+    }
+    nearest
+}
