@@ -71,7 +71,7 @@ impl DrivesParams {
 
 impl Drives {
     /// Goes a step on: `enemy_m` is the distance of the nearest visible enemy, `has_partner` whether a partner is in sight.
-    pub fn step(
+    pub fn advance(
         &mut self,
         params: &DrivesParams,
         enemy_m: Option<f32>,
@@ -130,7 +130,7 @@ mod tests {
     fn hunger_grows_with_the_time_since_a_meal() {
         let mut drives = PARAMS.start(0.0);
         for _ in 0..50 {
-            drives.step(&PARAMS, None, false, 0.1);
+            drives.advance(&PARAMS, None, false, 0.1);
         }
         assert!((drives.hunger - 0.5).abs() < 1e-4);
         drives.fed();
@@ -142,16 +142,16 @@ mod tests {
     fn fear_rises_as_the_enemy_comes_closer_and_fades_afterwards() {
         let mut drives = Drives::default();
         for (distance, fear) in [(2.0, 0.25), (1.0, 0.5), (0.5, 1.0), (0.1, 1.0)] {
-            drives.step(&PARAMS, Some(distance), false, 0.1);
+            drives.advance(&PARAMS, Some(distance), false, 0.1);
             assert!(
                 (drives.fear - fear).abs() < 1e-6,
                 "at {distance} m: {}",
                 drives.fear
             );
         }
-        drives.step(&PARAMS, None, false, 1.0);
+        drives.advance(&PARAMS, None, false, 1.0);
         assert!((drives.fear - 0.5).abs() < 1e-6);
-        drives.step(&PARAMS, None, false, 5.0);
+        drives.advance(&PARAMS, None, false, 5.0);
         assert_eq!(drives.fear, 0.0);
     }
 
@@ -159,13 +159,13 @@ mod tests {
     fn libido_needs_time_a_partner_and_a_full_stomach() {
         let mut drives = Drives::default();
         for _ in 0..100 {
-            drives.step(&PARAMS, None, false, 0.1);
+            drives.advance(&PARAMS, None, false, 0.1);
         }
         assert_eq!(drives.libido, 0.0, "nobody there");
-        drives.step(&PARAMS, None, true, 0.1);
+        drives.advance(&PARAMS, None, true, 0.1);
         assert!(drives.libido < 0.01, "too hungry");
         drives.fed();
-        drives.step(&PARAMS, None, true, 0.1);
+        drives.advance(&PARAMS, None, true, 0.1);
         assert!(drives.libido > 0.9);
         drives.courted();
         assert_eq!((drives.libido, drives.readiness), (0.0, 0.0));
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn what_is_switched_off_stays_at_zero() {
         let mut drives = DrivesParams::default().start(0.9);
-        drives.step(&DrivesParams::default(), Some(0.0), true, 1.0);
+        drives.advance(&DrivesParams::default(), Some(0.0), true, 1.0);
         assert_eq!(drives, Drives::default());
     }
 }

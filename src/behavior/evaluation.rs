@@ -1,86 +1,91 @@
-//! How a need asks its actions, each at most once in a step, and puts together what they want.
+//! Evaluation of a mind's actions in one tick. Each action is evaluated at most once, however many needs use it.
 //!
-//! **Source**: 2-behavior.md section 1; main source 3.3 and appendix A. In: the view and the memories of one individual. Out:
-//! a decision. Must not: choose among needs, which is the mind's.
+//! **Source**: Jockel 2005, §3.3 and appendix A.
 
 use glam::Vec3;
 
 use super::actions::{ActionParams, Memory};
 use super::context::ActionContext;
-use super::perception_memory::KnownAgent;
 use super::proposal::Proposal;
 use crate::world::Purpose;
 
-/// One action of a mind.
+/// One action of a compiled mind.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MindAction {
     pub(super) name: String,
     pub(super) params: ActionParams,
-    /// The factor among the parameters.
+    /// Weight from the parameters.
     pub(super) weight: f32,
+    /// Mask of the names that the action's relations refer to.
     pub(super) related: u64,
-    /// Places of the parts of a combined action.
+    /// Indices of the parts of a combined action.
     pub(super) parts: Vec<usize>,
 }
 
-/// Asks actions, each at most once in a step.
+/// Evaluates the actions of one agent in one tick, and stores their proposals.
 pub(super) struct Evaluation<'a> {
-    pub(super) slots: &'a [MindAction],
+    pub(super) actions: &'a [MindAction],
     pub(super) context: ActionContext<'a>,
+    /// Memories of the actions, by action.
     pub(super) memories: &'a mut Vec<Memory>,
+    /// Proposals of the evaluated actions, by action. Those of other actions are left from another agent.
     pub(super) proposals: &'a mut Vec<Option<Proposal>>,
-    pub(super) asked: u64,
+    /// One bit for each action that is already evaluated.
+    pub(super) evaluated: u64,
+    /// Force of each executed action, if forces are recorded.
     pub(super) forces: Option<&'a mut Vec<(u8, Vec3)>>,
-    /// Whom it has come to know in this step, by an action that was executed.
-    pub(super) learned: Option<KnownAgent>,
 }
 
 impl Evaluation<'_> {
-    pub(super) fn ask(&mut self, place: usize) -> Option<Proposal> {
-        self.consider(place);
-        self.proposals[place]
+    /// Returns the proposal of an action, before its weight. `None` if the action cannot be executed.
+    pub(super) fn proposal(&mut self, action: usize) -> Option<Proposal> {
+        self.evaluate(action);
+        self.proposals[action]
     }
 
     /// Whether an action can be executed.
-    pub(super) fn can(&mut self, place: usize) -> bool {
-        self.consider(place);
-        self.proposals[place].is_some()
+    pub(super) fn is_executable(&mut self, action: usize) -> bool {
+        self.evaluate(action);
+        self.proposals[action].is_some()
     }
 
-    fn consider(&mut self, place: usize) {
-        if self.asked >> place & 1 == 0 {
-            self.asked |= 1 << place;
-            let slots = self.slots;
-            let slot = &slots[place];
-            self.proposals[place] = if self.weight(place) <= 0.0 {
+    fn evaluate(&mut self, index: usize) {
+        if self.evaluated >> index & 1 == 0 {
+            self.evaluated |= 1 << index;
+            let actions = self.actions;
+            let action = &actions[index];
+            self.proposals[index] = if self.weight(index) <= 0.0 {
                 None
-            } else if let ActionParams::Combined(combined) = &slot.params {
-                // Parts are no combined actions themselves, so this goes one step down and no further.
-                let parts = slot.parts.iter().map(|&part| {
-                    let proposal = self.ask(part)?;
+            } else if let ActionParams::Combined(combined) = &action.params {
+                // Parts are never combined actions themselves, so the recursion is one level deep.
+                let parts = action.parts.iter().map(|&part| {
+                    let proposal = self.proposal(part)?;
                     Some((proposal, self.weight(part)))
                 });
                 combined.join(parts)
             } else {
-                self.context.related = slot.related;
-                slot.params
-                    .propose(&self.context, &mut self.memories[place])
+                self.context.related = action.related;
+                action
+                    .params
+                    .propose(&self.context, &mut self.memories[index])
             };
         }
     }
 
-    pub(super) fn weight(&self, place: usize) -> f32 {
-        let slot = &self.slots[place];
-        slot.weight.max(slot.params.min_weight(&self.context))
+    /// Current weight of an action: that of its parameters, or the minimum that the director sets.
+    pub(super) fn weight(&self, index: usize) -> f32 {
+        let action = &self.actions[index];
+        action.weight.max(action.params.min_weight(&self.context))
     }
 
-    /// Notes a force down for whoever wants to know why.
-    pub(super) fn note(&mut self, place: usize, force: Vec3) {
+    /// Records the force of an executed action, if forces are recorded.
+    pub(super) fn record(&mut self, action: usize, force: Vec3) {
         if let Some(forces) = &mut self.forces {
-            forces.push((place as u8, force));
+            forces.push((action as u8, force));
         }
     }
 
+    /// Random number from 0 to 1 for this agent, purpose, draw and tick.
     pub(super) fn chance(&self, purpose: Purpose, draw: usize) -> f32 {
         let id = self.context.world.agents.ids[self.context.index];
         self.context.world.chance.unit(id, purpose, draw as u32 + 1)

@@ -1,6 +1,6 @@
-//! What becomes of an individual's state when its mind is another one than before: after an edit, or for a while.
+//! Migration of an agent's state to another mind: after an edit of the species, or while its mind is overridden.
 //!
-//! In: both minds and the state. Out: the state in the new mind. Must not: move or decide anything.
+//! In: both minds and the state. Out: the state for the new mind. Must not: move an agent or decide anything.
 
 use crate::world::Chance;
 
@@ -10,8 +10,9 @@ use super::need::{Need, NeedState};
 use super::params::{LimitOf, LimitSide};
 
 impl Mind {
-    /// The state of an individual whose mind was another one before: needs and actions that both have, by name, keep what
-    /// they remember; the others start fresh.
+    /// Converts the state of an agent that had another mind.
+    ///
+    /// Needs and actions that both minds have, by name, keep their state. All others start with their initial state.
     pub fn migrate_state(
         &self,
         old: &Self,
@@ -22,21 +23,21 @@ impl Mind {
         let mut new = self.state(chance, id);
         new.remembered = state.remembered;
         new.drives = state.drives;
-        for (slot, memory) in self.slots.iter().zip(&mut new.memories) {
-            let place = old.slots.iter().position(|s| s.name == slot.name);
-            if let Some(kept) = place.and_then(|place| state.memories.get(place))
+        for (action, memory) in self.actions.iter().zip(&mut new.memories) {
+            let index = old.actions.iter().position(|a| a.name == action.name);
+            if let Some(kept) = index.and_then(|index| state.memories.get(index))
                 && std::mem::discriminant(kept) == std::mem::discriminant(memory)
             {
                 *memory = *kept;
             }
         }
         for (need, new) in self.needs.iter().zip(&mut new.needs) {
-            let place = old
+            let index = old
                 .needs
                 .iter()
                 .position(|n| n.params.name == need.params.name);
             if let Some((old_need, kept)) =
-                place.and_then(|p| old.needs.get(p).zip(state.needs.get(p)))
+                index.and_then(|index| old.needs.get(index).zip(state.needs.get(index)))
             {
                 let has_limits = need.params.limit.is_some() && old_need.params.limit.is_some();
                 new.variable = if has_limits {
@@ -57,7 +58,7 @@ impl Mind {
         new
     }
 
-    /// Keeps the choice of before where the need still has that action.
+    /// Keeps the randomly chosen action of a need, if the need still has an action with its name.
     fn migrate_choice(
         &self,
         need: &Need,
@@ -66,28 +67,32 @@ impl Mind {
         old_need: &Need,
         kept: &NeedState,
     ) {
-        let name_of = |mind: &Self, slot: &usize| mind.slots.get(*slot).map(|s| s.name.clone());
+        let name_of =
+            |mind: &Self, action: &usize| mind.actions.get(*action).map(|a| a.name.clone());
         let chosen = kept
             .choice
             .checked_sub(1)
-            .and_then(|place| old_need.slots.get(place));
-        let chosen = chosen.and_then(|slot| name_of(old, slot));
-        let place = need
-            .slots
+            .and_then(|position| old_need.actions.get(position));
+        let chosen = chosen.and_then(|action| name_of(old, action));
+        let position = need
+            .actions
             .iter()
-            .position(|slot| chosen.is_some() && name_of(self, slot) == chosen);
-        new.choice = place.map_or(0, |place| place + 1);
-        new.held_secs = place.map_or(0.0, |_| kept.held_secs);
+            .position(|action| chosen.is_some() && name_of(self, action) == chosen);
+        new.choice = position.map_or(0, |position| position + 1);
+        new.held_secs = position.map_or(0.0, |_| kept.held_secs);
     }
 
-    /// Switches every need that hunts on, beyond its limit, or off, to where a catch sets it.
+    /// Switches hunting on or off for an agent.
+    ///
+    /// Each need with a hunting action and a limit gets a variable beyond its limit (on), or the value to which a catch
+    /// resets it (off).
     pub fn switch_hunting(&self, state: &mut MindState, on: bool) {
         let drives = &mut state.drives;
         for (need, state) in self.needs.iter().zip(&mut state.needs) {
-            let is_hunt =
-                |&slot: &usize| matches!(self.slots[slot].params, ActionParams::HuntPrey(_));
+            let hunts =
+                |&action: &usize| matches!(self.actions[action].params, ActionParams::HuntPrey(_));
             if let Some(limit) = &need.params.limit
-                && need.slots.iter().any(is_hunt)
+                && need.actions.iter().any(hunts)
             {
                 let beyond = match limit.side {
                     LimitSide::Upper => 1.0,
@@ -107,7 +112,7 @@ impl Mind {
 }
 
 impl MindState {
-    /// This state, with what another one has seen of others.
+    /// This state with the perception memory of another state.
     #[must_use]
     pub fn with_perception_memory_of(mut self, other: &Self) -> Self {
         self.remembered = other.remembered;

@@ -1,19 +1,17 @@
-//! The mind: a strictly ordered list of needs and one standard need, which decide once in a step what an individual wants.
+//! Minds: a strictly ordered list of needs and one standard need, which decide once per tick what an agent wants.
 //!
-//! **Source**: 2-behavior.md section 1 (the pseudo code); main source 3.3 and appendix A. In: a view of the state before
-//! the step. Out: a decision. Changes nothing but the individual's own memory.
+//! In: the world before the tick. Out: a decision. Changes nothing but the agent's own state of mind.
+//! **Source**: Jockel 2005, §3.3 and appendix A.
 
 use glam::Vec3;
-
-use crate::navigation::fields::Fields;
 use serde::{Deserialize, Serialize};
 
 use crate::navigation::Trip;
+use crate::navigation::fields::Fields;
 use crate::steering::{FlockRules, Motion};
 use crate::world::{Chance, Purpose, Species, World};
 
-use super::actions::ClimbMemory;
-use super::actions::{ActionParams, Memory};
+use super::actions::{ActionParams, ClimbMemory, Memory};
 use super::context::ActionContext;
 use super::decision::Decision;
 use super::drives::{Drives, DrivesParams};
@@ -25,33 +23,36 @@ use super::perception_memory::PerceptionMemory;
 use super::proposal::{NeedEvent, Proposal};
 use super::schooling::flock_rules;
 
-/// A species' mind, ready for the step. The same for all its individuals; what differs is in their [`MindState`].
+/// A compiled mind. All agents of a species share it; what differs between them is in their [`MindState`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mind {
-    pub(super) slots: Vec<MindAction>,
+    pub(super) actions: Vec<MindAction>,
     pub(super) standard: Need,
+    /// Needs, most important first.
     pub(super) needs: Vec<Need>,
     combine: Combine,
     drives: DrivesParams,
     flock: FlockRules,
-    sight: FieldOfView,
+    field_of_view: FieldOfView,
     needs_paths: bool,
 }
 
-/// What one individual's mind carries from step to step: plain numbers.
+/// State of one agent's mind from tick to tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MindState {
+    /// Memories of the actions, by action.
     pub(super) memories: Vec<Memory>,
+    /// States of the needs, by need.
     pub(super) needs: Vec<NeedState>,
     pub(super) standard: NeedState,
     pub(super) remembered: PerceptionMemory,
     pub(super) drives: Drives,
-    /// Place of the need that was active, plus one; 0 for none.
-    pub(super) intention: usize,
-    /// How long it has been.
-    pub(super) intended_secs: f32,
-    /// Forces of the last step by the place of their action; empty unless somebody wants to know why.
+    /// Index of the need that was active in the last tick, plus one; 0 for none.
+    pub(super) active_need: usize,
+    /// Time for which it has been active.
+    pub(super) active_secs: f32,
+    /// Force of each action executed in the last tick, by action. Empty unless forces are recorded.
     #[serde(skip)]
     forces: Vec<(u8, Vec3)>,
 }
@@ -62,7 +63,7 @@ impl MindState {
         &self.drives
     }
 
-    /// The ways that its actions have called for or follow.
+    /// Trips of the actions that need a path.
     pub fn trips_mut(&mut self) -> impl Iterator<Item = &mut Trip> {
         self.memories.iter_mut().filter_map(|memory| match memory {
             Memory::Navigate(trip) => Some(trip),
@@ -70,7 +71,7 @@ impl MindState {
         })
     }
 
-    /// The ways over terraces that its actions have called for.
+    /// Requests and answers of the actions that travel between terraces.
     pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut ClimbMemory> {
         self.memories.iter_mut().filter_map(|memory| match memory {
             Memory::Leap(climbing) => Some(climbing),
@@ -78,28 +79,29 @@ impl MindState {
         })
     }
 
-    /// What it remembers of others.
-    pub fn remembered(&self) -> &PerceptionMemory {
-        &self.remembered
-    }
-
-    /// Lets go of the forces of the last step.
+    /// Clears the recorded forces of the last tick and frees their memory.
     pub fn clear_forces(&mut self) {
         self.forces = Vec::new();
     }
 }
 
-/// Room for one individual's thinking, used again for the next.
+/// Scratch memory for deciding, reused for each agent.
 #[derive(Clone, Debug, Default)]
 pub struct MindWorkspace {
     perception: Perception,
     proposals: Vec<Option<Proposal>>,
 }
 
+/// Most neighbors for which memory is reserved beforehand. An agent with more neighbors makes its workspace grow once.
+const RESERVED_NEIGHBORS_MAX: usize = 4096;
+
+/// Neighbors for which memory is reserved in addition to the agents of the pool, for visitors' shadows.
+const RESERVED_SHADOWS: usize = 64;
+
 impl MindWorkspace {
-    /// Makes room enough that thinking in a pool of so many agents and solids seldom has to make more.
+    /// Reserves memory, so that deciding in a pool with this many agents and obstacles rarely has to allocate.
     pub fn reserve_for(&mut self, agents: usize, solids: usize) {
-        let neighbors = agents.min(4096) + 64;
+        let neighbors = agents.min(RESERVED_NEIGHBORS_MAX) + RESERVED_SHADOWS;
         self.perception.reserve_for(neighbors, solids);
         self.proposals.clear();
         self.proposals.reserve(MAX_ACTIONS);
@@ -107,7 +109,7 @@ impl MindWorkspace {
 }
 
 impl Mind {
-    /// Compiles a mind. Names of actions that do not exist are left out; `MindParams::problems` tells them before.
+    /// Compiles a mind. Names of unknown actions are ignored; [`MindParams::problems`] reports them.
     pub fn compile(params: &MindParams, species: &Species) -> Self {
         let names: Vec<&String> = params.actions.keys().take(MAX_ACTIONS).collect();
         let parts = |action: &ActionParams| match action {
@@ -122,7 +124,7 @@ impl Mind {
             }
             _ => Vec::new(),
         };
-        let slots: Vec<MindAction> = params
+        let actions: Vec<MindAction> = params
             .actions
             .iter()
             .take(MAX_ACTIONS)
@@ -135,11 +137,11 @@ impl Mind {
             })
             .collect();
         let need = |need: &NeedParams| Need {
-            slots: need
+            actions: need
                 .actions
                 .iter()
                 .take(MAX_ACTIONS)
-                .filter_map(|name| slots.iter().position(|slot| slot.name == *name))
+                .filter_map(|name| actions.iter().position(|action| action.name == *name))
                 .collect(),
             params: need.clone(),
         };
@@ -149,19 +151,19 @@ impl Mind {
             combine: params.combine,
             drives: params.drives.clone(),
             flock: flock_rules(species),
-            sight: FieldOfView::new(species.perception.field_of_view_deg),
-            needs_paths: slots
+            field_of_view: FieldOfView::new(species.perception.field_of_view_deg),
+            needs_paths: actions
                 .iter()
-                .any(|slot| matches!(slot.params, ActionParams::Navigate(_))),
-            slots,
+                .any(|action| matches!(action.params, ActionParams::Navigate(_))),
+            actions,
         }
     }
 
-    /// A fresh state for one individual.
+    /// Returns the initial state of one agent.
     pub fn state(&self, chance: Chance, id: u32) -> MindState {
-        let start = |(place, need): (usize, &Need)| {
+        let start = |(index, need): (usize, &Need)| {
             let variable = need.params.limit.as_ref().map_or(0.0, |limit| {
-                let draw = chance.unit(id, Purpose::Need, place as u32);
+                let draw = chance.unit(id, Purpose::Need, index as u32);
                 limit.start + (limit.value - limit.start) * limit.start_spread * draw
             });
             NeedState {
@@ -170,24 +172,29 @@ impl Mind {
             }
         };
         MindState {
-            memories: self.slots.iter().map(|slot| slot.params.memory()).collect(),
+            memories: self
+                .actions
+                .iter()
+                .map(|action| action.params.memory())
+                .collect(),
             needs: self.needs.iter().enumerate().map(start).collect(),
             drives: self.drives.start(chance.unit(id, Purpose::Drive, 0)),
             ..MindState::default()
         }
     }
 
-    /// The forces of an individual's last step by the names of their actions.
+    /// Recorded forces of an agent's last tick, with the names of their actions.
     pub fn forces(&self, state: &MindState) -> impl Iterator<Item = (&str, Vec3)> {
-        state.forces.iter().filter_map(|(place, force)| {
-            Some((self.slots.get(usize::from(*place))?.name.as_str(), *force))
+        state.forces.iter().filter_map(|(action, force)| {
+            let action = self.actions.get(usize::from(*action))?;
+            Some((action.name.as_str(), *force))
         })
     }
 
-    /// Name of the need at a place.
-    pub fn need_name(&self, place: u8) -> &str {
+    /// Name of the need with this index; empty if there is none.
+    pub fn need_name(&self, index: u8) -> &str {
         self.needs
-            .get(usize::from(place))
+            .get(usize::from(index))
             .map_or("", |need| &need.params.name)
     }
 
@@ -196,31 +203,32 @@ impl Mind {
         self.needs.iter().map(|need| need.params.name.as_str())
     }
 
-    /// Whether a state is one of this mind: as many memories of the same kinds, as many needs, and only finite numbers.
+    /// Names of the actions in a decision, in alphabetical order.
+    pub fn action_names(&self, actions: u64) -> impl Iterator<Item = &str> {
+        self.actions
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| actions >> index & 1 == 1)
+            .map(|(_, action)| action.name.as_str())
+    }
+
+    /// Whether a state belongs to this mind: it has the same kinds of memories, the same number of needs, and finite
+    /// numbers.
     pub fn fits(&self, state: &MindState) -> bool {
-        let mut each = self.slots.iter().zip(&state.memories);
-        let kinds = each.all(|(slot, memory)| {
-            std::mem::discriminant(&slot.params.memory()) == std::mem::discriminant(memory)
+        let mut each = self.actions.iter().zip(&state.memories);
+        let kinds = each.all(|(action, memory)| {
+            std::mem::discriminant(&action.params.memory()) == std::mem::discriminant(memory)
         });
         let drives = &state.drives;
         let numbers = [drives.hunger, drives.fear, drives.libido, drives.readiness];
         kinds
-            && state.memories.len() == self.slots.len()
+            && state.memories.len() == self.actions.len()
             && state.needs.len() == self.needs.len()
             && state.needs.iter().all(|need| need.variable.is_finite())
             && numbers.iter().all(|number| (0.0..=1.0).contains(number))
     }
 
-    /// Names of the actions of a decision, by name.
-    pub fn action_names(&self, actions: u64) -> impl Iterator<Item = &str> {
-        self.slots
-            .iter()
-            .enumerate()
-            .filter(move |(place, _)| actions >> place & 1 == 1)
-            .map(|(_, slot)| slot.name.as_str())
-    }
-
-    /// Tells all needs of an individual of an event.
+    /// Applies an event to the drives of an agent and to the variables of its needs.
     pub fn apply_event(&self, state: &mut MindState, event: NeedEvent) {
         match event {
             NeedEvent::Catch | NeedEvent::Meal => state.drives.fed(),
@@ -230,7 +238,7 @@ impl Mind {
         for (need, state) in self.needs.iter().zip(&mut state.needs) {
             if let Some(limit) = &need.params.limit
                 && (limit.reset_by == event
-                    // What was caught is eaten.
+                    // A catch is also a meal.
                     || limit.reset_by == NeedEvent::Meal && event == NeedEvent::Catch)
             {
                 state.variable = limit.reset_to;
@@ -238,7 +246,8 @@ impl Mind {
         }
     }
 
-    /// Sets the variable of an individual's need; false where there is no such need with a limit.
+    /// Sets the variable of an agent's need, or the drive that the need reads. Returns false if the mind has no need with
+    /// this name and a limit.
     pub fn set_variable(&self, state: &mut MindState, need: &str, value: f32) -> bool {
         let mut found = false;
         let drives = &mut state.drives;
@@ -258,12 +267,12 @@ impl Mind {
         found
     }
 
-    /// Whether an action of it looks for ways.
+    /// Whether one of its actions needs a path.
     pub fn needs_paths(&self) -> bool {
         self.needs_paths
     }
 
-    /// Looks around and decides for the agent at `index`.
+    /// Updates the perception of the agent at `index`, and decides for it.
     pub fn decide(
         &self,
         world: &World,
@@ -278,15 +287,15 @@ impl Mind {
             standard,
             remembered,
             drives,
-            intention,
-            intended_secs,
+            active_need,
+            active_secs,
             forces,
         } = state;
         forces.clear();
         remembered.fade(world.dt_secs);
         workspace
             .perception
-            .look(world, index, self.sight, remembered);
+            .update(world, index, self.field_of_view, remembered);
         let body = &world.agents.bodies[index];
         let context = ActionContext {
             world,
@@ -313,99 +322,106 @@ impl Mind {
             let enemy_m = enemy.map(|enemy| enemy.position_m.distance(context.motion.position_m));
             let partner = context.species.relations.partner;
             let has_partner = partner != 0 && context.nearest_visible(partner).is_some();
-            drives.step(&self.drives, enemy_m, has_partner, world.dt_secs);
+            drives.advance(&self.drives, enemy_m, has_partner, world.dt_secs);
         }
-        workspace.proposals.resize(self.slots.len(), None);
+        workspace.proposals.resize(self.actions.len(), None);
         let mut evaluation = Evaluation {
-            slots: &self.slots,
+            actions: &self.actions,
             context,
             memories,
             proposals: &mut workspace.proposals,
-            asked: 0,
+            evaluated: 0,
             forces: world.explains.then_some(forces),
-            learned: None,
         };
         for (need, state) in self.needs.iter().zip(needs.iter_mut()) {
             if let Some(limit) = &need.params.limit {
                 let grown = state.variable + limit.rate_per_sec * world.dt_secs;
                 state.variable = match limit.of {
-                    LimitOf::Own => grown.clamp(-1e6, 1e6),
+                    LimitOf::Own => grown.clamp(-VARIABLE_MAX, VARIABLE_MAX),
                     LimitOf::Hunger => drives.hunger,
                     LimitOf::Fear => drives.fear,
                     LimitOf::Libido => drives.libido,
                 };
             }
         }
-        // The active need is asked first although the standard need stands first in the sum: obstacle avoidance may then
-        // help where it steers. No action's answer depends on the order otherwise.
+        // The active need decides before the standard need, so that obstacle avoidance can turn to the side to which
+        // the active need steers. The proposals of other actions do not depend on this order.
         let unsatisfied = (0..self.needs.len())
-            .find(|&place| !self.needs[place].is_satisfied(&needs[place], &mut evaluation));
-        let active = self.intended(unsatisfied, (intention, intended_secs), &mut evaluation);
+            .find(|&index| !self.needs[index].is_satisfied(&needs[index], &mut evaluation));
+        let active = self.choose_active(unsatisfied, (active_need, active_secs), &mut evaluation);
         let wanted = active
-            .map(|place| self.needs[place].steer(&mut needs[place], &mut evaluation))
+            .map(|index| self.needs[index].decide(&mut needs[index], &mut evaluation))
             .unwrap_or_default();
-        evaluation.context.need_force_n = wanted.force;
-        evaluation.context.need_goal_m = wanted.goal_m;
-        let always = self.standard.steer(standard, &mut evaluation);
-        let mut decision = self.join(&always, &wanted, &evaluation.context, &self.standard.params);
-        decision.need = active.map(|place| place as u8);
-        if let Some(learned) = evaluation.learned {
+        evaluation.context.need_force_n = wanted.proposal.force;
+        evaluation.context.need_goal_m = wanted.proposal.goal_m;
+        let always = self.standard.decide(standard, &mut evaluation);
+        let mut decision = self.combine(&always, &wanted, &evaluation.context);
+        decision.need = active.map(|index| index as u8);
+        if let Some(learned) = decision.proposal.learn {
             remembered.learn(learned);
         }
         decision
     }
 
-    /// The need that acts: the first that is not satisfied, or one above it that was active until now and is kept to.
-    fn intended(
+    /// Returns the active need: the first unsatisfied one, or a more important one that was active in the last tick and is
+    /// kept active by its `keep_secs`.
+    fn choose_active(
         &self,
         unsatisfied: Option<usize>,
-        (intention, intended_secs): (&mut usize, &mut f32),
+        (active_need, active_secs): (&mut usize, &mut f32),
         evaluation: &mut Evaluation<'_>,
     ) -> Option<usize> {
-        let kept = intention.checked_sub(1).filter(|&place| {
-            let need = self.needs.get(place);
+        let kept = active_need.checked_sub(1).filter(|&index| {
+            let need = self.needs.get(index);
             need.is_some_and(|need| {
-                unsatisfied.is_none_or(|first| place < first)
-                    && *intended_secs < need.params.keep_secs
-                    && need.slots.iter().any(|&slot| evaluation.can(slot))
+                unsatisfied.is_none_or(|first| index < first)
+                    && *active_secs < need.params.keep_secs
+                    && need
+                        .actions
+                        .iter()
+                        .any(|&action| evaluation.is_executable(action))
             })
         });
         let active = kept.or(unsatisfied);
-        let now = active.map_or(0, |place| place + 1);
-        *intended_secs = if now == *intention {
-            *intended_secs + evaluation.context.world.dt_secs
+        let now = active.map_or(0, |index| index + 1);
+        *active_secs = if now == *active_need {
+            *active_secs + evaluation.context.world.dt_secs
         } else {
             0.0
         };
-        *intention = now;
+        *active_need = now;
         active
     }
 
-    /// Puts the standard need and the active need together.
-    fn join(
+    /// Combines the decisions of the standard need and of the active need.
+    fn combine(
         &self,
-        always: &Decision,
-        wanted: &Decision,
+        standard: &Decision,
+        active: &Decision,
         context: &ActionContext<'_>,
-        params: &NeedParams,
     ) -> Decision {
-        let (first, second) = (always, wanted);
-        let has_first = first.actions != 0;
+        let standard_acts = standard.actions != 0;
         match self.combine {
-            Combine::Sum => first.with(second, second.force),
-            Combine::First if has_first => *first,
-            Combine::First => *second,
+            Combine::Sum => standard.with_active(active),
+            Combine::First if standard_acts => *standard,
+            Combine::First => *active,
             Combine::Budget => {
-                let left = (context.species.motion.max_force_n - first.force.length()).max(0.0);
-                first.with(second, second.force.clamp_length_max(left))
+                let max_force_n = context.species.motion.max_force_n;
+                let left_n = (max_force_n - standard.proposal.force.length()).max(0.0);
+                let force = active.proposal.force.clamp_length_max(left_n);
+                standard.with_active(&active.with_force(force))
             }
-            // The standard need, which keeps clear of obstacles, is never left to the draw.
+            // Chance only decides about the active need: the standard need, which avoids obstacles, always acts.
             Combine::Dither
-                if has_first && context.chance(Purpose::Dither) < params.dither_chance =>
+                if standard_acts
+                    && context.chance(Purpose::Dither) < self.standard.params.dither_chance =>
             {
-                *first
+                *standard
             }
-            Combine::Dither => first.with(second, second.force),
+            Combine::Dither => standard.with_active(active),
         }
     }
 }
+
+/// Largest absolute value of a need's variable.
+const VARIABLE_MAX: f32 = 1e6;

@@ -1,4 +1,7 @@
-//! Needs
+//! Needs: an ordered list of actions, the rule that says when the need is satisfied, and how its actions combine.
+//!
+//! In: the evaluation of the actions. Out: a decision. Must not: choose among needs; the mind does that.
+//! **Source**: Jockel 2005, §3.3 and appendix A; Reynolds 1999, "Combining behaviors"; Karpowicz 2011, §3.3.4.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +11,37 @@ use super::evaluation::Evaluation;
 use super::params::{Combine, LimitSide, NeedKind, NeedParams};
 use crate::world::Purpose;
 
-/// One need with its actions as places in the mind's list.
+/// Force below which the force budget of a need counts as used up, in newtons.
+const BUDGET_EMPTY_N: f32 = 1e-6;
+
+/// One need of a compiled mind.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Need {
     pub(super) params: NeedParams,
-    pub(super) slots: Vec<usize>,
+    /// Indices of its actions in the mind, most important first.
+    pub(super) actions: Vec<usize>,
 }
 
-/// One individual's state of one need.
+/// State of one need of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NeedState {
-    /// The variable of a `limit_based` need.
+    /// Variable of a `limit_based` need.
     pub(super) variable: f32,
-    /// Place of the action that chance chose, plus one; 0 for none.
+    /// Position of the randomly chosen action in the need's list, plus one; 0 for none.
     pub(super) choice: usize,
-    /// How long it has been kept.
+    /// Time since that choice.
     pub(super) held_secs: f32,
 }
 
 impl Need {
+    /// Whether the need has nothing to do in this tick.
     pub(super) fn is_satisfied(&self, state: &NeedState, evaluation: &mut Evaluation<'_>) -> bool {
         match (self.params.kind, &self.params.limit) {
-            (NeedKind::ActionBased, _) => self.slots.iter().all(|&slot| !evaluation.can(slot)),
+            (NeedKind::ActionBased, _) => self
+                .actions
+                .iter()
+                .all(|&action| !evaluation.is_executable(action)),
             (NeedKind::LimitBased, Some(limit)) => match limit.side {
                 LimitSide::Upper => state.variable <= limit.value,
                 LimitSide::Lower => state.variable >= limit.value,
@@ -39,124 +50,134 @@ impl Need {
         }
     }
 
-    pub(super) fn steer(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Decision {
+    /// Combines the proposals of the need's actions.
+    pub(super) fn decide(
+        &self,
+        state: &mut NeedState,
+        evaluation: &mut Evaluation<'_>,
+    ) -> Decision {
         let mut decision = Decision::default();
         if !self.params.additive {
-            let slot = if self.params.stochastic {
-                self.draw(state, evaluation)
+            let action = if self.params.stochastic {
+                self.choose_random(state, evaluation)
             } else {
-                self.first(evaluation)
+                self.first_executable(evaluation)
             };
-            self.execute(slot, evaluation, &mut decision);
+            execute(action, evaluation, &mut decision);
             return decision;
         }
         match self.params.combine {
             Combine::Sum => {
-                for &slot in &self.slots {
-                    self.execute(Some(slot), evaluation, &mut decision);
+                for &action in &self.actions {
+                    execute(Some(action), evaluation, &mut decision);
                 }
             }
-            Combine::First => self.execute(self.first(evaluation), evaluation, &mut decision),
+            Combine::First => {
+                let action = self.first_executable(evaluation);
+                execute(action, evaluation, &mut decision);
+            }
             Combine::Budget => {
-                let mut left = evaluation.context.species.motion.max_force_n;
-                for &slot in &self.slots {
-                    let Some(proposal) = evaluation.ask(slot) else {
+                let mut left_n = evaluation.context.species.motion.max_force_n;
+                for &action in &self.actions {
+                    let Some(proposal) = evaluation.proposal(action) else {
                         continue;
                     };
-                    let force = (proposal.force * evaluation.weight(slot)).clamp_length_max(left);
-                    decision.take(slot, &proposal, force);
-                    evaluation.note(slot, force);
-                    left -= force.length();
-                    if left <= 1e-6 {
+                    let force =
+                        (proposal.force * evaluation.weight(action)).clamp_length_max(left_n);
+                    decision.add(action, &proposal.with_force(force));
+                    evaluation.record(action, force);
+                    left_n -= force.length();
+                    if left_n <= BUDGET_EMPTY_N {
                         break;
                     }
                 }
             }
             Combine::Dither => {
-                let slot = self.dither(state, evaluation);
-                self.execute(slot, evaluation, &mut decision);
+                let action = self.dither(state, evaluation);
+                execute(action, evaluation, &mut decision);
             }
         }
         decision
     }
 
-    fn execute(
-        &self,
-        slot: Option<usize>,
-        evaluation: &mut Evaluation<'_>,
-        decision: &mut Decision,
-    ) {
-        if let Some(slot) = slot
-            && let Some(proposal) = evaluation.ask(slot)
-        {
-            let force = proposal.force * evaluation.weight(slot);
-            decision.take(slot, &proposal, force);
-            evaluation.learned = evaluation.learned.or(proposal.learn);
-            evaluation.note(slot, force);
-        }
-    }
-
-    fn first(&self, evaluation: &mut Evaluation<'_>) -> Option<usize> {
-        self.slots
+    fn first_executable(&self, evaluation: &mut Evaluation<'_>) -> Option<usize> {
+        self.actions
             .iter()
             .copied()
-            .find(|&slot| evaluation.can(slot))
+            .find(|&action| evaluation.is_executable(action))
     }
 
-    /// The choice of before while it can be executed and its time is not over.
-    fn held(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
-        let held = state.choice.checked_sub(1)?;
-        let slot = *self.slots.get(held)?;
+    /// Returns the last random choice if it can still be executed and its minimum time has not passed.
+    fn held_choice(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
+        let position = state.choice.checked_sub(1)?;
+        let action = *self.actions.get(position)?;
         state.held_secs += evaluation.context.world.dt_secs;
-        (state.held_secs < self.params.minimum_secs && evaluation.can(slot)).then_some(slot)
+        (state.held_secs < self.params.minimum_secs && evaluation.is_executable(action))
+            .then_some(action)
     }
 
-    /// Any of the executable actions, evenly.
-    fn draw(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
-        if let Some(slot) = self.held(state, evaluation) {
-            return Some(slot);
+    /// Chooses one of the executable actions with equal probability, and keeps the choice for the minimum time.
+    fn choose_random(
+        &self,
+        state: &mut NeedState,
+        evaluation: &mut Evaluation<'_>,
+    ) -> Option<usize> {
+        if let Some(action) = self.held_choice(state, evaluation) {
+            return Some(action);
         }
         let mut executable = 0u64;
-        for (place, &slot) in self.slots.iter().enumerate() {
-            executable |= u64::from(evaluation.can(slot)) << place;
+        for (position, &action) in self.actions.iter().enumerate() {
+            executable |= u64::from(evaluation.is_executable(action)) << position;
         }
         let count = executable.count_ones();
-        let mut nth = (evaluation.chance(Purpose::Choice, 0) * count as f32) as u32;
-        let place = (0..self.slots.len()).find(|&place| {
-            let is_executable = executable >> place & 1 == 1;
-            let found = is_executable && nth == 0;
-            nth = nth.saturating_sub(u32::from(is_executable));
-            found
+        let mut skip = (evaluation.chance(Purpose::Choice, 0) * count as f32) as u32;
+        let chosen = (0..self.actions.len()).find(|&position| {
+            let is_executable = executable >> position & 1 == 1;
+            let is_chosen = is_executable && skip == 0;
+            skip = skip.saturating_sub(u32::from(is_executable));
+            is_chosen
         });
-        self.hold(state, place)
+        self.hold(state, chosen)
     }
 
-    /// In order, each with its chance; obstacle avoidance always.
+    /// Prioritized dithering: tries the actions in order, each with its chance. Obstacle avoidance is always tried first.
     fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
-        let is_avoidance = |evaluation: &Evaluation<'_>, slot: usize| {
+        let is_avoidance = |evaluation: &Evaluation<'_>, action: usize| {
             matches!(
-                evaluation.slots[slot].params,
+                evaluation.actions[action].params,
                 ActionParams::AvoidObstacles(_)
             )
         };
-        for &slot in &self.slots {
-            if is_avoidance(evaluation, slot) && evaluation.can(slot) {
-                return Some(slot);
+        for &action in &self.actions {
+            if is_avoidance(evaluation, action) && evaluation.is_executable(action) {
+                return Some(action);
             }
         }
-        if let Some(slot) = self.held(state, evaluation) {
-            return Some(slot);
+        if let Some(action) = self.held_choice(state, evaluation) {
+            return Some(action);
         }
-        let place = (0..self.slots.len()).find(|&place| {
-            evaluation.can(self.slots[place])
-                && evaluation.chance(Purpose::Dither, place) < self.params.dither_chance
+        let chosen = (0..self.actions.len()).find(|&position| {
+            evaluation.is_executable(self.actions[position])
+                && evaluation.chance(Purpose::Dither, position) < self.params.dither_chance
         });
-        self.hold(state, place)
+        self.hold(state, chosen)
     }
 
-    fn hold(&self, state: &mut NeedState, place: Option<usize>) -> Option<usize> {
-        state.choice = place.map_or(0, |place| place + 1);
+    /// Stores a random choice, and returns its action.
+    fn hold(&self, state: &mut NeedState, position: Option<usize>) -> Option<usize> {
+        state.choice = position.map_or(0, |position| position + 1);
         state.held_secs = 0.0;
-        place.map(|place| self.slots[place])
+        position.map(|position| self.actions[position])
+    }
+}
+
+/// Adds an action's weighted proposal to the decision, if the action can be executed.
+fn execute(action: Option<usize>, evaluation: &mut Evaluation<'_>, decision: &mut Decision) {
+    if let Some(action) = action
+        && let Some(proposal) = evaluation.proposal(action)
+    {
+        let force = proposal.force * evaluation.weight(action);
+        decision.add(action, &proposal.with_force(force));
+        evaluation.record(action, force);
     }
 }

@@ -1,4 +1,4 @@
-//! Proposals: the force, boost and effects that an action wants, and how several proposals are combined.
+//! Proposals: the force, boost and side effects that an action wants. Several proposals combine into one.
 
 use glam::Vec3;
 use schemars::JsonSchema;
@@ -7,29 +7,52 @@ use serde::{Deserialize, Serialize};
 use super::perception_memory::KnownAgent;
 use crate::world::Intent;
 
-/// What an executed action wants.
+/// What an action wants, and what a need or a whole mind wants after it has combined its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Proposal {
-    /// Steering force; zero is a valid force.
+    /// Steering force in newtons. Zero is a valid force.
     pub force: Vec3,
-    /// A boost that it asks for.
+    /// Requested boost.
     pub boost: Option<BoostRequest>,
-    /// Whether it lifts the limit of turning for this step.
+    /// Whether the agent turns in place: the limit of its turn rate does not apply in this tick.
     pub turns_in_place: bool,
-    /// Index of the agent that it has caught.
+    /// Index of the agent that was caught.
     pub catch: Option<u32>,
-    /// The place that it steers to, where it steers to one: obstacles beyond it are none of its concern.
+    /// Place that the action steers to, if there is one. Obstacles beyond it are ignored.
     pub goal_m: Option<Vec3>,
-    /// What others may know of where it wants to go.
+    /// Intent that other agents can read.
     pub intent: Option<Intent>,
-    /// What happens to its own needs: with a catch when that succeeds, else at once.
+    /// Event for the agent's own needs. It applies at once, or, together with a catch, only if the catch succeeds.
     pub event: Option<NeedEvent>,
-    /// Key of one that it knows from now on, and for how long.
+    /// Agent or shadow that is known from now on.
     pub learn: Option<KnownAgent>,
 }
 
 impl Proposal {
-    /// Two proposals as one: forces add up, of two boosts the stronger counts, of the rest the first.
+    /// Proposal of a force alone.
+    pub fn force(force: Vec3) -> Self {
+        Self {
+            force,
+            ..Self::default()
+        }
+    }
+
+    /// Proposal of a force that leads to a place.
+    pub fn to(goal_m: Vec3, force: Vec3) -> Self {
+        Self {
+            goal_m: Some(goal_m),
+            ..Self::force(force)
+        }
+    }
+
+    /// The same proposal with another force.
+    #[must_use]
+    pub fn with_force(self, force: Vec3) -> Self {
+        Self { force, ..self }
+    }
+
+    /// Combines two proposals: forces add up, the stronger boost counts, and every other value is that of the first
+    /// proposal that has one.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         Self {
@@ -43,45 +66,28 @@ impl Proposal {
             learn: self.learn.or(other.learn),
         }
     }
-
-    /// A force to a place.
-    pub fn to(goal_m: Vec3, force: Vec3) -> Self {
-        Self {
-            goal_m: Some(goal_m),
-            ..Self::force(force)
-        }
-    }
-
-    /// A force alone.
-    pub fn force(force: Vec3) -> Self {
-        Self {
-            force,
-            ..Self::default()
-        }
-    }
 }
 
-/// The stronger of two requests, where there are two.
-pub(super) fn stronger(a: Option<BoostRequest>, b: Option<BoostRequest>) -> Option<BoostRequest> {
+fn stronger(a: Option<BoostRequest>, b: Option<BoostRequest>) -> Option<BoostRequest> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.stronger(b)),
         (a, b) => a.or(b),
     }
 }
 
-/// `boost(scale, boost_secs, calm_secs)` of 2-behavior.md section 2.
+/// Request for a higher allowed speed. **Source**: Jockel 2005, §4.2.1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoostRequest {
-    /// How much of the way from cruise to boost speed is allowed, 0 to 1.
+    /// Requested share of the range from cruise to boost speed, 0 to 1.
     pub scale: f32,
-    /// How much longer than it is asked for it holds.
+    /// Time for which the boost holds after the last request.
     pub hold_secs: f32,
-    /// Time from the full boost speed back to cruising; 0: at once.
+    /// Time from the full boost speed back to the cruise speed; 0: at once.
     pub calm_secs: f32,
 }
 
 impl BoostRequest {
-    /// Of two requests in one step the larger counts, with the longer hold of equals.
+    /// Of two requests in one tick, the one with the larger scale. At equal scales, the one with the longer hold time.
     pub fn stronger(self, other: Self) -> Self {
         let is_less = self.scale < other.scale
             || (self.scale == other.scale && self.hold_secs < other.hold_secs);
@@ -89,17 +95,17 @@ impl BoostRequest {
     }
 }
 
-/// What sets a need's variable back.
+/// Event that resets the variables of needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedEvent {
-    /// Nothing.
+    /// No event.
     Nothing,
-    /// A catch of the hunt.
+    /// The agent caught prey.
     #[default]
     Catch,
-    /// A meal: food that was eaten, or a catch.
+    /// The agent ate food, or caught prey.
     Meal,
-    /// One that was investigated or courted is known now.
+    /// The agent has investigated or courted another agent long enough to know it.
     Courted,
 }

@@ -405,12 +405,19 @@ impl Simulation {
     /// first in order has it.
     fn resolve_catches(&mut self) {
         for hunter in 0..self.decisions.len() {
-            let event = self.decisions[hunter].event.unwrap_or(NeedEvent::Nothing);
-            if self.decisions[hunter].catch.is_none() && event != NeedEvent::Nothing {
+            let event = self.decisions[hunter]
+                .proposal
+                .event
+                .unwrap_or(NeedEvent::Nothing);
+            if self.decisions[hunter].proposal.catch.is_none() && event != NeedEvent::Nothing {
                 let mind = usize::from(self.mind_of[hunter]);
                 self.minds[mind].apply_event(&mut self.states[hunter], event);
             }
-            let Some(prey) = self.decisions[hunter].catch.map(|prey| prey as usize) else {
+            let Some(prey) = self.decisions[hunter]
+                .proposal
+                .catch
+                .map(|prey| prey as usize)
+            else {
                 continue;
             };
             if prey >= self.world.agents.len() || self.is_taken(prey, hunter) {
@@ -439,7 +446,7 @@ impl Simulation {
         let taken = Some(prey as u32);
         self.decisions[..by]
             .iter()
-            .any(|decision| decision.catch == taken)
+            .any(|decision| decision.proposal.catch == taken)
     }
 
     /// Cells as large as the shortest sight in the pool: whoever sees farther asks more of them.

@@ -115,9 +115,9 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     let water = &world.water;
     let motion = &own.species.motion;
     let speed = before.velocity_mps.length();
-    let boost = next_boost(&before.boost, decision.boost, motion, speed, dt);
-    let asked = decision.force.clamp_length_max(motion.max_force_n);
-    let force = if decision.turns_in_place {
+    let boost = next_boost(&before.boost, decision.proposal.boost, motion, speed, dt);
+    let asked = decision.proposal.force.clamp_length_max(motion.max_force_n);
+    let force = if decision.proposal.turns_in_place {
         asked
     } else {
         before.force_n.lerp(asked, own.rates.response)
@@ -135,7 +135,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     } else {
         before.forward
     };
-    let turning = if decision.turns_in_place {
+    let turning = if decision.proposal.turns_in_place {
         own.rates.turning.unlimited()
     } else {
         own.rates.turning
@@ -167,7 +167,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
             .dot(before.up)
             .atan2(before.forward.dot(forward))
             / dt,
-        intent: decision.intent.unwrap_or(Intent {
+        intent: decision.proposal.intent.unwrap_or(Intent {
             heading: forward,
             goal_m: None,
         }),

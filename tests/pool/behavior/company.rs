@@ -265,9 +265,9 @@ fn followers_swim_behind_their_leader_and_clear_its_way() {
     );
     pool.step(&nobody());
     assert!(
-        pool.decision(0).force.z > 0.5,
+        pool.decision(0).proposal.force.z > 0.5,
         "out of the way: {}",
-        pool.decision(0).force
+        pool.decision(0).proposal.force
     );
 }
 
@@ -296,7 +296,7 @@ fn combined_actions_act_when_any_or_all_can() {
         assert_eq!(fish.mind.problems(), vec![]);
         let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
         pool.step(&nobody());
-        (executed(&pool, 0).len(), pool.decision(0).force)
+        (executed(&pool, 0).len(), pool.decision(0).proposal.force)
     };
     // Seeking aside from 1 m/s ahead: (-1, 0, ∓1) times the part's weight, times the own half.
     let (count, first) = force(CombinedMode::Any, 0.0);
@@ -358,5 +358,11 @@ fn an_agent_can_be_sought() {
         &[(at(0.0, 0.0), Vec3::X), (at(0.0, 3.0), Vec3::X)],
     );
     pool.step(&nobody());
-    assert!(pool.decision(0).force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-4);
+    assert!(
+        pool.decision(0)
+            .proposal
+            .force
+            .distance(Vec3::new(-1.0, 0.0, 1.0))
+            < 1e-4
+    );
 }

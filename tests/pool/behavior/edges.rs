@@ -104,7 +104,7 @@ fn standard_and_active_need_are_put_together_in_four_ways() {
             .map(|_| {
                 pool.place(0, Vec3::new(0.0, Y, 0.0), Vec3::X);
                 pool.step(&Observation::default());
-                pool.decision(0).force
+                pool.decision(0).proposal.force
             })
             .collect::<Vec<Vec3>>()
     };

@@ -38,11 +38,11 @@ fn fish_flee_from_the_nearest_enemy_they_see_within_the_distance() {
     };
     let decision = decide(Some(2.5), at(0.0, 2.0), vec![]);
     assert!(
-        decision.force.distance(Vec3::new(-1.0, 0.0, -3.0)) < 1e-4,
+        decision.proposal.force.distance(Vec3::new(-1.0, 0.0, -3.0)) < 1e-4,
         "{}",
-        decision.force
+        decision.proposal.force
     );
-    let boost = decision.boost.unwrap();
+    let boost = decision.proposal.boost.unwrap();
     assert_eq!((boost.scale, boost.hold_secs), (1.0, 1.0));
     assert_eq!(
         decide(Some(1.5), at(0.0, 2.0), vec![]).actions,
@@ -110,7 +110,7 @@ fn a_visitor_can_be_an_enemy_by_relation() {
     let mut pool = pool(vec![fish], &[(at(1.0, 0.0), Vec3::X)]);
     pool.step(&shadow(Vec2::new(3.0, 0.0), 0.2, 0.0));
     assert_eq!(pool.decision(0).actions, 1);
-    assert!(pool.decision(0).force.x < -1.0);
+    assert!(pool.decision(0).proposal.force.x < -1.0);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn many_prey_confuse_the_hunter_three_to_two() {
         let mut pool = pool(vec![hunter, bare("prey", 3)], &places);
         tick(&mut pool);
         // Seek wants the boost speed of 3 m/s along the aim; it swims 1 m/s along x.
-        (pool.decision(0).force + Vec3::X).normalize()
+        (pool.decision(0).proposal.force + Vec3::X).normalize()
     };
     assert!(aim(0.0).distance(Vec3::X) < 1e-4);
     // Mean of the two within 1.5 m: (2, 0.5); aim (3 (2, 0.5) + 2 (2, 0)) / 5 = (2, 0.3).
@@ -185,7 +185,7 @@ fn the_hiding_place_lies_behind_the_rock_and_the_nearer_rock_counts() {
         tick(&mut pool);
         (
             pool.decision(0).actions,
-            (pool.decision(0).force + Vec3::X).normalize_or_zero(),
+            (pool.decision(0).proposal.force + Vec3::X).normalize_or_zero(),
         )
     };
     // Enemy at (2, 0), rock at (-0.2, 1.3): 0.4 m on behind the rock, seen from the enemy.
@@ -227,7 +227,7 @@ fn one_that_hides_remembers_the_hunter_and_creeps_round_the_rock_as_it_goes_on()
         pool.place(1, hunter, Vec3::Z);
         tick(pool);
         let decision = pool.decision(0);
-        (decision.actions == 1, decision.force + Vec3::X)
+        (decision.actions == 1, decision.proposal.force + Vec3::X)
     };
     // The hunter swims 1 m/s along z; once it is out of sight, half of that is believed.
     place(&mut pool, at(2.0, 0.0));

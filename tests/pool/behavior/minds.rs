@@ -35,9 +35,13 @@ fn the_standard_need_acts_besides_the_first_unsatisfied_need_alone() {
     assert_eq!(executed(&pool, 0), ["ahead", "left"]);
     // Seek left at 1 m/s minus the own 1 m/s ahead, twice; seek ahead wants nothing more.
     assert!(
-        pool.decision(0).force.distance(Vec3::new(-2.0, 0.0, -2.0)) < 1e-4,
+        pool.decision(0)
+            .proposal
+            .force
+            .distance(Vec3::new(-2.0, 0.0, -2.0))
+            < 1e-4,
         "{}",
-        pool.decision(0).force
+        pool.decision(0).proposal.force
     );
 }
 
@@ -53,7 +57,7 @@ fn exclusive_takes_the_first_additive_adds_and_weight_zero_is_never_executed() {
         change(&mut fish.mind.needs[0]);
         let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::Z)]);
         tick(&mut pool);
-        (executed(&pool, 0), pool.decision(0).force)
+        (executed(&pool, 0), pool.decision(0).proposal.force)
     };
     assert_eq!(run(|_| {}).0, ["b"]);
     let (all, force) = run(|need| need.additive = true);
@@ -211,7 +215,7 @@ fn pauses_begin_at_their_rate_whatever_the_tick() {
         for _ in 0..ticks {
             tick(&mut simulation);
             idle += (0..20)
-                .filter(|&index| simulation.decision(index).force == Vec3::ZERO)
+                .filter(|&index| simulation.decision(index).proposal.force == Vec3::ZERO)
                 .count();
         }
         // Half a second of pause after two seconds on the way, on average: a fifth of the time.

@@ -36,7 +36,7 @@ fn repair_1_separation_never_acts_alone() {
     tick(&mut pool);
     let half = 0.5f32.sqrt();
     let expected = -aside.normalize() * 1.5 + Vec3::new(-half, 0.0, half);
-    let force = pool.decision(0).force;
+    let force = pool.decision(0).proposal.force;
     assert!(
         force.distance(expected) < 1e-3,
         "separation and alignment all round: {force}, not {expected}"
@@ -52,7 +52,7 @@ fn repair_2_the_scattered_turn_back_but_the_leader_does_not() {
             &[(at(0.0, 0.0), Vec3::X), (behind, Vec3::NEG_X)],
         );
         tick(&mut pool);
-        (executed(&pool, 0).len(), pool.decision(0).force)
+        (executed(&pool, 0).len(), pool.decision(0).proposal.force)
     };
     let (count, force) = force_with_other_behind(1.2);
     assert_eq!(count, 1);
@@ -109,9 +109,9 @@ fn only_the_own_kind_and_the_related_are_flock_mates() {
     let mut pool = pool(vec![fish, pal, bare("stranger", 1)], &places);
     tick(&mut pool);
     assert!(
-        pool.decision(0).force.z > 0.1,
+        pool.decision(0).proposal.force.z > 0.1,
         "towards the friend, not the stranger: {}",
-        pool.decision(0).force
+        pool.decision(0).proposal.force
     );
 }
 
@@ -173,7 +173,7 @@ fn the_very_near_count_at_any_angle() {
         let places = [(at(0.0, 0.0), Vec3::X), (at(-behind_m, 0.0), Vec3::X)];
         let mut pool = pool(vec![fish], &places);
         tick(&mut pool);
-        pool.decision(0).force.x > 0.5
+        pool.decision(0).proposal.force.x > 0.5
     };
     assert!(schools(0.29, None), "three radii of 0.1 m unless told");
     assert!(!schools(0.31, None));

@@ -33,7 +33,7 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
         );
         // Eye 4 m up, fish 0.8 m down: k = 1.2; the shadow of 0.5 m at x = 5 has 0.6 m at x = 6 there.
         pool.step(&shadow(Vec2::new(5.0, 0.0), 0.5, still_secs));
-        *pool.decision(0)
+        pool.decision(0).proposal
     };
     let edge = 6.0 + 0.6 + 0.1;
     assert_eq!(
@@ -85,7 +85,7 @@ fn fish_go_aside_before_a_walker_and_not_along() {
         seen.shadows[0].velocity_mps = Vec2::new(walks_mps, 0.0);
         seen.shadows[0].outline_m = outline_m.to_vec();
         pool.step(&seen);
-        *pool.decision(0)
+        pool.decision(0).proposal
     };
     let square = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)].map(Vec2::from);
     // k = 1.2 at its depth: from here to the circle of 0.36 m and less the own radius it is 0.56 m, to the square 0.56 m too.
@@ -120,8 +120,8 @@ fn of_several_shadows_the_nearest_counts() {
         .extend(shadow(Vec2::new(0.0, -0.6), 0.2, 0.0).shadows);
     pool.step(&both);
     assert!(
-        pool.decision(0).force.z < -0.5,
+        pool.decision(0).proposal.force.z < -0.5,
         "{}",
-        pool.decision(0).force
+        pool.decision(0).proposal.force
     );
 }

@@ -256,7 +256,7 @@ fn why_is_told_only_to_who_asks() {
         "{forces:?}"
     );
     let sum: Vec3 = forces.iter().map(|(_, force)| *force).sum();
-    let decided = pool.simulation.decision(index).force;
+    let decided = pool.simulation.decision(index).proposal.force;
     assert!(
         sum.distance(decided) < 1e-4 * decided.length().max(1.0),
         "{sum} {decided}"
