@@ -4,6 +4,7 @@
 
 use glam::Vec3;
 
+use super::action::Capabilities;
 use super::actions::{ActionParams, Memory};
 use super::context::ActionContext;
 use super::proposal::Proposal;
@@ -14,6 +15,7 @@ use crate::world::Purpose;
 pub(super) struct MindAction {
     pub(super) name: String,
     pub(super) params: ActionParams,
+    pub(super) capabilities: Capabilities,
     /// Weight from the parameters.
     pub(super) weight: f32,
     /// Mask of the names that the action's relations refer to.
@@ -56,13 +58,13 @@ impl Evaluation<'_> {
             let action = &actions[index];
             self.proposals[index] = if self.weight(index) <= 0.0 {
                 None
-            } else if let ActionParams::Combined(combined) = &action.params {
+            } else if action.capabilities.is_combined {
                 // Parts are never combined actions themselves, so the recursion is one level deep.
                 let parts = action.parts.iter().map(|&part| {
                     let proposal = self.proposal(part)?;
                     Some((proposal, self.weight(part)))
                 });
-                combined.join(parts)
+                action.params.combine(parts)
             } else {
                 self.context.related = action.related;
                 action

@@ -4,10 +4,9 @@
 
 use crate::world::Chance;
 
-use super::actions::ActionParams;
-use super::mind::{Mind, MindState};
+use super::mind::Mind;
+use super::mind_state::MindState;
 use super::need::{Need, NeedState};
-use super::params::{LimitOf, LimitSide};
 
 impl Mind {
     /// Converts the state of an agent that had another mind.
@@ -80,34 +79,6 @@ impl Mind {
             .position(|action| chosen.is_some() && name_of(self, action) == chosen);
         new.choice = position.map_or(0, |position| position + 1);
         new.held_secs = position.map_or(0.0, |_| kept.held_secs);
-    }
-
-    /// Switches hunting on or off for an agent.
-    ///
-    /// Each need with a hunting action and a limit gets a variable beyond its limit (on), or the value to which a catch
-    /// resets it (off).
-    pub fn switch_hunting(&self, state: &mut MindState, on: bool) {
-        let drives = &mut state.drives;
-        for (need, state) in self.needs.iter().zip(&mut state.needs) {
-            let hunts =
-                |&action: &usize| matches!(self.actions[action].params, ActionParams::HuntPrey(_));
-            if let Some(limit) = &need.params.limit
-                && need.actions.iter().any(hunts)
-            {
-                let beyond = match limit.side {
-                    LimitSide::Upper => 1.0,
-                    LimitSide::Lower => -1.0,
-                };
-                state.variable = if on {
-                    limit.value + beyond
-                } else {
-                    limit.reset_to
-                };
-                if limit.of == LimitOf::Hunger {
-                    drives.hunger = f32::from(u8::from(on));
-                }
-            }
-        }
     }
 }
 

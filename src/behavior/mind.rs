@@ -4,23 +4,21 @@
 //! **Source**: Jockel 2005, §3.3 and appendix A.
 
 use glam::Vec3;
-use serde::{Deserialize, Serialize};
 
-use crate::navigation::Trip;
 use crate::navigation::fields::Fields;
 use crate::steering::{FlockRules, Motion};
-use crate::world::{Chance, Purpose, Species, World};
+use crate::world::{Purpose, Species, World};
 
-use super::actions::{ActionParams, ClimbMemory, Memory};
+use super::actions::ActionParams;
 use super::context::ActionContext;
 use super::decision::Decision;
-use super::drives::{Drives, DrivesParams};
+use super::drives::DrivesParams;
 use super::evaluation::{Evaluation, MindAction};
-use super::need::{Need, NeedState};
+use super::mind_state::MindState;
+use super::need::Need;
 use super::params::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedParams};
 use super::perception::{FieldOfView, Perception};
-use super::perception_memory::PerceptionMemory;
-use super::proposal::{NeedEvent, Proposal};
+use super::proposal::Proposal;
 use super::schooling::flock_rules;
 
 /// A compiled mind. All agents of a species share it; what differs between them is in their [`MindState`].
@@ -31,58 +29,10 @@ pub struct Mind {
     /// Needs, most important first.
     pub(super) needs: Vec<Need>,
     combine: Combine,
-    drives: DrivesParams,
+    pub(super) drives: DrivesParams,
     flock: FlockRules,
     field_of_view: FieldOfView,
     needs_paths: bool,
-}
-
-/// State of one agent's mind from tick to tick.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MindState {
-    /// Memories of the actions, by action.
-    pub(super) memories: Vec<Memory>,
-    /// States of the needs, by need.
-    pub(super) needs: Vec<NeedState>,
-    pub(super) standard: NeedState,
-    pub(super) remembered: PerceptionMemory,
-    pub(super) drives: Drives,
-    /// Index of the need that was active in the last tick, plus one; 0 for none.
-    pub(super) active_need: usize,
-    /// Time for which it has been active.
-    pub(super) active_secs: f32,
-    /// Force of each action executed in the last tick, by action. Empty unless forces are recorded.
-    #[serde(skip)]
-    forces: Vec<(u8, Vec3)>,
-}
-
-impl MindState {
-    /// Hunger, fear and libido.
-    pub fn drives(&self) -> &Drives {
-        &self.drives
-    }
-
-    /// Trips of the actions that need a path.
-    pub fn trips_mut(&mut self) -> impl Iterator<Item = &mut Trip> {
-        self.memories.iter_mut().filter_map(|memory| match memory {
-            Memory::Navigate(trip) => Some(trip),
-            _ => None,
-        })
-    }
-
-    /// Requests and answers of the actions that travel between terraces.
-    pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut ClimbMemory> {
-        self.memories.iter_mut().filter_map(|memory| match memory {
-            Memory::Leap(climbing) => Some(climbing),
-            _ => None,
-        })
-    }
-
-    /// Clears the recorded forces of the last tick and frees their memory.
-    pub fn clear_forces(&mut self) {
-        self.forces = Vec::new();
-    }
 }
 
 /// Scratch memory for deciding, reused for each agent.
@@ -112,17 +62,15 @@ impl Mind {
     /// Compiles a mind. Names of unknown actions are ignored; [`MindParams::problems`] reports them.
     pub fn compile(params: &MindParams, species: &Species) -> Self {
         let names: Vec<&String> = params.actions.keys().take(MAX_ACTIONS).collect();
-        let parts = |action: &ActionParams| match action {
-            ActionParams::Combined(combined) => {
-                let is_simple = |name: &&String| {
-                    !matches!(params.actions.get(*name), Some(ActionParams::Combined(_)))
-                };
-                let parts = combined.actions.iter().filter(is_simple);
-                parts
-                    .filter_map(|name| names.iter().position(|n| *n == name))
-                    .collect()
-            }
-            _ => Vec::new(),
+        let parts = |action: &ActionParams| {
+            let is_combined = |name: &String| {
+                let part = params.actions.get(name);
+                part.is_some_and(|part| part.capabilities().is_combined)
+            };
+            let parts = action.parts().iter().filter(|name| !is_combined(name));
+            parts
+                .filter_map(|name| names.iter().position(|n| *n == name))
+                .collect()
         };
         let actions: Vec<MindAction> = params
             .actions
@@ -132,6 +80,7 @@ impl Mind {
                 name: name.clone(),
                 related: species.relations.mask(action.relations()),
                 params: action.clone(),
+                capabilities: action.capabilities(),
                 weight: action.weight(),
                 parts: parts(action),
             })
@@ -152,43 +101,9 @@ impl Mind {
             drives: params.drives.clone(),
             flock: flock_rules(species),
             field_of_view: FieldOfView::new(species.perception.field_of_view_deg),
-            needs_paths: actions
-                .iter()
-                .any(|action| matches!(action.params, ActionParams::Navigate(_))),
+            needs_paths: actions.iter().any(|action| action.capabilities.needs_paths),
             actions,
         }
-    }
-
-    /// Returns the initial state of one agent.
-    pub fn state(&self, chance: Chance, id: u32) -> MindState {
-        let start = |(index, need): (usize, &Need)| {
-            let variable = need.params.limit.as_ref().map_or(0.0, |limit| {
-                let draw = chance.unit(id, Purpose::Need, index as u32);
-                limit.start + (limit.value - limit.start) * limit.start_spread * draw
-            });
-            NeedState {
-                variable,
-                ..NeedState::default()
-            }
-        };
-        MindState {
-            memories: self
-                .actions
-                .iter()
-                .map(|action| action.params.memory())
-                .collect(),
-            needs: self.needs.iter().enumerate().map(start).collect(),
-            drives: self.drives.start(chance.unit(id, Purpose::Drive, 0)),
-            ..MindState::default()
-        }
-    }
-
-    /// Recorded forces of an agent's last tick, with the names of their actions.
-    pub fn forces(&self, state: &MindState) -> impl Iterator<Item = (&str, Vec3)> {
-        state.forces.iter().filter_map(|(action, force)| {
-            let action = self.actions.get(usize::from(*action))?;
-            Some((action.name.as_str(), *force))
-        })
     }
 
     /// Name of the need with this index; empty if there is none.
@@ -210,61 +125,6 @@ impl Mind {
             .enumerate()
             .filter(move |(index, _)| actions >> index & 1 == 1)
             .map(|(_, action)| action.name.as_str())
-    }
-
-    /// Whether a state belongs to this mind: it has the same kinds of memories, the same number of needs, and finite
-    /// numbers.
-    pub fn fits(&self, state: &MindState) -> bool {
-        let mut each = self.actions.iter().zip(&state.memories);
-        let kinds = each.all(|(action, memory)| {
-            std::mem::discriminant(&action.params.memory()) == std::mem::discriminant(memory)
-        });
-        let drives = &state.drives;
-        let numbers = [drives.hunger, drives.fear, drives.libido, drives.readiness];
-        kinds
-            && state.memories.len() == self.actions.len()
-            && state.needs.len() == self.needs.len()
-            && state.needs.iter().all(|need| need.variable.is_finite())
-            && numbers.iter().all(|number| (0.0..=1.0).contains(number))
-    }
-
-    /// Applies an event to the drives of an agent and to the variables of its needs.
-    pub fn apply_event(&self, state: &mut MindState, event: NeedEvent) {
-        match event {
-            NeedEvent::Catch | NeedEvent::Meal => state.drives.fed(),
-            NeedEvent::Courted => state.drives.courted(),
-            NeedEvent::Nothing => return,
-        }
-        for (need, state) in self.needs.iter().zip(&mut state.needs) {
-            if let Some(limit) = &need.params.limit
-                && (limit.reset_by == event
-                    // A catch is also a meal.
-                    || limit.reset_by == NeedEvent::Meal && event == NeedEvent::Catch)
-            {
-                state.variable = limit.reset_to;
-            }
-        }
-    }
-
-    /// Sets the variable of an agent's need, or the drive that the need reads. Returns false if the mind has no need with
-    /// this name and a limit.
-    pub fn set_variable(&self, state: &mut MindState, need: &str, value: f32) -> bool {
-        let mut found = false;
-        let drives = &mut state.drives;
-        for (own, state) in self.needs.iter().zip(&mut state.needs) {
-            if let Some(limit) = &own.params.limit
-                && own.params.name == need
-            {
-                match limit.of {
-                    LimitOf::Own => state.variable = value,
-                    LimitOf::Hunger => drives.hunger = value.clamp(0.0, 1.0),
-                    LimitOf::Fear => drives.fear = value.clamp(0.0, 1.0),
-                    LimitOf::Libido => drives.readiness = value.clamp(0.0, 1.0),
-                }
-                found = true;
-            }
-        }
-        found
     }
 
     /// Whether one of its actions needs a path.

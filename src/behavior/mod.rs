@@ -1,8 +1,9 @@
-//! Needs, actions and minds: from what an agent perceives to the force it wants. Draws nothing, moves nobody.
+//! Needs, actions and minds: from what an agent perceives to the force that it wants. Moves no agent and draws nothing.
 
 mod action;
 pub mod actions;
 mod checks;
+mod climb;
 mod context;
 mod decision;
 mod director;
@@ -10,6 +11,7 @@ mod drives;
 mod evaluation;
 mod migration;
 mod mind;
+mod mind_state;
 mod need;
 mod params;
 mod perception;
@@ -17,13 +19,15 @@ mod perception_memory;
 mod proposal;
 mod schooling;
 
-pub use action::Action;
-pub use actions::{ActionParams, ClimbAnswer, ClimbMemory, ClimbRequest};
+pub use action::{Action, Capabilities, FleeingAction, ParamFinding};
+pub use actions::ActionParams;
+pub use climb::{Climb, ClimbAnswer, ClimbRequest};
 pub use context::ActionContext;
 pub use decision::Decision;
 pub use director::{Condition, Effect, RuleParams, RuleState, RuleTransition, rule_problems};
 pub use drives::{Drives, DrivesParams};
-pub use mind::{Mind, MindState, MindWorkspace};
+pub use mind::{Mind, MindWorkspace};
+pub use mind_state::MindState;
 pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};
 pub use perception::{Neighbor, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 pub use perception_memory::{KnownAgent, PerceptionMemory, SeenAgent};

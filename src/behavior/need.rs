@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::actions::ActionParams;
 use super::decision::Decision;
 use super::evaluation::Evaluation;
 use super::params::{Combine, LimitSide, NeedKind, NeedParams};
@@ -140,16 +139,12 @@ impl Need {
         self.hold(state, chosen)
     }
 
-    /// Prioritized dithering: tries the actions in order, each with its chance. Obstacle avoidance is always tried first.
+    /// Prioritized dithering: tries the actions in order, each with its chance. Actions that are never skipped
+    /// are tried first.
     fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
-        let is_avoidance = |evaluation: &Evaluation<'_>, action: usize| {
-            matches!(
-                evaluation.actions[action].params,
-                ActionParams::AvoidObstacles(_)
-            )
-        };
         for &action in &self.actions {
-            if is_avoidance(evaluation, action) && evaluation.is_executable(action) {
+            let is_never_skipped = evaluation.actions[action].capabilities.is_never_skipped;
+            if is_never_skipped && evaluation.is_executable(action) {
                 return Some(action);
             }
         }

@@ -1,4 +1,4 @@
-//! Parameters of needs and minds: what a species file says about what an individual wants, and in which order.
+//! Parameters of needs and minds, as species files contain them.
 
 use std::collections::BTreeMap;
 
@@ -9,37 +9,38 @@ use super::actions::ActionParams;
 use super::drives::DrivesParams;
 use super::proposal::NeedEvent;
 
-/// Most actions and most needs that one mind may hold.
+/// Most actions and most needs of one mind. One bit of a `u64` stands for each action.
 pub const MAX_ACTIONS: usize = 64;
 
-/// One need: an ordered list of actions and the rule that says when it is satisfied.
+/// One need: an ordered list of actions and the rule that says when the need is satisfied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NeedParams {
-    /// What it is called in the panel and in recordings.
+    /// Name in the panel and in recordings.
     pub name: String,
-    /// When it is satisfied.
+    /// When the need is satisfied.
     #[serde(rename = "type")]
     pub kind: NeedKind,
-    /// Whether all executable actions act together, instead of the first alone.
+    /// Whether all executable actions act together. Otherwise only one acts.
     pub additive: bool,
     /// Names of its actions, most important first.
     pub actions: Vec<String>,
-    /// How the forces of an additive need are put together.
+    /// How an additive need combines the forces of its actions.
     pub combine: Combine,
-    /// Chance that an action is taken when its turn comes, where `combine` is `dither`.
+    /// Chance with which each action is chosen when it is tried. Used if `combine` is `dither`.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub dither_chance: f32,
-    /// Whether an exclusive need picks one of its executable actions by chance, instead of the first.
+    /// Whether a need that is not additive chooses one of its executable actions at random, instead of the first.
     pub stochastic: bool,
-    /// How long a choice by chance (`stochastic` or `dither`) is kept while it can be executed; short makes fish tremble.
+    /// Time for which a random choice (`stochastic` or `dither`) is kept while it can be executed. With a low value agents
+    /// tremble.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub minimum_secs: f32,
-    /// How long the need stays the active one once it is, while it has something to do: an intention. A need above it
-    /// goes before. 0: no longer than it is unsatisfied.
+    /// Time for which the need stays the active one after it has become active, as long as one of its actions can be
+    /// executed: an intention. More important needs still interrupt it. 0: only while it is unsatisfied.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub keep_secs: f32,
-    /// The limit of a `limit_based` need.
+    /// Limit of a `limit_based` need.
     pub limit: Option<LimitParams>,
 }
 
@@ -73,44 +74,46 @@ pub enum NeedKind {
     LimitBased,
 }
 
-/// How forces are put together.
+/// How forces are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
     /// Weighted sum.
     #[default]
     Sum,
-    /// The first that applies.
+    /// The first action that can be executed.
     First,
-    /// Weighted sum in order, until the largest force is used up.
+    /// Weighted sum in order, until the largest force of the species is used up.
     Budget,
-    /// In order, each with a chance; the first that is drawn, for a minimum time. Obstacle avoidance is always drawn.
+    /// In order, each action with a chance. The chosen action is kept for a minimum time. Obstacle avoidance is never
+    /// left to chance.
     Dither,
 }
 
-/// The variable of a `limit_based` need, such as hunger.
+/// Limit of a `limit_based` need, and the variable that is compared with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitParams {
-    /// What is held against the limit.
+    /// Variable that is compared with the limit.
     pub of: LimitOf,
-    /// Value beyond which the need is no longer satisfied.
+    /// Limit. Beyond it the need is not satisfied.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub value: f32,
-    /// On which side of it the variable has to stay.
+    /// Side of the limit on which the variable has to stay.
     pub side: LimitSide,
-    /// The variable at the start.
+    /// Initial value of the variable.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub start: f32,
-    /// How fast the variable grows, or falls where negative.
+    /// Growth of the variable per second. Negative: it falls.
     #[schemars(range(min = -1000.0, max = 1000.0))]
     pub rate_per_sec: f32,
-    /// Share of the way to the limit by which individuals differ at the start.
+    /// Largest random share of the way from `start` to the limit that is added to an agent's initial value, so that agents
+    /// differ.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub start_spread: f32,
-    /// What sets the variable back.
+    /// Event that resets the variable.
     pub reset_by: NeedEvent,
-    /// What it is set back to.
+    /// Value after the reset.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub reset_to: f32,
 }
@@ -130,11 +133,11 @@ impl Default for LimitParams {
     }
 }
 
-/// What is held against a limit.
+/// Variable that is compared with a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitOf {
-    /// A variable of the need's own, with its start, rate and reset.
+    /// The need's own variable, with its start, rate and reset.
     #[default]
     Own,
     /// The drive hunger, 0 to 1.
@@ -145,14 +148,14 @@ pub enum LimitOf {
     Libido,
 }
 
-/// On which side of a limit a variable has to stay.
+/// Side of a limit on which a variable has to stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitSide {
-    /// At or below it.
+    /// At or below the limit.
     #[default]
     Upper,
-    /// At or above it.
+    /// At or above the limit.
     Lower,
 }
 
@@ -160,14 +163,14 @@ pub enum LimitSide {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MindParams {
-    /// All actions by name. One that several needs name is one action, with one memory.
+    /// All actions by name. Several needs can use one action; it has one memory.
     pub actions: BTreeMap<String, ActionParams>,
-    /// The need that acts in every step besides the active one; may be empty.
+    /// Need that acts in every tick in addition to the active one. It may be empty.
     pub standard: NeedParams,
-    /// The needs, most important first.
+    /// Needs, most important first.
     pub needs: Vec<NeedParams>,
-    /// How the forces of the standard and the active need are put together.
+    /// How the forces of the standard need and the active need are combined.
     pub combine: Combine,
-    /// How its drives grow and fade.
+    /// How the drives grow and fade.
     pub drives: DrivesParams,
 }

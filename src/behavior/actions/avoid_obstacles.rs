@@ -4,7 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
@@ -48,6 +48,11 @@ impl Default for AvoidObstacles {
 impl Action for AvoidObstacles {
     /// The side on which the nearest obstacle is passed.
     type Memory = HeldSide;
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        is_never_skipped: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, held: &mut HeldSide) -> Option<Proposal> {
         let motion = &context.motion;

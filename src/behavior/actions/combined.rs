@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 
@@ -42,16 +42,24 @@ pub enum CombinedMode {
     All,
 }
 
-impl Combined {
-    /// Returns the combination of the proposals of the parts, each with its weight, in their order.
-    pub fn join(
+impl Action for Combined {
+    type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        is_combined: true,
+        ..Capabilities::NONE
+    };
+
+    fn parts(&self) -> &[String] {
+        &self.actions
+    }
+
+    fn combine(
         &self,
         mut parts: impl Iterator<Item = Option<(Proposal, f32)>>,
     ) -> Option<Proposal> {
-        let weighted = |(proposal, weight): (Proposal, f32)| Proposal {
-            force: proposal.force * weight,
-            ..proposal
-        };
+        let weighted =
+            |(proposal, weight): (Proposal, f32)| proposal.with_force(proposal.force * weight);
         match self.mode {
             CombinedMode::Any => parts.flatten().next().map(weighted),
             CombinedMode::All => {
@@ -63,10 +71,6 @@ impl Combined {
             }
         }
     }
-}
-
-impl Action for Combined {
-    type Memory = ();
 
     /// Never applies: the mind evaluates the parts and combines them, because an action does not know other actions.
     fn propose(&self, _: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {

@@ -4,7 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, ParamFinding};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
@@ -113,6 +113,19 @@ impl Action for FlockSimple {
 
     fn relations(&self) -> &[String] {
         &self.relations
+    }
+
+    fn warnings(&self, name: &str) -> Option<ParamFinding> {
+        let is_useless =
+            self.centroid == Centroid::Individual && self.centroid_radius_m <= self.cohesion_m;
+        is_useless.then(|| ParamFinding {
+            key: "centroid_radius_m",
+            message: format!(
+                "the center of mates within {} m is never {} m away, so '{name}' does not keep the school together; raise \
+                 this value or lower cohesion_m",
+                self.centroid_radius_m, self.cohesion_m
+            ),
+        })
     }
 
     fn propose(&self, context: &ActionContext<'_>, progress: &mut Progress) -> Option<Proposal> {

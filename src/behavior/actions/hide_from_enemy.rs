@@ -4,7 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, FleeingAction, ParamFinding};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::geometry::Solid;
@@ -82,6 +82,17 @@ impl HideFromEnemy {
 
 impl Action for HideFromEnemy {
     type Memory = ();
+
+    fn warnings_after(&self, name: &str, earlier: &FleeingAction<'_>) -> Option<ParamFinding> {
+        (earlier.flee_distance_m >= self.flee_distance_m).then(|| ParamFinding {
+            key: "flee_distance_m",
+            message: format!(
+                "'{name}' comes after '{}', which already flees at {} m, so the agent never hides within {} m; lower the \
+                 flee distance of '{}' or raise this one",
+                earlier.name, earlier.flee_distance_m, self.flee_distance_m, earlier.name
+            ),
+        })
+    }
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let me = context.motion.position_m;

@@ -4,7 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
 use crate::steering::{led_position, seek};
@@ -85,6 +85,11 @@ impl HuntPrey {
 
 impl Action for HuntPrey {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        hunts: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let boost = self.use_boost.then_some(BoostRequest {

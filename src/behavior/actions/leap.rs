@@ -3,11 +3,12 @@
 //! The action requests a terrace; the simulation plans the way over the terraces and carries the agent through the
 //! air. **Source**: Lischka 2014.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::Action;
+use crate::behavior::climb::{Climb, ClimbRequest};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::navigation::mesh::Step;
@@ -57,37 +58,16 @@ pub enum LeapTarget {
     Bottom,
 }
 
-/// A request for a way over the terraces.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClimbRequest {
-    /// Index of the wanted terrace, in the order of the scene.
-    pub terrace: u16,
-    /// Position on it, (x, z).
-    pub at_m: Vec2,
-}
-
 /// State of an agent that travels between terraces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ClimbMemory {
-    /// Request of this tick. The simulation takes it and answers.
-    #[serde(skip)]
-    pub request: Option<ClimbRequest>,
-    /// Answer to the last request.
-    pub answer: Option<ClimbAnswer>,
+pub struct Journey {
+    /// Request to the simulation and its answer.
+    climb: Climb,
     /// Whether the agent is on its way down, on a tour.
     descends: bool,
     /// Time left until it sets out again.
     rest_secs: f32,
-}
-
-/// Answer of the simulation to a [`ClimbRequest`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClimbAnswer {
-    /// What the agent does next.
-    pub step: Step,
-    /// Height to swim at.
-    pub y_m: f32,
 }
 
 /// Index of the terrace with the highest or the lowest water surface.
@@ -102,29 +82,33 @@ fn extreme(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
 }
 
 impl Action for Leap {
-    type Memory = ClimbMemory;
+    type Memory = Journey;
 
-    fn propose(&self, context: &ActionContext<'_>, climbing: &mut ClimbMemory) -> Option<Proposal> {
+    fn climb_mut(journey: &mut Journey) -> Option<&mut Climb> {
+        Some(&mut journey.climb)
+    }
+
+    fn propose(&self, context: &ActionContext<'_>, journey: &mut Journey) -> Option<Proposal> {
         let terraces = &context.world.water.params.terraces;
-        climbing.rest_secs -= context.world.dt_secs;
-        let answer = climbing.answer.take();
+        journey.rest_secs -= context.world.dt_secs;
+        let answer = journey.climb.answer.take();
         if matches!(
             answer.map(|answer| answer.step),
             Some(Step::There | Step::NoWay)
         ) {
-            climbing.descends = !climbing.descends;
-            climbing.rest_secs = self.rest_secs;
+            journey.descends = !journey.descends;
+            journey.rest_secs = self.rest_secs;
         }
-        if climbing.rest_secs > 0.0 {
+        if journey.rest_secs > 0.0 {
             return None;
         }
         let lowest = match self.target {
-            LeapTarget::Tour => climbing.descends,
+            LeapTarget::Tour => journey.descends,
             LeapTarget::Top => false,
             LeapTarget::Bottom => true,
         };
         let terrace = extreme(terraces, lowest)?;
-        climbing.request = Some(ClimbRequest {
+        journey.climb.request = Some(ClimbRequest {
             terrace: terrace as u16,
             at_m: terraces[terrace].middle_m(),
         });

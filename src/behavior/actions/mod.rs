@@ -1,13 +1,15 @@
-//! The actions: one file each, one line each in the registry below; parameters, schema and dispatch follow from it.
+//! The actions, one file each. Parameters, schema and dispatch of all actions follow from the registry below.
 //!
-//! `cargo fmt` does not follow modules that a macro declares: format them with `rustfmt --edition 2024 src/behavior/actions/*.rs`.
+//! To add an action, write its file, declare the file as a module, and add a line to the registry.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::action::Action;
+use super::action::{Action, Capabilities, FleeingAction, ParamFinding};
+use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
+use crate::navigation::Trip;
 
 mod avoid_obstacles;
 mod combined;
@@ -34,11 +36,12 @@ mod shelter_under;
 mod stay_with_mother;
 mod wander;
 
+/// Defines [`ActionParams`] and [`Memory`] with one variant for each `module::Action` of the registry.
 macro_rules! register_actions {
     ($($module:ident :: $action:ident,)*) => {
         $(pub use $module::*;)*
 
-        /// One action of a mind with its parameters: an `[actions.NAME]` table, told apart by its `action` key.
+        /// Parameters of one action of a mind: a table `[actions.NAME]`. Its key `action` says which kind of action it is.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "action", rename_all = "snake_case")]
         pub enum ActionParams {
@@ -46,37 +49,72 @@ macro_rules! register_actions {
         }
 
         impl ActionParams {
-            /// The names of all kinds of actions.
+            /// Names of all kinds of actions.
             pub const KINDS: &[&str] = &[$(stringify!($module),)*];
 
-            /// The name of this kind of action, as its `action` key says it.
+            /// Name of this kind of action, as in its `action` key.
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$action(_) => stringify!($module),)* }
             }
 
-            /// Factor on the steering force; an action that weighs nothing is never executed.
+            /// Factor on the steering force. An action with weight 0 is not executed.
             pub fn weight(&self) -> f32 {
                 match self { $(Self::$action(params) => params.weight,)* }
             }
 
-            /// The relation types that this action names.
+            /// See [`Action::CAPABILITIES`].
+            pub fn capabilities(&self) -> Capabilities {
+                match self { $(Self::$action(_) => <$module::$action as Action>::CAPABILITIES,)* }
+            }
+
+            /// See [`Action::relations`].
             pub fn relations(&self) -> &[String] {
                 match self { $(Self::$action(params) => params.relations(),)* }
             }
 
-            /// The least weight that the action has now, whatever its parameter says.
+            /// See [`Action::min_weight`].
             pub fn min_weight(&self, context: &ActionContext<'_>) -> f32 {
                 match self { $(Self::$action(params) => params.min_weight(context),)* }
             }
 
-            /// A fresh memory for this action.
+            /// See [`Action::parts`].
+            pub fn parts(&self) -> &[String] {
+                match self { $(Self::$action(params) => params.parts(),)* }
+            }
+
+            /// See [`Action::combine`].
+            pub(super) fn combine(
+                &self,
+                parts: impl Iterator<Item = Option<(Proposal, f32)>>,
+            ) -> Option<Proposal> {
+                match self { $(Self::$action(params) => params.combine(parts),)* }
+            }
+
+            /// See [`Action::flee_distance_m`].
+            pub(super) fn flee_distance_m(&self, sight_radius_m: f32) -> Option<f32> {
+                match self { $(Self::$action(params) => Action::flee_distance_m(params, sight_radius_m),)* }
+            }
+
+            /// See [`Action::warnings`].
+            pub(super) fn warnings(&self, name: &str) -> Option<ParamFinding> {
+                match self { $(Self::$action(params) => params.warnings(name),)* }
+            }
+
+            /// See [`Action::warnings_after`].
+            pub(super) fn warnings_after(
+                &self,
+                name: &str,
+                earlier: &FleeingAction<'_>,
+            ) -> Option<ParamFinding> {
+                match self { $(Self::$action(params) => params.warnings_after(name, earlier),)* }
+            }
+
+            /// The initial memory of this action.
             pub fn memory(&self) -> Memory {
                 match self { $(Self::$action(_) => Memory::$action(Default::default()),)* }
             }
 
-            /// What the action wants now, before its weight; `None` when its precondition does not hold.
-            ///
-            /// A memory of another kind of action, as after an edit, is replaced by a fresh one.
+            /// See [`Action::propose`]. A memory of another kind of action is replaced by the initial one.
             #[inline]
             pub fn propose(&self, context: &ActionContext<'_>, memory: &mut Memory) -> Option<Proposal> {
                 match self {
@@ -93,10 +131,22 @@ macro_rules! register_actions {
             }
         }
 
-        /// What one individual's action remembers from step to step: plain numbers.
+        /// What one agent remembers of one action from tick to tick.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Memory {
             $(#[allow(missing_docs)] $action(<$module::$action as Action>::Memory),)*
+        }
+
+        impl Memory {
+            /// See [`Action::trip_mut`].
+            pub(super) fn trip_mut(&mut self) -> Option<&mut Trip> {
+                match self { $(Self::$action(memory) => <$module::$action as Action>::trip_mut(memory),)* }
+            }
+
+            /// See [`Action::climb_mut`].
+            pub(super) fn climb_mut(&mut self) -> Option<&mut Climb> {
+                match self { $(Self::$action(memory) => <$module::$action as Action>::climb_mut(memory),)* }
+            }
         }
     };
 }
@@ -133,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_action_reads_its_defaults_and_refuses_unknown_keys() {
+    fn every_action_reads_defaults_and_rejects_unknown_keys() {
         for kind in ActionParams::KINDS {
             let read: ActionParams = toml::from_str(&format!("action = '{kind}'")).unwrap();
             assert_eq!(read.kind(), *kind);

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception_memory::SeenAgent;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
@@ -143,6 +143,15 @@ impl Navigate {
 
 impl Action for Navigate {
     type Memory = Trip;
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        needs_paths: true,
+        ..Capabilities::NONE
+    };
+
+    fn trip_mut(trip: &mut Trip) -> Option<&mut Trip> {
+        Some(trip)
+    }
 
     fn relations(&self) -> &[String] {
         &self.relations

@@ -1,0 +1,35 @@
+//! Requests of actions for ways over terraces, and the answers of the simulation.
+
+use glam::Vec2;
+use serde::{Deserialize, Serialize};
+
+use crate::navigation::mesh::Step;
+
+/// Exchange between an action that travels between terraces and the simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Climb {
+    /// Request of this tick. The simulation takes it and answers.
+    #[serde(skip)]
+    pub request: Option<ClimbRequest>,
+    /// Answer to the last request.
+    pub answer: Option<ClimbAnswer>,
+}
+
+/// A request for a way over the terraces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClimbRequest {
+    /// Index of the wanted terrace, in the order of the scene.
+    pub terrace: u16,
+    /// Position on it, (x, z).
+    pub at_m: Vec2,
+}
+
+/// Answer of the simulation to a [`ClimbRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClimbAnswer {
+    /// What the agent does next.
+    pub step: Step,
+    /// Height to swim at.
+    pub y_m: f32,
+}

@@ -1,0 +1,174 @@
+//! The state of one agent's mind: memories, variables of needs, drives; and how events and the director change it.
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use crate::navigation::Trip;
+use crate::world::{Chance, Purpose};
+
+use super::actions::Memory;
+use super::climb::Climb;
+use super::drives::Drives;
+use super::mind::Mind;
+use super::need::{Need, NeedState};
+use super::params::{LimitOf, LimitSide};
+use super::perception_memory::PerceptionMemory;
+use super::proposal::NeedEvent;
+
+/// State of one agent's mind from tick to tick.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MindState {
+    /// Memories of the actions, by action.
+    pub(super) memories: Vec<Memory>,
+    /// States of the needs, by need.
+    pub(super) needs: Vec<NeedState>,
+    pub(super) standard: NeedState,
+    pub(super) remembered: PerceptionMemory,
+    pub(super) drives: Drives,
+    /// Index of the need that was active in the last tick, plus one; 0 for none.
+    pub(super) active_need: usize,
+    /// Time for which it has been active.
+    pub(super) active_secs: f32,
+    /// Force of each action executed in the last tick, by action. Empty unless forces are recorded.
+    #[serde(skip)]
+    pub(super) forces: Vec<(u8, Vec3)>,
+}
+
+impl MindState {
+    /// Hunger, fear and libido.
+    pub fn drives(&self) -> &Drives {
+        &self.drives
+    }
+
+    /// Trips of the actions that need a path.
+    pub fn trips_mut(&mut self) -> impl Iterator<Item = &mut Trip> {
+        self.memories.iter_mut().filter_map(Memory::trip_mut)
+    }
+
+    /// Requests and answers of the actions that travel between terraces.
+    pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut Climb> {
+        self.memories.iter_mut().filter_map(Memory::climb_mut)
+    }
+
+    /// Clears the recorded forces of the last tick and frees their memory.
+    pub fn clear_forces(&mut self) {
+        self.forces = Vec::new();
+    }
+}
+
+impl Mind {
+    /// Returns the initial state of one agent.
+    pub fn state(&self, chance: Chance, id: u32) -> MindState {
+        let start = |(index, need): (usize, &Need)| {
+            let variable = need.params.limit.as_ref().map_or(0.0, |limit| {
+                let draw = chance.unit(id, Purpose::Need, index as u32);
+                limit.start + (limit.value - limit.start) * limit.start_spread * draw
+            });
+            NeedState {
+                variable,
+                ..NeedState::default()
+            }
+        };
+        MindState {
+            memories: self
+                .actions
+                .iter()
+                .map(|action| action.params.memory())
+                .collect(),
+            needs: self.needs.iter().enumerate().map(start).collect(),
+            drives: self.drives.start(chance.unit(id, Purpose::Drive, 0)),
+            ..MindState::default()
+        }
+    }
+
+    /// Recorded forces of an agent's last tick, with the names of their actions.
+    pub fn forces(&self, state: &MindState) -> impl Iterator<Item = (&str, Vec3)> {
+        state.forces.iter().filter_map(|(action, force)| {
+            let action = self.actions.get(usize::from(*action))?;
+            Some((action.name.as_str(), *force))
+        })
+    }
+
+    /// Whether a state belongs to this mind: it has the same kinds of memories, the same number of needs, and finite
+    /// numbers.
+    pub fn fits(&self, state: &MindState) -> bool {
+        let mut each = self.actions.iter().zip(&state.memories);
+        let kinds = each.all(|(action, memory)| {
+            std::mem::discriminant(&action.params.memory()) == std::mem::discriminant(memory)
+        });
+        let drives = &state.drives;
+        let numbers = [drives.hunger, drives.fear, drives.libido, drives.readiness];
+        kinds
+            && state.memories.len() == self.actions.len()
+            && state.needs.len() == self.needs.len()
+            && state.needs.iter().all(|need| need.variable.is_finite())
+            && numbers.iter().all(|number| (0.0..=1.0).contains(number))
+    }
+
+    /// Applies an event to the drives of an agent and to the variables of its needs.
+    pub fn apply_event(&self, state: &mut MindState, event: NeedEvent) {
+        match event {
+            NeedEvent::Catch | NeedEvent::Meal => state.drives.fed(),
+            NeedEvent::Courted => state.drives.courted(),
+            NeedEvent::Nothing => return,
+        }
+        for (need, state) in self.needs.iter().zip(&mut state.needs) {
+            if let Some(limit) = &need.params.limit
+                && (limit.reset_by == event
+                    // A catch is also a meal.
+                    || limit.reset_by == NeedEvent::Meal && event == NeedEvent::Catch)
+            {
+                state.variable = limit.reset_to;
+            }
+        }
+    }
+
+    /// Sets the variable of an agent's need, or the drive that the need reads. Returns false if the mind has no need with
+    /// this name and a limit.
+    pub fn set_variable(&self, state: &mut MindState, need: &str, value: f32) -> bool {
+        let mut found = false;
+        let drives = &mut state.drives;
+        for (own, state) in self.needs.iter().zip(&mut state.needs) {
+            if let Some(limit) = &own.params.limit
+                && own.params.name == need
+            {
+                match limit.of {
+                    LimitOf::Own => state.variable = value,
+                    LimitOf::Hunger => drives.hunger = value.clamp(0.0, 1.0),
+                    LimitOf::Fear => drives.fear = value.clamp(0.0, 1.0),
+                    LimitOf::Libido => drives.readiness = value.clamp(0.0, 1.0),
+                }
+                found = true;
+            }
+        }
+        found
+    }
+
+    /// Switches hunting on or off for an agent.
+    ///
+    /// Each need with a hunting action and a limit gets a variable beyond its limit (on), or the value to which a catch
+    /// resets it (off).
+    pub fn switch_hunting(&self, state: &mut MindState, on: bool) {
+        let drives = &mut state.drives;
+        for (need, state) in self.needs.iter().zip(&mut state.needs) {
+            let hunts = |&action: &usize| self.actions[action].capabilities.hunts;
+            if let Some(limit) = &need.params.limit
+                && need.actions.iter().any(hunts)
+            {
+                let beyond = match limit.side {
+                    LimitSide::Upper => 1.0,
+                    LimitSide::Lower => -1.0,
+                };
+                state.variable = if on {
+                    limit.value + beyond
+                } else {
+                    limit.reset_to
+                };
+                if limit.of == LimitOf::Hunger {
+                    drives.hunger = f32::from(u8::from(on));
+                }
+            }
+        }
+    }
+}
