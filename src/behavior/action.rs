@@ -108,6 +108,6 @@ pub struct FleeingAction<'a> {
 pub struct ParamFinding {
     /// Key of the parameter.
     pub key: &'static str,
-    /// What is wrong, and what to do.
+    /// The problem and its fix.
     pub message: String,
 }

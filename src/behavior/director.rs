@@ -1,33 +1,35 @@
-//! The director's rules: condition → effect, with hold times. Parameters, and the clock of each rule.
+//! The director: rules of a scene that change what agents want while the pool runs, each a condition with an effect.
 //!
-//! In: the world before the step. Out: which rules begin and which end. Must not: touch an agent; `simulation` does what
-//! the effects say. **Source**: 2-behavior.md section 5, 'Director'; main source 1.2.2.
+//! In: the world before the tick. Out: which rules begin and which end. Must not: change an agent; `simulation`
+//! applies the effects. **Source**: Jockel 2005, §1.2.2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::params::MAX_ACTIONS;
 use crate::world::{Purpose, World};
+
+/// Most rules of one scene.
+const MAX_RULES: usize = 64;
 
 /// One rule of a scene: when its condition has held for a while, its effect begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleParams {
-    /// What it is called; whoever starts it by hand names it.
+    /// Name of the rule. A command that starts the rule by hand uses it.
     pub name: String,
-    /// The condition.
+    /// Condition under which the rule begins.
     pub when: Condition,
-    /// How long the condition must have held before the rule begins.
+    /// Time for which the condition must hold before the rule begins.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub for_secs: f32,
-    /// The effect.
+    /// Effect of the rule.
     pub then: Effect,
-    /// How long the effect lasts once begun. What acts at once, as `calm`, acts at its begin.
+    /// Duration of the effect. Effects without a duration, such as `calm`, act once at the beginning.
     #[serde(default = "default_hold_secs")]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hold_secs: f32,
-    /// How long the rule rests after it ended. Then it begins again if its condition holds.
+    /// Time after the end of the effect before the rule can begin again.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub pause_secs: f32,
@@ -37,32 +39,32 @@ fn default_hold_secs() -> f32 {
     1.0
 }
 
-/// When a rule begins.
+/// Condition under which a rule begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "condition", rename_all = "snake_case")]
 pub enum Condition {
-    /// So many visitors are on the surface.
+    /// The number of visitors on the surface is within limits.
     Visitors(VisitorsCondition),
-    /// Somebody has stood still.
+    /// A visitor has stood still.
     StillVisitor(StillCondition),
-    /// Many fish are on the run.
+    /// Many agents are fleeing.
     Scare(ScareCondition),
-    /// Now and then, by chance.
+    /// At random times.
     Chance(ChanceCondition),
-    /// Always; with a pause, this is a clock.
+    /// Always. With a pause, the rule repeats regularly.
     Always(NoParams),
-    /// Only when somebody starts it by hand.
+    /// Only by hand, by a command.
     ByHand(NoParams),
 }
 
-/// How many visitors.
+/// Limits of the number of visitors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisitorsCondition {
-    /// At least so many shadows are on the surface.
+    /// Lowest number of shadows on the surface.
     #[schemars(range(min = 0, max = 1000))]
     pub at_least: u32,
-    /// And at most so many; 0 is nobody.
+    /// Highest number of shadows on the surface; 0: none.
     #[schemars(range(min = 0, max = 1000))]
     pub at_most: u32,
 }
@@ -76,11 +78,11 @@ impl Default for VisitorsCondition {
     }
 }
 
-/// How still.
+/// How long a visitor stands still.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StillCondition {
-    /// How long one visitor must have stood still.
+    /// Time for which at least one visitor must have stood still.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub still_secs: f32,
 }
@@ -91,14 +93,14 @@ impl Default for StillCondition {
     }
 }
 
-/// How many are on the run.
+/// How many agents are fleeing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScareCondition {
-    /// Share of all fish that swim faster than they cruise.
+    /// Share of all agents that swim clearly faster than their cruise speed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
-    /// At most so many shadows are on the surface; 0: after the visitors have gone.
+    /// Highest number of shadows on the surface; 0: only after all visitors have left.
     #[schemars(range(min = 0, max = 1000))]
     pub visitors_at_most: u32,
 }
@@ -112,11 +114,11 @@ impl Default for ScareCondition {
     }
 }
 
-/// How often.
+/// How often the rule begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChanceCondition {
-    /// Rate at which it begins: 0.01 is once in 100 s on the average.
+    /// Average number of beginnings per second: 0.01 is once in 100 s on average.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub rate_per_sec: f32,
 }
@@ -127,34 +129,36 @@ impl Default for ChanceCondition {
     }
 }
 
-/// A table without parameters.
+/// A condition without parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoParams {}
 
-/// What a rule does.
+/// Effect of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
-    /// Switches hunting on, beyond its limit, or off, to where a catch sets it.
+    /// Switches the needs that hunt on (their variable is set beyond its limit) or off (it is set to the value after
+    /// a catch).
     Hunting(HuntingEffect),
-    /// Lets species gather at a point while it lasts. Moves those who have an action `seek` with the director as its target.
+    /// Lets species gather at a point while the effect lasts. Only species with an action `seek` or `navigate` whose
+    /// target is `director` react.
     Gather(GatherEffect),
-    /// Lets species gather at the visitor who has stood still longest, while it lasts.
+    /// Lets species gather at the visitor who has stood still longest, while the effect lasts.
     GatherAtShadow(GatherAtShadowEffect),
-    /// Sends species from the side where they are to the other, while it lasts.
+    /// Sends species from the side where most of them are to the other side, while the effect lasts.
     SendAcross(SendAcrossEffect),
-    /// Ends all boosts.
+    /// Ends all boosts: agents slow down to their cruise speed.
     Calm(CalmEffect),
-    /// Sets the variable of a `limit_based` need, or the drive that it reads.
+    /// Sets the variable of a `limit_based` need, or the drive that the need reads.
     SetNeed(SetNeedEffect),
 }
 
-/// Who hunts.
+/// Which species hunt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HuntingEffect {
-    /// Names of species; empty: all.
+    /// Names of the species; empty: all.
     pub species: Vec<String>,
     /// Whether they hunt.
     pub on: bool,
@@ -169,15 +173,15 @@ impl Default for HuntingEffect {
     }
 }
 
-/// Who gathers where.
+/// Which species gather, and where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherEffect {
-    /// Names of species; empty: all.
+    /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Where, in world space, `[x, y, z]`.
+    /// Point in world space, `[x, y, z]`.
     pub point_m: [f32; 3],
-    /// Weight that seeking has at least.
+    /// Lowest weight of their action `seek` while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -192,13 +196,13 @@ impl Default for GatherEffect {
     }
 }
 
-/// Who gathers round a visitor.
+/// Which species gather at a visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherAtShadowEffect {
-    /// Names of species; empty: all.
+    /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Weight that seeking has at least.
+    /// Lowest weight of their action `seek` while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -212,13 +216,13 @@ impl Default for GatherAtShadowEffect {
     }
 }
 
-/// Who crosses the pool.
+/// Which species cross the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SendAcrossEffect {
-    /// Names of species; empty: all.
+    /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Weight that seeking has at least.
+    /// Lowest weight of their action `seek` while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -232,23 +236,23 @@ impl Default for SendAcrossEffect {
     }
 }
 
-/// Who calms down.
+/// Which species calm down.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CalmEffect {
-    /// Names of species; empty: all.
+    /// Names of the species; empty: all.
     pub species: Vec<String>,
 }
 
-/// Which need becomes what.
+/// Which need is set, and to which value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SetNeedEffect {
-    /// Names of species; empty: all that have such a need.
+    /// Names of the species; empty: all that have such a need.
     pub species: Vec<String>,
-    /// The need's name.
+    /// Name of the need.
     pub need: String,
-    /// What its variable becomes.
+    /// New value of its variable.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub value: f32,
 }
@@ -264,7 +268,7 @@ impl Default for SetNeedEffect {
 }
 
 impl Effect {
-    /// The species that it names; empty: all.
+    /// Names of the species that it applies to; empty: all.
     pub fn species(&self) -> &[String] {
         match self {
             Self::Hunting(effect) => &effect.species,
@@ -276,20 +280,20 @@ impl Effect {
         }
     }
 
-    /// Whether it is meant for a species of this name.
+    /// Whether it applies to the species with this name.
     pub fn applies_to(&self, name: &str) -> bool {
         self.species().is_empty() || self.species().iter().any(|n| n == name)
     }
 }
 
-/// Rules between rules, as (path inside the scene file, sentence).
+/// Errors between values of the rules, as (path inside the scene file, message).
 pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    if rules.len() > MAX_ACTIONS {
+    if rules.len() > MAX_RULES {
         found.push((
             "director".into(),
             format!(
-                "{} rules are more than the {MAX_ACTIONS} that a director may hold; take some out",
+                "{} rules are too many; a scene can have at most {MAX_RULES}, remove some",
                 rules.len()
             ),
         ));
@@ -297,12 +301,12 @@ pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
     for (index, rule) in rules.iter().enumerate() {
         let path = format!("director[{index}].name");
         if rule.name.is_empty() {
-            found.push((path, "the rule has no name; give it one".into()));
+            found.push((path, "the rule has no name; add one".into()));
         } else if rules[..index].iter().any(|other| other.name == rule.name) {
             found.push((
                 path,
                 format!(
-                    "a rule named '{}' stands above already; choose another name",
+                    "another rule is already named '{}'; choose a different name",
                     rule.name
                 ),
             ));
@@ -313,7 +317,7 @@ pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
             found.push((
                 format!("director[{index}].when.at_least"),
                 format!(
-                    "at_least = {} is more than at_most = {}: it never holds; lower it",
+                    "at_least = {} is greater than at_most = {}, so the condition never holds; lower it",
                     visitors.at_least, visitors.at_most
                 ),
             ));
@@ -322,25 +326,25 @@ pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
     found
 }
 
-/// Where one rule stands.
+/// State of one rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RuleState {
-    /// How long its condition has held.
+    /// Time for which its condition has held.
     pub held_secs: f32,
-    /// What is left of its effect.
+    /// Time left until its effect ends.
     pub left_secs: f32,
-    /// What is left of its pause.
+    /// Time left of its pause.
     pub pause_secs: f32,
-    /// Whether its effect lasts.
+    /// Whether its effect is active.
     pub is_on: bool,
-    /// Whether somebody started it by hand since the last step.
+    /// Whether it was started by hand since the last tick.
     pub is_started: bool,
 }
 
-/// What happens to a rule in a step.
+/// What happens to a rule in one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleTransition {
-    /// Nothing.
+    /// It does not change.
     Unchanged,
     /// Its effect begins.
     Begins,
@@ -349,7 +353,7 @@ pub enum RuleTransition {
 }
 
 impl RuleState {
-    /// Goes one step on.
+    /// Advances the rule by one tick.
     pub fn advance(&mut self, rule: &RuleParams, place: usize, world: &World) -> RuleTransition {
         let dt = world.dt_secs;
         let holds = rule.when.holds(place, world);
@@ -380,7 +384,7 @@ impl RuleState {
 }
 
 impl Condition {
-    /// Whether it holds now, for the rule at this place.
+    /// Whether the condition of the rule with this index holds now.
     fn holds(&self, place: usize, world: &World) -> bool {
         let shadows = &world.visitors.shadows;
         match self {
@@ -401,14 +405,17 @@ impl Condition {
     }
 }
 
-/// Share of all agents that may swim clearly faster than they cruise.
+/// Share of the range from cruise to boost speed above which an agent counts as scared.
+const SCARED_SHARE: f32 = 0.1;
+
+/// Share of all agents whose allowed speed is clearly above their cruise speed.
 fn scared_share(world: &World) -> f32 {
     let agents = &world.agents;
     let each = agents.bodies.iter().zip(&agents.species);
     let scared = each.filter(|(body, kind)| {
         let motion = &world.species[usize::from(**kind)].motion;
         let range = motion.boost_mps - motion.cruise_mps;
-        body.boost.allowed_mps > motion.cruise_mps + range * 0.1
+        body.boost.allowed_mps > motion.cruise_mps + range * SCARED_SHARE
     });
     scared.count() as f32 / (agents.len().max(1)) as f32
 }

@@ -1,28 +1,28 @@
-//! Drives: hunger, fear and libido of an individual, each 0 to 1, which needs may read.
+//! Drives of an agent: hunger, fear and libido, each from 0 to 1. Needs can read them.
 //!
-//! In: what it sees. Out: the drives of now. Must not: decide. **Source**: Tu 1996, 'mental state variables', as
-//! 2-behavior.md section 6 takes them over; made independent of the time step.
+//! In: the distance of the nearest enemy and whether a partner is in sight. Out: the updated drives. Must not: decide
+//! anything. **Source**: Tu 1996, "Mental state variables", made independent of the time step.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Table `[drives]` of a species: how its drives grow and fade. What is 0 is switched off.
+/// Table `[drives]` of a species: how its drives grow and fade.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DrivesParams {
-    /// Time from a meal or a catch to full hunger. 0: it never gets hungry.
+    /// Time from a meal or a catch to full hunger. 0: no hunger.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hungry_after_secs: f32,
-    /// Distance of the nearest visible enemy at which fear is full; at twice the distance it is half. 0: it fears nobody.
+    /// Distance of the nearest visible enemy at which fear is full. At twice this distance it is half. 0: no fear.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub fear_distance_m: f32,
     /// Time in which full fear fades.
     #[schemars(range(min = 0.01, max = 3600.0))]
     pub fear_fades_secs: f32,
-    /// Time from one courtship to full libido, which only counts while a `partner` is in sight. 0: it never courts.
+    /// Time from one courtship to full libido, which only counts while a `partner` is in sight. 0: no courtship.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub courts_after_secs: f32,
-    /// Whether hunger and libido differ between individuals at the start.
+    /// Whether agents start with different, random values of hunger and libido.
     pub is_spread: bool,
 }
 
@@ -38,26 +38,26 @@ impl Default for DrivesParams {
     }
 }
 
-/// The drives of one individual, each 0 to 1.
+/// Drives of one agent, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drives {
     /// Time since the last meal, as a share of the time to full hunger.
     pub hunger: f32,
-    /// How near an enemy is, or was.
+    /// Nearness of an enemy. It fades after the enemy has gone.
     pub fear: f32,
-    /// Wish to court now: readiness while a partner is in sight, the less the hungrier.
+    /// Wish to court: the readiness, reduced by hunger, while a partner is in sight; else 0.
     pub libido: f32,
     /// Time since the last courtship, as a share of the time to full readiness.
     pub readiness: f32,
 }
 
 impl DrivesParams {
-    /// Whether any drive is switched on.
-    pub fn any(&self) -> bool {
+    /// Whether at least one drive is switched on.
+    pub fn is_any_on(&self) -> bool {
         self.hungry_after_secs > 0.0 || self.fear_distance_m > 0.0 || self.courts_after_secs > 0.0
     }
 
-    /// Drives at the start; `draw` is 0 to 1.
+    /// Returns the initial drives. `draw` is a random number from 0 to 1.
     pub fn start(&self, draw: f32) -> Drives {
         let share = if self.is_spread { draw } else { 0.0 };
         let of = |secs: f32| if secs > 0.0 { share } else { 0.0 };
@@ -70,7 +70,8 @@ impl DrivesParams {
 }
 
 impl Drives {
-    /// Goes a step on: `enemy_m` is the distance of the nearest visible enemy, `has_partner` whether a partner is in sight.
+    /// Advances the drives by one tick. `enemy_m` is the distance of the nearest visible enemy, `has_partner` whether
+    /// a partner is in sight.
     pub fn advance(
         &mut self,
         params: &DrivesParams,
@@ -103,12 +104,12 @@ impl Drives {
         };
     }
 
-    /// After a meal.
+    /// Resets hunger after a meal.
     pub fn fed(&mut self) {
         self.hunger = 0.0;
     }
 
-    /// After a courtship.
+    /// Resets libido after a courtship.
     pub fn courted(&mut self) {
         (self.readiness, self.libido) = (0.0, 0.0);
     }
@@ -127,7 +128,7 @@ mod tests {
     };
 
     #[test]
-    fn hunger_grows_with_the_time_since_a_meal() {
+    fn hunger_grows_with_time_since_the_last_meal() {
         let mut drives = PARAMS.start(0.0);
         for _ in 0..50 {
             drives.advance(&PARAMS, None, false, 0.1);
@@ -156,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn libido_needs_time_a_partner_and_a_full_stomach() {
+    fn libido_needs_time_a_partner_and_no_hunger() {
         let mut drives = Drives::default();
         for _ in 0..100 {
             drives.advance(&PARAMS, None, false, 0.1);
         }
-        assert_eq!(drives.libido, 0.0, "nobody there");
+        assert_eq!(drives.libido, 0.0, "no partner in sight");
         drives.advance(&PARAMS, None, true, 0.1);
         assert!(drives.libido < 0.01, "too hungry");
         drives.fed();
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_stays_at_zero() {
+    fn drives_that_are_switched_off_stay_zero() {
         let mut drives = DrivesParams::default().start(0.9);
         drives.advance(&DrivesParams::default(), Some(0.0), true, 1.0);
         assert_eq!(drives, Drives::default());

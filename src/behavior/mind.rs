@@ -177,7 +177,7 @@ impl Mind {
             need_goal_m: None,
             related: 0,
         };
-        if self.drives.any() {
+        if self.drives.is_any_on() {
             let enemy = context.remembered.enemy.visible();
             let enemy_m = enemy.map(|enemy| enemy.position_m.distance(context.motion.position_m));
             let partner = context.species.relations.partner;

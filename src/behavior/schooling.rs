@@ -1,6 +1,7 @@
-//! Schooling for the actions that school: the three parts of flocking and the three repairs that hold small schools together.
+//! Flocking for actions that school: separation, alignment and cohesion, with three repairs that keep small schools
+//! together.
 //!
-//! **Source**: main source 4.2.5, `FlockAction`; 2-behavior.md section 4.
+//! **Source**: Jockel 2005, §4.2.5; Reynolds 1987.
 
 use glam::Vec3;
 
@@ -10,32 +11,32 @@ use super::proposal::{BoostRequest, Proposal};
 use crate::steering::{FlockForces, FlockRules, FlockSums, Neighborhood, target_speed};
 use crate::world::{FlockParams, Species};
 
-/// Whom to school with, and how.
+/// Which neighbors are flock mates, and how to school with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct School {
-    /// Names of the flock mates.
+    /// Mask of the names of flock mates.
     pub names: u64,
-    /// Force towards the cruise speed.
+    /// Weight of the force towards the cruise speed.
     pub pace_weight: f32,
-    /// Whether a straggler hurries.
+    /// Whether an agent that has fallen behind uses boost to catch up.
     pub use_boost: bool,
 }
 
-/// What a straggler asks for. **Source**: main source 4.2.5.
+/// Boost of an agent that has fallen behind its school. **Source**: Jockel 2005, §4.2.5.
 const CATCH_UP: BoostRequest = BoostRequest {
     scale: 0.5,
     hold_secs: 0.0,
     calm_secs: 0.8,
 };
 
-/// The compiled neighborhoods of a species for an individual of its own size.
+/// Compiles the flocking neighborhoods of a species.
 pub fn flock_rules(species: &Species) -> FlockRules {
     let flock: &FlockParams = &species.flock;
     let always = flock.always_radius_m.unwrap_or(3.0 * species.body.radius_m);
     let soften = flock.soften;
     let radius = flock.radius_m.max(1e-3);
-    // What counts as a short wish: an angle for alignment, a share of the radius for cohesion, and for separation, whose
-    // wishes are inverse distances, a neighbor at the radius counting 1/r.
+    // Lengths below which a part's direction counts less: an angle for alignment, a share of the radius for cohesion.
+    // Separation sums inverse distances, so one neighbor at the radius counts 1/r.
     let [separation, alignment, cohesion] = [
         (flock.parts()[0], 4.0 * soften / radius),
         (flock.parts()[1], soften),
@@ -53,7 +54,8 @@ pub fn flock_rules(species: &Species) -> FlockRules {
     }
 }
 
-/// Schools with all neighbors of these names; `None` where nobody is in any neighborhood, repairs included.
+/// Schools with all neighbors that have one of these names. `None` if no flock mate is in any neighborhood, repairs
+/// included.
 pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
     let rules = context.flock;
     let mates = || {
@@ -68,14 +70,15 @@ pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
         nearest.distance_m * nearest.distance_m <= rules.alignment.radius_sq_m2;
     if forces.alignment.is_none() && forces.cohesion.is_none() {
         if forces.separation.is_some() {
-            // Repair 1: separation never acts alone.
+            // Repair 1: separation never acts alone, so alignment looks in all directions.
             let wide = FlockRules {
                 alignment: rules.alignment.all_round(),
                 ..*rules
             };
             forces.alignment = self::forces(context, &wide, mates()).alignment;
         } else if is_within_alignment {
-            // Repair 2: those who were scattered turn back, but the leader at the tip stays a leader.
+            // Repair 2: scattered agents turn back to the school, so cohesion looks in all directions. The leader at
+            // the tip, whose nearest mate is farther away, stays the leader.
             let wide = FlockRules {
                 cohesion: rules.cohesion.all_round(),
                 ..*rules
@@ -84,7 +87,7 @@ pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
         }
     }
     let force = forces.sum()?;
-    // Repair 3: one that has fallen behind its school hurries after it.
+    // Repair 3: an agent that has fallen behind its school hurries after it.
     let falls_behind = !is_within_alignment && nearest.offset_m.dot(context.motion.forward) > 0.0;
     let boost = (with.use_boost && falls_behind).then_some(CATCH_UP);
     let pace = target_speed(&context.motion, context.speed_mps(boost)).unwrap_or_default();
@@ -94,24 +97,24 @@ pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
     })
 }
 
-/// Keeps away from neighbors within a radius and an angle to each side; `None` where there is nobody.
+/// Separates from neighbors within a radius and an angle to each side. `None` if there is no such neighbor.
 pub fn keep_apart(
     context: &ActionContext<'_>,
     radius_m: f32,
     angle_deg: f32,
     counts: impl Fn(&Neighbor) -> bool,
 ) -> Option<Vec3> {
-    let nowhere = Neighborhood::new(-1.0, 0.0, 0.0);
+    let none = Neighborhood::new(-1.0, 0.0, 0.0);
     let rules = FlockRules {
         always_sq_m2: 0.0,
         separation: Neighborhood::new(radius_m, angle_deg, 1.0),
         alignment: Neighborhood {
             radius_sq_m2: -1.0,
-            ..nowhere
+            ..none
         },
         cohesion: Neighborhood {
             radius_sq_m2: -1.0,
-            ..nowhere
+            ..none
         },
     };
     forces(
