@@ -10,7 +10,7 @@ use super::drives::DrivesParams;
 use super::proposal::NeedEvent;
 
 /// Most actions and most needs of one mind. One bit of a `u64` stands for each action.
-pub const MAX_ACTIONS: usize = 64;
+pub(super) const MAX_ACTIONS: usize = 64;
 
 /// One need: an ordered list of actions and the rule that says when the need is satisfied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

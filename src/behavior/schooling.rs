@@ -13,7 +13,7 @@ use crate::world::{FlockParams, Species};
 
 /// Which neighbors are flock mates, and how to school with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct School {
+pub(super) struct School {
     /// Mask of the names of flock mates.
     pub names: u64,
     /// Weight of the force towards the cruise speed.
@@ -30,7 +30,7 @@ const CATCH_UP: BoostRequest = BoostRequest {
 };
 
 /// Compiles the flocking neighborhoods of a species.
-pub fn flock_rules(species: &Species) -> FlockRules {
+pub(super) fn flock_rules(species: &Species) -> FlockRules {
     let flock: &FlockParams = &species.flock;
     let always = flock.always_radius_m.unwrap_or(3.0 * species.body.radius_m);
     let soften = flock.soften;
@@ -56,7 +56,7 @@ pub fn flock_rules(species: &Species) -> FlockRules {
 
 /// Schools with all neighbors that have one of these names. `None` if no flock mate is in any neighborhood, repairs
 /// included.
-pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
+pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
     let rules = context.flock;
     let mates = || {
         context
@@ -98,7 +98,7 @@ pub fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
 }
 
 /// Separates from neighbors within a radius and an angle to each side. `None` if there is no such neighbor.
-pub fn keep_apart(
+pub(super) fn keep_apart(
     context: &ActionContext<'_>,
     radius_m: f32,
     angle_deg: f32,
