@@ -76,6 +76,7 @@ fn repair_3_a_straggler_hurries_after_the_school() {
         );
         tick(&mut pool);
         pool.decision(0)
+            .proposal
             .boost
             .map(|boost| (boost.scale, boost.hold_secs, boost.calm_secs))
     };

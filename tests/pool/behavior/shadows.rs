@@ -33,7 +33,7 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
         );
         // Eye 4 m up, fish 0.8 m down: k = 1.2; the shadow of 0.5 m at x = 5 has 0.6 m at x = 6 there.
         pool.step(&shadow(Vec2::new(5.0, 0.0), 0.5, still_secs));
-        pool.decision(0).proposal
+        *pool.decision(0)
     };
     let edge = 6.0 + 0.6 + 0.1;
     assert_eq!(
@@ -43,11 +43,11 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
     );
     let near = decide(at(edge + 0.49, 0.0), Vec3::Z, 0.0);
     assert!(
-        near.force.distance(Vec3::new(1.0, 0.0, -1.0)) < 1e-3,
+        near.proposal.force.distance(Vec3::new(1.0, 0.0, -1.0)) < 1e-3,
         "{}",
-        near.force
+        near.proposal.force
     );
-    assert!(near.boost.is_none() && !near.turns_in_place);
+    assert!(near.proposal.boost.is_none() && !near.proposal.turns_in_place);
     assert_eq!(
         decide(at(edge + 0.3, 0.0), Vec3::X, 60.0).actions,
         0,
@@ -55,17 +55,17 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
     );
     let under = decide(at(6.2, 0.0), Vec3::X, 0.0);
     assert!(
-        under.turns_in_place && under.boost.is_some(),
+        under.proposal.turns_in_place && under.proposal.boost.is_some(),
         "the shadow is behind it"
     );
     let facing = decide(at(6.2, 0.0), Vec3::NEG_X, 0.0);
     assert!(
-        facing.turns_in_place && facing.boost.is_none(),
+        facing.proposal.turns_in_place && facing.proposal.boost.is_none(),
         "it would dart into the shadow"
     );
     let middle = decide(at(6.0, 0.0), Vec3::Z, 0.0);
     assert!(
-        middle.force.z > 0.0 || middle.boost.is_some(),
+        middle.proposal.force.z > 0.0 || middle.proposal.boost.is_some(),
         "straight ahead out of the middle"
     );
 }
@@ -85,7 +85,7 @@ fn fish_go_aside_before_a_walker_and_not_along() {
         seen.shadows[0].velocity_mps = Vec2::new(walks_mps, 0.0);
         seen.shadows[0].outline_m = outline_m.to_vec();
         pool.step(&seen);
-        pool.decision(0).proposal
+        *pool.decision(0)
     };
     let square = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)].map(Vec2::from);
     // k = 1.2 at its depth: from here to the circle of 0.36 m and less the own radius it is 0.56 m, to the square 0.56 m too.
@@ -97,15 +97,18 @@ fn fish_go_aside_before_a_walker_and_not_along() {
         assert_eq!(decide(0.02, 1.0, ahead, outline).actions, 0, "too late");
         let aside = decide(1.0, 1.0, ahead, outline);
         assert!(
-            aside.force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-3,
+            aside.proposal.force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-3,
             "to the side it is on, off the way: {}",
-            aside.force
+            aside.proposal.force
         );
-        assert!(!aside.turns_in_place, "the shadow is not overhead yet");
+        assert!(
+            !aside.proposal.turns_in_place,
+            "the shadow is not overhead yet"
+        );
     }
     // The way ends 1.2 m on: from there on it flees along.
     let farther = decide(1.0, 1.0, at(2.0, 0.0), &[]);
-    assert!(farther.force.distance(Vec3::ZERO) < 1e-3 && farther.actions == 1);
+    assert!(farther.proposal.force.distance(Vec3::ZERO) < 1e-3 && farther.actions == 1);
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn every_bad_director_and_individual_has_its_sentence() {
     );
     scene(
         &format!("{rule}then = {{ effect = 'calm' }}\n{rule}then = {{ effect = 'calm' }}"),
-        &["director[1].name: a rule named 'a' stands above already"],
+        &["director[1].name: another rule is already named 'a'"],
     );
     scene(
         "[[director]]\nname = ''\nwhen = { condition = 'visitors', at_least = 3, at_most = 2 }\nthen = { effect = 'calm', loudly = true }",
@@ -128,7 +128,7 @@ fn every_bad_director_and_individual_has_its_sentence() {
         "[[director]]\nname = ''\nwhen = { condition = 'visitors', at_least = 3, at_most = 2 }\nthen = { effect = 'calm' }",
         &[
             "director[0].name: the rule has no name",
-            "director[0].when.at_least: at_least = 3 is more than at_most = 2",
+            "director[0].when.at_least: at_least = 3 is greater than at_most = 2",
         ],
     );
     scene(
@@ -151,7 +151,7 @@ fn every_bad_director_and_individual_has_its_sentence() {
     );
     scene(
         "[[individuals]]\nname = 'Ida'\nspecies = 'trout'\nneeds = [{ name = 'nap', type = 'default', actions = ['sleep'] }]",
-        &["individuals[0].needs[0].actions[0]: there is no action 'sleep'"],
+        &["individuals[0].needs[0].actions[0]: unknown action 'sleep'"],
     );
     scene(
         "[[individuals]]\nspecies = 'trout'\nposition_m = [1e9, 0.0, 0.0]",
@@ -182,7 +182,7 @@ fn every_bad_species_has_its_sentence() {
         "trout",
         "actions = [\"avoid_obstacles\"]",
         "actions = [\"avoid_obstacle\"]",
-        "standard.actions[0]: there is no action 'avoid_obstacle'",
+        "standard.actions[0]: unknown action 'avoid_obstacle'",
     );
     changed(
         "trout",
@@ -224,13 +224,13 @@ fn every_bad_species_has_its_sentence() {
         "trout",
         "[look]",
         "[actions.both]\naction = \"combined\"\nactions = [\"wander\", \"nap\", \"both\"]\n[look]",
-        "actions.both.actions[1]: there is no action 'nap'",
+        "actions.both.actions[1]: unknown action 'nap'",
     );
     changed(
         "trout",
         "[look]",
         "[actions.both]\naction = \"combined\"\nactions = [\"wander\", \"both\"]\n[look]",
-        "actions.both.actions[1]: 'both' is combined itself; name its parts instead",
+        "actions.both.actions[1]: 'both' is a combined action itself; list its parts instead",
     );
     changed(
         "trout",
@@ -293,27 +293,27 @@ fn every_bad_mind_has_its_sentence() {
     mind(
         "[standard]\nactions = ['go']",
         &[
-            "warning: species/eel.toml:5:10: actions.stop: no need names the action 'stop': it is never executed",
+            "warning: species/eel.toml:5:10: actions.stop: no need uses the action 'stop', so it is never executed",
         ],
     );
     mind(
         &format!("[standard]\ntype = 'action_based'\n{both}"),
-        &["standard.type: the standard need acts in every step; its type is 'default'"],
+        &["standard.type: the standard need acts in every tick, so its type must be 'default'"],
     );
     mind(
         &format!("[[needs]]\n{both}\n[[needs]]\nname = 'a'\n{both}\n[[needs]]\nname = 'a'\n{both}"),
         &[
-            "needs[0].name: the need has no name; give it one",
-            "needs[2].name: a need named 'a' stands above already; choose another name",
+            "needs[0].name: the need has no name; add one",
+            "needs[2].name: another need is already named 'a'; choose a different name",
         ],
     );
     mind(
         "[[needs]]\nname = 'a'\nactions = ['go', 'stop', 'go']",
-        &["needs[0].actions[2]: 'go' stands in this need twice; remove one"],
+        &["needs[0].actions[2]: the action 'go' is listed twice in this need; remove one entry"],
     );
     mind(
         &format!("[[needs]]\nname = 'a'\ntype = 'limit_based'\n{both}"),
-        &["needs[0].limit: the need 'a' is limit_based and has no limit; add limit = "],
+        &["needs[0].limit: the need 'a' is limit_based but has no limit; add limit = "],
     );
     mind(
         &format!("[[needs]]\nname = 'a'\n{both}\nlimit = {{ value = 1.0 }}"),
@@ -324,28 +324,28 @@ fn every_bad_mind_has_its_sentence() {
         .collect();
     mind(
         &many,
-        &["needs: 65 needs are more than the 64 that one mind may hold"],
+        &["needs: 65 needs are too many; a mind can have at most 64"],
     );
     let many: String = (0..65)
         .map(|i| format!("[actions.a{i}]\naction = 'wander'\n"))
         .collect();
     eel(
         &many,
-        &["actions: 65 actions are more than the 64 that one mind may hold"],
+        &["actions: 65 actions are too many; a mind can have at most 64"],
     );
     eel(
         "[[needs]]\nname = 'survive'\nactions = ['flee', 'hide']\n[actions.flee]\naction = 'flee_enemy'\nflee_distance_m = 2.0\n\
          [actions.hide]\naction = 'hide_from_enemy'\nflee_distance_m = 1.5",
         &[
-            "actions.hide.flee_distance_m: 'hide' stands after 'flee', which flees at 2 m already, so \
-             hiding within 1.5 m never begins",
+            "actions.hide.flee_distance_m: 'hide' comes after 'flee', which already flees at 2 m, so \
+             the agent never hides within 1.5 m",
         ],
     );
     eel(
         "[[needs]]\nname = 'school'\nactions = ['school']\n[actions.school]\naction = 'flock_simple'\ncentroid = 'individual'\n\
          centroid_radius_m = 0.5\ncohesion_m = 0.5",
         &[
-            "actions.school.centroid_radius_m: the middle of those within 0.5 m is never 0.5 m away, so 'school' does not keep together",
+            "actions.school.centroid_radius_m: the center of mates within 0.5 m is never 0.5 m away, so 'school' does not keep the school together",
         ],
     );
     eel(
@@ -424,6 +424,6 @@ fn a_director_has_no_more_rules_than_it_may_hold() {
         .collect();
     said(
         &[("site.toml", ""), ("scenes/sea.toml", &many)],
-        &["director: 65 rules are more than the 64 that a director may hold; take some out"],
+        &["director: 65 rules are too many; a scene can have at most 64, remove some"],
     );
 }
