@@ -16,7 +16,7 @@ use shoal::app::live::supervise::Stop;
 use shoal::app::live::{Live, Plan};
 use shoal::app::picture;
 use shoal::camera::SourceSpec;
-use shoal::render::{OutputScreen, Screen};
+use shoal::render::{GpuPresenter, Presenter};
 use shoal::world::annotation::Layers;
 
 /// How long it is measured, after a second in which the floor is learned.
@@ -49,7 +49,7 @@ fn main() -> anyhow::Result<()> {
     let stop = Stop::default();
     let mut live = Live::start(plan, stop)?;
     let open: Opener = Box::new(move || {
-        let screen = OutputScreen::offscreen(setup.clone())?;
+        let screen = GpuPresenter::offscreen(setup.clone())?;
         println!("picture: {}", screen.describe());
         Ok(Some(Box::new(screen)))
     });

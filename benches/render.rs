@@ -15,10 +15,10 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use shoal::render::draw::DrawList;
-use shoal::render::frame::Scenery;
-use shoal::render::pose::Body;
-use shoal::render::{Edges, Renderer};
+use shoal::render::Body;
+use shoal::render::DrawList;
+use shoal::render::Scenery;
+use shoal::render::{EdgeSmoothing, Renderer};
 use shoal::world::Snapshot;
 
 fn main() {
@@ -30,7 +30,11 @@ fn main() {
     for (fish, size) in [(60, [480, 270]), (300, [1280, 720])] {
         // The figures that are wanted were measured with hard edges; without a graphics card `run` and `render` draw
         // soft ones, with one they take four samples.
-        for edges in [Edges::Hard, Edges::Softened, Edges::Sampled] {
+        for edges in [
+            EdgeSmoothing::Off,
+            EdgeSmoothing::Filtered,
+            EdgeSmoothing::Multisampled,
+        ] {
             frames(fish, size, edges);
         }
     }
@@ -64,7 +68,7 @@ fn snapshots(fish: u32) -> Vec<Snapshot> {
 }
 
 fn pose() {
-    let setup = stage::setup([480, 270], Edges::Hard);
+    let setup = stage::setup([480, 270], EdgeSmoothing::Off);
     let scenery = Scenery::new(&setup.look, &setup.surface, [480, 270], setup.depth_m);
     let bodies: Vec<Body> = setup
         .species
@@ -77,15 +81,15 @@ fn pose() {
         .flat_map(|_| snapshots.windows(2))
         .map(|pair| {
             measured(|| {
-                list.lay_out(&pair[0], &pair[1], 0.5, &bodies, &scenery);
+                list.update(&pair[0], &pair[1], 0.5, &bodies, &scenery);
             })
         })
         .skip(100)
         .collect();
-    print("pose and lay out 300 fish, one thread", times);
+    print("pose 300 fish and build their draw list, one thread", times);
 }
 
-fn frames(fish: u32, size: [u32; 2], edges: Edges) {
+fn frames(fish: u32, size: [u32; 2], edges: EdgeSmoothing) {
     let Some(gpu) = stage::gpu() else { return };
     let adapter = gpu.name();
     let setup = stage::setup(size, edges);
@@ -112,7 +116,7 @@ fn frames(fish: u32, size: [u32; 2], edges: Edges) {
         .collect();
     print(
         &format!(
-            "{fish} fish ({triangles} triangles with full meshes; fish under 150 px use light ones), one visitor, {}x{}, edges {edges:?}, on {adapter}",
+            "{fish} fish ({triangles} triangles with full meshes; fish under 150 px use low-detail ones), one visitor, {}x{}, edges {edges:?}, on {adapter}",
             size[0], size[1]
         ),
         times,

@@ -15,8 +15,8 @@ fn whole(@builtin(vertex_index) index: u32) -> Pixel {
     return pixel;
 }
 
-// An ellipse in which a thing meets the ground; twin of `render::footing::Foot`.
-struct Foot {
+// An ellipse in which a thing meets the ground; twin of `render::footing::GroundContact`.
+struct GroundContact {
     place: vec2<f32>,
     half_m: vec2<f32>,
     axis: vec2<f32>,
@@ -25,12 +25,12 @@ struct Foot {
     is_root: f32,
 }
 
-@group(1) @binding(0) var<storage, read> feet: array<Foot>;
+@group(1) @binding(0) var<storage, read> contacts: array<GroundContact>;
 // Grounds of terraces: their number; for each the number of its corners and how high it lies; those corners.
 @group(1) @binding(1) var<storage, read> levels: array<vec4<f32>>;
 
 struct Standing {
-    // how high the sand lies against feet, from 0 to 1
+    // how high the sand lies against contacts, from 0 to 1
     heap: f32,
     // how much light they leave
     open: f32,
@@ -40,8 +40,8 @@ struct Standing {
 
 fn standing(place: vec2<f32>) -> Standing {
     var all = Standing(0.0, 1.0, 0.0);
-    for (var i = 0u; i < arrayLength(&feet); i++) {
-        let foot = feet[i];
+    for (var i = 0u; i < arrayLength(&contacts); i++) {
+        let foot = contacts[i];
         let offset = place - foot.place;
         let far = max(foot.half_m.x, foot.half_m.y) + 4.0 * foot.reach_m;
         if dot(offset, offset) > far * far || foot.reach_m <= 0.0 {

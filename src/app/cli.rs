@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use glam::DVec3;
 
 use crate::camera::SourceSpec;
-use crate::render::{OverlayWish, Pattern};
+use crate::render::{OverlayOptions, Pattern};
 use crate::world::annotation::{Layer, Layers};
 
 /// Arguments of the whole program.
@@ -293,9 +293,9 @@ pub enum PatternName {
 
 impl MarkArguments {
     /// As the picture takes them.
-    pub fn wish(&self) -> OverlayWish {
+    pub fn wish(&self) -> OverlayOptions {
         let has = |name| self.overlay.contains(&name);
-        OverlayWish {
+        OverlayOptions {
             shadows: has(OverlayName::Shadows),
             vectors: has(OverlayName::Vectors),
             pattern: self.pattern.map(|name| match name {

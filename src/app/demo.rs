@@ -11,7 +11,7 @@ use anyhow::Context;
 use crate::calibration::Calibration;
 use crate::camera::{Frame, Playback, Reading, Source, SourceSpec};
 use crate::geometry::Surface;
-use crate::render::Setup;
+use crate::render::RenderSetup;
 use crate::simulation::Simulation;
 use crate::vision::{Vision, VisionParams};
 use crate::world::{Observation, Snapshot};
@@ -53,7 +53,7 @@ pub struct Demo {
     /// The fish.
     pub simulation: Simulation,
     /// The picture.
-    pub setup: Setup,
+    pub setup: RenderSetup,
     /// How long.
     pub seconds: f64,
     /// Folder for stills and video.

@@ -41,7 +41,7 @@ use clap::Parser;
 use crate::calibration::{Calibration, CalibrationParams};
 use crate::camera::SourceSpec;
 use crate::config::read_text;
-use crate::render::{OutputParams, OverlayWish, RockShape, Setup};
+use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
 use crate::world::annotation::{Layer, Layers};
@@ -182,7 +182,7 @@ fn render_command(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let mut tracks = TracksFile::open_or_nobody(arguments.pool.shadows.as_deref())?;
     let mut simulation = pool(&site, arguments.pool.seed, arguments.pool.threads)?;
     let mut setup = picture(site, arguments.size);
-    setup.wish = arguments.marks.wish();
+    setup.overlay_options = arguments.marks.wish();
     let layers = arguments.marks.layers();
     simulation.explain(layers.has(Layer::Force));
     let advance = |snapshot: &mut Snapshot| {
@@ -236,8 +236,8 @@ fn run_command(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<Ex
     let picture = (!arguments.headless).then(|| PictureOptions {
         wishes: wishes(&site, None, !arguments.windowed),
         lose_device_after: arguments.lose_device_after,
-        setup: Setup {
-            wish: arguments.marks.wish(),
+        setup: RenderSetup {
+            overlay_options: arguments.marks.wish(),
             ..pictures(site)
         },
     });
@@ -389,7 +389,7 @@ fn pool(site: &Site, seed: u64, threads: u16) -> anyhow::Result<Simulation> {
 }
 
 /// The picture of a site's first projector, with another size.
-pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> Setup {
+pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> RenderSetup {
     let mut setup = pictures(site);
     setup.outputs.truncate(1);
     for output in &mut setup.outputs {
@@ -399,9 +399,9 @@ pub fn picture(site: Site, (width_px, height_px): (u32, u32)) -> Setup {
 }
 
 /// The pictures of all of a site's projectors.
-fn pictures(site: Site) -> Setup {
+fn pictures(site: Site) -> RenderSetup {
     let kind = site.file.surface.kind;
-    Setup {
+    RenderSetup {
         outputs: site.outputs(),
         surface: site.file.surface,
         look: site.scene.look,
@@ -411,17 +411,17 @@ fn pictures(site: Site) -> Setup {
             .into_iter()
             .map(|s| (s.file.look, Arc::unwrap_or_clone(s.model)))
             .collect(),
-        stones: site.stones.to_vec(),
-        rocks: site
+        static_models: site.stones.to_vec(),
+        static_shapes: site
             .scene
             .obstacles
             .iter()
             .filter_map(ObstacleParams::solid)
-            .flat_map(|solid| RockShape::all_of(&solid, kind))
+            .flat_map(|solid| StaticShape::all_of(&solid, kind))
             .collect(),
         terraces: site.scene.pool.terraces,
         edges: None,
-        wish: OverlayWish::default(),
+        overlay_options: OverlayOptions::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::render::{FrameWriter, Gpu, Renderer, Setup};
+use crate::render::{Gpu, PictureWriter, RenderSetup, Renderer};
 use crate::world::Snapshot;
 
 use super::tell;
@@ -51,7 +51,7 @@ pub struct Rendered {
 /// When there is no graphics adapter (the error says what to install), the device fails, or a frame cannot be written.
 pub fn render(
     options: &RenderOptions,
-    setup: Setup,
+    setup: RenderSetup,
     mut advance: impl FnMut(&mut Snapshot) -> anyhow::Result<()>,
     stop: &AtomicBool,
 ) -> anyhow::Result<Rendered> {
@@ -66,7 +66,7 @@ pub fn render(
     let mut writers = Vec::new();
     for picture in &options.pictures {
         let fps = options.fps / picture.every.max(1) as f64;
-        let writer = FrameWriter::create(&picture.path, size_px, fps)?;
+        let writer = PictureWriter::create(&picture.path, size_px, fps)?;
         writers.push((picture.every.max(1), writer));
     }
     let mut next = Snapshot::default();

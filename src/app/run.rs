@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::render::{OutputScreen, Screen, Setup};
+use crate::render::{GpuPresenter, Presenter, RenderSetup};
 use crate::site::Editor;
 
 use super::desk::{CommandSender, command_queue};
@@ -64,7 +64,7 @@ pub struct Documents {
 /// A pool's pictures in windows.
 pub struct PictureOptions {
     /// What is drawn.
-    pub setup: Setup,
+    pub setup: RenderSetup,
     /// Where each of its outputs is shown.
     pub wishes: Vec<WindowWish>,
     /// Lose the graphics device after so many pictures, once. For tests.
@@ -192,7 +192,7 @@ fn shown(
         let Some(targets) = drawn_on.targets() else {
             return Ok(None);
         };
-        let screen = OutputScreen::open(targets, pictures.open())?;
+        let screen = GpuPresenter::open(targets, pictures.open())?;
         tell(&format!("picture: {}", screen.describe()));
         Ok(Some(Box::new(screen)))
     });

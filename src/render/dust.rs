@@ -1,28 +1,28 @@
-//! Specks that drift in the water and are swirled by whoever walks by.
+//! Specks that drift in the water and are swirled by visitors who walk by.
 //!
-//! In: time, shadows. Out: where every speck is. A steady frame allocates nothing.
+//! In: time, visitors' shadows. Out: the position of every speck. Advancing allocates nothing.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::params::SceneLook;
-use super::pose::chance;
+use super::look::SceneLook;
+use super::noise::unit_hash;
 use super::water::drifting_secs;
 use crate::geometry::Surface;
 use crate::world::Shadow;
 
-/// Specks where a look wants a cloud of them.
-const MOST: f32 = 900.0;
-/// How far a walker's wake reaches beyond the shadow.
+/// Number of specks if `look.dust` is 1.
+const MAX_SPECKS: f32 = 900.0;
+/// Distance from a visitor's shadow up to which specks are moved by it. Tuned by eye.
 const WAKE_M: f32 = 0.35;
-/// Time in which a stirred speck comes to rest.
+/// Time constant with which a moved speck slows down. Tuned by eye.
 const REST_SECS: f32 = 1.4;
 
-/// One speck; twin of `Speck` in `shaders/dust.wgsl`.
+/// One speck; same layout as `Speck` in `shaders/dust.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Speck {
-    /// In world space.
+    /// Center, in world space.
     pub position_m: [f32; 3],
     /// Radius.
     pub radius_m: f32,
@@ -31,37 +31,39 @@ pub struct Speck {
 /// All specks of a scene.
 #[derive(Debug, Default)]
 pub struct Dust {
-    /// Where they are.
+    /// The specks, as the GPU reads them.
     pub specks: Vec<Speck>,
-    speeds: Vec<Vec2>,
+    /// Horizontal velocity of each speck apart from the drift, in m/s.
+    velocities_mps: Vec<Vec2>,
+    /// Half extent of the area that specks drift in.
     half_m: Vec2,
 }
 
 impl Dust {
-    /// Specks all over the water.
-    pub fn new(look: &SceneLook, surface: &Surface, depth_m: f32) -> Self {
-        let count = (look.dust * MOST).round() as u32;
-        let half_m = surface.half_extent_m() * surface.scale_at_depth(0.6 * depth_m) * 1.05;
+    /// Distributes specks over the whole water.
+    pub fn new(look: &SceneLook, surface: &Surface, ground_depth_m: f32) -> Self {
+        let count = (look.dust * MAX_SPECKS).round() as u32;
+        let half_m = surface.half_extent_m() * surface.scale_at_depth(0.6 * ground_depth_m) * 1.05;
         let specks = (0..count).map(|i| {
-            let draw = |purpose| 2.0 * chance(i, purpose) - 1.0;
-            let deep = 0.05 + 0.75 * chance(i, 53) * depth_m;
+            let draw = |purpose| 2.0 * unit_hash(i, purpose) - 1.0;
+            let depth_m = 0.05 + 0.75 * unit_hash(i, 53) * ground_depth_m;
             Speck {
-                position_m: [half_m.x * draw(51), -deep, half_m.y * draw(52)],
-                radius_m: 0.0016 + 0.0030 * chance(i, 54) * chance(i, 55),
+                position_m: [half_m.x * draw(51), -depth_m, half_m.y * draw(52)],
+                radius_m: 0.0016 + 0.0030 * unit_hash(i, 54) * unit_hash(i, 55),
             }
         });
         Self {
             specks: specks.collect(),
-            speeds: vec![Vec2::ZERO; count as usize],
+            velocities_mps: vec![Vec2::ZERO; count as usize],
             half_m,
         }
     }
 
-    /// Lets them drift for a while; walkers draw them along and turn them about.
+    /// Moves the specks on by `dt_secs`. A walking visitor draws near specks along and swirls them to both sides.
     pub fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {
         let t = drifting_secs(time_secs);
         let calm = (-dt_secs / REST_SECS).exp();
-        for (speck, speed) in self.specks.iter_mut().zip(&mut self.speeds) {
+        for (speck, velocity) in self.specks.iter_mut().zip(&mut self.velocities_mps) {
             let [x, y, z] = speck.position_m;
             let at = Vec2::new(x, z);
             let drift = 0.012
@@ -74,22 +76,22 @@ impl Dust {
                 let reach = (1.0 - (from.length() - shadow.radius_m).max(0.0) / WAKE_M).max(0.0);
                 let swirl = from.normalize_or_zero().perp() * shadow.velocity_mps.length();
                 let side = shadow.velocity_mps.perp_dot(from).signum();
-                let wish = 0.55 * shadow.velocity_mps + 0.5 * side * swirl;
-                *speed += (wish - *speed) * (reach * (6.0 * dt_secs).min(1.0));
+                let wanted = 0.55 * shadow.velocity_mps + 0.5 * side * swirl;
+                *velocity += (wanted - *velocity) * (reach * (6.0 * dt_secs).min(1.0));
             }
-            *speed *= calm;
-            let moved = at + (*speed + drift) * dt_secs;
-            // Who drifts out on one side comes in on the other.
+            *velocity *= calm;
+            let moved = at + (*velocity + drift) * dt_secs;
+            // A speck that leaves on one side enters on the other.
             let wrap = |v: f32, half: f32| (v + half).rem_euclid(2.0 * half) - half;
             let place = Vec3::new(
                 wrap(moved.x, self.half_m.x),
                 y,
                 wrap(moved.y, self.half_m.y),
             );
-            if place.is_finite() && speed.is_finite() {
+            if place.is_finite() && velocity.is_finite() {
                 speck.position_m = place.to_array();
             } else {
-                *speed = Vec2::ZERO;
+                *velocity = Vec2::ZERO;
             }
         }
     }
@@ -99,7 +101,7 @@ impl Dust {
 mod tests {
     use super::*;
 
-    fn walker(velocity_mps: Vec2) -> Shadow {
+    fn visitor(velocity_mps: Vec2) -> Shadow {
         Shadow {
             id: 1,
             centroid_m: Vec2::ZERO,
@@ -114,18 +116,22 @@ mod tests {
     }
 
     #[test]
-    fn a_walker_draws_specks_along_and_they_come_to_rest() {
+    fn a_walking_visitor_moves_specks_which_then_come_to_rest() {
         let look = SceneLook {
             dust: 1.0,
             ..SceneLook::default()
         };
         let mut dust = Dust::new(&look, &Surface::default(), 1.2);
         let near = |dust: &Dust| {
-            let fast = dust.speeds.iter().map(|s| s.length()).fold(0.0, f32::max);
+            let fast = dust
+                .velocities_mps
+                .iter()
+                .map(|s| s.length())
+                .fold(0.0, f32::max);
             (fast, dust.specks.len())
         };
         for _ in 0..30 {
-            dust.advance(1.0 / 60.0, 1.0, &[walker(Vec2::X)]);
+            dust.advance(1.0 / 60.0, 1.0, &[visitor(Vec2::X)]);
         }
         assert!(near(&dust).0 > 0.3, "{:?}", near(&dust));
         for _ in 0..600 {
@@ -135,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn broken_walkers_and_long_pauses_do_no_harm() {
+    fn specks_stay_in_the_water_with_non_finite_shadows_and_long_time_steps() {
         let look = SceneLook {
             dust: 0.5,
             ..SceneLook::default()
         };
         let mut dust = Dust::new(&look, &Surface::default(), 1.2);
         for dt in [0.0, 0.25, 1e6] {
-            dust.advance(dt, 1e9, &[walker(Vec2::NAN), walker(Vec2::splat(1e30))]);
+            dust.advance(dt, 1e9, &[visitor(Vec2::NAN), visitor(Vec2::splat(1e30))]);
         }
         for speck in &dust.specks {
             assert!(

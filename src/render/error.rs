@@ -1,63 +1,65 @@
-//! What can go wrong with the picture.
+//! Errors of the renderer.
 
 use std::path::PathBuf;
 
 use super::model::ModelError;
 
-/// Why there is no picture.
+/// The reason why no picture can be drawn or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// No graphics adapter at all.
+    /// The machine has no usable graphics adapter.
     #[error(
         "no graphics adapter found ({0}); install a Vulkan driver for the graphics card, or on a machine without one the software driver: apt install mesa-vulkan-drivers libvulkan1"
     )]
     NoAdapter(String),
-    /// The adapter gave no device.
-    #[error("the graphics adapter {adapter} gave no device: {reason}; update its driver")]
+    /// The adapter refused to open a device.
+    #[error("the graphics adapter {adapter} could not be opened: {reason}; update its driver")]
     NoDevice {
         /// Name of the adapter.
         adapter: String,
-        /// What the driver said.
+        /// Reason given by the driver.
         reason: String,
     },
-    /// The window cannot be drawn on.
-    #[error("the window cannot be drawn on: {0}; is a Vulkan driver for this display installed?")]
-    Surface(String),
-    /// Too large for the device.
+    /// The window does not support drawing.
     #[error(
-        "a picture of {width_px} × {height_px} pixels is beyond this graphics device's limit of {most_px}; choose a smaller size"
+        "cannot draw on the window: {0}; install a Vulkan driver for the graphics card of this display"
+    )]
+    Surface(String),
+    /// The picture exceeds the limits of the device.
+    #[error(
+        "a picture of {width_px} × {height_px} pixels exceeds the limits of this graphics device (1 to {most_px} pixels per side); choose another size"
     )]
     Size {
-        /// Wanted.
+        /// Requested width.
         width_px: u32,
-        /// Wanted.
+        /// Requested height.
         height_px: u32,
-        /// Largest side.
+        /// Largest supported side.
         most_px: u32,
     },
-    /// What an output's parameters describe cannot be shown.
-    #[error("the output cannot be shown: {0}")]
+    /// The parameters of an output describe no valid picture, or the output does not exist.
+    #[error("invalid output: {0}")]
     Output(String),
-    /// A model.
+    /// A model cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The device reported an error of ours, or is lost.
+    /// The device reported an error or is lost.
     #[error("the graphics device failed: {0}")]
     Device(String),
-    /// A frame could not be written.
+    /// A picture could not be written.
     #[error("cannot write {path}: {source}")]
     Write {
-        /// Where to.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         source: std::io::Error,
     },
-    /// A frame could not be packed as PNG.
+    /// A picture could not be encoded as PNG.
     #[error("cannot write {path}: {source}")]
     Png {
-        /// Where to.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         source: image::ImageError,
     },
 }

@@ -1,101 +1,108 @@
-//! Keeps the picture from flashing: what has just been shown is watched in coarse cells, and where a large part of it
-//! changed at once, the next pictures may follow only slowly.
+//! Limits flashing: it observes each shown picture in coarse cells, and after a large part of the picture changed at once,
+//! the following pictures replace it only gradually.
 //!
-//! In: the mean colors of the cells of each picture shown, in order. Out: how much of the next picture may replace the
-//! last one. Knows no GPU and asks no clock.
+//! In: the mean colors of the cells of each shown picture, in order. Out: the share by which the next picture may replace
+//! the last one. Uses neither the GPU nor a clock.
 //!
-//! **Source** of the limits: WCAG 2.2, success criterion 2.3.1 and its definition of general and red flashes; stricter
-//! here, since a floor fills the field of view: no area is exempt, and a first change counts.
+//! **Source** of the limits: WCAG 2.2, success criterion 2.3.1, with its definitions of general flash and red flash.
+//! Stricter here, because a floor fills the field of view: no small area is exempt, and a single change counts already.
 
-/// Cells along the picture's width and height.
+use super::color::srgb_from_linear;
+
+/// Number of cells along the picture's width and height.
 pub const CELLS: [u32; 2] = [32, 18];
-/// A change of relative luminance that counts, if its darker state is below [`DARK`].
+/// Smallest change of relative luminance that counts (WCAG: general flash).
 const CHANGE: f32 = 0.10;
+/// A change counts only if its darker state has less relative luminance than this (WCAG: general flash).
 const DARK: f32 = 0.80;
-/// A change of a saturated red that counts: of (R − G − B) · 320.
+/// Smallest change of (R − G − B) · 320 between saturated reds that counts (WCAG: red flash).
 const RED_CHANGE: f32 = 20.0;
-/// A state is a saturated red from this share of red on.
+/// Smallest share R / (R + G + B) of a saturated red (WCAG: red flash).
 const RED_SHARE: f32 = 0.8;
-/// Share of the picture that may change at once. The limit is a quarter; the cells are coarse.
+/// Largest share of the picture that may change at once. WCAG allows a quarter; less here, because the cells are coarse.
 const AREA: f32 = 0.20;
-/// Changes of cells within this time are one.
+/// Changes of different cells within this time count as simultaneous.
 const AT_ONCE_SECS: f64 = 0.10;
-/// What changes more slowly than this is no flash.
-const MOMENT_SECS: f64 = 0.25;
-/// How long the picture follows slowly after a change.
+/// Time constant of the reference that a cell is compared with; slower changes are no flash.
+const REFERENCE_SECS: f64 = 0.25;
+/// Time for which the picture follows slowly after a change.
 const HOLD_SECS: f64 = 2.5;
-/// How slowly: what swings more than three times a second, from black to white or to the fullest red, moves by less than
-/// [`CHANGE`] and [`RED_CHANGE`] (320 · 0.31 s / 2 / 2.6 s = 19).
+/// Time constant of the slow following: a swing faster than three times per second, from black to white or to full red, then
+/// changes by less than [`CHANGE`] and [`RED_CHANGE`] (320 · 0.31 s / 2 / 2.6 s = 19).
 const FOLLOW_SECS: f64 = 2.6;
 
-/// What a cell was last seen doing, for one measure of its color.
+/// The recent changes of one measure (luminance or redness) of one cell.
 #[derive(Clone, Copy, Debug, Default)]
 struct Swing {
-    /// Where it was a moment ago.
-    before: f32,
-    /// When it last fell and rose by a change.
-    changed: [Option<f64>; 2],
+    /// Value that the cell is compared with: it follows the cell within [`REFERENCE_SECS`].
+    reference: f32,
+    /// Times of the last fall and of the last rise that counted.
+    changed_secs: [Option<f64>; 2],
 }
 
 impl Swing {
-    /// Takes a value after a while; `counts` says whether the way from one to another is a change.
-    fn take(
+    /// Takes a new value; `counts` decides if the difference of two values is a change.
+    fn record(
         &mut self,
         value: f32,
         time_secs: f64,
         since_secs: f64,
         counts: impl Fn(f32, f32) -> bool,
     ) {
-        if counts(self.before, value) {
-            self.changed[usize::from(value > self.before)] = Some(time_secs);
-            self.before = value;
+        if counts(self.reference, value) {
+            self.changed_secs[usize::from(value > self.reference)] = Some(time_secs);
+            self.reference = value;
         } else {
-            let follow = 1.0 - (-since_secs.clamp(0.0, 1.0) / MOMENT_SECS).exp();
-            self.before += (value - self.before) * follow as f32;
+            let follow = 1.0 - (-since_secs.clamp(0.0, 1.0) / REFERENCE_SECS).exp();
+            self.reference += (value - self.reference) * follow as f32;
         }
     }
 }
 
-/// Watches pictures and says how fast the next may follow.
+/// Observes pictures and decides how much of the next one may be shown.
 #[derive(Clone, Debug, Default)]
 pub struct FlashLimiter {
+    /// Luminance and redness of each cell.
     cells: Vec<[Swing; 2]>,
-    /// Until when the picture follows slowly.
+    /// End of the slow following.
     slow_until_secs: Option<f64>,
+    /// Time of the last call of [`Self::replaced_share`].
     last_secs: Option<f64>,
-    watched_secs: f64,
-    dimmed: u64,
+    /// Time of the last observed picture.
+    observed_secs: f64,
+    /// Number of times that a slow following began.
+    limit_count: u64,
 }
 
 impl FlashLimiter {
-    /// Takes the picture that has just been shown: linear red, green, blue of every cell.
-    pub fn watch(&mut self, time_secs: f64, colors: &[[f32; 3]]) {
+    /// Takes the picture that was just shown: linear red, green and blue of every cell.
+    pub fn observe(&mut self, time_secs: f64, colors: &[[f32; 3]]) {
         if self.cells.len() != colors.len() {
             self.cells.clear();
             self.cells.extend(colors.iter().map(|&color| {
-                let fresh = |before| Swing {
-                    before,
+                let fresh = |reference| Swing {
+                    reference,
                     ..Swing::default()
                 };
                 [fresh(luminance(color)), fresh(redness(color))]
             }));
-            self.watched_secs = time_secs;
+            self.observed_secs = time_secs;
             return;
         }
-        let since = time_secs - std::mem::replace(&mut self.watched_secs, time_secs);
+        let since = time_secs - std::mem::replace(&mut self.observed_secs, time_secs);
         let mut at_once = [[0u32; 2]; 2];
         for (cell, &color) in self.cells.iter_mut().zip(colors) {
             let [general, red] = cell;
-            general.take(luminance(color), time_secs, since, |a, b| {
+            general.record(luminance(color), time_secs, since, |a, b| {
                 (a - b).abs() >= CHANGE && a.min(b) < DARK
             });
-            red.take(redness(color), time_secs, since, |a, b| {
+            red.record(redness(color), time_secs, since, |a, b| {
                 (a - b).abs() > RED_CHANGE
             });
             for (swing, count) in cell.iter().zip(&mut at_once) {
-                for (changed, count) in swing.changed.iter().zip(count) {
-                    let is_now =
-                        changed.is_some_and(|t| (0.0..=AT_ONCE_SECS).contains(&(time_secs - t)));
+                for (changed_secs, count) in swing.changed_secs.iter().zip(count) {
+                    let is_now = changed_secs
+                        .is_some_and(|t| (0.0..=AT_ONCE_SECS).contains(&(time_secs - t)));
                     *count += u32::from(is_now);
                 }
             }
@@ -103,18 +110,18 @@ impl FlashLimiter {
         let most = at_once.iter().flatten().copied().max().unwrap_or(0);
         if most as f32 > AREA * colors.len() as f32 {
             if self.slow_until_secs.is_none() {
-                self.dimmed += 1;
+                self.limit_count += 1;
             }
             self.slow_until_secs = Some(time_secs + HOLD_SECS);
         }
     }
 
-    /// How much of the next picture, at this time, may replace the last one: 1 is all of it.
-    pub fn share(&mut self, time_secs: f64) -> f64 {
+    /// Share (0..1) by which the next picture, shown at this time, may replace the last one; 1 is full replacement.
+    pub fn replaced_share(&mut self, time_secs: f64) -> f64 {
         let since = self.last_secs.map_or(0.0, |last| time_secs - last);
         self.last_secs = Some(time_secs);
         match self.slow_until_secs {
-            // A clock that jumps back ends it, too.
+            // A clock that jumps back also ends the slow following.
             Some(until) if time_secs < until && until - time_secs <= HOLD_SECS => {
                 1.0 - (-since.clamp(0.0, 0.1) / FOLLOW_SECS).exp()
             }
@@ -125,26 +132,33 @@ impl FlashLimiter {
         }
     }
 
-    /// How often it had to slow the picture down.
-    pub fn dimmed(&self) -> u64 {
-        self.dimmed
+    /// Number of times that it slowed the picture down.
+    pub fn limit_count(&self) -> u64 {
+        self.limit_count
     }
 }
 
-/// What was last seen of a projector's pictures, to be handed on where another renderer takes over.
+/// The flash limiter of one output with its last picture. A new renderer continues from it.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// Watches.
+pub struct FlashState {
+    /// The limiter.
     pub limiter: FlashLimiter,
-    /// Colors of the cells of the last picture, linear, rows from the top; empty before the first.
+    /// Linear colors of the cells of the last picture, rows from the top; empty before the first picture.
     pub colors: Vec<[f32; 3]>,
 }
 
-/// A picture of these cells: sRGB, rows from the top, 4 bytes a pixel. Cells stay squares, so that each keeps its mean.
-pub(super) fn spread(colors: &[[f32; 3]], size_px: [u32; 2]) -> Vec<u8> {
+/// A picture in which each cell has a uniform color: sRGB, rows from the top, 4 bytes per pixel.
+pub(super) fn picture_from_cells(colors: &[[f32; 3]], size_px: [u32; 2]) -> Vec<u8> {
     let cells: Vec<[u8; 4]> = colors
         .iter()
-        .map(|&[red, green, blue]| [encoded(red), encoded(green), encoded(blue), 255])
+        .map(|&[red, green, blue]| {
+            [
+                srgb_from_linear(red),
+                srgb_from_linear(green),
+                srgb_from_linear(blue),
+                255,
+            ]
+        })
         .collect();
     let [columns, rows] = CELLS.map(u64::from);
     let [width, height] = size_px.map(u64::from);
@@ -156,36 +170,12 @@ pub(super) fn spread(colors: &[[f32; 3]], size_px: [u32; 2]) -> Vec<u8> {
         .collect()
 }
 
-/// Light of an encoded byte.
-///
-/// **Source**: IEC 61966-2-1 (sRGB).
-pub(super) fn linear(byte: u8) -> f32 {
-    let v = f32::from(byte) / 255.0;
-    if v <= 0.040_45 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
-    }
-}
-
-/// Byte of a light.
-///
-/// **Source**: IEC 61966-2-1 (sRGB).
-fn encoded(light: f32) -> u8 {
-    let v = if light <= 0.003_130_8 {
-        12.92 * light
-    } else {
-        1.055 * light.powf(1.0 / 2.4) - 0.055
-    };
-    (v.clamp(0.0, 1.0) * 255.0).round() as u8
-}
-
 /// Relative luminance of a linear color.
 fn luminance([r, g, b]: [f32; 3]) -> f32 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/// How strongly red a color is; 0 where it is no saturated red.
+/// The measure of red flashes, (R − G − B) · 320; 0 for a color that is no saturated red.
 fn redness([r, g, b]: [f32; 3]) -> f32 {
     let sum = r + g + b;
     if sum > 0.0 && r / sum >= RED_SHARE {
@@ -201,20 +191,20 @@ mod tests {
 
     const COUNT: usize = (CELLS[0] * CELLS[1]) as usize;
 
-    /// Shows what `wanted` asks for through the limiter, 60 pictures a second; returns the most opposing changes that any
-    /// second of it held over more than a quarter of the picture, by a count of its own.
+    /// Shows `wanted` through the limiter at 60 pictures per second. Returns the largest number of opposing changes over more
+    /// than a quarter of the picture within any second (counted independently of the limiter), and the limiter's count.
     fn shown(secs: f64, wanted: impl Fn(f64, usize) -> [f32; 3]) -> (usize, u64) {
         let mut limiter = FlashLimiter::default();
         let mut picture = vec![[0.3f32; 3]; COUNT];
         let mut history: Vec<Vec<[f32; 3]>> = Vec::new();
         for frame in 0..(secs * 60.0) as u32 {
             let time_secs = f64::from(frame) / 60.0;
-            let share = limiter.share(time_secs) as f32;
+            let share = limiter.replaced_share(time_secs) as f32;
             for (i, cell) in picture.iter_mut().enumerate() {
                 let target = wanted(time_secs, i);
                 *cell = [0, 1, 2].map(|c| cell[c] + (target[c] - cell[c]) * share);
             }
-            limiter.watch(time_secs, &picture);
+            limiter.observe(time_secs, &picture);
             history.push(picture.clone());
         }
         let changes =
@@ -245,17 +235,18 @@ mod tests {
                 worst = worst.max(counts[COUNT * 3 / 4 - 1]);
             }
         }
-        (worst, limiter.dimmed())
+        (worst, limiter.limit_count())
     }
 
     #[test]
-    fn no_rate_of_flashing_gets_through() {
+    fn flashing_at_any_rate_is_limited_to_3_changes_per_second() {
         for hz in [2.0, 3.0, 4.0, 7.0, 12.0, 30.0] {
             let is_on = move |t: f64| ((t * hz * 2.0 + 1e-6) as u64).is_multiple_of(2);
-            let (worst, dimmed) = shown(6.0, |t, _| if is_on(t) { [0.9; 3] } else { [0.02; 3] });
+            let (worst, limit_count) =
+                shown(6.0, |t, _| if is_on(t) { [0.9; 3] } else { [0.02; 3] });
             assert!(
-                worst <= 3 && dimmed > 0,
-                "{hz} Hz: {worst} changes a second"
+                worst <= 3 && limit_count > 0,
+                "{hz} Hz: {worst} changes per second, limited {limit_count} times"
             );
             let (worst, _) = shown(6.0, |t, _| {
                 if is_on(t) {
@@ -264,8 +255,8 @@ mod tests {
                     [0.1, 0.1, 0.1]
                 }
             });
-            assert!(worst <= 3, "red, {hz} Hz: {worst} changes a second");
-            // Half of the picture against the other half: the mean stays.
+            assert!(worst <= 3, "red at {hz} Hz: {worst} changes per second");
+            // One half is bright while the other is dark, so that the mean of the picture is constant.
             let (worst, _) = shown(6.0, |t, i| {
                 if is_on(t) == (i % 32 < 16) {
                     [0.7; 3]
@@ -273,35 +264,35 @@ mod tests {
                     [0.1; 3]
                 }
             });
-            assert!(worst <= 3, "halves, {hz} Hz: {worst} changes a second");
+            assert!(worst <= 3, "halves at {hz} Hz: {worst} changes per second");
         }
     }
 
     #[test]
-    fn a_small_light_and_a_slow_dusk_are_left_alone() {
-        let (_, dimmed) = shown(4.0, |t, i| {
+    fn a_small_flashing_area_and_a_slow_change_are_not_limited() {
+        let (_, limit_count) = shown(4.0, |t, i| {
             if i < COUNT / 8 && ((t * 10.0) as u64).is_multiple_of(2) {
                 [0.9; 3]
             } else {
                 [0.3; 3]
             }
         });
-        assert_eq!(dimmed, 0, "an eighth of the picture");
-        let (_, dimmed) = shown(8.0, |t, _| [0.3 + 0.03 * t as f32; 3]);
-        assert_eq!(dimmed, 0, "a slow change");
+        assert_eq!(limit_count, 0, "an eighth of the picture flashes");
+        let (_, limit_count) = shown(8.0, |t, _| [0.3 + 0.03 * t as f32; 3]);
+        assert_eq!(limit_count, 0, "a slow change");
     }
 
     #[test]
-    fn a_single_change_is_followed_and_reached() {
+    fn a_single_change_is_reached_within_4_s() {
         let mut limiter = FlashLimiter::default();
         let mut value = 0.2f32;
         for frame in 0..240 {
             let time_secs = f64::from(frame) / 60.0;
             let wanted = if frame > 10 { 0.7 } else { 0.2 };
-            value += (wanted - value) * limiter.share(time_secs) as f32;
-            limiter.watch(time_secs, &vec![[value; 3]; COUNT]);
+            value += (wanted - value) * limiter.replaced_share(time_secs) as f32;
+            limiter.observe(time_secs, &vec![[value; 3]; COUNT]);
         }
         assert!((value - 0.7).abs() < 0.02, "{value}");
-        assert!(limiter.share(1e9) > 0.999, "and it is over");
+        assert!(limiter.replaced_share(1e9) > 0.999, "the limit has ended");
     }
 }

@@ -1,28 +1,28 @@
-//! Chooses how finely pictures are drawn, so that none is late: first coarser below the water, then with less detail;
-//! finer again when there has been time to spare for a while.
+//! Chooses the quality of pictures so that none is late: first it lowers the resolution below the water surface, then the
+//! detail. It raises the quality again after the load was low for some time.
 //!
-//! In: what each picture took, and the time there is for one. Out: a [`Quality`]. Knows no GPU and asks no clock.
+//! In: the duration of each picture and the time available for it. Out: a [`Quality`]. Uses neither the GPU nor a clock.
 
-/// How finely a picture is drawn.
+/// The quality of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Side of what lies below the water, fish and light, as a share of its full size. The water and the marks above it
-    /// stay sharp.
+    /// Resolution of bodies and of light on the ground, as a share of the full one per side. The water surface and the overlay
+    /// keep the full resolution.
     pub scale: f32,
-    /// Without drifting specks, and all fish with their light meshes.
-    pub is_plain: bool,
+    /// Whether specks are left out and all fish are drawn with their low-detail meshes.
+    pub is_reduced: bool,
 }
 
 impl Quality {
-    /// The finest.
+    /// The highest quality.
     pub const FULL: Self = step(1.0, false);
 }
 
-const fn step(scale: f32, is_plain: bool) -> Quality {
-    Quality { scale, is_plain }
+const fn step(scale: f32, is_reduced: bool) -> Quality {
+    Quality { scale, is_reduced }
 }
 
-/// From the finest to the coarsest.
+/// All qualities from the highest to the lowest.
 const STEPS: [Quality; 5] = [
     Quality::FULL,
     step(0.8, false),
@@ -30,31 +30,34 @@ const STEPS: [Quality; 5] = [
     step(0.5, false),
     step(0.5, true),
 ];
-/// Share of the time there is from which on a picture may soon be late.
+/// Load from which on the quality is lowered. The load is the share of the available time that a picture takes.
 const BUSY: f64 = 0.85;
-/// Share below which there is time to spare. One step changes the load by less than the way from here to [`BUSY`].
+/// Load below which the quality may be raised. One step changes the load by less than the distance to [`BUSY`].
 const IDLE: f64 = 0.55;
-/// Time constant of the load's mean.
+/// Time constant of the averaged load.
 const MEAN_SECS: f64 = 0.4;
-/// After a change the load is given so long to settle.
+/// Time after a change in which the load settles and no other change is made.
 const SETTLE_SECS: f64 = 1.0;
-/// How long there must be time to spare before a finer picture is tried; twice that after each try that failed, ...
+/// Time that the load must stay low before the quality is raised. It doubles after each attempt that failed.
 const SPARE_SECS: f64 = 4.0;
-/// ... up to this.
+/// Upper limit of that time.
 const LONGEST_SPARE_SECS: f64 = 256.0;
-/// A try has failed if it is taken back within this time.
+/// An attempt to raise the quality has failed if the quality is lowered again within this time.
 const TRY_SECS: f64 = 10.0;
 
-/// Watches what pictures take.
+/// Measures the load and chooses the quality.
 #[derive(Clone, Debug)]
 pub struct Governor {
+    /// Index of the current quality in [`STEPS`].
     step: usize,
-    /// Mean of the share of its time that a picture took.
+    /// Averaged load.
     load: f64,
     since_change_secs: f64,
+    /// Time that the load has been low.
     spare_secs: f64,
+    /// Time that the load must stay low before the quality is raised.
     wanted_spare_secs: f64,
-    /// The last change was to a finer picture.
+    /// Whether the last change raised the quality.
     was_raised: bool,
 }
 
@@ -72,17 +75,17 @@ impl Default for Governor {
 }
 
 impl Governor {
-    /// How finely to draw the next picture.
+    /// Quality of the next picture.
     pub fn quality(&self) -> Quality {
         STEPS.get(self.step).copied().unwrap_or(Quality::FULL)
     }
 
-    /// Takes what a picture took and the time there was for it; `true` when the next one is to be drawn otherwise.
-    pub fn note(&mut self, took_secs: f64, interval_secs: f64) -> bool {
+    /// Records the duration of a picture and the time that was available for it. Returns `true` if the quality has changed.
+    pub fn record(&mut self, took_secs: f64, interval_secs: f64) -> bool {
         if !(took_secs >= 0.0 && interval_secs > 0.0 && took_secs.is_finite()) {
             return false;
         }
-        // One picture that took seconds (a machine that slept) says no more than one that was late.
+        // A picture that took seconds (after a suspend) must not count more than one that was late.
         let load = (took_secs / interval_secs).min(4.0);
         let dt_secs = interval_secs.max(took_secs).min(MEAN_SECS);
         self.since_change_secs += dt_secs;
@@ -125,39 +128,40 @@ impl Governor {
 mod tests {
     use super::*;
 
+    /// Time available for a picture.
     const INTERVAL: f64 = 1.0 / 60.0;
 
-    /// Draws for a while on a machine where a picture takes `took(quality)`; returns the times of all changes.
+    /// Draws for `secs` on a machine where a picture takes `took(quality)` seconds; returns the times of all changes.
     fn played(governor: &mut Governor, secs: f64, took: impl Fn(Quality) -> f64) -> Vec<f64> {
         let mut changes = Vec::new();
         let mut now = 0.0;
         while now < secs {
             let took = took(governor.quality());
             now += took.max(INTERVAL);
-            if governor.note(took, INTERVAL) {
+            if governor.record(took, INTERVAL) {
                 changes.push(now);
             }
         }
         changes
     }
 
-    /// Half of it goes with the picture's area.
+    /// Duration of a picture of which half is proportional to the drawn area.
     fn cost(full_secs: f64) -> impl Fn(Quality) -> f64 {
         move |quality: Quality| {
             let area = f64::from(quality.scale * quality.scale);
-            full_secs * (0.5 + 0.5 * area) * if quality.is_plain { 0.9 } else { 1.0 }
+            full_secs * (0.5 + 0.5 * area) * if quality.is_reduced { 0.9 } else { 1.0 }
         }
     }
 
     #[test]
-    fn a_fast_machine_always_draws_the_finest() {
+    fn a_fast_machine_keeps_the_highest_quality() {
         let mut governor = Governor::default();
         assert!(played(&mut governor, 60.0, cost(0.5 * INTERVAL)).is_empty());
         assert_eq!(governor.quality(), Quality::FULL);
     }
 
     #[test]
-    fn a_picture_gets_coarser_before_it_is_late() {
+    fn the_quality_is_lowered_before_a_picture_is_late() {
         let mut governor = Governor::default();
         let cost = cost(0.95 * INTERVAL);
         played(&mut governor, 5.0, &cost);
@@ -166,24 +170,24 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_machine_ends_at_the_coarsest_and_stays() {
+    fn a_machine_that_is_too_slow_stays_at_the_lowest_quality() {
         let mut governor = Governor::default();
         let changes = played(&mut governor, 120.0, |_| 5.0 * INTERVAL);
         assert_eq!(changes.len(), STEPS.len() - 1);
-        assert!(governor.quality().is_plain);
+        assert!(governor.quality().is_reduced);
     }
 
     #[test]
-    fn it_is_fine_again_when_the_crowd_has_gone() {
+    fn the_quality_is_raised_after_the_load_has_fallen() {
         let mut governor = Governor::default();
         played(&mut governor, 20.0, cost(3.0 * INTERVAL));
-        assert!(governor.quality().is_plain);
+        assert!(governor.quality().is_reduced);
         played(&mut governor, 30.0, cost(0.3 * INTERVAL));
         assert_eq!(governor.quality(), Quality::FULL);
     }
 
     #[test]
-    fn a_machine_between_two_steps_does_not_swing() {
+    fn the_quality_does_not_oscillate() {
         for percent in 80..140 {
             let mut governor = Governor::default();
             let changes = played(
@@ -192,9 +196,12 @@ mod tests {
                 cost(f64::from(percent) / 100.0 * INTERVAL),
             );
             let late = changes.iter().filter(|&&at| at > 60.0).count();
-            assert!(late == 0, "{percent} %: {late} changes after a minute");
+            assert!(
+                late == 0,
+                "load {percent} %: {late} changes after the first minute"
+            );
         }
-        // Where a step makes all the difference, tries become rare.
+        // If one step changes the load from too high to very low, attempts become rare.
         let mut governor = Governor::default();
         let cliff = |quality: Quality| {
             if quality.scale < 1.0 {
@@ -205,16 +212,16 @@ mod tests {
         };
         let changes = played(&mut governor, 1800.0, cliff);
         let late = changes.iter().filter(|&&at| at > 900.0).count();
-        assert!(late <= 8, "{late} changes in a quarter of an hour");
+        assert!(late <= 8, "{late} changes in 15 minutes");
     }
 
     #[test]
-    fn one_slow_picture_and_nonsense_change_nothing() {
+    fn one_slow_picture_and_invalid_durations_change_little_or_nothing() {
         let mut governor = Governor::default();
         played(&mut governor, 5.0, cost(0.4 * INTERVAL));
-        assert!(!governor.note(30.0, INTERVAL) || governor.quality().scale > 0.7);
+        assert!(!governor.record(30.0, INTERVAL) || governor.quality().scale > 0.7);
         for (took, interval) in [(f64::NAN, INTERVAL), (-1.0, INTERVAL), (1.0, 0.0)] {
-            assert!(!governor.note(took, interval));
+            assert!(!governor.record(took, interval));
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Hours of the day and seasons: what a scene's look is where its file does not say otherwise.
+//! Presets for the time of day and the season: the values that a scene has where its file sets none.
 //!
-//! Plain numbers. **Source** of all of them: tuned by eye, 2026-11-22.
+//! All numbers are tuned by eye.
 
 use image::RgbaImage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::color::Tint;
 use super::model::Model;
-use super::params::Tint;
 
-/// The hour. Sets every field of a look that is left out.
+/// The time of day. Sets the fields of a look that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Light {
     /// Late afternoon: a warm sun from the upper left, a cool sky.
     #[default]
     Day,
-    /// A hazy morning: soft pale light from the left, faint nets of light, milky water.
+    /// A hazy morning: soft pale light from the left, faint caustics, milky water.
     Morning,
-    /// Noon: a high white sun, strong nets of light, clear water.
+    /// Noon: a high white sun, strong caustics, clear water.
     Noon,
     /// Dusk: a low red sun, long shadows, a violet sky.
     Dusk,
@@ -35,12 +35,12 @@ pub enum Season {
     Summer,
     /// Many fallen leaves, rust on the plants.
     Autumn,
-    /// When salmon run: leaves as in early autumn, and species with `run_pink` wear it.
+    /// The time when salmon run: leaves as in early autumn, and species with `run_pink` have pink flanks.
     Run,
 }
 
 impl Season {
-    /// Share of fallen leaves on the ground.
+    /// Amount of fallen leaves on the ground, 0..1.
     pub fn litter(self) -> f32 {
         match self {
             Self::Summer => 0.15,
@@ -49,7 +49,7 @@ impl Season {
         }
     }
 
-    /// Share of plants that are rust.
+    /// Share of rust-colored plants, 0..1.
     pub fn rust(self) -> f32 {
         match self {
             Self::Summer => 0.0,
@@ -59,9 +59,9 @@ impl Season {
     }
 }
 
-/// Light and water: units and ranges as the fields of the same names in [`super::SceneLook`].
+/// Light and water of a time of day. Units and ranges are those of the fields of the same names in [`super::SceneLook`].
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "`SceneLook` says what each is")]
+#[expect(missing_docs, reason = "`SceneLook` documents the fields")]
 pub struct Lighting {
     pub exposure: f32,
     pub sun_tilt_deg: f32,
@@ -78,7 +78,7 @@ pub struct Lighting {
 }
 
 impl Lighting {
-    /// What an hour sets.
+    /// The values of a time of day.
     pub fn of(light: Light) -> Self {
         let day = Self {
             exposure: 1.0,
@@ -148,36 +148,36 @@ impl Lighting {
     }
 }
 
-/// Dresses a body for the run: what is neither dark (the back) nor paint of fins and eyes turns pink, by a share.
-pub fn blush(model: &mut Model, share: f32) {
+/// Colors a model for the season `run`: bright colors (flanks and belly) turn pink by `share`, dark ones (the back) less.
+pub fn apply_run_color(model: &mut Model, share: f32) {
     if share <= 0.0 {
         return;
     }
     if let Some(skin) = &mut model.skin {
-        blush_skin(skin, share);
+        apply_to_skin(skin, share);
     }
     for vertex in &mut model.vertices {
         if model.skin.is_none() {
             let [red, green, blue, alpha] = vertex.color;
-            let [red, green, blue] = pink([red, green, blue], share);
+            let [red, green, blue] = run_color([red, green, blue], share);
             vertex.color = [red, green, blue, alpha];
         }
     }
 }
 
-fn blush_skin(skin: &mut RgbaImage, share: f32) {
+fn apply_to_skin(skin: &mut RgbaImage, share: f32) {
     for pixel in skin.pixels_mut() {
         let [red, green, blue, alpha] = pixel.0;
-        let [red, green, blue] = pink([red, green, blue], share);
+        let [red, green, blue] = run_color([red, green, blue], share);
         pixel.0 = [red, green, blue, alpha];
     }
 }
 
-/// A color of the same brightness on the way to a spawning salmon's red.
-fn pink(color: [u8; 3], share: f32) -> [u8; 3] {
+/// Mixes a color with the red of a spawning salmon of the same brightness.
+fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
     let [red, green, blue] = color.map(f32::from);
     let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;
-    // Backs stay dark and greenish, bright flanks and bellies take all of it.
+    // The back keeps most of its dark green; bright flanks and bellies change fully.
     let take = share * (0.25 + 0.75 * ((brightness - 60.0) / 70.0).clamp(0.0, 1.0));
     let to = [1.22, 0.50, 0.46].map(|factor| factor * brightness);
     let mix = |from: f32, to: f32| (from + (to - from) * take).round().clamp(0.0, 255.0) as u8;
@@ -189,10 +189,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flank_blushes_more_than_a_back_and_nothing_blushes_by_no_share() {
+    fn flanks_turn_pinker_than_backs_and_share_0_changes_nothing() {
         let redness = |c: [u8; 3]| f32::from(c[0]) / (f32::from(c[1]) + 1.0);
         let (back, flank) = ([60, 75, 70], [186, 200, 205]);
-        assert!(redness(pink(flank, 1.0)) > 1.5 * redness(pink(back, 1.0)));
-        assert_eq!(pink(flank, 0.0), flank);
+        assert!(redness(run_color(flank, 1.0)) > 1.5 * redness(run_color(back, 1.0)));
+        assert_eq!(run_color(flank, 0.0), flank);
     }
 }

@@ -1,50 +1,63 @@
-//! The picture: draw data from snapshots, the GPU, and what becomes of the finished frames.
+//! The picture: draw data from snapshots, the GPU, and the output of finished pictures to windows and files.
 //!
-//! In: snapshots, scene and species looks, models. Out: frames. Reads `world` only as plain data; decides nothing
-//! about a fish but how it looks and how its body moves.
+//! In: snapshots, the looks of scene and species, models. Out: pictures. Reads `world` only as plain data; knows how a
+//! fish looks and how its body moves, and nothing of what it decides.
+//!
+//! A *picture* is one finished image of the pool; a *texture* is an image on the GPU; a *frame* is an image of the camera
+//! and never occurs here. The stages: [`RenderSetup`] → scenery, bodies, water and overlay as plain data on the CPU →
+//! `gpu` → one picture per output.
 
-mod captions;
-pub mod caustics;
-pub mod draw;
-pub mod dust;
-pub mod error;
-pub mod falls;
-pub mod flash;
-pub mod footing;
-pub mod frame;
-pub mod governor;
-pub mod gpu;
-pub mod growth;
-pub mod letters;
-pub mod light;
-pub mod model;
-pub mod output;
-pub mod overlay;
-pub mod params;
-pub mod pose;
-pub mod projector;
-pub mod ripples;
-pub mod rock;
-pub mod shade;
-pub mod silhouette;
-pub mod still;
-pub mod target;
-pub mod view;
-pub mod warp;
-pub mod water;
+mod caustics;
+mod color;
+mod draw_list;
+mod dust;
+mod error;
+mod flash;
+mod glyphs;
+mod governor;
+mod gpu;
+mod ground_contact;
+mod ground_shadow;
+mod labels;
+mod light;
+mod look;
+mod model;
+mod noise;
+mod output_params;
+mod overlay;
+mod pose;
+mod ripples;
+mod scenery;
+mod setup;
+mod shadow_mask;
+mod static_bodies;
+mod static_shape;
+mod touch_target;
+mod uniforms;
+mod vegetation;
+mod view;
+mod warp;
+mod water;
+mod waterfalls;
+mod writer;
 
+pub use caustics::Caustics;
+pub use color::Tint;
+pub use draw_list::DrawList;
 pub use error::RenderError;
-pub use flash::Seen;
+pub use flash::FlashState;
 pub use governor::{Governor, Quality};
-pub use gpu::{
-    Acquired, Edges, Gpu, OutputScreen, Renderer, Screen, Setup, WindowTarget, WindowTargets,
-};
-pub use light::{Light, Lighting, Season};
-pub use model::{Model, ModelError, ModelProblem};
-pub use output::{FrameFormat, FrameWriter};
-pub use overlay::{OverlayWish, Pattern};
-pub use params::{SceneLook, SpeciesLook, Tint};
-pub use projector::{Corner, Corners, OutputParams};
+pub use gpu::{Acquired, Gpu, GpuPresenter, Presenter, Renderer, WindowTarget, WindowTargets};
+pub use light::{Light, Season};
+pub use look::{SceneLook, SpeciesLook};
+pub use model::{Model, ModelError, ModelProblem, SHIPPED_MODELS, Vertex, shipped_static_models};
+pub use output_params::{Corner, Corners, Mask, OutputParams};
+pub use overlay::{Overlay, OverlayOptions, Pattern};
+pub use pose::{Body, Individual};
+pub use ripples::Ripples;
+pub use scenery::Scenery;
+pub use setup::{EdgeSmoothing, RenderSetup};
+pub use static_shape::{StaticForm, StaticShape};
 pub use view::View;
-
-pub use rock::{Form, RockShape};
+pub use water::WaterPressure;
+pub use writer::PictureWriter;

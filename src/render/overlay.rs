@@ -6,10 +6,10 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::captions::Room;
-use super::letters;
-use super::pose::chance;
-use super::target;
+use super::glyphs;
+use super::labels::LabelLayout;
+use super::noise::unit_hash;
+use super::touch_target;
 use super::view::View;
 use crate::geometry::Surface;
 use crate::world::annotation::{Annotation, Layer, Shape};
@@ -24,7 +24,7 @@ const PLAIN: [f32; 2] = [-1.0, -1.0];
 /// `shaders/overlay.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct MarkCorner {
+pub struct OverlayVertex {
     /// Where it is.
     pub place: [f32; 2],
     /// On the picture of letters; below 0 there are none.
@@ -35,7 +35,7 @@ pub struct MarkCorner {
 
 /// What is drawn over the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OverlayWish {
+pub struct OverlayOptions {
     /// Outlines, feet and numbers of visitors' shadows.
     pub shadows: bool,
     /// How far fish look for neighbors, and where they head.
@@ -68,11 +68,11 @@ pub enum Pattern {
 #[derive(Debug, Default)]
 pub struct Overlay {
     /// Three corners a triangle, in floor space.
-    pub corners: Vec<MarkCorner>,
+    pub corners: Vec<OverlayVertex>,
     surface: Surface,
     /// Width of lines.
     line_m: f32,
-    room: Room,
+    room: LabelLayout,
 }
 
 impl Overlay {
@@ -106,11 +106,12 @@ impl Overlay {
     }
 
     fn quad(&mut self, [a, b, c, d]: [Vec2; 4], color: [f32; 4]) {
-        self.corners.extend([a, b, c, c, d, a].map(|p| MarkCorner {
-            place: p.to_array(),
-            letter: PLAIN,
-            color,
-        }));
+        self.corners
+            .extend([a, b, c, c, d, a].map(|p| OverlayVertex {
+                place: p.to_array(),
+                letter: PLAIN,
+                color,
+            }));
     }
 
     /// Adds a filled rectangle.
@@ -163,7 +164,7 @@ impl Overlay {
         if !at.is_finite() {
             return;
         }
-        let width_m = height_m * letters::width();
+        let width_m = height_m * glyphs::aspect();
         let count = text.chars().count() as f32;
         let pad = Vec2::splat(0.15 * height_m);
         let size = Vec2::new(count * width_m, height_m);
@@ -177,8 +178,8 @@ impl Overlay {
         for (i, letter) in text.chars().enumerate() {
             let low = at + Vec2::new(i as f32 * width_m, 0.0);
             let high = low + Vec2::new(width_m, height_m);
-            let [left, top, right, bottom] = letters::uv(letter);
-            let corner = |x: f32, y: f32, u: f32, v: f32| MarkCorner {
+            let [left, top, right, bottom] = glyphs::glyph_uv(letter);
+            let corner = |x: f32, y: f32, u: f32, v: f32| OverlayVertex {
                 place: [x, y],
                 letter: [u, v],
                 color,
@@ -196,7 +197,7 @@ impl Overlay {
     /// Adds outlines, feet and numbers of visitors' shadows.
     pub fn shadows(&mut self, shadows: &[Shadow]) {
         for shadow in shadows {
-            let tone = 0.9 - 0.25 * chance(shadow.id, 9);
+            let tone = 0.9 - 0.25 * unit_hash(shadow.id, 9);
             let color = [tone, tone * 0.82, tone * 0.25, 0.9];
             if shadow.outline_m.len() >= 3 {
                 let next = shadow.outline_m.iter().cycle().skip(1);
@@ -219,7 +220,7 @@ impl Overlay {
     /// Adds a touch target's cross and number.
     pub fn target(&mut self, target: &FloorTarget) {
         let (line_m, surface) = (self.line_m, self.surface.clone());
-        for stroke in target::strokes(target, &surface) {
+        for stroke in touch_target::strokes(target, &surface) {
             self.line_m = stroke.width_m;
             self.line(stroke.from, stroke.to, stroke.color);
         }
@@ -299,14 +300,14 @@ impl Overlay {
                 Layer::Mesh => [1.0, 0.6, 0.25, 0.7],
                 Layer::Force => {
                     let of = mark.text.bytes().map(u32::from).sum();
-                    let tone = |n| 0.25 + 0.75 * chance(of, n);
+                    let tone = |n| 0.25 + 0.75 * unit_hash(of, n);
                     [tone(1), tone(2), tone(3), 0.95]
                 }
             };
             match mark.shape {
                 Shape::Point(at) => {
                     let at = self.surface.floor_from_world(at);
-                    let Some(place) = self.room.take(at, height_m, mark.text.chars().count())
+                    let Some(place) = self.room.place(at, height_m, mark.text.chars().count())
                     else {
                         continue;
                     };
@@ -408,7 +409,10 @@ impl Overlay {
             [0.7, 0.6, 0.1, 0.5],
         ];
         for (i, view) in views.enumerate() {
-            let [low, high] = view.warp.part().map(|p| (p.as_vec2() * 2.0 - 1.0) * half);
+            let [low, high] = view
+                .warp
+                .crop_in_picture()
+                .map(|p| (p.as_vec2() * 2.0 - 1.0) * half);
             let color = colors[i % colors.len()];
             self.area(low, high, color);
             self.number(
@@ -461,13 +465,13 @@ impl Overlay {
     }
 
     /// The marks as a projector shows them: carried through its warp into clip space.
-    pub fn carried(&self, view: &View, out: &mut Vec<MarkCorner>) {
+    pub fn clip_vertices(&self, view: &View, out: &mut Vec<OverlayVertex>) {
         out.clear();
         let size =
             glam::DVec2::new(f64::from(view.size_px[0]), f64::from(view.size_px[1])).as_vec2();
         out.extend(self.corners.iter().map(|corner| {
             let at = view.pixel_from_floor(Vec2::from(corner.place)) / size;
-            MarkCorner {
+            OverlayVertex {
                 place: [2.0 * at.x - 1.0, 1.0 - 2.0 * at.y],
                 ..*corner
             }

@@ -5,9 +5,10 @@
 
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
 
+use super::look::SpeciesLook;
 use super::model::{Clip, Model, SAMPLES, with_spine};
-use super::params::SpeciesLook;
-use super::silhouette::Stations;
+use super::noise::{smoothstep, unit_hash};
+use super::shadow_mask::SpineStations;
 use crate::world::AgentPose;
 
 /// Time in which an effort follows its cause.
@@ -20,7 +21,7 @@ const MAX_BEND_RAD: f32 = 0.5;
 
 /// What an individual's body remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Swimmer {
+struct SwimState {
     id: u32,
     /// Place in the cycle of the tail's beat, 0..1.
     phase: f32,
@@ -42,7 +43,7 @@ struct Swimmer {
 
 /// Clips of a model by their role, resolved once.
 #[derive(Clone, Debug, Default)]
-pub struct Roles {
+pub struct ClipRoles {
     cruise: Option<usize>,
     sprint: Option<usize>,
     turn_left: Option<usize>,
@@ -54,7 +55,7 @@ pub struct Roles {
     eat: Option<usize>,
 }
 
-impl Roles {
+impl ClipRoles {
     /// Finds the clips; a missing one falls back to `cruise`, and that to the pose at rest.
     pub fn of(model: &Model) -> Self {
         let find = |name: &str| model.clips.iter().position(|clip| clip.name == name);
@@ -81,20 +82,20 @@ pub struct Body {
     /// Its look.
     pub look: SpeciesLook,
     /// Its clips.
-    pub roles: Roles,
+    pub roles: ClipRoles,
     /// Joints that bend with the body in a turn, and the share of each (negative behind the root).
     pub spine: Vec<(usize, f32)>,
     /// The line that its shadow follows.
-    pub stations: Stations,
+    pub stations: SpineStations,
 }
 
 impl Body {
     /// Puts model and look together; a slender model without joints gets a spine.
     pub fn new(model: Model, look: SpeciesLook) -> Self {
         let model = with_spine(model);
-        let roles = Roles::of(&model);
+        let roles = ClipRoles::of(&model);
         let spine = spine(&model);
-        let stations = Stations::of(&model);
+        let stations = SpineStations::of(&model);
         Self {
             stations,
             model,
@@ -160,33 +161,25 @@ pub struct Individual {
 impl Individual {
     /// The individual with this id.
     pub fn new(id: u32, look: &SpeciesLook) -> Self {
-        let vary = |purpose: u32| 2.0 * chance(id, purpose) - 1.0;
+        let vary = |purpose: u32| 2.0 * unit_hash(id, purpose) - 1.0;
         Self {
             length_m: look.length_m * (1.0 + look.length_variation * vary(1)),
             hue_rad: (look.hue_shift_deg + look.hue_variation_deg * vary(2)).to_radians(),
             brightness: look.brightness * (1.0 + 0.12 * vary(3)),
-            phase: chance(id, 4),
-            rhythm_secs: 1.6 + 2.4 * chance(id, 5),
+            phase: unit_hash(id, 4),
+            rhythm_secs: 1.6 + 2.4 * unit_hash(id, 5),
         }
     }
 }
 
-/// A number in 0..1 from an id and what it is for.
-pub(super) fn chance(id: u32, purpose: u32) -> f32 {
-    let mut h = id.wrapping_mul(0x9E37_79B1) ^ purpose.wrapping_mul(0x85EB_CA77);
-    h = (h ^ (h >> 16)).wrapping_mul(0x7FEB_352D);
-    h = (h ^ (h >> 15)).wrapping_mul(0x846C_A68B);
-    ((h ^ (h >> 16)) >> 8) as f32 / (1 << 24) as f32
-}
-
 /// Three rows of an affine map, as the GPU reads them.
-pub type Rows = [Vec4; 3];
+pub type AffineRows = [Vec4; 3];
 
 /// Keeps the bodies' pasts and poses them.
 #[derive(Debug, Default)]
 pub struct Animator {
-    swimmers: Vec<Swimmer>,
-    kept: Vec<Swimmer>,
+    swimmers: Vec<SwimState>,
+    kept: Vec<SwimState>,
     locals: Vec<(Quat, Vec3)>,
     globals: Vec<Affine3A>,
 }
@@ -202,11 +195,11 @@ impl Animator {
             let look = body.map(|body| &body.look);
             let swimmer = match old.next_if(|swimmer| swimmer.id == agent.id) {
                 Some(&swimmer) => swimmer,
-                None => Swimmer {
+                None => SwimState {
                     id: agent.id,
                     phase: look.map_or(0.0, |look| Individual::new(agent.id, look).phase),
-                    age_secs: 10.0 * chance(agent.id, 6),
-                    ..Swimmer::default()
+                    age_secs: 10.0 * unit_hash(agent.id, 6),
+                    ..SwimState::default()
                 },
             };
             self.kept
@@ -268,7 +261,7 @@ impl Animator {
     }
 
     /// Mixes the clips into `locals`.
-    fn blend(&mut self, swimmer: &Swimmer, body: &Body) {
+    fn blend(&mut self, swimmer: &SwimState, body: &Body) {
         let model = &body.model;
         self.locals.clear();
         self.locals.extend(
@@ -349,7 +342,7 @@ fn add(clip: &Clip, phase: f32, weight: f32, locals: &mut [(Quat, Vec3)]) {
     }
 }
 
-impl Swimmer {
+impl SwimState {
     fn after(mut self, dt_secs: f32, agent: &AgentPose, look: &SpeciesLook) -> Self {
         let individual = Individual::new(agent.id, look);
         let length = individual.length_m.max(1e-3);
@@ -402,7 +395,7 @@ impl Swimmer {
 }
 
 /// The rows of an affine map.
-pub fn rows(map: &Affine3A) -> Rows {
+pub fn rows(map: &Affine3A) -> AffineRows {
     let Mat3A {
         x_axis,
         y_axis,
@@ -410,11 +403,6 @@ pub fn rows(map: &Affine3A) -> Rows {
     } = map.matrix3;
     let row = |f: fn(Vec3A) -> f32| Vec4::new(f(x_axis), f(y_axis), f(z_axis), f(map.translation));
     [row(|v| v.x), row(|v| v.y), row(|v| v.z)]
-}
-
-pub(super) fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
-    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }
 
 #[cfg(test)]

@@ -1,68 +1,71 @@
 //! The height field: rings and wakes on the water, by the wave equation on a grid.
 //!
-//! In: where shadows press on the water. Out: heights and presence, a cell a number. Worked out by the processor: with
-//! slopes and caustics that takes about a millisecond of one core, a sixth of what the same numbers took as shaders where
-//! there is no graphics card.
+//! In: the pressure of shadows on the water. Out: height and pressure of every cell. It runs on the CPU: with slopes and
+//! caustics it takes about 1 ms of one core, a sixth of the time that shaders take on a machine without a graphics card.
 
 use std::sync::LazyLock;
 
 use pulp::Arch;
 
-use super::water::{COLUMNS, Grid, STEP_SECS};
+use super::water::{GRID_COLUMNS, STEP_SECS, WaterGrid};
 
-/// The widest vector instructions of this machine. They give the same numbers as any others.
+/// The widest vector instructions of this machine. The results do not depend on them.
 pub(super) static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
-/// Cells of a row.
-pub(super) const CELLS: usize = COLUMNS as usize;
-/// Those, and one beyond each end.
+/// Cells per row.
+pub(super) const CELLS: usize = GRID_COLUMNS as usize;
+/// Cells per row with one more beyond each end.
 pub(super) const PADDED: usize = CELLS + 2;
 
 /// One row of cells.
 pub(super) type Row = [f32; CELLS];
-/// One row of cells and what lies beyond its ends.
+/// One row of cells with one more beyond each end.
 pub(super) type PaddedRow = [f32; PADDED];
 
-/// How fast rings run.
+/// Speed of the waves. Tuned by eye.
 const SPEED_MPS: f32 = 0.72;
-/// Share of a velocity that is lost in a second, and of a height; more where somebody stands. Tuned by eye.
+/// Damping rate of the vertical velocity. Tuned by eye.
 const DAMPING_PER_S: f32 = 1.15;
+/// Damping rate of the height. Tuned by eye.
 const SINKING_PER_S: f32 = 0.35;
+/// Additional damping rate of the velocity inside a shadow. Tuned by eye.
 const STANDING_PER_S: f32 = 1.6;
-/// How high a shadow that arrives pushes the water.
+/// Height by which an arriving shadow pushes the water up. Tuned by eye.
 const PUSH_M: f32 = 0.011;
-/// Highest wave.
+/// Largest height of the water, up and down; keeps the simulation bounded.
 const MOST_M: f32 = 0.08;
-/// Cells along the field's rim in which waves come to rest, so that none comes back.
+/// Width in cells of the border in which waves are damped, so that none is reflected.
 const RIM_CELLS: f32 = 14.0;
 
-/// Heights of the water and their velocities.
+/// Heights of the water and their vertical velocities.
 #[derive(Clone, Debug)]
 pub struct Ripples {
-    /// With a row and a column beyond each end.
+    /// Heights in meters, with one more row and column beyond each edge.
     heights: Vec<PaddedRow>,
-    presence: Vec<PaddedRow>,
+    /// Pressure of shadows, 0..1, with one more row and column beyond each edge.
+    pressure: Vec<PaddedRow>,
+    /// Vertical velocities in m/s.
     velocities: Vec<Row>,
-    /// Share of its velocity that a cell keeps in a step.
+    /// Share of its velocity that each cell keeps in a step.
     keeps: Vec<Row>,
-    /// Square of the cells that a ring crosses in a step, over the step.
+    /// Square of the Courant number, divided by the time step.
     gain: f32,
 }
 
 impl Ripples {
-    /// Calm water.
-    pub fn new(grid: Grid) -> Self {
+    /// Flat water at rest.
+    pub fn new(grid: WaterGrid) -> Self {
         let rows = grid.size[1] as usize;
         let to_end = |i: usize, count: usize| i.min(count - 1 - i) as f32 / RIM_CELLS;
         let keep = |x, z| {
             let calm = 1.0 - to_end(x, CELLS).min(to_end(z, rows)).min(1.0);
             (-(DAMPING_PER_S + 9.0 * calm * calm) * STEP_SECS as f32).exp()
         };
-        // Stable below 1/√2.
+        // The explicit scheme is stable below 1/√2.
         let courant = (SPEED_MPS * STEP_SECS as f32 / grid.cell_m).min(0.6);
         Self {
             heights: vec![[0.0; PADDED]; rows + 2],
-            presence: vec![[0.0; PADDED]; rows + 2],
+            pressure: vec![[0.0; PADDED]; rows + 2],
             velocities: vec![[0.0; CELLS]; rows],
             keeps: (0..rows)
                 .map(|z| std::array::from_fn(|x| keep(x, z)))
@@ -71,8 +74,8 @@ impl Ripples {
         }
     }
 
-    /// Takes steps of [`STEP_SECS`] in which shadows come to press on the water as `pressed` says (0..1, a row of
-    /// cells after another), with a force of `stir`.
+    /// Runs `steps` steps of [`STEP_SECS`], during which the pressure changes linearly to `pressed` (0..1, rows of cells);
+    /// `stir` scales the push of arriving shadows.
     pub fn advance(&mut self, steps: u32, pressed: &[f32], stir: f32) {
         let (pressed, _) = pressed.as_chunks::<CELLS>();
         for _ in 0..steps {
@@ -84,22 +87,22 @@ impl Ripples {
         }
     }
 
-    /// Heights in meters, with a row and a column beyond each end, which are as high as the last within.
+    /// Heights in meters, with one more row and column beyond each edge, which repeat those at the edge.
     pub(super) fn heights(&self) -> &[PaddedRow] {
         &self.heights
     }
 
-    /// How much shadows press on the cells, 0..1, with a row and a column of nothing beyond each end.
-    pub(super) fn presence(&self) -> &[PaddedRow] {
-        &self.presence
+    /// Pressure of shadows, 0..1, with one more row and column of zeros beyond each edge.
+    pub(super) fn pressure(&self) -> &[PaddedRow] {
+        &self.pressure
     }
 
-    /// **Source**: h'' = c² ∇²h − damping, explicit in time; a Laplacian of nine points keeps rings round.
+    /// Updates the velocities: h'' = c² ∇²h − damping, explicit in time. The nine-point Laplacian keeps rings round.
     #[inline(always)]
     fn accelerate(&mut self, pressed: &[Row], share: f32) {
         let rows = self.velocities.iter_mut().zip(&self.keeps);
-        let around = self.heights.windows(3).zip(self.presence.iter().skip(1));
-        for (((velocities, keeps), (heights, presence)), pressed) in rows.zip(around).zip(pressed) {
+        let around = self.heights.windows(3).zip(self.pressure.iter().skip(1));
+        for (((velocities, keeps), (heights, pressure)), pressed) in rows.zip(around).zip(pressed) {
             let [above, here, below] = heights else {
                 continue;
             };
@@ -107,33 +110,34 @@ impl Ripples {
                 let sides = here[x] + here[x + 2] + above[x + 1] + below[x + 1];
                 let corners = above[x] + above[x + 2] + below[x] + below[x + 2];
                 let laplacian = (4.0 * sides + corners - 20.0 * here[x + 1]) * (1.0 / 6.0);
-                let before = presence[x + 1];
+                let before = pressure[x + 1];
                 let calmed =
                     (before + (pressed[x] - before) * share) * (STANDING_PER_S * STEP_SECS as f32);
-                // The first terms of its exponential.
+                // Second-order approximation of exp(-calmed).
                 let keep = keeps[x] * (1.0 - calmed + 0.5 * calmed * calmed);
                 velocities[x] = ((velocities[x] + self.gain * laplacian) * keep).clamp(-2.0, 2.0);
             }
         }
     }
 
-    /// A shadow that arrives pushes water up, one that leaves draws it down.
+    /// Updates heights and pressure: a shadow that arrives pushes the water up, one that leaves draws it down.
     #[inline(always)]
     fn rise(&mut self, pressed: &[Row], share: f32, push: f32) {
         let stays = 1.0 - SINKING_PER_S * STEP_SECS as f32;
         let rows = self.heights.iter_mut().skip(1).zip(&self.velocities);
-        let presence = self.presence.iter_mut().skip(1);
-        for (((heights, velocities), presence), pressed) in rows.zip(presence).zip(pressed) {
+        let pressure = self.pressure.iter_mut().skip(1);
+        for (((heights, velocities), pressure), pressed) in rows.zip(pressure).zip(pressed) {
             for x in 0..CELLS {
-                let before = presence[x + 1];
+                let before = pressure[x + 1];
                 let arrived = (pressed[x] - before) * share;
-                presence[x + 1] = before + arrived;
+                pressure[x + 1] = before + arrived;
                 let height = heights[x + 1] + velocities[x] * STEP_SECS as f32 + push * arrived;
                 heights[x + 1] = (height * stays).clamp(-MOST_M, MOST_M);
             }
         }
     }
 
+    /// Copies the edge cells to the row and column beyond them.
     fn extend(&mut self) {
         for row in &mut self.heights {
             row[0] = row[1];
@@ -152,12 +156,13 @@ mod tests {
     use crate::geometry::Surface;
     use glam::Vec2;
 
-    fn grid() -> Grid {
-        Grid::new(&Surface::default(), 0.8, Vec2::ZERO)
+    fn grid() -> WaterGrid {
+        WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO)
     }
 
-    /// After something round of 0.2 m came: how high the water is at distances from it, on three ways.
-    fn rings(after_secs: f32) -> (Grid, Vec<[f32; 3]>) {
+    /// Heights after a disc with a diameter of 0.2 m arrived, by distance from it in cells, in three directions: along x, along
+    /// z, diagonal.
+    fn rings(after_secs: f32) -> (WaterGrid, Vec<[f32; 3]>) {
         let grid = grid();
         let [columns, rows] = grid.size.map(|side| side as usize);
         let middle = [columns / 2, rows / 2];
@@ -185,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_runs_as_fast_as_it_should_and_stays_round() {
+    fn a_ring_spreads_with_the_wave_speed_and_stays_round() {
         for secs in [0.8, 1.2] {
             let (grid, heights) = rings(secs);
             let crest = |way: usize| {
@@ -194,11 +199,11 @@ mod tests {
                 cells as f32 * grid.cell_m
             };
             for way in 0..3 {
-                // The crest began at the rim of what came.
+                // The crest starts at the edge of the disc.
                 let reached = SPEED_MPS * secs + 0.1;
                 assert!(
                     (crest(way) - reached).abs() < 0.12,
-                    "way {way} after {secs} s: {} of {reached} m",
+                    "direction {way} after {secs} s: crest at {} m, expected {reached} m",
                     crest(way)
                 );
             }
@@ -206,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_die_within_seconds_and_do_not_come_back_from_the_rim() {
+    fn rings_fade_within_3_s_and_are_not_reflected() {
         let highest = |secs| {
             let (_, heights) = rings(secs);
             heights
@@ -215,12 +220,15 @@ mod tests {
                 .fold(0.0f32, |most, height| most.max(height.abs()))
         };
         let (early, late) = (highest(0.5), highest(3.0));
-        assert!(early > 5e-4 && late < 0.1 * early, "{early} then {late}");
+        assert!(
+            early > 5e-4 && late < 0.1 * early,
+            "largest height {early} m after 0.5 s, {late} m after 3 s"
+        );
     }
 
     #[test]
-    fn nothing_makes_the_water_run_away() {
-        let grid = Grid::new(
+    fn heights_stay_bounded_under_flickering_pressure() {
+        let grid = WaterGrid::new(
             &Surface {
                 width_m: 0.5,
                 height_m: 0.4,

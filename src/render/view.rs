@@ -1,31 +1,31 @@
-//! Where things land: from the world through the surface onto the picture, and through the warp onto a projector.
+//! The mapping from the world through the surface to the picture, and through the warp to an output's pixels.
 //!
-//! The eye stands on the y axis above the surface's middle, and the surface exactly fills the picture. The shaders use
-//! the same numbers; this is their twin on the CPU.
+//! The eye is on the y axis above the center of the surface, and the surface exactly fills the picture. The shaders compute
+//! the same mapping on the GPU; tests/picture compares both.
 
 use glam::{DVec2, Vec2, Vec3};
 
 use super::error::RenderError;
-use super::projector::OutputParams;
+use super::output_params::OutputParams;
 use super::warp::Warp;
 use crate::geometry::Surface;
 
-/// The way from the world to one projector's pixels.
+/// The mapping from the world to the pixels of one output.
 #[derive(Clone, Debug)]
 pub struct View {
     /// The surface that fills the picture.
     pub surface: Surface,
-    /// The way from the surface's picture to the projector's.
+    /// The mapping from the surface's picture to the output's.
     pub warp: Warp,
-    /// Width and height of the projector's picture.
+    /// Width and height of the output.
     pub size_px: [u32; 2],
 }
 
 impl View {
-    /// Puts surface and output together.
+    /// Creates the mapping of an output.
     ///
     /// # Errors
-    /// [`RenderError::Output`] when the output's parameters make no picture.
+    /// [`RenderError::Output`] if the output's parameters describe no valid warp.
     pub fn new(surface: &Surface, output: &OutputParams) -> Result<Self, RenderError> {
         let size_px = [output.width_px, output.height_px];
         Ok(Self {
@@ -35,24 +35,24 @@ impl View {
         })
     }
 
-    /// Where a floor point lies in the picture, as shares of its width and height.
+    /// Position of a floor point in the picture, as shares of its width and height.
     pub fn picture_from_floor(&self, floor: Vec2) -> Vec2 {
         floor / (2.0 * self.surface.half_extent_m()) + 0.5
     }
 
-    /// Where a world point lies in the picture, as shares of its width and height.
+    /// Position of a world point in the picture, as shares of its width and height.
     pub fn picture_from_world(&self, world: Vec3) -> Vec2 {
         self.picture_from_floor(self.surface.floor_from_world(world))
     }
 
-    /// The pixel position of a floor point in the projector's picture; pixel (i, j) covers i..i+1 × j..j+1.
+    /// Position of a floor point on the output, in pixels; pixel (i, j) covers i..i+1 × j..j+1.
     pub fn pixel_from_floor(&self, floor: Vec2) -> Vec2 {
         let picture = self.picture_from_floor(floor).as_dvec2();
         let output = self.warp.output_from_picture(picture);
         (output * DVec2::new(f64::from(self.size_px[0]), f64::from(self.size_px[1]))).as_vec2()
     }
 
-    /// The pixel position of a world point in the projector's picture.
+    /// Position of a world point on the output, in pixels.
     pub fn pixel_from_world(&self, world: Vec3) -> Vec2 {
         self.pixel_from_floor(self.surface.floor_from_world(world))
     }
@@ -61,10 +61,10 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::projector::{Corner, Corners};
+    use crate::render::output_params::{Corner, Corners};
 
     #[test]
-    fn surface_points_land_on_their_pixels() {
+    fn points_of_the_surface_map_to_their_pixels() {
         let surface = Surface::default();
         let output = OutputParams {
             width_px: 640,
@@ -77,13 +77,13 @@ mod tests {
             let pixel = view.pixel_from_world(Vec3::new(x, 0.0, z));
             assert!(pixel.distance(expected) < 0.01, "{pixel} {expected}");
         }
-        // What lies below shrinks towards the middle: (c + d) / c.
+        // Points below the surface move towards the center, by eye height / (eye height + depth).
         let below = view.pixel_from_world(Vec3::new(1.0, -1.0, 0.0));
         assert!((below.x - (0.25 / 1.25 + 0.5) * 640.0).abs() < 0.01);
     }
 
     #[test]
-    fn corners_of_the_surface_meet_the_keystone() {
+    fn corners_of_the_surface_map_to_the_keystone_corners() {
         let corner = |x, y| Corner { x, y };
         let output = OutputParams {
             width_px: 1000,

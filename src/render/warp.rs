@@ -1,55 +1,56 @@
-//! From the surface's picture to a projector's: crop, then a bicubic net, then keystone.
+//! The mapping from the surface's picture to an output: crop, then a bicubic control mesh, then keystone.
 //!
-//! In: an output's parameters. Out: where a share of the surface's picture lands, and the triangles that the last pass
-//! draws, which carry the picture there. Must not: know what the picture shows.
+//! In: an output's parameters. Out: positions on the output, and the triangles that the output pass draws.
+//!
+//! Spaces, all as shares 0..1 of width and height with y down: *picture* is the whole surface, *crop* the output's part of
+//! it, *output* the projector's picture.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec2, DVec3};
 
 use super::error::RenderError;
-use super::projector::{Corner, Corners, Crop, OutputParams};
+use super::output_params::{Corner, Corners, Crop, OutputParams};
 use crate::geometry::{Homography, Surface};
 
-/// Pieces that a net of a single cell is drawn in, each way; where there are more cells, the pieces of each are fewer,
-/// so that straight pieces stay within half a pixel of the bent surface.
+/// Number of pieces along each side in which a control mesh of a single cell is drawn. With n cells, each is drawn in
+/// `PIECES / sqrt(n)` pieces. Enough for straight pieces to be within half a pixel of the curved mesh at full HD.
 const PIECES: f64 = 64.0;
-/// How far the sides' proportion may be off before a picture without keystone gets bars: measuring a floor with a tape
-/// is not better than this.
+/// Largest relative difference between the proportions of surface and output at which a picture without keystone fills the
+/// output instead of getting bars: measuring a floor with a tape has errors of this size.
 const PROPORTION_SLACK: f64 = 0.03;
 
-/// A corner of the last pass's triangles; twin of `Corner` in `shaders/show.wgsl`.
+/// A vertex of the output pass; same layout as `WarpVertex` in `shaders/output.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct WarpCorner {
-    /// Clip space x, y and w: what lies between corners is in perspective.
-    pub clip: [f32; 3],
-    /// Share of the surface's picture.
+pub struct WarpVertex {
+    /// Clip space x, y and w; w makes the interpolation between vertices perspective.
+    pub clip_xyw: [f32; 3],
+    /// Position in the picture.
     pub picture: [f32; 2],
-    /// Share of this output's part of it.
-    pub part: [f32; 2],
+    /// Position in the crop.
+    pub crop: [f32; 2],
 }
 
-/// The way from the surface's picture to one projector's.
+/// The mapping from the surface's picture to one output.
 #[derive(Clone, Debug)]
 pub struct Warp {
     crop: Crop,
-    net: Option<Net>,
+    mesh: Option<ControlMesh>,
     keystone: Homography,
 }
 
 impl Warp {
-    /// Puts an output together for a picture of `size_px`, which need not be the output's own where it is shown in a
-    /// window.
+    /// Creates the mapping for an output of `size_px`, which differs from the output's parameters if it is shown in a window.
     ///
     /// # Errors
-    /// [`RenderError::Output`] when the parameters make no picture.
+    /// [`RenderError::Output`] if the parameters describe no valid warp.
     pub fn new(
         surface: &Surface,
         output: &OutputParams,
         size_px: [u32; 2],
     ) -> Result<Self, RenderError> {
-        if let Some((path, what)) = output.problems().into_iter().next() {
-            return Err(RenderError::Output(format!("{path}: {what}")));
+        if let Some((path, message)) = output.problems().into_iter().next() {
+            return Err(RenderError::Output(format!("{path}: {message}")));
         }
         let square = [DVec2::ZERO, DVec2::X, DVec2::ONE, DVec2::Y];
         let corners = if output.corners == Corners::default() {
@@ -61,24 +62,27 @@ impl Warp {
         let keystone = if pairs.iter().all(|(a, b)| a == b) {
             Homography::IDENTITY
         } else {
-            Homography::from_pairs(&pairs)
-                .ok_or_else(|| RenderError::Output("corners: they make no picture".to_owned()))?
+            Homography::from_pairs(&pairs).ok_or_else(|| {
+                RenderError::Output(
+                    "corners: no perspective maps the surface to them; move them apart".to_owned(),
+                )
+            })?
         };
         Ok(Self {
             crop: output.crop.clone(),
-            net: Net::new(output),
+            mesh: ControlMesh::new(output),
             keystone,
         })
     }
 
-    /// Where a share of the surface's picture lands, as a share of the projector's, homogeneous.
-    fn output_from_part(&self, part: DVec2) -> DVec3 {
-        let bent = self.net.as_ref().map_or(part, |net| net.at(part));
+    /// Position on the output for a position in the crop, in homogeneous coordinates.
+    fn output_from_crop(&self, crop: DVec2) -> DVec3 {
+        let bent = self.mesh.as_ref().map_or(crop, |mesh| mesh.at(crop));
         self.keystone.0 * bent.extend(1.0)
     }
 
-    /// Share of this output's part for a share of the surface's picture; outside of 0..1 it is not shown.
-    pub fn part_from_picture(&self, picture: DVec2) -> DVec2 {
+    /// Position in the crop for a position in the picture; outside of 0..1 it is not shown.
+    pub fn crop_from_picture(&self, picture: DVec2) -> DVec2 {
         let Crop {
             left,
             top,
@@ -88,58 +92,58 @@ impl Warp {
         (picture - DVec2::new(left, top)) / DVec2::new(right - left, bottom - top)
     }
 
-    fn picture_from_part(&self, part: DVec2) -> DVec2 {
+    /// Position in the picture for a position in the crop.
+    fn picture_from_crop(&self, crop: DVec2) -> DVec2 {
         let low = DVec2::new(self.crop.left, self.crop.top);
         let high = DVec2::new(self.crop.right, self.crop.bottom);
-        low + part * (high - low)
+        low + crop * (high - low)
     }
 
-    /// Where a share of the surface's picture lands, as a share of the projector's; outside of the part that is shown
-    /// the warp goes on straight.
+    /// Position on the output for a position in the picture; the warp is extrapolated linearly outside of the crop.
     pub fn output_from_picture(&self, picture: DVec2) -> DVec2 {
-        let p = self.output_from_part(self.part_from_picture(picture));
+        let p = self.output_from_crop(self.crop_from_picture(picture));
         DVec2::new(p.x / p.z, p.y / p.z)
     }
 
-    /// Lower and upper corner of the part that is shown, as shares of the surface's picture.
-    pub fn part(&self) -> [DVec2; 2] {
-        [DVec2::ZERO, DVec2::ONE].map(|corner| self.picture_from_part(corner))
+    /// Upper left and lower right corner of the crop in the picture.
+    pub fn crop_in_picture(&self) -> [DVec2; 2] {
+        [DVec2::ZERO, DVec2::ONE].map(|corner| self.picture_from_crop(corner))
     }
 
-    /// The triangles of the last pass, three corners each.
-    pub fn triangles(&self) -> Vec<WarpCorner> {
-        let [columns, rows] = self.net.as_ref().map_or([1, 1], |net| {
-            [net.columns - 1, net.rows - 1]
+    /// The triangles of the output pass, three vertices each.
+    pub fn triangles(&self) -> Vec<WarpVertex> {
+        let [columns, rows] = self.mesh.as_ref().map_or([1, 1], |mesh| {
+            [mesh.columns - 1, mesh.rows - 1]
                 .map(|cells| cells * (PIECES / f64::from(cells).sqrt()).ceil() as u32)
         });
-        let corner = |c: u32, r: u32| {
-            let part = DVec2::new(
+        let vertex = |c: u32, r: u32| {
+            let crop = DVec2::new(
                 f64::from(c) / f64::from(columns),
                 f64::from(r) / f64::from(rows),
             );
-            let p = self.output_from_part(part);
-            WarpCorner {
-                clip: DVec3::new(2.0 * p.x - p.z, p.z - 2.0 * p.y, p.z)
+            let p = self.output_from_crop(crop);
+            WarpVertex {
+                clip_xyw: DVec3::new(2.0 * p.x - p.z, p.z - 2.0 * p.y, p.z)
                     .as_vec3()
                     .to_array(),
-                picture: self.picture_from_part(part).as_vec2().to_array(),
-                part: part.as_vec2().to_array(),
+                picture: self.picture_from_crop(crop).as_vec2().to_array(),
+                crop: crop.as_vec2().to_array(),
             }
         };
         (0..rows)
             .flat_map(|r| (0..columns).map(move |c| (c, r)))
             .flat_map(|(c, r)| {
                 [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)]
-                    .map(|(dc, dr)| corner(c + dc, r + dr))
+                    .map(|(dc, dr)| vertex(c + dc, r + dr))
             })
             .collect()
     }
 
-    /// Pixels that the surface's whole picture needs so that this output, of `size_px`, shows it one to one.
+    /// Width and height in pixels that the picture needs so that this output of `size_px` shows it at least one to one.
     pub fn picture_px(&self, size_px: [u32; 2]) -> [f64; 2] {
         let size = DVec2::new(f64::from(size_px[0]), f64::from(size_px[1]));
         let at = |x, y| {
-            let p = self.output_from_part(DVec2::new(x, y));
+            let p = self.output_from_crop(DVec2::new(x, y));
             DVec2::new(p.x, p.y) / p.z * size
         };
         let [a, b, c, d] = [at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0)];
@@ -152,7 +156,7 @@ impl Warp {
     }
 }
 
-/// The corners of a part of the surface that keeps its proportions in the middle of a picture.
+/// The corners of a crop that is centered on the output, as large as possible with its proportions kept.
 fn as_large_as_fits(surface: &Surface, crop: &Crop, size_px: [u32; 2]) -> [DVec2; 4] {
     let wanted = f64::from(surface.width_m) * (crop.right - crop.left)
         / (f64::from(surface.height_m) * (crop.bottom - crop.top));
@@ -172,25 +176,25 @@ fn as_large_as_fits(surface: &Surface, crop: &Crop, size_px: [u32; 2]) -> [DVec2
     .map(|corner| corner + 0.5)
 }
 
-/// A net of control points with a smooth surface through them.
+/// A mesh of control points with a smooth surface through them.
 #[derive(Clone, Debug)]
-struct Net {
+struct ControlMesh {
     columns: u32,
     rows: u32,
     points: Vec<DVec2>,
 }
 
-impl Net {
+impl ControlMesh {
     fn new(output: &OutputParams) -> Option<Self> {
         let mesh = &output.mesh;
         (!mesh.points.is_empty()).then(|| Self {
             columns: mesh.columns,
             rows: mesh.rows,
-            points: mesh.points.iter().map(Corner::place).collect(),
+            points: mesh.points.iter().map(Corner::position).collect(),
         })
     }
 
-    /// A control point; beyond the rim the net goes on straight.
+    /// A control point; outside of the mesh it is extrapolated linearly.
     fn point(&self, c: i64, r: i64) -> DVec2 {
         let (last_c, last_r) = (i64::from(self.columns) - 1, i64::from(self.rows) - 1);
         if c < 0 {
@@ -209,13 +213,13 @@ impl Net {
         self.points.get(at).copied().unwrap_or_default()
     }
 
-    /// Where a share of the part lies.
+    /// Position for a position in the crop.
     ///
-    /// **Source**: bicubic Bézier patches whose inner points are a third of the way along the Catmull–Rom tangents, so
-    /// that neighbors join smoothly.
-    fn at(&self, part: DVec2) -> DVec2 {
-        let (c, wc) = weights(part.x, self.columns);
-        let (r, wr) = weights(part.y, self.rows);
+    /// Bicubic Bézier patches whose inner control points are a third along the Catmull–Rom tangents, so that neighboring
+    /// patches join smoothly.
+    fn at(&self, crop: DVec2) -> DVec2 {
+        let (c, wc) = weights(crop.x, self.columns);
+        let (r, wr) = weights(crop.y, self.rows);
         let mut sum = DVec2::ZERO;
         for (dr, wr) in (-1..3).zip(wr) {
             for (dc, wc) in (-1..3).zip(wc) {
@@ -226,13 +230,13 @@ impl Net {
     }
 }
 
-/// The cell that a share lies in, and the weights of the four points around it.
+/// The cell that contains a position, and the weights of the four control points around it.
 fn weights(share: f64, points: u32) -> (i64, [f64; 4]) {
     let cells = f64::from(points - 1);
     let cell = (share * cells).floor().clamp(0.0, cells - 1.0);
     let t = share * cells - cell;
     let (u, t2, t3) = (1.0 - t, t * t, t * t * t);
-    // Bernstein polynomials over the two ends and the two inner points between them.
+    // Bernstein polynomials of the two ends and the two inner points between them.
     let [b0, b1, b2, b3] = [u * u * u, 3.0 * u * u * t, 3.0 * u * t2, t3];
     // Inner points: p0 + (p1 − p−1)/6 and p1 − (p2 − p0)/6.
     let sixth = 1.0 / 6.0;
@@ -271,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_even_net_changes_nothing() {
+    fn an_even_mesh_is_the_identity() {
         let mut output = OutputParams::default();
         output.mesh.columns = 5;
         output.mesh.rows = 3;
@@ -284,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_without_keystone_keeps_its_proportions() {
+    fn a_crop_without_keystone_keeps_its_proportions() {
         let surface = Surface::default();
         let warp = Warp::new(&surface, &OutputParams::default(), [1600, 900]).unwrap();
         let size = DVec2::new(1600.0, 900.0);
@@ -295,7 +299,7 @@ mod tests {
             warp.picture_px([1600, 900]).map(|s| s.round() as u32),
             [1200, 900]
         );
-        // A tape measure's error makes no bars.
+        // A difference within PROPORTION_SLACK adds no bars.
         let measured = Surface {
             width_m: 4.02,
             height_m: 2.24,
@@ -306,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn two_projectors_show_two_halves_at_full_size() {
+    fn two_outputs_show_two_parts_at_full_resolution() {
         let mut left = OutputParams::default();
         left.crop.right = 0.6;
         let surface = Surface {
@@ -321,8 +325,8 @@ mod tests {
         assert!((width - 1280.0 / 0.6).abs() < 1e-6 && (height - 720.0).abs() < 1e-6);
     }
 
-    /// Where the triangles carry a share of the picture: what the GPU's perspective interpolation does.
-    fn carried(triangles: &[WarpCorner], picture: DVec2) -> Option<DVec2> {
+    /// Position on the output for a position in the picture by the triangles, interpolated in perspective like the GPU does.
+    fn output_by_triangles(triangles: &[WarpVertex], picture: DVec2) -> Option<DVec2> {
         triangles.chunks_exact(3).find_map(|t| {
             let at = |i: usize| DVec2::new(t[i].picture[0].into(), t[i].picture[1].into());
             let (a, b, c) = (at(0), at(1), at(2));
@@ -332,7 +336,7 @@ mod tests {
             let inside = u >= -1e-6 && v >= -1e-6 && u + v <= 1.0 + 1e-6;
             inside.then(|| {
                 let clip = |i: usize| {
-                    let [x, y, w] = t[i].clip;
+                    let [x, y, w] = t[i].clip_xyw;
                     DVec3::new(x.into(), y.into(), w.into())
                 };
                 let p = clip(0) * (1.0 - u - v) + clip(1) * u + clip(2) * v;
@@ -344,10 +348,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A point in shares of the surface ends within half a pixel of where the warp says, through crop, net and
-        /// keystone, for every warp that is allowed.
+        /// For every valid combination of crop, mesh and keystone, the drawn triangles are within half a pixel of the exact
+        /// mapping.
         #[test]
-        fn triangles_carry_points_where_the_warp_says(
+        fn triangles_match_the_exact_mapping(
             moves in prop::collection::vec((-0.06f64..0.06, -0.06f64..0.06), 20),
             corners in prop::collection::vec((-0.12f64..0.12, -0.12f64..0.12), 4),
             crop in (0.0f64..0.4, 0.0f64..0.4, 0.6f64..1.0, 0.6f64..1.0),
@@ -369,10 +373,10 @@ mod tests {
             }
             prop_assert_eq!(output.problems(), vec![]);
             let warp = Warp::new(&surface(), &output, [1920, 1080]).unwrap();
-            let picture = warp.picture_from_part(DVec2::new(at.0, at.1));
+            let picture = warp.picture_from_crop(DVec2::new(at.0, at.1));
             let expected = warp.output_from_picture(picture);
-            let carried = carried(&warp.triangles(), picture).unwrap();
-            let off = ((carried - expected) * DVec2::new(1920.0, 1080.0)).length();
+            let by_triangles = output_by_triangles(&warp.triangles(), picture).unwrap();
+            let off = ((by_triangles - expected) * DVec2::new(1920.0, 1080.0)).length();
             prop_assert!(off < 0.5, "{} px off", off);
         }
     }

@@ -1,60 +1,61 @@
-//! What moves the water: the swell's waves, where visitors' shadows lie on the height field's grid, and how many fixed
-//! steps a frame owes. The height field is in `ripples`, what light makes of it in `caustics`.
+//! The causes of water movement: the waves of the swell, the pressure of visitors' shadows and splashes on the grid, and
+//! the number of fixed steps that are due. `ripples` computes the height field from them, `caustics` its slopes and light.
 
 use glam::{Vec2, Vec4};
 
-use super::pose::chance;
+use super::noise::unit_hash;
 use crate::geometry::Surface;
 use crate::world::{Shadow, Splash};
 
 /// Columns of the height field.
-pub const COLUMNS: u32 = 256;
-/// Fixed time step of the wave equation.
+pub const GRID_COLUMNS: u32 = 256;
+/// FixedTextures time step of the wave equation.
 pub const STEP_SECS: f64 = 1.0 / 120.0;
-/// Most steps a frame makes up for; beyond that the water lags behind rather than the picture.
+/// Most steps per picture; if more are due, the water slows down instead of the picture rate.
 pub const MAX_STEPS: u32 = 12;
 /// Number of waves in the swell.
 pub const WAVES: usize = 14;
-/// How much larger the field is than the ground that is seen, so that waves leave the picture before they meet its edge.
+/// Size of the field relative to the visible ground: waves leave the picture before they reach the edge of the field.
 const MARGIN: f32 = 1.08;
-/// Time in which the water takes notice of a shadow; softens the steps of tracking.
-const NOTICE_SECS: f32 = 0.07;
+/// Time constant with which the pressure follows a shadow; smooths the steps of tracking.
+const FOLLOW_SECS: f32 = 0.07;
 
-/// Rings die within seconds; when nobody has stirred the water for so long, none of them can be seen any more and the
-/// field rests. Only the swell goes on.
+/// Time after the last shadow or splash from which on rings are too low to be seen. Then the height field is not stepped any
+/// more; the swell continues.
 const STILL_AFTER_SECS: f32 = 12.0;
 
-/// How long a splash pushes the water. Tuned by eye, 2026-11-21.
+/// Time for which a splash presses on the water. Tuned by eye.
 const SPLASH_SECS: f32 = 0.12;
 
-/// The grid that carries the height field.
+/// The grid of the height field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grid {
+pub struct WaterGrid {
     /// Columns along x and rows along z; both multiples of 8.
     pub size: [u32; 2],
-    /// Side of a cell.
+    /// Side of a square cell.
     pub cell_m: f32,
-    /// Half of the field's extent.
+    /// Half extent of the field.
     pub half_m: Vec2,
 }
 
-impl Grid {
-    /// The grid for a surface over ground at a depth, lit aslant by a sun that shifts by `sun_shift` per meter: square
-    /// cells, [`COLUMNS`] wide, at most four times as high.
+impl WaterGrid {
+    /// Creates the grid for a surface above ground at `depth_m`; `sun_shift` is the horizontal shift of sunlight per meter of
+    /// depth, by which the field reaches beyond the ground. It has [`GRID_COLUMNS`] columns and at most four times as many
+    /// rows.
     pub fn new(surface: &Surface, depth_m: f32, sun_shift: Vec2) -> Self {
         let seen =
             surface.half_extent_m() * surface.scale_at_depth(depth_m) + sun_shift.abs() * depth_m;
         let extent = 2.0 * MARGIN * seen;
-        let cell_m = extent.x / COLUMNS as f32;
-        let rows = ((extent.y / cell_m / 8.0).ceil() as u32 * 8).clamp(16, 4 * COLUMNS);
+        let cell_m = extent.x / GRID_COLUMNS as f32;
+        let rows = ((extent.y / cell_m / 8.0).ceil() as u32 * 8).clamp(16, 4 * GRID_COLUMNS);
         Self {
-            size: [COLUMNS, rows],
+            size: [GRID_COLUMNS, rows],
             cell_m,
-            half_m: Vec2::new(COLUMNS as f32, rows as f32) * cell_m / 2.0,
+            half_m: Vec2::new(GRID_COLUMNS as f32, rows as f32) * cell_m / 2.0,
         }
     }
 
-    /// Cells.
+    /// Number of cells.
     pub fn cells(&self) -> usize {
         (self.size[0] * self.size[1]) as usize
     }
@@ -63,20 +64,21 @@ impl Grid {
 /// One wave of the swell: wave vector, phase at the frame's time, and height (slope is height times wave number).
 pub type Wave = Vec4;
 
-/// The swell's waves at a time. Their lengths and directions share no common period: the net of light never repeats.
+/// Computes the waves of the swell at a time. Their lengths and directions share no common period, so that the caustics do
+/// not repeat.
 ///
-/// **Source**: deep-water dispersion ω² = g·k, slowed; lengths and slopes tuned by eye, 2026-11.
+/// Deep-water dispersion ω² = g·k, slowed to 0.42 of its speed; lengths and slopes tuned by eye.
 pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
     for (i, wave) in waves.iter_mut().enumerate() {
         let n = i as u32;
         let share = (i as f32 + 0.5) / WAVES as f32;
-        let length_m = 0.13 * (0.60f32 / 0.13).powf(share) * (0.9 + 0.2 * chance(n, 11));
-        // Mostly from one side, as wind would, but from all around: standing patterns twinkle rather than march.
-        let heading = (n as f32) * 2.399_963 + 0.7 * (chance(n, 12) - 0.5);
+        let length_m = 0.13 * (0.60f32 / 0.13).powf(share) * (0.9 + 0.2 * unit_hash(n, 11));
+        // The golden angle spreads the headings over all directions: the pattern sparkles in place instead of moving one way.
+        let heading = (n as f32) * 2.399_963 + 0.7 * (unit_hash(n, 12) - 0.5);
         let number = std::f32::consts::TAU / length_m;
         let frequency = 0.42 * (9.81 * number).sqrt();
         let phase = (f64::from(frequency) * time_secs
-            + f64::from(chance(n, 13)) * std::f64::consts::TAU)
+            + f64::from(unit_hash(n, 13)) * std::f64::consts::TAU)
             .rem_euclid(std::f64::consts::TAU);
         let slope = strength * 0.0145 * (0.55 + 0.9 * (share * std::f32::consts::PI).sin());
         let direction = Vec2::from_angle(heading) * number;
@@ -84,47 +86,51 @@ pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
     }
 }
 
-/// After so long what drifts begins anew. Rates of its sines are multiples of 0.002 rad/s, here and in `shaders/`, so that
-/// each is then where it was at the beginning, and does not jump. Foam and glints, which are noise, and the glow of specks,
-/// which has a rate for each, do.
-pub(super) const ANEW_SECS: f64 = 1000.0 * std::f64::consts::PI;
+/// Period of the clock of drifting patterns. The angular rates of their sines, here and in `shaders/`, are multiples of
+/// 0.002 rad/s, so that every sine is back at its start after one period and nothing jumps. Foam and glints (noise) and the
+/// pulsing of glowing specks (random rates) do jump then.
+pub(super) const DRIFT_PERIOD_SECS: f64 = 1000.0 * std::f64::consts::PI;
 
-/// A time for what drifts, that stays precise over months.
+/// The time for drifting patterns; it restarts after [`DRIFT_PERIOD_SECS`], so that an `f32` stays precise over months.
 pub fn drifting_secs(time_secs: f64) -> f32 {
-    time_secs.rem_euclid(ANEW_SECS) as f32
+    time_secs.rem_euclid(DRIFT_PERIOD_SECS) as f32
 }
 
-/// Shadows on the grid, and the time the field is behind.
+/// Pressure of shadows and splashes on the grid, and the number of steps that are due.
 #[derive(Debug)]
-pub struct Stir {
-    grid: Grid,
-    /// How much shadows press on each cell, 0..1: rows along x.
-    pub presence: Vec<f32>,
+pub struct WaterPressure {
+    grid: WaterGrid,
+    /// Pressure on each cell, 0..1, in rows along x.
+    pub pressure: Vec<f32>,
+    /// Value that the pressure of each cell approaches: 1 inside a shadow, otherwise 0.
     target: Vec<u8>,
+    /// Time that the height field is behind the picture.
     debt_secs: f64,
-    calm: bool,
-    /// Time since the last shadow was gone.
+    /// Whether neither shadows nor their remaining pressure are present.
+    is_calm: bool,
+    /// Time since the water became calm.
     calm_secs: f32,
-    /// What broke through the surface, as round shadows.
+    /// Splashes and falling drops of this picture, as round shadows.
     splashes: Vec<Shadow>,
 }
 
-impl Stir {
-    /// Calm water.
-    pub fn new(grid: Grid) -> Self {
+impl WaterPressure {
+    /// Calm water without shadows.
+    pub fn new(grid: WaterGrid) -> Self {
         Self {
             grid,
-            presence: vec![0.0; grid.cells()],
+            pressure: vec![0.0; grid.cells()],
             target: vec![0; grid.cells()],
             debt_secs: 0.0,
-            calm: true,
+            is_calm: true,
             calm_secs: 0.0,
             splashes: Vec::new(),
         }
     }
 
-    /// What broke through the surface pushes the water for a moment, from the next advance on; so do these drops.
-    pub fn splash(
+    /// Sets the splashes and drops that press on the water from the next [`Self::advance`] on. A splash counts for
+    /// [`SPLASH_SECS`] after it happened.
+    pub fn set_splashes(
         &mut self,
         splashes: &[Splash],
         drops: impl Iterator<Item = Shadow>,
@@ -135,13 +141,13 @@ impl Stir {
         let fresh = splashes.iter().filter(|s| s.age_secs < SPLASH_SECS);
         self.splashes.extend(fresh.map(|splash| Shadow {
             centroid_m: surface.floor_from_world(splash.at_m),
-            // Harder is wider. Tuned by eye, 2026-11-21.
+            // A faster splash is wider. Tuned by eye.
             radius_m: (0.03 * splash.speed_mps).clamp(0.04, 0.15),
             ..Shadow::default()
         }));
     }
 
-    /// Takes notice of the shadows and returns how many steps the field owes.
+    /// Moves the pressure on by `dt_secs` and returns the number of steps that the height field is due.
     pub fn advance(&mut self, dt_secs: f32, shadows: &[Shadow]) -> u32 {
         self.debt_secs =
             (self.debt_secs + f64::from(dt_secs)).min(STEP_SECS * f64::from(MAX_STEPS));
@@ -149,7 +155,7 @@ impl Stir {
         self.debt_secs -= f64::from(steps) * STEP_SECS;
         let splashes = std::mem::take(&mut self.splashes);
         let is_still = shadows.is_empty() && splashes.is_empty();
-        if is_still && self.calm {
+        if is_still && self.is_calm {
             self.splashes = splashes;
             self.calm_secs += dt_secs;
             let rests = self.calm_secs > STILL_AFTER_SECS;
@@ -161,20 +167,20 @@ impl Stir {
             self.fill(shadow);
         }
         self.splashes = splashes;
-        let follow = 1.0 - (-dt_secs / NOTICE_SECS).exp();
+        let follow = 1.0 - (-dt_secs / FOLLOW_SECS).exp();
         let mut most = 0.0f32;
-        for (presence, &target) in self.presence.iter_mut().zip(&self.target) {
-            *presence += (f32::from(target) - *presence) * follow;
-            most = most.max(*presence);
+        for (pressure, &target) in self.pressure.iter_mut().zip(&self.target) {
+            *pressure += (f32::from(target) - *pressure) * follow;
+            most = most.max(*pressure);
         }
-        self.calm = is_still && most < 1.0 / 512.0;
-        if self.calm {
-            self.presence.fill(0.0);
+        self.is_calm = is_still && most < 1.0 / 512.0;
+        if self.is_calm {
+            self.pressure.fill(0.0);
         }
         steps
     }
 
-    /// Marks the cells whose middle lies in a shadow (even-odd rule along each row).
+    /// Marks the cells whose centers are inside a shadow (even-odd rule along each row). A shadow without outline is a disc.
     fn fill(&mut self, shadow: &Shadow) {
         let grid = self.grid;
         let to_cell = |p: Vec2| (p + grid.half_m) / grid.cell_m - 0.5;
@@ -258,40 +264,41 @@ mod tests {
         }
     }
 
-    fn covered_m2(stir: &Stir) -> f32 {
-        stir.presence.iter().filter(|&&p| p >= 0.5).count() as f32 * stir.grid.cell_m.powi(2)
+    fn covered_m2(pressure: &WaterPressure) -> f32 {
+        pressure.pressure.iter().filter(|&&p| p >= 0.5).count() as f32
+            * pressure.grid.cell_m.powi(2)
     }
 
     #[test]
-    fn a_splash_stirs_the_water_for_a_moment() {
+    fn a_splash_presses_only_while_it_is_new() {
         let surface = Surface::default();
-        let mut stir = Stir::new(Grid::new(&surface, 0.8, Vec2::ZERO));
+        let mut pressure = WaterPressure::new(WaterGrid::new(&surface, 0.8, Vec2::ZERO));
         let mut splash = Splash {
             at_m: glam::Vec3::new(0.5, -0.4, 0.2),
             speed_mps: 3.0,
             age_secs: 0.0,
         };
-        stir.splash(&[splash], std::iter::empty(), &surface);
-        stir.advance(0.1, &[]);
-        assert!(stir.presence.iter().any(|&pressed| pressed > 0.5));
+        pressure.set_splashes(&[splash], std::iter::empty(), &surface);
+        pressure.advance(0.1, &[]);
+        assert!(pressure.pressure.iter().any(|&pressed| pressed > 0.5));
         splash.age_secs = 0.5;
-        stir.splash(&[splash], std::iter::empty(), &surface);
+        pressure.set_splashes(&[splash], std::iter::empty(), &surface);
         for _ in 0..60 {
-            stir.advance(0.05, &[]);
+            pressure.advance(0.05, &[]);
         }
-        assert!(stir.presence.iter().all(|&pressed| pressed == 0.0));
+        assert!(pressure.pressure.iter().all(|&pressed| pressed == 0.0));
     }
 
     #[test]
-    fn a_shadow_covers_its_own_area_and_leaves_calm_water_behind() {
-        let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
+    fn a_shadow_presses_on_its_area_and_nothing_remains_after_it() {
+        let mut pressure = WaterPressure::new(WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO));
         for _ in 0..60 {
-            stir.advance(0.05, &[shadow(Vec::new())]);
+            pressure.advance(0.05, &[shadow(Vec::new())]);
         }
         assert!(
-            (covered_m2(&stir) - 0.785).abs() < 0.04,
+            (covered_m2(&pressure) - 0.785).abs() < 0.04,
             "{}",
-            covered_m2(&stir)
+            covered_m2(&pressure)
         );
         let square = [
             Vec2::new(-0.2, -0.2),
@@ -300,55 +307,55 @@ mod tests {
             Vec2::new(-0.2, 0.2),
         ];
         for _ in 0..60 {
-            stir.advance(0.05, &[shadow(square.to_vec())]);
+            pressure.advance(0.05, &[shadow(square.to_vec())]);
         }
         assert!(
-            (covered_m2(&stir) - 0.16).abs() < 0.03,
+            (covered_m2(&pressure) - 0.16).abs() < 0.03,
             "{}",
-            covered_m2(&stir)
+            covered_m2(&pressure)
         );
         for _ in 0..60 {
-            stir.advance(0.05, &[]);
+            pressure.advance(0.05, &[]);
         }
-        assert_eq!(covered_m2(&stir), 0.0);
-        assert_eq!(stir.advance(0.05, &[]), 6);
+        assert_eq!(covered_m2(&pressure), 0.0);
+        assert_eq!(pressure.advance(0.05, &[]), 6);
     }
 
     #[test]
-    fn shadows_that_reach_far_out_or_are_broken_do_no_harm() {
-        let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
+    fn huge_and_non_finite_outlines_are_handled() {
+        let mut pressure = WaterPressure::new(WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO));
         let far = [
             Vec2::new(-900.0, -900.0),
             Vec2::new(900.0, -900.0),
             Vec2::new(0.0, 1e9),
         ];
-        stir.advance(1.0, &[shadow(far.to_vec()), shadow(vec![Vec2::NAN; 3])]);
-        assert!(covered_m2(&stir) > 10.0);
+        pressure.advance(1.0, &[shadow(far.to_vec()), shadow(vec![Vec2::NAN; 3])]);
+        assert!(covered_m2(&pressure) > 10.0);
     }
 
     #[test]
-    fn steps_follow_the_clock_whatever_the_frame_rate() {
-        let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
-        let steps: u32 = (0..600).map(|_| stir.advance(1.0 / 60.0, &[])).sum();
-        assert!((1199..=1200).contains(&steps), "{steps}");
-        assert_eq!(stir.advance(100.0, &[shadow(Vec::new())]), MAX_STEPS);
+    fn the_number_of_steps_follows_the_clock_at_any_picture_rate() {
+        let mut pressure = WaterPressure::new(WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO));
+        let steps: u32 = (0..600).map(|_| pressure.advance(1.0 / 60.0, &[])).sum();
+        assert!((1199..=1200).contains(&steps), "{steps} steps");
+        assert_eq!(pressure.advance(100.0, &[shadow(Vec::new())]), MAX_STEPS);
     }
 
     #[test]
-    fn water_that_nobody_stirs_rests_until_somebody_does() {
-        let mut stir = Stir::new(Grid::new(&Surface::default(), 0.8, Vec2::ZERO));
+    fn steps_stop_when_the_water_is_calm_and_resume_with_a_shadow() {
+        let mut pressure = WaterPressure::new(WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO));
         let visitor = [shadow(Vec::new())];
         for _ in 0..2 {
-            assert_eq!(stir.advance(0.1, &visitor), 12);
-            let mut waits = (0..300).map(|_| stir.advance(0.05, &[]));
+            assert_eq!(pressure.advance(0.1, &visitor), 12);
+            let mut waits = (0..300).map(|_| pressure.advance(0.05, &[]));
             let moves = waits.by_ref().take_while(|&steps| steps > 0).count();
-            assert!((240..290).contains(&moves), "{moves}");
+            assert!((240..290).contains(&moves), "{moves} pictures with steps");
             assert_eq!(waits.max(), Some(0));
         }
     }
 
     #[test]
-    fn the_swell_is_gentle() {
+    fn the_swell_has_a_low_slope() {
         let mut waves = [Wave::ZERO; WAVES];
         swell(12.3, 1.0, &mut waves);
         let steepness = waves

@@ -14,8 +14,7 @@ use super::models::read_model;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
 use crate::navigation::fields::{self, FieldGrids};
-use crate::render::model::shipped_stones;
-use crate::render::{Model, OutputParams};
+use crate::render::{Model, OutputParams, shipped_static_models};
 use crate::simulation::{IndividualDescription, SceneDescription, SpeciesDescription};
 
 /// One species of the scene.
@@ -214,7 +213,7 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
 /// Reads every species' model, not only those of the scene: another scene may be a button away.
 fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: &mut Findings) {
     if models.stones.is_none() {
-        match shipped_stones() {
+        match shipped_static_models() {
             Ok(read) => models.stones = Some(read.into()),
             Err(error) => findings
                 .problems

@@ -4,8 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::config::nearest;
-use crate::render::Model;
-use crate::render::model::SHIPPED;
+use crate::render::{Model, SHIPPED_MODELS};
 
 /// No model is larger.
 const MODEL_BYTES_MAX: u64 = 64 << 20;
@@ -14,14 +13,14 @@ const MODEL_BYTES_MAX: u64 = 64 << 20;
 ///
 /// The error is a sentence that says what is wrong and how to mend it.
 pub(super) fn read_model(name: &str, folder: &Path) -> Result<Model, String> {
-    if let Some((_, bytes)) = SHIPPED.iter().find(|(n, _)| *n == name) {
+    if let Some((_, bytes)) = SHIPPED_MODELS.iter().find(|(n, _)| *n == name) {
         return Model::from_glb(name, bytes).map_err(|e| e.to_string());
     }
     if !Path::new(name)
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
     {
-        let known: Vec<&str> = SHIPPED.iter().map(|(n, _)| *n).collect();
+        let known: Vec<&str> = SHIPPED_MODELS.iter().map(|(n, _)| *n).collect();
         let meant = nearest(name, known.iter().copied())
             .map_or(String::new(), |n| format!("; did you mean '{n}'?"));
         return Err(format!(

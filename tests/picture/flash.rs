@@ -1,6 +1,6 @@
 //! What is shown cannot flash.
 
-use shoal::render::{Edges, Renderer};
+use shoal::render::{EdgeSmoothing, Renderer};
 
 use crate::{cells, stage};
 
@@ -10,7 +10,8 @@ use crate::{cells, stage};
 fn the_floor_cannot_be_made_to_flash() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (160, 90);
-    let mut renderer = Renderer::new(gpu, stage::setup([width, height], Edges::Hard)).unwrap();
+    let mut renderer =
+        Renderer::new(gpu, stage::setup([width, height], EdgeSmoothing::Off)).unwrap();
     for period in [1u64, 3, 8] {
         let mut history: Vec<Vec<f64>> = Vec::new();
         let mut rgba = Vec::new();
@@ -29,11 +30,11 @@ fn the_floor_cannot_be_made_to_flash() {
             .unwrap();
         println!(
             "a swing every {period} frames: {worst} changes a second (3 are allowed), slowed {} times",
-            renderer.dimmed()
+            renderer.flash_limit_count()
         );
         assert!(worst <= 3);
     }
-    assert!(renderer.dimmed() > 0);
+    assert!(renderer.flash_limit_count() > 0);
 }
 
 /// A designer who saves a bright and a dark look in turn renews the picture each time; that must not flash either.
@@ -43,21 +44,21 @@ fn renewing_the_picture_cannot_make_the_floor_flash() {
     let (mut seen, mut rgba, mut history) = (Vec::new(), Vec::new(), Vec::new());
     for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
         let Some(gpu) = stage::gpu() else { return };
-        let mut setup = stage::setup([width, height], Edges::Hard);
+        let mut setup = stage::setup([width, height], EdgeSmoothing::Off);
         setup.look.exposure = Some(exposure);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
-        renderer.resume(&seen);
+        renderer.resume_flash_states(&seen);
         for frame in 0..10 {
             let snapshot = stage::snapshot(1000 + 10 * save as u64 + frame, 0, false);
             renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
             renderer.read(0, &mut rgba).unwrap();
             history.push(cells(&rgba, width as usize));
         }
-        seen = renderer.seen().cloned().collect();
+        seen = renderer.flash_states().cloned().collect();
     }
     let changes = changes_over_a_quarter(&history);
     assert!(changes <= 3, "{changes} changes a second");
-    assert!(seen[0].limiter.dimmed() > 0);
+    assert!(seen[0].limiter.limit_count() > 0);
 }
 
 /// The number of opposing changes that at least a quarter of the cells made.

@@ -1,8 +1,7 @@
 //! Frames look as they did when somebody looked at them and found them good.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::projector::{Corner, Corners, Mask};
-use shoal::render::{Edges, Pattern, Renderer, Setup};
+use shoal::render::{Corner, Corners, EdgeSmoothing, Mask, Pattern, RenderSetup, Renderer};
 use shoal::world::Snapshot;
 use shoal::world::annotation::{Annotation, Layer, Shape};
 
@@ -51,10 +50,10 @@ fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
 }
 
 /// Half a second of the made-up pool, and its last picture.
-fn golden(name: &str, change: impl Fn(&mut Setup)) {
+fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     let Some(gpu) = stage::gpu() else { return };
     let size = (480, 270);
-    let mut setup = stage::setup([size.0, size.1], Edges::Hard);
+    let mut setup = stage::setup([size.0, size.1], EdgeSmoothing::Off);
     change(&mut setup);
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut rgba = Vec::new();
@@ -88,7 +87,7 @@ fn marks(snapshot: &Snapshot) -> Vec<Annotation> {
 
 #[test]
 fn a_floor_looks_as_it_did() {
-    golden("floor", |setup| setup.wish.shadows = true);
+    golden("floor", |setup| setup.overlay_options.shadows = true);
 }
 
 #[test]
@@ -103,7 +102,7 @@ fn a_ceiling_looks_as_it_did() {
 
 #[test]
 fn overlays_look_as_they_did() {
-    golden("vectors", |setup| setup.wish.vectors = true);
+    golden("vectors", |setup| setup.overlay_options.vectors = true);
     let patterns = [
         ("corners", Pattern::Corners),
         ("grid", Pattern::Grid),
@@ -118,12 +117,12 @@ fn overlays_look_as_they_did() {
         ("rulers", Pattern::Rulers),
     ];
     for (name, pattern) in patterns {
-        golden(name, |setup| setup.wish.pattern = Some(pattern));
+        golden(name, |setup| setup.overlay_options.pattern = Some(pattern));
     }
 }
 
 /// Crop, keystone, a net that bulges, soft edges, a mask, colors and gamma.
-pub(crate) fn warped(setup: &mut Setup) {
+pub(crate) fn warped(setup: &mut RenderSetup) {
     let output = &mut setup.outputs[0];
     let corner = |x, y| Corner { x, y };
     output.crop.right = 0.6;

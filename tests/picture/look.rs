@@ -1,7 +1,7 @@
 //! How bright pictures are, at every hour and as coarsely as they may be drawn; and a tool for looking at them.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::{Edges, Light, Quality, Renderer};
+use shoal::render::{EdgeSmoothing, Light, Quality, Renderer};
 use shoal::world::Snapshot;
 
 use crate::{cells, linear, stage};
@@ -33,7 +33,7 @@ fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
         }
         let aspect = site.file.surface.height_m / site.file.surface.width_m;
         let mut setup = shoal::app::picture(site, (320, (320.0 * aspect) as u32));
-        setup.edges = Some(Edges::Hard);
+        setup.edges = Some(EdgeSmoothing::Off);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let calm = Snapshot::default();
         renderer.draw(&calm, &calm, 1.0).unwrap();
@@ -66,7 +66,7 @@ fn glowing_specks_are_seen() {
     let mut bright = [0, 0];
     for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
         let Some(gpu) = stage::gpu() else { return };
-        let mut setup = stage::setup([640, 360], Edges::Hard);
+        let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
         (setup.look.light, setup.look.dust) = (Light::Night, dust);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let mut rgba = Vec::new();
@@ -83,7 +83,11 @@ fn glowing_specks_are_seen() {
 fn edges_are_smooth_either_way() {
     let snapshot = stage::snapshot(100, 60, false);
     let mut pictures = Vec::new();
-    for edges in [Edges::Hard, Edges::Softened, Edges::Sampled] {
+    for edges in [
+        EdgeSmoothing::Off,
+        EdgeSmoothing::Filtered,
+        EdgeSmoothing::Multisampled,
+    ] {
         let Some(gpu) = stage::gpu() else { return };
         let mut renderer = Renderer::new(gpu, stage::setup([480, 270], edges)).unwrap();
         let mut rgba = Vec::new();
@@ -119,11 +123,11 @@ fn edges_are_smooth_either_way() {
 #[test]
 fn a_coarser_picture_shows_the_same() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], Edges::Hard)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], EdgeSmoothing::Off)).unwrap();
     let snapshot = stage::snapshot(100, 30, false);
     let mut means = Vec::new();
-    for (scale, is_plain) in [(1.0, false), (0.65, false), (0.5, true)] {
-        renderer.set_quality(Quality { scale, is_plain });
+    for (scale, is_reduced) in [(1.0, false), (0.65, false), (0.5, true)] {
+        renderer.set_quality(Quality { scale, is_reduced });
         renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
         let mut rgba = Vec::new();
         renderer.read(0, &mut rgba).unwrap();
@@ -152,7 +156,11 @@ fn look() {
             .unwrap_or(or)
     };
     let size = [number("LOOK_W", 1280), number("LOOK_H", 720)];
-    let edges = [Edges::Hard, Edges::Softened, Edges::Sampled][number("LOOK_EDGES", 1) as usize];
+    let edges = [
+        EdgeSmoothing::Off,
+        EdgeSmoothing::Filtered,
+        EdgeSmoothing::Multisampled,
+    ][number("LOOK_EDGES", 1) as usize];
     let mut setup = stage::setup(size, edges);
     setup.surface.kind = [SurfaceKind::Floor, SurfaceKind::Wall, SurfaceKind::Ceiling]
         [number("LOOK_KIND", 0) as usize];

@@ -21,12 +21,12 @@ mod generator {
     mod still;
 }
 
+mod draw_data;
 mod flash;
 mod golden;
 mod look;
 mod models;
 mod places;
-mod shaders;
 mod stage;
 
 /// Light of a byte of the picture, as a share of white.

@@ -88,7 +88,7 @@ fn every_shipped_fish_has_a_body_a_skin_and_its_clips() {
             "{name} is {} long",
             model.size.z
         );
-        let light = model.light.len() / 3;
+        let light = model.low_detail_indices.len() / 3;
         assert!(
             (40..=330).contains(&light),
             "{name} has {light} light triangles"
@@ -130,7 +130,7 @@ fn stones_stay_inside_the_sphere_that_fish_avoid() {
     for name in ROCKS {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
         assert!(model.joints.is_empty());
-        let reach = |v: &shoal::render::model::Vertex| glam::Vec3::from_array(v.position).length();
+        let reach = |v: &shoal::render::Vertex| glam::Vec3::from_array(v.position).length();
         let far = model.vertices.iter().map(reach).fold(0.0, f32::max);
         assert!((0.99..=1.0001).contains(&far), "{name} reaches to {far}");
     }
@@ -169,7 +169,7 @@ fn shipped_bodies_look_out() {
     let others = ["log", "molecule", "copepod"];
     for name in FISH.into_iter().chain(ROCKS).chain(others) {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
-        for indices in [&model.indices, &model.light] {
+        for indices in [&model.indices, &model.low_detail_indices] {
             let volume: f32 = indices
                 .chunks_exact(3)
                 .map(|corners| {

@@ -1,8 +1,8 @@
 //! Things land on their pixels: through keystone, warp and soft edges, and where the snapshot says.
 
-use shoal::render::pose::Individual;
-use shoal::render::projector::{Corner, Corners};
-use shoal::render::{Edges, Form, Renderer, RockShape};
+use shoal::render::{
+    Corner, Corners, EdgeSmoothing, Individual, Renderer, StaticForm, StaticShape,
+};
 use shoal::world::{FloorStripes, Snapshot, StripeAxis};
 
 use crate::golden::warped;
@@ -12,7 +12,7 @@ use crate::{linear, stage};
 #[test]
 fn points_land_on_their_pixels_through_the_shaders() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut setup = stage::setup([640, 360], Edges::Hard);
+    let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
     let corner = |x, y| Corner { x, y };
     setup.outputs[0].corners = Corners {
         top_left: corner(0.12, 0.06),
@@ -29,7 +29,7 @@ fn points_land_on_their_pixels_through_the_shaders() {
     (shadow.centroid_m, shadow.foot_m, shadow.radius_m) = (place, place, 0.001);
     let mut rgba = [Vec::new(), Vec::new()];
     for (rgba, is_marked) in rgba.iter_mut().zip([false, true]) {
-        renderer.wish.shadows = is_marked;
+        renderer.overlay_options.shadows = is_marked;
         renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
         renderer.read(0, rgba).unwrap();
     }
@@ -66,7 +66,7 @@ fn points_land_on_their_pixels_through_the_shaders() {
 #[test]
 fn stripes_cover_the_surface() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut renderer = Renderer::new(gpu, stage::setup([320, 180], Edges::Hard)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([320, 180], EdgeSmoothing::Off)).unwrap();
     let fish = stage::snapshot(0, 30, false).agents;
     for axis in [StripeAxis::Columns, StripeAxis::Rows] {
         let stripes = FloorStripes {
@@ -112,9 +112,9 @@ fn stripes_cover_the_surface() {
 #[test]
 fn a_fish_is_where_the_snapshot_says() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut setup = stage::setup([640, 360], Edges::Hard);
+    let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
     (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
-    setup.rocks.clear();
+    setup.static_shapes.clear();
     let look = setup.species[0].0.clone();
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut fish = stage::snapshot(0, 1, false).agents[0];
@@ -157,13 +157,15 @@ fn two_projectors_add_up_to_one_picture() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (480, 270);
     let part = |left: f64, right: f64| {
-        let mut output = stage::setup([width, height], Edges::Hard).outputs.remove(0);
+        let mut output = stage::setup([width, height], EdgeSmoothing::Off)
+            .outputs
+            .remove(0);
         (output.crop.left, output.crop.right) = (left, right);
         output.width_px = (f64::from(width) * (right - left)).round() as u32;
         output.blend.gamma = 1.8;
         output
     };
-    let mut setup = stage::setup([width, height], Edges::Hard);
+    let mut setup = stage::setup([width, height], EdgeSmoothing::Off);
     setup.outputs.extend([part(0.0, 0.6), part(0.4, 1.0)]);
     // The overlap is a third of either part.
     setup.outputs[1].blend.right = 1.0 / 3.0;
@@ -203,7 +205,7 @@ fn two_projectors_add_up_to_one_picture() {
 #[test]
 fn what_is_drawn_goes_through_the_warp() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut setup = stage::setup([640, 360], Edges::Hard);
+    let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
     (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
     setup.look.caustics = Some(0.0);
     setup.look.litter = Some(0.0);
@@ -216,10 +218,10 @@ fn what_is_drawn_goes_through_the_warp() {
     let mut expected = glam::Vec2::ZERO;
     let mut gpu = Some(gpu);
     for (rgba, radius_m) in rgba.iter_mut().zip([0.0, 0.05]) {
-        setup.rocks.clear();
+        setup.static_shapes.clear();
         if radius_m > 0.0 {
-            setup.rocks.push(RockShape {
-                form: Form::Ball,
+            setup.static_shapes.push(StaticShape {
+                form: StaticForm::Stone,
                 center_m: place,
                 half_axes_m: glam::Mat3::from_diagonal(glam::Vec3::splat(radius_m)),
             });

@@ -13,7 +13,7 @@ use crate::app::desk::Desk;
 use crate::calibration::Calibration;
 use crate::config::save;
 use crate::control::{Command, DocumentName, Edit, EditChange};
-use crate::render::Setup;
+use crate::render::RenderSetup;
 use crate::simulation::{Change, SceneDescription};
 use crate::site::Site;
 
@@ -49,13 +49,13 @@ pub struct Beginning {
 /// moment's numbers of species mean is known to that picture alone.
 #[derive(Debug)]
 pub struct Pictures {
-    wanted: Mutex<(u64, Setup)>,
+    wanted: Mutex<(u64, RenderSetup)>,
     opened: Arc<AtomicU64>,
 }
 
 impl Pictures {
     /// The first picture; `opened` is told which one is on the screen.
-    pub fn new(setup: Setup, opened: Arc<AtomicU64>) -> Self {
+    pub fn new(setup: RenderSetup, opened: Arc<AtomicU64>) -> Self {
         Self {
             wanted: Mutex::new((0, setup)),
             opened,
@@ -63,13 +63,13 @@ impl Pictures {
     }
 
     /// The newest picture, which is on the screen from now on.
-    pub fn open(&self) -> Setup {
+    pub fn open(&self) -> RenderSetup {
         let wanted = lock(&self.wanted);
         self.opened.store(wanted.0, Ordering::Release);
         wanted.1.clone()
     }
 
-    fn want(&self, version: u64, setup: Setup) {
+    fn want(&self, version: u64, setup: RenderSetup) {
         *lock(&self.wanted) = (version, setup);
     }
 }
@@ -95,7 +95,7 @@ pub struct Editing {
 }
 
 /// Makes the picture of a site.
-pub type Painter = Box<dyn Fn(Site) -> Setup + Send>;
+pub type Painter = Box<dyn Fn(Site) -> RenderSetup + Send>;
 
 impl Editing {
     /// Obeys until the program ends.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::control::PictureStatus;
-use crate::render::{Acquired, Governor, Screen, Seen};
+use crate::render::{Acquired, FlashState, Governor, Presenter};
 
 use super::clock::{Backoff, Budget, Pacer};
 use super::living::Moment;
@@ -31,7 +31,7 @@ const MOST_OUTDATED: u32 = 10;
 const UNSEEN_PAUSE: Duration = Duration::from_millis(100);
 
 /// Makes the screen: `None` where there is no display to make it on yet, which is nobody's failure.
-pub type Opener = Box<dyn FnMut() -> anyhow::Result<Option<Box<dyn Screen>>> + Send>;
+pub type Opener = Box<dyn FnMut() -> anyhow::Result<Option<Box<dyn Presenter>>> + Send>;
 
 /// What the stage has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub enum Next {
 /// The screen and what becomes of its failures. Asks no clock.
 pub struct Show<'a> {
     open: &'a mut Opener,
-    screen: Option<Box<dyn Screen>>,
+    screen: Option<Box<dyn Presenter>>,
     backoff: Backoff,
     trouble: Trouble,
     losses: Budget,
@@ -69,7 +69,7 @@ pub struct Show<'a> {
     shown: Shown,
     governor: Governor,
     /// What the flash limiters of the last screen knew: another screen is no excuse for a flash.
-    seen: Vec<Seen>,
+    seen: Vec<FlashState>,
 }
 
 impl<'a> Show<'a> {
@@ -94,8 +94,11 @@ impl<'a> Show<'a> {
         let quality = self.governor.quality();
         PictureStatus {
             scale: quality.scale,
-            is_plain: quality.is_plain,
-            dimmed: self.screen.as_ref().map_or(0, |screen| screen.dimmed()),
+            is_plain: quality.is_reduced,
+            dimmed: self
+                .screen
+                .as_ref()
+                .map_or(0, |screen| screen.flash_limit_count()),
         }
     }
 
@@ -105,7 +108,7 @@ impl<'a> Show<'a> {
     }
 
     /// The screen, if there is one.
-    pub fn screen(&mut self) -> Option<&mut (dyn Screen + 'static)> {
+    pub fn screen(&mut self) -> Option<&mut (dyn Presenter + 'static)> {
         self.screen.as_deref_mut()
     }
 
@@ -138,7 +141,7 @@ impl<'a> Show<'a> {
                 self.shown.skipped += 1;
                 Ok(Next::Wait(UNSEEN_PAUSE))
             }
-            Acquired::Other => {
+            Acquired::WindowsChanged => {
                 self.renew();
                 Ok(Next::Wait(Duration::ZERO))
             }
@@ -195,14 +198,14 @@ impl<'a> Show<'a> {
     pub fn govern(&mut self, took: Duration, interval: Duration) {
         if !self
             .governor
-            .note(took.as_secs_f64(), interval.as_secs_f64())
+            .record(took.as_secs_f64(), interval.as_secs_f64())
         {
             return;
         }
         let quality = self.governor.quality();
         tracing::info!(
             scale = quality.scale,
-            plain = quality.is_plain,
+            plain = quality.is_reduced,
             "the picture is drawn more or less finely, to be in time"
         );
         if let Some(screen) = &mut self.screen {
@@ -227,7 +230,7 @@ impl<'a> Show<'a> {
                 tracing::info!(picture = screen.describe(), "the screen is open");
                 let screen = self.screen.insert(screen);
                 screen.set_quality(self.governor.quality());
-                screen.resume(&self.seen);
+                screen.resume_flash_states(&self.seen);
                 Next::Wait(Duration::ZERO)
             }
             Ok(None) => Next::Wait(UNSEEN_PAUSE),
@@ -243,7 +246,7 @@ impl<'a> Show<'a> {
 
     fn give_up(&mut self) {
         if let Some(screen) = self.screen.take() {
-            screen.seen(&mut self.seen);
+            screen.flash_states(&mut self.seen);
         }
     }
 

@@ -2,37 +2,37 @@
 
 use wgpu::{LoadOp, StoreOp, TextureView};
 
-use super::Renderer;
-use super::bodies::{STRIP_INDICES, draw_batch, strip_indices};
-use super::groups::group;
+use super::bind_groups::bind_group;
+use super::meshes::{STRIP_INDICES, draw_batch, strip_indices};
+use super::renderer::Renderer;
 use super::targets::{buffer, write};
 use crate::geometry::SurfaceKind;
-use crate::render::draw::Instance;
-use crate::render::footing::{self, Foot};
-use crate::render::pose::Rows;
-use crate::render::shade::ShadeCorner;
-use crate::render::silhouette::STATIONS;
-use crate::render::still::{FALL, PLANT};
+use crate::render::draw_list::BodyInstance;
+use crate::render::ground_contact::{self, GroundContact};
+use crate::render::ground_shadow::GroundShadowVertex;
+use crate::render::pose::AffineRows;
+use crate::render::shadow_mask::SPINE_STATIONS;
+use crate::render::static_bodies::{PLANT, WATERFALL};
 
 impl Renderer {
     pub(super) fn paint_ground(&self) {
         let gpu = &self.gpu;
         gpu.queue
-            .write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&self.frame));
+            .write_buffer(&self.uniform_buffer, 0, bytemuck::bytes_of(&self.uniforms));
         let filled = |label, bytes: &[u8]| {
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let made = buffer(&gpu.device, label, usage, bytes.len() as u64);
             gpu.queue.write_buffer(&made, 0, bytes);
             made
         };
-        let mut feet = self.stones.feet.clone();
-        // The GPU binds no empty list.
-        feet.resize(feet.len().max(1), Foot::default());
-        let feet = filled("feet", bytemuck::cast_slice(&feet));
-        let levels = footing::levels(&self.scenery);
+        let mut contacts = self.static_bodies.contacts.clone();
+        // The GPU binds no empty buffer.
+        contacts.resize(contacts.len().max(1), GroundContact::default());
+        let contacts = filled("contacts", bytemuck::cast_slice(&contacts));
+        let levels = ground_contact::levels(&self.scenery);
         let levels = filled("levels", bytemuck::cast_slice(&levels));
-        let given = [feet.as_entire_binding(), levels.as_entire_binding()];
-        let given = group(&gpu.device, &self.layouts.ground, &given);
+        let given = [contacts.as_entire_binding(), levels.as_entire_binding()];
+        let given = bind_group(&gpu.device, &self.layouts.ground, &given);
         let mut encoder = gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -44,7 +44,7 @@ impl Renderer {
                 LoadOp::Clear(wgpu::Color::BLACK),
             );
             pass.set_pipeline(&self.pipelines.ground_paint);
-            pass.set_bind_group(0, &self.groups.frame, &[]);
+            pass.set_bind_group(0, &self.bind_groups.scene, &[]);
             pass.set_bind_group(1, &given, &[]);
             pass.draw(0..3, 0..1);
         }
@@ -52,74 +52,87 @@ impl Renderer {
     }
 
     /// Writes this frame's numbers, stones first, then fish.
-    pub(super) fn upload_frame(&mut self) {
+    pub(super) fn upload_draw_data(&mut self) {
         let Self {
-            gpu, list, stones, ..
+            gpu,
+            draw_list,
+            static_bodies,
+            ..
         } = self;
         let queue = &gpu.queue;
-        queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&self.frame));
-        let first_joint = stones.joints.len() as f32;
-        for instance in &mut list.instances {
+        queue.write_buffer(&self.uniform_buffer, 0, bytemuck::bytes_of(&self.uniforms));
+        let first_joint = static_bodies.joints.len() as f32;
+        for instance in &mut draw_list.instances {
             instance.kind[0] += first_joint;
         }
-        let still = bytemuck::cast_slice::<Instance, u8>(&stones.instances);
-        let moving = bytemuck::cast_slice::<Instance, u8>(&list.instances);
+        let still = bytemuck::cast_slice::<BodyInstance, u8>(&static_bodies.instances);
+        let moving = bytemuck::cast_slice::<BodyInstance, u8>(&draw_list.instances);
         let mut grown = self
-            .instances
+            .instance_buffer
             .fit(&gpu.device, (still.len() + moving.len()) as u64);
-        queue.write_buffer(&self.instances.buffer, 0, still);
-        queue.write_buffer(&self.instances.buffer, still.len() as u64, moving);
-        let still = bytemuck::cast_slice::<Rows, u8>(&stones.joints);
-        let moving = bytemuck::cast_slice::<Rows, u8>(&list.joints);
+        queue.write_buffer(&self.instance_buffer.buffer, 0, still);
+        queue.write_buffer(&self.instance_buffer.buffer, still.len() as u64, moving);
+        let still = bytemuck::cast_slice::<AffineRows, u8>(&static_bodies.joints);
+        let moving = bytemuck::cast_slice::<AffineRows, u8>(&draw_list.joints);
         grown |= self
-            .joints
+            .joint_buffer
             .fit(&gpu.device, (still.len() + moving.len()) as u64);
-        queue.write_buffer(&self.joints.buffer, 0, still);
-        queue.write_buffer(&self.joints.buffer, still.len() as u64, moving);
+        queue.write_buffer(&self.joint_buffer.buffer, 0, still);
+        queue.write_buffer(&self.joint_buffer.buffer, still.len() as u64, moving);
         if grown {
-            self.regroup();
+            self.rebind();
         }
         let Self {
-            gpu, list, stones, ..
+            gpu,
+            draw_list,
+            static_bodies,
+            ..
         } = self;
         let queue = &gpu.queue;
-        let still = bytemuck::cast_slice::<ShadeCorner, u8>(&stones.shade);
-        let moving = bytemuck::cast_slice::<ShadeCorner, u8>(&list.shade);
-        self.shade
+        let still = bytemuck::cast_slice::<GroundShadowVertex, u8>(&static_bodies.ground_shadows);
+        let moving = bytemuck::cast_slice::<GroundShadowVertex, u8>(&draw_list.ground_shadows);
+        self.ground_shadow_vertices
             .fit(&gpu.device, (still.len() + moving.len()) as u64);
-        queue.write_buffer(&self.shade.buffer, 0, still);
-        queue.write_buffer(&self.shade.buffer, still.len() as u64, moving);
-        let strips = (stones.shade.len() + list.shade.len()) / (2 * STATIONS);
-        self.shade_indices
+        queue.write_buffer(&self.ground_shadow_vertices.buffer, 0, still);
+        queue.write_buffer(
+            &self.ground_shadow_vertices.buffer,
+            still.len() as u64,
+            moving,
+        );
+        let strips = (static_bodies.ground_shadows.len() + draw_list.ground_shadows.len())
+            / (2 * SPINE_STATIONS);
+        self.ground_shadow_indices
             .fit(&gpu.device, (strips * STRIP_INDICES * 4) as u64);
-        if self.shade_indices.begin_write() {
-            let count = self.shade_indices.buffer.size() as usize / (STRIP_INDICES * 4);
+        if self.ground_shadow_indices.begin_write() {
+            let count = self.ground_shadow_indices.buffer.size() as usize / (STRIP_INDICES * 4);
             queue.write_buffer(
-                &self.shade_indices.buffer,
+                &self.ground_shadow_indices.buffer,
                 0,
                 bytemuck::cast_slice(&strip_indices(count)),
             );
         }
         let specks = bytemuck::cast_slice(&self.dust.specks);
-        self.specks
+        self.speck_buffer
             .fit(&self.gpu.device, std::mem::size_of_val(specks) as u64);
-        self.gpu.queue.write_buffer(&self.specks.buffer, 0, specks);
+        self.gpu
+            .queue
+            .write_buffer(&self.speck_buffer.buffer, 0, specks);
     }
 
     /// Moves the water on by so many steps and works out what is seen of it.
-    pub(super) fn move_water(&mut self, steps: u32, time_secs: f64) {
+    pub(super) fn update_water(&mut self, steps: u32, time_secs: f64) {
         let Self {
             gpu,
             ripples,
             caustics,
-            stir,
+            pressure,
             look,
             targets,
             ..
         } = self;
-        ripples.advance(steps, &stir.presence, look.stir);
-        caustics.bend(ripples, time_secs, look.swell);
-        let (slopes, net) = (&caustics.slopes, &caustics.net);
+        ripples.advance(steps, &pressure.pressure, look.stir);
+        caustics.update(ripples, time_secs, look.swell);
+        let (slopes, brightness) = (&caustics.slopes, &caustics.brightness);
         let size = self.scenery.grid.size;
         let slopes = bytemuck::cast_slice(slopes.as_flattened());
         write(&gpu.queue, &targets.slopes, (0, 0), size, slopes);
@@ -128,31 +141,33 @@ impl Renderer {
             &targets.caustics,
             (0, 0),
             size,
-            net.as_flattened(),
+            brightness.as_flattened(),
         );
     }
 
     /// Sunlight on the ground, with the shadows that fall into it where the ground is seen.
     pub(super) fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
-        let strips = (self.stones.shade.len() + self.list.shade.len()) / (2 * STATIONS);
+        let strips = (self.static_bodies.ground_shadows.len()
+            + self.draw_list.ground_shadows.len())
+            / (2 * SPINE_STATIONS);
         let mut pass = begin(
             encoder,
             "ground light",
             &self.targets.ground_light,
             LoadOp::Clear(wgpu::Color::WHITE),
         );
-        pass.set_bind_group(0, &self.groups.frame, &[]);
-        pass.set_bind_group(1, &self.groups.shade, &[]);
+        pass.set_bind_group(0, &self.bind_groups.scene, &[]);
+        pass.set_bind_group(1, &self.bind_groups.ground_light, &[]);
         self.limit_to_scale(&mut pass, self.targets.ground_light_px);
-        pass.set_pipeline(&self.pipelines.net);
+        pass.set_pipeline(&self.pipelines.caustics);
         pass.draw(0..3, 0..1);
         if self.surface.kind == SurfaceKind::Ceiling {
             return;
         }
-        pass.set_pipeline(&self.pipelines.shade);
-        pass.set_vertex_buffer(0, self.shade.buffer.slice(..));
+        pass.set_pipeline(&self.pipelines.ground_shadow);
+        pass.set_vertex_buffer(0, self.ground_shadow_vertices.buffer.slice(..));
         pass.set_index_buffer(
-            self.shade_indices.buffer.slice(..),
+            self.ground_shadow_indices.buffer.slice(..),
             wgpu::IndexFormat::Uint32,
         );
         pass.draw_indexed(0..(strips * STRIP_INDICES) as u32, 0, 0..1);
@@ -196,34 +211,39 @@ impl Renderer {
             }),
             ..wgpu::RenderPassDescriptor::default()
         });
-        pass.set_bind_group(0, &self.groups.frame, &[]);
-        pass.set_bind_group(1, &self.groups.below, &[]);
+        pass.set_bind_group(0, &self.bind_groups.scene, &[]);
+        pass.set_bind_group(1, &self.bind_groups.bodies, &[]);
         self.limit_to_scale(&mut pass, self.targets.size_px);
-        pass.set_vertex_buffer(0, self.vertices.slice(..));
-        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
-        let stone_count = self.stones.instances.len() as u32;
+        pass.set_vertex_buffer(0, self.vertex_buffer.slice(..));
+        pass.set_index_buffer(self.index_buffer.slice(..), wgpu::IndexFormat::Uint32);
+        let stone_count = self.static_bodies.instances.len() as u32;
         pass.set_pipeline(&self.pipelines.stone);
-        let (stones, fish) = self
+        let (static_meshes, fish) = self
             .meshes
-            .split_at(self.stones.batches.len().min(self.meshes.len()));
-        let drawn = || stones.iter().zip(&self.stones.batches).enumerate();
-        for (place, (mesh, batch)) in drawn().take(2 * FALL) {
+            .split_at(self.static_bodies.batches.len().min(self.meshes.len()));
+        let drawn = || {
+            static_meshes
+                .iter()
+                .zip(&self.static_bodies.batches)
+                .enumerate()
+        };
+        for (place, (mesh, batch)) in drawn().take(2 * WATERFALL) {
             if place == 2 * PLANT {
                 pass.set_pipeline(&self.pipelines.plant);
             }
             draw_batch(&mut pass, mesh, batch.first, batch.count);
         }
         pass.set_pipeline(&self.pipelines.fish);
-        for (mesh, batch) in fish.iter().zip(&self.list.batches) {
+        for (mesh, batch) in fish.iter().zip(&self.draw_list.batches) {
             draw_batch(&mut pass, mesh, stone_count + batch.first, batch.count);
         }
-        if let Some((_, (mesh, batch))) = drawn().nth(2 * FALL) {
-            pass.set_pipeline(&self.pipelines.fall);
+        if let Some((_, (mesh, batch))) = drawn().nth(2 * WATERFALL) {
+            pass.set_pipeline(&self.pipelines.waterfall);
             draw_batch(&mut pass, mesh, batch.first, batch.count);
         }
-        if !self.quality.is_plain && !self.dust.specks.is_empty() {
+        if !self.quality.is_reduced && !self.dust.specks.is_empty() {
             pass.set_pipeline(&self.pipelines.dust);
-            pass.set_vertex_buffer(0, self.specks.buffer.slice(..));
+            pass.set_vertex_buffer(0, self.speck_buffer.buffer.slice(..));
             pass.draw(0..3, 0..self.dust.specks.len() as u32);
         }
     }

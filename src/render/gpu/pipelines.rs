@@ -4,22 +4,22 @@ use wgpu::{BindGroupLayout, BindingType, Device, PrimitiveTopology, ShaderStages
 
 use crate::geometry::SurfaceKind;
 use crate::render::dust::Speck;
+use crate::render::ground_shadow::GroundShadowVertex;
 use crate::render::model::Vertex;
-use crate::render::overlay::MarkCorner;
-use crate::render::projector::OutputParams;
-use crate::render::shade::ShadeCorner;
-use crate::render::warp::WarpCorner;
+use crate::render::output_params::OutputParams;
+use crate::render::overlay::OverlayVertex;
+use crate::render::warp::WarpVertex;
 
 /// Format of the net of light: roots of up to four times even light.
-pub(super) const NET: TextureFormat = TextureFormat::R8Unorm;
-/// Format of the picture below the surface: roots of light (`kept` in `shaders/frame.wgsl`).
+pub(super) const CAUSTICS: TextureFormat = TextureFormat::R8Unorm;
+/// Format of the picture below the surface: roots of light (`kept` in `shaders/scene.wgsl`).
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of depth.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 /// Format of the water's slopes: halves a step apart by 0.002, which moves what is seen by less than a quarter pixel.
 pub(super) const SLOPES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the finished picture.
-pub(super) const SHOWN: TextureFormat = TextureFormat::Rgba8UnormSrgb;
+pub(super) const FINISHED: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 /// Format of the painted ground: roots of colors, so that eight bits are fine where the eye is.
 pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the light on the ground: roots, too.
@@ -30,78 +30,78 @@ pub const SHADERS: [(&str, &str); 7] = [
     (
         "ground",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
+            include_str!("../../../shaders/scene.wgsl"),
             include_str!("../../../shaders/ground.wgsl")
         ),
     ),
     (
-        "shade",
+        "ground_light",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/shade.wgsl")
+            include_str!("../../../shaders/scene.wgsl"),
+            include_str!("../../../shaders/ground_light.wgsl")
         ),
     ),
     (
-        "below",
+        "bodies",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/below.wgsl")
+            include_str!("../../../shaders/scene.wgsl"),
+            include_str!("../../../shaders/bodies.wgsl")
         ),
     ),
     (
         "dust",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
+            include_str!("../../../shaders/scene.wgsl"),
             include_str!("../../../shaders/dust.wgsl")
         ),
     ),
     (
-        "show",
+        "output",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/show.wgsl"),
-            include_str!("../../../shaders/wall.wgsl")
+            include_str!("../../../shaders/scene.wgsl"),
+            include_str!("../../../shaders/output.wgsl"),
+            include_str!("../../../shaders/wall_and_ceiling.wgsl")
         ),
     ),
     (
-        "watch",
+        "cell_means",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
-            include_str!("../../../shaders/watch.wgsl")
+            include_str!("../../../shaders/scene.wgsl"),
+            include_str!("../../../shaders/cell_means.wgsl")
         ),
     ),
     (
         "overlay",
         concat!(
-            include_str!("../../../shaders/frame.wgsl"),
+            include_str!("../../../shaders/scene.wgsl"),
             include_str!("../../../shaders/overlay.wgsl")
         ),
     ),
 ];
 
-/// Layouts of what shaders are given.
-pub(super) struct Layouts {
-    pub(super) frame: BindGroupLayout,
+/// BindGroupLayouts of what shaders are given.
+pub(super) struct BindGroupLayouts {
+    pub(super) scene: BindGroupLayout,
     pub(super) ground: BindGroupLayout,
-    pub(super) shade: BindGroupLayout,
-    pub(super) below: BindGroupLayout,
-    pub(super) show: BindGroupLayout,
+    pub(super) ground_light: BindGroupLayout,
+    pub(super) bodies: BindGroupLayout,
     pub(super) output: BindGroupLayout,
+    pub(super) output_uniforms: BindGroupLayout,
     pub(super) overlay: BindGroupLayout,
 }
 
 /// Everything that runs.
 pub(super) struct Pipelines {
     pub(super) ground_paint: wgpu::RenderPipeline,
-    pub(super) net: wgpu::RenderPipeline,
-    pub(super) shade: wgpu::RenderPipeline,
+    pub(super) caustics: wgpu::RenderPipeline,
+    pub(super) ground_shadow: wgpu::RenderPipeline,
     pub(super) fish: wgpu::RenderPipeline,
     pub(super) stone: wgpu::RenderPipeline,
     pub(super) plant: wgpu::RenderPipeline,
-    pub(super) fall: wgpu::RenderPipeline,
+    pub(super) waterfall: wgpu::RenderPipeline,
     pub(super) dust: wgpu::RenderPipeline,
     pub(super) overlay: wgpu::RenderPipeline,
-    pub(super) watch: wgpu::RenderPipeline,
+    pub(super) cell_means: wgpu::RenderPipeline,
 }
 
 const UNIFORM: BindingType = BindingType::Buffer {
@@ -127,7 +127,7 @@ const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
 
 const FLAT: BindingType = texture(wgpu::TextureViewDimension::D2);
 const LAYERS: BindingType = texture(wgpu::TextureViewDimension::D2Array);
-impl Layouts {
+impl BindGroupLayouts {
     pub(super) fn new(device: &Device) -> Self {
         let layout = |label: &str, visibility: ShaderStages, types: &[BindingType]| {
             let entries: Vec<_> = types
@@ -147,27 +147,27 @@ impl Layouts {
         };
         let drawn = ShaderStages::VERTEX_FRAGMENT;
         Self {
-            frame: layout("frame", drawn, &[UNIFORM]),
+            scene: layout("scene", drawn, &[UNIFORM]),
             ground: layout("ground", drawn, &[LIST, LIST]),
-            shade: layout("shade", drawn, &[LAYERS, SAMPLER, FLAT]),
-            below: layout(
-                "below",
+            ground_light: layout("ground light", drawn, &[LAYERS, SAMPLER, FLAT]),
+            bodies: layout(
+                "bodies",
                 drawn,
                 &[FLAT, SAMPLER, LAYERS, LIST, LIST, FLAT, SAMPLER],
             ),
-            show: layout(
-                "show",
+            output: layout(
+                "output",
                 drawn,
                 &[FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER],
             ),
-            output: layout("output", drawn, &[UNIFORM]),
+            output_uniforms: layout("output uniforms", drawn, &[UNIFORM]),
             overlay: layout("overlay", drawn, &[FLAT, SAMPLER]),
         }
     }
 }
 
 /// What differs between the drawing pipelines.
-struct Drawing<'a> {
+struct PipelineDescription<'a> {
     name: &'a str,
     given: &'a [&'a BindGroupLayout],
     corner: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
@@ -190,17 +190,17 @@ fn kind_number(kind: SurfaceKind) -> f64 {
 impl Pipelines {
     pub(super) fn new(
         device: &Device,
-        layouts: &Layouts,
+        layouts: &BindGroupLayouts,
         kind: SurfaceKind,
         samples: u32,
         influences: usize,
     ) -> Self {
-        let draw = |drawing: &Drawing<'_>| pipeline(device, layouts, drawing);
+        let draw = |drawing: &PipelineDescription<'_>| pipeline(device, layouts, drawing);
         let shade_corners =
             wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Float32x3];
         let mark_corners = wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Float32x4];
         let body_corners = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Unorm8x4, 4 => Uint8x4, 5 => Unorm8x4];
-        let flat = |name, corner, pixel, given| Drawing {
+        let flat = |name, corner, pixel, given| PipelineDescription {
             name,
             given,
             corner,
@@ -210,14 +210,14 @@ impl Pipelines {
             constants: &[],
         };
         let constants = [(KIND, kind_number(kind)), ("INFLUENCES", influences as f64)];
-        let given_below = [&layouts.below];
+        let given_below = [&layouts.bodies];
         let speck_corners = wgpu::vertex_attr_array![0 => Float32x4];
         let specks = wgpu::VertexBufferLayout {
             step_mode: wgpu::VertexStepMode::Instance,
             ..vertices::<Speck>(&speck_corners)
         };
-        let body = |corner, pixel, blend| Drawing {
-            name: "below",
+        let body = |corner, pixel, blend| PipelineDescription {
+            name: "bodies",
             given: &given_below,
             corner: (corner, Some(vertices::<Vertex>(&body_corners))),
             pixel: (pixel, BODIES, blend),
@@ -233,29 +233,29 @@ impl Pipelines {
                 ("paint", GROUND, None),
                 &[&layouts.ground],
             )),
-            net: draw(&flat(
-                "shade",
+            caustics: draw(&flat(
+                "ground_light",
                 ("whole", None),
                 ("net", GROUND_LIGHT, None),
-                &[&layouts.shade],
+                &[&layouts.ground_light],
             )),
-            shade: draw(&flat(
-                "shade",
-                ("lay", Some(vertices::<ShadeCorner>(&shade_corners))),
+            ground_shadow: draw(&flat(
+                "ground_light",
+                ("lay", Some(vertices::<GroundShadowVertex>(&shade_corners))),
                 ("darken", GROUND_LIGHT, Some(multiply())),
-                &[&layouts.shade],
+                &[&layouts.ground_light],
             )),
-            watch: draw(&flat(
-                "watch",
+            cell_means: draw(&flat(
+                "cell_means",
                 ("whole", None),
-                ("mean", SHOWN, None),
+                ("mean", FINISHED, None),
                 &[&layouts.overlay],
             )),
             fish: draw(&body("fish_corner", "fish_light", over)),
             stone: draw(&body("body_corner", "stone_light", None)),
             plant: draw(&body("plant_corner", "plant_light", over)),
-            fall: draw(&body("body_corner", "fall_light", over)),
-            dust: draw(&Drawing {
+            waterfall: draw(&body("body_corner", "fall_light", over)),
+            dust: draw(&PipelineDescription {
                 name: "dust",
                 given: &[],
                 corner: ("lay", Some(specks)),
@@ -266,22 +266,22 @@ impl Pipelines {
             }),
             overlay: draw(&flat(
                 "overlay",
-                ("lay", Some(vertices::<MarkCorner>(&mark_corners))),
-                ("fill", SHOWN, Some(wgpu::BlendState::ALPHA_BLENDING)),
+                ("lay", Some(vertices::<OverlayVertex>(&mark_corners))),
+                ("fill", FINISHED, Some(wgpu::BlendState::ALPHA_BLENDING)),
                 &[&layouts.overlay],
             )),
         }
     }
 }
 
-/// The last pass of one projector: whether only a part of the picture may be replaced, and whether it softens the edges
+/// The last pass of one projector: whether only a part of the picture may be replaced, and whether it filters_edges the edges
 /// of bodies.
-pub(super) fn show(
+pub(super) fn output(
     device: &Device,
-    layouts: &Layouts,
+    layouts: &BindGroupLayouts,
     kind: SurfaceKind,
     output: &OutputParams,
-    [is_slow, softens]: [bool; 2],
+    [is_limited, filters_edges]: [bool; 2],
 ) -> wgpu::RenderPipeline {
     let corners = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x2, 2 => Float32x2];
     let blend = &output.blend;
@@ -302,13 +302,13 @@ pub(super) fn show(
             "BENDS",
             f64::from(u8::from((output.gamma - 1.0).abs() > 1e-6)),
         ),
-        ("SOFTENS", f64::from(u8::from(softens))),
+        ("SOFTENS", f64::from(u8::from(filters_edges))),
     ];
-    let drawing = Drawing {
-        name: "show",
-        given: &[&layouts.show, &layouts.output],
-        corner: ("carry", Some(vertices::<WarpCorner>(&corners))),
-        pixel: ("show", SHOWN, is_slow.then(partly)),
+    let drawing = PipelineDescription {
+        name: "output",
+        given: &[&layouts.output, &layouts.output_uniforms],
+        corner: ("carry", Some(vertices::<WarpVertex>(&corners))),
+        pixel: ("show", FINISHED, is_limited.then(partly)),
         depth: false,
         samples: 1,
         constants: &constants,
@@ -363,10 +363,10 @@ fn module(device: &Device, name: &str) -> wgpu::ShaderModule {
 
 fn pipeline_layout(
     device: &Device,
-    layouts: &Layouts,
+    layouts: &BindGroupLayouts,
     given: &[&BindGroupLayout],
 ) -> wgpu::PipelineLayout {
-    let groups: Vec<_> = std::iter::once(&layouts.frame)
+    let groups: Vec<_> = std::iter::once(&layouts.scene)
         .chain(given.iter().copied())
         .map(Some)
         .collect();
@@ -377,7 +377,11 @@ fn pipeline_layout(
     })
 }
 
-fn pipeline(device: &Device, layouts: &Layouts, drawing: &Drawing<'_>) -> wgpu::RenderPipeline {
+fn pipeline(
+    device: &Device,
+    layouts: &BindGroupLayouts,
+    drawing: &PipelineDescription<'_>,
+) -> wgpu::RenderPipeline {
     let module = module(device, drawing.name);
     let options = || wgpu::PipelineCompilationOptions {
         constants: drawing.constants,

@@ -8,11 +8,13 @@
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};
 
-use super::{Gpu, Renderer, Setup};
+use super::device::Gpu;
+use super::renderer::Renderer;
 use crate::render::error::RenderError;
-use crate::render::flash::Seen;
+use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
-use crate::render::projector::OutputParams;
+use crate::render::output_params::OutputParams;
+use crate::render::setup::RenderSetup;
 use crate::render::view::View;
 use crate::world::Snapshot;
 
@@ -29,7 +31,7 @@ pub enum Acquired {
     /// There is room, but the screen has changed: draw, then configure it anew.
     Suboptimal,
     /// Windows came, went or have another size than what is drawn: make it anew. Nothing has failed.
-    Other,
+    WindowsChanged,
     /// The screen has changed: configure it anew, then ask again.
     Outdated,
     /// The screen is gone: make it anew.
@@ -41,7 +43,7 @@ pub enum Acquired {
 /// Something that pictures are shown on, with the device that draws them.
 ///
 /// After an error nothing more comes of it: it is to be dropped and made anew from what the CPU knows.
-pub trait Screen {
+pub trait Presenter {
     /// Asks for room for the next picture; waits for the display where that is its way of keeping time.
     ///
     /// # Errors
@@ -65,13 +67,13 @@ pub trait Screen {
     fn set_quality(&mut self, quality: Quality);
 
     /// Writes what the flash limiters know, at the numbers of their outputs. Known even when the device is lost.
-    fn seen(&self, into: &mut Vec<Seen>);
+    fn flash_states(&self, into: &mut Vec<FlashState>);
 
     /// Goes on where another screen of the same outputs stopped.
-    fn resume(&mut self, seen: &[Seen]);
+    fn resume_flash_states(&mut self, seen: &[FlashState]);
 
     /// How often a flash limiter slowed a picture down.
-    fn dimmed(&self) -> u64;
+    fn flash_limit_count(&self) -> u64;
 
     /// Takes over the screen's present size.
     ///
@@ -112,7 +114,7 @@ const SIZE_SETTLED: u32 = 20;
 const LEFT_ALONE: u32 = 60;
 
 /// One output's window.
-struct Pane {
+struct OutputWindow {
     // Dropped in this order: the picture before the surface that it is of.
     held: Option<wgpu::SurfaceTexture>,
     surface: wgpu::Surface<'static>,
@@ -129,7 +131,7 @@ struct Pane {
     left_alone: u32,
 }
 
-impl Pane {
+impl OutputWindow {
     fn new(
         gpu: &Gpu,
         adapter: &wgpu::Adapter,
@@ -204,7 +206,7 @@ impl Pane {
         }
         self.since_resized = self.since_resized.saturating_add(1);
         if drawn_px != within(gpu, size) && self.since_resized > SIZE_SETTLED {
-            return Acquired::Other;
+            return Acquired::WindowsChanged;
         }
         let (texture, acquired) = match self.surface.get_current_texture() {
             CurrentSurfaceTexture::Success(texture) => (Some(texture), Acquired::Ready),
@@ -248,47 +250,51 @@ fn within(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
 }
 
 /// The pictures of all outputs that have a window, or pictures that nobody sees, drawn as if somebody did.
-pub struct OutputScreen {
+pub struct GpuPresenter {
     // Dropped in this order: the surfaces before their device.
-    panes: Vec<Pane>,
+    windows: Vec<OutputWindow>,
     renderer: Renderer,
-    /// Numbers of the outputs that are drawn; those of the panes, where there are any.
+    /// Numbers of the outputs that are drawn; those of the windows, where there are any.
     outputs: Vec<usize>,
     have_changed: Box<dyn Fn() -> bool>,
 }
 
-impl OutputScreen {
+impl GpuPresenter {
     /// Opens a device that can draw on the windows, and makes everything that the scene needs on it. Outputs without a
     /// window are not drawn; the others are drawn in their windows' sizes.
     ///
     /// # Errors
     /// When there is no adapter or device for these windows, or the scene is beyond it.
-    pub fn open(targets: WindowTargets, mut setup: Setup) -> Result<Self, RenderError> {
+    pub fn open(targets: WindowTargets, mut setup: RenderSetup) -> Result<Self, RenderError> {
         let descriptor =
             wgpu::InstanceDescriptor::new_with_display_handle_from_env(targets.display);
         let instance = wgpu::Instance::new(descriptor);
-        let mut windows = Vec::new();
+        let mut surfaces = Vec::new();
         for (window, target) in targets.windows {
             let surface = instance
                 .create_surface(window)
                 .map_err(|error| RenderError::Surface(error.to_string()))?;
-            windows.push((surface, target));
+            surfaces.push((surface, target));
         }
-        let first = windows.first().map(|(surface, _)| surface);
+        let first = surfaces.first().map(|(surface, _)| surface);
         let (gpu, adapter) = Gpu::open(&instance, first)?;
-        let mut panes = Vec::new();
-        for (surface, target) in windows {
-            panes.push(Pane::new(&gpu, &adapter, surface, target)?);
+        let mut windows = Vec::new();
+        for (surface, target) in surfaces {
+            windows.push(OutputWindow::new(&gpu, &adapter, surface, target)?);
         }
-        let in_its_window = |pane: &Pane| OutputParams {
-            width_px: pane.config.width,
-            height_px: pane.config.height,
-            ..setup.outputs.get(pane.output).cloned().unwrap_or_default()
+        let in_its_window = |window: &OutputWindow| OutputParams {
+            width_px: window.config.width,
+            height_px: window.config.height,
+            ..setup
+                .outputs
+                .get(window.output)
+                .cloned()
+                .unwrap_or_default()
         };
-        setup.outputs = panes.iter().map(in_its_window).collect();
+        setup.outputs = windows.iter().map(in_its_window).collect();
         Ok(Self {
-            outputs: panes.iter().map(|pane| pane.output).collect(),
-            panes,
+            outputs: windows.iter().map(|window| window.output).collect(),
+            windows,
             renderer: Renderer::new(gpu, setup)?,
             have_changed: targets.have_changed,
         })
@@ -298,9 +304,9 @@ impl OutputScreen {
     ///
     /// # Errors
     /// When there is no adapter or device, or the scene is beyond it.
-    pub fn offscreen(setup: Setup) -> Result<Self, RenderError> {
+    pub fn offscreen(setup: RenderSetup) -> Result<Self, RenderError> {
         Ok(Self {
-            panes: Vec::new(),
+            windows: Vec::new(),
             outputs: (0..setup.outputs.len()).collect(),
             renderer: Renderer::new(Gpu::headless()?, setup)?,
             have_changed: Box::new(|| false),
@@ -308,20 +314,20 @@ impl OutputScreen {
     }
 }
 
-impl Screen for OutputScreen {
+impl Presenter for GpuPresenter {
     fn acquire(&mut self) -> Result<Acquired, RenderError> {
         let gpu = &self.renderer.gpu;
         gpu.poll()?;
-        if self.panes.is_empty() {
+        if self.windows.is_empty() {
             // A display would keep the pictures from running ahead of the device; here waiting for the device does.
             gpu.wait()?;
             return Ok(Acquired::Ready);
         }
         if (self.have_changed)() {
-            return Ok(Acquired::Other);
+            return Ok(Acquired::WindowsChanged);
         }
-        let panes = self.panes.iter_mut().zip(self.renderer.views());
-        let states = panes.map(|(pane, view)| pane.acquire(gpu, view.size_px));
+        let windows = self.windows.iter_mut().zip(self.renderer.views());
+        let states = windows.map(|(window, view)| window.acquire(gpu, view.size_px));
         Ok(states.max().unwrap_or(Acquired::Occluded))
     }
 
@@ -333,22 +339,22 @@ impl Screen for OutputScreen {
     ) -> Result<(), RenderError> {
         self.renderer.draw(previous, next, alpha)?;
         let gpu = &self.renderer.gpu;
-        if self.panes.is_empty() {
+        if self.windows.is_empty() {
             return Ok(());
         }
         let mut encoder = gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        for (pane, head) in self.panes.iter().zip(&self.renderer.heads) {
-            pane.copy(gpu, &mut encoder, &head.finished.view);
+        for (window, output) in self.windows.iter().zip(&self.renderer.outputs) {
+            window.copy(gpu, &mut encoder, &output.finished.view);
         }
         gpu.queue.submit([encoder.finish()]);
         let mut has_waited = false;
-        for pane in &mut self.panes {
-            let Some(texture) = pane.held.take() else {
+        for window in &mut self.windows {
+            let Some(texture) = window.held.take() else {
                 continue;
             };
-            if let Some(make_visible) = pane.before_first.take() {
+            if let Some(make_visible) = window.before_first.take() {
                 if !std::mem::replace(&mut has_waited, true) {
                     gpu.wait()?;
                 }
@@ -367,10 +373,10 @@ impl Screen for OutputScreen {
         self.renderer.set_quality(quality);
     }
 
-    fn seen(&self, into: &mut Vec<Seen>) {
-        for (&output, seen) in self.outputs.iter().zip(self.renderer.seen()) {
+    fn flash_states(&self, into: &mut Vec<FlashState>) {
+        for (&output, seen) in self.outputs.iter().zip(self.renderer.flash_states()) {
             if into.len() <= output {
-                into.resize_with(output + 1, Seen::default);
+                into.resize_with(output + 1, FlashState::default);
             }
             if let Some(into) = into.get_mut(output) {
                 into.clone_from(seen);
@@ -378,20 +384,20 @@ impl Screen for OutputScreen {
         }
     }
 
-    fn resume(&mut self, seen: &[Seen]) {
+    fn resume_flash_states(&mut self, seen: &[FlashState]) {
         let of = |&output: &usize| seen.get(output).cloned().unwrap_or_default();
-        let seen: Vec<Seen> = self.outputs.iter().map(of).collect();
-        self.renderer.resume(&seen);
+        let seen: Vec<FlashState> = self.outputs.iter().map(of).collect();
+        self.renderer.resume_flash_states(&seen);
     }
 
-    fn dimmed(&self) -> u64 {
-        self.renderer.dimmed()
+    fn flash_limit_count(&self) -> u64 {
+        self.renderer.flash_limit_count()
     }
 
     fn configure(&mut self) -> Result<(), RenderError> {
         let gpu = &self.renderer.gpu;
-        for pane in self.panes.iter_mut().filter(|pane| pane.is_stale) {
-            pane.configure(gpu);
+        for window in self.windows.iter_mut().filter(|window| window.is_stale) {
+            window.configure(gpu);
         }
         gpu.check()
     }
@@ -403,7 +409,7 @@ impl Screen for OutputScreen {
         };
         let outputs = self.outputs.iter().zip(self.renderer.views()).map(of);
         let outputs = outputs.collect::<Vec<_>>().join(", ");
-        let unseen = if self.panes.is_empty() {
+        let unseen = if self.windows.is_empty() {
             " without a window"
         } else {
             ""

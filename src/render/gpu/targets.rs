@@ -4,20 +4,20 @@ use std::sync::LazyLock;
 
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
-use super::pipelines::{BODIES, DEPTH, GROUND, GROUND_LIGHT, NET, SHOWN, SLOPES};
-use crate::render::flash::linear;
-use crate::render::letters;
+use super::pipelines::{BODIES, CAUSTICS, DEPTH, FINISHED, GROUND, GROUND_LIGHT, SLOPES};
+use crate::render::color::linear_from_srgb;
+use crate::render::glyphs;
 use crate::render::model::Model;
-use crate::render::pose::chance;
-use crate::render::silhouette::{self, Levels};
-use crate::render::water::Grid;
+use crate::render::noise::unit_hash;
+use crate::render::shadow_mask::{self, MaskLevels};
+use crate::render::water::WaterGrid;
 
 /// Side of the ground's picture, as a share of the shown one's: a pixel for a pixel, since it reaches farther. A finer one
 /// costs most of its reading from memory without a graphics card, and shows nothing more through the moving water.
 const GROUND_SCALE: f32 = 1.06;
 
 /// A texture of one level.
-pub(super) fn picture(
+pub(super) fn texture_2d(
     device: &Device,
     label: &str,
     size: [u32; 2],
@@ -61,14 +61,14 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    pub(super) fn new(device: &Device, size: [u32; 2], grid: &Grid, samples: u32) -> Self {
+    pub(super) fn new(device: &Device, size: [u32; 2], grid: &WaterGrid, samples: u32) -> Self {
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
         let written = TextureUsages::COPY_DST | TextureUsages::TEXTURE_BINDING;
         let scaled = |factor: f32| size.map(|s| ((s as f32 * factor) as u32).clamp(16, most));
         let make = |label: &str, size, format, usage, samples| {
-            view(&picture(device, label, size, format, usage, samples))
+            view(&texture_2d(device, label, size, format, usage, samples))
         };
         let ground_light_px = scaled(0.36);
         Self {
@@ -80,25 +80,25 @@ impl Targets {
             body_samples: (samples > 1)
                 .then(|| make("body samples", size, BODIES, only_drawn, samples)),
             depth: make("depth", size, DEPTH, only_drawn, samples),
-            slopes: picture(device, "slopes", grid.size, SLOPES, written, 1),
-            caustics: picture(device, "caustics", grid.size, NET, written, 1),
+            slopes: texture_2d(device, "slopes", grid.size, SLOPES, written, 1),
+            caustics: texture_2d(device, "caustics", grid.size, CAUSTICS, written, 1),
         }
     }
 }
 
 /// A projector's finished picture.
-pub(super) struct Finished {
+pub(super) struct FinishedTexture {
     pub(super) texture: wgpu::Texture,
     pub(super) view: TextureView,
 }
 
-impl Finished {
+impl FinishedTexture {
     pub(super) fn new(device: &Device, size: [u32; 2]) -> Self {
         let usage = TextureUsages::RENDER_ATTACHMENT
             | TextureUsages::COPY_SRC
             | TextureUsages::COPY_DST
             | TextureUsages::TEXTURE_BINDING;
-        let texture = picture(device, "finished", size, SHOWN, usage, 1);
+        let texture = texture_2d(device, "finished", size, FINISHED, usage, 1);
         Self {
             view: view(&texture),
             texture,
@@ -107,40 +107,40 @@ impl Finished {
 }
 
 /// Pictures that are made once and never drawn on.
-pub(super) struct Fixed {
+pub(super) struct FixedTextures {
     pub(super) skins: TextureView,
-    pub(super) silhouettes: TextureView,
-    pub(super) letters: TextureView,
+    pub(super) shadow_masks: TextureView,
+    pub(super) glyphs: TextureView,
     pub(super) noise: TextureView,
     pub(super) weathering: TextureView,
 }
 
-impl Fixed {
+impl FixedTextures {
     pub(super) fn new<'a>(
         device: &Device,
         queue: &Queue,
         models: impl Iterator<Item = &'a Model> + Clone,
     ) -> Self {
-        let outlines: Vec<_> = std::iter::once(silhouette::disc())
-            .chain(models.clone().map(silhouette::of))
+        let outlines: Vec<_> = std::iter::once(shadow_mask::disc())
+            .chain(models.clone().map(shadow_mask::of))
             .flatten()
             .collect();
         Self {
             skins: skins(device, queue, models),
-            silhouettes: silhouettes(device, queue, &outlines),
-            letters: letters(device, queue),
+            shadow_masks: shadow_masks(device, queue, &outlines),
+            glyphs: glyphs(device, queue),
             noise: ripple_noise(device, queue),
             weathering: weathering(device, queue),
         }
     }
 }
 
-/// The picture of all letters.
-fn letters(device: &Device, queue: &Queue) -> TextureView {
-    let size = letters::size_px();
+/// The picture of all glyphs.
+fn glyphs(device: &Device, queue: &Queue) -> TextureView {
+    let size = glyphs::atlas_size_px();
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
-    let texture = picture(device, "letters", size, TextureFormat::R8Unorm, usage, 1);
-    write(queue, &texture, (0, 0), size, &letters::picture());
+    let texture = texture_2d(device, "glyphs", size, TextureFormat::R8Unorm, usage, 1);
+    write(queue, &texture, (0, 0), size, &glyphs::atlas());
     view(&texture)
 }
 
@@ -149,7 +149,7 @@ const NOISE_PX: u32 = 256;
 
 /// Smooth noise that tiles, of so many cells along each side.
 fn noise(x: u32, y: u32, cells: u32, layer: u32) -> f32 {
-    let lattice = |x: u32, y: u32| chance((x % cells) + (y % cells) * cells, 70 + layer);
+    let lattice = |x: u32, y: u32| unit_hash((x % cells) + (y % cells) * cells, 70 + layer);
     let step = NOISE_PX / cells;
     let (column, row) = (x / step, y / step);
     let ease = |v: u32| {
@@ -192,7 +192,7 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
     let format = TextureFormat::Rgba8Unorm;
-    let texture = picture(device, "weathering", size, format, usage, 1);
+    let texture = texture_2d(device, "weathering", size, format, usage, 1);
     write(queue, &texture, (0, 0), size, &WEATHERED);
     view(&texture)
 }
@@ -201,7 +201,7 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
 fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
-    let texture = picture(
+    let texture = texture_2d(
         device,
         "ripple noise",
         size,
@@ -222,14 +222,14 @@ fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
 }
 
 /// A buffer that grows when what is written no longer fits.
-pub(super) struct Growing {
+pub(super) struct GrowingBuffer {
     label: &'static str,
     usage: BufferUsages,
     pub(super) buffer: wgpu::Buffer,
     written: bool,
 }
 
-impl Growing {
+impl GrowingBuffer {
     pub(super) fn new(
         device: &Device,
         label: &'static str,
@@ -370,7 +370,7 @@ fn skins<'a>(
         let mut level_picture = skin.clone();
         for pixel in level_picture.pixels_mut() {
             let [red, green, blue, alpha] = pixel.0;
-            let root = |byte| (linear(byte).sqrt() * 255.0).round() as u8;
+            let root = |byte| (linear_from_srgb(byte).sqrt() * 255.0).round() as u8;
             pixel.0 = [root(red), root(green), root(blue), alpha];
         }
         for level in 0..levels {
@@ -395,15 +395,15 @@ fn skins<'a>(
     array_view(&texture)
 }
 
-/// The silhouettes: a disc first, then the species, [`silhouette::STEPS`] layers each.
-fn silhouettes(device: &Device, queue: &Queue, layers: &[Levels]) -> TextureView {
-    let size = [silhouette::WIDTH as u32, silhouette::HEIGHT as u32];
+/// The shadow_masks: a disc first, then the species, [`shadow_mask::STEPS`] layers each.
+fn shadow_masks(device: &Device, queue: &Queue, layers: &[MaskLevels]) -> TextureView {
+    let size = [shadow_mask::WIDTH as u32, shadow_mask::HEIGHT as u32];
     let texture = array(
         device,
-        "silhouettes",
+        "shadow_masks",
         size,
         layers.len() as u32,
-        silhouette::LEVELS as u32,
+        shadow_mask::LEVELS as u32,
         TextureFormat::R8Unorm,
     );
     for (layer, levels) in layers.iter().enumerate() {

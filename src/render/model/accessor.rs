@@ -1,16 +1,16 @@
-//! Reads a glTF accessor as rows of floats, with every size checked: the `gltf` crate's own readers trust the file.
+//! Reads a glTF accessor as rows of floats and checks every size. The readers of the `gltf` crate trust the file instead.
 
 use gltf::accessor::{DataType, Dimensions};
 
-use super::ModelProblem;
+use super::error::ModelProblem;
 
-/// Most rows one accessor may have.
+/// Largest number of rows of an accessor.
 const MAX_ROWS: usize = 262_144;
 
-/// The rows of an accessor as floats; integers are normalized where the file says so.
+/// The rows of an accessor as floats; integers are normalized if the file requires it.
 ///
 /// # Errors
-/// When the row is not `N` wide, sparse, or reaches beyond the file's bytes.
+/// If its rows do not have `N` numbers, it is sparse, or it reaches beyond the end of the file.
 pub(super) fn rows<const N: usize>(
     accessor: &gltf::Accessor<'_>,
     bin: &[u8],
@@ -34,7 +34,7 @@ pub(super) fn rows<const N: usize>(
     let count = accessor.count();
     if width != N {
         return Err(damaged(&format!(
-            "rows of {width} numbers where {N} are needed"
+            "it has rows of {width} numbers instead of {N}"
         )));
     }
     if count > MAX_ROWS {
@@ -44,7 +44,9 @@ pub(super) fn rows<const N: usize>(
             most: MAX_ROWS,
         });
     }
-    let view = accessor.view().ok_or_else(|| damaged("no buffer view"))?;
+    let view = accessor
+        .view()
+        .ok_or_else(|| damaged("it has no buffer view"))?;
     let size = match accessor.data_type() {
         DataType::I8 | DataType::U8 => 1,
         DataType::I16 | DataType::U16 => 2,
@@ -53,14 +55,14 @@ pub(super) fn rows<const N: usize>(
     let stride = view.stride().unwrap_or(size * N);
     let bytes = slice(bin, view.offset(), view.length())
         .and_then(|view| view.get(accessor.offset()..))
-        .ok_or_else(|| damaged("lies beyond the end of the file"))?;
+        .ok_or_else(|| damaged("it reaches beyond the end of the file"))?;
     let mut rows = Vec::with_capacity(count);
     for row in 0..count {
         let at = row
             .checked_mul(stride)
-            .ok_or_else(|| damaged("overflows"))?;
-        let row =
-            slice(bytes, at, size * N).ok_or_else(|| damaged("lies beyond the end of its view"))?;
+            .ok_or_else(|| damaged("its size overflows"))?;
+        let row = slice(bytes, at, size * N)
+            .ok_or_else(|| damaged("it reaches beyond the end of its buffer view"))?;
         let mut values = [0.0; N];
         for (value, bytes) in values.iter_mut().zip(row.chunks_exact(size)) {
             *value = number(accessor.data_type(), accessor.normalized(), bytes);
@@ -70,11 +72,12 @@ pub(super) fn rows<const N: usize>(
     Ok(rows)
 }
 
-/// A view's part of the file's binary chunk.
+/// The bytes of a buffer view; `None` if they are not all there.
 pub(super) fn slice(bytes: &[u8], offset: usize, length: usize) -> Option<&[u8]> {
     bytes.get(offset..offset.checked_add(length)?)
 }
 
+/// One number of an accessor.
 fn number(kind: DataType, normalized: bool, bytes: &[u8]) -> f32 {
     let b = |i: usize| bytes.get(i).copied().unwrap_or(0);
     let scaled = |value: f32, most: f32| {

@@ -1,26 +1,26 @@
-//! Movements: glTF animation channels, sampled once at loading into an even table, so that a frame only looks up.
+//! Clips: glTF animation channels, sampled at loading into a table with even steps, so that drawing only looks up values.
 //!
-//! **Source** of the interpolations: glTF 2.0 specification, appendix C.
+//! **Source** of the interpolations: glTF 2.0, appendix C.
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::Local;
+use super::skeleton::JointTransform;
 
-/// Samples of one cycle in a clip's table.
+/// Number of samples per cycle in a clip's table.
 pub const SAMPLES: usize = 32;
 
-/// A movement of the whole skeleton over one cycle.
+/// An animation of the whole skeleton over one cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
-    /// Its name in the file.
+    /// Name in the file, in lower case.
     pub name: String,
-    /// Length of a cycle.
+    /// Duration of a cycle.
     pub duration_secs: f32,
-    /// [`SAMPLES`] rows of one entry a joint: rotation and translation.
+    /// [`SAMPLES`] rows with the rotation and translation of every joint.
     pub table: Vec<(Quat, Vec3)>,
 }
 
-/// How values between keys are found.
+/// The interpolation between keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
     Step,
@@ -28,20 +28,20 @@ pub(super) enum Between {
     CubicSpline,
 }
 
-/// One channel: keys of a rotation or translation of one joint.
+/// One channel: the keys of the rotation or translation of one joint.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     pub(super) joint: usize,
     pub(super) is_rotation: bool,
     pub(super) between: Between,
-    /// Ascending.
+    /// Times of the keys, ascending.
     pub(super) times_secs: Vec<f32>,
-    /// One row a key, or three (in-tangent, value, out-tangent) with cubic splines.
+    /// One row per key, or three (in-tangent, value, out-tangent) for cubic splines.
     pub(super) values: Vec<Vec4>,
 }
 
 impl Channel {
-    /// The value at a time, held before the first and after the last key.
+    /// The value at a time; constant before the first and after the last key.
     pub(super) fn sample(&self, time_secs: f32) -> Vec4 {
         let next = self.times_secs.partition_point(|&t| t <= time_secs);
         let last = self.times_secs.len().saturating_sub(1);
@@ -80,6 +80,7 @@ impl Channel {
         self.unit(mixed)
     }
 
+    /// Normalizes a rotation; returns a translation unchanged.
     fn unit(&self, value: Vec4) -> Vec4 {
         if !self.is_rotation {
             return value;
@@ -88,8 +89,8 @@ impl Channel {
     }
 }
 
-/// Samples all channels of an animation; joints without a channel rest.
-pub(super) fn bake(name: &str, channels: &[Channel], rest: &[Local]) -> Clip {
+/// Samples all channels of an animation; joints without a channel stay at rest.
+pub(super) fn bake(name: &str, channels: &[Channel], rest: &[JointTransform]) -> Clip {
     let ends = channels
         .iter()
         .filter_map(|channel| channel.times_secs.last().copied());
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_hold_lines_mix_splines_follow_their_tangents() {
+    fn channels_interpolate_as_gltf_specifies() {
         let step = channel(Between::Step, &[2.0, 6.0]);
         assert_eq!(
             [0.0, 1.0, 2.9, 3.0, 9.0].map(|t| step.sample(t).x),
@@ -140,7 +141,7 @@ mod tests {
         );
         let line = channel(Between::Linear, &[2.0, 6.0]);
         assert_eq!([0.0, 1.5, 3.5].map(|t| line.sample(t).x), [2.0, 3.0, 6.0]);
-        // A parabola t²: value 1 → 9, slopes 2 → 6; Hermite splines hold it exactly.
+        // The parabola t² has the values 1 and 9 and the slopes 2 and 6 at the keys; a cubic spline reproduces it exactly.
         let spline = channel(Between::CubicSpline, &[0.0, 1.0, 2.0, 6.0, 9.0, 0.0]);
         for t in [1.0f32, 1.5, 2.0, 2.75, 3.0] {
             assert!((spline.sample(t).x - t * t).abs() < 1e-5, "{t}");
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_take_the_short_way_and_stay_unit() {
+    fn rotations_take_the_shorter_way_and_stay_normalized() {
         let a = Quat::from_rotation_y(0.2);
         let turn = Channel {
             is_rotation: true,

@@ -1,4 +1,4 @@
-//! From the bytes of a `.glb` to a [`Model`]. Nothing in the file is trusted: sizes, indices, numbers, trees.
+//! Reads a [`Model`] from the bytes of a `.glb` file. Sizes, indices, numbers and the node tree are validated.
 
 use std::io::Cursor;
 
@@ -8,24 +8,44 @@ use image::RgbaImage;
 
 use super::accessor::{rows, slice};
 use super::clip::{self, Between, Channel, Clip};
-use super::{
-    Joint, Local, MAX_FILE_BYTES, MAX_JOINTS, MAX_TEXTURE_PX, MAX_VERTICES, Model, ModelProblem,
-    Vertex,
-};
+use super::data::{Model, Vertex};
+use super::error::{ModelError, ModelProblem};
+use super::skeleton::{Joint, JointTransform};
 
-/// Most clips a file may have.
+/// Largest number of vertices of a model.
+const MAX_VERTICES: usize = 20_000;
+/// Largest number of joints of a skeleton.
+const MAX_JOINTS: usize = 32;
+/// Largest side of a skin.
+const MAX_TEXTURE_PX: u32 = 2048;
+/// Largest size of a file.
+const MAX_FILE_BYTES: usize = 32 << 20;
+
+/// Largest number of clips in a file.
 const MAX_CLIPS: usize = 64;
 
-/// Reads a model.
-pub(super) fn model(bytes: &[u8]) -> Result<Model, ModelProblem> {
+impl Model {
+    /// Reads a binary glTF file. `name` is the name of the file for the error.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the bytes are no valid glTF 2.0 file, need an unsupported feature, or exceed a limit.
+    pub fn from_glb(name: &str, bytes: &[u8]) -> Result<Self, ModelError> {
+        read_model(bytes).map_err(|problem| ModelError {
+            file: name.to_owned(),
+            problem,
+        })
+    }
+}
+
+fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     at_most("bytes", bytes.len(), MAX_FILE_BYTES)?;
     let broken = |error: &dyn std::fmt::Display| ModelProblem::Broken(error.to_string());
     let glb = gltf::binary::Glb::from_slice(bytes).map_err(|error| broken(&error))?;
     let root: serde_json::Value =
         serde_json::from_slice(&glb.json).map_err(|error| broken(&error))?;
-    refuse_unsupported(&root)?;
-    refuse_unknown_words(&root)?;
-    refuse_missing_places(&root)?;
+    reject_unsupported(&root)?;
+    reject_unknown_values(&root)?;
+    reject_missing_references(&root)?;
     let document = gltf::Gltf::from_slice(bytes)
         .map_err(|error| broken(&error))?
         .document;
@@ -44,7 +64,7 @@ pub(super) fn model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     if indices.is_empty() {
         return Err(ModelProblem::NoMesh);
     }
-    // A second mesh on the same skeleton, by its name, is for bodies that are seen small.
+    // A second mesh on the same skeleton, named `…_light`, is for bodies that appear small.
     let is_light = |other: &gltf::Node<'_>| {
         let same_skin =
             other.skin().map(|skin| skin.index()) == node.skin().map(|skin| skin.index());
@@ -53,7 +73,7 @@ pub(super) fn model(bytes: &[u8]) -> Result<Model, ModelProblem> {
             .is_some_and(|name| name.to_lowercase().ends_with("_light"));
         other.index() != node.index() && same_skin && named
     };
-    let light = match document.nodes().find(is_light).and_then(|node| node.mesh()) {
+    let low_detail_indices = match document.nodes().find(is_light).and_then(|node| node.mesh()) {
         Some(mesh) => add_mesh(&mesh, bin, joints.len(), &mut vertices)?,
         None => Vec::new(),
     };
@@ -64,7 +84,7 @@ pub(super) fn model(bytes: &[u8]) -> Result<Model, ModelProblem> {
             .base_color_texture()
     });
     let skin = texture
-        .map(|texture| picture(&texture.texture().source(), bin))
+        .map(|texture| skin_image(&texture.texture().source(), bin))
         .transpose()?;
     let points = || {
         vertices
@@ -76,7 +96,7 @@ pub(super) fn model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     Ok(Model {
         vertices,
         indices,
-        light,
+        low_detail_indices,
         joints,
         order,
         clips,
@@ -85,9 +105,9 @@ pub(super) fn model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     })
 }
 
-/// The gltf crate looks at the accessor of every `POSITION` and at the node of every animation's channel without asking
-/// whether they are there.
-fn refuse_missing_places(root: &serde_json::Value) -> Result<(), ModelProblem> {
+/// Rejects references to accessors of `POSITION` and to nodes of animation channels that do not exist. The `gltf` crate would
+/// panic on them.
+fn reject_missing_references(root: &serde_json::Value) -> Result<(), ModelProblem> {
     let list = |value: &serde_json::Value, key: &str| {
         let list = value.get(key).and_then(|v| v.as_array());
         list.cloned().unwrap_or_default()
@@ -103,7 +123,7 @@ fn refuse_missing_places(root: &serde_json::Value) -> Result<(), ModelProblem> {
             .is_some_and(|at| at >= count)
         {
             return Err(ModelProblem::Damaged(
-                "a mesh names places that are not there".to_owned(),
+                "a mesh refers to an accessor of positions that does not exist".to_owned(),
             ));
         }
     }
@@ -118,13 +138,14 @@ fn refuse_missing_places(root: &serde_json::Value) -> Result<(), ModelProblem> {
             .is_none_or(|node| node >= nodes)
         {
             return Err(ModelProblem::Damaged(
-                "an animation moves a thing that it does not name".to_owned(),
+                "an animation channel refers to a node that does not exist".to_owned(),
             ));
         }
     }
     Ok(())
 }
 
+/// Rejects a count above its limit.
 fn at_most(what: &'static str, count: usize, most: usize) -> Result<(), ModelProblem> {
     if count > most {
         return Err(ModelProblem::TooLarge { what, count, most });
@@ -132,8 +153,8 @@ fn at_most(what: &'static str, count: usize, most: usize) -> Result<(), ModelPro
     Ok(())
 }
 
-/// Names what cannot be used, before the `gltf` crate says it in its own words.
-fn refuse_unsupported(root: &serde_json::Value) -> Result<(), ModelProblem> {
+/// Rejects unsupported features before the `gltf` crate does, to give a message with a remedy.
+fn reject_unsupported(root: &serde_json::Value) -> Result<(), ModelProblem> {
     let list = |key: &str| {
         root.get(key)
             .and_then(|v| v.as_array())
@@ -145,9 +166,9 @@ fn refuse_unsupported(root: &serde_json::Value) -> Result<(), ModelProblem> {
         let remedy = match feature.as_str() {
             "KHR_draco_mesh_compression" => "export with Draco compression off",
             "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
-                "do not pack it with gltfpack -c"
+                "do not compress it with gltfpack -c"
             }
-            "KHR_texture_basisu" | "EXT_texture_webp" => "export its pictures as PNG or JPEG",
+            "KHR_texture_basisu" | "EXT_texture_webp" => "export its textures as PNG or JPEG",
             _ => "export without this extension",
         };
         return Err(ModelProblem::Unsupported { feature, remedy });
@@ -162,9 +183,8 @@ fn refuse_unsupported(root: &serde_json::Value) -> Result<(), ModelProblem> {
     Ok(())
 }
 
-/// Refuses words and numbers that glTF does not know where the `gltf` crate lets them through its validation and then
-/// panics on reading them.
-fn refuse_unknown_words(root: &serde_json::Value) -> Result<(), ModelProblem> {
+/// Rejects values that glTF does not define and that pass the validation of the `gltf` crate, which panics when it reads them.
+fn reject_unknown_values(root: &serde_json::Value) -> Result<(), ModelProblem> {
     use serde_json::Value;
     let entries = |of: &Value, key: &str| -> Vec<Value> {
         of.get(key)
@@ -222,7 +242,7 @@ fn refuse_unknown_words(root: &serde_json::Value) -> Result<(), ModelProblem> {
         let (view, kind) = (image.get("bufferView"), image.get("mimeType"));
         if !view.is_some_and(Value::is_u64) || !kind.is_some_and(Value::is_string) {
             return unknown(
-                "the place of a picture in the file, or its mimeType,",
+                "the buffer view of an image, or its mimeType,",
                 view.and(kind),
             );
         }
@@ -230,7 +250,7 @@ fn refuse_unknown_words(root: &serde_json::Value) -> Result<(), ModelProblem> {
     Ok(())
 }
 
-/// Adds all triangles of a mesh and returns their corners.
+/// Appends the vertices of a mesh and returns the indices of its triangles.
 fn add_mesh(
     mesh: &gltf::Mesh<'_>,
     bin: &[u8],
@@ -258,7 +278,7 @@ fn add_primitive(
     let of = |semantic: Semantic| primitive.get(&semantic);
     let positions = rows::<3>(&of(Semantic::Positions).ok_or(ModelProblem::NoMesh)?, bin)?;
     let count = positions.len();
-    at_most("corners", first + count, MAX_VERTICES)?;
+    at_most("vertices", first + count, MAX_VERTICES)?;
     let normals = of(Semantic::Normals)
         .map(|a| rows::<3>(&a, bin))
         .transpose()?;
@@ -282,7 +302,7 @@ fn add_primitive(
         let position = Vec3::from_array(position);
         if !(position.is_finite() && position.abs().max_element() < 1e6) {
             return Err(ModelProblem::Damaged(format!(
-                "corner {i} has no finite place"
+                "the position of vertex {i} is not finite"
             )));
         }
         let normal = normals
@@ -323,7 +343,7 @@ fn add_primitive(
     }
     let listed = match primitive.indices() {
         Some(accessor) => {
-            at_most("triangle corners", accessor.count(), 6 * MAX_VERTICES)?;
+            at_most("triangle indices", accessor.count(), 6 * MAX_VERTICES)?;
             rows::<1>(&accessor, bin)?
                 .into_iter()
                 .map(|[i]| i as usize)
@@ -334,16 +354,16 @@ fn add_primitive(
     for triangle in listed.chunks_exact(3) {
         if triangle.iter().any(|&i| i >= count) {
             return Err(ModelProblem::Damaged(
-                "a triangle names a corner that is not there".to_owned(),
+                "a triangle refers to a vertex that does not exist".to_owned(),
             ));
         }
         indices.extend(triangle.iter().map(|&i| (first + i) as u32));
-        // Only the side is drawn that a triangle turns towards the eye.
+        // Triangles are drawn from their front only, so a double-sided one is added a second time in reverse order.
         if primitive.material().double_sided() {
             indices.extend(triangle.iter().rev().map(|&i| (first + i) as u32));
         }
     }
-    at_most("triangle corners", indices.len(), 6 * MAX_VERTICES)
+    at_most("triangle indices", indices.len(), 6 * MAX_VERTICES)
 }
 
 fn colors(accessor: &gltf::Accessor<'_>, bin: &[u8]) -> Result<Vec<Vec4>, ModelProblem> {
@@ -360,7 +380,7 @@ fn colors(accessor: &gltf::Accessor<'_>, bin: &[u8]) -> Result<Vec<Vec4>, ModelP
         .collect())
 }
 
-/// Joints and byte weights of a corner, the weights 255 in sum, whatever the file says.
+/// Valid joints and byte weights of a vertex for any values in the file; the sum of the weights is 255.
 fn bound(joints: [f32; 4], weights: [f32; 4], joint_count: usize) -> ([u8; 4], [u8; 4]) {
     let valid =
         |i: usize| joints[i] >= 0.0 && (joints[i] as usize) < joint_count && weights[i] > 0.0;
@@ -387,16 +407,17 @@ fn bound(joints: [f32; 4], weights: [f32; 4], joint_count: usize) -> ([u8; 4], [
     )
 }
 
-fn picture(image: &gltf::Image<'_>, bin: &[u8]) -> Result<RgbaImage, ModelProblem> {
+/// Decodes the image of the skin.
+fn skin_image(image: &gltf::Image<'_>, bin: &[u8]) -> Result<RgbaImage, ModelProblem> {
     let gltf::image::Source::View { view, .. } = image.source() else {
         return Err(ModelProblem::Unsupported {
-            feature: "a picture outside of the file".to_owned(),
+            feature: "an image outside of the file".to_owned(),
             remedy: "export everything into one file, 'glTF Binary (.glb)'",
         });
     };
-    let damaged = |what: String| ModelProblem::Damaged(format!("its picture: {what}"));
+    let damaged = |what: String| ModelProblem::Damaged(format!("its image: {what}"));
     let bytes = slice(bin, view.offset(), view.length())
-        .ok_or_else(|| damaged("lies beyond the end of the file".to_owned()))?;
+        .ok_or_else(|| damaged("it reaches beyond the end of the file".to_owned()))?;
     let mut reader = image::ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|error| damaged(error.to_string()))?;
@@ -413,6 +434,7 @@ fn picture(image: &gltf::Image<'_>, bin: &[u8]) -> Result<RgbaImage, ModelProble
     Ok(picture.into_rgba8())
 }
 
+/// Joints, their order with parents first, and clips.
 type Skeleton = (Vec<Joint>, Vec<usize>, Vec<Clip>);
 
 fn skeleton(
@@ -430,17 +452,17 @@ fn skeleton(
             }
         }
     }
-    let locals: Vec<Local> = document.nodes().map(|node| local(&node)).collect();
+    let locals: Vec<JointTransform> = document.nodes().map(|node| local(&node)).collect();
     let inverse_binds = skin
         .inverse_bind_matrices()
         .map(|a| rows::<16>(&a, bin))
         .transpose()?;
     let mut joints = Vec::with_capacity(nodes.len());
     for (i, &node) in nodes.iter().enumerate() {
-        let rest = *locals
-            .get(node)
-            .ok_or_else(|| ModelProblem::Damaged("a joint is not there".to_owned()))?;
-        // Nodes between a joint and the joint above it, or the scene, stand still and are folded into one matrix.
+        let rest = *locals.get(node).ok_or_else(|| {
+            ModelProblem::Damaged("a joint refers to a node that does not exist".to_owned())
+        })?;
+        // Nodes between a joint and its parent joint (or the scene) never move and are combined into one matrix.
         let mut base = Mat4::IDENTITY;
         let mut above = parent_of.get(node).copied().flatten();
         let mut steps = 0;
@@ -453,9 +475,7 @@ fn skeleton(
             above = parent_of.get(ancestor).copied().flatten();
             steps += 1;
             if steps > 256 {
-                return Err(ModelProblem::Damaged(
-                    "its nodes run in a circle".to_owned(),
-                ));
+                return Err(ModelProblem::Damaged("its nodes form a circle".to_owned()));
             }
         };
         let inverse_bind = inverse_binds
@@ -464,7 +484,7 @@ fn skeleton(
             .map_or(Mat4::IDENTITY, Mat4::from_cols_array);
         if !(inverse_bind.is_finite() && base.is_finite() && matrix(&rest).is_finite()) {
             return Err(ModelProblem::Damaged(format!(
-                "joint {i} has no finite place"
+                "the transform of joint {i} is not finite"
             )));
         }
         joints.push(Joint {
@@ -479,6 +499,7 @@ fn skeleton(
     Ok((joints, order, clips))
 }
 
+/// Indices of the joints, parents before children.
 fn parents_first(joints: &[Joint]) -> Result<Vec<usize>, ModelProblem> {
     let mut order: Vec<usize> = Vec::with_capacity(joints.len());
     while order.len() < joints.len() {
@@ -490,17 +511,15 @@ fn parents_first(joints: &[Joint]) -> Result<Vec<usize>, ModelProblem> {
             }
         }
         if order.len() == before {
-            return Err(ModelProblem::Damaged(
-                "its joints run in a circle".to_owned(),
-            ));
+            return Err(ModelProblem::Damaged("its joints form a circle".to_owned()));
         }
     }
     Ok(order)
 }
 
-fn local(node: &gltf::Node<'_>) -> Local {
+fn local(node: &gltf::Node<'_>) -> JointTransform {
     let (translation, rotation, scale) = node.transform().decomposed();
-    Local {
+    JointTransform {
         rotation: Quat::from_vec4(
             Vec4::from_array(rotation)
                 .try_normalize()
@@ -511,7 +530,8 @@ fn local(node: &gltf::Node<'_>) -> Local {
     }
 }
 
-fn matrix(local: &Local) -> Mat4 {
+/// Matrix of a joint transform.
+fn matrix(local: &JointTransform) -> Mat4 {
     Mat4::from_scale_rotation_translation(local.scale, local.rotation, local.translation)
 }
 
@@ -522,7 +542,7 @@ fn animations(
     bin: &[u8],
 ) -> Result<Vec<Clip>, ModelProblem> {
     at_most("clips", document.animations().count(), MAX_CLIPS)?;
-    let rest: Vec<Local> = joints.iter().map(|joint| joint.rest).collect();
+    let rest: Vec<JointTransform> = joints.iter().map(|joint| joint.rest).collect();
     let mut clips = Vec::new();
     for (i, animation) in document.animations().enumerate() {
         let mut channels = Vec::new();

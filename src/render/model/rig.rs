@@ -1,24 +1,25 @@
-//! A spine for models that bring none: joints from nose to tail, and a wave that travels along them.
+//! Adds a spine to models without a skeleton: joints from nose to tail, and clips with a wave that travels along them.
 //!
-//! In: a rigid model longer than it is broad. Out: the same with a skeleton and the clips `cruise`, `glide` and `sprint`.
-//! A model that is no longer than broad (a jelly, a ball) stays rigid.
+//! In: a rigid model. Out: if it is longer than wide, the same model with a skeleton and the clips `cruise`, `glide` and
+//! `sprint`; otherwise (a jellyfish, a ball) the unchanged model.
 
 use glam::{Mat4, Quat, Vec3};
 
 use super::clip::{Clip, SAMPLES};
-use super::{Joint, Local, Model};
+use super::data::Model;
+use super::skeleton::{Joint, JointTransform};
 
-/// Where joints begin, from the nose (0) to the tail's tip (1): the root, then the tail's.
-const STATIONS: [f32; 6] = [0.30, 0.42, 0.54, 0.65, 0.76, 0.86];
-/// How much longer than broad a model must be.
-const SLENDER: f32 = 1.3;
-/// Length of the wave on the body in body lengths.
+/// Positions of the joints from the nose (0) to the tip of the tail (1): the root first, then those of the tail.
+const JOINT_POSITIONS: [f32; 6] = [0.30, 0.42, 0.54, 0.65, 0.76, 0.86];
+/// Smallest ratio of length to width and height of a model that gets a spine.
+const MIN_SLENDERNESS: f32 = 1.3;
+/// Length of the wave on the body, in body lengths.
 const WAVE: f32 = 0.95;
 
-/// Gives a rigid, slender model a spine; leaves every other as it is.
+/// Adds a spine to a rigid, slender model; returns every other model unchanged.
 pub fn with_spine(mut model: Model) -> Model {
     let length = model.size.z;
-    if !model.joints.is_empty() || length < SLENDER * model.size.x.max(model.size.y) {
+    if !model.joints.is_empty() || length < MIN_SLENDERNESS * model.size.x.max(model.size.y) {
         return model;
     }
     let nose = model
@@ -27,9 +28,11 @@ pub fn with_spine(mut model: Model) -> Model {
         .map(|vertex| vertex.position[2])
         .fold(f32::NEG_INFINITY, f32::max);
     let at = |s: f32| Vec3::new(0.0, 0.0, nose - s * length);
-    for (i, &s) in STATIONS.iter().enumerate() {
-        let from = i.checked_sub(1).and_then(|before| STATIONS.get(before));
-        let rest = Local {
+    for (i, &s) in JOINT_POSITIONS.iter().enumerate() {
+        let from = i
+            .checked_sub(1)
+            .and_then(|before| JOINT_POSITIONS.get(before));
+        let rest = JointTransform {
             rotation: Quat::IDENTITY,
             translation: from.map_or(at(s), |&before| at(s) - at(before)),
             scale: Vec3::ONE,
@@ -44,26 +47,26 @@ pub fn with_spine(mut model: Model) -> Model {
     }
     for vertex in &mut model.vertices {
         let s = (nose - vertex.position[2]) / length;
-        // Between the middles of two bones both carry.
-        let next = STATIONS
-            .partition_point(|&station| station < s)
-            .clamp(1, STATIONS.len() - 1);
-        let border = STATIONS[next];
+        // Near the border between two bones, both move the vertex.
+        let next = JOINT_POSITIONS
+            .partition_point(|&position| position < s)
+            .clamp(1, JOINT_POSITIONS.len() - 1);
+        let border = JOINT_POSITIONS[next];
         let share = ((s - border) / 0.11 + 0.5).clamp(0.0, 1.0);
         let heavier = (share * 255.0).round() as u8;
         vertex.joints = [next as u8, next as u8 - 1, 0, 0];
         vertex.weights = [heavier, 255 - heavier, 0, 0];
     }
-    // Sorted by name, as those of a file.
+    // Sorted by name, like the clips of a file.
     for (name, reach) in [("cruise", 0.09), ("glide", 0.008), ("sprint", 0.15)] {
         model.clips.push(wave(name, reach, length, &model.joints));
     }
     model
 }
 
-/// A wave that grows towards the tail.
+/// A clip with a wave whose amplitude grows towards the tail.
 ///
-/// **Source**: Videler 1993, 'Fish Swimming', chapter 1; reach tuned by eye, 2026-11-21.
+/// **Source**: Videler 1993, chapter 1; amplitudes tuned by eye.
 fn wave(name: &str, reach: f32, length: f32, joints: &[Joint]) -> Clip {
     let turn = std::f32::consts::TAU;
     let mut table = Vec::with_capacity(SAMPLES * joints.len());
@@ -72,8 +75,8 @@ fn wave(name: &str, reach: f32, length: f32, joints: &[Joint]) -> Clip {
         let sideways = |s: f32| reach * (0.05 + 0.95 * s * s) * (turn * (phase - s / WAVE)).sin();
         let mut before = 0.0;
         for (i, joint) in joints.iter().enumerate() {
-            let from = STATIONS[i];
-            let to = STATIONS.get(i + 1).copied().unwrap_or(1.0);
+            let from = JOINT_POSITIONS[i];
+            let to = JOINT_POSITIONS.get(i + 1).copied().unwrap_or(1.0);
             let heading = -((sideways(to) - sideways(from)) / (to - from)).atan();
             let sway = if i == 0 {
                 Vec3::X * (sideways(from) * length)
@@ -113,7 +116,7 @@ mod tests {
                 .map(|i| corner(width * (i % 2) as f32, 1.0 - i as f32 / 10.0))
                 .collect(),
             indices: vec![0, 1, 2],
-            light: Vec::new(),
+            low_detail_indices: Vec::new(),
             joints: Vec::new(),
             order: Vec::new(),
             clips: Vec::new(),
@@ -123,9 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn a_rigid_fish_gets_a_spine_that_carries_every_corner() {
+    fn a_slender_rigid_model_gets_a_spine_that_moves_every_vertex() {
         let model = with_spine(stick(0.3));
-        assert_eq!(model.joints.len(), STATIONS.len());
+        assert_eq!(model.joints.len(), JOINT_POSITIONS.len());
         assert!(
             ["cruise", "glide", "sprint"]
                 .iter()
@@ -138,10 +141,10 @@ mod tests {
                 vertex
                     .joints
                     .iter()
-                    .all(|&j| usize::from(j) < STATIONS.len())
+                    .all(|&j| usize::from(j) < JOINT_POSITIONS.len())
             );
         }
-        // At rest no joint moves anything: bind and rest agree.
+        // At rest, the joint matrices are the identity.
         let mut global = Mat4::IDENTITY;
         for joint in &model.joints {
             global *= Mat4::from_translation(joint.rest.translation);
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ball_and_a_rigged_fish_stay_as_they_are() {
+    fn round_and_rigged_models_are_unchanged() {
         assert!(with_spine(stick(1.9)).joints.is_empty());
         let once = with_spine(stick(0.3));
         assert_eq!(with_spine(once.clone()).joints, once.joints);

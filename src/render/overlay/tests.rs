@@ -1,7 +1,7 @@
 //! Marks land where the floor does, and words can be read.
 
 use super::*;
-use crate::render::projector::OutputParams;
+use crate::render::output_params::OutputParams;
 
 fn overlay() -> Overlay {
     let mut overlay = Overlay::default();
@@ -31,7 +31,7 @@ fn marks_land_where_the_floor_does() {
     };
     let view = View::new(&Surface::default(), &output).unwrap();
     let mut carried = Vec::new();
-    overlay.carried(&view, &mut carried);
+    overlay.clip_vertices(&view, &mut carried);
     let sum: Vec2 = carried.iter().map(|c| Vec2::from(c.place)).sum();
     let middle = sum / carried.len() as f32;
     assert!(

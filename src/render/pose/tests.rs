@@ -3,7 +3,7 @@
 use super::*;
 
 fn body(name: &str) -> Body {
-    let shipped = crate::render::model::SHIPPED;
+    let shipped = crate::render::model::SHIPPED_MODELS;
     let (_, bytes) = shipped.iter().find(|(n, _)| *n == name).unwrap();
     let look = SpeciesLook {
         length_m: 1.0,

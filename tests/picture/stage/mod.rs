@@ -11,7 +11,8 @@
 use glam::{Vec2, Vec3};
 use shoal::geometry::{Solid, Surface, SurfaceKind};
 use shoal::render::{
-    Edges, Gpu, Model, OutputParams, RenderError, RockShape, SceneLook, Setup, SpeciesLook,
+    EdgeSmoothing, Gpu, Model, OutputParams, RenderError, RenderSetup, SceneLook, SpeciesLook,
+    StaticShape,
 };
 use shoal::world::{AgentPose, Shadow, Snapshot};
 
@@ -31,7 +32,7 @@ pub(crate) fn surface() -> Surface {
     }
 }
 
-pub(crate) fn rocks() -> Vec<RockShape> {
+pub(crate) fn static_shapes() -> Vec<StaticShape> {
     [
         (-1.25, 0.12, 0.55, 0.34),
         (-0.82, 0.06, 0.78, 0.19),
@@ -43,7 +44,7 @@ pub(crate) fn rocks() -> Vec<RockShape> {
     .flat_map(|(x, over_m, z, radius_m)| {
         let center_m = Vec3::new(x, over_m - DEPTH_M, z);
         let solid = Solid::Sphere { center_m, radius_m };
-        RockShape::all_of(&solid, SurfaceKind::Floor)
+        StaticShape::all_of(&solid, SurfaceKind::Floor)
     })
     .collect()
 }
@@ -52,7 +53,7 @@ pub(crate) fn model(name: &str) -> Model {
     Model::from_glb(name, &std::fs::read(format!("models/{name}.glb")).unwrap()).unwrap()
 }
 
-pub(crate) fn setup(size: [u32; 2], edges: Edges) -> Setup {
+pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
     let species = SPECIES.map(|(name, length_m, shine)| {
         let max_beat_hz = if name == "shark" {
             1.2
@@ -70,7 +71,7 @@ pub(crate) fn setup(size: [u32; 2], edges: Edges) -> Setup {
             model(name),
         )
     });
-    Setup {
+    RenderSetup {
         surface: surface(),
         outputs: vec![OutputParams {
             width_px: size[0],
@@ -80,7 +81,7 @@ pub(crate) fn setup(size: [u32; 2], edges: Edges) -> Setup {
         look: SceneLook::default(),
         depth_m: DEPTH_M,
         species: species.to_vec(),
-        stones: [
+        static_models: [
             "rock_round",
             "rock_flat",
             "rock_split",
@@ -94,9 +95,9 @@ pub(crate) fn setup(size: [u32; 2], edges: Edges) -> Setup {
         ]
         .map(model)
         .to_vec(),
-        rocks: rocks(),
+        static_shapes: static_shapes(),
         terraces: Vec::new(),
-        wish: shoal::render::OverlayWish::default(),
+        overlay_options: shoal::render::OverlayOptions::default(),
         edges: Some(edges),
     }
 }

@@ -14,7 +14,7 @@ struct FakeScreen {
     log: Log,
     show_fails: bool,
     /// One more with every screen that was given up before.
-    seen: Vec<Seen>,
+    seen: Vec<FlashState>,
 }
 
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ fn lost() -> RenderError {
     RenderError::Device("lost in a test".to_owned())
 }
 
-impl Screen for FakeScreen {
+impl Presenter for FakeScreen {
     fn acquire(&mut self) -> Result<Acquired, RenderError> {
         self.log.lock().unwrap().push("acquire");
         match self.answers.next() {
@@ -69,16 +69,16 @@ impl Screen for FakeScreen {
         }
     }
 
-    fn seen(&self, into: &mut Vec<Seen>) {
+    fn flash_states(&self, into: &mut Vec<FlashState>) {
         into.clone_from(&self.seen);
-        into.push(Seen::default());
+        into.push(FlashState::default());
     }
 
-    fn resume(&mut self, seen: &[Seen]) {
+    fn resume_flash_states(&mut self, seen: &[FlashState]) {
         self.seen = seen.to_vec();
     }
 
-    fn dimmed(&self) -> u64 {
+    fn flash_limit_count(&self) -> u64 {
         self.seen.len() as u64
     }
 
@@ -156,7 +156,7 @@ fn a_screen_without_room_leaves_pictures_out() {
 
 #[test]
 fn other_windows_are_no_failure() {
-    let (said, shown) = played(vec![vec![Answer::Says(Acquired::Other)]], 1);
+    let (said, shown) = played(vec![vec![Answer::Says(Acquired::WindowsChanged)]], 1);
     assert_eq!(said, ["open", "acquire", "drop", "open", "acquire", "show"]);
     assert_eq!((shown.opened, shown.lost, shown.skipped), (2, 0, 0));
 }

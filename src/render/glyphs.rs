@@ -1,39 +1,44 @@
-//! Letters for marks over the picture: one gray picture of all that can be written, and where each stands in it.
+//! Glyphs for the text of the overlay: one gray atlas of all supported characters, and the place of each in it.
 //!
-//! **Source**: Noto Sans Mono, drawn beforehand in the crate `noto-sans-mono-bitmap`.
+//! **Source**: Noto Sans Mono, rasterized by the crate `noto-sans-mono-bitmap`.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
+/// Height of the rasterized glyphs, in pixels.
 const HEIGHT: RasterHeight = RasterHeight::Size32;
+/// Weight of the font.
 const WEIGHT: FontWeight = FontWeight::Regular;
-/// Letters in a row of the picture.
+/// Glyphs per row of the atlas.
 const COLUMNS: usize = 16;
-/// What can be written: printable ASCII, then Latin-1.
+/// First supported character: the space, where printable ASCII begins.
 const FIRST: u32 = 0x20;
+/// Last supported character: the end of Latin-1.
 const LAST: u32 = 0xFF;
-/// Free pixels around a letter, so that neighbors do not shine in.
+/// Free pixels around a glyph, so that filtering does not mix it with its neighbors.
 const MARGIN: usize = 1;
 
-/// Width of a letter as a share of its height.
-pub fn width() -> f32 {
+/// Width of a glyph divided by its height; equal for all glyphs.
+pub fn aspect() -> f32 {
     get_raster_width(WEIGHT, HEIGHT) as f32 / HEIGHT.val() as f32
 }
 
-/// Width and height of the picture of letters.
-pub fn size_px() -> [u32; 2] {
-    let [width, height] = cell();
+/// Width and height of the atlas.
+pub fn atlas_size_px() -> [u32; 2] {
+    let [width, height] = cell_px();
     let rows = (LAST - FIRST + 1) as usize / COLUMNS;
     [(COLUMNS * width) as u32, (rows * height) as u32]
 }
 
-fn cell() -> [usize; 2] {
+/// Width and height of one glyph with its margin.
+fn cell_px() -> [usize; 2] {
     [
         get_raster_width(WEIGHT, HEIGHT) + 2 * MARGIN,
         HEIGHT.val() + 2 * MARGIN,
     ]
 }
 
-fn place(letter: char) -> usize {
+/// Index of a character in the atlas; that of `?` for an unsupported one.
+fn index_of(letter: char) -> usize {
     let code = u32::from(letter);
     let known = if (FIRST..=LAST).contains(&code) {
         code
@@ -43,11 +48,11 @@ fn place(letter: char) -> usize {
     (known - FIRST) as usize
 }
 
-/// Left, top, right and bottom of a letter in the picture, 0..1; what cannot be written is a question mark.
-pub fn uv(letter: char) -> [f32; 4] {
-    let at = place(letter);
-    let [width, height] = cell();
-    let [all_x, all_y] = size_px().map(|s| s as f32);
+/// Left, top, right and bottom edge of a character in the atlas, each 0..1; unsupported characters become `?`.
+pub fn glyph_uv(letter: char) -> [f32; 4] {
+    let at = index_of(letter);
+    let [width, height] = cell_px();
+    let [all_x, all_y] = atlas_size_px().map(|s| s as f32);
     let left = ((at % COLUMNS) * width + MARGIN) as f32;
     let top = ((at / COLUMNS) * height + MARGIN) as f32;
     [
@@ -58,16 +63,16 @@ pub fn uv(letter: char) -> [f32; 4] {
     ]
 }
 
-/// The picture of letters: one byte a pixel, rows from the top.
-pub fn picture() -> Vec<u8> {
-    let [width, height] = size_px().map(|s| s as usize);
-    let [cell_width, cell_height] = cell();
+/// The atlas: one byte of coverage per pixel, rows from the top.
+pub fn atlas() -> Vec<u8> {
+    let [width, height] = atlas_size_px().map(|s| s as usize);
+    let [cell_width, cell_height] = cell_px();
     let mut bytes = vec![0; width * height];
     for letter in (FIRST..=LAST).filter_map(char::from_u32) {
         let Some(raster) = get_raster(letter, WEIGHT, HEIGHT) else {
             continue;
         };
-        let at = place(letter);
+        let at = index_of(letter);
         let left = (at % COLUMNS) * cell_width + MARGIN;
         let top = (at / COLUMNS) * cell_height + MARGIN;
         for (y, row) in raster.rows().enumerate() {
@@ -85,12 +90,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_letter_has_its_own_ink() {
-        let [width, height] = size_px().map(|s| s as usize);
-        let bytes = picture();
+    fn every_glyph_is_in_the_atlas() {
+        let [width, height] = atlas_size_px().map(|s| s as usize);
+        let bytes = atlas();
         assert_eq!(bytes.len(), width * height);
         let ink = |letter| {
-            let [left, top, right, bottom] = uv(letter);
+            let [left, top, right, bottom] = glyph_uv(letter);
             let (x0, x1) = (left * width as f32, right * width as f32);
             let (y0, y1) = (top * height as f32, bottom * height as f32);
             let rows = bytes.chunks_exact(width);
@@ -106,10 +111,10 @@ mod tests {
         assert_ne!(ink('a'), ink('b'));
         assert!(ink('ä').iter().sum::<u64>() > 1000);
         assert_eq!(ink('漢'), ink('?'));
-        assert!((0.3..0.7).contains(&width_of_letter()));
+        assert!((0.3..0.7).contains(&aspect()));
     }
 
-    fn width_of_letter() -> f32 {
-        super::width()
+    fn aspect() -> f32 {
+        aspect()
     }
 }

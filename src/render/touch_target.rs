@@ -1,7 +1,8 @@
-//! The cross of a touch target with its number, as strokes over the finished picture: the water does not bend them.
+//! The cross of a touch target with its number, as strokes that are drawn over the finished picture, where the water does
+//! not refract them.
 //!
-//! In: the target. Out: strokes in floor space, dark ones below bright ones, so that they are seen over light and dark
-//! water. Must not: know why a target is shown.
+//! In: the target. Out: strokes in floor space, a dark one below each bright one, so that both light and dark water give
+//! contrast. Knows nothing of the calibration procedure.
 
 use glam::Vec2;
 
@@ -11,28 +12,31 @@ use crate::world::FloorTarget;
 /// A straight stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stroke {
-    /// One end, floor space.
+    /// First end, in floor space.
     pub from: Vec2,
-    /// The other.
+    /// Second end, in floor space.
     pub to: Vec2,
-    /// How broad.
+    /// Width.
     pub width_m: f32,
     /// Linear red, green, blue, opacity.
     pub color: [f32; 4],
 }
 
-/// Half of the cross, and its lines, as parts of the surface's smaller side; a disc of 0.3 m on 4 × 3 m leaves the ends
-/// of the cross to be seen. **Source**: tuned by eye, 2026-11-21.
+/// Half length of the cross, as a share of the surface's smaller side: the ends of the cross stay visible beside a disc of
+/// 0.3 m on a surface of 4 × 3 m. Tuned by eye.
 const ARM_SHARE: f32 = 0.09;
+/// Width of the bright lines, as a share of the surface's smaller side. Tuned by eye.
 const LINE_SHARE: f32 = 0.006;
-/// The dark rim around bright lines.
+/// Width of the dark lines below the bright ones, as a share of the surface's smaller side. Tuned by eye.
 const RIM_SHARE: f32 = 0.018;
-/// Height of the digits.
+/// Height of the digits, as a share of the surface's smaller side. Tuned by eye.
 const DIGIT_SHARE: f32 = 0.08;
+/// Color of the lower lines.
 const DARK: [f32; 4] = [0.0, 0.0, 0.0, 0.75];
+/// Color of the upper lines.
 const BRIGHT: [f32; 4] = [1.0, 1.0, 1.0, 1.0];
 
-/// Corners of a digit's box: three rows of two, from the left upper one on.
+/// Points that the strokes of a digit connect, in digit heights: three rows of two, from the upper left one on.
 const CORNERS: [Vec2; 6] = [
     Vec2::new(0.0, 0.0),
     Vec2::new(0.5, 0.0),
@@ -41,9 +45,9 @@ const CORNERS: [Vec2; 6] = [
     Vec2::new(0.0, 1.0),
     Vec2::new(0.5, 1.0),
 ];
-/// The seven strokes that digits are made of, between corners.
+/// The strokes of a seven-segment digit, as indices into [`CORNERS`].
 const SEGMENTS: [(usize, usize); 7] = [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (3, 5), (4, 5)];
-/// Which strokes each digit has.
+/// For each digit, the segments that are drawn.
 const DIGITS: [[bool; 7]; 10] = {
     const O: bool = false;
     const I: bool = true;
@@ -61,7 +65,7 @@ const DIGITS: [[bool; 7]; 10] = {
     ]
 };
 
-/// The strokes of a target, in the order of drawing.
+/// The strokes of a target, in drawing order.
 pub fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<Item = Stroke> {
     let side_m = surface.width_m.min(surface.height_m);
     let at = target.at_m;
@@ -69,7 +73,7 @@ pub fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<Item = 
         let arm = arm * ARM_SHARE * side_m;
         (at - arm, at + arm)
     });
-    // The number stands towards the surface's middle, where there is room.
+    // The number is placed towards the surface's middle, where there is room.
     let inward = Vec2::new(
         if at.x > 0.0 { -1.0 } else { 1.0 },
         if at.y > 0.0 { -1.0 } else { 1.0 },
@@ -78,7 +82,7 @@ pub fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<Item = 
     let (tens, ones) = (target.number / 10 % 10, target.number % 10);
     let digits = [(tens > 0).then_some(tens), Some(ones)];
     let step_m = if tens > 0 { 0.9 * digit_m } else { 0.0 };
-    // Clear of both arms.
+    // The number keeps clear of both arms of the cross.
     let half = Vec2::new(if tens > 0 { 0.7 } else { 0.25 }, 0.5) * digit_m;
     let corner = at + inward * (half + Vec2::splat(0.5 * ARM_SHARE * side_m)) - half;
     let numbers = digits
@@ -116,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cross_lies_on_its_target_and_all_on_the_surface() {
+    fn the_cross_is_centered_on_the_target_and_the_number_is_on_the_surface() {
         let surface = Surface::default();
         for (number, at_m) in [
             (1, Vec2::new(-1.8, -1.35)),

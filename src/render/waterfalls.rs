@@ -1,33 +1,34 @@
-//! White water between terraces: where a higher water's rim lies beside a lower one.
+//! Waterfalls between terraces: wherever the edge of a higher water is next to a lower water.
 //!
-//! In: the pool's terraces. Out: shapes of form [`Form::Fall`] and [`Form::Foam`], drawn over everything that swims, and
-//! where drops stir the water.
+//! In: the pool's terraces. Out: shapes of the forms [`StaticForm::Waterfall`] and [`StaticForm::Foam`], which are drawn
+//! over everything that swims, and the drops that disturb the lower water.
 
 use glam::{Mat3, Vec2, Vec3};
 
-use super::pose::chance;
-use super::rock::{Form, RockShape};
+use super::noise::unit_hash;
+use super::static_shape::{StaticForm, StaticShape};
 use crate::geometry::{Surface, polygon};
 use crate::world::{Shadow, TerraceParams};
 
-/// Farthest that water flows over a sill before it falls.
+/// Largest width of the ground between two waters that a waterfall crosses.
 const SILL_M: f32 = 0.3;
-/// How far white water reaches on from where it falls, for each meter of its height and at least. Tuned by eye,
-/// 2026-11-22.
+/// Growth of a waterfall's horizontal extent with its height, in meters per meter. Tuned by eye.
 const REACH_PER_M: f32 = 0.35;
+/// Horizontal extent of a waterfall of no height. Tuned by eye.
 const REACH_M: f32 = 0.16;
-/// How far foam drifts from there before it is gone. Tuned by eye, 2026-11-22.
+/// Length of the foam downstream of a waterfall. Tuned by eye.
 const DRIFT_M: f32 = 0.75;
-/// Drops that are felt on each meter of a fall in a second, how wide each is, and how long it pushes. Tuned by eye,
-/// 2026-11-22.
+/// Drops per second and meter of a waterfall's width. Tuned by eye.
 const DROPS_PER_M: f32 = 2.6;
+/// Mean radius of the area that a drop presses on. Tuned by eye.
 const DROP_M: f32 = 0.11;
+/// Time for which a drop presses on the water. Tuned by eye.
 const DROP_SECS: f64 = 0.15;
-/// Length of one fall along a rim; a longer rim has several side by side.
+/// Largest width of one waterfall; a longer edge has several side by side.
 const PART_M: f32 = 1.0;
 
-/// The falls from every terrace into those below it.
-pub fn falls(terraces: &[TerraceParams]) -> Vec<RockShape> {
+/// The waterfalls from every terrace into the lower ones, each with its foam.
+pub fn waterfalls(terraces: &[TerraceParams]) -> Vec<StaticShape> {
     let mut found = Vec::new();
     for high in terraces {
         let corners = high.corners();
@@ -49,8 +50,8 @@ pub fn falls(terraces: &[TerraceParams]) -> Vec<RockShape> {
     found
 }
 
-/// The foam that drifts away from where a fall meets the lower water.
-fn foam(fall: &RockShape) -> RockShape {
+/// The foam downstream of a waterfall.
+fn foam(fall: &StaticShape) -> StaticShape {
     let Mat3 {
         x_axis,
         y_axis,
@@ -58,24 +59,26 @@ fn foam(fall: &RockShape) -> RockShape {
     } = fall.half_axes_m;
     let out = z_axis.normalize_or(Vec3::Z);
     let half = out * (DRIFT_M / 2.0);
-    // It begins under the fall's white foot.
+    // It begins below the lower end of the waterfall.
     let middle = fall.center_m - y_axis + z_axis * 0.4 + half;
-    RockShape {
-        form: Form::Foam,
+    StaticShape {
+        form: StaticForm::Foam,
         center_m: middle,
-        // Wider than its fall: it fades into its neighbors.
+        // Wider than the waterfall, so that it blends with the foam beside it.
         half_axes_m: Mat3::from_cols(x_axis * 1.2, Vec3::Y * 0.002, half),
     }
 }
 
-/// Drops that strike the lower water at a time, as round shadows on the floor. Their places depend on nothing but time.
+/// The drops that hit the lower water at a time, as round shadows. They depend on the time only.
 pub(super) fn drops(
-    falls: &[RockShape],
+    falls: &[StaticShape],
     time_secs: f64,
     surface: &Surface,
 ) -> impl Iterator<Item = Shadow> {
     let moment = (time_secs / DROP_SECS).floor();
-    let falls = falls.iter().filter(|shape| shape.form == Form::Fall);
+    let falls = falls
+        .iter()
+        .filter(|shape| shape.form == StaticForm::Waterfall);
     falls.enumerate().flat_map(move |(number, fall)| {
         let Mat3 {
             x_axis,
@@ -89,25 +92,25 @@ pub(super) fn drops(
             let id = (moment as i64 as u32)
                 .wrapping_mul(31)
                 .wrapping_add(7 * number as u32 + drop);
-            let is_now = chance(id, 95) * most as f32 <= wanted;
-            let along = x_axis * (2.0 * chance(id, 96) - 1.0);
-            let at = center - y_axis + along + z_axis * (0.45 + 0.35 * chance(id, 97));
+            let is_now = unit_hash(id, 95) * most as f32 <= wanted;
+            let along = x_axis * (2.0 * unit_hash(id, 96) - 1.0);
+            let at = center - y_axis + along + z_axis * (0.45 + 0.35 * unit_hash(id, 97));
             is_now.then(|| Shadow {
                 centroid_m: surface.floor_from_world(at),
-                radius_m: DROP_M * (0.6 + 0.8 * chance(id, 98)),
+                radius_m: DROP_M * (0.6 + 0.8 * unit_hash(id, 98)),
                 ..Shadow::default()
             })
         })
     })
 }
 
-/// The fall over a piece of a rim, where there is lower water beside it.
+/// The waterfall over one piece of a terrace's edge; `None` if no lower water is next to it.
 fn fall(
     high: &TerraceParams,
     middle: Vec2,
     [from, to]: [Vec2; 2],
     terraces: &[TerraceParams],
-) -> Option<RockShape> {
+) -> Option<StaticShape> {
     let rim = (from + to) / 2.0;
     let along = (to - from).normalize_or_zero();
     let aside = along.perp();
@@ -116,7 +119,7 @@ fn fall(
     } else {
         aside
     };
-    // The nearest water beyond the sill.
+    // The nearest lower water outward of the edge, and the distance to it.
     let (low, gap_m) = (0..=6).find_map(|step| {
         let gap_m = 0.01 + SILL_M * step as f32 / 6.0;
         let at = rim + out * gap_m;
@@ -129,10 +132,10 @@ fn fall(
     let reach_m = gap_m + REACH_M + REACH_PER_M * drop_m;
     let middle = rim + out * (reach_m / 2.0);
     let half = out * (reach_m / 2.0);
-    // Right-handed: along the lip, up, down the stream.
+    // Right-handed axes: along the edge, up, downstream.
     let lip = Vec2::new(half.y, -half.x).normalize_or_zero() * ((to - from).length() / 2.0);
-    Some(RockShape {
-        form: Form::Fall,
+    Some(StaticShape {
+        form: StaticForm::Waterfall,
         center_m: Vec3::new(
             middle.x,
             -(high.surface_depth_m + low.surface_depth_m) / 2.0,
@@ -159,32 +162,39 @@ mod tests {
     }
 
     #[test]
-    fn water_falls_over_a_sill_into_the_lower_water_and_nowhere_else() {
+    fn waterfalls_lead_into_the_lower_water_and_nowhere_else() {
         let found = falls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
-        let is_fall = |shape: &RockShape| shape.form == Form::Fall;
-        let (falls, foams): (Vec<RockShape>, Vec<RockShape>) =
+        let is_fall = |shape: &StaticShape| shape.form == StaticForm::Waterfall;
+        let (falls, foams): (Vec<StaticShape>, Vec<StaticShape>) =
             found.iter().copied().partition(is_fall);
-        assert_eq!(falls.len(), 2, "two meters of rim: {found:?}");
+        assert_eq!(
+            falls.len(),
+            2,
+            "one waterfall per meter of an edge of 2 m: {found:?}"
+        );
         assert_eq!(foams.len(), 2);
         for (fall, foam) in falls.into_iter().zip(foams) {
             let begins = foam.center_m - foam.half_axes_m.z_axis;
             assert!(
                 begins.x < -0.1 && (begins.y + 0.8).abs() < 1e-6,
-                "on the lower water"
+                "the foam begins on the lower water"
             );
             assert!(fall.half_axes_m.determinant() > 0.0);
-            assert!(fall.half_axes_m.z_axis.x < 0.0, "it flows to the left");
+            assert!(
+                fall.half_axes_m.z_axis.x < 0.0,
+                "the waterfall flows to the left"
+            );
             assert!((fall.center_m.y + 0.6).abs() < 1e-6);
             let lip = fall.center_m - fall.half_axes_m.z_axis;
             assert!(
                 (lip.x - 0.1).abs() < 1e-6,
-                "it begins at the higher water's rim"
+                "the waterfall begins at the edge of the higher water"
             );
         }
     }
 
     #[test]
-    fn drops_strike_the_lower_water_at_a_fall_s_foot() {
+    fn drops_hit_the_lower_water_at_the_end_of_a_waterfall() {
         let surface = Surface::default();
         let falls = falls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
         let of = |time_secs| drops(&falls, time_secs, &surface).collect::<Vec<_>>();
@@ -197,13 +207,13 @@ mod tests {
                 assert!((-0.35..-0.02).contains(&at.x) && at.y.abs() < 1.0, "{at}");
             }
         }
-        // Two meters of fall for a minute.
+        // A waterfall of 2 m for 60 s gives 312 drops on average.
         assert!((250..380).contains(&count), "{count}");
-        assert_eq!(of(1.06), of(1.19), "a drop pushes for a moment");
+        assert_eq!(of(1.06), of(1.19), "drops are constant within DROP_SECS");
     }
 
     #[test]
-    fn still_water_and_broken_outlines_fall_nowhere() {
+    fn waters_of_equal_height_and_empty_outlines_have_no_waterfalls() {
         assert!(falls(&[terrace([-2.0, 0.0], 0.4), terrace([0.0, 2.0], 0.4)]).is_empty());
         let broken = TerraceParams {
             outline_m: Vec::new(),

@@ -6,21 +6,18 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
 
-use super::frame::Scenery;
-use super::pose::{Animator, Body, Individual, Rows, rows};
-use super::shade::{ShadeCorner, strip};
+use super::ground_shadow::{GroundShadowVertex, strip};
+use super::pose::{AffineRows, Animator, Body, Individual, rows};
+use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
 /// Bodies shorter than this in the picture are drawn with their light mesh.
-const LIGHT_BELOW_PX: f32 = 150.0;
+const LOW_DETAIL_BELOW_PX: f32 = 150.0;
 
-/// How much larger the picture below the surface is drawn than shown, so that refraction finds something at its edges.
-pub const OVERSCAN: f32 = 1.04;
-
-/// One drawn body; twin of `Instance` in `shaders/below.wgsl`.
+/// One drawn body; twin of `BodyInstance` in `shaders/bodies.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Instance {
+pub struct BodyInstance {
     /// Cosine and sine of the hue's turn, brightness, shine or (negative) glow.
     pub tint: [f32; 4],
     /// First joint matrix, layer of the skin or −1, length, unused.
@@ -40,15 +37,15 @@ pub struct Batch {
 #[derive(Debug, Default)]
 pub struct DrawList {
     /// Bodies, by species, then by depth from the ground up.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<BodyInstance>,
     /// World-space joint matrices; an instance knows its first.
-    pub joints: Vec<Rows>,
+    pub joints: Vec<AffineRows>,
     /// Two batches a species: the full bodies, then the light ones.
     pub batches: Vec<Batch>,
-    /// Soft shadows: strips of pairs of corners, [`super::silhouette::STATIONS`] pairs each.
-    pub shade: Vec<ShadeCorner>,
+    /// Soft shadows: strips of pairs of corners, [`super::shadow_mask::SPINE_STATIONS`] pairs each.
+    pub ground_shadows: Vec<GroundShadowVertex>,
     /// Draw every body with its light mesh, where it has one.
-    pub all_light: bool,
+    pub all_low_detail: bool,
     agents: Vec<AgentPose>,
     /// Batch, height and index of every agent, in the order of drawing.
     order: Vec<(u32, f32, u32)>,
@@ -59,7 +56,7 @@ pub struct DrawList {
 
 impl DrawList {
     /// Lays out the moment `alpha` (0..1) between two snapshots. Returns its time and the time since the last one.
-    pub fn lay_out(
+    pub fn update(
         &mut self,
         previous: &Snapshot,
         next: &Snapshot,
@@ -78,7 +75,7 @@ impl DrawList {
         self.instances.clear();
         self.joints.clear();
         self.batches.clear();
-        self.shade.clear();
+        self.ground_shadows.clear();
         // Deepest first, so that translucent fins show what swims below them; ties by id keep the order stable.
         self.order.clear();
         for (index, agent) in self.agents.iter().enumerate() {
@@ -87,8 +84,8 @@ impl DrawList {
             };
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
-            let is_light =
-                !body.model.light.is_empty() && (self.all_light || seen_px < LIGHT_BELOW_PX);
+            let is_light = !body.model.low_detail_indices.is_empty()
+                && (self.all_low_detail || seen_px < LOW_DETAIL_BELOW_PX);
             let batch = 2 * u32::from(agent.species) + u32::from(is_light);
             self.order.push((batch, agent.position_m.y, index as u32));
         }
@@ -99,12 +96,12 @@ impl DrawList {
             let Some(&(batch, _, index)) = self.order.get(at) else {
                 break;
             };
-            self.lay_out_one(batch, index, bodies, scenery);
+            self.add_body(batch, index, bodies, scenery);
         }
         (time_secs, since as f32)
     }
 
-    fn lay_out_one(&mut self, batch: u32, index: u32, bodies: &[Body], scenery: &Scenery) {
+    fn add_body(&mut self, batch: u32, index: u32, bodies: &[Body], scenery: &Scenery) {
         let species = batch as usize / 2;
         let agent = self.agents.get(index as usize).copied();
         let (Some(agent), Some(body)) = (agent, bodies.get(species)) else {
@@ -124,7 +121,13 @@ impl DrawList {
         self.instances.push(instance);
         self.joints.extend(self.matrices.iter().map(rows));
         let line = body.stations.bent(&self.matrices);
-        strip(&line, length_m, species + 1, scenery, &mut self.shade);
+        strip(
+            &line,
+            length_m,
+            species + 1,
+            scenery,
+            &mut self.ground_shadows,
+        );
     }
 
     /// The agents as they stand in this frame.
@@ -133,14 +136,14 @@ impl DrawList {
     }
 }
 
-fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) -> Instance {
+fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) -> BodyInstance {
     let individual = Individual::new(agent.id, &body.look);
     let layer = if body.model.skin.is_some() {
         species as f32
     } else {
         -1.0
     };
-    Instance {
+    BodyInstance {
         tint: [
             individual.hue_rad.cos(),
             individual.hue_rad.sin(),

@@ -6,8 +6,8 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec2, Vec3};
 
-use super::frame::Scenery;
-use super::rock::{Form, RockShape};
+use super::scenery::Scenery;
+use super::static_shape::{StaticForm, StaticShape};
 
 /// Most ellipses: each costs every pixel of the ground, once.
 const MOST: usize = 160;
@@ -16,10 +16,10 @@ const SKIN: f32 = 0.8;
 /// A root's half width, as a share of its plant's height.
 const ROOT: f32 = 0.10;
 
-/// An ellipse in which a thing meets the ground; twin of `Foot` in `shaders/ground.wgsl`.
+/// An ellipse in which a thing meets the ground; twin of `GroundContact` in `shaders/ground.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct Foot {
+pub struct GroundContact {
     /// Middle, on the ground's picture.
     pub place: [f32; 2],
     /// Half extents; of one that is empty 0.
@@ -33,8 +33,12 @@ pub struct Foot {
 }
 
 /// Where stones and trunks cut the ground, and where roots are in it.
-pub fn feet(rocks: &[RockShape], grown: &[Affine3A], scenery: &Scenery) -> Vec<Foot> {
-    let stands = |rock: &&RockShape| matches!(rock.form, Form::Ball | Form::Log);
+pub fn contacts(
+    rocks: &[StaticShape],
+    grown: &[Affine3A],
+    scenery: &Scenery,
+) -> Vec<GroundContact> {
+    let stands = |rock: &&StaticShape| matches!(rock.form, StaticForm::Stone | StaticForm::Log);
     let stones = rocks
         .iter()
         .filter(stands)
@@ -42,7 +46,7 @@ pub fn feet(rocks: &[RockShape], grown: &[Affine3A], scenery: &Scenery) -> Vec<F
     let root = |plant: &Affine3A| {
         let (over, place) = scenery.over_ground(plant.translation.into());
         let half_m = ROOT * plant.matrix3.y_axis.length();
-        (over.abs() < 0.05).then(|| Foot {
+        (over.abs() < 0.05).then(|| GroundContact {
             place: place.to_array(),
             half_m: [half_m; 2],
             axis: [1.0, 0.0],
@@ -57,7 +61,7 @@ pub fn feet(rocks: &[RockShape], grown: &[Affine3A], scenery: &Scenery) -> Vec<F
 }
 
 /// The ellipse in which a stone cuts the ground; `None` where it does not reach down to it.
-fn foot(rock: &RockShape, scenery: &Scenery) -> Option<Foot> {
+fn foot(rock: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
     let [second, up] = scenery.ground_axes();
     let (over, place) = scenery.over_ground(rock.center_m);
     let share = over / rock.half_towards_m(up);
@@ -68,10 +72,14 @@ fn foot(rock: &RockShape, scenery: &Scenery) -> Option<Foot> {
     let on_ground = |axis: Vec3| Vec2::new(axis.x, axis.dot(second));
     let long = rock.half_axes_m.x_axis;
     let axis = on_ground(long).normalize_or(Vec2::X);
-    let skin = if rock.form == Form::Ball { SKIN } else { 1.0 };
+    let skin = if rock.form == StaticForm::Stone {
+        SKIN
+    } else {
+        1.0
+    };
     let half = [axis, axis.perp()]
         .map(|axis| skin * cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y));
-    Some(Foot {
+    Some(GroundContact {
         place: place.to_array(),
         half_m: half,
         axis: axis.to_array(),
@@ -110,13 +118,13 @@ mod tests {
     fn a_stone_stands_where_it_cuts_the_ground_and_one_that_hangs_does_not() {
         let surface = Surface::default();
         let scenery = Scenery::new(&SceneLook::default(), &surface, [640, 480], 1.2);
-        let ball = |y: f32| RockShape {
-            form: Form::Ball,
+        let ball = |y: f32| StaticShape {
+            form: StaticForm::Stone,
             center_m: Vec3::new(0.5, y, -0.3),
             half_axes_m: Mat3::from_diagonal(Vec3::splat(0.5)),
         };
         // 0.3 m over the ground a ball of 0.5 m cuts it in a circle of 0.4 m, most of which a stone fills.
-        let [foot] = feet(&[ball(-0.9)], &[], &scenery)[..] else {
+        let [foot] = contacts(&[ball(-0.9)], &[], &scenery)[..] else {
             panic!("one foot")
         };
         assert_eq!(foot.place, [0.5, -0.3]);
@@ -124,14 +132,14 @@ mod tests {
             (Vec2::from(foot.half_m) - 0.4 * SKIN).length() < 1e-3,
             "{foot:?}"
         );
-        assert_eq!(feet(&[ball(-0.6)], &[], &scenery), []);
+        assert_eq!(contacts(&[ball(-0.6)], &[], &scenery), []);
         let trunk = Solid::Capsule {
             from_m: Vec3::new(-0.5, -1.15, 0.0),
             to_m: Vec3::new(0.5, -1.15, 0.0),
             radius_m: 0.1,
         };
-        let [foot] = feet(
-            &RockShape::all_of(&trunk, SurfaceKind::Floor),
+        let [foot] = contacts(
+            &StaticShape::all_of(&trunk, SurfaceKind::Floor),
             &[],
             &scenery,
         )[..] else {

@@ -1,20 +1,20 @@
-//! What the shaders are given: buffers and pictures bound together.
+//! What the shaders are inputs: buffers and pictures bound together.
 
 use wgpu::BindingResource::{Sampler, TextureView};
 
-use super::pipelines::Layouts;
-use super::targets::{Fixed, Growing, Targets, view};
+use super::pipelines::BindGroupLayouts;
+use super::targets::{FixedTextures, GrowingBuffer, Targets, view};
 
 /// What bind groups are made of.
-pub(super) struct Given<'a> {
+pub(super) struct BindGroupInputs<'a> {
     pub(super) device: &'a wgpu::Device,
-    pub(super) layouts: &'a Layouts,
+    pub(super) layouts: &'a BindGroupLayouts,
     pub(super) targets: &'a Targets,
     pub(super) samplers: &'a Samplers,
-    pub(super) fixed: &'a Fixed,
-    pub(super) frame: &'a wgpu::Buffer,
-    pub(super) instances: &'a Growing,
-    pub(super) joints: &'a Growing,
+    pub(super) fixed: &'a FixedTextures,
+    pub(super) uniforms: &'a wgpu::Buffer,
+    pub(super) instances: &'a GrowingBuffer,
+    pub(super) joints: &'a GrowingBuffer,
 }
 
 /// How pictures are looked up.
@@ -50,15 +50,15 @@ impl Samplers {
 }
 
 /// All bind groups but those of single projectors.
-pub(super) struct Groups {
-    pub(super) frame: wgpu::BindGroup,
-    pub(super) shade: wgpu::BindGroup,
-    pub(super) below: wgpu::BindGroup,
-    pub(super) show: wgpu::BindGroup,
+pub(super) struct BindGroups {
+    pub(super) scene: wgpu::BindGroup,
+    pub(super) ground_light: wgpu::BindGroup,
+    pub(super) bodies: wgpu::BindGroup,
+    pub(super) output: wgpu::BindGroup,
     pub(super) overlay: wgpu::BindGroup,
 }
 
-pub(super) fn group(
+pub(super) fn bind_group(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
     resources: &[wgpu::BindingResource<'_>],
@@ -78,46 +78,50 @@ pub(super) fn group(
     })
 }
 
-impl Groups {
-    pub(super) fn new(given: &Given<'_>) -> Self {
-        let Given {
+impl BindGroups {
+    pub(super) fn new(inputs: &BindGroupInputs<'_>) -> Self {
+        let BindGroupInputs {
             device,
             layouts,
             targets,
             samplers,
             ..
-        } = given;
+        } = inputs;
         let (slopes, caustics) = (view(&targets.slopes), view(&targets.caustics));
-        let shade = [
-            TextureView(&given.fixed.silhouettes),
+        let ground_light = [
+            TextureView(&inputs.fixed.shadow_masks),
             Sampler(&samplers.flat),
             TextureView(&caustics),
         ];
-        let below = [
+        let bodies = [
             TextureView(&caustics),
             Sampler(&samplers.smooth),
-            TextureView(&given.fixed.skins),
-            given.instances.buffer.as_entire_binding(),
-            given.joints.buffer.as_entire_binding(),
-            TextureView(&given.fixed.weathering),
+            TextureView(&inputs.fixed.skins),
+            inputs.instances.buffer.as_entire_binding(),
+            inputs.joints.buffer.as_entire_binding(),
+            TextureView(&inputs.fixed.weathering),
             Sampler(&samplers.tiling),
         ];
-        let show = [
+        let output = [
             TextureView(&targets.bodies),
             TextureView(&slopes),
             TextureView(&targets.ground),
             TextureView(&targets.ground_light),
             Sampler(&samplers.flat),
-            TextureView(&given.fixed.noise),
+            TextureView(&inputs.fixed.noise),
             Sampler(&samplers.tiling),
         ];
-        let overlay = [TextureView(&given.fixed.letters), Sampler(&samplers.flat)];
+        let overlay = [TextureView(&inputs.fixed.glyphs), Sampler(&samplers.flat)];
         Self {
-            frame: group(device, &layouts.frame, &[given.frame.as_entire_binding()]),
-            shade: group(device, &layouts.shade, &shade),
-            below: group(device, &layouts.below, &below),
-            show: group(device, &layouts.show, &show),
-            overlay: group(device, &layouts.overlay, &overlay),
+            scene: bind_group(
+                device,
+                &layouts.scene,
+                &[inputs.uniforms.as_entire_binding()],
+            ),
+            ground_light: bind_group(device, &layouts.ground_light, &ground_light),
+            bodies: bind_group(device, &layouts.bodies, &bodies),
+            output: bind_group(device, &layouts.output, &output),
+            overlay: bind_group(device, &layouts.overlay, &overlay),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of finished pictures: numbered PNG files in a folder, or one y4m video.
+//! Writes finished pictures: numbered PNG files in a folder, or one y4m video.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -9,17 +9,17 @@ use image::{ExtendedColorType, ImageEncoder as _};
 
 use super::error::RenderError;
 
-/// How frames are written.
+/// The file format of written pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameFormat {
-    /// `00000.png` upwards in a folder.
+pub enum PictureFormat {
+    /// Numbered PNG files in a folder, from `00000.png`.
     Png,
-    /// One y4m file, C420jpeg.
+    /// One y4m file with the color space C420jpeg.
     Y4m,
 }
 
-impl FrameFormat {
-    /// y4m for a name that ends so, else a folder of PNG files.
+impl PictureFormat {
+    /// Y4m if the extension is `y4m`, otherwise a folder of PNG files.
     pub fn of(path: &Path) -> Self {
         let is_y4m = path
             .extension()
@@ -28,34 +28,35 @@ impl FrameFormat {
     }
 }
 
-/// Writes frames of one size, one after another.
+/// Writes pictures of one size.
 #[derive(Debug)]
-pub struct FrameWriter {
+pub struct PictureWriter {
     path: PathBuf,
     size_px: [u32; 2],
     count: u64,
     video: Option<BufWriter<File>>,
-    /// Planes of the frame being written.
+    /// Planes of the picture being written, reused.
     planes: Vec<u8>,
+    /// Pixels of the picture being written without alpha, reused.
     rgb: Vec<u8>,
 }
 
-impl FrameWriter {
+impl PictureWriter {
     /// Creates the folder or file.
     ///
     /// # Errors
-    /// [`RenderError::Write`] when that cannot be done.
+    /// [`RenderError::Write`] if that fails.
     pub fn create(path: &Path, size_px: [u32; 2], fps: f64) -> Result<Self, RenderError> {
         let failed = |source| RenderError::Write {
             path: path.to_owned(),
             source,
         };
-        let video = match FrameFormat::of(path) {
-            FrameFormat::Png => {
+        let video = match PictureFormat::of(path) {
+            PictureFormat::Png => {
                 std::fs::create_dir_all(path).map_err(failed)?;
                 None
             }
-            FrameFormat::Y4m => {
+            PictureFormat::Y4m => {
                 let mut file = BufWriter::new(File::create(path).map_err(failed)?);
                 let [width, height] = size_px;
                 let rate = (fps * 1000.0).round() as u64;
@@ -77,15 +78,15 @@ impl FrameWriter {
         })
     }
 
-    /// Frames written so far.
+    /// Number of pictures written so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Writes one frame: rows from the top, 4 bytes a pixel, sRGB.
+    /// Writes one picture: rows from the top, 4 bytes per pixel, sRGB.
     ///
     /// # Errors
-    /// [`RenderError::Write`] or [`RenderError::Png`], naming the file.
+    /// [`RenderError::Write`] or [`RenderError::Png`] with the path of the file.
     pub fn write(&mut self, rgba: &[u8]) -> Result<(), RenderError> {
         match &mut self.video {
             Some(file) => {
@@ -110,10 +111,10 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Writes what is still buffered.
+    /// Writes the buffered rest and returns the number of pictures.
     ///
     /// # Errors
-    /// [`RenderError::Write`] when the disk is full, for one.
+    /// [`RenderError::Write`] if that fails, for example because the disk is full.
     pub fn finish(mut self) -> Result<u64, RenderError> {
         if let Some(file) = &mut self.video {
             file.flush().map_err(|source| RenderError::Write {
@@ -140,9 +141,10 @@ fn write_png(path: &Path, rgb: &[u8], [width, height]: [u32; 2]) -> Result<(), R
     file.flush().map_err(failed)
 }
 
-/// Luma, then both chroma planes at half size (each the mean of up to four pixels), full range.
+/// Converts to the luma plane followed by both chroma planes at half size (each value the mean of up to four pixels), full
+/// range.
 ///
-/// **Source**: ITU-R BT.601-7 §2.5.1 coefficients; full range and chroma siting as JFIF 1.02 has them (C420jpeg).
+/// **Source**: ITU-R BT.601-7 §2.5.1 coefficients; full range and chroma siting as in JFIF 1.02 (C420jpeg).
 pub fn yuv420_from_rgba(rgba: &[u8], [width, height]: [u32; 2], planes: &mut Vec<u8>) {
     planes.clear();
     let byte = |value: f32| (value + 0.5).clamp(0.0, 255.0) as u8;
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_become_their_full_range_values() {
+    fn colors_are_converted_with_full_range_bt601() {
         assert_eq!(
             one_color([255, 255, 255], [2, 2]),
             [255, 255, 255, 255, 128, 128]
@@ -200,28 +202,28 @@ mod tests {
     }
 
     #[test]
-    fn odd_sizes_keep_their_last_row_and_column() {
+    fn odd_sizes_include_their_last_row_and_column() {
         assert_eq!(one_color([10, 200, 30], [3, 5]).len(), 15 + 2 * 2 * 3);
     }
 
     #[test]
-    fn frames_land_where_they_are_said_to() {
+    fn pictures_are_written_to_the_given_path() {
         let folder = tempfile::tempdir().unwrap();
         let pictures = folder.path().join("a/b");
-        let mut writer = FrameWriter::create(&pictures, [2, 2], 30.0).unwrap();
+        let mut writer = PictureWriter::create(&pictures, [2, 2], 30.0).unwrap();
         writer.write(&[9; 16]).unwrap();
         writer.write(&[7; 16]).unwrap();
         assert_eq!(writer.finish().unwrap(), 2);
         let second = image::open(pictures.join("00001.png")).unwrap().into_rgb8();
         assert_eq!(second.as_raw(), &[7; 12]);
         let video = folder.path().join("v.y4m");
-        let mut writer = FrameWriter::create(&video, [2, 2], 25.0).unwrap();
+        let mut writer = PictureWriter::create(&video, [2, 2], 25.0).unwrap();
         writer.write(&[9; 16]).unwrap();
         writer.finish().unwrap();
         let bytes = std::fs::read(&video).unwrap();
         assert!(bytes.starts_with(b"YUV4MPEG2 W2 H2 F25000:1000 Ip A1:1 C420jpeg"));
         assert!(bytes.ends_with(b"FRAME\n\x09\x09\x09\x09\x80\x80"));
-        let error = FrameWriter::create(&video.join("x"), [2, 2], 25.0)
+        let error = PictureWriter::create(&video.join("x"), [2, 2], 25.0)
             .unwrap_err()
             .to_string();
         assert!(error.contains("v.y4m"), "{error}");

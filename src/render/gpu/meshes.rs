@@ -5,11 +5,11 @@ use wgpu::BufferUsages;
 use super::device::Gpu;
 use super::targets::buffer;
 use crate::render::model::Model;
-use crate::render::silhouette::STATIONS;
+use crate::render::shadow_mask::SPINE_STATIONS;
 
 /// Where a model's triangles lie in the shared buffers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mesh {
+pub(super) struct MeshRange {
     pub(super) first_index: u32,
     pub(super) index_count: u32,
     pub(super) base_vertex: i32,
@@ -19,11 +19,11 @@ pub(super) struct Mesh {
 pub(super) fn upload<'a>(
     gpu: &Gpu,
     models: impl Iterator<Item = &'a Model>,
-) -> (Vec<Mesh>, wgpu::Buffer, wgpu::Buffer) {
+) -> (Vec<MeshRange>, wgpu::Buffer, wgpu::Buffer) {
     let (mut vertices, mut indices, mut meshes) = (Vec::new(), Vec::new(), Vec::new());
     for model in models {
-        for range in [&model.indices, &model.light] {
-            meshes.push(Mesh {
+        for range in [&model.indices, &model.low_detail_indices] {
+            meshes.push(MeshRange {
                 first_index: indices.len() as u32,
                 index_count: range.len() as u32,
                 base_vertex: vertices.len() as i32,
@@ -55,7 +55,12 @@ pub(super) fn upload<'a>(
     (meshes, vertices, indices)
 }
 
-pub(super) fn draw_batch(pass: &mut wgpu::RenderPass<'_>, mesh: &Mesh, first: u32, count: u32) {
+pub(super) fn draw_batch(
+    pass: &mut wgpu::RenderPass<'_>,
+    mesh: &MeshRange,
+    first: u32,
+    count: u32,
+) {
     if count > 0 {
         let indices = mesh.first_index..mesh.first_index + mesh.index_count;
         pass.draw_indexed(indices, mesh.base_vertex, first..first + count);
@@ -63,13 +68,13 @@ pub(super) fn draw_batch(pass: &mut wgpu::RenderPass<'_>, mesh: &Mesh, first: u3
 }
 
 /// Indices of one strip's triangles.
-pub(super) const STRIP_INDICES: usize = (STATIONS - 1) * 6;
+pub(super) const STRIP_INDICES: usize = (SPINE_STATIONS - 1) * 6;
 
 pub(super) fn strip_indices(strips: usize) -> Vec<u32> {
     let mut indices = Vec::with_capacity(strips * STRIP_INDICES);
     for strip in 0..strips as u32 {
-        for pair in 0..STATIONS as u32 - 1 {
-            let first = (strip * STATIONS as u32 + pair) * 2;
+        for pair in 0..SPINE_STATIONS as u32 - 1 {
+            let first = (strip * SPINE_STATIONS as u32 + pair) * 2;
             indices.extend([0, 1, 2, 2, 1, 3].map(|i| first + i));
         }
     }

@@ -5,19 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wgpu::{BufferUsages, LoadOp, TextureUsages};
 
+use super::bind_groups::bind_group;
 use super::device::Gpu;
-use super::groups::group;
 use super::passes::begin;
-use super::pipelines::{Layouts, SHOWN};
-use super::targets::{buffer, picture};
+use super::pipelines::{BindGroupLayouts, FINISHED};
+use super::targets::{buffer, texture_2d};
+use crate::render::color::linear_from_srgb;
 use crate::render::error::RenderError;
-use crate::render::flash::{CELLS, Seen, linear};
+use crate::render::flash::{CELLS, FlashState};
 
 /// Bytes of a row in the buffer.
 const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
 
 /// Watches one projector's pictures.
-pub(super) struct Watcher {
+pub(super) struct FlashReadback {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
     group: wgpu::BindGroup,
@@ -25,19 +26,19 @@ pub(super) struct Watcher {
     /// Time of the picture that is on its way back.
     asked_secs: Option<f64>,
     arrived: Arc<AtomicBool>,
-    pub(super) seen: Seen,
+    pub(super) state: FlashState,
 }
 
-impl Watcher {
+impl FlashReadback {
     pub(super) fn new(
         gpu: &Gpu,
-        layouts: &Layouts,
+        layouts: &BindGroupLayouts,
         sampler: &wgpu::Sampler,
         finished: &wgpu::TextureView,
     ) -> Self {
         let device = &gpu.device;
         let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-        let texture = picture(device, "watch", CELLS, SHOWN, usage, 1);
+        let texture = texture_2d(device, "watch", CELLS, FINISHED, usage, 1);
         let given = [
             wgpu::BindingResource::TextureView(finished),
             wgpu::BindingResource::Sampler(sampler),
@@ -45,7 +46,7 @@ impl Watcher {
         Self {
             view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
             texture,
-            group: group(device, &layouts.overlay, &given),
+            group: bind_group(device, &layouts.overlay, &given),
             buffer: buffer(
                 device,
                 "watched",
@@ -54,7 +55,7 @@ impl Watcher {
             ),
             asked_secs: None,
             arrived: Arc::default(),
-            seen: Seen::default(),
+            state: FlashState::default(),
         }
     }
 
@@ -119,17 +120,21 @@ impl Watcher {
             .slice(..)
             .get_mapped_range()
             .map_err(|error| RenderError::Device(error.to_string()))?;
-        self.seen.colors.clear();
+        self.state.colors.clear();
         for row in mapped.chunks_exact(ROW as usize) {
             let cells = row.chunks_exact(4).take(CELLS[0] as usize);
-            self.seen
-                .colors
-                .extend(cells.map(|c| [linear(c[0]), linear(c[1]), linear(c[2])]));
+            self.state.colors.extend(cells.map(|c| {
+                [
+                    linear_from_srgb(c[0]),
+                    linear_from_srgb(c[1]),
+                    linear_from_srgb(c[2]),
+                ]
+            }));
         }
         drop(mapped);
         self.buffer.unmap();
-        let Seen { limiter, colors } = &mut self.seen;
-        limiter.watch(time_secs, colors);
+        let FlashState { limiter, colors } = &mut self.state;
+        limiter.observe(time_secs, colors);
         Ok(())
     }
 }

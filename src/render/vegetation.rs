@@ -1,37 +1,37 @@
-//! What grows: corals on stones and between them, plants along the rim.
+//! Corals on stones and between them, and plants along the rim.
 //!
-//! In: a scene's look and its stones. Out: where each stands.
+//! In: a scene's look and its static shapes. Out: position, rotation and size of every coral and plant.
 
 use glam::{Affine3A, Quat, Vec2, Vec3};
 
-use super::frame::Scenery;
-use super::params::SceneLook;
-use super::pose::chance;
-use super::rock::{Form, RockShape};
+use super::look::SceneLook;
+use super::noise::unit_hash;
+use super::scenery::Scenery;
+use super::static_shape::{StaticForm, StaticShape};
 use crate::geometry::{Surface, SurfaceKind};
 
-/// Plants where a look wants a thicket.
-pub(super) const MOST_PLANTS: f32 = 60.0;
-/// Corals where a look wants a living reef.
-const MOST_CORALS: f32 = 110.0;
+/// Number of plants if `look.plants` is 1.
+pub(super) const MAX_PLANTS: f32 = 60.0;
+/// Number of corals if `look.corals` is 1.
+const MAX_CORALS: f32 = 110.0;
 
-/// Where corals sit: every other on the upper side of a stone, the others on the ground, in clumps.
+/// Places corals: three of four on the upper side of a stone, the others on the ground in clumps. Only floors have them.
 pub(super) fn corals(
-    rocks: &[RockShape],
+    rocks: &[StaticShape],
     surface: &Surface,
     look: &SceneLook,
     scenery: &Scenery,
 ) -> Vec<Affine3A> {
-    let count = (look.corals * MOST_CORALS).round() as u32;
+    let count = (look.corals * MAX_CORALS).round() as u32;
     if surface.kind != SurfaceKind::Floor {
         return Vec::new();
     }
     let ground = surface.half_extent_m() * surface.scale_at_depth(scenery.depth_m);
     let number = |i: u32| i.wrapping_add(look.ground_seed.wrapping_mul(211));
     let placed = |i: u32| {
-        let draw = |purpose| chance(number(i), purpose);
+        let draw = |purpose| unit_hash(number(i), purpose);
         let turn = Quat::from_rotation_y(std::f32::consts::TAU * draw(71));
-        // Three of four are on stones, more of them on the large ones.
+        // Of two randomly chosen stones the larger one is taken, so that large stones carry more corals.
         let rock = (i % 4 < 3 && !rocks.is_empty())
             .then(|| {
                 let of = |purpose| rocks.get((draw(purpose) * rocks.len() as f32) as usize);
@@ -41,17 +41,17 @@ pub(super) fn corals(
                     .max_by(|a, b| a.reach_m().total_cmp(&b.reach_m()))
             })
             .flatten()
-            .filter(|rock| matches!(rock.form, Form::Ball | Form::Log));
+            .filter(|rock| matches!(rock.form, StaticForm::Stone | StaticForm::Log));
         if let Some(rock) = rock {
             let aside =
                 Vec2::from_angle(std::f32::consts::TAU * draw(73)) * (0.85 * draw(74).sqrt());
             let up = (1.0 - aside.length_squared()).sqrt();
-            // A stone's skin lies some way inside of its ellipsoid.
+            // The surface of a stone model is inside its ellipsoid, at about 0.8 of the radius.
             let at = rock.center_m + rock.half_axes_m * Vec3::new(aside.x, up, aside.y) * 0.80;
             let lean = Quat::from_rotation_z(-0.6 * aside.x) * Quat::from_rotation_x(0.6 * aside.y);
             return (at, lean * turn, 0.07 + 0.10 * draw(75));
         }
-        let clump = |purpose| 2.0 * chance(number(i / 8), purpose) - 1.0;
+        let clump = |purpose| 2.0 * unit_hash(number(i / 8), purpose) - 1.0;
         let beside = Vec2::new(draw(78) - 0.5, draw(79) - 0.5) * 0.8;
         let at = Vec2::new(clump(76), clump(77)) * ground * 0.95 + beside;
         let at = Vec3::new(at.x, -scenery.ground_at(at).0, at.y);
@@ -65,19 +65,19 @@ pub(super) fn corals(
         .collect()
 }
 
-/// Where plants stand: on a floor along the rim of what is seen of the ground, on a wall at both ends of its lower edge.
+/// Places plants: on a floor along the rim of the visible ground, on a wall towards both ends of its lower edge.
 pub(super) fn plants(surface: &Surface, look: &SceneLook, scenery: &Scenery) -> Vec<Affine3A> {
-    let count = (look.plants * MOST_PLANTS).round() as u32;
+    let count = (look.plants * MAX_PLANTS).round() as u32;
     let half = surface.half_extent_m();
     let ground = half * surface.scale_at_depth(scenery.depth_m);
     let number = |i: u32| i.wrapping_add(look.ground_seed.wrapping_mul(101));
     let placed = |i: u32| {
-        let draw = |purpose| chance(number(i), purpose);
+        let draw = |purpose| unit_hash(number(i), purpose);
         let turn = Quat::from_rotation_y(std::f32::consts::TAU * draw(44));
         match surface.kind {
             SurfaceKind::Floor => {
-                // Tufts stand together: a place along the rim draws several.
-                let tuft = |purpose| chance(number(i / 4), purpose);
+                // Four plants share one random position along the rim and form a tuft.
+                let tuft = |purpose| unit_hash(number(i / 4), purpose);
                 let angle = std::f32::consts::TAU * tuft(41);
                 let (sin, cos) = angle.sin_cos();
                 let rim =
@@ -99,7 +99,7 @@ pub(super) fn plants(surface: &Surface, look: &SceneLook, scenery: &Scenery) -> 
                     half.y,
                 );
                 let height_m = surface.height_m * (0.14 + 0.26 * draw(43));
-                // A wall's up is −z.
+                // On a wall, up is −z.
                 let upright = Quat::from_rotation_arc(Vec3::Y, Vec3::NEG_Z) * turn;
                 Some((at, upright, height_m))
             }

@@ -1,22 +1,22 @@
 //! Soft shadows on the ground: strips of triangles that follow a body's spine, and discs for stones.
 //!
-//! In: posed spines, stones, the sun. Out: corners of strips, [`STATIONS`] pairs each.
+//! In: posed spines, stones, the sun. Out: corners of strips, [`SPINE_STATIONS`] pairs each.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec2, Vec3};
 
-use super::frame::Scenery;
-use super::pose::smoothstep;
-use super::rock::{Form, RockShape};
-use super::silhouette::{self, LEVELS, STATIONS, STEPS};
+use super::noise::smoothstep;
+use super::scenery::Scenery;
+use super::shadow_mask::{self, LEVELS, SPINE_STATIONS, STEPS};
+use super::static_shape::{StaticForm, StaticShape};
 
 /// Pieces of a strip are at least so long in the picture, or a half of the strip.
 const LEAST_PIECE_PX: f32 = 33.0;
 
-/// A corner of a soft shadow; twin of `Corner` in `shaders/shade.wgsl`.
+/// A corner of a soft shadow; twin of `Corner` in `shaders/ground_light.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct ShadeCorner {
+pub struct GroundShadowVertex {
     /// On the ground, in floor space.
     pub place: [f32; 2],
     /// On the silhouette.
@@ -26,9 +26,9 @@ pub struct ShadeCorner {
 }
 
 /// The shadows that the sun throws of stones; what they keep from the sky is painted into the ground (`footing`).
-pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
+pub fn shape_shadows(rocks: &[StaticShape], scenery: &Scenery, out: &mut Vec<GroundShadowVertex>) {
     let [second, _] = scenery.ground_axes();
-    let is_dark = |rock: &&RockShape| matches!(rock.form, Form::Ball | Form::Log);
+    let is_dark = |rock: &&StaticShape| matches!(rock.form, StaticForm::Stone | StaticForm::Log);
     for rock in rocks.iter().filter(is_dark) {
         let along = scenery.sun_shift.normalize_or(Vec2::X);
         let stretch = (1.0 + scenery.sun_shift.length_squared()).sqrt();
@@ -43,7 +43,11 @@ pub fn stone_shade(rocks: &[RockShape], scenery: &Scenery, out: &mut Vec<ShadeCo
 }
 
 /// The shadows of plants: a faint patch that leans away from the sun.
-pub(super) fn plant_shade(plants: &[Affine3A], scenery: &Scenery, out: &mut Vec<ShadeCorner>) {
+pub(super) fn plant_shadows(
+    plants: &[Affine3A],
+    scenery: &Scenery,
+    out: &mut Vec<GroundShadowVertex>,
+) {
     for plant in plants {
         let height_m = plant.matrix3.y_axis.length();
         let (_, foot) = scenery.over_ground(plant.translation.into());
@@ -67,14 +71,20 @@ fn kind(silhouette: usize, blur: f32, strength: f32) -> [f32; 3] {
 }
 
 /// A round shadow as a strip; its silhouette fills the middle half of its picture.
-fn disc(center: Vec2, along: Vec2, width_m: f32, kind: [f32; 3], out: &mut Vec<ShadeCorner>) {
+fn disc(
+    center: Vec2,
+    along: Vec2,
+    width_m: f32,
+    kind: [f32; 3],
+    out: &mut Vec<GroundShadowVertex>,
+) {
     let aside = along.normalize_or(Vec2::X).perp() * width_m * 2.0;
-    for i in 0..STATIONS {
+    for i in 0..SPINE_STATIONS {
         // It is straight: one piece, the other ones without extent.
-        let t = (i / (STATIONS - 1)) as f32;
+        let t = (i / (SPINE_STATIONS - 1)) as f32;
         let middle = center + along * 2.0 * (2.0 * t - 1.0);
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
-            out.push(ShadeCorner {
+            out.push(GroundShadowVertex {
                 place: (middle + side).to_array(),
                 uv: [t, v],
                 kind,
@@ -87,7 +97,8 @@ fn disc(center: Vec2, along: Vec2, width_m: f32, kind: [f32; 3], out: &mut Vec<S
 /// bend: without a graphics card every triangle costs whole blocks of pixels. What lies between has no extent. Depends on
 /// the individual alone: nothing changes while it swims.
 fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
-    let piece_px = silhouette::ALONG * length_m * scenery.pixels_per_m / (STATIONS - 1) as f32;
+    let piece_px =
+        shadow_mask::ALONG * length_m * scenery.pixels_per_m / (SPINE_STATIONS - 1) as f32;
     match piece_px {
         px if px >= LEAST_PIECE_PX => 1,
         px if 2.0 * px >= LEAST_PIECE_PX => 2,
@@ -97,34 +108,34 @@ fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
 
 /// The shadow of a bent body: its silhouette laid along the shadow of its spine.
 pub(super) fn strip(
-    line: &[Vec3; STATIONS],
+    line: &[Vec3; SPINE_STATIONS],
     length_m: f32,
     outline: usize,
     scenery: &Scenery,
-    out: &mut Vec<ShadeCorner>,
+    out: &mut Vec<GroundShadowVertex>,
 ) {
-    let mut ground = [Vec2::ZERO; STATIONS];
+    let mut ground = [Vec2::ZERO; SPINE_STATIONS];
     let mut over = 0.0;
     for (place, point) in ground.iter_mut().zip(line) {
         let (height, thrown) = scenery.shadow_of(*point);
-        over += height / STATIONS as f32;
+        over += height / SPINE_STATIONS as f32;
         *place = thrown;
     }
     // The sun is half a degree wide and the waves smear it far more: the higher, the softer and paler.
     let blur_m = 0.006 + 0.030 * over;
-    let level = (blur_m / length_m / silhouette::BLUR_OF_LEVEL_0)
+    let level = (blur_m / length_m / shadow_mask::BLUR_OF_LEVEL_0)
         .max(1.0)
         .log2();
     let strength = 0.86 - 0.22 * smoothstep(0.05, 0.9, over);
-    let half = length_m * silhouette::HALF_WIDTH;
+    let half = length_m * shadow_mask::HALF_WIDTH;
     let piece = stations_of_a_piece(length_m, scenery);
-    for i in (0..STATIONS).map(|i| i - i % piece) {
+    for i in (0..SPINE_STATIONS).map(|i| i - i % piece) {
         let before = ground[i.saturating_sub(piece)];
-        let after = ground[(i + piece).min(STATIONS - 1)];
+        let after = ground[(i + piece).min(SPINE_STATIONS - 1)];
         let aside = (after - before).normalize_or(Vec2::X).perp() * half;
-        let u = i as f32 / (STATIONS - 1) as f32;
+        let u = i as f32 / (SPINE_STATIONS - 1) as f32;
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
-            out.push(ShadeCorner {
+            out.push(GroundShadowVertex {
                 place: (ground[i] + side).to_array(),
                 uv: [u, v],
                 kind: kind(outline, level, strength),
@@ -146,12 +157,12 @@ mod tests {
         let scenery = Scenery::new(&SceneLook::default(), &surface, [1280, 960], 1.0);
         for (length_m, pieces) in [(0.16, 2), (0.5, 4), (1.1, 8)] {
             let point = |i: usize| Vec3::new(length_m * i as f32 / 8.0, -0.5, 0.0);
-            let line: [Vec3; STATIONS] = std::array::from_fn(point);
+            let line: [Vec3; SPINE_STATIONS] = std::array::from_fn(point);
             let mut corners = Vec::new();
             strip(&line, length_m, 1, &scenery, &mut corners);
-            assert_eq!(corners.len(), 2 * STATIONS);
+            assert_eq!(corners.len(), 2 * SPINE_STATIONS);
             let left: Vec<_> = corners.iter().step_by(2).collect();
-            assert_eq!((left[0].uv[0], left[STATIONS - 1].uv[0]), (0.0, 1.0));
+            assert_eq!((left[0].uv[0], left[SPINE_STATIONS - 1].uv[0]), (0.0, 1.0));
             let drawn = left.windows(2).filter(|pair| pair[0] != pair[1]).count();
             assert_eq!(drawn, pieces, "{length_m} m");
         }

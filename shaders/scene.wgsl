@@ -1,7 +1,7 @@
-// What every shader knows of a frame. Put in front of the other files; its twin is `render::draw::Frame`.
+// What every shader knows of a frame. Put in front of the other files; its twin is `render::draw::SceneUniforms`.
 // Spaces: world (meters, surface at y = 0, below it negative); picture (0..1, y down); cell (of the height field).
 
-struct Frame {
+struct SceneUniforms {
     // half width, half height of the surface, height of the eye, depth of the ground
     surface: vec4<f32>,
     // half extent of the height field along x and z, overscan of the picture below; unused
@@ -33,7 +33,7 @@ struct Frame {
     scene: vec4<f32>,
 }
 
-@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(0) var<uniform> frame: SceneUniforms;
 
 // What the picture lies on: 0 a floor, seen from above; 1 a wall, from the side; 2 a ceiling, from below.
 override KIND: u32 = 0u;

@@ -4,19 +4,18 @@
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
-use super::draw::{Batch, Instance};
-use super::footing::{self, Foot};
-use super::frame::Scenery;
-use super::growth::{corals, plants};
-use super::params::SceneLook;
-use super::pose::{Rows, chance, rows};
-use super::rock::{Form, RockShape};
-use super::shade::{self, ShadeCorner};
+use super::draw_list::{Batch, BodyInstance};
+use super::ground_contact::{self, GroundContact};
+use super::ground_shadow::{self, GroundShadowVertex};
+use super::look::SceneLook;
+use super::model::STATIC_MODEL_COUNT;
+use super::noise::unit_hash;
+use super::pose::{AffineRows, rows};
+use super::scenery::Scenery;
+use super::static_shape::{StaticForm, StaticShape};
+use super::vegetation::{corals, plants};
 use crate::geometry::{Surface, SurfaceKind};
 
-/// How many models of still things there are, in this order: stones, a trunk, two corals, a plant, a leaf that floats, a
-/// fall.
-pub const STILL_MODELS: usize = 10;
 /// How many stones.
 const STONES: usize = 4;
 const LOG: usize = STONES;
@@ -27,9 +26,9 @@ pub const PLANT: usize = CORAL + 2;
 /// A leaf that floats, seen from below.
 const PAD: usize = PLANT + 1;
 /// White water, drawn over everything that swims.
-pub const FALL: usize = PAD + 1;
+pub const WATERFALL: usize = PAD + 1;
 /// Stones of a smaller reach in the picture are drawn with their light mesh.
-const LIGHT_BELOW_PX: f32 = 34.0;
+const LOW_DETAIL_BELOW_PX: f32 = 34.0;
 /// How far below the water's surface leaves float.
 const AFLOAT_M: f32 = 0.02;
 
@@ -41,37 +40,37 @@ const FOAM: f32 = 4.0;
 
 /// Everything still, ready for the GPU.
 #[derive(Debug, Default)]
-pub struct StillLife {
+pub struct StaticBodies {
     /// Instances by model.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<BodyInstance>,
     /// A matrix an instance.
-    pub joints: Vec<Rows>,
-    /// Two batches a model, [`STILL_MODELS`] times: the full meshes, then the light ones.
+    pub joints: Vec<AffineRows>,
+    /// Two batches a model, [`STATIC_MODEL_COUNT`] times: the full meshes, then the light ones.
     pub batches: Vec<Batch>,
     /// Their shadows on the ground.
-    pub shade: Vec<ShadeCorner>,
+    pub ground_shadows: Vec<GroundShadowVertex>,
     /// Where they stand on it.
-    pub feet: Vec<Foot>,
+    pub contacts: Vec<GroundContact>,
 }
 
-impl StillLife {
+impl StaticBodies {
     /// Lays out stones where they are and plants where the look wants them.
     pub fn new(
-        rocks: &[RockShape],
+        rocks: &[StaticShape],
         surface: &Surface,
         look: &SceneLook,
         scenery: &Scenery,
     ) -> Self {
-        let is_sound = |rock: &&RockShape| {
+        let is_sound = |rock: &&StaticShape| {
             rock.center_m.is_finite()
                 && rock.half_axes_m.is_finite()
                 && rock.half_axes_m.determinant() > 0.0
         };
-        let sound: Vec<RockShape> = rocks.iter().filter(is_sound).copied().collect();
+        let sound: Vec<StaticShape> = rocks.iter().filter(is_sound).copied().collect();
         let plants = plants(surface, look, scenery);
         let corals = corals(&sound, surface, look, scenery);
         let mut still = Self::default();
-        for batch in 0..2 * STILL_MODELS {
+        for batch in 0..2 * STATIC_MODEL_COUNT {
             let (model, is_light) = (batch / 2, batch % 2 == 1);
             let first = still.instances.len() as u32;
             if model == PLANT && !is_light {
@@ -88,7 +87,7 @@ impl StillLife {
             }
             for (i, rock) in sound.iter().enumerate() {
                 let is_small =
-                    model < STONES && rock.reach_m() * scenery.pixels_per_m < LIGHT_BELOW_PX;
+                    model < STONES && rock.reach_m() * scenery.pixels_per_m < LOW_DETAIL_BELOW_PX;
                 if model_of(i, rock, surface.kind) == model && is_small == is_light {
                     let map = if model == PAD {
                         afloat(i as u32, rock, scenery)
@@ -104,18 +103,18 @@ impl StillLife {
             });
         }
         if surface.kind != SurfaceKind::Ceiling {
-            shade::stone_shade(&sound, scenery, &mut still.shade);
-            shade::plant_shade(&plants, scenery, &mut still.shade);
-            shade::plant_shade(&corals, scenery, &mut still.shade);
+            ground_shadow::shape_shadows(&sound, scenery, &mut still.ground_shadows);
+            ground_shadow::plant_shadows(&plants, scenery, &mut still.ground_shadows);
+            ground_shadow::plant_shadows(&corals, scenery, &mut still.ground_shadows);
             let grown: Vec<_> = plants.into_iter().chain(corals).collect();
-            still.feet = footing::feet(&sound, &grown, scenery);
+            still.contacts = ground_contact::contacts(&sound, &grown, scenery);
         }
         still
     }
 
     fn add(&mut self, number: u32, map: &Affine3A, substance: f32, reach_m: f32) {
-        let tone = chance(number, 23);
-        self.instances.push(Instance {
+        let tone = unit_hash(number, 23);
+        self.instances.push(BodyInstance {
             tint: [tone, 1.0 - tone, substance, 0.0],
             kind: [self.joints.len() as f32, -1.0, reach_m, 0.0],
         });
@@ -123,47 +122,47 @@ impl StillLife {
     }
 }
 
-fn substance(form: Form) -> f32 {
+fn substance(form: StaticForm) -> f32 {
     match form {
-        Form::Ball | Form::Fall => STONE,
-        Form::Log => WOOD,
-        Form::Foam => FOAM,
+        StaticForm::Stone | StaticForm::Waterfall => STONE,
+        StaticForm::Log => WOOD,
+        StaticForm::Foam => FOAM,
     }
 }
 
-fn model_of(number: usize, rock: &RockShape, kind: SurfaceKind) -> usize {
+fn model_of(number: usize, rock: &StaticShape, kind: SurfaceKind) -> usize {
     match rock.form {
         // From below nobody sees the ground: what fish avoid are leaves that float.
-        Form::Ball if kind == SurfaceKind::Ceiling => PAD,
-        Form::Ball => (chance(number as u32, 24) * STONES as f32) as usize % STONES,
-        Form::Log => LOG,
-        Form::Fall | Form::Foam => FALL,
+        StaticForm::Stone if kind == SurfaceKind::Ceiling => PAD,
+        StaticForm::Stone => (unit_hash(number as u32, 24) * STONES as f32) as usize % STONES,
+        StaticForm::Log => LOG,
+        StaticForm::Waterfall | StaticForm::Foam => WATERFALL,
     }
 }
 
-fn placed(number: u32, rock: &RockShape) -> Affine3A {
+fn placed(number: u32, rock: &StaticShape) -> Affine3A {
     // A stone is turned within its own ellipsoid, so that no two show the same face.
     let spin = match rock.form {
-        Form::Ball => {
-            Quat::from_rotation_y(std::f32::consts::TAU * chance(number, 21))
-                * Quat::from_rotation_x(chance(number, 22) - 0.5)
+        StaticForm::Stone => {
+            Quat::from_rotation_y(std::f32::consts::TAU * unit_hash(number, 21))
+                * Quat::from_rotation_x(unit_hash(number, 22) - 0.5)
         }
-        Form::Log => Quat::from_rotation_x(std::f32::consts::TAU * chance(number, 21)),
-        Form::Fall | Form::Foam => Quat::IDENTITY,
+        StaticForm::Log => Quat::from_rotation_x(std::f32::consts::TAU * unit_hash(number, 21)),
+        StaticForm::Waterfall | StaticForm::Foam => Quat::IDENTITY,
     };
     Affine3A::from_mat3_translation(rock.half_axes_m * Mat3::from_quat(spin), rock.center_m)
 }
 
 /// A leaf as wide as a stone, at the water's surface above it.
-fn afloat(number: u32, rock: &RockShape, scenery: &Scenery) -> Affine3A {
+fn afloat(number: u32, rock: &StaticShape, scenery: &Scenery) -> Affine3A {
     let half_m = rock
         .half_towards_m(Vec3::X)
         .min(rock.half_towards_m(Vec3::Z));
     // They overlap, so each floats a little lower than the one before.
-    let y = AFLOAT_M * (1.0 + chance(number, 25)) - scenery.depth_m;
+    let y = AFLOAT_M * (1.0 + unit_hash(number, 25)) - scenery.depth_m;
     Affine3A::from_scale_rotation_translation(
         Vec3::splat(half_m),
-        Quat::from_rotation_y(std::f32::consts::TAU * chance(number, 21)),
+        Quat::from_rotation_y(std::f32::consts::TAU * unit_hash(number, 21)),
         rock.center_m.with_y(y),
     )
 }
@@ -174,13 +173,13 @@ mod tests {
 
     use super::*;
     use crate::geometry::Solid;
-    use crate::render::growth::MOST_PLANTS;
-    use crate::render::params::SceneLook;
+    use crate::render::look::SceneLook;
+    use crate::render::vegetation::MAX_PLANTS;
 
-    fn still(rocks: &[RockShape], look: &SceneLook) -> StillLife {
+    fn still(rocks: &[StaticShape], look: &SceneLook) -> StaticBodies {
         let surface = Surface::default();
         let scenery = Scenery::new(look, &surface, [640, 480], 1.2);
-        StillLife::new(rocks, &surface, look, &scenery)
+        StaticBodies::new(rocks, &surface, look, &scenery)
     }
 
     #[test]
@@ -205,13 +204,17 @@ mod tests {
                 radius_m: 0.3,
             },
         ];
-        let all = |solid| RockShape::all_of(solid, SurfaceKind::Floor);
+        let all = |solid| StaticShape::all_of(solid, SurfaceKind::Floor);
         let rocks: Vec<_> = solids.iter().flat_map(all).collect();
         let broken = rocks
             .iter()
             .filter(|rock| !rock.center_m.is_finite())
             .count();
-        let stones = rocks.iter().filter(|rock| rock.form == Form::Ball).count() - broken;
+        let stones = rocks
+            .iter()
+            .filter(|rock| rock.form == StaticForm::Stone)
+            .count()
+            - broken;
         let look = SceneLook {
             plants: 0.0,
             ..SceneLook::default()
@@ -239,6 +242,6 @@ mod tests {
             .instances
             .len()
         };
-        assert_eq!((count(0.0), count(1.0)), (0, MOST_PLANTS as usize));
+        assert_eq!((count(0.0), count(1.0)), (0, MAX_PLANTS as usize));
     }
 }

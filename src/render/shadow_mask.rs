@@ -11,7 +11,7 @@ use super::model::Model;
 pub const WIDTH: usize = 128;
 /// Height: across.
 pub const HEIGHT: usize = 64;
-/// Levels of blur; each is twice as soft and half as large.
+/// MaskLevels of blur; each is twice as soft and half as large.
 pub const LEVELS: usize = 5;
 /// Half the silhouette's extent across, in body lengths.
 pub const HALF_WIDTH: f32 = 0.42;
@@ -20,28 +20,28 @@ pub const ALONG: f32 = 1.5;
 /// Softness of the first level in body lengths; each level doubles it.
 pub const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
 /// Points of the spine that a shadow follows.
-pub const STATIONS: usize = 9;
+pub const SPINE_STATIONS: usize = 9;
 
 /// From one level to the next there are so many silhouettes, so that nobody sees one follow another, and none has to be
 /// mixed from two for every pixel.
 pub const STEPS: usize = 4;
 
 /// One silhouette: its levels one after another, each half as large, one byte a cell.
-pub type Levels = Vec<Vec<u8>>;
+pub type MaskLevels = Vec<Vec<u8>>;
 
 /// Spine points at rest, each carried by a few joints.
 #[derive(Clone, Debug, Default)]
-pub struct Stations {
+pub struct SpineStations {
     points: Vec<(Vec3, Vec<(usize, f32)>)>,
 }
 
-impl Stations {
+impl SpineStations {
     /// Even stations from before the nose to behind the tail.
     pub fn of(model: &Model) -> Self {
         let length = model.size.z.max(1e-6);
-        let points = (0..STATIONS)
+        let points = (0..SPINE_STATIONS)
             .map(|i| {
-                let z = (0.5 - i as f32 / (STATIONS - 1) as f32) * ALONG * length;
+                let z = (0.5 - i as f32 / (SPINE_STATIONS - 1) as f32) * ALONG * length;
                 let near = z.clamp(-0.48 * length, 0.48 * length);
                 (Vec3::new(0.0, 0.0, z), carriers(model, near, 0.05 * length))
             })
@@ -50,8 +50,8 @@ impl Stations {
     }
 
     /// The stations of a posed body in world space.
-    pub fn bent(&self, matrices: &[Affine3A]) -> [Vec3; STATIONS] {
-        let mut line = [Vec3::ZERO; STATIONS];
+    pub fn bent(&self, matrices: &[Affine3A]) -> [Vec3; SPINE_STATIONS] {
+        let mut line = [Vec3::ZERO; SPINE_STATIONS];
         for (to, (point, carriers)) in line.iter_mut().zip(&self.points) {
             let carried = |&(joint, weight): &(usize, f32)| {
                 matrices
@@ -95,7 +95,7 @@ fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
 }
 
 /// A disc that fills the middle half, for stones.
-pub fn disc() -> [Levels; STEPS] {
+pub fn disc() -> [MaskLevels; STEPS] {
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     for (i, cell) in cells.iter_mut().enumerate() {
         let place = Vec2::new(
@@ -109,7 +109,7 @@ pub fn disc() -> [Levels; STEPS] {
 }
 
 /// The silhouette of a model from above, nose at the left.
-pub fn of(model: &Model) -> [Levels; STEPS] {
+pub fn of(model: &Model) -> [MaskLevels; STEPS] {
     let length = model.size.z.max(1e-6);
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     let place = |i: u32| -> Option<Vec2> {
@@ -185,7 +185,7 @@ fn levels(first: &[f32]) -> Vec<Vec<f32>> {
 }
 
 /// Silhouettes between the levels: each level with a share of the next, stretched to its size.
-fn steps(levels: &[Vec<f32>]) -> [Levels; STEPS] {
+fn steps(levels: &[Vec<f32>]) -> [MaskLevels; STEPS] {
     let mixed = |step: usize, i: usize, level: &Vec<f32>| {
         let (width, height) = (WIDTH >> i, HEIGHT >> i);
         let share = step as f32 / STEPS as f32;

@@ -4,7 +4,7 @@
 
 use glam::{Mat3, Quat, Vec2, Vec3};
 
-use super::pose::chance;
+use super::noise::unit_hash;
 use crate::geometry::{Prism, Solid, SurfaceKind};
 
 /// No boulder of a row is thinner: who swims keeps farther than that from a thin wall.
@@ -14,29 +14,29 @@ const ROW_FROM: f32 = 2.4;
 
 /// What a solid looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum StaticForm {
     /// A weathered stone.
-    Ball,
+    Stone,
     /// A sunken trunk.
     Log,
     /// Water that falls from one terrace to the next: the model's x along the lip, z down the stream.
-    Fall,
+    Waterfall,
     /// Foam that drifts from where water has fallen: x along the lip, z down the stream.
     Foam,
 }
 
 /// A thing as it is drawn, inside of the solid that fish avoid: an ellipsoid, or a trunk in a capsule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RockShape {
+pub struct StaticShape {
     /// What it looks like.
-    pub form: Form,
+    pub form: StaticForm,
     /// Middle, in world space.
     pub center_m: Vec3,
     /// Half axes of the model, as columns.
     pub half_axes_m: Mat3,
 }
 
-impl RockShape {
+impl StaticShape {
     /// The things that stand for a solid: a trunk, a few stones that lean on each other, a heap that fills an outline, or
     /// a row of boulders where it is a long box. The same solid always looks the same. A wall is seen from the
     /// side: there they stand on its lower edge.
@@ -87,19 +87,19 @@ impl RockShape {
 }
 
 /// Stones that lean on each other within a ball: a large one, and one to three smaller ones at its foot.
-fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<RockShape> {
+fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     let (up, low) = match kind {
         SurfaceKind::Wall => (Vec3::NEG_Z, 1.1),
         SurfaceKind::Floor | SurfaceKind::Ceiling => (Vec3::Y, 0.38),
     };
     let id = center_m.x.to_bits() ^ center_m.z.to_bits().rotate_left(13);
     let upright = Mat3::from_quat(Quat::from_rotation_arc(Vec3::Y, up));
-    let stone = |offset: Vec3, half: Vec3, turn: f32| RockShape {
-        form: Form::Ball,
+    let stone = |offset: Vec3, half: Vec3, turn: f32| StaticShape {
+        form: StaticForm::Stone,
         center_m: center_m + upright * offset * radius_m,
         half_axes_m: upright * Mat3::from_rotation_y(turn) * Mat3::from_diagonal(half * radius_m),
     };
-    let draw = |purpose| chance(id, purpose);
+    let draw = |purpose| unit_hash(id, purpose);
     let away = std::f32::consts::TAU * draw(81);
     let long = 0.82 + 0.12 * draw(82);
     // As high as it can be beside its middle.
@@ -108,7 +108,7 @@ fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<RockShape> {
     let mut stones = vec![stone(aside * (1.0 - long), half, away + 1.3 * draw(85))];
     let count = 1 + (2.6 * draw(86)) as u32;
     for i in 0..count {
-        let draw = |purpose| chance(id.wrapping_add(i + 1), purpose);
+        let draw = |purpose| unit_hash(id.wrapping_add(i + 1), purpose);
         let size = 0.30 + 0.17 * draw(87) - 0.03 * i as f32;
         // To the other side, and lower; on the ground, where that is seen.
         let turn = away
@@ -130,7 +130,7 @@ const MOST_OF_A_HEAP: usize = 12;
 const TRIES: u32 = 40;
 
 /// Stones that fill an upright block from above: ever smaller ones, each as large as there is room for.
-fn heap(prism: &Prism) -> Vec<RockShape> {
+fn heap(prism: &Prism) -> Vec<StaticShape> {
     let corners = prism.corners();
     let (low, high) = corners
         .iter()
@@ -167,7 +167,7 @@ fn heap(prism: &Prism) -> Vec<RockShape> {
         if !stones.is_empty() && radius < (0.16 * largest).max(0.03) {
             break;
         }
-        let draw = |purpose| chance(id.wrapping_add(stones.len() as u32), purpose);
+        let draw = |purpose| unit_hash(id.wrapping_add(stones.len() as u32), purpose);
         found.push((at, radius));
         // The large ones are high; those at the rim lie lower, and all of them on the ground.
         let share = if stones.is_empty() {
@@ -177,8 +177,8 @@ fn heap(prism: &Prism) -> Vec<RockShape> {
         };
         let half_high = (top - bottom) / 2.0 * share;
         let half = Vec3::new(radius, half_high, radius * (0.84 + 0.16 * draw(93)));
-        stones.push(RockShape {
-            form: Form::Ball,
+        stones.push(StaticShape {
+            form: StaticForm::Stone,
             center_m: Vec3::new(at.x, bottom + half_high, at.y),
             half_axes_m: Mat3::from_rotation_y(6.0 * draw(94)) * Mat3::from_diagonal(half),
         });
@@ -187,13 +187,13 @@ fn heap(prism: &Prism) -> Vec<RockShape> {
 }
 
 /// A trunk within a capsule.
-fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> RockShape {
+fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> StaticShape {
     let along = (to_m - from_m).normalize_or(Vec3::X);
     let (aside, up) = along.any_orthonormal_pair();
     // Its ends are flat, so they stay where the capsule's ends begin to round.
     let half_length_m = (from_m.distance(to_m) / 2.0).max(0.3 * radius_m);
-    RockShape {
-        form: Form::Log,
+    StaticShape {
+        form: StaticForm::Log,
         center_m: (from_m + to_m) / 2.0,
         half_axes_m: Mat3::from_cols(along * half_length_m, aside * radius_m, up * radius_m),
     }
@@ -201,7 +201,7 @@ fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> RockShape {
 
 /// A block as boulders in layers, wider at the top where it is high: each lies within the block
 /// (a thin one is drawn [`LEAST_HALF_M`] thick to either side), and they overlap.
-fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<RockShape> {
+fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<StaticShape> {
     let Mat3 {
         x_axis,
         y_axis,
@@ -222,7 +222,7 @@ fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<RockShape> {
         // Waves wear out the foot, so the top overhangs.
         let worn = 0.80 + 0.20 * (up * 0.5 + 0.5);
         for i in 0..count {
-            let draw = |purpose| chance(layer * 64 + i, purpose);
+            let draw = |purpose| unit_hash(layer * 64 + i, purpose);
             let along = (i as f32 + 0.5) / count as f32 * 2.0 - 1.0;
             let part = half_long / count as f32;
             let half = Vec3::new(
@@ -242,8 +242,8 @@ fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<RockShape> {
                 y_axis.normalize_or(Vec3::Y),
                 thick.normalize_or(Vec3::Z),
             ];
-            boulders.push(RockShape {
-                form: Form::Ball,
+            boulders.push(StaticShape {
+                form: StaticForm::Stone,
                 center_m: center_m
                     + axes[0] * shifted.x
                     + axes[1] * shifted.y
@@ -298,7 +298,7 @@ mod tests {
             .chain(blocks.iter().zip([0.6, 0.6, 0.7, 0.7]))
             .chain(walls.iter().zip([0.7; 2]))
         {
-            let drawn = RockShape::all_of(solid, SurfaceKind::Floor);
+            let drawn = StaticShape::all_of(solid, SurfaceKind::Floor);
             for (rock, i) in drawn
                 .iter()
                 .flat_map(|rock| (0..200).map(move |i| (rock, i)))
@@ -315,7 +315,7 @@ mod tests {
                 let at = Vec2::new((i % 120) as f32, (i / 120) as f32) / 30.0 - 2.0;
                 let center = solid.center_m();
                 let at = Vec3::new(center.x + at.x, center.y, center.z + at.y);
-                let covers = |rock: &RockShape| {
+                let covers = |rock: &StaticShape| {
                     let mut from = at - rock.center_m;
                     from.y = 0.0;
                     (rock.half_axes_m.inverse() * from).length() <= 1.0
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn no_two_groups_of_stones_look_the_same_and_each_always_looks_as_it_did() {
         let of = |x: f32| {
-            RockShape::all_of(
+            StaticShape::all_of(
                 &Solid::Sphere {
                     center_m: Vec3::new(x, -1.0, 0.2),
                     radius_m: 0.3,
@@ -344,8 +344,9 @@ mod tests {
         };
         let [one, other] = [of(0.0), of(0.8)];
         assert_eq!(one, of(0.0));
-        let sizes =
-            |stones: &[RockShape]| -> Vec<f32> { stones.iter().map(RockShape::reach_m).collect() };
+        let sizes = |stones: &[StaticShape]| -> Vec<f32> {
+            stones.iter().map(StaticShape::reach_m).collect()
+        };
         assert_ne!(sizes(&one), sizes(&other));
         assert!(one.len() > 1 && other.len() > 1);
     }
@@ -356,7 +357,7 @@ mod tests {
             (Vec3::new(0.7, 0.5, 0.1), 8),
             (Vec3::new(0.09, 1.0, 1.5), 20),
         ] {
-            assert!(RockShape::all_of(&wall(half_m), SurfaceKind::Floor).len() >= least);
+            assert!(StaticShape::all_of(&wall(half_m), SurfaceKind::Floor).len() >= least);
         }
     }
 
@@ -368,7 +369,7 @@ mod tests {
             to_m,
             radius_m: 0.1,
         };
-        let [trunk] = RockShape::all_of(&capsule, SurfaceKind::Floor)[..] else {
+        let [trunk] = StaticShape::all_of(&capsule, SurfaceKind::Floor)[..] else {
             panic!("one trunk")
         };
         for i in 0..64 {

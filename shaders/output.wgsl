@@ -11,7 +11,7 @@
 @group(1) @binding(6) var tiling_sampler: sampler;
 
 // One projector; twin of `render::draw::OutputFrame`.
-struct Output {
+struct OutputUniforms {
     // factors on red, green and blue; exponent of the shown brightness
     gain: vec4<f32>,
     // widths of the soft left, upper, right and lower edge
@@ -20,7 +20,7 @@ struct Output {
     blend: vec4<f32>,
 }
 
-@group(2) @binding(0) var<uniform> projector: Output;
+@group(2) @binding(0) var<uniform> projector: OutputUniforms;
 
 // Whether this projector has soft edges; whether its exponent is not 1.
 override BLENDS: bool = false;

@@ -2,47 +2,47 @@
 
 use wgpu::{BufferUsages, LoadOp};
 
+use super::bind_groups::{BindGroups, bind_group};
 use super::device::{self, Gpu};
-use super::groups::{Groups, group};
+use super::flash_readback::FlashReadback;
 use super::passes::begin;
-use super::pipelines::{self, Layouts, Pipelines};
-use super::targets::{self, Finished, Growing, buffer};
-use super::watch::Watcher;
+use super::pipelines::{self, BindGroupLayouts, Pipelines};
+use super::targets::{self, FinishedTexture, GrowingBuffer, buffer};
 use crate::geometry::{Surface, polygon};
 use crate::render::error::RenderError;
-use crate::render::flash::{self, CELLS, Seen};
-use crate::render::frame::OutputFrame;
-use crate::render::overlay::{MarkCorner, Overlay};
-use crate::render::projector::{Mask, OutputParams};
+use crate::render::flash::{self, CELLS, FlashState};
+use crate::render::output_params::{Mask, OutputParams};
+use crate::render::overlay::{Overlay, OverlayVertex};
+use crate::render::uniforms::OutputUniforms;
 use crate::render::view::View;
-use crate::render::warp::WarpCorner;
+use crate::render::warp::WarpVertex;
 
 /// One projector.
-pub(super) struct Head {
+pub(super) struct OutputPass {
     pub(super) view: View,
-    pub(super) finished: Finished,
+    pub(super) finished: FinishedTexture,
     readback: wgpu::Buffer,
     pipeline: wgpu::RenderPipeline,
     /// The same, where only a part of the picture may be replaced.
     slow_pipeline: wgpu::RenderPipeline,
-    watcher: Watcher,
+    flash_readback: FlashReadback,
     share: f64,
     numbers: wgpu::BindGroup,
     triangles: wgpu::Buffer,
     triangle_corners: u32,
-    marks: Growing,
-    carried: Vec<MarkCorner>,
-    masks: Vec<MarkCorner>,
+    marks: GrowingBuffer,
+    carried: Vec<OverlayVertex>,
+    masks: Vec<OverlayVertex>,
 }
 
-impl Head {
+impl OutputPass {
     pub(super) fn new(
         gpu: &Gpu,
-        layouts: &Layouts,
+        layouts: &BindGroupLayouts,
         sampler: &wgpu::Sampler,
         surface: &Surface,
         output: &OutputParams,
-        softens: bool,
+        filters_edges: bool,
     ) -> Result<Self, RenderError> {
         let view = View::new(surface, output)?;
         let size = view.size_px;
@@ -58,13 +58,13 @@ impl Head {
             gpu.queue.write_buffer(&made, 0, bytes);
             made
         };
-        let corners: Vec<WarpCorner> = view.warp.triangles();
-        let frame = OutputFrame::new(output);
+        let corners: Vec<WarpVertex> = view.warp.triangles();
+        let frame = OutputUniforms::new(output);
         let numbers = filled("output", BufferUsages::UNIFORM, bytemuck::bytes_of(&frame));
         let numbers = [numbers.as_entire_binding()];
-        let finished = Finished::new(device, size);
+        let finished = FinishedTexture::new(device, size);
         Ok(Self {
-            watcher: Watcher::new(gpu, layouts, sampler, &finished.view),
+            flash_readback: FlashReadback::new(gpu, layouts, sampler, &finished.view),
             share: 1.0,
             finished,
             readback: buffer(
@@ -73,12 +73,24 @@ impl Head {
                 BufferUsages::MAP_READ | BufferUsages::COPY_DST,
                 u64::from(device::padded_row(size[0])) * u64::from(size[1]),
             ),
-            pipeline: pipelines::show(device, layouts, surface.kind, output, [false, softens]),
-            slow_pipeline: pipelines::show(device, layouts, surface.kind, output, [true, softens]),
-            numbers: group(device, &layouts.output, &numbers),
+            pipeline: pipelines::output(
+                device,
+                layouts,
+                surface.kind,
+                output,
+                [false, filters_edges],
+            ),
+            slow_pipeline: pipelines::output(
+                device,
+                layouts,
+                surface.kind,
+                output,
+                [true, filters_edges],
+            ),
+            numbers: bind_group(device, &layouts.output_uniforms, &numbers),
             triangles: filled("warp", BufferUsages::VERTEX, bytemuck::cast_slice(&corners)),
             triangle_corners: corners.len() as u32,
-            marks: Growing::new(device, "marks", BufferUsages::VERTEX, 4096),
+            marks: GrowingBuffer::new(device, "marks", BufferUsages::VERTEX, 4096),
             carried: Vec::new(),
             masks: output.masks.iter().flat_map(dark).collect(),
             view,
@@ -87,7 +99,7 @@ impl Head {
 
     /// Carries this frame's marks through the warp and hands them to the GPU.
     pub(super) fn upload(&mut self, gpu: &Gpu, overlay: &Overlay) {
-        overlay.carried(&self.view, &mut self.carried);
+        overlay.clip_vertices(&self.view, &mut self.carried);
         self.carried.extend_from_slice(&self.masks);
         let bytes = bytemuck::cast_slice(&self.carried);
         self.marks
@@ -95,11 +107,11 @@ impl Head {
         gpu.queue.write_buffer(&self.marks.buffer, 0, bytes);
     }
 
-    pub(super) fn show(
+    pub(super) fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         pipelines: &Pipelines,
-        groups: &Groups,
+        groups: &BindGroups,
     ) {
         let is_slow = self.share < 1.0;
         let load = if is_slow {
@@ -108,8 +120,8 @@ impl Head {
             LoadOp::Clear(wgpu::Color::BLACK)
         };
         let mut pass = begin(encoder, "show", &self.finished.view, load);
-        pass.set_bind_group(0, &groups.frame, &[]);
-        pass.set_bind_group(1, &groups.show, &[]);
+        pass.set_bind_group(0, &groups.scene, &[]);
+        pass.set_bind_group(1, &groups.output, &[]);
         pass.set_bind_group(2, &self.numbers, &[]);
         if is_slow {
             pass.set_pipeline(&self.slow_pipeline);
@@ -131,40 +143,41 @@ impl Head {
             pass.draw(0..self.carried.len() as u32, 0..1);
         }
         drop(pass);
-        self.watcher.copy(encoder, &pipelines.watch, &groups.frame);
+        self.flash_readback
+            .copy(encoder, &pipelines.cell_means, &groups.scene);
     }
 
     /// Looks at the picture before and says how much of the next one, at this time, may replace it.
-    pub(super) fn limit(&mut self, gpu: &Gpu, time_secs: f64) -> Result<(), RenderError> {
-        self.watcher.look(gpu)?;
-        self.share = self.watcher.seen.limiter.share(time_secs);
+    pub(super) fn limit_flash(&mut self, gpu: &Gpu, time_secs: f64) -> Result<(), RenderError> {
+        self.flash_readback.look(gpu)?;
+        self.share = self.flash_readback.state.limiter.replaced_share(time_secs);
         Ok(())
     }
 
     /// After the picture of this time was submitted.
-    pub(super) fn submitted(&mut self, time_secs: f64) {
-        self.watcher.ask(time_secs);
+    pub(super) fn request_readback(&mut self, time_secs: f64) {
+        self.flash_readback.ask(time_secs);
     }
 
     /// How often the flash limiter slowed the picture down.
-    pub(super) fn dimmed(&self) -> u64 {
-        self.watcher.seen.limiter.dimmed()
+    pub(super) fn flash_limit_count(&self) -> u64 {
+        self.flash_readback.state.limiter.limit_count()
     }
 
     /// What its flash limiter knows.
-    pub(super) fn seen(&self) -> &Seen {
-        &self.watcher.seen
+    pub(super) fn flash_state(&self) -> &FlashState {
+        &self.flash_readback.state
     }
 
     /// Takes over what another head's limiter knew, and its last picture as coarsely as that knew it: the next one comes
     /// out of it, quickly or slowly.
-    pub(super) fn resume(&mut self, gpu: &Gpu, seen: &Seen) {
+    pub(super) fn resume_flash_state(&mut self, gpu: &Gpu, seen: &FlashState) {
         if seen.colors.len() != (CELLS[0] * CELLS[1]) as usize {
             return;
         }
-        self.watcher.seen.clone_from(seen);
+        self.flash_readback.state.clone_from(seen);
         let size = self.view.size_px;
-        let picture = flash::spread(&seen.colors, size);
+        let picture = flash::picture_from_cells(&seen.colors, size);
         targets::write(&gpu.queue, &self.finished.texture, (0, 0), size, &picture);
     }
 
@@ -175,12 +188,16 @@ impl Head {
 }
 
 /// A mask's triangles in clip space.
-fn dark(mask: &Mask) -> Vec<MarkCorner> {
-    let corners: Vec<_> = mask.corners.iter().map(|c| c.place().as_vec2()).collect();
+fn dark(mask: &Mask) -> Vec<OverlayVertex> {
+    let corners: Vec<_> = mask
+        .corners
+        .iter()
+        .map(|c| c.position().as_vec2())
+        .collect();
     polygon::triangles(&corners)
         .into_iter()
         .flatten()
-        .map(|corner| MarkCorner {
+        .map(|corner| OverlayVertex {
             place: [2.0 * corner.x - 1.0, 1.0 - 2.0 * corner.y],
             letter: [-1.0, -1.0],
             color: [0.0, 0.0, 0.0, 1.0],

@@ -1,46 +1,46 @@
-//! What a technician may set about one projector: which part of the surface it shows, where that lands in its picture,
-//! and how it is matched with its neighbors.
+//! Parameters of one output: the part of the surface that it shows, the warp onto the projector's picture, and the matching
+//! with neighboring projectors.
 //!
-//! Plain parameter structs, one per TOML table; `site` puts them together. [`super::warp`] works with them.
+//! Plain parameter structs, one per TOML table; `site` combines them with those of other rooms. [`super::warp`] applies them.
 
 use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most control points of a mesh along one side.
+/// Largest number of control points of a mesh along one side.
 const MESH_SIDE_MAX: u32 = 17;
-/// Most corners of one mask.
+/// Largest number of corners of one mask.
 const MASK_CORNERS_MAX: usize = 64;
 
-/// One entry of `[[outputs]]`: a projector, and what of the surface it shows.
+/// One entry of `[[outputs]]`: a projector and the part of the surface that it shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputParams {
-    /// Name of the monitor that is the projector, as `shoal monitors` lists it (`HDMI-1`). Empty: the primary one, or else the first.
+    /// Name of the monitor that the projector is connected as, for example `HDMI-1`; `shoal monitors` lists the names. Empty: the primary monitor, or the first one if none is primary.
     pub monitor: String,
-    /// Width of the projector's picture in a window or a file; over a whole monitor it is the monitor's own.
+    /// Width of the projector's picture in a window or a file. On a whole monitor the resolution of the monitor is used instead.
     #[schemars(range(min = 16, max = 8192))]
     pub width_px: u32,
-    /// Height of the projector's picture, likewise.
+    /// Height of the projector's picture in a window or a file. On a whole monitor the resolution of the monitor is used instead.
     #[schemars(range(min = 16, max = 8192))]
     pub height_px: u32,
-    /// The part of the surface that this projector shows; the whole of it unless several share it.
+    /// The part of the surface that this projector shows. It is the whole surface unless several projectors share it.
     pub crop: Crop,
-    /// Where the corners of that part lie in the projector's picture (keystone). At their defaults the part is shown as large as it fits, with its sides in proportion.
+    /// Positions of the corners of that part in the projector's picture (keystone). With the defaults, the part is shown as large as possible with its proportions kept.
     pub corners: Corners,
-    /// A net of points for surfaces that are not flat, inside of the corners.
+    /// A mesh of control points inside of the corners, for surfaces that are not flat.
     pub mesh: Mesh,
-    /// Soft edges where this projector's picture overlaps its neighbors'.
+    /// Soft edges where the pictures of neighboring projectors overlap.
     pub blend: Blend,
-    /// Parts of the projector's picture that stay dark: a pillar, a bench.
+    /// Parts of the projector's picture that stay dark, for example at a pillar or a bench.
     pub masks: Vec<Mask>,
-    /// Exponent on the shown brightness; above 1 lifts mid-tones, for projectors that show them too dark.
+    /// Gamma correction of the picture. Values above 1 brighten mid-tones, for projectors that show them too dark.
     #[schemars(range(min = 0.3, max = 3.0))]
     pub gamma: f32,
-    /// Factor on the light of this output, to match projectors with each other.
+    /// Factor on the light of this output, to match it with other projectors.
     #[schemars(range(min = 0.1, max = 2.0))]
     pub brightness: f32,
-    /// Factors on red, green and blue, to match the colors of projectors.
+    /// Factors on red, green and blue, to match the colors with other projectors.
     pub gain: Gain,
 }
 
@@ -63,10 +63,12 @@ impl Default for OutputParams {
 }
 
 impl OutputParams {
-    /// What single ranges cannot say: the dotted path inside this table and a sentence.
+    /// Rules that ranges of single values cannot express. Returns for each violation the dotted path inside this table and a
+    /// message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
-        let mut tell = |path: &str, what: &str| problems.push((path.to_owned(), what.to_owned()));
+        let mut report =
+            |path: &str, message: &str| problems.push((path.to_owned(), message.to_owned()));
         let Crop {
             left,
             top,
@@ -74,50 +76,50 @@ impl OutputParams {
             bottom,
         } = self.crop;
         if !(right - left >= 0.01 && bottom - top >= 0.01) {
-            tell(
+            report(
                 "crop",
-                "nothing of the surface is left; make right larger than left and bottom larger than top",
+                "the part is empty; make right larger than left and bottom larger than top, each by at least 0.01",
             );
         }
         if !is_convex(self.corners.in_order()) {
-            tell(
+            report(
                 "corners",
-                "the four corners do not make a convex picture; move them so that, in the projector's picture, they run top left, top right, bottom right, bottom left without crossing or dents",
+                "the four corners are not convex; move them so that top left, top right, bottom right, bottom left form a quadrilateral without crossing sides or dents",
             );
         }
         let wanted = self.mesh.columns as usize * self.mesh.rows as usize;
         if !self.mesh.points.is_empty() && self.mesh.points.len() != wanted {
-            tell(
+            report(
                 "mesh.points",
                 &format!(
-                    "{} points for {} columns and {} rows; give {wanted}, row by row from the top left, or none",
+                    "{} points for {} columns and {} rows; list {wanted} points, row by row from the top left, or none",
                     self.mesh.points.len(),
                     self.mesh.columns,
                     self.mesh.rows
                 ),
             );
         } else if let Some(at) = self.mesh.folded_cell() {
-            tell(
+            report(
                 "mesh.points",
                 &format!(
-                    "the cell in column {} and row {} (from 0) is folded over or flat; move its points apart",
+                    "the cell in column {} and row {} (counted from 0) is folded or flat; move its points apart",
                     at[0], at[1]
                 ),
             );
         }
         let blend = &self.blend;
         if blend.left + blend.right > 1.0 || blend.top + blend.bottom > 1.0 {
-            tell(
+            report(
                 "blend",
-                "the soft edges of opposite sides meet; make them narrower, together at most 1",
+                "the soft edges of opposite sides overlap; make their sum at most 1",
             );
         }
         for (i, mask) in self.masks.iter().enumerate() {
             if !(3..=MASK_CORNERS_MAX).contains(&mask.corners.len()) {
-                tell(
+                report(
                     &format!("masks[{i}].corners"),
                     &format!(
-                        "{} corners make no area; give 3 to {MASK_CORNERS_MAX}",
+                        "{} corners do not define an area; list 3 to {MASK_CORNERS_MAX}",
                         mask.corners.len()
                     ),
                 );
@@ -127,7 +129,7 @@ impl OutputParams {
     }
 }
 
-/// Whether four corners, from the top left over the top right, turn the same way at each of them.
+/// Whether four corners in the order top left, top right, bottom right, bottom left are convex.
 fn is_convex(corners: [DVec2; 4]) -> bool {
     (0..4).all(|i| {
         let [a, b, c] = [corners[i], corners[(i + 1) % 4], corners[(i + 2) % 4]];
@@ -135,20 +137,20 @@ fn is_convex(corners: [DVec2; 4]) -> bool {
     })
 }
 
-/// A part of the surface's picture, as shares of its width and height.
+/// A rectangular part of the surface, as shares of its width and height.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Crop {
-    /// Left edge: 0 is the surface's own.
+    /// Left edge; 0 is the left edge of the surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub left: f64,
-    /// Upper edge.
+    /// Upper edge; 0 is the upper edge of the surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top: f64,
-    /// Right edge: 1 is the surface's own.
+    /// Right edge; 1 is the right edge of the surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub right: f64,
-    /// Lower edge.
+    /// Lower edge; 1 is the lower edge of the surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bottom: f64,
 }
@@ -164,7 +166,7 @@ impl Default for Crop {
     }
 }
 
-/// Where four corners lie in the projector's picture, as shares of its width and height.
+/// Positions of four corners in the projector's picture, as shares of its width and height.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Corners {
@@ -191,7 +193,7 @@ impl Default for Corners {
 }
 
 impl Corners {
-    /// The corners in shares of the picture: top left, top right, bottom right, bottom left.
+    /// The corners in the order top left, top right, bottom right, bottom left.
     pub fn in_order(&self) -> [DVec2; 4] {
         [
             &self.top_left,
@@ -199,40 +201,40 @@ impl Corners {
             &self.bottom_right,
             &self.bottom_left,
         ]
-        .map(Corner::place)
+        .map(Corner::position)
     }
 }
 
-/// A point of the projector's picture.
+/// A point in the projector's picture, as shares of its width and height.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Corner {
-    /// 0 at the picture's left edge, 1 at its right one.
+    /// Horizontal position: 0 at the left edge, 1 at the right edge.
     #[schemars(range(min = -0.5, max = 1.5))]
     pub x: f64,
-    /// 0 at the picture's upper edge, 1 at its lower one.
+    /// Vertical position: 0 at the upper edge, 1 at the lower edge.
     #[schemars(range(min = -0.5, max = 1.5))]
     pub y: f64,
 }
 
 impl Corner {
-    /// As a vector.
-    pub fn place(&self) -> DVec2 {
+    /// The point as a vector.
+    pub fn position(&self) -> DVec2 {
         DVec2::new(self.x, self.y)
     }
 }
 
-/// A net of control points. The picture passes through each; between them runs a smooth (bicubic Bézier) surface.
+/// A mesh of control points. The warp passes through each point and is smooth (bicubic Bézier) between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mesh {
-    /// Points along the width.
+    /// Number of points along the width.
     #[schemars(range(min = 2, max = 17))]
     pub columns: u32,
-    /// Points along the height.
+    /// Number of points along the height.
     #[schemars(range(min = 2, max = 17))]
     pub rows: u32,
-    /// Where the points lie, row by row from the top left, as shares of the picture inside of the corners: evenly spaced points change nothing. None: no net.
+    /// Positions of the points, row by row from the top left, as shares of the area inside of the corners. Evenly spaced points change nothing. An empty list disables the mesh.
     #[schemars(length(max = 289))]
     pub points: Vec<Corner>,
 }
@@ -248,12 +250,12 @@ impl Default for Mesh {
 }
 
 impl Mesh {
-    /// Column and row of the first cell whose corners do not make a convex shape.
+    /// Column and row of the first cell whose corners are not convex.
     fn folded_cell(&self) -> Option<[u32; 2]> {
         let at = |c: u32, r: u32| {
             self.points
                 .get((r * self.columns + c) as usize)
-                .map(Corner::place)
+                .map(Corner::position)
         };
         let rows = self.rows.clamp(2, MESH_SIDE_MAX);
         let columns = self.columns.clamp(2, MESH_SIDE_MAX);
@@ -263,7 +265,7 @@ impl Mesh {
                 let corners = [at(c, r), at(c + 1, r), at(c + 1, r + 1), at(c, r + 1)];
                 match corners {
                     [Some(a), Some(b), Some(c), Some(d)] => {
-                        // Cells are small: what counts is the turn, not its size.
+                        // Cells are small; scaling them makes the convexity threshold independent of their size.
                         let size = (c - a).length_squared().max(1e-9);
                         let scale = size.sqrt().recip();
                         !is_convex([a, b, c, d].map(|p| p * scale))
@@ -274,26 +276,26 @@ impl Mesh {
     }
 }
 
-/// Soft edges. Where two projectors overlap, each fades out as the other fades in; their light adds up to one.
+/// Soft edges. Where two projectors overlap, one fades out while the other fades in, and the sum of their light is constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Blend {
-    /// Width of the soft left edge, as a share of this output's part of the surface; 0 has none.
+    /// Width of the soft left edge, as a share of the part of the surface that this output shows; 0 disables it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub left: f32,
-    /// Height of the soft upper edge.
+    /// Height of the soft upper edge, as a share of that part.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top: f32,
-    /// Width of the soft right edge.
+    /// Width of the soft right edge, as a share of that part.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub right: f32,
-    /// Height of the soft lower edge.
+    /// Height of the soft lower edge, as a share of that part.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bottom: f32,
-    /// Shape of the ramp: 1 is straight (in light, not in numbers), more is steeper in its middle.
+    /// Shape of the ramp: 1 is linear in light; larger values are steeper in the middle.
     #[schemars(range(min = 0.5, max = 4.0))]
     pub gamma: f32,
-    /// Light added outside of the soft edges, so that the two projectors' gray where they overlap does not show, as a share of white.
+    /// Light added outside of the soft edges, as a share of white. It hides the brighter black where two projectors overlap.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub black_lift: f32,
 }
@@ -312,8 +314,8 @@ impl Default for Blend {
 }
 
 impl Blend {
-    /// How much of the light is shown at a place of the output's part of the surface (shares, 0..1): 1 outside of soft
-    /// edges, 0 at their rim. Twin of `ramps` in `shaders/show.wgsl`.
+    /// Share of the light that is shown at a position in the output's part of the surface (0..1 each): 1 outside of the soft
+    /// edges, 0 at the outer end of an edge. `blended` in `shaders/output.wgsl` computes the same on the GPU.
     pub fn share_at(&self, place: [f32; 2]) -> f32 {
         let [x, y] = place;
         let sides = [
@@ -331,7 +333,7 @@ impl Blend {
 
 /// A ramp from 0 to 1 with `ramp(t) + ramp(1 − t) = 1`.
 ///
-/// **Source**: Bourke, 'Edge blending using commodity projectors', 2004.
+/// **Source**: Bourke 2004, "Edge blending using commodity projectors".
 fn ramp(t: f32, gamma: f32) -> f32 {
     if t < 0.5 {
         0.5 * (2.0 * t).powf(gamma)
@@ -340,16 +342,16 @@ fn ramp(t: f32, gamma: f32) -> f32 {
     }
 }
 
-/// A part of the projector's picture that stays dark.
+/// A polygon in the projector's picture that stays dark.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mask {
-    /// Its corners in order, as shares of the projector's picture.
+    /// The corners of the polygon in order, as shares of the projector's picture.
     #[schemars(length(max = 64))]
     pub corners: Vec<Corner>,
 }
 
-/// Factors on the three colors.
+/// Factors on the three color channels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gain {
@@ -383,43 +385,47 @@ mod tests {
     }
 
     #[test]
-    fn crossed_or_dented_corners_are_told() {
+    fn corners_that_are_not_convex_are_reported() {
         let mut output = OutputParams::default();
         assert_eq!(output.problems(), []);
         output.corners.top_left = corner(0.1, 0.2);
         assert_eq!(output.problems(), []);
         output.corners.top_left = corner(0.8, 0.8);
-        assert_eq!(output.problems().len(), 1, "a dent");
+        assert_eq!(output.problems().len(), 1, "a concave corner");
         output.corners = Corners::default();
         std::mem::swap(&mut output.corners.top_left, &mut output.corners.top_right);
         assert_eq!(output.problems()[0].0, "corners");
     }
 
     #[test]
-    fn what_cannot_be_shown_is_told_with_its_place() {
-        let told = |output: &OutputParams| {
+    fn invalid_parameters_are_reported_with_their_paths() {
+        let paths_of = |output: &OutputParams| {
             let paths = output.problems().into_iter().map(|p| p.0);
             paths.collect::<Vec<_>>()
         };
         let mut output = OutputParams::default();
         (output.crop.left, output.crop.right) = (0.7, 0.3);
-        assert_eq!(told(&output), ["crop"]);
+        assert_eq!(paths_of(&output), ["crop"]);
         output = OutputParams::default();
         output.mesh.points = vec![corner(0.0, 0.0); 3];
-        assert_eq!(told(&output), ["mesh.points"]);
+        assert_eq!(paths_of(&output), ["mesh.points"]);
         output.mesh.points = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
             .map(|(x, y)| corner(x, y))
             .to_vec();
-        assert_eq!(told(&output), ["mesh.points"], "rows in the wrong order");
+        assert_eq!(
+            paths_of(&output),
+            ["mesh.points"],
+            "points in the wrong order fold the cell"
+        );
         output.mesh.points.swap(2, 3);
-        assert!(told(&output).is_empty());
+        assert!(paths_of(&output).is_empty());
         (output.blend.left, output.blend.right) = (0.6, 0.6);
         output.masks.push(Mask::default());
-        assert_eq!(told(&output), ["blend", "masks[0].corners"]);
+        assert_eq!(paths_of(&output), ["blend", "masks[0].corners"]);
     }
 
     #[test]
-    fn two_soft_edges_add_up_to_the_whole_light() {
+    fn two_soft_edges_add_up_to_constant_light() {
         for gamma in [0.5, 1.0, 2.2, 4.0] {
             let soft = |left, right| Blend {
                 left,
@@ -431,7 +437,10 @@ mod tests {
             for i in 0..=50 {
                 let t = i as f32 / 50.0;
                 let sum = one.share_at([0.75 + 0.25 * t, 0.5]) + other.share_at([0.25 * t, 0.5]);
-                assert!((sum - 1.0).abs() < 1e-5, "gamma {gamma}, {t}: {sum}");
+                assert!(
+                    (sum - 1.0).abs() < 1e-5,
+                    "gamma {gamma}, position {t}: sum {sum}"
+                );
             }
             assert_eq!(one.share_at([0.3, 0.5]), 1.0);
             assert!(one.share_at([1.0, 0.5]) < 1e-6);

@@ -1,14 +1,14 @@
 // Everything that swims or stands in the water, as light that reaches its surface: stones, plants, fish. Linear and
 // scene-referred; `kept` as roots, premultiplied by the cover: what is not covered shows the ground.
 
-struct Instance {
+struct BodyInstance {
     // cosine and sine of the hue's turn, brightness, shine or (negative) glow
     tint: vec4<f32>,
     // first joint matrix, layer of the skin (or -1), length, unused
     kind: vec4<f32>,
 }
 
-struct Rows {
+struct AffineRows {
     x: vec4<f32>,
     y: vec4<f32>,
     z: vec4<f32>,
@@ -17,8 +17,8 @@ struct Rows {
 @group(1) @binding(0) var caustics: texture_2d<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
 @group(1) @binding(2) var skins: texture_2d_array<f32>;
-@group(1) @binding(3) var<storage, read> instances: array<Instance>;
-@group(1) @binding(4) var<storage, read> joints: array<Rows>;
+@group(1) @binding(3) var<storage, read> instances: array<BodyInstance>;
+@group(1) @binding(4) var<storage, read> joints: array<AffineRows>;
 // Tone of weathered stone, slopes of its bumps, lichen; repeats.
 @group(1) @binding(5) var weathering: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;

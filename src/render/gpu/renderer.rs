@@ -1,0 +1,373 @@
+//! Owns everything that lives as long as a scene, on the CPU and on the GPU, and draws its pictures.
+
+use wgpu::BufferUsages;
+
+use super::bind_groups::{BindGroupInputs, BindGroups, Samplers};
+use super::device::Gpu;
+use super::meshes::{MeshRange, upload};
+use super::output::OutputPass;
+use super::pipelines::{BindGroupLayouts, Pipelines};
+use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
+use crate::geometry::Surface;
+use crate::render::caustics::Caustics;
+use crate::render::draw_list::DrawList;
+use crate::render::dust::Dust;
+use crate::render::error::RenderError;
+use crate::render::flash::FlashState;
+use crate::render::governor::Quality;
+use crate::render::light::{Season, apply_run_color};
+use crate::render::look::{SceneLook, SpeciesLook};
+use crate::render::model::{Model, STATIC_MODEL_COUNT};
+use crate::render::overlay::{Overlay, OverlayOptions};
+use crate::render::pose::Body;
+use crate::render::ripples::Ripples;
+use crate::render::scenery::Scenery;
+use crate::render::setup::{EdgeSmoothing, RenderSetup};
+use crate::render::static_bodies::StaticBodies;
+use crate::render::static_shape::StaticShape;
+use crate::render::uniforms::SceneUniforms;
+use crate::render::view::View;
+use crate::render::water::WaterPressure;
+use crate::render::waterfalls::{drops, waterfalls};
+use crate::world::Snapshot;
+
+/// Usage of a uniform buffer that the CPU writes.
+const WRITTEN_UNIFORM: BufferUsages = BufferUsages::UNIFORM.union(BufferUsages::COPY_DST);
+
+/// Draws the pictures of one scene on one device.
+pub struct Renderer {
+    // On the GPU.
+    pub(super) gpu: Gpu,
+    pub(super) layouts: BindGroupLayouts,
+    pub(super) pipelines: Pipelines,
+    pub(super) targets: Targets,
+    samplers: Samplers,
+    fixed: FixedTextures,
+    pub(super) uniform_buffer: wgpu::Buffer,
+    pub(super) vertex_buffer: wgpu::Buffer,
+    pub(super) index_buffer: wgpu::Buffer,
+    pub(super) ground_shadow_indices: GrowingBuffer,
+    pub(super) ground_shadow_vertices: GrowingBuffer,
+    pub(super) instance_buffer: GrowingBuffer,
+    pub(super) joint_buffer: GrowingBuffer,
+    pub(super) speck_buffer: GrowingBuffer,
+    pub(super) bind_groups: BindGroups,
+    /// Full and low-detail triangles of every model: the static ones first, then the species.
+    pub(super) meshes: Vec<MeshRange>,
+    pub(super) outputs: Vec<OutputPass>,
+    // On the CPU.
+    bodies: Vec<Body>,
+    pub(super) surface: Surface,
+    pub(super) scenery: Scenery,
+    pub(super) look: SceneLook,
+    pub(super) uniforms: SceneUniforms,
+    pub(super) draw_list: DrawList,
+    overlay: Overlay,
+    pub(super) pressure: WaterPressure,
+    pub(super) ripples: Ripples,
+    pub(super) caustics: Caustics,
+    /// Waterfalls between terraces.
+    waterfalls: Vec<StaticShape>,
+    pub(super) static_bodies: StaticBodies,
+    pub(super) dust: Dust,
+    pub(super) quality: Quality,
+    /// What to draw over the picture apart from the annotations of the snapshots.
+    pub overlay_options: OverlayOptions,
+}
+
+impl Renderer {
+    /// Creates everything that lives as long as the scene, on a device that needs no window.
+    ///
+    /// # Errors
+    /// If the picture exceeds the device's limits, an output's parameters describe no valid warp, or the device reports
+    /// an error.
+    pub fn new(gpu: Gpu, setup: RenderSetup) -> Result<Self, RenderError> {
+        let RenderSetup {
+            surface,
+            outputs,
+            look,
+            depth_m,
+            species,
+            static_models,
+            static_shapes,
+            terraces,
+            overlay_options,
+            edges,
+        } = setup;
+        let device = &gpu.device;
+        let edges = edges.unwrap_or_else(|| default_edges(&gpu));
+        let samples = if edges == EdgeSmoothing::Multisampled {
+            4
+        } else {
+            1
+        };
+        let bodies = bodies(species, look.season);
+        let models = || bodies.iter().map(|body| &body.model);
+        let layouts = BindGroupLayouts::new(device);
+        let influences = static_models
+            .iter()
+            .chain(models())
+            .map(Model::influences)
+            .max()
+            .unwrap_or(1);
+        let pipelines = Pipelines::new(device, &layouts, surface.kind, samples, influences);
+        let samplers = Samplers::new(device);
+        let filters_edges = edges == EdgeSmoothing::Filtered;
+        let make_output = |output| {
+            OutputPass::new(
+                &gpu,
+                &layouts,
+                &samplers.flat,
+                &surface,
+                output,
+                filters_edges,
+            )
+        };
+        let outputs = outputs
+            .iter()
+            .map(make_output)
+            .collect::<Result<Vec<_>, _>>()?;
+        let size = picture_px(&gpu, &outputs);
+        let scenery =
+            Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
+        let targets = Targets::new(device, size, &scenery.grid, samples);
+        let fixed = FixedTextures::new(device, &gpu.queue, models());
+        let (meshes, vertex_buffer, index_buffer) = upload(
+            &gpu,
+            static_models
+                .iter()
+                .take(STATIC_MODEL_COUNT)
+                .chain(models()),
+        );
+        let make = |label, usage, bytes| buffer(device, label, usage, bytes);
+        let uniform_buffer = make(
+            "scene uniforms",
+            WRITTEN_UNIFORM,
+            size_of::<SceneUniforms>() as u64,
+        );
+        let grow = |label, usage, bytes| GrowingBuffer::new(device, label, usage, bytes);
+        let instance_buffer = grow("instances", BufferUsages::STORAGE, 4096);
+        let joint_buffer = grow("joints", BufferUsages::STORAGE, 65536);
+        let has_static_models = static_models.len() >= STATIC_MODEL_COUNT;
+        let waterfalls = waterfalls(&terraces);
+        let shapes: Vec<_> = static_shapes
+            .into_iter()
+            .chain(waterfalls.iter().copied())
+            .collect();
+        let place = || StaticBodies::new(&shapes, &surface, &look, &scenery);
+        let static_bodies = has_static_models.then(place).unwrap_or_default();
+        let uniforms = SceneUniforms::new(&look, &surface, &scenery);
+        let bind_groups = BindGroups::new(&BindGroupInputs {
+            device,
+            layouts: &layouts,
+            targets: &targets,
+            samplers: &samplers,
+            fixed: &fixed,
+            uniforms: &uniform_buffer,
+            instances: &instance_buffer,
+            joints: &joint_buffer,
+        });
+        let renderer = Self {
+            ground_shadow_indices: grow("ground shadow indices", BufferUsages::INDEX, 65536),
+            ground_shadow_vertices: grow("ground shadow vertices", BufferUsages::VERTEX, 65536),
+            pressure: WaterPressure::new(scenery.grid),
+            ripples: Ripples::new(scenery.grid),
+            caustics: Caustics::new(scenery.grid),
+            waterfalls,
+            dust: Dust::new(&look, &surface, depth_m),
+            speck_buffer: grow("specks", BufferUsages::VERTEX, 4096),
+            draw_list: DrawList::default(),
+            overlay: Overlay::default(),
+            quality: Quality::FULL,
+            overlay_options,
+            gpu,
+            layouts,
+            pipelines,
+            targets,
+            samplers,
+            fixed,
+            uniform_buffer,
+            vertex_buffer,
+            index_buffer,
+            instance_buffer,
+            joint_buffer,
+            bind_groups,
+            meshes,
+            outputs,
+            bodies,
+            surface,
+            scenery,
+            look,
+            uniforms,
+            static_bodies,
+        };
+        renderer.paint_ground();
+        renderer.gpu.check()?;
+        Ok(renderer)
+    }
+
+    /// The device that draws.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// The mapping from the world to each output's pixels, in the order of the outputs.
+    pub fn views(&self) -> impl Iterator<Item = &View> {
+        self.outputs.iter().map(|output| &output.view)
+    }
+
+    /// Draws the state at `alpha` (0..1) between two snapshots. The pictures stay on the GPU until [`Self::read`].
+    ///
+    /// # Errors
+    /// [`RenderError::Device`] if the device reported an error or is lost.
+    pub fn draw(
+        &mut self,
+        previous: &Snapshot,
+        next: &Snapshot,
+        alpha: f32,
+    ) -> Result<(), RenderError> {
+        let (time_secs, since_secs) =
+            self.draw_list
+                .update(previous, next, alpha, &self.bodies, &self.scenery);
+        let drops = drops(&self.waterfalls, time_secs, &self.surface);
+        self.pressure
+            .set_splashes(&next.splashes, drops, &self.surface);
+        let steps = self.pressure.advance(since_secs, &next.shadows);
+        self.dust.advance(since_secs, time_secs, &next.shadows);
+        self.build_overlay(next);
+        self.uniforms.set_time(time_secs);
+        self.update_water(steps, time_secs);
+        self.upload_draw_data();
+        for output in &mut self.outputs {
+            output.upload(&self.gpu, &self.overlay);
+            output.limit_flash(&self.gpu, time_secs)?;
+        }
+        let mut encoder = self
+            .gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        self.light_ground(&mut encoder);
+        self.draw_bodies(&mut encoder);
+        for output in &self.outputs {
+            output.encode(&mut encoder, &self.pipelines, &self.bind_groups);
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        for output in &mut self.outputs {
+            output.request_readback(time_secs);
+        }
+        self.gpu.check()
+    }
+
+    /// Sets the quality of the following pictures.
+    pub fn set_quality(&mut self, quality: Quality) {
+        self.quality = quality;
+        self.draw_list.all_low_detail = quality.is_reduced;
+        self.uniforms.set_target_scale(quality.scale);
+    }
+
+    /// State of the flash limiters, one per output.
+    pub fn flash_states(&self) -> impl Iterator<Item = &FlashState> {
+        self.outputs.iter().map(OutputPass::flash_state)
+    }
+
+    /// Continues from the flash states of another renderer of the same outputs: the change from its last pictures to the
+    /// first ones of this renderer counts as a change, too.
+    pub fn resume_flash_states(&mut self, states: &[FlashState]) {
+        for (output, state) in self.outputs.iter_mut().zip(states) {
+            output.resume_flash_state(&self.gpu, state);
+        }
+    }
+
+    /// Number of times that a flash limiter slowed an output's picture down.
+    pub fn flash_limit_count(&self) -> u64 {
+        self.outputs.iter().map(OutputPass::flash_limit_count).sum()
+    }
+
+    /// Sets the factor on the light of the scene. Tests use it to make the picture flash.
+    pub fn set_exposure(&mut self, exposure: f32) {
+        self.uniforms.set_exposure(exposure);
+    }
+
+    /// Collects what is to be drawn over the picture.
+    fn build_overlay(&mut self, next: &Snapshot) {
+        self.overlay.clear(&self.surface);
+        if let Some(pattern) = self.overlay_options.pattern {
+            self.overlay
+                .pattern(pattern, self.outputs.iter().map(|output| &output.view));
+            return;
+        }
+        if let Some(stripes) = &next.stripes {
+            self.overlay.stripes(stripes);
+            return;
+        }
+        if let Some(target) = &next.target {
+            self.overlay.target(target);
+        }
+        if self.overlay_options.vectors {
+            self.overlay.vectors(self.draw_list.agents());
+        }
+        if self.overlay_options.shadows {
+            self.overlay.shadows(&next.shadows);
+        }
+        self.overlay.annotations(&next.marks);
+    }
+
+    /// Creates the bind groups again after a buffer was replaced by a larger one.
+    pub(super) fn rebind(&mut self) {
+        self.bind_groups = BindGroups::new(&BindGroupInputs {
+            device: &self.gpu.device,
+            layouts: &self.layouts,
+            targets: &self.targets,
+            samplers: &self.samplers,
+            fixed: &self.fixed,
+            uniforms: &self.uniform_buffer,
+            instances: &self.instance_buffer,
+            joints: &self.joint_buffer,
+        });
+    }
+
+    /// Copies the finished picture of an output (index from 0) into `rgba`: rows from the top, 4 bytes per pixel, sRGB.
+    ///
+    /// # Errors
+    /// [`RenderError::Device`] if the device does not answer; [`RenderError::Output`] if the output does not exist.
+    pub fn read(&mut self, output: usize, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
+        let output = self.outputs.get(output).ok_or_else(|| {
+            RenderError::Output(format!(
+                "output {output} does not exist; there are {}",
+                self.outputs.len()
+            ))
+        })?;
+        output.read(&self.gpu, rgba)
+    }
+}
+
+/// The edge smoothing that suits an adapter: multisampling is cheap on a graphics card only.
+fn default_edges(gpu: &Gpu) -> EdgeSmoothing {
+    if gpu.is_software() {
+        EdgeSmoothing::Filtered
+    } else {
+        EdgeSmoothing::Multisampled
+    }
+}
+
+/// The bodies of all species, colored for a season.
+fn bodies(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
+    let body = |(look, mut model): (SpeciesLook, Model)| {
+        if season == Season::Run {
+            apply_run_color(&mut model, look.run_pink);
+        }
+        Body::new(model, look)
+    };
+    species.into_iter().map(body).collect()
+}
+
+/// Size in pixels of the whole surface's picture, large enough that every output shows its part of it one to one.
+fn picture_px(gpu: &Gpu, outputs: &[OutputPass]) -> [u32; 2] {
+    // The ground texture is larger than the picture and must stay within the limit.
+    let most = f64::from(gpu.device.limits().max_texture_dimension_2d) / 1.5;
+    let wanted = outputs.iter().fold([16.0f64; 2], |size, output| {
+        let [width, height] = output.view.warp.picture_px(output.view.size_px);
+        [size[0].max(width), size[1].max(height)]
+    });
+    wanted.map(|side| side.round().min(most) as u32)
+}

@@ -1,0 +1,273 @@
+//! Parameters of the picture: the look of a scene and the look of a species.
+//!
+//! Plain parameter structs, one per TOML table; `site` combines them with those of other rooms.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::color::Tint;
+use super::light::{Light, Lighting, Season};
+
+/// Table `[look]` of a scene: light, water and ground. `light` and `season` are presets; each field that is set explicitly
+/// overrides them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneLook {
+    /// Preset for the time of day. It sets exposure, sun, sky, caustics, clarity, haze, reflection and glow where they are left out.
+    pub light: Light,
+    /// Preset for the season. It sets the litter where it is left out, the share of rust-colored plants, and whether species with `run_pink` turn pink.
+    pub season: Season,
+    /// Overall brightness before the tone curve; 1 gives a mean luminance of about a third. Higher values wash out, lower values disappear in the projector's black level. Default: by `light` (day 1, morning 1, noon 0.9, dusk 1.05, night 1.35).
+    #[schemars(range(min = 0.1, max = 4.0))]
+    pub exposure: Option<f32>,
+    /// Angle between the sun and the vertical. A larger angle moves the shadows farther away from the fish, which makes their depth visible. Default: by `light` (day 35, morning 48, noon 14, dusk 58, night 25).
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub sun_tilt_deg: Option<f32>,
+    /// Direction in the picture that the sunlight comes from, clockwise from the upper edge; 315 is the upper left. Default: by `light` (day 315, morning 290, noon 315, dusk 285, night 315).
+    #[schemars(range(min = 0.0, max = 360.0))]
+    pub sun_heading_deg: Option<f32>,
+    /// Strength of the sunlight. Higher values give more contrast and stronger shadows. Default: by `light` (day 1, morning 0.55, noon 1.1, dusk 0.62, night 0.1).
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub sun_strength: Option<f32>,
+    /// Color of the sunlight: 0 is white as at noon, 1 is golden as in the evening. Default: by `light` (day 0.55, morning 0.45, noon 0.12, dusk 1, night 0).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub sun_warmth: Option<f32>,
+    /// Strength of the light from the sky, which comes from all directions. Higher values brighten the shadows. Default: by `light` (day 1, morning 1.35, noon 0.8, dusk 0.85, night 0.9).
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub sky_strength: Option<f32>,
+    /// Color of the light from the sky. Default: by `light` (pale blue by day, violet at dusk, deep blue at night).
+    pub sky: Option<Tint>,
+    /// Strength of the caustics, the pattern of light that waves focus on the ground; 0 disables them. Default: by `light` (day 1, morning 0.55, noon 0.95, dusk 0.8, night 0.6).
+    #[schemars(range(min = 0.0, max = 3.0))]
+    pub caustics: Option<f32>,
+    /// Height of the swell. At 1 it shifts the objects below by 2 to 4 pixels at full HD.
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub swell: f32,
+    /// Strength of the waves that visitors make.
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub stir: f32,
+    /// Distance in water after which half of the red light is left; for blue light it is four times as long. Lower values are murkier and bluer. Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
+    #[schemars(range(min = 0.1, max = 50.0))]
+    pub clarity_m: Option<f32>,
+    /// Amount of light that the water scatters, relative to a clear pool. Higher values give a mist that increases with depth. Default: by `light` (day 1, morning 4, noon 1, dusk 1, night 1).
+    #[schemars(range(min = 0.0, max = 20.0))]
+    pub haze: Option<f32>,
+    /// Strength of the reflections of the sky on the water surface. Default: by `light` (day 1, morning 1.6, noon 1, dusk 1.3, night 0.5).
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub reflection: Option<f32>,
+    /// Amount of foam at the edges of visitors' shadows; 0 disables it.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub foam: f32,
+    /// Strength of the visible shafts of sunlight in the water, on walls and ceilings only; 0 disables them.
+    #[schemars(range(min = 0.0, max = 3.0))]
+    pub shafts: f32,
+    /// Amount of drifting specks in the water; 1 is the maximum.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub dust: f32,
+    /// Light that the specks emit, like glowing plankton. Default: by `light` (night 1.3, otherwise 0).
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub glow: Option<f32>,
+    /// Amount of plants, most of them near the rim; 1 is the maximum.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub plants: f32,
+    /// Amount of corals on and between stones; 1 is the maximum.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub corals: f32,
+    /// Color of the sand.
+    pub sand: Tint,
+    /// Strength of bars, ripples and patches in the sand; 0 is an even ground.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub relief: f32,
+    /// Share of the ground that is covered by pebbles.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub pebbles: f32,
+    /// Amount of fallen leaves and twigs on the ground, most of them near the rim. Default: by `season` (summer 0.15, autumn 1, run 0.6).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub litter: Option<f32>,
+    /// Seed of the ground: each number gives another arrangement of sand and pebbles.
+    #[schemars(range(min = 0, max = 65535))]
+    pub ground_seed: u32,
+}
+
+impl Default for SceneLook {
+    fn default() -> Self {
+        Self {
+            light: Light::default(),
+            season: Season::default(),
+            exposure: None,
+            sun_tilt_deg: None,
+            sun_heading_deg: None,
+            sun_strength: None,
+            sun_warmth: None,
+            sky_strength: None,
+            sky: None,
+            caustics: None,
+            swell: 1.0,
+            stir: 1.0,
+            clarity_m: None,
+            haze: None,
+            reflection: None,
+            foam: 0.4,
+            shafts: 1.0,
+            dust: 0.1,
+            glow: None,
+            plants: 0.4,
+            corals: 0.0,
+            sand: Tint::default(),
+            relief: 1.0,
+            pebbles: 0.35,
+            litter: None,
+            ground_seed: 1,
+        }
+    }
+}
+
+impl SceneLook {
+    /// Light and water: the fields that are set, and the preset of `light` for the others.
+    pub fn lighting(&self) -> Lighting {
+        let preset = Lighting::of(self.light);
+        Lighting {
+            exposure: self.exposure.unwrap_or(preset.exposure),
+            sun_tilt_deg: self.sun_tilt_deg.unwrap_or(preset.sun_tilt_deg),
+            sun_heading_deg: self.sun_heading_deg.unwrap_or(preset.sun_heading_deg),
+            sun_strength: self.sun_strength.unwrap_or(preset.sun_strength),
+            sun_warmth: self.sun_warmth.unwrap_or(preset.sun_warmth),
+            sky_strength: self.sky_strength.unwrap_or(preset.sky_strength),
+            sky: self.sky.clone().unwrap_or(preset.sky),
+            caustics: self.caustics.unwrap_or(preset.caustics),
+            clarity_m: self.clarity_m.unwrap_or(preset.clarity_m),
+            haze: self.haze.unwrap_or(preset.haze),
+            reflection: self.reflection.unwrap_or(preset.reflection),
+            glow: self.glow.unwrap_or(preset.glow),
+        }
+    }
+
+    /// Amount of fallen leaves: the field if it is set, otherwise the preset of `season`.
+    pub fn litter(&self) -> f32 {
+        self.litter.unwrap_or_else(|| self.season.litter())
+    }
+}
+
+/// Table `[look]` of a species: its model and how individuals differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpeciesLook {
+    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
+    pub model: String,
+    /// Length of a typical individual from nose to tail.
+    #[schemars(range(min = 0.01, max = 20.0))]
+    pub length_m: f32,
+    /// Largest deviation of an individual's length from `length_m`, as a share of it.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub length_variation: f32,
+    /// Rotation of the model's colors on the color wheel.
+    #[schemars(range(min = -180.0, max = 180.0))]
+    pub hue_shift_deg: f32,
+    /// Largest deviation of an individual's hue from `hue_shift_deg`.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub hue_variation_deg: f32,
+    /// Factor on the brightness of the model's colors.
+    #[schemars(range(min = 0.1, max = 4.0))]
+    pub brightness: f32,
+    /// Strength of the reflections on the flanks: high for a herring, low for a shark.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub shine: f32,
+    /// Light that it emits in its own color, like glowing plankton. A species with `glow` above 0 has no reflections (`shine`).
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub glow: f32,
+    /// How strongly its flanks turn pink in the season `run`; 0 keeps the colors.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub run_pink: f32,
+    /// Distance per tail beat, in body lengths. Lower values give faster beats.
+    #[schemars(range(min = 0.1, max = 5.0))]
+    pub stride_lengths: f32,
+    /// Highest frequency of the tail beat.
+    #[schemars(range(min = 0.1, max = 20.0))]
+    pub max_beat_hz: f32,
+    /// How strongly the body bends in a turn; 0 keeps it straight.
+    #[schemars(range(min = 0.0, max = 3.0))]
+    pub bend: f32,
+}
+
+impl Default for SpeciesLook {
+    fn default() -> Self {
+        Self {
+            model: "salmon".to_owned(),
+            length_m: 0.45,
+            length_variation: 0.12,
+            hue_shift_deg: 0.0,
+            hue_variation_deg: 6.0,
+            brightness: 1.0,
+            shine: 0.5,
+            glow: 0.0,
+            run_pink: 0.0,
+            stride_lengths: 0.7,
+            max_beat_hz: 6.0,
+            bend: 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The documentation of each field lists the values of all presets.
+    #[test]
+    fn field_documentation_lists_the_presets() {
+        let schema = serde_json::to_value(schemars::schema_for!(SceneLook)).unwrap();
+        let hours = [
+            ("day", Light::Day),
+            ("morning", Light::Morning),
+            ("noon", Light::Noon),
+            ("dusk", Light::Dusk),
+            ("night", Light::Night),
+        ];
+        type Of = fn(&Lighting) -> f32;
+        let fields: [(&str, Of); 10] = [
+            ("exposure", |l| l.exposure),
+            ("sun_tilt_deg", |l| l.sun_tilt_deg),
+            ("sun_heading_deg", |l| l.sun_heading_deg),
+            ("sun_strength", |l| l.sun_strength),
+            ("sun_warmth", |l| l.sun_warmth),
+            ("sky_strength", |l| l.sky_strength),
+            ("caustics", |l| l.caustics),
+            ("clarity_m", |l| l.clarity_m),
+            ("haze", |l| l.haze),
+            ("reflection", |l| l.reflection),
+        ];
+        for (field, of) in fields {
+            let help = schema["properties"][field]["description"].as_str().unwrap();
+            let listed = hours.map(|(name, light)| format!("{name} {}", of(&Lighting::of(light))));
+            assert!(help.contains(&listed.join(", ")), "{field}: {listed:?}");
+        }
+    }
+
+    #[test]
+    fn fields_override_the_presets_of_light_and_season() {
+        let look: SceneLook = toml::from_str(
+            "light = \"night\"\nseason = \"autumn\"\nsun_warmth = 0.5\nlitter = 0.1",
+        )
+        .unwrap();
+        let night = Lighting::of(Light::Night);
+        let expected = Lighting {
+            sun_warmth: 0.5,
+            ..night
+        };
+        assert_eq!((look.lighting(), look.litter()), (expected, 0.1));
+    }
+
+    #[test]
+    fn defaults_round_trip_and_unknown_keys_are_rejected() {
+        let text = toml::to_string(&SceneLook::default()).unwrap();
+        assert_eq!(
+            toml::from_str::<SceneLook>(&text).unwrap(),
+            SceneLook::default()
+        );
+        assert!(toml::from_str::<SceneLook>("exposur = 1.0").is_err());
+        assert_eq!(
+            toml::from_str::<SpeciesLook>("").unwrap(),
+            SpeciesLook::default()
+        );
+    }
+}

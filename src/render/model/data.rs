@@ -1,0 +1,69 @@
+//! A model and its vertices.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+use image::RgbaImage;
+
+use super::clip::Clip;
+use super::skeleton::Joint;
+
+/// A vertex of a model, as the GPU reads it; same layout as `ModelVertex` in `shaders/bodies.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Vertex {
+    /// Position at rest, in model space: nose towards +z, back towards +y, the left of the animal towards +x.
+    pub position: [f32; 3],
+    /// Unit normal at rest.
+    pub normal: [f32; 3],
+    /// Position on the skin, 0..1, v down.
+    pub uv: [f32; 2],
+    /// Factor on the color of the skin, linear; 255 is 1.
+    pub color: [u8; 4],
+    /// Indices of the joints that move it.
+    pub joints: [u8; 4],
+    /// Weights of these joints; their sum is 255.
+    pub weights: [u8; 4],
+}
+
+/// A model that can be posed and drawn.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Vertices of the full and of the low-detail mesh.
+    pub vertices: Vec<Vertex>,
+    /// Triangles of the full mesh, three vertices each.
+    pub indices: Vec<u32>,
+    /// Triangles of the mesh for bodies that appear small; empty if the file has no mesh whose node is named `…_light`.
+    pub low_detail_indices: Vec<u32>,
+    /// The skeleton in the order of the file; empty for a rigid model such as a stone.
+    pub joints: Vec<Joint>,
+    /// Indices of the joints, parents before children.
+    pub order: Vec<usize>,
+    /// Clips, sorted by name.
+    pub clips: Vec<Clip>,
+    /// The skin; `None` if only the vertices are colored.
+    pub skin: Option<RgbaImage>,
+    /// Extent at rest along x, y and z.
+    pub size: Vec3,
+}
+
+impl Model {
+    /// Largest number of joints that move one vertex.
+    pub fn influences(&self) -> usize {
+        let used = |vertex: &Vertex| {
+            vertex
+                .weights
+                .iter()
+                .rposition(|&w| w > 0)
+                .map_or(1, |i| i + 1)
+        };
+        self.vertices.iter().map(used).max().unwrap_or(1)
+    }
+
+    /// The clip with a name.
+    pub fn clip(&self, name: &str) -> Option<&Clip> {
+        let at = self
+            .clips
+            .binary_search_by(|clip| clip.name.as_str().cmp(name));
+        at.ok().and_then(|i| self.clips.get(i))
+    }
+}

@@ -1,0 +1,58 @@
+//! The models that are built into the program.
+
+use super::data::Model;
+use super::error::ModelError;
+
+/// Number of models of static bodies, in this order: four stones, a trunk, two corals, a plant, a floating leaf, a
+/// waterfall.
+pub const STATIC_MODEL_COUNT: usize = 10;
+
+/// The built-in models of species by name.
+pub const SHIPPED_MODELS: &[(&str, &[u8])] = &[
+    ("copepod", include_bytes!("../../../models/copepod.glb")),
+    ("herring", include_bytes!("../../../models/herring.glb")),
+    ("molecule", include_bytes!("../../../models/molecule.glb")),
+    ("salmon", include_bytes!("../../../models/salmon.glb")),
+    ("shark", include_bytes!("../../../models/shark.glb")),
+    ("trout", include_bytes!("../../../models/trout.glb")),
+];
+
+/// The built-in models of static bodies, in the order that [`STATIC_MODEL_COUNT`] documents.
+const STATIC_MODELS: [(&str, &[u8]); STATIC_MODEL_COUNT] = [
+    (
+        "rock_round",
+        include_bytes!("../../../models/rock_round.glb"),
+    ),
+    ("rock_flat", include_bytes!("../../../models/rock_flat.glb")),
+    (
+        "rock_split",
+        include_bytes!("../../../models/rock_split.glb"),
+    ),
+    (
+        "rock_sharp",
+        include_bytes!("../../../models/rock_sharp.glb"),
+    ),
+    ("log", include_bytes!("../../../models/log.glb")),
+    (
+        "coral_finger",
+        include_bytes!("../../../models/coral_finger.glb"),
+    ),
+    (
+        "coral_brain",
+        include_bytes!("../../../models/coral_brain.glb"),
+    ),
+    ("weed", include_bytes!("../../../models/weed.glb")),
+    ("lily", include_bytes!("../../../models/lily.glb")),
+    ("fall", include_bytes!("../../../models/fall.glb")),
+];
+
+/// Loads the built-in models of static bodies.
+///
+/// # Errors
+/// If a built-in model is invalid; a test loads all of them.
+pub fn shipped_static_models() -> Result<Vec<Model>, ModelError> {
+    STATIC_MODELS
+        .iter()
+        .map(|(name, bytes)| Model::from_glb(name, bytes))
+        .collect()
+}

@@ -1,0 +1,27 @@
+//! The joints of a model.
+
+use glam::{Mat4, Quat, Vec3};
+
+/// Rotation, translation and scale of a joint relative to its parent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointTransform {
+    /// Rotation.
+    pub rotation: Quat,
+    /// Translation.
+    pub translation: Vec3,
+    /// Scale.
+    pub scale: Vec3,
+}
+
+/// One joint of a skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Index of the parent joint; `None` for a root. Parents come before their children in `Model::order`.
+    pub parent: Option<usize>,
+    /// Transform of the nodes between this joint and its parent joint (or the model) that are no joints.
+    pub base: Mat4,
+    /// Transform at rest.
+    pub rest: JointTransform,
+    /// Transform from model space to the space of the joint at rest.
+    pub inverse_bind: Mat4,
+}

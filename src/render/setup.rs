@@ -1,0 +1,47 @@
+//! Everything that a renderer needs to know of a scene before the first picture.
+
+use super::look::{SceneLook, SpeciesLook};
+use super::model::Model;
+use super::output_params::OutputParams;
+use super::overlay::OverlayOptions;
+use super::static_shape::StaticShape;
+use crate::geometry::Surface;
+use crate::world::TerraceParams;
+
+/// The scene of a renderer; it is constant for the lifetime of the renderer.
+#[derive(Clone, Debug)]
+pub struct RenderSetup {
+    /// The surface that fills the picture.
+    pub surface: Surface,
+    /// The outputs, at least one.
+    pub outputs: Vec<OutputParams>,
+    /// Light, water and ground.
+    pub look: SceneLook,
+    /// Depth of the ground below the surface.
+    pub depth_m: f32,
+    /// Look and model of every species, in the order of the species numbers in the snapshots.
+    pub species: Vec<(SpeciesLook, Model)>,
+    /// Models of static bodies, as [`shipped_static_models`](super::shipped_static_models) returns them; if there are fewer, no
+    /// static body is drawn.
+    pub static_models: Vec<Model>,
+    /// Stones and trunks.
+    pub static_shapes: Vec<StaticShape>,
+    /// Terraces: waters at different heights.
+    pub terraces: Vec<TerraceParams>,
+    /// What to draw over the picture apart from the annotations of the snapshots.
+    pub overlay_options: OverlayOptions,
+    /// Smoothing of the edges of bodies; `None` chooses by the adapter.
+    pub edges: Option<EdgeSmoothing>,
+}
+
+/// The smoothing of the edges of bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeSmoothing {
+    /// None; the cheapest.
+    Off,
+    /// The output pass averages four points of the body texture: suits machines without a graphics card. Leaves thinner than a
+    /// pixel become faint dots.
+    Filtered,
+    /// Four samples per pixel: suits a graphics card.
+    Multisampled,
+}
