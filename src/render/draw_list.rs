@@ -160,7 +160,12 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
 
 /// The agents at a moment between two snapshots. Those that were put back stand where they are now; those that are new
 /// appear, those that are gone vanish.
-pub fn interpolate(previous: &Snapshot, next: &Snapshot, alpha: f32, out: &mut Vec<AgentPose>) {
+pub(super) fn interpolate(
+    previous: &Snapshot,
+    next: &Snapshot,
+    alpha: f32,
+    out: &mut Vec<AgentPose>,
+) {
     out.clear();
     let mut before = previous.agents.iter().peekable();
     for now in &next.agents {

@@ -21,7 +21,7 @@ const REST_SECS: f32 = 1.4;
 /// One speck; same layout as `Speck` in `shaders/dust.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Speck {
+pub(super) struct Speck {
     /// Center, in world space.
     pub position_m: [f32; 3],
     /// Radius.
@@ -30,7 +30,7 @@ pub struct Speck {
 
 /// All specks of a scene.
 #[derive(Debug, Default)]
-pub struct Dust {
+pub(super) struct Dust {
     /// The specks, as the GPU reads them.
     pub specks: Vec<Speck>,
     /// Horizontal velocity of each speck apart from the drift, in m/s.
@@ -41,7 +41,7 @@ pub struct Dust {
 
 impl Dust {
     /// Distributes specks over the whole water.
-    pub fn new(look: &SceneLook, surface: &Surface, ground_depth_m: f32) -> Self {
+    pub(super) fn new(look: &SceneLook, surface: &Surface, ground_depth_m: f32) -> Self {
         let count = (look.dust * MAX_SPECKS).round() as u32;
         let half_m = surface.half_extent_m() * surface.scale_at_depth(0.6 * ground_depth_m) * 1.05;
         let specks = (0..count).map(|i| {
@@ -60,7 +60,7 @@ impl Dust {
     }
 
     /// Moves the specks on by `dt_secs`. A walking visitor draws near specks along and swirls them to both sides.
-    pub fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {
+    pub(super) fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {
         let t = drifting_secs(time_secs);
         let calm = (-dt_secs / REST_SECS).exp();
         for (speck, velocity) in self.specks.iter_mut().zip(&mut self.velocities_mps) {

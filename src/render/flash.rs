@@ -10,7 +10,7 @@
 use super::color::srgb_from_linear;
 
 /// Number of cells along the picture's width and height.
-pub const CELLS: [u32; 2] = [32, 18];
+pub(super) const CELLS: [u32; 2] = [32, 18];
 /// Smallest change of relative luminance that counts (WCAG: general flash).
 const CHANGE: f32 = 0.10;
 /// A change counts only if its darker state has less relative luminance than this (WCAG: general flash).

@@ -18,12 +18,12 @@ const LAST: u32 = 0xFF;
 const MARGIN: usize = 1;
 
 /// Width of a glyph divided by its height; equal for all glyphs.
-pub fn aspect() -> f32 {
+pub(super) fn aspect() -> f32 {
     get_raster_width(WEIGHT, HEIGHT) as f32 / HEIGHT.val() as f32
 }
 
 /// Width and height of the atlas.
-pub fn atlas_size_px() -> [u32; 2] {
+pub(super) fn atlas_size_px() -> [u32; 2] {
     let [width, height] = cell_px();
     let rows = (LAST - FIRST + 1) as usize / COLUMNS;
     [(COLUMNS * width) as u32, (rows * height) as u32]
@@ -49,7 +49,7 @@ fn index_of(letter: char) -> usize {
 }
 
 /// Left, top, right and bottom edge of a character in the atlas, each 0..1; unsupported characters become `?`.
-pub fn glyph_uv(letter: char) -> [f32; 4] {
+pub(super) fn glyph_uv(letter: char) -> [f32; 4] {
     let at = index_of(letter);
     let [width, height] = cell_px();
     let [all_x, all_y] = atlas_size_px().map(|s| s as f32);
@@ -64,7 +64,7 @@ pub fn glyph_uv(letter: char) -> [f32; 4] {
 }
 
 /// The atlas: one byte of coverage per pixel, rows from the top.
-pub fn atlas() -> Vec<u8> {
+pub(super) fn atlas() -> Vec<u8> {
     let [width, height] = atlas_size_px().map(|s| s as usize);
     let [cell_width, cell_height] = cell_px();
     let mut bytes = vec![0; width * height];
@@ -112,9 +112,5 @@ mod tests {
         assert!(ink('ä').iter().sum::<u64>() > 1000);
         assert_eq!(ink('漢'), ink('?'));
         assert!((0.3..0.7).contains(&aspect()));
-    }
-
-    fn aspect() -> f32 {
-        aspect()
     }
 }

@@ -19,7 +19,7 @@ const ROOT: f32 = 0.10;
 /// An ellipse in which a thing meets the ground; twin of `GroundContact` in `shaders/ground.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct GroundContact {
+pub(super) struct GroundContact {
     /// Middle, on the ground's picture.
     pub place: [f32; 2],
     /// Half extents; of one that is empty 0.
@@ -33,7 +33,7 @@ pub struct GroundContact {
 }
 
 /// Where stones and trunks cut the ground, and where roots are in it.
-pub fn contacts(
+pub(super) fn contacts(
     rocks: &[StaticShape],
     grown: &[Affine3A],
     scenery: &Scenery,
@@ -90,7 +90,7 @@ fn foot(rock: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
 
 /// Terraces' grounds as the shader reads them: how many there are; then for each its corners' number and how high it
 /// lies (0 the lowest, 1 the highest); then those corners on the ground's picture.
-pub fn levels(scenery: &Scenery) -> Vec<[f32; 4]> {
+pub(super) fn levels(scenery: &Scenery) -> Vec<[f32; 4]> {
     let levels = scenery.levels();
     let depths = || levels.iter().map(|level| level.depth_m);
     let (least, most) = (

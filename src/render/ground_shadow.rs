@@ -26,7 +26,11 @@ pub struct GroundShadowVertex {
 }
 
 /// The shadows that the sun throws of stones; what they keep from the sky is painted into the ground (`footing`).
-pub fn shape_shadows(rocks: &[StaticShape], scenery: &Scenery, out: &mut Vec<GroundShadowVertex>) {
+pub(super) fn shape_shadows(
+    rocks: &[StaticShape],
+    scenery: &Scenery,
+    out: &mut Vec<GroundShadowVertex>,
+) {
     let [second, _] = scenery.ground_axes();
     let is_dark = |rock: &&StaticShape| matches!(rock.form, StaticForm::Stone | StaticForm::Log);
     for rock in rocks.iter().filter(is_dark) {

@@ -95,10 +95,10 @@ mod tests {
             (2..12).contains(&count),
             "{count} of 12 labels with almost the same anchor are shown"
         );
-        assert_eq!(room.placen.len(), count);
-        for (i, [low, high]) in room.placen.iter().enumerate() {
+        assert_eq!(room.taken.len(), count);
+        for (i, [low, high]) in room.taken.iter().enumerate() {
             assert!(low.abs().cmple(HALF).all() && high.abs().cmple(HALF).all());
-            for [a, b] in &room.placen[i + 1..] {
+            for [a, b] in &room.taken[i + 1..] {
                 assert!(!(low.cmplt(*b).all() && high.cmpgt(*a).all()), "{low} {a}");
             }
         }

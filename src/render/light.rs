@@ -61,8 +61,7 @@ impl Season {
 
 /// Light and water of a time of day. Units and ranges are those of the fields of the same names in [`super::SceneLook`].
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "`SceneLook` documents the fields")]
-pub struct Lighting {
+pub(super) struct Lighting {
     pub exposure: f32,
     pub sun_tilt_deg: f32,
     pub sun_heading_deg: f32,
@@ -79,7 +78,7 @@ pub struct Lighting {
 
 impl Lighting {
     /// The values of a time of day.
-    pub fn of(light: Light) -> Self {
+    pub(super) fn of(light: Light) -> Self {
         let day = Self {
             exposure: 1.0,
             sun_tilt_deg: 35.0,
@@ -149,7 +148,7 @@ impl Lighting {
 }
 
 /// Colors a model for the season `run`: bright colors (flanks and belly) turn pink by `share`, dark ones (the back) less.
-pub fn apply_run_color(model: &mut Model, share: f32) {
+pub(super) fn apply_run_color(model: &mut Model, share: f32) {
     if share <= 0.0 {
         return;
     }

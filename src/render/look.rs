@@ -124,7 +124,7 @@ impl Default for SceneLook {
 
 impl SceneLook {
     /// Light and water: the fields that are set, and the preset of `light` for the others.
-    pub fn lighting(&self) -> Lighting {
+    pub(super) fn lighting(&self) -> Lighting {
         let preset = Lighting::of(self.light);
         Lighting {
             exposure: self.exposure.unwrap_or(preset.exposure),
@@ -143,7 +143,7 @@ impl SceneLook {
     }
 
     /// Amount of fallen leaves: the field if it is set, otherwise the preset of `season`.
-    pub fn litter(&self) -> f32 {
+    pub(super) fn litter(&self) -> f32 {
         self.litter.unwrap_or_else(|| self.season.litter())
     }
 }

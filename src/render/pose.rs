@@ -173,11 +173,11 @@ impl Individual {
 }
 
 /// Three rows of an affine map, as the GPU reads them.
-pub type AffineRows = [Vec4; 3];
+pub(super) type AffineRows = [Vec4; 3];
 
 /// Keeps the bodies' pasts and poses them.
 #[derive(Debug, Default)]
-pub struct Animator {
+pub(super) struct Animator {
     swimmers: Vec<SwimState>,
     kept: Vec<SwimState>,
     locals: Vec<(Quat, Vec3)>,
@@ -186,7 +186,7 @@ pub struct Animator {
 
 impl Animator {
     /// Moves all bodies on by `dt_secs`. `agents` ascend by id; those not there any more are forgotten.
-    pub fn advance(&mut self, dt_secs: f32, agents: &[AgentPose], bodies: &[Body]) {
+    pub(super) fn advance(&mut self, dt_secs: f32, agents: &[AgentPose], bodies: &[Body]) {
         self.kept.clear();
         let mut old = self.swimmers.iter().peekable();
         for agent in agents {
@@ -210,7 +210,7 @@ impl Animator {
 
     /// Appends the world-space joint matrices of the agent at an index of the last [`Self::advance`]; one matrix for a
     /// rigid model.
-    pub fn pose(
+    pub(super) fn pose(
         &mut self,
         index: usize,
         agent: &AgentPose,
@@ -395,7 +395,7 @@ impl SwimState {
 }
 
 /// The rows of an affine map.
-pub fn rows(map: &Affine3A) -> AffineRows {
+pub(super) fn rows(map: &Affine3A) -> AffineRows {
     let Mat3A {
         x_axis,
         y_axis,

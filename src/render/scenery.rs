@@ -8,7 +8,7 @@ use crate::geometry::{Surface, SurfaceKind, polygon};
 use crate::world::TerraceParams;
 
 /// Size of the body texture relative to the picture, so that refraction at the edges of the picture still finds content.
-pub const OVERSCAN: f32 = 1.04;
+pub(super) const OVERSCAN: f32 = 1.04;
 
 /// Light, water and ground of a scene.
 #[derive(Clone, Debug)]

@@ -8,26 +8,26 @@ use glam::{Affine3A, Vec2, Vec3};
 use super::model::Model;
 
 /// Width of a silhouette: along the body, from before the nose to behind the tail.
-pub const WIDTH: usize = 128;
+pub(super) const WIDTH: usize = 128;
 /// Height: across.
-pub const HEIGHT: usize = 64;
+pub(super) const HEIGHT: usize = 64;
 /// MaskLevels of blur; each is twice as soft and half as large.
-pub const LEVELS: usize = 5;
+pub(super) const LEVELS: usize = 5;
 /// Half the silhouette's extent across, in body lengths.
-pub const HALF_WIDTH: f32 = 0.42;
+pub(super) const HALF_WIDTH: f32 = 0.42;
 /// Extent along, in body lengths; the body lies in the middle.
-pub const ALONG: f32 = 1.5;
+pub(super) const ALONG: f32 = 1.5;
 /// Softness of the first level in body lengths; each level doubles it.
-pub const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
+pub(super) const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
 /// Points of the spine that a shadow follows.
-pub const SPINE_STATIONS: usize = 9;
+pub(super) const SPINE_STATIONS: usize = 9;
 
 /// From one level to the next there are so many silhouettes, so that nobody sees one follow another, and none has to be
 /// mixed from two for every pixel.
-pub const STEPS: usize = 4;
+pub(super) const STEPS: usize = 4;
 
 /// One silhouette: its levels one after another, each half as large, one byte a cell.
-pub type MaskLevels = Vec<Vec<u8>>;
+pub(super) type MaskLevels = Vec<Vec<u8>>;
 
 /// Spine points at rest, each carried by a few joints.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
 }
 
 /// A disc that fills the middle half, for stones.
-pub fn disc() -> [MaskLevels; STEPS] {
+pub(super) fn disc() -> [MaskLevels; STEPS] {
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     for (i, cell) in cells.iter_mut().enumerate() {
         let place = Vec2::new(
@@ -109,7 +109,7 @@ pub fn disc() -> [MaskLevels; STEPS] {
 }
 
 /// The silhouette of a model from above, nose at the left.
-pub fn of(model: &Model) -> [MaskLevels; STEPS] {
+pub(super) fn of(model: &Model) -> [MaskLevels; STEPS] {
     let length = model.size.z.max(1e-6);
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     let place = |i: u32| -> Option<Vec2> {

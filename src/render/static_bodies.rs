@@ -22,11 +22,11 @@ const LOG: usize = STONES;
 /// The first of two corals.
 const CORAL: usize = LOG + 1;
 /// The first model that sways.
-pub const PLANT: usize = CORAL + 2;
+pub(super) const PLANT: usize = CORAL + 2;
 /// A leaf that floats, seen from below.
 const PAD: usize = PLANT + 1;
 /// White water, drawn over everything that swims.
-pub const WATERFALL: usize = PAD + 1;
+pub(super) const WATERFALL: usize = PAD + 1;
 /// Stones of a smaller reach in the picture are drawn with their light mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 34.0;
 /// How far below the water's surface leaves float.
@@ -40,7 +40,7 @@ const FOAM: f32 = 4.0;
 
 /// Everything still, ready for the GPU.
 #[derive(Debug, Default)]
-pub struct StaticBodies {
+pub(super) struct StaticBodies {
     /// Instances by model.
     pub instances: Vec<BodyInstance>,
     /// A matrix an instance.
@@ -55,7 +55,7 @@ pub struct StaticBodies {
 
 impl StaticBodies {
     /// Lays out stones where they are and plants where the look wants them.
-    pub fn new(
+    pub(super) fn new(
         rocks: &[StaticShape],
         surface: &Surface,
         look: &SceneLook,

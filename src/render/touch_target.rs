@@ -11,7 +11,7 @@ use crate::world::FloorTarget;
 
 /// A straight stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stroke {
+pub(super) struct Stroke {
     /// First end, in floor space.
     pub from: Vec2,
     /// Second end, in floor space.
@@ -66,7 +66,7 @@ const DIGITS: [[bool; 7]; 10] = {
 };
 
 /// The strokes of a target, in drawing order.
-pub fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<Item = Stroke> {
+pub(super) fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<Item = Stroke> {
     let side_m = surface.width_m.min(surface.height_m);
     let at = target.at_m;
     let arms = [Vec2::X, Vec2::Y].map(|arm| {

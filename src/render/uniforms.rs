@@ -14,7 +14,7 @@ use crate::geometry::{Surface, SurfaceKind};
 /// What every shader knows of a frame; twin of `SceneUniforms` in `shaders/scene.wgsl`, which says what the numbers are.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct SceneUniforms {
+pub(super) struct SceneUniforms {
     pub(super) surface: [f32; 4],
     pub(super) field: [f32; 4],
     pub(super) ground: [f32; 4],
@@ -32,7 +32,7 @@ pub struct SceneUniforms {
 }
 
 /// Names and offsets of [`SceneUniforms`]'s members, for the test that compares them with the shaders'.
-pub fn scene_uniform_offsets() -> [(&'static str, usize); 14] {
+pub(super) fn scene_uniform_offsets() -> [(&'static str, usize); 14] {
     use std::mem::offset_of;
     [
         ("surface", offset_of!(SceneUniforms, surface)),
@@ -55,7 +55,7 @@ pub fn scene_uniform_offsets() -> [(&'static str, usize); 14] {
 /// Numbers of one projector; twin of `Output` in `shaders/output.wgsl`, which says what they are.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct OutputUniforms {
+pub(super) struct OutputUniforms {
     gain: [f32; 4],
     ramps: [f32; 4],
     blend: [f32; 4],
@@ -63,7 +63,7 @@ pub struct OutputUniforms {
 
 impl OutputUniforms {
     /// The numbers of an output.
-    pub fn new(output: &OutputParams) -> Self {
+    pub(super) fn new(output: &OutputParams) -> Self {
         let (gain, blend) = (&output.gain, &output.blend);
         let bright = output.brightness;
         Self {

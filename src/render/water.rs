@@ -8,13 +8,13 @@ use crate::geometry::Surface;
 use crate::world::{Shadow, Splash};
 
 /// Columns of the height field.
-pub const GRID_COLUMNS: u32 = 256;
+pub(super) const GRID_COLUMNS: u32 = 256;
 /// FixedTextures time step of the wave equation.
-pub const STEP_SECS: f64 = 1.0 / 120.0;
+pub(super) const STEP_SECS: f64 = 1.0 / 120.0;
 /// Most steps per picture; if more are due, the water slows down instead of the picture rate.
-pub const MAX_STEPS: u32 = 12;
+pub(super) const MAX_STEPS: u32 = 12;
 /// Number of waves in the swell.
-pub const WAVES: usize = 14;
+pub(super) const WAVES: usize = 14;
 /// Size of the field relative to the visible ground: waves leave the picture before they reach the edge of the field.
 const MARGIN: f32 = 1.08;
 /// Time constant with which the pressure follows a shadow; smooths the steps of tracking.
@@ -62,13 +62,13 @@ impl WaterGrid {
 }
 
 /// One wave of the swell: wave vector, phase at the frame's time, and height (slope is height times wave number).
-pub type Wave = Vec4;
+pub(super) type Wave = Vec4;
 
 /// Computes the waves of the swell at a time. Their lengths and directions share no common period, so that the caustics do
 /// not repeat.
 ///
 /// Deep-water dispersion ω² = g·k, slowed to 0.42 of its speed; lengths and slopes tuned by eye.
-pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
+pub(super) fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
     for (i, wave) in waves.iter_mut().enumerate() {
         let n = i as u32;
         let share = (i as f32 + 0.5) / WAVES as f32;
@@ -92,7 +92,7 @@ pub fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
 pub(super) const DRIFT_PERIOD_SECS: f64 = 1000.0 * std::f64::consts::PI;
 
 /// The time for drifting patterns; it restarts after [`DRIFT_PERIOD_SECS`], so that an `f32` stays precise over months.
-pub fn drifting_secs(time_secs: f64) -> f32 {
+pub(super) fn drifting_secs(time_secs: f64) -> f32 {
     time_secs.rem_euclid(DRIFT_PERIOD_SECS) as f32
 }
 

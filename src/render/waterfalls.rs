@@ -28,7 +28,7 @@ const DROP_SECS: f64 = 0.15;
 const PART_M: f32 = 1.0;
 
 /// The waterfalls from every terrace into the lower ones, each with its foam.
-pub fn waterfalls(terraces: &[TerraceParams]) -> Vec<StaticShape> {
+pub(super) fn waterfalls(terraces: &[TerraceParams]) -> Vec<StaticShape> {
     let mut found = Vec::new();
     for high in terraces {
         let corners = high.corners();
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn waterfalls_lead_into_the_lower_water_and_nowhere_else() {
-        let found = falls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
+        let found = waterfalls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
         let is_fall = |shape: &StaticShape| shape.form == StaticForm::Waterfall;
         let (falls, foams): (Vec<StaticShape>, Vec<StaticShape>) =
             found.iter().copied().partition(is_fall);
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn drops_hit_the_lower_water_at_the_end_of_a_waterfall() {
         let surface = Surface::default();
-        let falls = falls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
+        let falls = waterfalls(&[terrace([-2.0, -0.1], 0.8), terrace([0.1, 2.0], 0.4)]);
         let of = |time_secs| drops(&falls, time_secs, &surface).collect::<Vec<_>>();
         let mut count = 0;
         for tick in 0..400 {
@@ -214,11 +214,11 @@ mod tests {
 
     #[test]
     fn waters_of_equal_height_and_empty_outlines_have_no_waterfalls() {
-        assert!(falls(&[terrace([-2.0, 0.0], 0.4), terrace([0.0, 2.0], 0.4)]).is_empty());
+        assert!(waterfalls(&[terrace([-2.0, 0.0], 0.4), terrace([0.0, 2.0], 0.4)]).is_empty());
         let broken = TerraceParams {
             outline_m: Vec::new(),
             ..TerraceParams::default()
         };
-        assert!(falls(&[broken, terrace([-1.0, 1.0], 0.5)]).is_empty());
+        assert!(waterfalls(&[broken, terrace([-1.0, 1.0], 0.5)]).is_empty());
     }
 }

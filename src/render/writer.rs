@@ -11,7 +11,7 @@ use super::error::RenderError;
 
 /// The file format of written pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureFormat {
+pub(super) enum PictureFormat {
     /// Numbered PNG files in a folder, from `00000.png`.
     Png,
     /// One y4m file with the color space C420jpeg.
@@ -20,7 +20,7 @@ pub enum PictureFormat {
 
 impl PictureFormat {
     /// Y4m if the extension is `y4m`, otherwise a folder of PNG files.
-    pub fn of(path: &Path) -> Self {
+    pub(super) fn of(path: &Path) -> Self {
         let is_y4m = path
             .extension()
             .is_some_and(|e| e.eq_ignore_ascii_case("y4m"));
@@ -145,7 +145,7 @@ fn write_png(path: &Path, rgb: &[u8], [width, height]: [u32; 2]) -> Result<(), R
 /// range.
 ///
 /// **Source**: ITU-R BT.601-7 §2.5.1 coefficients; full range and chroma siting as in JFIF 1.02 (C420jpeg).
-pub fn yuv420_from_rgba(rgba: &[u8], [width, height]: [u32; 2], planes: &mut Vec<u8>) {
+pub(super) fn yuv420_from_rgba(rgba: &[u8], [width, height]: [u32; 2], planes: &mut Vec<u8>) {
     planes.clear();
     let byte = |value: f32| (value + 0.5).clamp(0.0, 255.0) as u8;
     let pixels = rgba

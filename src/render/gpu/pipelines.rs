@@ -26,7 +26,7 @@ pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
 pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
 
 /// Name and full text of every shader: the frame's part in front of its own.
-pub const SHADERS: [(&str, &str); 7] = [
+pub(super) const SHADERS: [(&str, &str); 7] = [
     (
         "ground",
         concat!(

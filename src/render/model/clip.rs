@@ -7,7 +7,7 @@ use glam::{Quat, Vec3, Vec4};
 use super::skeleton::JointTransform;
 
 /// Number of samples per cycle in a clip's table.
-pub const SAMPLES: usize = 32;
+pub(crate) const SAMPLES: usize = 32;
 
 /// An animation of the whole skeleton over one cycle.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,9 @@ mod rig;
 mod shipped;
 mod skeleton;
 
-pub use clip::{Clip, SAMPLES};
+pub(super) use clip::{Clip, SAMPLES};
 pub use data::{Model, Vertex};
 pub use error::{ModelError, ModelProblem};
-pub use rig::with_spine;
-pub use shipped::{SHIPPED_MODELS, STATIC_MODEL_COUNT, shipped_static_models};
+pub(super) use rig::with_spine;
+pub(super) use shipped::STATIC_MODEL_COUNT;
+pub use shipped::{SHIPPED_MODELS, shipped_static_models};

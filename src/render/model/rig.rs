@@ -17,7 +17,7 @@ const MIN_SLENDERNESS: f32 = 1.3;
 const WAVE: f32 = 0.95;
 
 /// Adds a spine to a rigid, slender model; returns every other model unchanged.
-pub fn with_spine(mut model: Model) -> Model {
+pub(crate) fn with_spine(mut model: Model) -> Model {
     let length = model.size.z;
     if !model.joints.is_empty() || length < MIN_SLENDERNESS * model.size.x.max(model.size.y) {
         return model;

@@ -5,7 +5,7 @@ use super::error::ModelError;
 
 /// Number of models of static bodies, in this order: four stones, a trunk, two corals, a plant, a floating leaf, a
 /// waterfall.
-pub const STATIC_MODEL_COUNT: usize = 10;
+pub(crate) const STATIC_MODEL_COUNT: usize = 10;
 
 /// The built-in models of species by name.
 pub const SHIPPED_MODELS: &[(&str, &[u8])] = &[
