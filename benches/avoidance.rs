@@ -1,5 +1,6 @@
-//! Ways to avoid, measured; `benches/avoidance/README.md` tells what it means. `cargo bench --bench avoidance -- [METHOD …]
-//! [FIRST_SEED]`
+//! Benchmark of avoidance methods; `benches/avoidance/README.md` explains and interprets the figures.
+//!
+//! `cargo bench --bench avoidance -- [METHOD …] [FIRST_SEED]`
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -8,9 +9,9 @@ mod crowds;
 
 use crowds::{Figures, Method, Scene};
 
-/// How often a scene is run, each time with other starts.
+/// Number of runs per scene, each with other starts.
 const SEEDS: u32 = 4;
-/// Who has not arrived by then never will.
+/// Duration of a run, in seconds. Agents that have not arrived by then count as stuck.
 const SECS: f32 = 120.0;
 
 type Make = fn(u32) -> Scene;
@@ -67,7 +68,7 @@ fn main() {
                 name,
                 method.name(),
                 all.collision_rate(),
-                all.worst_penetration_percent,
+                all.worst_overlap_percent,
                 all.jitter_dps(),
                 all.speed_loss_percent(),
                 all.speed_deviation_percent(),

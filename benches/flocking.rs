@@ -1,4 +1,4 @@
-//! OpenSteer's Boids workload: ms of CPU a step, and how far our forces are from OpenSteer's.
+//! The Boids workload of OpenSteer: CPU time per step, and the difference between our forces and OpenSteer's.
 //!
 //! `cargo bench --bench flocking -- [--state FILE --force FILE] [--large]`
 
@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use boids::Boids;
 use cpu_time::ProcessTime;
 
-/// OpenSteer's own ms a step with its LQ database on a machine like the developers', for comparison.
+/// Milliseconds per step of OpenSteer with its LQ database, on a machine like the one of the other figures: (boids,
+/// ms).
 const OPENSTEER_MS: [(usize, f64); 4] =
     [(300, 0.10), (1_000, 0.73), (10_000, 11.0), (100_000, 640.0)];
 
@@ -47,7 +48,7 @@ fn main() -> Result<(), String> {
         &[300, 1_000, 3_000, 10_000]
     };
     for &count in counts {
-        // OpenSteer's own states where there are some: as crowded as its figures.
+        // Uses OpenSteer's recorded states where available, so that the density is the same as in its figures.
         let mut flock =
             Boids::read(&boids::files(count).0).unwrap_or_else(|_| Boids::evolved(count, 1_200));
         time(&mut flock)?;
@@ -55,7 +56,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the least CPU time of a step over 20 runs.
+/// Prints the shortest CPU time of a step over 20 runs.
 fn time(flock: &mut Boids) -> Result<(), String> {
     let count = flock.position.len();
     let neighbors = flock.neighbors();
@@ -70,10 +71,10 @@ fn time(flock: &mut Boids) -> Result<(), String> {
     }
     let theirs = OPENSTEER_MS.iter().find(|(n, _)| *n == count);
     let theirs = theirs.map_or(String::new(), |(_, ms)| {
-        format!("; OpenSteer took {ms} on such a machine")
+        format!("; OpenSteer took {ms} ms on a similar machine")
     });
     println!(
-        "plain flocking, {count} boids, {neighbors:.1} neighbors each: {least_ms:.3} ms of CPU a step{theirs}"
+        "plain flocking, {count} boids, {neighbors:.1} neighbors each: {least_ms:.3} ms of CPU time per step{theirs}"
     );
     Ok(())
 }

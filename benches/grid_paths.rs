@@ -1,4 +1,5 @@
-//! Ways on grids: against the listed optima of movingai.com maps, and beside the `pathfinding` crate in the same run.
+//! Benchmark of path planning on grids: against the listed optima of movingai.com maps, and against the `pathfinding`
+//! crate in the same run.
 //!
 //! `cargo bench --bench grid_paths -- [--map FILE --scen FILE] [--peer-every N]`
 
@@ -13,9 +14,9 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use glam::{UVec2, Vec2};
 use movingai::Problem;
-use shoal::navigation::Footprints;
-use shoal::navigation::grid::{
-    Area, Effort, Fill, GridMap, Ground, LocalGrid, OpenKind, Progress, Search, SearchRules,
+use shoal::navigation::{
+    FloorRect, Footprints, GridInput, GridMap, GridSearch, LocalGrid, ObstacleFill, OpenListKind,
+    SearchEffort, SearchProgress, SearchRules,
 };
 
 fn main() -> Result<(), String> {
@@ -35,16 +36,16 @@ fn main() -> Result<(), String> {
         let map = movingai::shared(&format!("grid/{name}.map"));
         let scen = movingai::shared(&format!("grid/{name}.map.scen"));
         if !map.exists() {
-            eprintln!("SKIPPED {name}: {} is not there", map.display());
+            eprintln!("SKIPPED {name}: {} is missing", map.display());
             continue;
         }
         on_map(&map, &scen, peer_every)?;
-        println!("  (wanted at weight 1.6: median at most {wanted_ms} ms)");
+        println!("  (target at weight 1.6: median of at most {wanted_ms} ms)");
     }
     local()
 }
 
-/// A grid of 128 × 128 cells made afresh among 60 turned boxes, and a search from corner to corner, 2,000 times.
+/// Builds a local grid of 128 × 128 cells with 60 rotated boxes and searches from corner to corner, 2,000 times.
 fn local() -> Result<(), String> {
     let mut state = 1u64;
     let mut draw = |low: f32, high: f32| {
@@ -53,7 +54,8 @@ fn local() -> Result<(), String> {
             .wrapping_add(1_442_695_040_888_963_407);
         low + (high - low) * ((state >> 40) as f32 / (1u64 << 24) as f32)
     };
-    let (mut grid, mut search, mut path) = (LocalGrid::default(), Search::default(), Vec::new());
+    let (mut grid, mut search, mut path) =
+        (LocalGrid::default(), GridSearch::default(), Vec::new());
     let (mut times, mut builds) = (Vec::new(), Vec::new());
     let (mut found, mut blocked) = (0, 0u32);
     for _ in 0..2000 {
@@ -63,26 +65,29 @@ fn local() -> Result<(), String> {
             let half = Vec2::new(draw(0.1, 0.5), draw(0.1, 0.5));
             boxes.push_box(at, half, Vec2::from_angle(draw(0.0, std::f32::consts::TAU)));
         }
-        let area = Area {
+        let area = FloorRect {
             low_m: Vec2::ZERO,
             high_m: Vec2::splat(12.8),
         };
-        let ground = Ground {
+        let ground = GridInput {
             obstacles: &boxes,
             grow_m: 0.1,
             bounds: area,
-            fill: Fill::Filled,
+            fill: ObstacleFill::Filled,
             diagonal: false,
         };
         let (start, goal) = (UVec2::new(2, 2), UVec2::new(125, 125));
         let begun = now()?;
         grid.build(area, 0.1, &ground);
         builds.push(begun.elapsed());
-        let parts = grid.parts();
-        if parts.of(start).is_some() && parts.of(start) == parts.of(goal) {
+        let components = grid.components();
+        if components.component_of(start).is_some()
+            && components.component_of(start) == components.component_of(goal)
+        {
             search.begin(grid.map(), start, goal, SearchRules::default());
-            found +=
-                u32::from(search.advance(grid.map(), &mut u32::MAX.clone()) == Progress::Found);
+            found += u32::from(
+                search.advance(grid.map(), &mut u32::MAX.clone()) == SearchProgress::Found,
+            );
             search.path(grid.map(), &mut path);
             times.push(begun.elapsed());
         }
@@ -91,7 +96,7 @@ fn local() -> Result<(), String> {
         blocked += cells.count() as u32;
     }
     println!(
-        "local grid of 128 x 128 cells, 60 turned boxes ({:.0} % blocked): build + search median {:.4} ms (wanted at most 0.04), build alone {:.4} ms, p99 of both {:.4} ms; {found} of 2000 had a way",
+        "local grid of 128 x 128 cells, 60 rotated boxes ({:.0} % blocked): build + search median {:.4} ms (target: at most 0.04), build alone {:.4} ms, p99 of both {:.4} ms; {found} of 2000 had a path",
         f64::from(blocked) / (2000.0 * 128.0 * 1.28),
         quantile(&mut times, 0.5),
         quantile(&mut builds, 0.5),
@@ -100,16 +105,16 @@ fn local() -> Result<(), String> {
     Ok(())
 }
 
-/// All problems of a map at weight 1 and 1.6, and some by the peer.
+/// Searches all problems of a map at weights 1 and 1.6, and every `peer_every`th problem with the peer.
 fn on_map(map: &Path, scen: &Path, peer_every: usize) -> Result<(), String> {
     let grid = movingai::map(map)?;
     let problems = movingai::problems(scen)?;
     println!("{}: {} problems", map.display(), problems.len());
     for (weight, open) in [
-        (1.0, OpenKind::Bucket),
-        (1.6, OpenKind::Bucket),
-        (1.6, OpenKind::Heap),
-        (1.6, OpenKind::CheapList),
+        (1.0, OpenListKind::Bucket),
+        (1.6, OpenListKind::Bucket),
+        (1.6, OpenListKind::Heap),
+        (1.6, OpenListKind::CheapList),
     ] {
         let rules = SearchRules {
             weight,
@@ -122,11 +127,11 @@ fn on_map(map: &Path, scen: &Path, peer_every: usize) -> Result<(), String> {
 }
 
 fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), String> {
-    let mut search = Search::default();
+    let mut search = GridSearch::default();
     let mut path = Vec::new();
     let mut times = Vec::with_capacity(problems.len());
     let (mut worst, mut sum, mut failed) = (0f64, 0.0, 0);
-    let mut total = Effort::default();
+    let mut total = SearchEffort::default();
     for problem in problems {
         let start = now()?;
         search.begin(grid, problem.start, problem.goal, rules);
@@ -135,11 +140,11 @@ fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), S
         times.push(start.elapsed());
         total.expanded += search.effort().expanded;
         total.reopened += search.effort().reopened;
-        if progress != Progress::Found {
+        if progress != SearchProgress::Found {
             failed += 1;
             continue;
         }
-        // The cost of the cells gone through, independent of the search's own sum.
+        // Cost computed from the cells of the path, independent of the search's own sum.
         let cost: f64 = path
             .windows(2)
             .map(|pair| pair[0].as_dvec2().distance(pair[1].as_dvec2()))
@@ -153,7 +158,7 @@ fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), S
         sum += ratio;
     }
     println!(
-        "  weight {}, {:?}: median {:.4} ms, p99 {:.3} ms; {:.0} ns an expansion; cost / optimum: mean {:.4}, worst {:+.2e}; {} expanded, {} reopened, {failed} without a path",
+        "  weight {}, {:?}: median {:.4} ms, p99 {:.3} ms; {:.0} ns per expansion; cost / optimum: mean {:.4}, worst {:+.2e}; {} expanded, {} reopened, {failed} without a path",
         rules.weight,
         rules.open,
         quantile(&mut times, 0.5),
@@ -167,7 +172,7 @@ fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), S
     Ok(())
 }
 
-/// The `pathfinding` crate's A* on the same map, at weight 1 as it is meant, and with its heuristic weighted.
+/// A* of the `pathfinding` crate on the same map, with its heuristic at weights 1 and 1.6.
 fn peer(grid: &GridMap, problems: &[Problem], every: usize) -> Result<(), String> {
     for weight in [1.0, 1.6] {
         let mut times = Vec::new();
@@ -220,7 +225,7 @@ fn now() -> Result<ThreadTime, String> {
     ThreadTime::try_now().map_err(|error| error.to_string())
 }
 
-/// Milliseconds; sorts the times.
+/// Quantile in milliseconds. Sorts the times.
 fn quantile(times: &mut [Duration], share: f64) -> f64 {
     times.sort();
     let last = times.len().saturating_sub(1);

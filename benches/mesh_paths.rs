@@ -1,6 +1,7 @@
-//! Ways on meshes, links off: beside `polyanya`'s any-angle optimum in the same run, and beside a search in two levels.
+//! Benchmark of path planning on meshes without links: against the any-angle optimum of `polyanya` in the same run, and
+//! against a hierarchical search.
 //!
-//! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`; what it told is in `mesh_paths/README.md`.
+//! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`; `benches/mesh_paths/README.md` has the results.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
@@ -13,8 +14,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use glam::Vec2;
 use polyanya::PolyanyaFile;
-use shoal::navigation::mesh::{
-    Abilities, Links, MeshPath, MeshSearch, NavMesh, Outcome, Place, Query,
+use shoal::navigation::{
+    Abilities, MeshLinks, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch, NavMesh,
 };
 
 fn main() -> Result<(), String> {
@@ -30,14 +31,14 @@ fn main() -> Result<(), String> {
         let mesh = meshes::shared(&format!("mesh/meshes_v2_{name}-merged.mesh"));
         let scen = meshes::shared(&format!("mesh/scenarios_{name}.scen"));
         if !mesh.exists() {
-            eprintln!("SKIPPED {name}: {} is not there", mesh.display());
+            eprintln!("SKIPPED {name}: {} is missing", mesh.display());
             continue;
         }
         run(&mesh, &scen)?;
     }
     pool()?;
     println!(
-        "(wanted: never shorter than the peer's by more than 1e-4, median at most 3 % longer, aurora at most 1 ms)"
+        "(targets: never more than 1e-4 shorter than the optimum, median at most 3 % longer, at most 1 ms on aurora)"
     );
     Ok(())
 }
@@ -48,14 +49,14 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let peer: polyanya::Mesh = PolyanyaFile::from_bytes(&bytes)
         .try_into()
-        .map_err(|error| format!("the peer refuses the mesh: {error:?}"))?;
-    let links = Links::new(&mesh, Vec::new(), &[]);
+        .map_err(|error| format!("polyanya rejects the mesh: {error:?}"))?;
+    let links = MeshLinks::new(&mesh, Vec::new(), &[]);
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let (mut own, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let (mut shortest, mut unsolved, mut expanded) = (f64::INFINITY, 0, 0u64);
     for &(start, goal) in &problems {
-        let place = |at_m| Place { terrace: 0, at_m };
-        let query = Query {
+        let place = |at_m| MeshPoint { terrace: 0, at_m };
+        let query = MeshQuery {
             start: place(start),
             goal: place(goal),
             abilities: Abilities::default(),
@@ -64,13 +65,13 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
             costs: &[],
         };
         let begun = now()?;
-        let outcome = search.find(&mesh, &links, &query, &mut path);
+        let outcome = search.find_path(&mesh, &links, &query, &mut path);
         own.push(begun.elapsed());
         expanded += u64::from(search.expanded());
         let begun = now()?;
         let optimum = peer.path(of_peer(start), of_peer(goal));
         theirs.push(begun.elapsed());
-        let (Outcome::Found, Some(optimum)) = (outcome, optimum) else {
+        let (MeshOutcome::Found, Some(optimum)) = (outcome, optimum) else {
             unsolved += 1;
             continue;
         };
@@ -87,7 +88,7 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
     ratios.sort_by(f64::total_cmp);
     let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
     println!(
-        "{}: {} polygons, {} problems ({unsolved} without a path by one of the two)",
+        "{}: {} polygons, {} problems ({unsolved} not solved by both)",
         file.display(),
         mesh.len(),
         problems.len()
@@ -100,7 +101,7 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
         at(1.0).unwrap_or(&f64::NAN),
     );
     println!(
-        "  ours median {:.4} ms, p99 {:.3} ms, {} polygons expanded a query; polyanya median {:.4} ms, p99 {:.3} ms",
+        "  ours median {:.4} ms, p99 {:.3} ms, {} polygons expanded per query; polyanya median {:.4} ms, p99 {:.3} ms",
         quantile(&mut own, 0.5),
         quantile(&mut own, 0.99),
         expanded / problems.len().max(1) as u64,
@@ -110,7 +111,7 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The mesh of the shipped terraces: what a climb from the lowest to the highest water costs.
+/// The mesh of the shipped scene `cascade`: time and expansions of a climb from the lowest to the highest terrace.
 fn pool() -> Result<(), String> {
     let mesh_of = |name: &str| -> Result<_, String> {
         let site = shoal::site::load(None, Some(name)).map_err(|error| format!("{error:?}"))?;
@@ -125,11 +126,11 @@ fn pool() -> Result<(), String> {
     let (mut times, mut expanded) = (Vec::new(), Vec::new());
     for step in 0..200 {
         let z = -1.2 + 2.4 * (step as f32 / 199.0);
-        let place = |terrace, x, z| Place {
+        let place = |terrace, x, z| MeshPoint {
             terrace,
             at_m: Vec2::new(x, z),
         };
-        let query = Query {
+        let query = MeshQuery {
             start: place(0, -1.6, z),
             goal: place(2, 1.5, -z),
             abilities: Abilities {
@@ -138,18 +139,18 @@ fn pool() -> Result<(), String> {
                 ..Abilities::default()
             },
             speed_mps: 0.5,
-            ..Query::default()
+            ..MeshQuery::default()
         };
         let begun = now()?;
-        let outcome = search.find(mesh, links, &query, &mut path);
+        let outcome = search.find_path(mesh, links, &query, &mut path);
         times.push(begun.elapsed());
-        if outcome == Outcome::Found {
+        if outcome == MeshOutcome::Found {
             expanded.push(search.expanded());
         }
     }
     expanded.sort_unstable();
     println!(
-        "cascade: {} polygons, {} links, {} of 200 climbs found, {} polygons expanded in the median, {:.4} ms",
+        "cascade: {} polygons, {} links, {} of 200 climbs found, {} polygons expanded (median), {:.4} ms",
         mesh.len(),
         links.iter().count(),
         expanded.len(),
@@ -159,9 +160,9 @@ fn pool() -> Result<(), String> {
     Ok(())
 }
 
-/// A hierarchy in its simplest form: polygons merged to areas of a size, a search over the areas, then one over the polygons of
-/// those that it led through (the others cost a thousand times as much). Counts expansions, which do not depend on how well it
-/// is written.
+/// A minimal hierarchy: polygons are merged to areas of `size`, a first search finds a path over areas, and a second
+/// search is restricted to the polygons of these areas (all others cost 1000 times as much). It counts expansions,
+/// which do not depend on the implementation.
 fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
     const NONE: u32 = u32::MAX;
     let mut area = vec![NONE; mesh.len()];
@@ -184,7 +185,7 @@ fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
         }
         let sum: Vec2 = members
             .iter()
-            .map(|&place| mesh.polygon(place).middle)
+            .map(|&place| mesh.polygon(place).center)
             .sum();
         middles.push(sum / members.len() as f32);
     }
@@ -194,11 +195,11 @@ fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
             beside[area[place as usize] as usize].insert(area[across as usize]);
         }
     }
-    let links = Links::default();
+    let links = MeshLinks::default();
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let (mut above, mut below, mut flat, mut ratios) = (0, 0, 0, Vec::new());
     for &(start, goal) in problems {
-        let ends = (mesh.find(0, start), mesh.find(0, goal));
+        let ends = (mesh.polygon_at(0, start), mesh.polygon_at(0, goal));
         let (Some(from), Some(to)) = ends else {
             continue;
         };
@@ -223,18 +224,18 @@ fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
         };
         let price = |of: &u32| if corridor.contains(of) { 1.0 } else { 1000.0 };
         let costs: Vec<f32> = area.iter().map(price).collect();
-        let place = |at_m| Place { terrace: 0, at_m };
-        let mut query = Query {
+        let place = |at_m| MeshPoint { terrace: 0, at_m };
+        let mut query = MeshQuery {
             start: place(start),
             goal: place(goal),
             speed_mps: 1.0,
-            ..Query::default()
+            ..MeshQuery::default()
         };
-        search.find(mesh, &links, &query, &mut path);
+        search.find_path(mesh, &links, &query, &mut path);
         flat += u64::from(search.expanded());
         let short = path.length_m(start);
         query.costs = &costs;
-        search.find(mesh, &links, &query, &mut path);
+        search.find_path(mesh, &links, &query, &mut path);
         below += u64::from(search.expanded());
         if short > 0.0 {
             ratios.push(path.length_m(start) / short);
@@ -244,7 +245,7 @@ fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
     let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
     let each = |sum: u64| sum / problems.len().max(1) as u64;
     println!(
-        "  two levels, {} areas of {size}: {} areas and {} polygons expanded a query, flat {}; length / flat median {:.4}, p90 {:.4}, p99 {:.4}",
+        "  two levels, {} regions of {size}: {} regions and {} polygons expanded per query, flat {}; length / flat median {:.4}, p90 {:.4}, p99 {:.4}",
         middles.len(),
         each(above),
         each(below),
@@ -273,7 +274,7 @@ fn now() -> Result<ThreadTime, String> {
     ThreadTime::try_now().map_err(|error| error.to_string())
 }
 
-/// Milliseconds; sorts the times.
+/// Quantile in milliseconds. Sorts the times.
 fn quantile(times: &mut [Duration], share: f64) -> f64 {
     times.sort();
     let last = times.len().saturating_sub(1);

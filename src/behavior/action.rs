@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
-use crate::navigation::Trip;
+use crate::navigation::PathMemory;
 
 /// One kind of action. The implementing type holds the parameters and has its own file in `actions`.
 ///
@@ -61,7 +61,7 @@ pub trait Action {
     }
 
     /// The trip in a memory of this action, for actions that need a path.
-    fn trip_mut(_memory: &mut Self::Memory) -> Option<&mut Trip> {
+    fn path_memory_mut(_memory: &mut Self::Memory) -> Option<&mut PathMemory> {
         None
     }
 

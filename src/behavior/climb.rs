@@ -3,7 +3,7 @@
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use crate::navigation::mesh::Step;
+use crate::navigation::Guidance;
 
 /// Exchange between an action that travels between terraces and the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct ClimbRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClimbAnswer {
     /// What the agent does next.
-    pub step: Step,
+    pub step: Guidance,
     /// Height to swim at.
     pub y_m: f32,
 }

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::geometry::Solid;
-use crate::navigation::fields::Fields;
+use crate::navigation::FlowFields;
 use crate::steering::{FlockRules, Motion};
 use crate::world::{Chance, Gathering, Purpose, Species, World};
 
@@ -19,7 +19,7 @@ pub struct ActionContext<'a> {
     /// State of the world before the tick.
     pub world: &'a World,
     /// Flow fields of the scene.
-    pub fields: &'a Fields,
+    pub fields: &'a FlowFields,
     /// Index of the deciding agent in the world's list of agents.
     pub index: usize,
     /// Position, velocity and orientation of the agent.

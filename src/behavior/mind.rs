@@ -5,7 +5,7 @@
 
 use glam::Vec3;
 
-use crate::navigation::fields::Fields;
+use crate::navigation::FlowFields;
 use crate::steering::{FlockRules, Motion};
 use crate::world::{Purpose, Species, World};
 
@@ -136,7 +136,7 @@ impl Mind {
     pub fn decide(
         &self,
         world: &World,
-        fields: &Fields,
+        fields: &FlowFields,
         index: usize,
         state: &mut MindState,
         workspace: &mut MindWorkspace,

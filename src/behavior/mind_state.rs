@@ -3,7 +3,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use crate::navigation::Trip;
+use crate::navigation::PathMemory;
 use crate::world::{Chance, Purpose};
 
 use super::actions::Memory;
@@ -42,8 +42,8 @@ impl MindState {
     }
 
     /// Trips of the actions that need a path.
-    pub fn trips_mut(&mut self) -> impl Iterator<Item = &mut Trip> {
-        self.memories.iter_mut().filter_map(Memory::trip_mut)
+    pub fn path_memories_mut(&mut self) -> impl Iterator<Item = &mut PathMemory> {
+        self.memories.iter_mut().filter_map(Memory::path_memory_mut)
     }
 
     /// Requests and answers of the actions that travel between terraces.

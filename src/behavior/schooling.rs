@@ -42,8 +42,8 @@ pub(super) fn flock_rules(species: &Species) -> FlockRules {
         (flock.parts()[1], soften),
         (flock.parts()[2], soften * radius),
     ]
-    .map(|(part, soft)| Neighborhood {
-        soft,
+    .map(|(part, full_force_length)| Neighborhood {
+        full_force_length,
         ..Neighborhood::new(part.radius_m, part.angle_deg, part.weight)
     });
     FlockRules {

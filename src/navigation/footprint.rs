@@ -1,52 +1,55 @@
-//! What obstacles cover of the plane at a swimmer's height: convex polygons with round edges, in floor meters (x, z).
+//! Footprints: the area that obstacles cover in the horizontal plane at the height of an agent. Convex polygons with
+//! round edges, in floor meters (x, z).
 //!
-//! In: solids and a height band. Out: exact distances, for grids and meshes to be made from. Must not: know a cell.
+//! In: solids and a height band. Out: exact distances, from which grids and meshes are built. Must not: know a grid.
 
 use glam::{Vec2, Vec3};
 
 use crate::geometry::Solid;
 
-/// Obstacles as convex polygons, each grown by a radius; one corner is a circle, two are a rod. Flat arrays, used again.
+/// Obstacles as convex polygons, each grown by a radius: one corner is a circle, two corners are a capsule. Stored in
+/// flat arrays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footprints {
     corners: Vec<Vec2>,
-    parts: Vec<Part>,
+    ranges: Vec<CornerRange>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Part {
+struct CornerRange {
     from: u32,
     to: u32,
     radius_m: f32,
 }
 
-/// One obstacle: corners in order, counterclockwise from +x towards +z, and the radius that it is grown by.
+/// One obstacle: its corners, counterclockwise from +x towards +z, and the radius by which it is grown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Footprint<'a> {
-    /// Corners of the core; one, two, or a convex polygon.
+    /// Corners of the core: a point, a line segment or a convex polygon.
     pub corners: &'a [Vec2],
-    /// What the core is grown by.
+    /// Radius by which the core is grown.
     pub radius_m: f32,
 }
 
 impl Footprints {
-    /// Forgets all, keeps the memory.
+    /// Removes all obstacles and keeps allocated memory.
     pub fn clear(&mut self) {
         self.corners.clear();
-        self.parts.clear();
+        self.ranges.clear();
     }
 
-    /// How many there are.
+    /// Number of obstacles.
     pub fn len(&self) -> usize {
-        self.parts.len()
+        self.ranges.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no obstacles.
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.ranges.is_empty()
     }
 
-    /// Adds a convex polygon (or a point, or a line) with a round edge. Corners may go either way round.
+    /// Adds a convex polygon, a line segment or a point, grown by `radius_m`. Corners may be in either direction of
+    /// rotation. Ignores shapes without corners and corners that are not finite.
     pub fn push(&mut self, corners: &[Vec2], radius_m: f32) {
         if corners.is_empty() || !corners.iter().all(|corner| corner.is_finite()) {
             return;
@@ -57,14 +60,14 @@ impl Footprints {
         } else {
             self.corners.extend(corners);
         }
-        self.parts.push(Part {
+        self.ranges.push(CornerRange {
             from,
             to: self.corners.len() as u32,
             radius_m: radius_m.max(0.0),
         });
     }
 
-    /// Adds a rectangle turned to its own x axis, a unit vector in (x, z).
+    /// Adds a rectangle whose own x axis is the unit vector `axis` in (x, z).
     pub fn push_box(&mut self, center: Vec2, half: Vec2, axis: Vec2) {
         let (along, across) = (axis * half.x, axis.perp() * half.y);
         let corner = |a: f32, b: f32| center + along * a + across * b;
@@ -79,16 +82,16 @@ impl Footprints {
         );
     }
 
-    /// Adds what solids cover between two heights. Those above or below are left out.
+    /// Adds the footprints of solids between two heights. Ignores solids entirely above or below.
     pub fn push_solids(&mut self, solids: &[Solid], low_y: f32, high_y: f32) {
         let flat = |at: Vec3| Vec2::new(at.x, at.z);
         for solid in solids {
             match *solid {
                 Solid::Sphere { center_m, radius_m } => {
-                    let off = center_m.y - center_m.y.clamp(low_y, high_y);
-                    let square = radius_m * radius_m - off * off;
-                    if square > 0.0 {
-                        self.push(&[flat(center_m)], square.sqrt());
+                    let height_m = center_m.y - center_m.y.clamp(low_y, high_y);
+                    let square_m2 = radius_m * radius_m - height_m * height_m;
+                    if square_m2 > 0.0 {
+                        self.push(&[flat(center_m)], square_m2.sqrt());
                     }
                 }
                 Solid::Box {
@@ -111,7 +114,8 @@ impl Footprints {
                     to_m,
                     radius_m,
                 } => {
-                    // The piece of the axis whose ball reaches into the band; a bit more than is really covered.
+                    // The part of the capsule's axis whose sphere reaches into the band. It covers slightly more than
+                    // the exact footprint.
                     let (low, high) = (low_y - radius_m, high_y + radius_m);
                     let rise = to_m.y - from_m.y;
                     let (mut a, mut b) = (0.0, 1.0);
@@ -132,49 +136,49 @@ impl Footprints {
 
     /// All obstacles.
     pub fn iter(&self) -> impl Iterator<Item = Footprint<'_>> {
-        self.parts.iter().map(|part| Footprint {
-            corners: &self.corners[part.from as usize..part.to as usize],
-            radius_m: part.radius_m,
+        self.ranges.iter().map(|footprint| Footprint {
+            corners: &self.corners[footprint.from as usize..footprint.to as usize],
+            radius_m: footprint.radius_m,
         })
     }
 
-    /// Whether the straight way between two points keeps more than `gap_m` away from all obstacles; a negative gap lets it
-    /// go that deep into them.
+    /// Whether the straight line between two points stays more than `gap_m` away from all obstacles. A negative gap
+    /// allows that penetration depth.
     pub fn is_clear(&self, from: Vec2, to: Vec2, gap_m: f32) -> bool {
         self.iter()
-            .all(|part| part.way_distance_m(from, to) > gap_m)
+            .all(|footprint| footprint.segment_distance_m(from, to) > gap_m)
     }
 
-    /// Signed distance to the nearest obstacle; infinite without any.
+    /// Signed distance to the nearest obstacle; infinite if there is none.
     pub fn distance_m(&self, at: Vec2) -> f32 {
-        let each = self.iter().map(|part| part.distance_m(at));
+        let each = self.iter().map(|footprint| footprint.distance_m(at));
         each.fold(f32::INFINITY, f32::min)
     }
 }
 
 impl Footprint<'_> {
-    /// Edges of the core. A point has one, from itself to itself.
+    /// Edges of the core. A point has one edge from itself to itself.
     pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
         let next = self.corners.iter().cycle().skip(1);
         self.corners.iter().copied().zip(next.copied())
     }
 
-    /// Signed distance from a point to the grown shape; negative inside, where it is exact for cores with an area.
+    /// Signed distance from a point to the grown shape; negative inside. Exact inside for cores with an area.
     pub fn distance_m(&self, at: Vec2) -> f32 {
         let mut nearest = f32::INFINITY;
         let mut is_inside = self.corners.len() > 2;
         for (a, b) in self.edges() {
-            nearest = nearest.min(at.distance(nearest_on(a, b, at)));
+            nearest = nearest.min(at.distance(nearest_on_segment(a, b, at)));
             is_inside &= (b - a).perp_dot(at - a) >= 0.0;
         }
         (if is_inside { -nearest } else { nearest }) - self.radius_m
     }
 
-    /// Least signed distance from the straight way between two points to the grown shape.
+    /// Least signed distance from the straight line between two points to the grown shape.
     ///
-    /// The signed distance from a convex shape is a convex function of the way, so a search by thirds finds its least value;
-    /// outside it is taken exactly from the edges.
-    pub fn way_distance_m(&self, from: Vec2, to: Vec2) -> f32 {
+    /// The signed distance from a convex shape is a convex function along the line, so ternary search finds its
+    /// minimum. Outside, the distance to the edges is exact.
+    pub fn segment_distance_m(&self, from: Vec2, to: Vec2) -> f32 {
         let ends = self.distance_m(from).min(self.distance_m(to));
         let crosses = self.corners.len() > 2 && self.is_crossed(from, to);
         if ends > -self.radius_m && !crosses {
@@ -184,8 +188,8 @@ impl Footprint<'_> {
                     return -self.radius_m;
                 }
                 let gap = a
-                    .distance(nearest_on(from, to, a))
-                    .min(b.distance(nearest_on(from, to, b)));
+                    .distance(nearest_on_segment(from, to, a))
+                    .min(b.distance(nearest_on_segment(from, to, b)));
                 nearest = nearest.min(gap - self.radius_m);
             }
             return nearest;
@@ -208,16 +212,16 @@ impl Footprint<'_> {
         self.edges().any(|(a, b)| segments_cross(from, to, a, b))
     }
 
-    /// How far inwards its border may be moved so that at least half of its thinnest place stays: a thin wall shrinks, but
-    /// never vanishes.
+    /// Largest distance by which the outline may be moved inwards so that at least half of the thinnest part remains: a
+    /// thin wall shrinks, but does not vanish.
     pub fn inset_limit_m(&self) -> f32 {
         let perimeter: f32 = self.edges().map(|(a, b)| a.distance(b)).sum();
         let area = crate::geometry::polygon::signed_area(self.corners).abs();
-        // Area by perimeter of a rectangle is between a quarter and a half of its width.
+        // For a rectangle, area divided by perimeter is between a quarter and a half of its width.
         self.radius_m / 2.0 + 0.5 * area / perimeter.max(f32::MIN_POSITIVE)
     }
 
-    /// The core's corners with the edges moved inwards by `inset_m`; empty where nothing is left.
+    /// Fills in the corners of the core after all edges are moved inwards by `inset_m`; empty if nothing remains.
     pub fn inset(&self, inset_m: f32, out: &mut Vec<Vec2>) {
         out.clear();
         if self.corners.len() < 3 {
@@ -231,11 +235,11 @@ impl Footprint<'_> {
     }
 }
 
-/// Cuts a convex polygon down to what lies in front of a line.
+/// Clips a convex polygon to the half plane in front of a line.
 fn clip(corners: &mut Vec<Vec2>, on: Vec2, inward: Vec2) {
     let count = corners.len();
-    for place in 0..count {
-        let (a, b) = (corners[place], corners[(place + 1) % count]);
+    for index in 0..count {
+        let (a, b) = (corners[index], corners[(index + 1) % count]);
         let (da, db) = ((a - on).dot(inward), (b - on).dot(inward));
         if da >= 0.0 {
             corners.push(a);
@@ -247,8 +251,8 @@ fn clip(corners: &mut Vec<Vec2>, on: Vec2, inward: Vec2) {
     corners.drain(..count);
 }
 
-/// The point of a line from `a` to `b` nearest to another.
-pub(crate) fn nearest_on(a: Vec2, b: Vec2, at: Vec2) -> Vec2 {
+/// The point on the segment from `a` to `b` that is nearest to `at`.
+pub(crate) fn nearest_on_segment(a: Vec2, b: Vec2, at: Vec2) -> Vec2 {
     let along = b - a;
     let t = (at - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
     a + along * t.clamp(0.0, 1.0)
@@ -279,7 +283,7 @@ mod tests {
         let all = all();
         let each = |at| {
             all.iter()
-                .map(|part| part.distance_m(at))
+                .map(|footprint| footprint.distance_m(at))
                 .collect::<Vec<_>>()
         };
         assert_eq!(each(Vec2::new(4.0, 0.0))[0], 1.5);
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn solids_count_only_at_their_height() {
+    fn solids_have_footprints_only_at_their_height() {
         let solids = [
             Solid::Sphere {
                 center_m: Vec3::new(0.0, -1.0, 0.0),
@@ -305,13 +309,13 @@ mod tests {
             },
         ];
         let at_height = |y: f32| {
-            let mut prints = Footprints::default();
-            prints.push_solids(&solids, y - 0.01, y + 0.01);
-            prints
+            let mut footprints = Footprints::default();
+            footprints.push_solids(&solids, y - 0.01, y + 0.01);
+            footprints
         };
         assert_eq!(at_height(0.5).len(), 0);
         assert!((at_height(-1.4).distance_m(Vec2::new(-1.0, 0.0)) - 0.688).abs() < 1e-2);
-        // At its half height the trunk is under way, not at its ends.
+        // At half of the capsule's height, the capsule covers its middle, not its ends.
         let trunk = at_height(-1.0);
         assert!(trunk.distance_m(Vec2::new(4.0, 0.0)) < 0.0);
         assert!(trunk.distance_m(Vec2::new(3.2, 0.0)) > 0.0);
@@ -319,29 +323,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_distance_of_a_way_is_the_least_of_its_points(
+        fn the_distance_of_a_segment_is_the_least_of_its_points(
             ax in -4.0f32..4.0, ay in -4.0f32..4.0, bx in -4.0f32..4.0, by in -4.0f32..4.0,
         ) {
             let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
-            for part in all().iter() {
-                let way = part.way_distance_m(a, b);
+            for footprint in all().iter() {
+                let segment = footprint.segment_distance_m(a, b);
                 let sampled = (0..=2000)
-                    .map(|n| part.distance_m(a.lerp(b, n as f32 / 2000.0)))
+                    .map(|n| footprint.distance_m(a.lerp(b, n as f32 / 2000.0)))
                     .fold(f32::INFINITY, f32::min);
-                prop_assert!((way - sampled).abs() < 5e-3, "{way} {sampled}");
+                prop_assert!((segment - sampled).abs() < 5e-3, "{segment} {sampled}");
             }
         }
 
         #[test]
-        fn an_inset_lies_as_deep_as_said(depth in 0.01f32..0.6, turn in 0.0f32..6.3) {
+        fn an_inset_has_the_given_depth(depth in 0.01f32..0.6, turn in 0.0f32..6.3) {
             let mut one = Footprints::default();
             one.push_box(Vec2::new(1.0, 2.0), Vec2::new(0.8, 0.5), Vec2::from_angle(turn));
-            let part = one.iter().next().unwrap();
+            let footprint = one.iter().next().unwrap();
             let mut corners = Vec::new();
-            part.inset(depth, &mut corners);
+            footprint.inset(depth, &mut corners);
             prop_assert_eq!(corners.is_empty(), depth > 0.5);
             for corner in corners {
-                prop_assert!((part.distance_m(corner) + depth).abs() < 1e-4);
+                prop_assert!((footprint.distance_m(corner) + depth).abs() < 1e-4);
             }
         }
     }

@@ -1,193 +1,203 @@
-//! All swimmers' ways: they share one budget of expansions a tick and a few searches' memory.
+//! Grid searches of all agents, which share one expansion budget per tick and the memory of a few searches.
 //!
-//! In: calls, in agent order. Out: answers. The urgent go first, then who has waited longest, then agent order; a search
-//! that is not done goes on in the next tick. Must not: ask a clock.
+//! In: path requests, in agent order. Out: answers. Searches run by priority, then by waiting time, then in agent
+//! order; an unfinished search continues in the next tick. Must not: read a clock.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::grid::{Effort, LocalGrid, Search};
-use super::route::{Route, Scratch, Waters};
-use super::trip::{Answer, Call};
+use super::grid::{GridSearch, LocalGrid, SearchEffort};
+use super::request::{PathAnswer, PathRequest};
+use super::route::{Environment, Route, Scratch};
 
-/// Searches that may be under way at once; each has memory for the cells of a grid.
+/// Largest number of searches in progress at once; each holds node memory for every cell of a grid.
 const SEARCHES: usize = 8;
-/// Ticks after which a swimmer that no longer calls is forgotten.
+/// Number of ticks without a request after which the route of an agent is removed.
 const FORGET_TICKS: u64 = 600;
 
-/// All swimmers' ways. What is written of it is enough to go on bit for bit, after [`Planner::resume`].
+/// The routes and grid searches of all agents. Its serialized fields are enough to continue bit for bit after
+/// [`GridPlanner::resume`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Planner {
+pub struct GridPlanner {
     tick: u64,
-    /// By id.
+    /// Sorted by agent id.
     routes: Vec<Route>,
     #[serde(skip)]
-    searches: Vec<Search>,
-    /// Which of the searches somebody has.
+    searches: Vec<GridSearch>,
+    /// Which entries of `searches` belong to a route.
     #[serde(skip)]
-    taken: [bool; SEARCHES],
-    /// Whose turn it is: priority from high to low, waiting since, place.
+    in_use: [bool; SEARCHES],
+    /// Routes that need a search, in the order in which they are served: priority (high to low), tick since which it
+    /// waits, index of the route.
     #[serde(skip)]
-    turns: Vec<(std::cmp::Reverse<u8>, u64, usize)>,
+    queue: Vec<(std::cmp::Reverse<u8>, u64, usize)>,
     #[serde(skip)]
     scratch: Scratch,
     #[serde(skip)]
-    spare: Vec<Route>,
+    spare_routes: Vec<Route>,
 }
 
-impl Planner {
-    /// Takes a swimmer's call for this tick. Call it in agent order.
-    pub fn hear(&mut self, call: &Call, waters: &Waters<'_>) {
-        let place = match self.routes.binary_search_by_key(&call.id, |route| route.id) {
-            Ok(place) => place,
-            Err(place) => {
-                let mut route = self.spare.pop().unwrap_or_default();
-                route.begin(call.id);
-                route.waits_since = self.tick;
-                self.routes.insert(place, route);
-                place
+impl GridPlanner {
+    /// Accepts the path request of an agent for this tick. Must be called in agent order.
+    pub fn submit(&mut self, request: &PathRequest, environment: &Environment<'_>) {
+        let index = match self
+            .routes
+            .binary_search_by_key(&request.id, |route| route.id)
+        {
+            Ok(index) => index,
+            Err(index) => {
+                let mut route = self.spare_routes.pop().unwrap_or_default();
+                route.begin(request.id);
+                route.waiting_since_tick = self.tick;
+                self.routes.insert(index, route);
+                index
             }
         };
-        let route = &mut self.routes[place];
-        route.called_tick = self.tick;
-        route.hear(call, waters, &mut self.scratch);
-        // A search that is no longer wanted gives its memory back.
+        let route = &mut self.routes[index];
+        route.requested_tick = self.tick;
+        route.update(request, environment, &mut self.scratch);
+        // A route that needs no search any more releases its search memory.
         if !route.is_searching()
             && let Some(search) = route.search.take()
         {
-            self.taken[search] = false;
+            self.in_use[search] = false;
         }
     }
 
-    /// Advances all searches by a budget of expansions, and ends the tick's hearing.
-    pub fn advance(&mut self, waters: &Waters<'_>, mut budget: u32) {
-        self.forget();
-        self.turns.clear();
-        for (place, route) in self.routes.iter().enumerate() {
-            if route.is_searching() && route.called_tick == self.tick {
-                let turn = (
+    /// Advances all searches by at most `budget` expansions and ends the tick: later requests belong to the next one.
+    pub fn advance(&mut self, environment: &Environment<'_>, mut budget: u32) {
+        self.forget_inactive();
+        self.queue.clear();
+        for (index, route) in self.routes.iter().enumerate() {
+            if route.is_searching() && route.requested_tick == self.tick {
+                let entry = (
                     std::cmp::Reverse(route.priority()),
-                    route.waits_since,
-                    place,
+                    route.waiting_since_tick,
+                    index,
                 );
-                self.turns.push(turn);
+                self.queue.push(entry);
             }
         }
-        self.turns.sort_unstable();
-        for turn in 0..self.turns.len() {
+        self.queue.sort_unstable();
+        for entry in 0..self.queue.len() {
             if budget == 0 {
                 break;
             }
-            let route = &mut self.routes[self.turns[turn].2];
-            let vacant = || self.taken.iter().position(|is_taken| !is_taken);
-            let Some(place) = route.search.or_else(vacant) else {
+            let route = &mut self.routes[self.queue[entry].2];
+            let unused = || self.in_use.iter().position(|is_taken| !is_taken);
+            let Some(index) = route.search.or_else(unused) else {
                 continue;
             };
-            self.taken[place] = true;
-            if self.searches.len() <= place {
-                self.searches.resize_with(place + 1, Search::default);
+            self.in_use[index] = true;
+            if self.searches.len() <= index {
+                self.searches.resize_with(index + 1, GridSearch::default);
             }
-            route.search = Some(place);
-            let is_done = route.work(
-                &mut self.searches[place],
-                waters,
+            route.search = Some(index);
+            let is_done = route.advance(
+                &mut self.searches[index],
+                environment,
                 &mut budget,
                 &mut self.scratch,
             );
             if is_done {
                 route.search = None;
-                self.taken[place] = false;
+                self.in_use[index] = false;
             }
         }
         self.tick += 1;
     }
 
-    /// What a swimmer is told; `None` when it never called.
-    pub fn answer(&self, id: u64) -> Option<Answer> {
+    /// The current answer for an agent; `None` if it never sent a request.
+    pub fn answer(&self, id: u64) -> Option<PathAnswer> {
         self.route(id).map(Route::answer)
     }
 
-    /// The corners of the way that a swimmer has still to go, in floor meters.
-    pub fn rest(&self, id: u64) -> &[Vec2] {
-        self.route(id).map_or(&[], Route::rest)
+    /// Corners of the path that the agent has not passed yet, in floor meters.
+    pub fn remaining_path(&self, id: u64) -> &[Vec2] {
+        self.route(id).map_or(&[], Route::remaining_path)
     }
 
-    /// The grid that a swimmer's way was searched on.
+    /// The grid that the path of an agent was searched on.
     pub fn grid(&self, id: u64) -> Option<&LocalGrid> {
         self.route(id)?.grid()
     }
 
-    /// Calls for the middle of every cell that a swimmer's running search has still to look at, in floor meters.
-    pub fn for_each_open(&self, id: u64, mut see: impl FnMut(Vec2)) {
+    /// Calls `visit` with the center of every cell in the open list of the agent's running search, in floor meters.
+    pub fn for_each_open(&self, id: u64, mut visit: impl FnMut(Vec2)) {
         let found = self
             .route(id)
             .and_then(|route| route.grid().zip(route.search));
         if let Some((grid, search)) = found {
-            self.searches[search].for_each_open(|cell| see(grid.middle_m(cell)));
+            self.searches[search].for_each_open(|cell| visit(grid.cell_center_m(cell)));
         }
     }
 
-    /// How many searches a swimmer's calls have begun, and what they cost together.
-    pub fn effort(&self, id: u64) -> (u64, Effort) {
+    /// Number of searches that the agent has started, and their total effort.
+    pub fn effort(&self, id: u64) -> (u64, SearchEffort) {
         self.route(id)
             .map_or_else(Default::default, |route| (route.searches, route.effort))
     }
 
-    /// Ids of all swimmers that called lately.
+    /// Ids of all agents that have a route.
     pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
         self.routes.iter().map(|route| route.id)
     }
 
-    /// Goes on with what was saved: draws the grids and does the searches once more as far as they had come.
+    /// Continues from a saved state: rebuilds the grids and repeats the running searches up to the saved number of
+    /// expansions.
     ///
     /// # Errors
-    /// What is wrong with it, when its numbers cannot be what was saved.
-    pub fn resume(&mut self, waters: &Waters<'_>) -> Result<(), String> {
-        let places: Vec<usize> = self.routes.iter().filter_map(|r| r.search).collect();
+    /// Describes what is wrong if the saved numbers are inconsistent.
+    pub fn resume(&mut self, environment: &Environment<'_>) -> Result<(), String> {
+        let indices: Vec<usize> = self.routes.iter().filter_map(|r| r.search).collect();
         let is_ordered = self.routes.windows(2).all(|pair| pair[0].id < pair[1].id);
-        let is_shared = (1..places.len()).any(|n| places[..n].contains(&places[n]));
-        if !is_ordered || is_shared || places.iter().any(|&place| place >= SEARCHES) {
-            return Err("the ways have ids out of order, or share a search".into());
+        let is_shared = (1..indices.len()).any(|n| indices[..n].contains(&indices[n]));
+        if !is_ordered || is_shared || indices.iter().any(|&index| index >= SEARCHES) {
+            return Err("the routes have ids out of order, or share a search".into());
         }
         if let Some(bad) = self.routes.iter().find(|r| !r.is_sound(self.tick)) {
-            return Err(format!("the way of agent {} cannot be", bad.id >> 8));
+            return Err(format!(
+                "the route of agent {} has invalid numbers",
+                bad.id >> 8
+            ));
         }
-        self.searches.resize_with(SEARCHES, Search::default);
-        places.iter().for_each(|&place| self.taken[place] = true);
+        self.searches.resize_with(SEARCHES, GridSearch::default);
+        indices.iter().for_each(|&index| self.in_use[index] = true);
         for route in &mut self.routes {
-            let search = route.search.map(|place| &mut self.searches[place]);
-            route.resume(search, waters, &mut self.scratch);
+            let search = route.search.map(|index| &mut self.searches[index]);
+            route.resume(search, environment, &mut self.scratch);
         }
         Ok(())
     }
 
     fn route(&self, id: u64) -> Option<&Route> {
-        let place = self
+        let index = self
             .routes
             .binary_search_by_key(&id, |route| route.id)
             .ok()?;
-        Some(&self.routes[place])
+        Some(&self.routes[index])
     }
 
-    /// Forgets who has not called for long; who has not called in this tick gives its search's memory back.
-    fn forget(&mut self) {
+    /// Removes routes without a request for [`FORGET_TICKS`]. A route without a request in this tick releases its
+    /// search memory.
+    fn forget_inactive(&mut self) {
         let tick = self.tick;
         for route in &mut self.routes {
-            if route.called_tick != tick
+            if route.requested_tick != tick
                 && let Some(search) = route.search.take()
             {
                 route.begin(route.id);
-                self.taken[search] = false;
+                self.in_use[search] = false;
             }
         }
-        while let Some(place) = self
+        while let Some(index) = self
             .routes
             .iter()
-            .position(|route| route.called_tick + FORGET_TICKS < tick)
+            .position(|route| route.requested_tick + FORGET_TICKS < tick)
         {
-            let route = self.routes.remove(place);
-            self.spare.push(route);
+            let route = self.routes.remove(index);
+            self.spare_routes.push(route);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! One swimmer's way: its grid, its search, its path, and what it has learned not to try again.
+//! The route of one agent: its grid, its search, its path, and its memory of failed searches.
 //!
-//! In: its calls, expansions. Out: answers. **Source**: 5-navigation.md part B; 001 sections 4.3 to 4.5 and appendix 2.
+//! In: path requests and expansions. Out: answers. **Source**: Dahlberg & Viktorsson 2002, §4.3 to §4.5 and appendix 2.
 
 mod path;
 mod resume;
@@ -9,34 +9,38 @@ use glam::{UVec2, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::footprint::Footprints;
-use super::grid::{Area, Effort, Fill, Ground, LocalGrid, Progress, Search, SearchRules};
-use super::trip::{Answer, Call, FIXED_SECS, Status, Waypoint, flat};
+use super::grid::{
+    FloorRect, GridInput, GridSearch, LocalGrid, ObstacleFill, SearchEffort, SearchProgress,
+    SearchRules,
+};
+use super::request::{FIXED_REPLAN_SECS, PathAnswer, PathRequest, PathStatus, WaypointKind, flat};
 use crate::geometry::Solid;
 
-/// Shares of the navigation margin, tried one after another. After them comes half a cell less than nothing.
-/// **Source**: 001 section 4.4.1, four tries, the last with −0.5 m.
+/// Shares of the configured obstacle margin, tried in this order. The try after the last one uses a margin of minus
+/// half a cell. **Source**: Dahlberg & Viktorsson 2002, §4.4.1, with four tries, the last at −0.5 m.
 const MARGINS: [f32; 3] = [1.0, 0.5, 0.0];
-/// Not having come nearer to the next waypoint for this long means being stuck. Tuned by eye, 2026-11-21.
+/// An agent that comes no nearer to its waypoint for this long is stuck, and its path is searched again. Tuned by eye,
+/// 2026-11-21.
 const STUCK_SECS: f32 = 1.5;
-/// Cells around start and goal within which a free one is looked for.
+/// Start and goal may be moved to a free cell at most this many cells away.
 const SNAP_CELLS: i32 = 4;
-/// Failed pairs that are remembered.
-const FAILED_PAIRS: usize = 8;
-/// Two places are the same for the memory of failures within so many cells. Tuned by eye, 2026-11-21.
+/// Number of failed pairs of start and goal that a route remembers.
+const FAILED_PAIR_COUNT: usize = 8;
+/// Within this many cells a position counts as the same start or goal as a failed one. Tuned by eye, 2026-11-21.
 const SAME_PLACE_CELLS: f32 = 6.0;
 
-/// What obstacles are like now.
+/// Obstacles and time step of the current tick.
 #[derive(Clone, Copy, Debug)]
-pub struct Waters<'a> {
-    /// The obstacles.
+pub struct Environment<'a> {
+    /// All obstacles.
     pub solids: &'a [Solid],
-    /// Changes whenever they do.
+    /// Changes whenever an obstacle changes.
     pub revision: u64,
-    /// Time step.
+    /// Duration of a tick.
     pub dt_secs: f32,
 }
 
-/// A start and a goal between which there was no way.
+/// A start and a goal between which no path was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FailedPair {
@@ -48,23 +52,23 @@ struct FailedPair {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Phase {
-    /// Needs a search.
+    /// Needs a search that has not begun.
     #[default]
     Waiting,
-    /// Its search runs.
+    /// The search is in progress.
     Searching,
-    /// Follows its path.
+    /// Follows a found path.
     Following,
-    /// Steers straight at a goal in plain sight.
+    /// Steers straight at a visible goal.
     Pursuing,
-    /// Knows that there is no way.
+    /// All margins have failed.
     GivenUp,
 }
 
-/// What a grid was made for; it is used again for the same.
+/// What the grid was built for; it is reused while this stays the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MadeFor {
+struct GridKey {
     revision: u64,
     grow_m: f32,
     low_y: f32,
@@ -72,43 +76,43 @@ struct MadeFor {
     border_cells: u32,
 }
 
-/// What else a grid was drawn from: enough to draw it once more.
+/// Further inputs of the grid: together with [`GridKey`] enough to rebuild it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Drawn {
-    area: Area,
+struct GridSpec {
+    area: FloorRect,
     cell_m: f32,
-    bounds: Area,
-    fill: Fill,
+    bounds: FloorRect,
+    fill: ObstacleFill,
     diagonal: bool,
 }
 
-/// A search under way: enough to do it once more as far as it has come.
+/// A search in progress: enough to repeat it up to the saved number of expansions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Running {
+struct RunningSearch {
     rules: SearchRules,
     expanded: u32,
 }
 
-/// One swimmer's way.
+/// The route of one agent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Route {
     pub(super) id: u64,
-    pub(super) called_tick: u64,
-    /// Tick in which it began to wait for its search.
-    pub(super) waits_since: u64,
-    /// Place of its search among the planner's.
+    pub(super) requested_tick: u64,
+    /// Tick since which it waits for its search.
+    pub(super) waiting_since_tick: u64,
+    /// Index of its search in the planner.
     pub(super) search: Option<usize>,
     phase: Phase,
-    running: Running,
+    running: RunningSearch,
     #[serde(skip)]
-    call: Option<Call>,
-    /// Where the search was made from and to, in floor meters.
+    request: Option<PathRequest>,
+    /// Start of the search in floor meters; `goal` is its end.
     start: Vec2,
     goal: Vec2,
-    /// Whether the goal is one on the way to a farther one.
+    /// Whether `goal` is an intermediate goal on the way to one that is too far away.
     is_partial: bool,
     cells: (UVec2, UVec2),
     age_secs: f32,
@@ -116,21 +120,21 @@ pub(super) struct Route {
     border_cells: u32,
     #[serde(skip)]
     grid: LocalGrid,
-    made_for: Option<MadeFor>,
-    drawn: Drawn,
+    grid_key: Option<GridKey>,
+    grid_spec: GridSpec,
     path: Vec<Vec2>,
     next: usize,
-    nearest_m: f32,
+    least_distance_m: f32,
     stuck_secs: f32,
     grazes: bool,
-    failed: [FailedPair; FAILED_PAIRS],
-    status: Status,
-    /// What all its searches have cost.
-    pub(super) effort: Effort,
+    failed: [FailedPair; FAILED_PAIR_COUNT],
+    status: PathStatus,
+    /// Total effort of all its searches.
+    pub(super) effort: SearchEffort,
     pub(super) searches: u64,
 }
 
-/// Lists that one search after another uses.
+/// Temporary lists that all routes share, to avoid allocations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     footprints: Footprints,
@@ -139,7 +143,7 @@ pub(super) struct Scratch {
 }
 
 impl Route {
-    /// Forgets everything but its memory's room, for another swimmer.
+    /// Resets everything for another agent, but keeps allocated memory.
     pub(super) fn begin(&mut self, id: u64) {
         let mut path = std::mem::take(&mut self.path);
         path.clear();
@@ -151,57 +155,62 @@ impl Route {
         };
     }
 
-    /// Takes a call and judges whether a search is needed.
-    pub(super) fn hear(&mut self, call: &Call, waters: &Waters<'_>, scratch: &mut Scratch) {
+    /// Accepts a request and decides whether a search is needed.
+    pub(super) fn update(
+        &mut self,
+        request: &PathRequest,
+        environment: &Environment<'_>,
+        scratch: &mut Scratch,
+    ) {
         let has_changed = self
-            .made_for
-            .is_some_and(|made| made.revision != waters.revision);
+            .grid_key
+            .is_some_and(|key| key.revision != environment.revision);
         if has_changed {
             self.failed = Default::default();
             self.margin_step = 0;
-            self.made_for = None;
-            self.want_search();
-            // A search that runs looks at what was there before.
+            self.grid_key = None;
+            self.request_search();
+            // A search in progress used the old obstacles.
             self.phase = Phase::Waiting;
         }
         for pair in &mut self.failed {
-            pair.left_secs -= waters.dt_secs;
+            pair.left_secs -= environment.dt_secs;
         }
-        self.age_secs += waters.dt_secs;
-        self.call = Some(*call);
-        self.status = Status::NothingNew;
-        let (at, goal) = (flat(call.at_m), call.predicted());
-        if self.is_in_plain_sight(call, waters, scratch) {
+        self.age_secs += environment.dt_secs;
+        self.request = Some(*request);
+        self.status = PathStatus::Unchanged;
+        let (at, goal) = (flat(request.at_m), request.predicted_goal());
+        if self.can_pursue_directly(request, environment, scratch) {
             self.phase = Phase::Pursuing;
             return;
         }
-        let gone = goal.distance(self.goal);
-        let is_same_goal = gone <= call.params.tolerance_m.max(0.5 * call.radius_m);
-        let is_due = self.age_secs > call.patience_secs();
+        let moved_m = goal.distance(self.goal);
+        let is_same_goal = moved_m <= request.params.tolerance_m.max(0.5 * request.radius_m);
+        let is_due = self.age_secs > request.replan_secs();
         match self.phase {
             Phase::Waiting | Phase::Searching => {}
-            Phase::Pursuing => self.want_search(),
+            Phase::Pursuing => self.request_search(),
             Phase::Following => {
-                self.follow(call, waters.dt_secs);
+                self.follow(request, environment.dt_secs);
                 let arrived = self.next >= self.path.len();
                 let is_stuck = self.stuck_secs > STUCK_SECS;
                 let has_moved = !self.is_partial && !is_same_goal;
                 if is_due || is_stuck || has_moved || (arrived && self.is_partial) {
-                    self.want_search();
+                    self.request_search();
                 }
             }
             Phase::GivenUp => {
-                if self.has_failed(at, goal, call) {
-                    self.status = Status::NoMap;
+                if self.is_known_failure(at, goal, request) {
+                    self.status = PathStatus::Unreachable;
                 } else {
                     self.margin_step = 0;
-                    self.want_search();
+                    self.request_search();
                 }
             }
         }
-        if self.phase == Phase::Waiting && self.has_failed(at, goal, call) {
+        if self.phase == Phase::Waiting && self.is_known_failure(at, goal, request) {
             self.phase = Phase::GivenUp;
-            self.status = Status::NoMap;
+            self.status = PathStatus::Unreachable;
         }
     }
 
@@ -210,24 +219,26 @@ impl Route {
         matches!(self.phase, Phase::Waiting | Phase::Searching)
     }
 
-    /// How urgent its search is.
+    /// Priority of its search.
     pub(super) fn priority(&self) -> u8 {
-        self.call.map_or(0, |call| call.params.priority)
+        self.request.map_or(0, |request| request.params.priority)
     }
 
-    /// Goes on with its search; what it uses is taken from the budget. Returns whether it is done with the search's memory.
-    pub(super) fn work(
+    /// Continues its search and subtracts its expansions from `budget`. Returns true when it no longer needs the search
+    /// memory.
+    pub(super) fn advance(
         &mut self,
-        search: &mut Search,
-        waters: &Waters<'_>,
+        search: &mut GridSearch,
+        environment: &Environment<'_>,
         budget: &mut u32,
         scratch: &mut Scratch,
     ) -> bool {
-        let Some(call) = self.call else {
+        let Some(request) = self.request else {
             return true;
         };
         while *budget > 0 {
-            if self.phase == Phase::Waiting && !self.prepare(&call, search, waters, budget, scratch)
+            if self.phase == Phase::Waiting
+                && !self.prepare(&request, search, environment, budget, scratch)
             {
                 return true;
             }
@@ -238,99 +249,104 @@ impl Route {
             self.effort.reopened += after.reopened - before.reopened;
             self.running.expanded = after.expanded as u32;
             match progress {
-                Progress::Working => break,
-                Progress::Found => {
-                    self.adopt(&call, search, scratch);
+                SearchProgress::Working => break,
+                SearchProgress::Found => {
+                    self.adopt(&request, search, scratch);
                     return true;
                 }
-                Progress::Border | Progress::Exhausted => {
-                    if !self.enlarge(&call) {
-                        self.fail(&call);
+                SearchProgress::Border | SearchProgress::Exhausted => {
+                    if !self.enlarge(&request) {
+                        self.fail(&request);
                         return true;
                     }
                     self.phase = Phase::Waiting;
                 }
             }
         }
-        self.status = Status::OutOfTime;
+        self.status = PathStatus::Searching;
         if self.phase == Phase::Searching && self.path.is_empty() {
-            self.set_out(&call, scratch);
+            self.start_quick_path(&request, scratch);
         }
         false
     }
 
-    /// What the swimmer is told.
-    pub(super) fn answer(&self) -> Answer {
-        let Some(call) = self.call else {
-            return Answer::default();
+    /// The answer to the last request.
+    pub(super) fn answer(&self) -> PathAnswer {
+        let Some(request) = self.request else {
+            return PathAnswer::default();
         };
-        let goal = call.goal.position_m;
-        let mut answer = Answer {
+        let goal = request.goal.position_m;
+        let mut answer = PathAnswer {
             status: self.status,
-            waypoint: Waypoint::FailedGoal,
+            waypoint: WaypointKind::NoPath,
             target_m: goal,
             grazes: self.grazes,
         };
         match self.phase {
-            Phase::Pursuing => answer.waypoint = Waypoint::Last,
+            Phase::Pursuing => answer.waypoint = WaypointKind::Goal,
             Phase::GivenUp => {
-                if !call.goal.is_moving {
-                    answer.target_m = call.at_m;
+                if !request.goal.is_moving {
+                    answer.target_m = request.at_m;
                 }
             }
             Phase::Waiting | Phase::Searching | Phase::Following => {
-                let failed = self.status == Status::Failed && !call.goal.is_moving;
+                let failed = self.status == PathStatus::Failed && !request.goal.is_moving;
                 if let Some(&at) = self.path.get(self.next) {
                     let is_last = self.next + 1 == self.path.len()
                         && self.phase == Phase::Following
                         && !self.is_partial;
                     answer.waypoint = if is_last {
-                        Waypoint::Last
+                        WaypointKind::Goal
                     } else {
-                        Waypoint::More
+                        WaypointKind::Corner
                     };
-                    let y = if is_last { goal.y } else { call.at_m.y };
+                    let y = if is_last { goal.y } else { request.at_m.y };
                     answer.target_m = Vec3::new(at.x, y, at.y);
                 } else if failed {
-                    answer.target_m = call.at_m;
+                    answer.target_m = request.at_m;
                 }
             }
         }
         answer
     }
 
-    /// The corners of the way still to go, in floor meters.
-    pub(super) fn rest(&self) -> &[Vec2] {
+    /// Corners of the path that are not passed yet, in floor meters.
+    pub(super) fn remaining_path(&self) -> &[Vec2] {
         self.path.get(self.next..).unwrap_or_default()
     }
 
-    /// Its grid, where it has one.
+    /// Its grid, if it has one.
     pub(super) fn grid(&self) -> Option<&LocalGrid> {
-        self.made_for.map(|_| &self.grid)
+        self.grid_key.map(|_| &self.grid)
     }
 
-    fn want_search(&mut self) {
+    fn request_search(&mut self) {
         if !self.is_searching() {
             self.phase = Phase::Waiting;
-            self.waits_since = self.called_tick;
+            self.waiting_since_tick = self.requested_tick;
             self.border_cells = 0;
         }
     }
 
-    /// Whether it may steer straight at a moving goal: near, seen, and nothing in between.
-    fn is_in_plain_sight(&self, call: &Call, waters: &Waters<'_>, scratch: &mut Scratch) -> bool {
-        let goal = &call.goal;
-        let is_near = goal.position_m.distance(call.at_m) <= call.params.pursue_distance_m;
+    /// Whether the agent may steer straight at a moving goal: it is near and visible, and no obstacle is in between.
+    fn can_pursue_directly(
+        &self,
+        request: &PathRequest,
+        environment: &Environment<'_>,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let goal = &request.goal;
+        let is_near = goal.position_m.distance(request.at_m) <= request.params.pursue_distance_m;
         if !(goal.is_moving && goal.is_seen && is_near) {
             return false;
         }
-        call.footprints(waters.solids, &mut scratch.footprints);
-        let (from, to) = (flat(call.at_m), flat(goal.position_m));
+        request.footprints(environment.solids, &mut scratch.footprints);
+        let (from, to) = (flat(request.at_m), flat(goal.position_m));
         scratch.footprints.is_clear(from, to, 0.0)
     }
 
-    fn has_failed(&self, at: Vec2, goal: Vec2, call: &Call) -> bool {
-        let near_m = SAME_PLACE_CELLS * call.cell_m();
+    fn is_known_failure(&self, at: Vec2, goal: Vec2, request: &PathRequest) -> bool {
+        let near_m = SAME_PLACE_CELLS * request.cell_m();
         self.failed.iter().any(|pair| {
             pair.left_secs > 0.0
                 && pair.start.distance(at) <= near_m
@@ -338,115 +354,124 @@ impl Route {
         })
     }
 
-    /// Makes the grid and begins the search; false when it has failed already.
+    /// Builds the grid and begins the search. Returns false if it has already failed.
     fn prepare(
         &mut self,
-        call: &Call,
-        search: &mut Search,
-        waters: &Waters<'_>,
+        request: &PathRequest,
+        search: &mut GridSearch,
+        environment: &Environment<'_>,
         budget: &mut u32,
         scratch: &mut Scratch,
     ) -> bool {
-        let cell_m = call.cell_m();
+        let cell_m = request.cell_m();
         let margin = MARGINS.get(self.margin_step);
         let grow_m = margin.map_or(-0.5 * cell_m, |share| {
-            share * call.params.margin_radii * call.radius_m
+            share * request.params.margin_radii * request.radius_m
         });
-        self.border_cells = self.border_cells.max(call.params.border_cells);
+        self.border_cells = self.border_cells.max(request.params.border_cells);
         self.age_secs = 0.0;
         self.searches += 1;
-        self.start = flat(call.at_m);
-        call.footprints(waters.solids, &mut scratch.footprints);
-        let asked = call.predicted();
-        let reach_m = call.params.side_cells as f32 * cell_m * 0.5;
-        self.is_partial = asked.distance(self.start) > reach_m;
+        self.start = flat(request.at_m);
+        request.footprints(environment.solids, &mut scratch.footprints);
+        let wanted_goal = request.predicted_goal();
+        let reach_m = request.params.side_cells as f32 * cell_m * 0.5;
+        self.is_partial = wanted_goal.distance(self.start) > reach_m;
         self.goal = if self.is_partial {
-            on_the_way(self.start, asked, reach_m, grow_m, &scratch.footprints)
+            intermediate_goal(
+                self.start,
+                wanted_goal,
+                reach_m,
+                grow_m,
+                &scratch.footprints,
+            )
         } else {
-            asked
+            wanted_goal
         };
-        let (low_y, high_y) = call.band();
-        let made = MadeFor {
-            revision: waters.revision,
+        let (low_y, high_y) = request.height_band();
+        let key = GridKey {
+            revision: environment.revision,
             grow_m,
             low_y,
             high_y,
             border_cells: self.border_cells,
         };
-        let can_reuse = self.made_for == Some(made)
+        let can_reuse = self.grid_key == Some(key)
             && self.grid.area().contains(self.start)
             && self.grid.area().contains(self.goal);
         if !can_reuse {
             let grow = self.border_cells as f32 * cell_m;
-            let area = Area::around(self.start, self.goal, grow).common(&Area {
-                low_m: call.bounds.low_m - cell_m,
-                high_m: call.bounds.high_m + cell_m,
+            let area = FloorRect::around(self.start, self.goal, grow).common(&FloorRect {
+                low_m: request.bounds.low_m - cell_m,
+                high_m: request.bounds.high_m + cell_m,
             });
-            self.made_for = Some(made);
-            self.drawn = Drawn {
+            self.grid_key = Some(key);
+            self.grid_spec = GridSpec {
                 area,
                 cell_m,
-                bounds: call.bounds,
-                fill: call.params.fill,
-                diagonal: call.rules().joins_diagonally(),
+                bounds: request.bounds,
+                fill: request.params.fill,
+                diagonal: request.rules().joins_diagonally(),
             };
-            self.draw_grid(grow_m, &scratch.footprints);
+            self.build_grid(grow_m, &scratch.footprints);
             let size = self.grid.map().size();
             *budget = budget.saturating_sub((size.x * size.y / 256).max(1));
         }
         let start = self.snap(self.start, grow_m, &scratch.footprints);
         let goal = self.snap(self.goal, grow_m, &scratch.footprints);
         let (Some(start), Some(goal)) = (start, goal) else {
-            self.fail(call);
+            self.fail(request);
             return false;
         };
         self.cells = (start, goal);
-        let parts = self.grid.parts();
-        let (own, other) = (parts.of(start), parts.of(goal));
+        let components = self.grid.components();
+        let (own, other) = (
+            components.component_of(start),
+            components.component_of(goal),
+        );
         if own != other {
-            let ends_here = |part: Option<u32>| part.is_none_or(|p| !parts.touches_border(p));
-            if ends_here(own) || ends_here(other) || !self.enlarge(call) {
-                self.fail(call);
+            let ends_here = |part: Option<u32>| part.is_none_or(|p| !components.touches_border(p));
+            if ends_here(own) || ends_here(other) || !self.enlarge(request) {
+                self.fail(request);
                 return false;
             }
-            return self.prepare(call, search, waters, budget, scratch);
+            return self.prepare(request, search, environment, budget, scratch);
         }
         let rules = SearchRules {
-            stops_at_border: !self.is_largest(call),
-            ..call.rules()
+            stops_at_border: !self.is_largest(request),
+            ..request.rules()
         };
         search.begin(self.grid.map(), start, goal, rules);
-        self.running = Running { rules, expanded: 0 };
+        self.running = RunningSearch { rules, expanded: 0 };
         self.phase = Phase::Searching;
         true
     }
 
-    fn draw_grid(&mut self, grow_m: f32, obstacles: &Footprints) {
-        let drawn = &self.drawn;
-        let ground = Ground {
+    fn build_grid(&mut self, grow_m: f32, obstacles: &Footprints) {
+        let grid_spec = &self.grid_spec;
+        let ground = GridInput {
             obstacles,
             grow_m,
-            bounds: drawn.bounds,
-            fill: drawn.fill,
-            diagonal: drawn.diagonal,
+            bounds: grid_spec.bounds,
+            fill: grid_spec.fill,
+            diagonal: grid_spec.diagonal,
         };
-        self.grid.build(drawn.area, drawn.cell_m, &ground);
+        self.grid.build(grid_spec.area, grid_spec.cell_m, &ground);
     }
 
-    fn is_largest(&self, call: &Call) -> bool {
-        self.border_cells >= call.params.side_cells / 2
+    fn is_largest(&self, request: &PathRequest) -> bool {
+        self.border_cells >= request.params.side_cells / 2
     }
 
-    /// Doubles the border of the next grid; false where it is the largest already.
-    fn enlarge(&mut self, call: &Call) -> bool {
-        if self.is_largest(call) {
+    /// Doubles the margin of the next grid. Returns false if it is already the largest.
+    fn enlarge(&mut self, request: &PathRequest) -> bool {
+        if self.is_largest(request) {
             return false;
         }
-        self.border_cells = (self.border_cells * 2).min(call.params.side_cells.div_ceil(2));
+        self.border_cells = (self.border_cells * 2).min(request.params.side_cells.div_ceil(2));
         true
     }
 
-    /// The nearest free cell to which the straight way is clear.
+    /// The nearest free cell that a straight line from `at` reaches without touching an obstacle.
     fn snap(&self, at: Vec2, grow_m: f32, obstacles: &Footprints) -> Option<UVec2> {
         let map = self.grid.map();
         let low = self.grid.area().low_m;
@@ -463,7 +488,7 @@ impl Route {
                 if cell.as_ivec2() == own {
                     return Some(cell);
                 }
-                let middle = self.grid.middle_m(cell);
+                let middle = self.grid.cell_center_m(cell);
                 let off = middle.distance(at);
                 if best.is_none_or(|(least, _)| off < least)
                     && obstacles.is_clear(at, middle, gap_m)
@@ -475,37 +500,43 @@ impl Route {
         best.map(|(_, cell)| cell)
     }
 
-    fn fail(&mut self, call: &Call) {
+    fn fail(&mut self, request: &PathRequest) {
         self.border_cells = 0;
         self.path.clear();
         self.margin_step += 1;
         self.phase = Phase::Waiting;
-        self.waits_since = self.called_tick;
-        self.status = Status::Failed;
+        self.waiting_since_tick = self.requested_tick;
+        self.status = PathStatus::Failed;
         if self.margin_step > MARGINS.len() {
             self.margin_step = 0;
             self.phase = Phase::GivenUp;
-            self.status = Status::NoMap;
+            self.status = PathStatus::Unreachable;
             let oldest = self
                 .failed
                 .iter_mut()
                 .min_by(|a, b| a.left_secs.total_cmp(&b.left_secs));
             if let Some(pair) = oldest {
                 *pair = FailedPair {
-                    start: flat(call.at_m),
-                    goal: call.predicted(),
-                    left_secs: FIXED_SECS,
+                    start: flat(request.at_m),
+                    goal: request.predicted_goal(),
+                    left_secs: FIXED_REPLAN_SECS,
                 };
             }
         }
     }
 }
 
-/// A place on the way to one too far off, outside all grown obstacles.
-fn on_the_way(from: Vec2, to: Vec2, reach_m: f32, grow_m: f32, obstacles: &Footprints) -> Vec2 {
-    let way = (to - from).normalize_or_zero();
-    // First nearer and nearer, as far as halfway.
-    let tries = (0..=8).map(|n| from + way * (reach_m * (1.0 - n as f32 / 16.0)));
+/// A point towards a goal that is farther than `reach_m`, outside all grown obstacles.
+fn intermediate_goal(
+    from: Vec2,
+    to: Vec2,
+    reach_m: f32,
+    grow_m: f32,
+    obstacles: &Footprints,
+) -> Vec2 {
+    let direction = (to - from).normalize_or_zero();
+    // Candidates from the full reach down to half of it.
+    let tries = (0..=8).map(|n| from + direction * (reach_m * (1.0 - n as f32 / 16.0)));
     let mut free = tries.filter(|&at| obstacles.distance_m(at) > grow_m + 0.01);
-    free.next().unwrap_or(from + way * reach_m)
+    free.next().unwrap_or(from + direction * reach_m)
 }

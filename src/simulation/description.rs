@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::behavior::{MindParams, RuleParams};
 use crate::geometry::Surface;
-use crate::navigation::fields::{FieldGrids, FieldParams};
+use crate::navigation::{FieldGrids, FieldParams};
 use crate::world::{
     Avoidance, BodyParams, FlockParams, MotionParams, Names, ObstacleParams, PerceptionParams,
     PoolParams, RelationParams,

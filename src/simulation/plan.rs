@@ -10,7 +10,7 @@ use crate::behavior::{Mind, MindParams, RuleParams};
 use glam::Vec3;
 
 use crate::geometry::Solid;
-use crate::navigation::fields::Fields;
+use crate::navigation::FlowFields;
 use crate::world::{Names, Relations, Species, Water, relations};
 
 /// A compiled pool.
@@ -18,7 +18,7 @@ use crate::world::{Names, Relations, Species, Water, relations};
 pub struct Plan {
     pub(super) water: Water,
     pub(super) solids: Vec<Solid>,
-    pub(super) fields: Fields,
+    pub(super) fields: FlowFields,
     pub(super) terraces: TerraceMap,
     pub(super) species: Vec<Species>,
     pub(super) minds: Vec<Mind>,
@@ -119,8 +119,8 @@ fn compiled(description: &SpeciesDescription, place: usize, names: &mut Names) -
     })
 }
 
-fn fields(scene: &SceneDescription, solids: &[Solid], names: &Names) -> Fields {
-    Fields::compile(&scene.fields, solids, &scene.field_grids, |field| {
+fn fields(scene: &SceneDescription, solids: &[Solid], names: &Names) -> FlowFields {
+    FlowFields::compile(&scene.fields, solids, &scene.field_grids, |field| {
         if field.acts_on.is_empty() {
             return u64::MAX;
         }

@@ -16,7 +16,7 @@ use super::params::SimulationParams;
 use super::terraces::Terraces;
 use super::tick::Simulation;
 use crate::behavior::{MindState, RuleState};
-use crate::navigation::{Planner, Waters};
+use crate::navigation::{Environment, GridPlanner};
 use crate::world::{Agents, Body, Gathering};
 
 /// What the text says it is.
@@ -86,7 +86,7 @@ struct Saved<'a> {
     rules: Vec<RuleState>,
     by_hand: Option<Gathering>,
     by_rules: Vec<Option<Gathering>>,
-    ways: Cow<'a, Planner>,
+    ways: Cow<'a, GridPlanner>,
     terraces: Cow<'a, Terraces>,
 }
 
@@ -312,7 +312,7 @@ impl Simulation {
         self.assign_minds();
         self.terraces.resume(saved.terraces.into_owned())?;
         self.planner = saved.ways.into_owned();
-        self.planner.resume(&Waters {
+        self.planner.resume(&Environment {
             solids: &self.world.solids,
             revision: self.edition,
             dt_secs: self.world.dt_secs,

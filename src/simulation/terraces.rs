@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::tick::Simulation;
 use crate::behavior::{ClimbAnswer, ClimbRequest};
 use crate::geometry::polygon;
-use crate::navigation::mesh::{
-    Climb, Climber, Flight, Links, NEAR_M, NavMesh, Near, Place, Step, Surroundings, Turns,
+use crate::navigation::{
+    Flight, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavMesh, NeighborPull,
+    NeighborScratch, TerraceRequest, TerraceRoute,
 };
 use crate::world::{Body, Splash, TerraceParams, World};
 
@@ -41,17 +42,17 @@ pub(super) struct Terraces {
     pub(super) map: TerraceMap,
     /// By id.
     swimmers: Vec<Swimmer>,
-    turns: Turns,
+    planner: MeshPlanner,
     /// For each species and polygon what a meter costs.
     costs: Vec<Vec<f32>>,
     pub(super) splashes: Vec<Splash>,
     /// Who wants to another terrace in this tick, by its place among the swimmers.
     #[serde(skip)]
-    climbs: Vec<(usize, Climb)>,
+    climbs: Vec<(usize, TerraceRequest)>,
     #[serde(skip)]
-    near: Vec<Near>,
+    near: Vec<NeighborPull>,
     #[serde(skip)]
-    surroundings: Surroundings,
+    scratch: NeighborScratch,
 }
 
 /// One swimmer between terraces.
@@ -62,7 +63,7 @@ struct Swimmer {
     home: u16,
     cooldown_secs: f32,
     air: Option<Air>,
-    climber: Climber,
+    route: TerraceRoute,
 }
 
 /// A flight.
@@ -101,18 +102,24 @@ impl Terraces {
     }
 
     /// What a swimmer that calls goes by.
-    fn climb(&self, world: &World, index: usize, place: usize, call: ClimbRequest) -> Climb {
+    fn climb(
+        &self,
+        world: &World,
+        index: usize,
+        place: usize,
+        call: ClimbRequest,
+    ) -> TerraceRequest {
         let body = &world.agents.bodies[index];
         let species = &world.species[usize::from(world.agents.species[index])];
         let swimmer = &self.swimmers[place];
-        Climb {
-            at: Place {
+        TerraceRequest {
+            at: MeshPoint {
                 terrace: swimmer.home,
                 at_m: flat(body.position_m),
             },
             heading: flat(body.forward).normalize_or(Vec2::X),
             speed_mps: flat(body.velocity_mps).length(),
-            goal: Place {
+            goal: MeshPoint {
                 terrace: call.terrace,
                 at_m: call.at_m,
             },
@@ -125,22 +132,23 @@ impl Terraces {
     }
 
     /// Advances the searches, and tells the swimmers what was found for them.
-    fn find_ways(&mut self, climbs: &[(usize, Climb)], budget: &mut u32) {
+    fn find_ways(&mut self, climbs: &[(usize, TerraceRequest)], budget: &mut u32) {
         let Self {
             map,
             swimmers,
-            turns,
+            planner,
             costs,
             ..
         } = self;
-        let grounds = map.grounds();
-        turns.advance(grounds, costs, budget, |id, query, outcome, path| {
+        let graph = map.graph();
+        planner.advance(graph, costs, budget, |id, query, outcome, path| {
             let place = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id);
-            let is_it =
-                |(own, climb): &&(usize, Climb)| Ok(*own) == place && climb.goal == query.goal;
+            let is_it = |(own, climb): &&(usize, TerraceRequest)| {
+                Ok(*own) == place && climb.goal == query.goal
+            };
             if let (Ok(place), Some((_, climb))) = (place, climbs.iter().find(is_it)) {
-                let climber = &mut swimmers[place].climber;
-                climber.hear(climb, (query, outcome), path, grounds);
+                let route = &mut swimmers[place].route;
+                route.accept(climb, (query, outcome), path, graph);
             }
         });
     }
@@ -150,12 +158,12 @@ impl Terraces {
         &mut self,
         world: &World,
         index: usize,
-        (place, climb): (usize, &Climb),
+        (place, climb): (usize, &TerraceRequest),
     ) -> ClimbAnswer {
         self.look_around(world, index);
         let swimmer = &mut self.swimmers[place];
-        let around = (self.near.as_slice(), &mut self.surroundings);
-        let step = swimmer.climber.step(climb, around, self.map.grounds());
+        let around = (self.near.as_slice(), &mut self.scratch);
+        let step = swimmer.route.guide(climb, around, self.map.graph());
         let home = &self.map.terraces[usize::from(swimmer.home)];
         ClimbAnswer {
             step,
@@ -176,11 +184,11 @@ impl Terraces {
                 (true, false) => 1.0,
                 (false, false) => continue,
             };
-            if other != index && body.position_m.distance(at) < NEAR_M {
+            if other != index && body.position_m.distance(at) < NEIGHBOR_RANGE_M {
                 let at_m = flat(body.position_m);
                 let terrace = self.map.terrace_at(at_m);
-                let at = Place { terrace, at_m };
-                self.near.push(Near { at, pull });
+                let at = MeshPoint { terrace, at_m };
+                self.near.push(NeighborPull { at, pull });
             }
         }
     }
@@ -242,7 +250,7 @@ impl Terraces {
                 let is_flight = air.flight.is_sound() && air.spent_secs.is_finite();
                 is_water(air.home) && air.from.is_finite() && air.to.is_finite() && is_flight
             });
-            let numbers = swimmer.cooldown_secs.is_finite() && swimmer.climber.is_sound();
+            let numbers = swimmer.cooldown_secs.is_finite() && swimmer.route.is_sound();
             is_water(swimmer.home) && air && numbers
         };
         if let Some(bad) = saved.swimmers.iter().find(|swimmer| !is_sound(swimmer)) {
@@ -270,7 +278,7 @@ impl Terraces {
         }
         let map = std::mem::take(&mut self.map);
         *self = Self { map, ..saved };
-        self.turns.resume(&self.map.mesh, &self.map.links);
+        self.planner.resume(&self.map.mesh, &self.map.links);
         Ok(())
     }
 
@@ -279,7 +287,7 @@ impl Terraces {
         if self.map != map {
             self.map = map;
             self.swimmers.clear();
-            self.turns = Turns::default();
+            self.planner = MeshPlanner::default();
             self.costs.clear();
         }
     }
@@ -315,9 +323,9 @@ impl Simulation {
                 let climb = terraces.climb(world, index, place, call);
                 climbs.push((place, climb));
                 let swimmer = &mut terraces.swimmers[place];
-                if swimmer.air.is_none() && swimmer.climber.wants_way(&climb, dt_secs) {
+                if swimmer.air.is_none() && swimmer.route.needs_search(&climb, dt_secs) {
                     let kind = world.agents.species[index];
-                    terraces.turns.ask(id, kind, climb.query());
+                    terraces.planner.request(id, kind, climb.query());
                 }
             }
         }
@@ -335,7 +343,7 @@ impl Simulation {
                 if terraces.swimmers[*place].air.is_none() {
                     let answer = terraces.advise(world, index, (*place, climb));
                     climbing.answer = Some(answer);
-                    if let Step::TakeOff(link, landing) = answer.step {
+                    if let Guidance::TakeOff(link, landing) = answer.step {
                         terraces.take_off(world, index, *place, (link, landing));
                     }
                 }
@@ -371,7 +379,7 @@ impl Simulation {
                     terraces.splashes.push(splash(air.to, air.flight.up_mps));
                     swimmer.home = air.home;
                     swimmer.air = None;
-                    swimmer.climber.landed();
+                    swimmer.route.reset();
                     body.velocity_mps.y = 0.0;
                 }
                 continue;
@@ -413,7 +421,11 @@ impl Simulation {
         }
         for (index, body) in world.agents.bodies.iter().enumerate() {
             let at = flat(body.position_m);
-            let Some(polygon) = terraces.map.mesh.find(terraces.map.terrace_at(at), at) else {
+            let Some(polygon) = terraces
+                .map
+                .mesh
+                .polygon_at(terraces.map.terrace_at(at), at)
+            else {
                 continue;
             };
             for (kind, species) in world.species.iter().enumerate() {
@@ -442,7 +454,7 @@ impl Simulation {
     }
 
     /// The mesh of the terraces, empty without any, and the links on it.
-    pub fn mesh(&self) -> (&NavMesh, &Links) {
+    pub fn mesh(&self) -> (&NavMesh, &MeshLinks) {
         (&self.terraces.map.mesh, &self.terraces.map.links)
     }
 
@@ -450,7 +462,7 @@ impl Simulation {
     pub fn climb_rest(&self, id: u32) -> &[Vec2] {
         let swimmers = &self.terraces.swimmers;
         match swimmers.binary_search_by_key(&id, |swimmer| swimmer.id) {
-            Ok(place) => swimmers[place].climber.rest(),
+            Ok(place) => swimmers[place].route.remaining_leg(),
             Err(_) => &[],
         }
     }
@@ -468,7 +480,7 @@ impl Air {
     fn carry(&self, body: &mut Body) {
         let secs = self.spent_secs.min(self.flight.secs);
         let ahead = (self.to - self.from).with_y(0.0) / self.flight.secs.max(1e-3);
-        let up_mps = self.flight.up_mps - crate::navigation::mesh::leaps::GRAVITY_MPS2 * secs;
+        let up_mps = self.flight.up_mps - crate::navigation::GRAVITY_MPS2 * secs;
         body.position_m = self.at(secs);
         body.velocity_mps = ahead + Vec3::Y * up_mps;
         body.forward = body.velocity_mps.normalize_or(body.forward);

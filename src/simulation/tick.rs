@@ -16,8 +16,7 @@ use crate::behavior::{
     Decision, Drives, Mind, MindState, MindWorkspace, NeedEvent, RuleParams, RuleState,
     query_radius_m,
 };
-use crate::navigation::Planner;
-use crate::navigation::fields::Fields;
+use crate::navigation::{FlowFields, GridPlanner};
 use crate::world::visitors::copy_shadow;
 use crate::world::{
     AgentPose, Agents, Body, Chance, Director, NeighborGrid, Observation, Snapshot, SolidIndex,
@@ -31,7 +30,7 @@ const CHUNKS_PER_THREAD: usize = 4;
 #[derive(Debug)]
 pub struct Simulation {
     pub(super) world: World,
-    pub(super) fields: Fields,
+    pub(super) fields: FlowFields,
     /// The minds of the species, then those that single individuals have for a while.
     pub(super) minds: Vec<Mind>,
     /// For every agent which of the minds it has.
@@ -52,7 +51,7 @@ pub struct Simulation {
     pub(super) tick_hz: f32,
     threads: Option<rayon::ThreadPool>,
     pub(super) terraces: Terraces,
-    pub(super) planner: Planner,
+    pub(super) planner: GridPlanner,
     pub(super) search_budget: u32,
 }
 
@@ -93,7 +92,7 @@ impl Simulation {
                 director: Director::default(),
                 explains: false,
             },
-            fields: Fields::default(),
+            fields: FlowFields::default(),
             minds: Vec::new(),
             mind_of: Vec::new(),
             overrides: Vec::new(),
@@ -111,7 +110,7 @@ impl Simulation {
             tick_hz: params.tick_hz,
             threads: thread_pool(params.threads)?,
             terraces: Terraces::default(),
-            planner: Planner::default(),
+            planner: GridPlanner::default(),
             search_budget: params.search_budget,
         };
         simulation.take_over(Replan {

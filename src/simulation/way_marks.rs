@@ -5,8 +5,7 @@
 use glam::{UVec2, Vec2, Vec3};
 
 use super::tick::Simulation;
-use crate::navigation::grid::LocalGrid;
-use crate::navigation::mesh::{Link, NavMesh};
+use crate::navigation::{LocalGrid, MeshLink, NavMesh};
 use crate::world::annotation::{Annotation, Layer, Shape};
 
 impl Simulation {
@@ -27,7 +26,7 @@ impl Simulation {
             way(self.climb_rest(id));
             let trips = u64::from(id) << 8..u64::from(id + 1) << 8;
             for trip in self.planner.ids().filter(|id| trips.contains(id)) {
-                way(self.planner.rest(trip));
+                way(self.planner.remaining_path(trip));
             }
         }
         for id in self.planner.ids() {
@@ -62,7 +61,11 @@ impl Simulation {
                 middle(link.start, height(link.from)),
                 middle(link.landing, height(link.to)),
             );
-            let text = if Link::is_leap(link) { "leap" } else { "drop" };
+            let text = if MeshLink::is_leap(link) {
+                "leap"
+            } else {
+                "drop"
+            };
             marks.push(arrow(Layer::Mesh, ends, text));
         }
     }
@@ -93,7 +96,7 @@ fn mark_grid(grid: &LocalGrid, y: f32, marks: &mut Vec<Annotation>) {
                 ))
             });
             if touches_free && !map.is_free(cell) {
-                marks.push(point(grid.middle_m(cell), y, "."));
+                marks.push(point(grid.cell_center_m(cell), y, "."));
             }
         }
     }

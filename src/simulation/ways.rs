@@ -4,7 +4,7 @@
 
 use super::tick::Simulation;
 use crate::behavior::{Mind, MindState};
-use crate::navigation::{Planner, Waters};
+use crate::navigation::{Environment, GridPlanner};
 
 impl Simulation {
     /// Hears all calls, advances the searches by the tick's budget, answers. Those over terraces have at most half of it,
@@ -14,35 +14,35 @@ impl Simulation {
         let rest = self.search_budget - budget;
         self.climb(&mut budget);
         budget += rest;
-        let waters = Waters {
+        let environment = Environment {
             solids: &self.world.solids,
             revision: self.edition,
             dt_secs: self.world.dt_secs,
         };
         let minds = (&self.minds[..], &self.mind_of[..]);
         for state in travelers(minds, &mut self.states) {
-            let trips = state.trips_mut().enumerate();
-            trips.for_each(|(place, trip)| {
-                if let Some(call) = &mut trip.call {
-                    call.id = call.id << 8 | place as u64;
-                    self.planner.hear(call, &waters);
+            let memories = state.path_memories_mut().enumerate();
+            memories.for_each(|(place, memory)| {
+                if let Some(request) = &mut memory.request {
+                    request.id = request.id << 8 | place as u64;
+                    self.planner.submit(request, &environment);
                 }
             });
         }
-        self.planner.advance(&waters, budget);
+        self.planner.advance(&environment, budget);
         for state in travelers(minds, &mut self.states) {
-            for trip in state.trips_mut() {
+            for memory in state.path_memories_mut() {
                 // Whoever did not call this time begins anew when it calls again.
-                trip.answer = trip
-                    .call
+                memory.answer = memory
+                    .request
                     .take()
-                    .and_then(|call| self.planner.answer(call.id));
+                    .and_then(|request| self.planner.answer(request.id));
             }
         }
     }
 
     /// The ways that are searched and followed.
-    pub fn planner(&self) -> &Planner {
+    pub fn planner(&self) -> &GridPlanner {
         &self.planner
     }
 }

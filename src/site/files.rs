@@ -9,7 +9,7 @@ use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParam
 use crate::calibration::CalibrationParams;
 use crate::camera::CameraParams;
 use crate::geometry::Surface;
-use crate::navigation::fields::FieldParams;
+use crate::navigation::FieldParams;
 use crate::render::{OutputParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;

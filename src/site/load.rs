@@ -13,7 +13,7 @@ use super::library::{Entry, Library};
 use super::models::read_model;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
-use crate::navigation::fields::{self, FieldGrids};
+use crate::navigation::{FieldGrids, read_field_file};
 use crate::render::{Model, OutputParams, shipped_static_models};
 use crate::simulation::{IndividualDescription, SceneDescription, SpeciesDescription};
 
@@ -246,7 +246,7 @@ fn read_fields(scene: &Entry<SceneFile>, folder: &Path, findings: &mut Findings)
         if grids.contains_key(file) {
             continue;
         }
-        match fields::file::read(&folder.join(file)) {
+        match read_field_file(&folder.join(file)) {
             Ok(grid) => {
                 grids.insert(file.to_owned(), Arc::new(grid));
             }

@@ -1,45 +1,46 @@
-//! Keeping clear of solids and of the pool's walls.
+//! Avoidance of solids and of the pool's walls.
 //!
-//! All solids in the corridor count; the side on which the nearest is passed is held until the corridor is clear of it;
-//! head on, the wish of the active need decides, and the right side where there is none.
-//! **Source**: Reynolds 1999 (corridor); Buckland 2005 (braking); Tu 1996 (the wish breaks the tie); 2-behavior.md 3.
+//! All solids in the corridor exert a force. The side on which the nearest one is passed is kept until the corridor is
+//! clear of it. In a head-on approach, the force of the active need decides the side; without such a force it is the
+//! right side. **Source**: Reynolds 1999, "Obstacle avoidance" (corridor); Buckland 2005 (braking); Tu 1996 (the need
+//! breaks the tie).
 
 use glam::Vec3;
 
 use super::motion::Motion;
 use crate::geometry::Solid;
 
-/// The way ahead that is to be clear.
+/// The corridor ahead that has to be free of solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corridor {
-    /// How far it reaches.
+    /// Length of the corridor.
     pub length_m: f32,
-    /// Half of its width.
+    /// Half of the corridor's width.
     pub radius_m: f32,
-    /// Largest force of one solid.
+    /// Largest force of a single solid.
     pub force_n: f32,
-    /// Where the active need steers to; zero where it does not care.
-    pub wish: Vec3,
+    /// Force of the active need; zero if it has none.
+    pub need_force: Vec3,
 }
 
-/// On which side a solid is passed.
+/// The side on which a solid is being passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct HeldSide {
-    /// Place of the solid in the list, plus one; 0 for none.
+pub struct PassingSide {
+    /// Index of the solid plus one; 0 for none.
     pub solid: u32,
-    /// Unit vector to that side.
+    /// Unit vector towards that side.
     pub side: Vec3,
 }
 
-/// Share of the steering force that brakes, straight before an obstacle. Tuned by eye, 2026-11-20.
+/// Share of the steering force that brakes, directly in front of an obstacle. Tuned by eye, 2026-11-20.
 const BRAKE_SHARE: f32 = 0.4;
 
-/// Steers round the solids in the corridor. Not applicable where it is clear; then the held side is given up.
+/// Steers around the solids in the corridor. Returns `None` if the corridor is clear, and then resets `passing`.
 pub fn avoid_solids<'a>(
     motion: &Motion,
     corridor: &Corridor,
     solids: impl Iterator<Item = (usize, &'a Solid)> + Clone,
-    held: &mut HeldSide,
+    passing: &mut PassingSide,
 ) -> Option<Vec3> {
     let ahead = motion.forward;
     let hits = solids.filter_map(|(index, solid)| {
@@ -48,7 +49,7 @@ pub fn avoid_solids<'a>(
             return None;
         }
         let (along, distance) = solid.closest_approach(motion.position_m, ahead, corridor.length_m);
-        // What is already being left behind is no obstacle.
+        // A solid that the vehicle is already moving away from is ignored.
         (distance < corridor.radius_m
             && (along > 0.0 || solid.normal(motion.position_m).dot(ahead) < 0.0))
             .then_some((index, solid, along, distance))
@@ -56,69 +57,72 @@ pub fn avoid_solids<'a>(
     let depth_of = |distance: f32| {
         ((corridor.radius_m - distance) / corridor.radius_m.max(1e-6)).clamp(0.0, 1.0)
     };
-    // Whom it is passing already, as long as that is ahead: among several rocks the nearest changes all the time.
-    let passed = hits.clone().find(|hit| held.solid == hit.0 as u32 + 1);
+    // The solid that is being passed keeps priority while it is ahead, because among several rocks the nearest one
+    // changes often.
+    let passed = hits.clone().find(|hit| passing.solid == hit.0 as u32 + 1);
     let nearest = || {
         let each = hits.clone();
         each.min_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)))
     };
     let Some((anchor, solid, along, distance)) = passed.or_else(nearest) else {
-        *held = HeldSide::default();
+        *passing = PassingSide::default();
         return None;
     };
-    let natural = side_of(motion, solid, along);
-    let chosen = if passed.is_some() {
-        let kept = across(held.side, ahead);
-        match natural {
-            Some(side) if side.dot(kept) >= 0.0 => side,
-            _ => kept,
+    let nearer_side = side_of(motion, solid, along);
+    let passing_side = if passed.is_some() {
+        let kept_side = perpendicular_part(passing.side, ahead);
+        match nearer_side {
+            Some(side) if side.dot(kept_side) >= 0.0 => side,
+            _ => kept_side,
         }
     } else {
-        natural
-            .or_else(|| across(corridor.wish, ahead).try_normalize())
+        nearer_side
+            .or_else(|| perpendicular_part(corridor.need_force, ahead).try_normalize())
             .unwrap_or_else(|| motion.side())
     };
-    let chosen = chosen.normalize_or(motion.side());
-    *held = HeldSide {
+    let passing_side = passing_side.normalize_or(motion.side());
+    *passing = PassingSide {
         solid: anchor as u32 + 1,
-        side: chosen,
+        side: passing_side,
     };
     let mut force = Vec3::ZERO;
     for (index, solid, along, distance) in hits {
         let depth = depth_of(distance);
         let nearness = 1.0 - along / corridor.length_m.max(1e-6);
-        // Nothing at the corridor's edge, or one that slips along it would tremble between in and out.
+        // The force is zero at the edge of the corridor. Otherwise a vehicle that passes along the edge would
+        // oscillate.
         let strength = corridor.force_n * (3.0 * depth).min(1.0) * (0.3 + 0.7 * nearness);
-        let mut side = chosen;
+        let mut side = passing_side;
         if index != anchor {
-            // Another solid may add to the side that was chosen, but never push back from it.
+            // Other solids may push further to the chosen side, but never back from it.
             side = side_of(motion, solid, along).unwrap_or_default();
-            side -= chosen * side.dot(chosen).min(0.0);
+            side -= passing_side * side.dot(passing_side).min(0.0);
         }
-        // One that hardly moves has nothing to brake.
+        // A vehicle that hardly moves does not brake.
         let brake = (strength * BRAKE_SHARE * nearness * depth)
             .min(motion.velocity_mps.dot(ahead).max(0.0) * corridor.force_n);
         force += side * strength - ahead * brake;
     }
     let ramp = (3.0 * depth_of(distance)).min(1.0);
-    force += round_instead_of_into(motion, corridor, solid, chosen) * ramp;
+    force += deflect_from_surface(motion, corridor, solid, passing_side) * ramp;
     Some(force)
 }
 
-/// What of the active need's wish leads into a near solid is turned to the side on which it is passed; otherwise one that
-/// wants to get behind a rock would press against it for ever.
-fn round_instead_of_into(motion: &Motion, corridor: &Corridor, solid: &Solid, side: Vec3) -> Vec3 {
+/// Turns the part of the active need's force that points into a near solid towards the passing side. Without it, a
+/// vehicle whose target is behind a rock would press against the rock indefinitely.
+fn deflect_from_surface(motion: &Motion, corridor: &Corridor, solid: &Solid, side: Vec3) -> Vec3 {
     let normal = solid.normal(motion.position_m);
-    let into = (-corridor.wish.dot(normal)).max(0.0);
+    let into = (-corridor.need_force.dot(normal)).max(0.0);
     let gap = solid.signed_distance_m(motion.position_m) - corridor.radius_m;
     let nearness = (1.0 - gap / (2.0 * corridor.radius_m).max(1e-6)).clamp(0.0, 1.0);
     (normal + side) * (into * nearness)
 }
 
-/// Turns away from the walls of a box around the origin, seen from inside; `turn_m` before a wall it begins to.
+/// Turns away from the walls of a box centered on the origin, from `turn_m` before a wall.
 ///
-/// The force is sideways, so that a fish turns instead of stopping before the wall. Not applicable far from all walls.
-pub fn stay_inside(
+/// The force is mostly sideways, so that the vehicle turns instead of stopping at the wall. Returns `None` far from all
+/// walls.
+pub fn stay_inside_walls(
     motion: &Motion,
     half_m: Vec3,
     turn_m: f32,
@@ -139,12 +143,12 @@ pub fn stay_inside(
             if facing > 0.7 && half + motion.position_m.dot(inward) > 0.0 {
                 continue;
             }
-            let sideways = across(inward, motion.forward)
+            let sideways = perpendicular_part(inward, motion.forward)
                 .try_normalize()
                 .filter(|_| facing > -0.98);
             let side = sideways.unwrap_or_else(|| {
-                // Straight at the wall: to the side on which the pool's middle lies, else to the right.
-                let to_middle = across(-motion.position_m, motion.forward);
+                // Straight at the wall: turn to the side of the pool's center, or to the right if it is straight ahead.
+                let to_middle = perpendicular_part(-motion.position_m, motion.forward);
                 let side = motion.side();
                 if to_middle.dot(side) < 0.0 {
                     -side
@@ -158,8 +162,8 @@ pub fn stay_inside(
     (force != Vec3::ZERO).then_some(force)
 }
 
-/// Away from ground and surface when the way ahead leads beyond them. Not applicable between them.
-pub fn stay_between(
+/// Steers away from ground and surface if the path ahead leaves the band between them. Returns `None` within the band.
+pub fn stay_in_depth_band(
     motion: &Motion,
     band_m: (f32, f32),
     lookahead_m: f32,
@@ -173,14 +177,15 @@ pub fn stay_between(
     (below != above).then(|| Vec3::Y * ((below - above) * force_n))
 }
 
-/// The level-preferring unit vector from a solid's nearest part to the way ahead; `None` head on.
+/// The unit vector from the nearest part of a solid to the path ahead, preferring horizontal directions; `None` in a
+/// head-on approach.
 fn side_of(motion: &Motion, solid: &Solid, along: f32) -> Option<Vec3> {
     let out = solid.outward(motion.position_m + motion.forward * along)?;
-    let side = across(out, motion.forward) * Vec3::new(1.0, 0.5, 1.0);
+    let side = perpendicular_part(out, motion.forward) * Vec3::new(1.0, 0.5, 1.0);
     (side.length_squared() > 1e-4).then(|| side.normalize_or_zero())
 }
 
-fn across(vector: Vec3, forward: Vec3) -> Vec3 {
+fn perpendicular_part(vector: Vec3, forward: Vec3) -> Vec3 {
     vector - forward * vector.dot(forward)
 }
 
@@ -197,12 +202,12 @@ mod tests {
         }
     }
 
-    fn corridor(wish: Vec3) -> Corridor {
+    fn corridor(need_force: Vec3) -> Corridor {
         Corridor {
             length_m: 4.0,
             radius_m: 0.5,
             force_n: 2.0,
-            wish,
+            need_force,
         }
     }
 
@@ -211,77 +216,87 @@ mod tests {
         radius_m: 1.0,
     };
 
-    fn avoid(z: f32, wish: Vec3, held: &mut HeldSide, solids: &[Solid]) -> Option<Vec3> {
-        avoid_solids(&motion(z), &corridor(wish), solids.iter().enumerate(), held)
+    fn avoid(
+        z: f32,
+        need_force: Vec3,
+        passing: &mut PassingSide,
+        solids: &[Solid],
+    ) -> Option<Vec3> {
+        avoid_solids(
+            &motion(z),
+            &corridor(need_force),
+            solids.iter().enumerate(),
+            passing,
+        )
     }
 
     #[test]
-    fn a_clear_corridor_needs_no_force() {
-        let mut held = HeldSide {
+    fn a_clear_corridor_gives_no_force() {
+        let mut passing = PassingSide {
             solid: 1,
             side: Vec3::Z,
         };
-        assert_eq!(avoid(1.6, Vec3::ZERO, &mut held, &[ROCK]), None);
-        assert_eq!(held, HeldSide::default());
+        assert_eq!(avoid(1.6, Vec3::ZERO, &mut passing, &[ROCK]), None);
+        assert_eq!(passing, PassingSide::default());
     }
 
     #[test]
-    fn a_rock_ahead_is_passed_on_the_nearer_side_and_braked_before() {
-        let force = avoid(0.3, Vec3::ZERO, &mut HeldSide::default(), &[ROCK]).unwrap();
+    fn a_rock_ahead_is_passed_on_the_nearer_side_with_braking() {
+        let force = avoid(0.3, Vec3::ZERO, &mut PassingSide::default(), &[ROCK]).unwrap();
         assert!(force.z > 0.0 && force.x < 0.0, "{force}");
-        let force = avoid(-0.3, Vec3::ZERO, &mut HeldSide::default(), &[ROCK]).unwrap();
+        let force = avoid(-0.3, Vec3::ZERO, &mut PassingSide::default(), &[ROCK]).unwrap();
         assert!(force.z < 0.0, "{force}");
     }
 
     #[test]
-    fn dead_center_goes_to_a_fixed_side_or_where_the_need_steers() {
-        let force = avoid(0.0, Vec3::ZERO, &mut HeldSide::default(), &[ROCK]).unwrap();
+    fn head_on_the_need_decides_the_side_or_it_is_the_right() {
+        let force = avoid(0.0, Vec3::ZERO, &mut PassingSide::default(), &[ROCK]).unwrap();
         assert!(force.z > 0.1, "to the right: {force}");
         let force = avoid(
             0.0,
             Vec3::new(3.0, 0.0, -0.1),
-            &mut HeldSide::default(),
+            &mut PassingSide::default(),
             &[ROCK],
         )
         .unwrap();
-        assert!(force.z < -0.1, "where the need steers: {force}");
+        assert!(force.z < -0.1, "to the side of the need: {force}");
     }
 
     #[test]
-    fn the_side_is_held_until_clear() {
-        let mut held = HeldSide::default();
-        assert!(avoid(0.05, Vec3::ZERO, &mut held, &[ROCK]).unwrap().z > 0.0);
+    fn the_passing_side_is_kept_until_the_corridor_is_clear() {
+        let mut passing = PassingSide::default();
+        assert!(avoid(0.05, Vec3::ZERO, &mut passing, &[ROCK]).unwrap().z > 0.0);
         assert!(
-            avoid(-0.05, Vec3::ZERO, &mut held, &[ROCK]).unwrap().z > 0.0,
-            "held"
+            avoid(-0.05, Vec3::ZERO, &mut passing, &[ROCK]).unwrap().z > 0.0,
+            "the side is kept"
         );
-        assert_eq!(avoid(2.0, Vec3::ZERO, &mut held, &[ROCK]), None);
+        assert_eq!(avoid(2.0, Vec3::ZERO, &mut passing, &[ROCK]), None);
         assert!(
-            avoid(-0.05, Vec3::ZERO, &mut held, &[ROCK]).unwrap().z < 0.0,
-            "given up"
+            avoid(-0.05, Vec3::ZERO, &mut passing, &[ROCK]).unwrap().z < 0.0,
+            "the side is forgotten"
         );
     }
 
     #[test]
-    fn a_wish_into_a_near_rock_becomes_a_way_round_it() {
+    fn a_need_force_into_a_near_rock_is_turned_around_it() {
         let at_rock = Motion {
             position_m: Vec3::new(-1.5, 0.0, 0.1),
             ..motion(0.0)
         };
-        let wish = Vec3::X * 6.0;
+        let need_force = Vec3::X * 6.0;
         let solids = [ROCK];
         let force = avoid_solids(
             &at_rock,
-            &corridor(wish),
+            &corridor(need_force),
             solids.iter().enumerate(),
-            &mut HeldSide::default(),
+            &mut PassingSide::default(),
         );
-        let sum = force.unwrap() + wish;
+        let sum = force.unwrap() + need_force;
         assert!(sum.z > 3.0 && sum.x < 1.0, "{sum}");
     }
 
     #[test]
-    fn two_rocks_like_a_wall_do_not_cancel_out() {
+    fn forces_of_two_symmetric_rocks_do_not_cancel() {
         let left = Solid::Sphere {
             center_m: Vec3::new(0.0, 0.0, -1.2),
             radius_m: 1.0,
@@ -290,39 +305,52 @@ mod tests {
             center_m: Vec3::new(0.0, 0.0, 1.2),
             radius_m: 1.0,
         };
-        let force = avoid(0.0, Vec3::ZERO, &mut HeldSide::default(), &[left, right]).unwrap();
+        let force = avoid(0.0, Vec3::ZERO, &mut PassingSide::default(), &[left, right]).unwrap();
         assert!(force.z.abs() > 0.3, "{force}");
     }
 
     #[test]
-    fn walls_turn_a_fish_back() {
+    fn walls_turn_a_vehicle_back() {
         let half = Vec3::new(2.0, 1.0, 1.5);
         let at = |x: f32, forward: Vec3| Motion {
             position_m: Vec3::new(x, 0.0, 0.2),
             forward,
             ..motion(0.0)
         };
-        assert_eq!(stay_inside(&at(0.0, Vec3::X), half, 0.5, 0.3, 1.0), None);
-        let force = stay_inside(&at(1.8, Vec3::X), half, 0.5, 0.3, 1.0).unwrap();
+        assert_eq!(
+            stay_inside_walls(&at(0.0, Vec3::X), half, 0.5, 0.3, 1.0),
+            None
+        );
+        let force = stay_inside_walls(&at(1.8, Vec3::X), half, 0.5, 0.3, 1.0).unwrap();
         assert!(
             force.x < 0.0 && force.z.abs() > 0.5,
             "turns to a side: {force}"
         );
         assert_eq!(
-            stay_inside(&at(1.8, Vec3::NEG_X), half, 0.5, 0.3, 1.0),
+            stay_inside_walls(&at(1.8, Vec3::NEG_X), half, 0.5, 0.3, 1.0),
             None,
-            "already going back"
+            "already moving away from the wall"
         );
     }
 
     #[test]
-    fn ground_and_surface_push_back() {
+    fn ground_and_surface_repel() {
         let at = |y: f32| Motion {
             position_m: Vec3::new(0.0, y, 0.0),
             ..motion(0.0)
         };
-        assert_eq!(stay_between(&at(-0.5), (-1.0, 0.0), 0.3, 1.0), None);
-        assert!(stay_between(&at(-0.95), (-1.0, 0.0), 0.3, 1.0).unwrap().y > 0.0);
-        assert!(stay_between(&at(-0.05), (-1.0, 0.0), 0.3, 1.0).unwrap().y < 0.0);
+        assert_eq!(stay_in_depth_band(&at(-0.5), (-1.0, 0.0), 0.3, 1.0), None);
+        assert!(
+            stay_in_depth_band(&at(-0.95), (-1.0, 0.0), 0.3, 1.0)
+                .unwrap()
+                .y
+                > 0.0
+        );
+        assert!(
+            stay_in_depth_band(&at(-0.05), (-1.0, 0.0), 0.3, 1.0)
+                .unwrap()
+                .y
+                < 0.0
+        );
     }
 }

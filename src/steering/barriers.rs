@@ -1,91 +1,91 @@
-//! Single barriers of every shape, seen from outside, from inside or from both, and containment in a region.
+//! Avoidance of a single barrier of any shape, seen from outside, inside or both, and containment in a region.
 //!
-//! The pool's own rocks are convex solids and go through `avoid_solids`, which looks at all of them at once; these are for
-//! one barrier whose side matters: a tank's wall, a window, a net of triangles.
-//! **Source**: Reynolds 1999; OpenSteer's obstacles and `seenFrom`; the brake Buckland 2005, chapter 3.
+//! The rocks of the pool are convex solids and are handled by `avoid_solids`, all at once. This module is for a single
+//! barrier whose side matters: the wall of a tank, a window, a triangle mesh. **Source**: Reynolds 1999; OpenSteer,
+//! obstacles and `seenFrom`; braking from Buckland 2005, chapter 3.
 
 use glam::Vec3;
 
 use super::motion::Motion;
 
-/// A barrier.
+/// The shape of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Barrier<'m> {
-    /// A ball.
+    /// A sphere.
     Sphere {
-        /// Middle.
+        /// Center.
         center_m: Vec3,
         /// Radius.
         radius_m: f32,
     },
-    /// A cuboid along the axes.
+    /// An axis-aligned cuboid.
     Box {
-        /// Middle.
+        /// Center.
         center_m: Vec3,
         /// Half of its extents.
         half_m: Vec3,
     },
-    /// An endless plane; its outside is where the normal points.
+    /// An infinite plane; outside is the side of its normal.
     Plane {
-        /// Any point of it.
+        /// Any point of the plane.
         point_m: Vec3,
         /// Unit normal.
         normal: Vec3,
     },
-    /// A rectangle in the plane across `normal`.
+    /// A rectangle perpendicular to `normal`.
     Rectangle {
-        /// Middle.
+        /// Center.
         center_m: Vec3,
         /// Unit normal.
         normal: Vec3,
-        /// Unit vector along its width, across the normal.
+        /// Unit vector along its width, perpendicular to the normal.
         right: Vec3,
         /// Half of its width and height.
         half_m: [f32; 2],
     },
-    /// A rod with round ends.
+    /// A cylinder with hemispherical ends.
     Capsule {
-        /// One end of its axis.
+        /// One end of the axis.
         from_m: Vec3,
-        /// The other end.
+        /// The other end of the axis.
         to_m: Vec3,
         /// Radius.
         radius_m: f32,
     },
-    /// Triangles, outside where their corners run counterclockwise.
+    /// Triangles; outside is the side from which their corners are counterclockwise.
     Mesh(&'m [[Vec3; 3]]),
 }
 
-/// From which side a barrier is one.
+/// Sides from which a barrier blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenFrom {
-    /// Only from outside: a rock.
+    /// Only from outside, like a rock.
     Outside,
-    /// Only from inside: a tank.
+    /// Only from inside, like the wall of a tank.
     Inside,
-    /// From both: a wall.
+    /// From both sides, like a wall.
     Both,
 }
 
-/// Where the way ahead meets a barrier.
+/// The point where the path ahead meets a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
-    /// Length of way to it.
-    pub way_m: f32,
-    /// Unit normal there, towards where the vehicle comes from.
-    pub normal: Vec3,
-    /// Whether the vehicle comes from outside.
-    pub from_outside: bool,
+struct Hit {
+    /// Distance along the path.
+    distance_m: f32,
+    /// Unit normal of the barrier at that point, facing the vehicle.
+    normal: Vec3,
+    /// Whether the vehicle is outside the barrier.
+    from_outside: bool,
 }
 
-/// Least share of the force that turns, however far the barrier; the rest grows with its nearness.
+/// Share of the force that turns the vehicle at the largest distance; the rest grows as the barrier comes nearer.
 const TURN_SHARE_LEAST: f32 = 0.3;
 
-/// Share of the force that brakes straight before a barrier. **Source**: Buckland 2005 brakes by 0.2.
+/// Share of the force that brakes directly in front of a barrier. **Source**: Buckland 2005, with 0.2.
 const BRAKE_SHARE: f32 = 0.2;
 
-/// Turns away from a barrier on the way of the next `lookahead_m`, and brakes the more the nearer it is. Exactly head on it
-/// turns to the right. Not applicable where the way is free.
+/// Turns away from a barrier within the next `lookahead_m`, and brakes more the nearer it is. In an exact head-on
+/// approach it turns right. Returns `None` if the path is free.
 pub fn avoid_barrier(
     motion: &Motion,
     barrier: &Barrier<'_>,
@@ -95,19 +95,19 @@ pub fn avoid_barrier(
     force_n: f32,
 ) -> Option<Vec3> {
     let hit = first_hit(motion, barrier, seen_from, radius_m, lookahead_m)?;
-    let across = hit.normal - motion.forward * hit.normal.dot(motion.forward);
-    let side = if across.length_squared() > 1e-6 {
-        across.normalize_or_zero()
+    let perpendicular_part = hit.normal - motion.forward * hit.normal.dot(motion.forward);
+    let side = if perpendicular_part.length_squared() > 1e-6 {
+        perpendicular_part.normalize_or_zero()
     } else {
         motion.side()
     };
-    let nearness = 1.0 - (hit.way_m / lookahead_m.max(1e-6)).clamp(0.0, 1.0);
+    let nearness = 1.0 - (hit.distance_m / lookahead_m.max(1e-6)).clamp(0.0, 1.0);
     let turn = force_n * (TURN_SHARE_LEAST + (1.0 - TURN_SHARE_LEAST) * nearness);
     Some(side * turn - motion.forward * (force_n * BRAKE_SHARE * nearness))
 }
 
-/// Where the vehicle's hull meets the barrier on the way ahead, if it does within `reach_m` and from a side that counts.
-pub fn first_hit(
+/// The point where the vehicle's sphere meets the barrier ahead, within `reach_m` and from a side that blocks.
+fn first_hit(
     motion: &Motion,
     barrier: &Barrier<'_>,
     seen_from: SeenFrom,
@@ -121,7 +121,7 @@ pub fn first_hit(
             SeenFrom::Inside => !hit.from_outside,
             SeenFrom::Both => true,
         };
-        side && hit.way_m <= reach_m && hit.normal.dot(ahead) < 0.0
+        side && hit.distance_m <= reach_m && hit.normal.dot(ahead) < 0.0
     };
     match *barrier {
         Barrier::Plane { point_m, normal } => {
@@ -134,7 +134,7 @@ pub fn first_hit(
             half_m,
         } => {
             let hit = plane_hit(at, ahead, center_m, normal, radius_m).filter(counts)?;
-            let offset = at + ahead * hit.way_m - center_m;
+            let offset = at + ahead * hit.distance_m - center_m;
             let up = right.cross(normal);
             let is_on = offset.dot(right).abs() <= half_m[0] + radius_m
                 && offset.dot(up).abs() <= half_m[1] + radius_m;
@@ -143,13 +143,13 @@ pub fn first_hit(
         Barrier::Mesh(triangles) => triangles
             .iter()
             .filter_map(|triangle| triangle_hit(at, ahead, triangle, radius_m).filter(counts))
-            .min_by(|a, b| a.way_m.total_cmp(&b.way_m)),
+            .min_by(|a, b| a.distance_m.total_cmp(&b.distance_m)),
         _ => march(at, ahead, barrier, radius_m, reach_m).filter(counts),
     }
 }
 
-/// Comes back into a region: seeks inwards where the place `lookahead_secs` ahead is outside. `outside` gives the vector from the
-/// nearest place of the region to a place outside, `None` inside.
+/// Keeps the vehicle in a region: seeks inwards if its position in `lookahead_secs` is outside. `outside` returns the
+/// vector from the nearest point of the region to a position outside, `None` inside.
 pub fn contain(
     motion: &Motion,
     outside: impl Fn(Vec3) -> Option<Vec3>,
@@ -158,10 +158,10 @@ pub fn contain(
 ) -> Option<Vec3> {
     let future = motion.position_m + motion.velocity_mps * lookahead_secs;
     let inward = -outside(future)?.normalize_or(motion.forward);
-    // **Source**: Reynolds 1999, containment: sideways first, so that it turns instead of stopping.
-    let across = inward - motion.forward * inward.dot(motion.forward);
-    let direction = if across.length_squared() > 1e-6 {
-        across.normalize_or_zero() + inward * 0.5
+    // **Source**: Reynolds 1999, "Containment": sideways first, so that the vehicle turns instead of stopping.
+    let perpendicular_part = inward - motion.forward * inward.dot(motion.forward);
+    let direction = if perpendicular_part.length_squared() > 1e-6 {
+        perpendicular_part.normalize_or_zero() + inward * 0.5
     } else if inward.dot(motion.forward) < 0.0 {
         motion.side() + inward * 0.5
     } else {
@@ -176,13 +176,13 @@ fn plane_hit(at: Vec3, ahead: Vec3, point: Vec3, normal: Vec3, radius: f32) -> O
     let facing = if from_outside { normal } else { -normal };
     let closing = -ahead.dot(facing);
     (closing > 1e-6).then(|| Hit {
-        way_m: ((height.abs() - radius) / closing).max(0.0),
+        distance_m: ((height.abs() - radius) / closing).max(0.0),
         normal: facing,
         from_outside,
     })
 }
 
-/// **Source**: Möller & Trumbore 1997; the hull's radius is taken off the way along the normal.
+/// Intersection with a triangle by Möller & Trumbore 1997. The vehicle's radius is subtracted along the path.
 fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Option<Hit> {
     let [a, b, c] = *triangle;
     let (along, up) = (b - a, c - a);
@@ -195,8 +195,8 @@ fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Opt
     let u = offset.dot(cross) / det;
     let other = offset.cross(along);
     let v = ahead.dot(other) / det;
-    let way = up.dot(other) / det;
-    if u < 0.0 || v < 0.0 || u + v > 1.0 || way < 0.0 {
+    let distance = up.dot(other) / det;
+    if u < 0.0 || v < 0.0 || u + v > 1.0 || distance < 0.0 {
         return None;
     }
     let normal = along.cross(up).normalize_or_zero();
@@ -204,30 +204,30 @@ fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Opt
     let normal = if from_outside { normal } else { -normal };
     let closing = -ahead.dot(normal);
     Some(Hit {
-        way_m: (way - radius / closing.max(1e-3)).max(0.0),
+        distance_m: (distance - radius / closing.max(1e-3)).max(0.0),
         normal,
         from_outside,
     })
 }
 
-/// Goes along the way by the distance from the surface, which is never more than the free way.
+/// Sphere tracing: advances along the path by the distance to the surface, which never exceeds the free distance.
 fn march(at: Vec3, ahead: Vec3, barrier: &Barrier<'_>, radius: f32, reach: f32) -> Option<Hit> {
     let from_outside = distance_m(barrier, at) >= 0.0;
     let sign = if from_outside { 1.0 } else { -1.0 };
-    let mut way = 0.0;
+    let mut distance = 0.0;
     for _ in 0..64 {
-        let point = at + ahead * way;
+        let point = at + ahead * distance;
         let gap = distance_m(barrier, point) * sign - radius;
         if gap < 1e-3 {
             let normal = gradient(barrier, point) * sign;
             return Some(Hit {
-                way_m: way,
+                distance_m: distance,
                 normal,
                 from_outside,
             });
         }
-        way += gap;
-        if way > reach {
+        distance += gap;
+        if distance > reach {
             return None;
         }
     }
@@ -253,7 +253,7 @@ fn distance_m(barrier: &Barrier<'_>, point: Vec3) -> f32 {
     }
 }
 
-/// Unit vector out of the barrier: the direction in which the distance grows fastest.
+/// Unit vector out of the barrier: the gradient of its distance function.
 fn gradient(barrier: &Barrier<'_>, point: Vec3) -> Vec3 {
     let step = 1e-3;
     let along = |axis: Vec3| {
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_is_met_where_it_begins_and_passed_beside_it() {
+    fn every_shape_is_hit_at_its_surface_and_missed_beside_it() {
         for (name, barrier) in barriers() {
             let hit = |z: f32, reach| {
                 first_hit(
@@ -346,7 +346,7 @@ mod tests {
                 )
             };
             let found = hit(0.01, 20.0).unwrap();
-            assert!((found.way_m - 4.75).abs() < 5e-3, "{name}: {found:?}");
+            assert!((found.distance_m - 4.75).abs() < 5e-3, "{name}: {found:?}");
             assert!(
                 found.normal.distance(Vec3::NEG_X) < 0.05,
                 "{name}: {found:?}"
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_from_one_side_is_no_barrier_from_the_other() {
+    fn a_one_sided_barrier_does_not_block_from_the_other_side() {
         let at = motion(Vec3::ZERO);
         for (name, barrier) in barriers() {
             let is_hit = |seen_from| first_hit(&at, &barrier, seen_from, 0.1, 20.0).is_some();
@@ -376,14 +376,14 @@ mod tests {
         };
         let hit = first_hit(&motion(Vec3::X), &tank, SeenFrom::Inside, 0.5, 9.0).unwrap();
         assert!(
-            (hit.way_m - 1.5).abs() < 5e-3 && !hit.from_outside,
+            (hit.distance_m - 1.5).abs() < 5e-3 && !hit.from_outside,
             "{hit:?}"
         );
         assert!(first_hit(&motion(Vec3::X), &tank, SeenFrom::Outside, 0.5, 9.0).is_none());
     }
 
     #[test]
-    fn head_on_it_turns_to_a_fixed_side_and_brakes_more_when_near() {
+    fn head_on_it_turns_right_and_brakes_more_when_near() {
         let ball = Barrier::Sphere {
             center_m: Vec3::X * 6.0,
             radius_m: 1.0,
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn one_about_to_leave_its_region_turns_back() {
+    fn a_vehicle_about_to_leave_its_region_turns_back() {
         let inside = |place: Vec3| {
             let out = place - place.clamp(Vec3::splat(-2.0), Vec3::splat(2.0));
             (out != Vec3::ZERO).then_some(out)

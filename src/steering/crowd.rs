@@ -1,14 +1,15 @@
-//! Steering among others: unaligned collision avoidance, leader following, queuing, and the shadow.
+//! Steering among other vehicles: unaligned collision avoidance, leader following, queuing, shadowing.
 //!
-//! **Source**: Reynolds 1999; OpenSteer's `steerToAvoidNeighbors`; Buckland 2005.
+//! **Source**: Reynolds 1999; OpenSteer, `steerToAvoidNeighbors`; Buckland 2005.
 
 use glam::Vec3;
 
 use super::motion::{Motion, arrive};
-use super::pursuit::{Quarry, offset_pursue};
+use super::pursuit::{OtherVehicle, offset_pursue};
 
-/// Time and distance of the nearest approach of two that go straight on; time 0 where they part already.
-pub fn nearest_approach(motion: &Motion, other: &Quarry) -> (f32, f32) {
+/// Time and distance of the nearest approach of two vehicles with constant velocities. The time is 0 if they already
+/// move apart.
+fn nearest_approach(motion: &Motion, other: &OtherVehicle) -> (f32, f32) {
     let velocity = other.velocity_mps - motion.velocity_mps;
     let offset = other.position_m - motion.position_m;
     let speed_sq = velocity.length_squared();
@@ -20,20 +21,21 @@ pub fn nearest_approach(motion: &Motion, other: &Quarry) -> (f32, f32) {
     (secs, (offset + velocity * secs).length())
 }
 
-/// Turns out of the way of the first one with which it would collide within `horizon_secs`: of those that come nearer than
-/// `gap_m` the soonest. Head on it turns to the side away from where the other will be, exactly head on to the right.
+/// Turns away from the vehicle with the soonest predicted collision: an approach closer than `gap_m` within
+/// `horizon_secs`. Head-on it turns away from the other's predicted position; in an exact head-on approach it turns
+/// right.
 pub fn avoid_neighbors(
     motion: &Motion,
-    others: impl Iterator<Item = Quarry>,
+    others: impl Iterator<Item = OtherVehicle>,
     gap_m: f32,
     horizon_secs: f32,
     force_n: f32,
 ) -> Option<Vec3> {
-    let mut threat: Option<(f32, Quarry)> = None;
+    let mut threat: Option<(f32, OtherVehicle)> = None;
     for other in others {
         let (secs, distance) = nearest_approach(motion, &other);
-        let comes = secs > 0.0 && secs < horizon_secs && distance < gap_m;
-        if comes && threat.is_none_or(|(soonest, _)| secs < soonest) {
+        let collides = secs > 0.0 && secs < horizon_secs && distance < gap_m;
+        if collides && threat.is_none_or(|(soonest, _)| secs < soonest) {
             threat = Some((secs, other));
         }
     }
@@ -45,7 +47,7 @@ pub fn avoid_neighbors(
     } else if parallelness > 0.707 {
         other.position_m - motion.position_m
     } else if other.velocity_mps.length() <= motion.velocity_mps.length() {
-        // Across, and not slower than the other: it passes behind it.
+        // Crossing paths, and at least as fast as the other vehicle: pass behind it.
         other.velocity_mps
     } else {
         -other.velocity_mps
@@ -54,31 +56,36 @@ pub fn avoid_neighbors(
     Some(side * (sign * force_n))
 }
 
-/// How a leader is followed.
+/// Parameters of leader following.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Following {
-    /// How far behind the leader its place is.
+pub struct LeaderFollowing {
+    /// Distance of the follower's place behind the leader.
     pub behind_m: f32,
-    /// Length of the box before the leader that is to be kept clear.
+    /// Length of the box in front of the leader that has to be kept clear.
     pub clear_ahead_m: f32,
-    /// Half of that box's width.
+    /// Half of the width of that box.
     pub clear_side_m: f32,
-    /// Speed.
+    /// Speed of the follower.
     pub speed_mps: f32,
-    /// Distance within which it slows down.
+    /// Distance from its place at which the follower begins to slow down.
     pub slowing_m: f32,
 }
 
-/// Arrives behind a leader, or gets out of the box before it. Separation from other followers is to be added.
-pub fn follow_leader(motion: &Motion, leader: &Quarry, following: &Following) -> Option<Vec3> {
+/// Arrives at a place behind the leader, or leaves the box in front of it. The caller has to add separation from other
+/// followers.
+pub fn follow_leader(
+    motion: &Motion,
+    leader: &OtherVehicle,
+    following: &LeaderFollowing,
+) -> Option<Vec3> {
     let offset = motion.position_m - leader.position_m;
     let ahead = offset.dot(leader.forward);
-    let aside = offset - leader.forward * ahead;
+    let lateral = offset - leader.forward * ahead;
     let is_in_way =
-        ahead > 0.0 && ahead < following.clear_ahead_m && aside.length() < following.clear_side_m;
+        ahead > 0.0 && ahead < following.clear_ahead_m && lateral.length() < following.clear_side_m;
     if is_in_way {
         let right = leader.forward.cross(Vec3::Y).normalize_or(Vec3::Z);
-        let out = aside.normalize_or(right);
+        let out = lateral.normalize_or(right);
         return Some(out * following.speed_mps - motion.velocity_mps);
     }
     let place = Vec3::new(0.0, 0.0, -following.behind_m);
@@ -91,11 +98,11 @@ pub fn follow_leader(motion: &Motion, leader: &Quarry, following: &Following) ->
     )
 }
 
-/// Waits in line: brakes for those ahead within `reach_m` and `half_width_m` who are slower than itself. Not applicable with nobody
-/// ahead.
+/// Queuing: brakes for slower vehicles ahead, within `reach_m` along and `half_width_m` across the path. Returns `None`
+/// if there are none.
 pub fn queue(
     motion: &Motion,
-    others: impl Iterator<Item = Quarry>,
+    others: impl Iterator<Item = OtherVehicle>,
     reach_m: f32,
     half_width_m: f32,
 ) -> Option<Vec3> {
@@ -104,8 +111,8 @@ pub fn queue(
     for other in others {
         let offset = other.position_m - motion.position_m;
         let ahead = offset.dot(motion.forward);
-        let aside = (offset - motion.forward * ahead).length();
-        if ahead <= 0.0 || ahead > reach_m || aside > half_width_m {
+        let lateral = (offset - motion.forward * ahead).length();
+        if ahead <= 0.0 || ahead > reach_m || lateral > half_width_m {
             continue;
         }
         let slower = speed - other.velocity_mps.dot(motion.forward).max(0.0);
@@ -117,12 +124,12 @@ pub fn queue(
     brake.map(|brake| -motion.forward * brake)
 }
 
-/// Goes along with another at a distance, like its shadow: comes near when it is farther, then keeps beside it.
+/// Shadowing: approaches another vehicle, then moves along beside it at `distance_m`.
 ///
-/// **Source**: Reynolds 1999, 'shadowing'.
+/// **Source**: Reynolds 1999, "Shadowing".
 pub fn shadow(
     motion: &Motion,
-    other: &Quarry,
+    other: &OtherVehicle,
     distance_m: f32,
     speed_mps: f32,
     slowing_m: f32,
@@ -145,8 +152,8 @@ mod tests {
         up: Vec3::Y,
     };
 
-    fn other(position_m: Vec3, velocity_mps: Vec3) -> Quarry {
-        Quarry {
+    fn other(position_m: Vec3, velocity_mps: Vec3) -> OtherVehicle {
+        OtherVehicle {
             position_m,
             velocity_mps,
             forward: velocity_mps.normalize_or(Vec3::X),
@@ -154,49 +161,50 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_approach_is_the_closed_form() {
-        // Head on, 4 m apart, 2 m/s together, half a meter aside.
+    fn the_nearest_approach_equals_the_closed_form() {
+        // Head-on, 4 m apart, closing at 2 m/s, with a lateral offset of 0.5 m.
         let (secs, distance) =
             nearest_approach(&MOTION, &other(Vec3::new(4.0, 0.0, 0.5), Vec3::NEG_X));
         assert_eq!((secs, distance), (2.0, 0.5));
         let (secs, distance) =
             nearest_approach(&MOTION, &other(Vec3::new(-4.0, 0.0, 0.0), Vec3::NEG_X));
-        assert_eq!((secs, distance), (0.0, 4.0), "they part");
+        assert_eq!((secs, distance), (0.0, 4.0), "moving apart");
     }
 
     #[test]
     fn the_soonest_collision_is_avoided_to_the_free_side() {
-        let avoid =
-            |others: &[Quarry]| avoid_neighbors(&MOTION, others.iter().copied(), 1.0, 3.0, 2.0);
+        let avoid = |others: &[OtherVehicle]| {
+            avoid_neighbors(&MOTION, others.iter().copied(), 1.0, 3.0, 2.0)
+        };
         let right = other(Vec3::new(4.0, 0.0, 0.3), Vec3::NEG_X);
         let left = other(Vec3::new(3.0, 0.0, -0.3), Vec3::NEG_X);
         assert_eq!(avoid(&[right]), Some(Vec3::NEG_Z * 2.0));
         assert_eq!(
             avoid(&[right, left]),
             Some(Vec3::Z * 2.0),
-            "the nearer one decides"
+            "the sooner collision decides"
         );
         assert_eq!(
             avoid(&[other(Vec3::new(4.0, 0.0, 2.0), Vec3::NEG_X)]),
             None,
-            "passes wide"
+            "passes at a distance"
         );
         assert_eq!(
             avoid(&[other(Vec3::new(40.0, 0.0, 0.0), Vec3::NEG_X)]),
             None,
-            "far in time"
+            "beyond the horizon"
         );
-        // Crossing from the right to the left: it passes behind, on the right.
+        // The other crosses from right to left: pass behind it, on the right.
         let crossing = other(Vec3::new(2.0, 0.0, 2.0), Vec3::NEG_Z);
         assert_eq!(avoid(&[crossing]), Some(Vec3::Z * 2.0));
         assert_eq!(
             avoid(&[other(Vec3::new(4.0, 0.0, 0.0), Vec3::NEG_X)]),
             Some(Vec3::Z * 2.0),
-            "dead center: right"
+            "exactly head-on: right"
         );
     }
 
-    const FOLLOWING: Following = Following {
+    const FOLLOWING: LeaderFollowing = LeaderFollowing {
         behind_m: 1.0,
         clear_ahead_m: 3.0,
         clear_side_m: 0.5,
@@ -205,7 +213,7 @@ mod tests {
     };
 
     #[test]
-    fn a_follower_clears_the_way_and_arrives_behind() {
+    fn a_follower_clears_the_way_and_arrives_behind_the_leader() {
         let leader = other(Vec3::new(-2.0, 0.0, 0.2), Vec3::X);
         let out = follow_leader(&MOTION, &leader, &FOLLOWING).unwrap();
         assert!(
@@ -214,33 +222,36 @@ mod tests {
         );
         let in_line = other(Vec3::X, Vec3::X);
         let there = follow_leader(&MOTION, &in_line, &FOLLOWING).unwrap();
-        assert!(there.length() < 1e-5, "in place, at its pace: {there}");
+        assert!(
+            there.length() < 1e-5,
+            "in place, at the leader's speed: {there}"
+        );
         let exactly = other(Vec3::new(-2.0, 0.0, 0.0), Vec3::X);
         let out = follow_leader(&MOTION, &exactly, &FOLLOWING).unwrap();
         assert!(out.z > 1.0, "to a fixed side: {out}");
     }
 
     #[test]
-    fn those_in_a_queue_brake_for_the_slower_one_ahead() {
+    fn a_vehicle_in_a_queue_brakes_for_a_slower_one_ahead() {
         let ahead = |x: f32, speed: f32| other(Vec3::new(x, 0.0, 0.1), Vec3::X * speed);
-        let brake = |o: Quarry| queue(&MOTION, [o].into_iter(), 2.0, 0.5);
+        let brake = |o: OtherVehicle| queue(&MOTION, [o].into_iter(), 2.0, 0.5);
         assert_eq!(brake(ahead(1.0, 0.0)), Some(Vec3::NEG_X * 0.5));
-        assert_eq!(brake(ahead(1.0, 1.5)), None, "it is faster");
+        assert_eq!(brake(ahead(1.0, 1.5)), None, "the other is faster");
         assert_eq!(brake(ahead(-1.0, 0.0)), None, "behind");
         assert_eq!(brake(ahead(3.0, 0.0)), None, "far");
     }
 
     #[test]
-    fn a_shadow_keeps_beside_the_other() {
+    fn shadowing_keeps_the_distance_to_the_other() {
         let whale = other(Vec3::new(0.0, 0.0, 2.0), Vec3::X);
         assert!(shadow(&MOTION, &whale, 2.0, 1.5, 0.5).unwrap().length() < 1e-5);
         assert!(
             shadow(&MOTION, &whale, 1.0, 1.5, 0.5).unwrap().z > 1.0,
-            "comes near"
+            "approaches"
         );
         assert!(
             shadow(&MOTION, &whale, 4.0, 1.5, 0.5).unwrap().z < -1.0,
-            "keeps off"
+            "moves away"
         );
         let here = other(Vec3::ZERO, Vec3::ZERO);
         assert!(shadow(&MOTION, &here, 1.0, 1.0, 0.0).unwrap().is_finite());

@@ -1,50 +1,50 @@
-//! Separation, alignment and cohesion over many neighbors at once, in lanes of eight that compilers turn into vector
-//! instructions.
+//! Separation, alignment and cohesion over many neighbors at once, in lanes of eight that the compiler turns into
+//! vector instructions.
 //!
-//! **Source**: Reynolds 1987; neighborhoods and forces as OpenSteer's Boids plug-in computes them.
+//! **Source**: Reynolds 1987; neighborhoods and forces as in the Boids plug-in of OpenSteer.
 
 use std::sync::LazyLock;
 
 use glam::Vec3;
 use pulp::{Arch, Simd, WithSimd};
 
-/// The widest vector instructions of this machine. They give the same numbers as any others.
+/// The widest vector instructions of this processor. All variants give identical results.
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
-/// How many neighbors are looked at side by side.
-pub const LANES: usize = 8;
+/// Number of neighbors processed in parallel.
+const LANES: usize = 8;
 
-/// One neighborhood: others count within the radius and within the angle.
+/// A neighborhood: it contains all neighbors within a radius and an angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighborhood {
     /// Square of the radius.
     pub radius_sq_m2: f32,
-    /// Cosine of the angle from straight ahead to each side.
+    /// Cosine of the angle to each side, measured from straight ahead.
     pub cos_limit: f32,
-    /// Force of this part.
+    /// Length of the resulting force.
     pub weight: f32,
-    /// Wishes shorter than this are not stretched to full force. 0 stretches all, as Reynolds and OpenSteer do, which
-    /// lets a school that is nearly in order tremble.
-    pub soft: f32,
+    /// Vectors shorter than this are not scaled up to full force. 0 scales up all of them, as Reynolds and OpenSteer
+    /// do, which makes a well ordered school oscillate.
+    pub full_force_length: f32,
 }
 
 impl Neighborhood {
-    /// A neighborhood from radius and angle to each side.
+    /// A neighborhood from a radius and an angle to each side.
     pub fn new(radius_m: f32, angle_deg: f32, weight: f32) -> Self {
         Self {
             radius_sq_m2: radius_m * radius_m,
-            // Rounding must not shut out what is exactly behind.
+            // Rounding must not exclude a neighbor exactly behind.
             cos_limit: if angle_deg >= 180.0 {
                 -2.0
             } else {
                 angle_deg.to_radians().cos()
             },
             weight,
-            soft: 0.0,
+            full_force_length: 0.0,
         }
     }
 
-    /// The same, but looking all round.
+    /// The same neighborhood in all directions.
     pub fn all_round(self) -> Self {
         Self {
             cos_limit: -2.0,
@@ -56,36 +56,36 @@ impl Neighborhood {
 /// The three neighborhoods of a flock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlockRules {
-    /// Square of the distance within which others count at any angle.
+    /// Square of the distance within which neighbors count at any angle.
     pub always_sq_m2: f32,
-    /// Keeping apart.
+    /// Away from neighbors.
     pub separation: Neighborhood,
-    /// Swimming the same way.
+    /// In the same direction as neighbors.
     pub alignment: Neighborhood,
-    /// Keeping together.
+    /// Towards the center of neighbors.
     pub cohesion: Neighborhood,
 }
 
-/// Positions and unit directions of others, as parallel arrays of equal length.
+/// Positions and unit directions of neighbors, as arrays of equal length.
 #[derive(Clone, Copy, Debug)]
-pub struct Others<'a> {
-    /// Positions: x.
+pub struct NeighborArrays<'a> {
+    /// Positions, x.
     pub x_m: &'a [f32],
-    /// Positions: y.
+    /// Positions, y.
     pub y_m: &'a [f32],
-    /// Positions: z.
+    /// Positions, z.
     pub z_m: &'a [f32],
-    /// Directions: x.
+    /// Directions, x.
     pub forward_x: &'a [f32],
-    /// Directions: y.
+    /// Directions, y.
     pub forward_y: &'a [f32],
-    /// Directions: z.
+    /// Directions, z.
     pub forward_z: &'a [f32],
 }
 
 type Lane = [f32; LANES];
 
-/// What the neighborhoods add up to so far.
+/// Sums over the three neighborhoods.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlockSums {
     separation: [Lane; 4],
@@ -93,19 +93,19 @@ pub struct FlockSums {
     cohesion: [Lane; 4],
 }
 
-/// The three wishes, each normalized and weighted; `None` where nobody was in the neighborhood.
+/// The three flocking forces, each normalized and weighted; `None` for an empty neighborhood.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlockForces {
-    /// Keeping apart.
+    /// Away from neighbors.
     pub separation: Option<Vec3>,
-    /// Swimming the same way.
+    /// In the same direction as neighbors.
     pub alignment: Option<Vec3>,
-    /// Keeping together.
+    /// Towards the center of neighbors.
     pub cohesion: Option<Vec3>,
 }
 
 impl FlockForces {
-    /// All of them together; `None` where nobody was in any neighborhood.
+    /// Sum of the three forces; `None` if all neighborhoods are empty.
     pub fn sum(&self) -> Option<Vec3> {
         if self.separation.is_none() && self.alignment.is_none() && self.cohesion.is_none() {
             return None;
@@ -119,18 +119,24 @@ impl FlockForces {
 }
 
 impl FlockSums {
-    /// Adds everybody in the arrays. Whoever is exactly at `me_m` is taken for oneself and does not count.
-    pub fn add_all(&mut self, rules: &FlockRules, me_m: Vec3, forward: Vec3, others: Others<'_>) {
+    /// Adds all vehicles in the arrays. A vehicle exactly at `position_m` is taken for the own one and ignored.
+    pub fn add_all(
+        &mut self,
+        rules: &FlockRules,
+        position_m: Vec3,
+        forward: Vec3,
+        others: NeighborArrays<'_>,
+    ) {
         ARCH.dispatch(Adding {
             sums: self,
             rules,
-            me_m,
+            position_m,
             forward,
             others,
         });
     }
 
-    /// Adds others one by one, as (offset from oneself, unit direction).
+    /// Adds neighbors one by one, as (offset, unit direction).
     #[inline]
     pub fn add_each(
         &mut self,
@@ -160,14 +166,18 @@ impl FlockSums {
     fn add_lanes(
         &mut self,
         rules: &FlockRules,
-        me_m: Vec3,
+        position_m: Vec3,
         forward: Vec3,
         lanes: &[&Lane; 6],
         count: usize,
     ) {
         let [x, y, z, fx, fy, fz] = *lanes;
         for lane in 0..LANES {
-            let (dx, dy, dz) = (x[lane] - me_m.x, y[lane] - me_m.y, z[lane] - me_m.z);
+            let (dx, dy, dz) = (
+                x[lane] - position_m.x,
+                y[lane] - position_m.y,
+                z[lane] - position_m.z,
+            );
             let square = dx * dx + dy * dy + dz * dz;
             let along = forward.x * dx + forward.y * dy + forward.z * dz;
             let distance = square.sqrt();
@@ -181,44 +191,45 @@ impl FlockSums {
                     0.0
                 }
             };
-            let apart = within(&rules.separation);
-            let scale = -apart / square.max(f32::MIN_POSITIVE);
+            let in_separation = within(&rules.separation);
+            let scale = -in_separation / square.max(f32::MIN_POSITIVE);
             self.separation[0][lane] += dx * scale;
             self.separation[1][lane] += dy * scale;
             self.separation[2][lane] += dz * scale;
-            self.separation[3][lane] += apart;
-            let same = within(&rules.alignment);
-            self.alignment[0][lane] += fx[lane] * same;
-            self.alignment[1][lane] += fy[lane] * same;
-            self.alignment[2][lane] += fz[lane] * same;
-            self.alignment[3][lane] += same;
-            let together = within(&rules.cohesion);
-            self.cohesion[0][lane] += dx * together;
-            self.cohesion[1][lane] += dy * together;
-            self.cohesion[2][lane] += dz * together;
-            self.cohesion[3][lane] += together;
+            self.separation[3][lane] += in_separation;
+            let in_alignment = within(&rules.alignment);
+            self.alignment[0][lane] += fx[lane] * in_alignment;
+            self.alignment[1][lane] += fy[lane] * in_alignment;
+            self.alignment[2][lane] += fz[lane] * in_alignment;
+            self.alignment[3][lane] += in_alignment;
+            let in_cohesion = within(&rules.cohesion);
+            self.cohesion[0][lane] += dx * in_cohesion;
+            self.cohesion[1][lane] += dy * in_cohesion;
+            self.cohesion[2][lane] += dz * in_cohesion;
+            self.cohesion[3][lane] += in_cohesion;
         }
     }
 
-    /// The wishes that the sums stand for, for one that swims along `forward`.
+    /// The forces that result from the sums, for a vehicle with this forward vector.
     pub fn forces(&self, rules: &FlockRules, forward: Vec3) -> FlockForces {
         let [separation, alignment, cohesion] =
             [&self.separation, &self.alignment, &self.cohesion].map(total);
         FlockForces {
-            separation: separation.map(|(sum, _)| wish(sum, &rules.separation)),
-            alignment: alignment.map(|(sum, count)| wish(sum / count - forward, &rules.alignment)),
-            cohesion: cohesion.map(|(sum, count)| wish(sum / count, &rules.cohesion)),
+            separation: separation.map(|(sum, _)| weighted(sum, &rules.separation)),
+            alignment: alignment
+                .map(|(sum, count)| weighted(sum / count - forward, &rules.alignment)),
+            cohesion: cohesion.map(|(sum, count)| weighted(sum / count, &rules.cohesion)),
         }
     }
 }
 
-/// [`FlockSums::add_all`], compiled for every kind of vector instructions.
+/// Arguments of [`FlockSums::add_all`], whose loop is compiled for each kind of vector instructions.
 struct Adding<'a> {
     sums: &'a mut FlockSums,
     rules: &'a FlockRules,
-    me_m: Vec3,
+    position_m: Vec3,
     forward: Vec3,
-    others: Others<'a>,
+    others: NeighborArrays<'a>,
 }
 
 impl WithSimd for Adding<'_> {
@@ -226,7 +237,7 @@ impl WithSimd for Adding<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Others {
+        let NeighborArrays {
             x_m,
             y_m,
             z_m,
@@ -236,29 +247,35 @@ impl WithSimd for Adding<'_> {
         } = self.others;
         let columns = [x_m, y_m, z_m, forward_x, forward_y, forward_z];
         let count = columns.map(<[f32]>::len).into_iter().min().unwrap_or(0);
-        // The sums stay in registers as long as they are our own.
+        // A local copy of the sums stays in registers.
         let mut sums = *self.sums;
         for start in (0..count).step_by(LANES) {
             let mut rest = [[0.0; LANES]; 6];
             let whole = columns.map(|column| column.get(start..).and_then(<[f32]>::first_chunk));
             if let [Some(x), Some(y), Some(z), Some(fx), Some(fy), Some(fz)] = whole {
                 let lanes = [x, y, z, fx, fy, fz];
-                sums.add_lanes(self.rules, self.me_m, self.forward, &lanes, LANES);
+                sums.add_lanes(self.rules, self.position_m, self.forward, &lanes, LANES);
                 continue;
             }
             for (lane, column) in rest.iter_mut().zip(columns) {
                 lane[..count - start].copy_from_slice(&column[start..count]);
             }
             let lanes = rest.each_ref();
-            sums.add_lanes(self.rules, self.me_m, self.forward, &lanes, count - start);
+            sums.add_lanes(
+                self.rules,
+                self.position_m,
+                self.forward,
+                &lanes,
+                count - start,
+            );
         }
         *self.sums = sums;
     }
 }
 
-/// Sum and count of a part; `None` where nobody counted.
+/// Sum and count of a neighborhood; `None` if it is empty.
 fn total(lanes: &[Lane; 4]) -> Option<(Vec3, f32)> {
-    // By halves, so that no addition waits for all those before it.
+    // Adds halves pairwise, so that the additions do not form one long chain.
     let [x, y, z, count] = lanes.map(|lane| {
         let half: [f32; LANES / 2] = std::array::from_fn(|i| lane[i] + lane[i + LANES / 2]);
         (half[0] + half[2]) + (half[1] + half[3])
@@ -266,12 +283,12 @@ fn total(lanes: &[Lane; 4]) -> Option<(Vec3, f32)> {
     (count > 0.0).then(|| (Vec3::new(x, y, z), count))
 }
 
-fn wish(sum: Vec3, part: &Neighborhood) -> Vec3 {
+fn weighted(sum: Vec3, part: &Neighborhood) -> Vec3 {
     let length = sum.length();
-    if length > part.soft.max(f32::MIN_POSITIVE) {
+    if length > part.full_force_length.max(f32::MIN_POSITIVE) {
         sum * (part.weight / length)
-    } else if part.soft > 0.0 {
-        sum * (part.weight / part.soft)
+    } else if part.full_force_length > 0.0 {
+        sum * (part.weight / part.full_force_length)
     } else {
         Vec3::ZERO
     }
@@ -287,19 +304,19 @@ mod tests {
             radius_sq_m2: 1.0,
             cos_limit: -0.7,
             weight: 3.0,
-            soft: 0.0,
+            full_force_length: 0.0,
         },
         alignment: Neighborhood {
             radius_sq_m2: 4.0,
             cos_limit: 0.7,
             weight: 2.0,
-            soft: 0.0,
+            full_force_length: 0.0,
         },
         cohesion: Neighborhood {
             radius_sq_m2: 9.0,
             cos_limit: -0.15,
             weight: 5.0,
-            soft: 0.0,
+            full_force_length: 0.0,
         },
     };
 
@@ -307,7 +324,7 @@ mod tests {
         let column = |pick: fn(&(Vec3, Vec3)) -> f32| others.iter().map(pick).collect::<Vec<f32>>();
         let (x, y, z) = (column(|o| o.0.x), column(|o| o.0.y), column(|o| o.0.z));
         let (fx, fy, fz) = (column(|o| o.1.x), column(|o| o.1.y), column(|o| o.1.z));
-        let arrays = Others {
+        let arrays = NeighborArrays {
             x_m: &x,
             y_m: &y,
             z_m: &z,
@@ -321,11 +338,14 @@ mod tests {
     }
 
     #[test]
-    fn each_part_has_its_own_neighborhood_and_weight() {
+    fn each_force_has_its_own_neighborhood_and_weight() {
         let half = 0.5f32.sqrt();
         let close = forces(&RULES, &[(Vec3::new(0.0, 0.0, 0.5), Vec3::Z)]);
         assert_eq!(close.separation, Some(Vec3::new(0.0, 0.0, -3.0)));
-        assert_eq!(close.alignment, None, "90 degrees aside is beyond 45");
+        assert_eq!(
+            close.alignment, None,
+            "90 degrees is outside the angle of 45"
+        );
         assert_eq!(close.cohesion, Some(Vec3::new(0.0, 0.0, 5.0)));
         let ahead = forces(&RULES, &[(Vec3::new(1.5, 0.0, 0.0), Vec3::Z)]);
         assert_eq!(ahead.separation, None);
@@ -346,10 +366,10 @@ mod tests {
 
     #[test]
     fn separation_weighs_by_the_inverse_distance() {
-        // 0.25 to the right pushes with 4, 0.5 to the left with 2: 2 remain.
+        // The neighbor at 0.25 on the right pushes with 4, the one at 0.5 on the left with 2; the sum is 2.
         let rules = FlockRules {
             separation: Neighborhood {
-                soft: 4.0,
+                full_force_length: 4.0,
                 ..RULES.separation
             },
             ..RULES
@@ -365,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_others_and_their_remainder_add_up_like_one_by_one() {
+    fn twenty_neighbors_in_lanes_add_up_like_one_by_one() {
         let others: Vec<(Vec3, Vec3)> = (1..=20)
             .map(|i| {
                 let t = i as f32;
@@ -377,11 +397,11 @@ mod tests {
                 (at, Vec3::new(t.cos(), 0.0, t.sin()))
             })
             .collect();
-        let (mut apart, mut middle, mut count) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        let (mut in_separation, mut middle, mut count) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         for (at, _) in &others {
             let (distance, cos) = (at.length(), at.x / at.length());
             if distance < 0.1 || (distance <= 1.0 && cos >= -0.7) {
-                apart -= *at / at.length_squared();
+                in_separation -= *at / at.length_squared();
             }
             if distance < 0.1 || (distance <= 3.0 && cos >= -0.15) {
                 middle += *at;
@@ -400,13 +420,13 @@ mod tests {
             found
                 .separation
                 .unwrap_or_default()
-                .distance(apart.normalize_or_zero() * 3.0)
+                .distance(in_separation.normalize_or_zero() * 3.0)
                 < 1e-5
         );
     }
 
     #[test]
-    fn coincident_others_never_give_nan() {
+    fn neighbors_at_the_same_position_never_give_nan() {
         let both = forces(
             &RULES,
             &[(Vec3::ZERO, Vec3::X), (Vec3::splat(1e-30), Vec3::X)],

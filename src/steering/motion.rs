@@ -1,11 +1,12 @@
-//! Steering towards and away from things. Each returns the wanted velocity minus the present one, in m/s: what the
-//! vehicle takes as a force after the action's weight. `None` means 'not applicable', a zero vector is a valid force.
+//! Basic steering behaviors. Each returns the desired velocity minus the current one, in m/s; the vehicle uses it as a
+//! force, after multiplication by the action's weight. `None` means that the behavior does not apply; a zero vector is
+//! a valid force.
 //!
-//! **Source**: Reynolds 1999, 'Steering behaviors for autonomous characters'.
+//! **Source**: Reynolds 1999.
 
 use glam::Vec3;
 
-/// What steering needs to know of the vehicle.
+/// Motion of the vehicle that steers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
     /// Center.
@@ -25,24 +26,24 @@ impl Motion {
     }
 }
 
-/// Straight at a target at full speed. Not applicable on the target itself.
+/// Steers straight at a target at full speed. `None` on the target itself.
 pub fn seek(motion: &Motion, target_m: Vec3, speed_mps: f32) -> Option<Vec3> {
-    let wanted = (target_m - motion.position_m).try_normalize()?;
-    Some(wanted * speed_mps - motion.velocity_mps)
+    let desired = (target_m - motion.position_m).try_normalize()?;
+    Some(desired * speed_mps - motion.velocity_mps)
 }
 
-/// Straight away from a menace at full speed; straight ahead where the menace is exactly here.
-pub fn flee(motion: &Motion, menace_m: Vec3, speed_mps: f32) -> Option<Vec3> {
-    let away = (motion.position_m - menace_m).normalize_or(motion.forward);
+/// Steers straight away from a threat at full speed; straight ahead if the threat is at the same position.
+pub fn flee(motion: &Motion, threat_m: Vec3, speed_mps: f32) -> Option<Vec3> {
+    let away = (motion.position_m - threat_m).normalize_or(motion.forward);
     Some(away * speed_mps - motion.velocity_mps)
 }
 
-/// Along a unit direction at a speed.
-pub fn head(motion: &Motion, direction: Vec3, speed_mps: f32) -> Option<Vec3> {
+/// Steers along a unit vector at a speed.
+pub fn steer_along(motion: &Motion, direction: Vec3, speed_mps: f32) -> Option<Vec3> {
     Some(direction * speed_mps - motion.velocity_mps)
 }
 
-/// At a target, slowing down within `slowing_m` of it so as to stop there.
+/// Steers at a target and slows down within `slowing_m` of it, to stop there.
 pub fn arrive(motion: &Motion, target_m: Vec3, speed_mps: f32, slowing_m: f32) -> Option<Vec3> {
     let offset = target_m - motion.position_m;
     let distance = offset.length();
@@ -54,8 +55,9 @@ pub fn arrive(motion: &Motion, target_m: Vec3, speed_mps: f32, slowing_m: f32) -
     Some(offset.normalize_or_zero() * speed_mps * share - motion.velocity_mps)
 }
 
-/// Where a moving target will be when one at `speed_mps` reaches the place where it is now, at most `lead_secs` ahead.
-pub fn led_position(
+/// Predicted position of a moving target at the time a pursuer with `speed_mps` needs to reach the target's current
+/// position. The time is limited to `lead_secs`.
+pub fn predicted_target(
     from_m: Vec3,
     target_m: Vec3,
     velocity_mps: Vec3,
@@ -66,14 +68,15 @@ pub fn led_position(
     target_m + velocity_mps * secs
 }
 
-/// Keeps up a speed along the own direction.
+/// Keeps a speed along the current direction.
 pub fn target_speed(motion: &Motion, speed_mps: f32) -> Option<Vec3> {
     Some(motion.forward * (speed_mps - motion.velocity_mps.dot(motion.forward)))
 }
 
-/// Roams: the wish is a point on a circle one ahead, `spread` wide, at `angle_rad` from the right side upwards.
+/// Wanders: seeks a point on a circle of radius `spread`, one unit ahead. `angle_rad` is measured from the right side
+/// upwards.
 ///
-/// `climb_share` flattens the circle, so that most of the deviation is sideways.
+/// `climb_share` flattens the circle, so that the vehicle mostly turns sideways.
 pub fn wander(
     motion: &Motion,
     angle_rad: f32,
@@ -82,8 +85,8 @@ pub fn wander(
     speed_mps: f32,
 ) -> Option<Vec3> {
     let (sin, cos) = angle_rad.sin_cos();
-    let wish = motion.forward + (motion.side() * cos + motion.up * (sin * climb_share)) * spread;
-    Some(wish.normalize_or(motion.forward) * speed_mps - motion.velocity_mps)
+    let desired = motion.forward + (motion.side() * cos + motion.up * (sin * climb_share)) * spread;
+    Some(desired.normalize_or(motion.forward) * speed_mps - motion.velocity_mps)
 }
 
 #[cfg(test)]
@@ -98,7 +101,7 @@ mod tests {
     };
 
     #[test]
-    fn seek_and_flee_are_opposite_wishes() {
+    fn seek_and_flee_are_opposite() {
         let target = MOTION.position_m + Vec3::new(0.0, 0.0, 3.0);
         assert_eq!(seek(&MOTION, target, 2.0), Some(Vec3::new(-0.5, 0.0, 2.0)));
         assert_eq!(flee(&MOTION, target, 2.0), Some(Vec3::new(-0.5, 0.0, -2.0)));
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_vector_is_a_force_too() {
+    fn a_zero_vector_is_a_valid_force() {
         let ahead = MOTION.position_m + Vec3::X;
         assert_eq!(seek(&MOTION, ahead, 0.5), Some(Vec3::ZERO));
     }
@@ -118,21 +121,21 @@ mod tests {
     #[test]
     fn arrival_slows_down_and_stops() {
         let target = |x: f32| MOTION.position_m + Vec3::new(0.0, 0.0, x);
-        let wish = |x| arrive(&MOTION, target(x), 2.0, 1.0).unwrap() + MOTION.velocity_mps;
-        assert_eq!(wish(3.0), Vec3::new(0.0, 0.0, 2.0));
-        assert_eq!(wish(0.25), Vec3::new(0.0, 0.0, 0.5));
-        assert_eq!(wish(0.0), Vec3::ZERO);
+        let desired = |x| arrive(&MOTION, target(x), 2.0, 1.0).unwrap() + MOTION.velocity_mps;
+        assert_eq!(desired(3.0), Vec3::new(0.0, 0.0, 2.0));
+        assert_eq!(desired(0.25), Vec3::new(0.0, 0.0, 0.5));
+        assert_eq!(desired(0.0), Vec3::ZERO);
     }
 
     #[test]
-    fn the_lead_is_the_time_to_get_there_but_capped() {
-        let lead = |cap| led_position(Vec3::ZERO, Vec3::X, Vec3::Y, 2.0, cap);
+    fn the_prediction_time_is_limited() {
+        let lead = |cap| predicted_target(Vec3::ZERO, Vec3::X, Vec3::Y, 2.0, cap);
         assert_eq!(lead(9.0), Vec3::new(1.0, 0.5, 0.0));
         assert_eq!(lead(0.1), Vec3::new(1.0, 0.1, 0.0));
     }
 
     #[test]
-    fn speed_is_kept_along_the_own_direction() {
+    fn the_speed_is_kept_along_the_current_direction() {
         assert_eq!(
             target_speed(&MOTION, 0.8),
             Some(Vec3::new(0.8 - 0.5, 0.0, 0.0))
@@ -141,11 +144,11 @@ mod tests {
 
     #[test]
     fn wander_deviates_by_the_spread() {
-        let wish = |angle| wander(&MOTION, angle, 1.0, 0.5, 1.0).unwrap() + MOTION.velocity_mps;
+        let desired = |angle| wander(&MOTION, angle, 1.0, 0.5, 1.0).unwrap() + MOTION.velocity_mps;
         let half = 0.5f32.sqrt();
-        // Right of +x with +y up is +z.
-        assert!(wish(0.0).distance(Vec3::new(half, 0.0, half)) < 1e-6);
+        // To the right of +x, with +y up, is +z.
+        assert!(desired(0.0).distance(Vec3::new(half, 0.0, half)) < 1e-6);
         let up = Vec3::new(1.0, 0.5, 0.0).normalize();
-        assert!(wish(std::f32::consts::FRAC_PI_2).distance(up) < 1e-6);
+        assert!(desired(std::f32::consts::FRAC_PI_2).distance(up) < 1e-6);
     }
 }

@@ -1,31 +1,33 @@
-//! Optimal reciprocal collision avoidance in the level plane, by the crate `dodgy_2d` with our own neighbors.
+//! Optimal reciprocal collision avoidance (ORCA) in the horizontal plane, by the crate `dodgy_2d` with our own neighbor
+//! search.
 //!
-//! In: the own motion, the velocity that is wanted, others. Out: the velocity that is allowed. Takes memory in every call,
-//! which no other steering does: it is the reference, not what shipped species use.
+//! In: own motion, preferred velocity, other discs. Out: allowed velocity. It allocates in every call, unlike all other
+//! steering behaviors: it is a reference and not used by shipped species.
 //!
-//! **Source**: van den Berg, Guy, Lin & Manocha 2011, 'Reciprocal n-body collision avoidance'; horizon 5-navigation.md A.
+//! **Source**: van den Berg, Guy, Lin & Manocha 2011.
 
 use std::borrow::Cow;
 
 use dodgy_2d::{Agent, AvoidanceOptions, Vec2};
 use glam::Vec3;
 
-/// How far ahead velocities that would collide are forbidden.
-pub const HORIZON_SECS: f32 = 2.0;
+/// Time horizon of the velocity obstacles: velocities that would collide within this time are excluded.
+const HORIZON_SECS: f32 = 2.0;
 
-/// A disc that moves in the level plane.
+/// A disc that moves in the horizontal plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disc {
-    /// Its middle.
+    /// Center.
     pub position_m: Vec3,
-    /// Its velocity.
+    /// Velocity.
     pub velocity_mps: Vec3,
-    /// Its radius.
+    /// Radius.
     pub radius_m: f32,
 }
 
-/// The velocity nearest to the wanted one, level and at most `speed_mps`, that collides with none of the others if each of
-/// them does half of the avoiding; `wanted_mps` keeps its height. The wanted one itself where a number is not finite.
+/// The velocity nearest to `wanted_mps` that collides with no other disc, if each of them contributes half of the
+/// avoidance. It is horizontal and at most `speed_mps`; the vertical part of `wanted_mps` is kept. Returns `wanted_mps`
+/// if the result is not finite.
 pub fn avoid_reciprocally(
     own: &Disc,
     wanted_mps: Vec3,
@@ -40,7 +42,8 @@ pub fn avoid_reciprocally(
         radius: disc.radius_m,
         avoidance_responsibility: 1.0,
     };
-    // In the very same place and motion the crate would ask chance, and a run would no longer be the same again.
+    // For two discs at the same position with the same velocity, the crate draws a random number. The run would not be
+    // reproducible.
     let is_beside =
         |other: &Disc| level(other.position_m).distance_squared(level(own.position_m)) > 1e-12;
     let near: Vec<Cow<'_, Agent>> = others
@@ -85,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn alone_it_does_what_it_wants() {
+    fn without_others_the_wanted_velocity_is_allowed() {
         let wanted = Vec3::new(1.0, 0.2, 0.5);
         let found = allowed(disc(0.0, 0.0, Vec3::ZERO), wanted, &[]);
         assert!(found.distance(wanted) < 1e-6);
     }
 
     #[test]
-    fn two_who_meet_evade_and_never_touch() {
+    fn two_discs_that_meet_evade_and_never_touch() {
         let mut pair = [disc(-2.0, 0.05, Vec3::X), disc(2.0, -0.05, Vec3::NEG_X)];
         let mut least = f32::MAX;
         for _ in 0..300 {
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn coincident_ones_give_the_same_answer_every_time() {
+    fn discs_at_the_same_position_give_reproducible_results() {
         let own = disc(0.0, 0.0, Vec3::X);
         let first = allowed(own, Vec3::X, &[own, own]);
         assert!((0..20).all(|_| allowed(own, Vec3::X, &[own, own]) == first));

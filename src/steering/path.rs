@@ -1,62 +1,66 @@
-//! Following a way: along a tube, inside a tube, along a wall, with a flow.
+//! Path following: along a tube, inside a tube, along a wall, with a flow.
 //!
-//! **Source**: Reynolds 1999; OpenSteer's `steerToFollowPath` and `steerToStayOnPath`.
+//! **Source**: Reynolds 1999; OpenSteer, `steerToFollowPath` and `steerToStayOnPath`.
 
 use glam::Vec3;
 
 use super::motion::{Motion, seek};
 
-/// A way of straight pieces with a radius; closed when its end leads to its start.
+/// A path of straight segments with a radius. A closed path continues from its end to its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tube<'p> {
     /// Corners, at least two.
     pub points_m: &'p [Vec3],
-    /// How far from the middle is still inside.
+    /// Distance from the center line within which a position is inside.
     pub radius_m: f32,
-    /// Whether the last corner leads to the first.
+    /// Whether the last corner is connected to the first.
     pub is_closed: bool,
 }
 
 impl Tube<'_> {
-    /// Length of the whole way.
+    /// Length of the whole path.
     pub fn length_m(&self) -> f32 {
         self.pieces().map(|(from, to)| from.distance(to)).sum()
     }
 
-    /// The nearest point of the middle line, with the way to it from the start; `None` without a piece.
-    pub fn nearest(&self, place_m: Vec3) -> Option<(Vec3, f32)> {
-        let mut walked = 0.0;
+    /// The nearest point of the center line, and its distance along the path from the start; `None` without a segment.
+    pub fn nearest(&self, position_m: Vec3) -> Option<(Vec3, f32)> {
+        let mut length_so_far = 0.0;
         let mut nearest: Option<(Vec3, f32)> = None;
         for (from, to) in self.pieces() {
             let along = to - from;
-            let share = (place_m - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
+            let share =
+                (position_m - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
             let share = share.clamp(0.0, 1.0);
             let point = from + along * share;
-            let is_nearer = nearest
-                .is_none_or(|(p, _)| point.distance_squared(place_m) < p.distance_squared(place_m));
+            let is_nearer = nearest.is_none_or(|(p, _)| {
+                point.distance_squared(position_m) < p.distance_squared(position_m)
+            });
             if is_nearer {
-                nearest = Some((point, walked + along.length() * share));
+                nearest = Some((point, length_so_far + along.length() * share));
             }
-            walked += along.length();
+            length_so_far += along.length();
         }
         nearest
     }
 
-    /// The point after so much of the way; a closed way goes round, an open one ends.
-    pub fn point_after_m(&self, way_m: f32) -> Option<Vec3> {
+    /// The point at a distance along the path. A closed path repeats, an open path ends.
+    pub fn point_after_m(&self, distance_m: f32) -> Option<Vec3> {
         let length = self.length_m();
-        let mut left = if self.is_closed && length > 0.0 {
-            way_m.rem_euclid(length)
+        let mut remaining_m = if self.is_closed && length > 0.0 {
+            distance_m.rem_euclid(length)
         } else {
-            way_m.clamp(0.0, length)
+            distance_m.clamp(0.0, length)
         };
         let mut last = None;
         for (from, to) in self.pieces() {
             let piece = from.distance(to);
-            if left <= piece {
-                return Some(from + (to - from) * (left / piece.max(f32::MIN_POSITIVE)).min(1.0));
+            if remaining_m <= piece {
+                return Some(
+                    from + (to - from) * (remaining_m / piece.max(f32::MIN_POSITIVE)).min(1.0),
+                );
             }
-            left -= piece;
+            remaining_m -= piece;
             last = Some(to);
         }
         last
@@ -73,20 +77,21 @@ impl Tube<'_> {
     }
 }
 
-/// Corners of a smooth curve through all points (Catmull-Rom), `per_piece` for each piece, for a [`Tube`] with a spline's middle.
+/// Corners of a smooth curve through all points (Catmull-Rom spline), `per_piece` per segment. Gives a [`Tube`] a
+/// smooth center line.
 pub fn spline(points_m: &[Vec3], per_piece: usize, is_closed: bool) -> Vec<Vec3> {
     let count = points_m.len();
     if count < 3 {
         return points_m.to_vec();
     }
-    let at = |place: isize| {
+    let at = |index: isize| {
         let last = count as isize;
-        let place = if is_closed {
-            place.rem_euclid(last)
+        let index = if is_closed {
+            index.rem_euclid(last)
         } else {
-            place.clamp(0, last - 1)
+            index.clamp(0, last - 1)
         };
-        points_m[place as usize]
+        points_m[index as usize]
     };
     let pieces = if is_closed { count } else { count - 1 };
     let mut curve = Vec::with_capacity(pieces * per_piece + 1);
@@ -105,8 +110,8 @@ pub fn spline(points_m: &[Vec3], per_piece: usize, is_closed: bool) -> Vec<Vec3>
     curve
 }
 
-/// Goes along a tube in a direction (1 onwards, −1 back), looking `lookahead_secs` ahead. Not applicable while the future
-/// place is inside and farther along.
+/// Follows a tube forwards (`direction` 1) or backwards (−1). `None` while the position in `lookahead_secs` is inside
+/// and further along.
 pub fn follow_path(
     motion: &Motion,
     tube: &Tube<'_>,
@@ -127,11 +132,12 @@ pub fn follow_path(
     if is_inside && ahead * direction > 0.0 {
         return None;
     }
-    let way = direction * (lookahead_secs * motion.velocity_mps.length()).max(tube.radius_m);
-    seek(motion, tube.point_after_m(now + way)?, speed_mps)
+    let distance_ahead =
+        direction * (lookahead_secs * motion.velocity_mps.length()).max(tube.radius_m);
+    seek(motion, tube.point_after_m(now + distance_ahead)?, speed_mps)
 }
 
-/// Comes back to the middle of a tube. Not applicable while the place `lookahead_secs` ahead is inside.
+/// Returns to the center line of a tube. `None` while the position in `lookahead_secs` is inside.
 pub fn stay_on_path(
     motion: &Motion,
     tube: &Tube<'_>,
@@ -146,9 +152,9 @@ pub fn stay_on_path(
     seek(motion, middle, speed_mps)
 }
 
-/// Goes along a wall at a distance from it: seeks the point `distance_m` off the wall's nearest point to the future place.
+/// Follows a wall: seeks the point `distance_m` in front of the wall, next to the position in `lookahead_secs`.
 ///
-/// `wall` gives, for a place, the nearest point of the wall and its unit normal towards the free side.
+/// `wall` returns the point of the wall nearest to a position, and its unit normal towards the free side.
 pub fn follow_wall(
     motion: &Motion,
     wall: impl Fn(Vec3) -> Option<(Vec3, Vec3)>,
@@ -161,7 +167,7 @@ pub fn follow_wall(
     seek(motion, point + normal * distance_m, speed_mps)
 }
 
-/// Goes with a flow: `flow_mps` is what flows at a place. Not applicable where nothing flows.
+/// Follows a flow: `flow_mps` returns the flow at a position. `None` where the flow is zero.
 pub fn follow_flow(
     motion: &Motion,
     flow_mps: impl Fn(Vec3) -> Vec3,
@@ -201,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_along_a_tube_are_measured_along_its_middle() {
+    fn distances_are_measured_along_the_center_line() {
         assert_eq!(tube().length_m(), 20.0);
         assert_eq!(
             tube().nearest(Vec3::new(4.0, 0.0, -1.0)),
@@ -232,18 +238,18 @@ mod tests {
     }
 
     #[test]
-    fn on_the_way_and_inside_nothing_is_to_do() {
+    fn inside_the_tube_and_moving_along_there_is_no_force() {
         let swimmer = motion(Vec3::new(2.0, 0.0, 0.2), Vec3::X);
         assert_eq!(follow_path(&swimmer, &tube(), 1.0, 1.0, 1.0), None);
         assert_eq!(stay_on_path(&swimmer, &tube(), 1.0, 1.0), None);
         let back = follow_path(&swimmer, &tube(), -1.0, 1.0, 1.0).unwrap();
-        assert!(back.x < -1.0, "turns round: {back}");
+        assert!(back.x < -1.0, "must turn back: {back}");
     }
 
     #[test]
-    fn one_beside_the_way_comes_back_to_it() {
+    fn a_vehicle_outside_the_tube_returns() {
         let swimmer = motion(Vec3::new(2.0, 0.0, 2.0), Vec3::X);
-        // In a second at (3, 2), whose nearest point is (3, 0).
+        // In one second it is at (3, 2); the nearest point of the path is (3, 0).
         let expected = Vec3::new(1.0, 0.0, -2.0).normalize() - Vec3::X;
         assert!(
             stay_on_path(&swimmer, &tube(), 1.0, 1.0)
@@ -268,7 +274,7 @@ mod tests {
             }
             assert_eq!(curve.len(), if is_closed { 24 } else { 17 });
         }
-        // Through points in a line it stays in the line.
+        // A spline through collinear points stays on their line.
         let line = [Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::X * 3.0];
         assert!(
             spline(&line, 5, false)
@@ -278,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_is_followed_at_its_distance_and_a_flow_along_it() {
-        let wall = |place: Vec3| Some((place.with_z(0.0), Vec3::Z));
+    fn walls_are_followed_at_a_distance_and_flows_along_their_direction() {
+        let wall = |position: Vec3| Some((position.with_z(0.0), Vec3::Z));
         let force = follow_wall(
             &motion(Vec3::new(0.0, 0.0, 1.0), Vec3::X),
             wall,
@@ -297,7 +303,7 @@ mod tests {
         )
         .unwrap();
         assert!(near.z > 0.0, "off the wall: {near}");
-        let vortex = |place: Vec3| Vec3::new(-place.z, 0.0, place.x);
+        let vortex = |position: Vec3| Vec3::new(-position.z, 0.0, position.x);
         let swimmer = motion(Vec3::ZERO, Vec3::X);
         assert_eq!(
             follow_flow(&swimmer, vortex, 1.0, 2.0),

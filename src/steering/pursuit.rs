@@ -1,15 +1,15 @@
-//! Steering by where another vehicle will be: pursuit, evasion, offset pursuit, interpose, hide.
+//! Steering by the predicted position of other vehicles: pursuit, evasion, offset pursuit, interpose, hide.
 //!
-//! Each returns the wanted velocity minus the present one; `None` where there is nowhere to steer.
-//! **Source**: Reynolds 1999; the nine cases of pursuit as OpenSteer 0.8.2 has them (`steerForPursuit`).
+//! Each returns the desired velocity minus the current one; `None` if the behavior does not apply. **Source**: Reynolds
+//! 1999; the nine cases of pursuit are from OpenSteer 0.8.2, `steerForPursuit`.
 
 use glam::Vec3;
 
 use super::motion::{Motion, arrive, flee, seek};
 
-/// Another vehicle, as far as it has to be foretold.
+/// Motion of another vehicle, for prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quarry {
+pub struct OtherVehicle {
     /// Center.
     pub position_m: Vec3,
     /// Velocity.
@@ -18,51 +18,63 @@ pub struct Quarry {
     pub forward: Vec3,
 }
 
-impl Quarry {
-    /// Where it will be after a time, if it goes straight on.
+impl OtherVehicle {
+    /// Predicted position after a time, at constant velocity.
     pub fn position_after_m(&self, secs: f32) -> Vec3 {
         self.position_m + self.velocity_mps * secs
     }
 }
 
-/// Cosine from which on two directions count as parallel: 45 degrees. **Source**: OpenSteer.
+/// Cosine above which two directions count as parallel: 45 degrees. **Source**: OpenSteer.
 const PARALLEL: f32 = 0.707;
 
-/// How many times the straight way's time it takes to meet, by where the quarry is (row: behind, aside, ahead) and where
-/// it heads (column: against us, across, our way). **Source**: OpenSteer, `steerForPursuit`.
+/// Factor on the time that the straight distance takes, to estimate the time of interception. Rows: the target is
+/// behind, beside, ahead. Columns: it moves against our direction, across it, along it. **Source**: OpenSteer,
+/// `steerForPursuit`.
 const TIME_FACTORS: [[f32; 3]; 3] = [[2.0, 2.0, 0.5], [4.0, 0.8, 1.0], [0.85, 1.8, 4.0]];
 
-/// Seeks the place where the quarry can be met, foretold by at most `most_secs`.
-pub fn pursue(motion: &Motion, quarry: &Quarry, speed_mps: f32, most_secs: f32) -> Option<Vec3> {
-    let secs = meeting_secs(motion, quarry, most_secs);
-    seek(motion, quarry.position_after_m(secs), speed_mps)
+/// Seeks the predicted position of the target at the interception, at most `max_secs` ahead.
+pub fn pursue(
+    motion: &Motion,
+    target: &OtherVehicle,
+    speed_mps: f32,
+    max_secs: f32,
+) -> Option<Vec3> {
+    let secs = intercept_secs(motion, target, max_secs);
+    seek(motion, target.position_after_m(secs), speed_mps)
 }
 
-/// Time in which the quarry may be met, by OpenSteer's nine cases, at most `most_secs`.
-pub fn meeting_secs(motion: &Motion, quarry: &Quarry, most_secs: f32) -> f32 {
-    let offset = quarry.position_m - motion.position_m;
+/// Estimated time to intercept the target, by the nine cases of OpenSteer, at most `max_secs`.
+fn intercept_secs(motion: &Motion, target: &OtherVehicle, max_secs: f32) -> f32 {
+    let offset = target.position_m - motion.position_m;
     let distance = offset.length();
     let speed = motion.velocity_mps.length();
     if speed < 1e-6 || distance < 1e-6 {
-        return if distance < 1e-6 { 0.0 } else { most_secs };
+        return if distance < 1e-6 { 0.0 } else { max_secs };
     }
     let case = |cos: f32| usize::from(cos >= -PARALLEL) + usize::from(cos > PARALLEL);
     let row = case(motion.forward.dot(offset / distance));
-    let column = case(motion.forward.dot(quarry.forward));
-    (distance / speed * TIME_FACTORS[row][column]).min(most_secs)
+    let column = case(motion.forward.dot(target.forward));
+    (distance / speed * TIME_FACTORS[row][column]).min(max_secs)
 }
 
-/// Flees from the place where the menace will be when it could be here, foretold by at most `most_secs`.
-pub fn evade(motion: &Motion, menace: &Quarry, speed_mps: f32, most_secs: f32) -> Option<Vec3> {
-    let distance = motion.position_m.distance(menace.position_m);
-    let secs = (distance / menace.velocity_mps.length().max(1e-6)).min(most_secs);
-    flee(motion, menace.position_after_m(secs), speed_mps)
+/// Flees from the predicted position of the threat at the time when it could be here, at most `max_secs` ahead.
+pub fn evade(
+    motion: &Motion,
+    threat: &OtherVehicle,
+    speed_mps: f32,
+    max_secs: f32,
+) -> Option<Vec3> {
+    let distance = motion.position_m.distance(threat.position_m);
+    let secs = (distance / threat.velocity_mps.length().max(1e-6)).min(max_secs);
+    flee(motion, threat.position_after_m(secs), speed_mps)
 }
 
-/// Keeps a place beside another: `offset_m` in the leader's own frame (right, up, ahead). Arrives at where that place will be.
+/// Keeps a place relative to a leader: `offset_m` in the leader's frame (right, up, ahead). Arrives at the predicted
+/// position of that place.
 pub fn offset_pursue(
     motion: &Motion,
-    leader: &Quarry,
+    leader: &OtherVehicle,
     offset_m: Vec3,
     speed_mps: f32,
     slowing_m: f32,
@@ -72,20 +84,20 @@ pub fn offset_pursue(
     let place =
         leader.position_m + right * offset_m.x + up * offset_m.y + leader.forward * offset_m.z;
     let leader_speed = leader.velocity_mps.length();
-    // **Source**: Buckland 2005, offset pursuit: the time to get there at the speeds of both together.
+    // **Source**: Buckland 2005, "Offset pursuit": the time to get there at the combined speed of both.
     let secs = motion.position_m.distance(place) / (speed_mps + leader_speed).max(1e-3);
     let aim = place + leader.velocity_mps * secs;
     let slowed = arrive(motion, aim, speed_mps, slowing_m)?;
-    // Having arrived it keeps the leader's pace instead of stopping.
+    // At its place, the vehicle keeps the leader's velocity instead of stopping.
     let nearness = 1.0 - (motion.position_m.distance(place) / slowing_m.max(1e-3)).min(1.0);
     Some(slowed + leader.velocity_mps * nearness)
 }
 
-/// Between two others: arrives at the middle of where they will be.
+/// Arrives at the midpoint between the predicted positions of two other vehicles.
 pub fn interpose(
     motion: &Motion,
-    one: &Quarry,
-    other: &Quarry,
+    one: &OtherVehicle,
+    other: &OtherVehicle,
     speed_mps: f32,
     slowing_m: f32,
 ) -> Option<Vec3> {
@@ -95,23 +107,23 @@ pub fn interpose(
     arrive(motion, aim, speed_mps, slowing_m)
 }
 
-/// The place behind a ball, seen from a menace: `gap_m` beyond it.
-pub fn hiding_place_m(menace_m: Vec3, center_m: Vec3, radius_m: f32, gap_m: f32) -> Vec3 {
-    let direction = (center_m - menace_m).normalize_or(Vec3::X);
+/// The place behind a sphere as seen from a threat, `gap_m` beyond it.
+pub fn hiding_place_m(threat_m: Vec3, center_m: Vec3, radius_m: f32, gap_m: f32) -> Vec3 {
+    let direction = (center_m - threat_m).normalize_or(Vec3::X);
     center_m + direction * (radius_m + gap_m)
 }
 
-/// Behind the nearest of several balls (center, radius), seen from a menace. Not applicable where there is none.
+/// Arrives at the hiding place behind the nearest of several spheres (center, radius). `None` if there are no spheres.
 pub fn hide(
     motion: &Motion,
-    menace_m: Vec3,
-    balls: impl Iterator<Item = (Vec3, f32)>,
+    threat_m: Vec3,
+    spheres: impl Iterator<Item = (Vec3, f32)>,
     gap_m: f32,
     speed_mps: f32,
     slowing_m: f32,
 ) -> Option<Vec3> {
-    let place = balls
-        .map(|(center, radius)| hiding_place_m(menace_m, center, radius, gap_m))
+    let place = spheres
+        .map(|(center, radius)| hiding_place_m(threat_m, center, radius, gap_m))
         .min_by(|a, b| {
             let distance = |place: &Vec3| place.distance_squared(motion.position_m);
             distance(a).total_cmp(&distance(b))
@@ -130,8 +142,8 @@ mod tests {
         up: Vec3::Y,
     };
 
-    fn quarry(position_m: Vec3, velocity_mps: Vec3) -> Quarry {
-        Quarry {
+    fn target(position_m: Vec3, velocity_mps: Vec3) -> OtherVehicle {
+        OtherVehicle {
             position_m,
             velocity_mps,
             forward: velocity_mps.normalize_or(Vec3::X),
@@ -152,34 +164,34 @@ mod tests {
             (behind, aside, 2.0),
             (behind, behind, 2.0),
         ] {
-            // 3 m away at 1 m/s: 3 s times the factor.
-            let secs = meeting_secs(&MOTION, &quarry(at * 3.0, heading), 100.0);
+            // A distance of 3 m at 1 m/s takes 3 s, times the factor.
+            let secs = intercept_secs(&MOTION, &target(at * 3.0, heading), 100.0);
             assert!((secs - 3.0 * factor).abs() < 1e-5, "{at} {heading}: {secs}");
         }
-        let capped = meeting_secs(&MOTION, &quarry(Vec3::X * 3.0, Vec3::X), 2.0);
+        let capped = intercept_secs(&MOTION, &target(Vec3::X * 3.0, Vec3::X), 2.0);
         assert_eq!(capped, 2.0);
     }
 
     #[test]
-    fn pursuit_aims_ahead_of_the_quarry_and_evasion_away_from_there() {
-        // Ahead and across: 2 m at 1 m/s, factor 1.8: it will be 3.6 m aside.
-        let fish = quarry(Vec3::X * 2.0, Vec3::Z);
+    fn pursuit_and_evasion_use_the_predicted_position() {
+        // Ahead, moving across: 2 m at 1 m/s, factor 1.8. It will be 3.6 m to the side.
+        let fish = target(Vec3::X * 2.0, Vec3::Z);
         let aim = Vec3::new(2.0, 0.0, 3.6).normalize() * 2.0 - Vec3::X;
         assert!(pursue(&MOTION, &fish, 2.0, 10.0).unwrap().distance(aim) < 1e-5);
-        // It could be here in 2 s, when it would be 2 m aside.
+        // It could be here in 2 s; its predicted position is then 2 m to the side.
         let away = -Vec3::new(2.0, 0.0, 2.0).normalize() * 2.0 - Vec3::X;
         assert!(evade(&MOTION, &fish, 2.0, 10.0).unwrap().distance(away) < 1e-5);
     }
 
     #[test]
-    fn a_companion_arrives_at_its_place_and_keeps_pace() {
-        let leader = quarry(Vec3::new(5.0, 0.0, 0.0), Vec3::X);
+    fn offset_pursuit_arrives_and_keeps_the_leader_s_velocity() {
+        let leader = target(Vec3::new(5.0, 0.0, 0.0), Vec3::X);
         let place = Vec3::new(4.0, 0.0, 1.0);
         let there = Motion {
             position_m: place,
             ..MOTION
         };
-        // One to the right and one behind.
+        // The place is one to the right and one behind.
         let force = offset_pursue(&there, &leader, Vec3::new(1.0, 0.0, -1.0), 2.0, 0.5).unwrap();
         assert!(
             force.length() < 1e-5,
@@ -194,16 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn interpose_meets_in_the_middle_of_the_future() {
-        let one = quarry(Vec3::new(2.0, 0.0, 2.0), Vec3::X);
-        let other = quarry(Vec3::new(2.0, 0.0, -2.0), Vec3::X);
-        // 2 m at 2 m/s: a second, in which both go a meter on.
+    fn interpose_aims_at_the_predicted_midpoint() {
+        let one = target(Vec3::new(2.0, 0.0, 2.0), Vec3::X);
+        let other = target(Vec3::new(2.0, 0.0, -2.0), Vec3::X);
+        // 2 m at 2 m/s take one second, in which both others move 1 m.
         let force = interpose(&MOTION, &one, &other, 2.0, 0.1).unwrap();
         assert!(force.distance(Vec3::X) < 1e-5, "{force}");
         let moved = interpose(
             &MOTION,
             &one,
-            &quarry(Vec3::new(2.0, 0.0, -2.0), Vec3::Z),
+            &target(Vec3::new(2.0, 0.0, -2.0), Vec3::Z),
             2.0,
             0.1,
         );
@@ -212,24 +224,24 @@ mod tests {
     }
 
     #[test]
-    fn hiding_is_behind_the_nearest_ball_seen_from_the_menace() {
-        let menace = Vec3::new(0.0, 0.0, -10.0);
+    fn hiding_places_are_behind_spheres_as_seen_from_the_threat() {
+        let threat = Vec3::new(0.0, 0.0, -10.0);
         assert_eq!(
-            hiding_place_m(menace, Vec3::new(0.0, 0.0, -5.0), 1.0, 0.5),
+            hiding_place_m(threat, Vec3::new(0.0, 0.0, -5.0), 1.0, 0.5),
             Vec3::new(0.0, 0.0, -3.5)
         );
-        let balls = [
+        let spheres = [
             (Vec3::new(0.0, 0.0, -5.0), 1.0),
             (Vec3::new(0.0, 0.0, 20.0), 1.0),
         ];
-        let force = hide(&MOTION, menace, balls.into_iter(), 0.5, 2.0, 0.1).unwrap();
+        let force = hide(&MOTION, threat, spheres.into_iter(), 0.5, 2.0, 0.1).unwrap();
         assert!(force.distance(Vec3::new(-1.0, 0.0, -2.0)) < 1e-5, "{force}");
-        assert_eq!(hide(&MOTION, menace, [].into_iter(), 0.5, 2.0, 0.1), None);
+        assert_eq!(hide(&MOTION, threat, [].into_iter(), 0.5, 2.0, 0.1), None);
     }
 
     #[test]
-    fn coincident_ones_give_finite_forces() {
-        let here = quarry(Vec3::ZERO, Vec3::ZERO);
+    fn vehicles_at_the_same_position_give_finite_forces() {
+        let here = target(Vec3::ZERO, Vec3::ZERO);
         let still = Motion {
             velocity_mps: Vec3::ZERO,
             ..MOTION

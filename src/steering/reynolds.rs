@@ -1,7 +1,9 @@
-//! Avoiding the one most dangerous thing ahead, as Reynolds does: what `avoid_solids` improves on, and the measure of that.
+//! Avoidance of the most threatening obstacle only, as in Reynolds 1999: a reference against which `avoid_solids` is
+//! measured.
 //!
-//! **Source**: Reynolds 1999; braking Buckland 2005; Karpowicz 2011, 2.3.3 and 3.3.4. With the faults they have: the side is
-//! chosen anew in every step, and of several things only the first to be met counts.
+//! **Source**: Reynolds 1999, "Obstacle avoidance"; braking from Buckland 2005; Karpowicz 2011, §2.3.3 and §3.3.4. It
+//! keeps their known faults: the side is chosen again in every tick, and of several obstacles only the first one
+//! counts.
 
 use glam::Vec3;
 
@@ -9,10 +11,10 @@ use super::avoidance::Corridor;
 use super::motion::Motion;
 use crate::geometry::Solid;
 
-/// Braking, as a share of the sideways force where the obstacle is touched. **Source**: Buckland 2005.
+/// Braking force, as a share of the sideways force, at contact with the obstacle. **Source**: Buckland 2005.
 const BRAKE_SHARE: f32 = 0.2;
 
-/// Steers sideways from whatever solid is met first in the corridor. Not applicable where it is clear.
+/// Steers sideways from the solid that is met first in the corridor. `None` if the corridor is clear.
 pub fn avoid_most_dangerous(
     motion: &Motion,
     corridor: &Corridor,
@@ -31,7 +33,7 @@ pub fn avoid_most_dangerous(
     let out = solid.normal(motion.position_m + ahead * along);
     let side = out - ahead * out.dot(ahead);
     let nearness = 1.0 - along / corridor.length_m.max(1e-6);
-    // Straight ahead there is no side to steer to, as in the source.
+    // Straight ahead there is no sideways direction, as in the source.
     Some(
         side.normalize_or_zero() * corridor.force_n
             - ahead * (BRAKE_SHARE * corridor.force_n * nearness),
@@ -52,7 +54,7 @@ mod tests {
         length_m: 4.0,
         radius_m: 0.5,
         force_n: 2.0,
-        wish: Vec3::ZERO,
+        need_force: Vec3::ZERO,
     };
 
     fn rock(x: f32, z: f32) -> Solid {
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_counts_whatever_else_is_there() {
+    fn only_the_first_obstacle_counts() {
         let (near, far) = (rock(2.0, 0.8), rock(3.0, -0.8));
         assert_eq!(force(&[far, near]), force(&[near]));
         assert!(force(&[near]).unwrap().z < -1.9);
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_aside_or_behind_is_overlooked() {
+    fn obstacles_beside_or_behind_are_ignored() {
         assert_eq!(force(&[rock(2.0, 1.6), rock(-1.2, 0.0)]), None);
     }
 }

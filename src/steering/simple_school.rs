@@ -1,69 +1,71 @@
-//! The simple school: one destination at a time, chosen by rules that override each other, and a heading shared with the near.
+//! The simple school: rules that override each other choose one destination, and the resulting headings are averaged
+//! with those of near schoolmates.
 //!
-//! **Source**: 'KI-Programmierung Teil 12: Flocking' (seed 002), `CBoid`, with three corrections. Two of 5-navigation.md D: keeping
-//! apart leads to a place beside oneself instead of beside the world's origin, and the centroid is taken over a circle wide
-//! enough that one can be too far from it. One of ours: who keeps apart
-//! averages no headings, or a knot of three shares one heading and never parts. All headings are those of before the step, whereas the source averages in place.
+//! **Source**: Flocking tutorial, class `CBoid`, with three corrections. Separation leads away from the nearest
+//! schoolmate instead of from the world's origin. The centroid is taken over a circle wide enough that a member can be
+//! too far from it. A member that separates does not average headings; otherwise three members close together share one
+//! heading and never separate. Headings are averaged from the state before the tick, whereas the source updates them in
+//! place.
 
 use glam::Vec3;
 
-/// The numbers of the rules. The source gives squares of distances, here are the distances.
+/// Parameters of the rules. The source gives squared distances; these are the distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SimpleRules {
-    /// Farther than this from the centroid one turns to it.
+pub struct SimpleSchoolRules {
+    /// Distance from the centroid above which a member turns to it.
     pub cohesion_m: f32,
-    /// Others within this count for the centroid; infinite: all.
+    /// Schoolmates within this radius count for the centroid; infinite: all of them.
     pub centroid_radius_m: f32,
-    /// Nearer than this to the nearest one turns away from it.
+    /// Distance to the nearest schoolmate below which a member turns away from it.
     pub separation_m: f32,
-    /// How many times its distance one then goes off.
+    /// Distance to the destination of a separation, as a multiple of the distance to the nearest schoolmate.
     pub separation_reach: f32,
-    /// Headings of others within this are averaged.
+    /// Headings of schoolmates within this radius are averaged.
     pub alignment_radius_m: f32,
-    /// Cosine of the angle to the wanted heading from which on one goes straight on.
+    /// If the cosine of the angle to the desired heading is above this, the member swims straight on.
     pub aligned_cos: f32,
-    /// Within this of its destination one stops.
+    /// Distance to the destination within which a member stops.
     pub stop_m: f32,
 }
 
-/// Another one of the school.
+/// Another member of the school.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mate {
-    /// Its place, seen from one's own.
+pub struct Schoolmate {
+    /// Position relative to the member that steers.
     pub offset_m: Vec3,
-    /// Unit vector to where its rules send it.
+    /// Unit vector to its destination.
     pub heading: Vec3,
 }
 
-/// What the rules want.
+/// Result of the rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SimpleWish {
-    /// Where the rules send it before headings are averaged: what others average.
+pub struct SimpleDecision {
+    /// Unit vector to the destination, before headings are averaged. Schoolmates average this one.
     pub heading: Vec3,
-    /// Unit vector that it is to swim along now.
+    /// Unit vector along which to swim now.
     pub course: Vec3,
-    /// Whether it is there already.
+    /// Whether the destination is reached.
     pub stops: bool,
 }
 
-impl SimpleRules {
-    /// Applies the rules to one that swims along `forward` and whose goal is at `goal_m` from its place.
+impl SimpleSchoolRules {
+    /// Applies the rules to a member with direction `forward` and a goal at `goal_m` relative to it.
     pub fn apply(
         &self,
         forward: Vec3,
         goal_m: Vec3,
-        mates: impl Iterator<Item = Mate> + Clone,
-    ) -> SimpleWish {
-        let (destination, keeps_apart) = self.destination(goal_m, mates.clone());
+        schoolmates: impl Iterator<Item = Schoolmate> + Clone,
+    ) -> SimpleDecision {
+        let (destination, is_separation) = self.destination(goal_m, schoolmates.clone());
         let heading = destination.normalize_or(forward);
         let near = self.alignment_radius_m * self.alignment_radius_m;
-        let sum: Vec3 = mates
-            .filter(|_| !keeps_apart)
-            .filter(|mate| mate.offset_m.length_squared() < near)
-            .map(|mate| mate.heading)
+        let sum: Vec3 = schoolmates
+            .filter(|_| !is_separation)
+            .filter(|schoolmate| schoolmate.offset_m.length_squared() < near)
+            .map(|schoolmate| schoolmate.heading)
             .sum();
         let mean = (sum + heading).normalize_or(heading);
-        SimpleWish {
+        SimpleDecision {
             heading,
             course: if mean.dot(forward) > self.aligned_cos {
                 forward
@@ -74,22 +76,27 @@ impl SimpleRules {
         }
     }
 
-    /// Where it goes, from its place, and whether that is to keep apart: which comes before keeping together, that before the goal.
-    fn destination(&self, goal_m: Vec3, mates: impl Iterator<Item = Mate> + Clone) -> (Vec3, bool) {
-        let nearest = mates
+    /// The destination relative to the member, and whether it is a separation. Separation comes before cohesion,
+    /// cohesion before the goal.
+    fn destination(
+        &self,
+        goal_m: Vec3,
+        schoolmates: impl Iterator<Item = Schoolmate> + Clone,
+    ) -> (Vec3, bool) {
+        let nearest = schoolmates
             .clone()
-            .map(|mate| mate.offset_m)
+            .map(|schoolmate| schoolmate.offset_m)
             .min_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
         if let Some(nearest) = nearest
             && nearest.length() < self.separation_m
         {
             return (-nearest * self.separation_reach, true);
         }
-        let within = self.centroid_radius_m * self.centroid_radius_m;
-        // Oneself is one of them, at no distance.
-        let (sum, count) = mates
-            .map(|mate| mate.offset_m)
-            .filter(|offset| offset.length_squared() < within)
+        let radius_sq = self.centroid_radius_m * self.centroid_radius_m;
+        // The member itself counts too, at distance zero.
+        let (sum, count) = schoolmates
+            .map(|schoolmate| schoolmate.offset_m)
+            .filter(|offset| offset.length_squared() < radius_sq)
             .fold((Vec3::ZERO, 1.0), |(sum, count), offset| {
                 (sum + offset, count + 1.0)
             });
@@ -105,9 +112,9 @@ impl SimpleRules {
 mod tests {
     use super::*;
 
-    /// The source's own numbers, but for the circle of the centroid.
-    fn rules() -> SimpleRules {
-        SimpleRules {
+    /// The numbers of the source, except for the circle of the centroid.
+    fn rules() -> SimpleSchoolRules {
+        SimpleSchoolRules {
             cohesion_m: 100f32.sqrt(),
             centroid_radius_m: f32::INFINITY,
             separation_m: 20f32.sqrt(),
@@ -118,72 +125,75 @@ mod tests {
         }
     }
 
-    fn mate(offset_m: Vec3, heading: Vec3) -> Mate {
-        Mate { offset_m, heading }
+    fn schoolmate(offset_m: Vec3, heading: Vec3) -> Schoolmate {
+        Schoolmate { offset_m, heading }
     }
 
-    fn wish(rules: &SimpleRules, goal_m: Vec3, mates: &[Mate]) -> SimpleWish {
-        rules.apply(Vec3::X, goal_m, mates.iter().copied())
+    fn decide(
+        rules: &SimpleSchoolRules,
+        goal_m: Vec3,
+        schoolmates: &[Schoolmate],
+    ) -> SimpleDecision {
+        rules.apply(Vec3::X, goal_m, schoolmates.iter().copied())
     }
 
     #[test]
-    fn alone_it_turns_to_its_goal_and_stops_there() {
+    fn a_single_member_turns_to_its_goal_and_stops_there() {
         let rules = rules();
-        let far = wish(&rules, Vec3::Z * 9.0, &[]);
+        let far = decide(&rules, Vec3::Z * 9.0, &[]);
         assert_eq!(
             (far.heading, far.course, far.stops),
             (Vec3::Z, Vec3::Z, false)
         );
-        assert!(wish(&rules, Vec3::Z * 0.54, &[]).stops, "0.54² < 0.3");
-        assert!(!wish(&rules, Vec3::Z * 0.55, &[]).stops, "0.55² > 0.3");
-        let there = wish(&rules, Vec3::ZERO, &[]);
-        assert_eq!(
-            there.course,
-            Vec3::X,
-            "on the goal itself it keeps its heading"
-        );
+        assert!(decide(&rules, Vec3::Z * 0.54, &[]).stops, "0.54² < 0.3");
+        assert!(!decide(&rules, Vec3::Z * 0.55, &[]).stops, "0.55² > 0.3");
+        let there = decide(&rules, Vec3::ZERO, &[]);
+        assert_eq!(there.course, Vec3::X, "at the goal it keeps its heading");
     }
 
     #[test]
-    fn it_turns_until_the_cosine_is_reached() {
+    fn a_member_turns_until_the_cosine_is_reached() {
         let at = |deg: f32| {
             let (sin, cos) = deg.to_radians().sin_cos();
-            wish(&rules(), Vec3::new(cos, 0.0, sin) * 9.0, &[]).course
+            decide(&rules(), Vec3::new(cos, 0.0, sin) * 9.0, &[]).course
         };
         assert_eq!(at(18.0), Vec3::X, "cos 18° = 0.951");
         assert!(at(18.4).z > 0.3, "cos 18.4° = 0.949");
     }
 
     #[test]
-    fn the_centroid_calls_only_who_is_too_far_from_it() {
+    fn cohesion_acts_only_far_from_the_centroid() {
         let rules = rules();
-        // Of three, oneself included, the centroid is two thirds of the others' way off.
-        let others = |x: f32| [mate(Vec3::X * -x, Vec3::X); 2];
-        assert_eq!(wish(&rules, Vec3::X * 9.0, &others(14.9)).heading, Vec3::X);
+        // Of three members, the centroid is at two thirds of the distance to the other two.
+        let others = |x: f32| [schoolmate(Vec3::X * -x, Vec3::X); 2];
         assert_eq!(
-            wish(&rules, Vec3::X * 9.0, &others(15.1)).heading,
+            decide(&rules, Vec3::X * 9.0, &others(14.9)).heading,
+            Vec3::X
+        );
+        assert_eq!(
+            decide(&rules, Vec3::X * 9.0, &others(15.1)).heading,
             Vec3::NEG_X
         );
-        // As the source has it, over those within 5, it never can.
-        let source = SimpleRules {
+        // In the source, where only schoolmates within 5 count, it can never be that far.
+        let source = SimpleSchoolRules {
             centroid_radius_m: 5.0,
             ..rules
         };
         for x in [4.9, 5.1, 15.1, 500.0] {
-            assert_eq!(wish(&source, Vec3::X * 9.0, &others(x)).heading, Vec3::X);
+            assert_eq!(decide(&source, Vec3::X * 9.0, &others(x)).heading, Vec3::X);
         }
     }
 
     #[test]
-    fn keeping_apart_comes_first_and_leads_to_a_place_beside_oneself() {
+    fn separation_comes_first_and_leads_away_from_the_nearest() {
         let rules = rules();
         let crowd = [
-            mate(Vec3::new(0.0, 0.0, 4.4), Vec3::X),
-            mate(Vec3::X * -40.0, Vec3::X),
+            schoolmate(Vec3::new(0.0, 0.0, 4.4), Vec3::X),
+            schoolmate(Vec3::X * -40.0, Vec3::X),
         ];
-        let away = wish(&rules, Vec3::X, &crowd).heading;
+        let away = decide(&rules, Vec3::X, &crowd).heading;
         assert!(away.distance(Vec3::NEG_Z) < 1e-6, "4.4² < 20: {away}");
-        let wider = [mate(Vec3::new(0.0, 0.0, 4.5), Vec3::X), crowd[1]];
+        let wider = [schoolmate(Vec3::new(0.0, 0.0, 4.5), Vec3::X), crowd[1]];
         let (to_middle, _) = rules.destination(Vec3::X, wider.into_iter());
         assert_eq!(to_middle.x, -40.0 / 3.0);
         let apart = rules.destination(Vec3::X, crowd.into_iter());
@@ -191,25 +201,25 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_the_near_and_the_own_are_averaged() {
-        let rules = SimpleRules {
+    fn own_and_near_headings_are_averaged() {
+        let rules = SimpleSchoolRules {
             separation_m: 1.0,
             ..rules()
         };
-        let near = mate(Vec3::new(3.1, 0.0, 0.0), Vec3::Z);
-        let far = mate(Vec3::new(0.0, 0.0, 3.2), Vec3::NEG_Z);
-        let found = wish(&rules, Vec3::NEG_X * 99.0, &[near, far]);
+        let near = schoolmate(Vec3::new(3.1, 0.0, 0.0), Vec3::Z);
+        let far = schoolmate(Vec3::new(0.0, 0.0, 3.2), Vec3::NEG_Z);
+        let found = decide(&rules, Vec3::NEG_X * 99.0, &[near, far]);
         let wanted = (Vec3::Z + Vec3::NEG_X).normalize();
         assert!(found.course.distance(wanted) < 1e-6, "{}", found.course);
         assert_eq!(
             found.heading,
             Vec3::NEG_X,
-            "others average what it was before"
+            "schoolmates average the heading before averaging"
         );
     }
 
     #[test]
-    fn a_knot_of_three_parts() {
+    fn three_members_close_together_separate() {
         let rules = rules();
         let mut places = [
             Vec3::ZERO,
@@ -221,11 +231,11 @@ mod tests {
             let before = (places, forwards);
             for me in 0..3 {
                 let others = (0..3).filter(|&other| other != me);
-                let mates =
-                    others.map(|other| mate(before.0[other] - before.0[me], before.1[other]));
-                let wish = rules.apply(before.1[me], Vec3::X * 99.0, mates);
-                forwards[me] = wish.course;
-                places[me] += wish.course * 0.05;
+                let schoolmates =
+                    others.map(|other| schoolmate(before.0[other] - before.0[me], before.1[other]));
+                let decide = rules.apply(before.1[me], Vec3::X * 99.0, schoolmates);
+                forwards[me] = decide.course;
+                places[me] += decide.course * 0.05;
             }
         }
         let nearest = places[0]

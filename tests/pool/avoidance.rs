@@ -1,27 +1,28 @@
-//! What is known of ways to avoid, held to bounds: the findings of the source (000, chapter 4) with its methods, and that ours
-//! has none of their faults.
+//! Bounds for the avoidance methods: the findings of Karpowicz 2011, chapter 4, reproduced with his methods, and the
+//! absence of these faults in ours.
 //!
-//! All of it is deterministic; the bounds leave room for another machine's rounding. Figures: `cargo bench --bench avoidance`.
+//! All runs are deterministic; the bounds leave room for different rounding on other machines. The benchmark `cargo
+//! bench --bench avoidance` prints all figures.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests may")]
 
 use crate::crowds;
 use crate::crowds::{Figures, Method, Scene};
 
-/// All runs of a scene with a method, over these seeds.
-fn all(make: fn(u32) -> Scene, method: Method, seeds: u32, secs: f32) -> Figures {
+/// Sum of the figures of a scene and a method over several seeds.
+fn total(make: fn(u32) -> Scene, method: Method, seeds: u32, secs: f32) -> Figures {
     let mut sum = Figures::default();
     for seed in 1..=seeds {
         sum.add(&crowds::run(&make(seed), method, secs));
     }
     println!(
-        "{:14} {:5.2} collisions, jitter {:5.1} °/s, speed ± {:4.1} %, loss {:4.1} %, penetration {:4.1} %, {}/{} arrived",
+        "{:14} {:5.2} collisions, jitter {:5.1} °/s, speed ± {:4.1} %, loss {:4.1} %, overlap {:4.1} %, {}/{} arrived",
         method.name(),
         sum.collision_rate(),
         sum.jitter_dps(),
         sum.speed_deviation_percent(),
         sum.speed_loss_percent(),
-        sum.worst_penetration_percent,
+        sum.worst_overlap_percent,
         sum.arrived,
         sum.agents
     );
@@ -29,50 +30,59 @@ fn all(make: fn(u32) -> Scene, method: Method, seeds: u32, secs: f32) -> Figures
 }
 
 #[test]
-fn in_a_cluster_of_rocks_plain_reynolds_trembles_and_ours_does_not() {
+fn in_a_cluster_of_rocks_plain_reynolds_oscillates_and_ours_does_not() {
     let roomy = |seed| crowds::cluster(seed, 2.5);
-    let plain = all(roomy, Method::Reynolds, 24, 40.0);
-    let ours = all(roomy, Method::Ours, 24, 40.0);
-    assert!(plain.jitter_dps() > 70.0, "the finding");
+    let plain = total(roomy, Method::Reynolds, 24, 40.0);
+    let ours = total(roomy, Method::Ours, 24, 40.0);
+    assert!(plain.jitter_dps() > 70.0, "the finding of Karpowicz 2011");
     assert!(ours.jitter_dps() < 10.0);
     assert_eq!((ours.collisions, ours.arrived), (0, ours.agents));
 }
 
-/// Where the ways are hardly wider than the body, ours does no better: it does not find out of such a notch.
+/// In passages hardly wider than the body, our method also fails: it does not find its way out of a narrow dead end.
 #[test]
 fn in_a_tight_cluster_plain_reynolds_collides() {
-    let plain = all(
+    let plain = total(
         |seed| crowds::cluster(seed, 1.9),
         Method::Reynolds,
         24,
         40.0,
     );
-    assert!(plain.collision_rate() > 1.0, "the finding");
+    assert!(
+        plain.collision_rate() > 1.0,
+        "the finding of Karpowicz 2011"
+    );
 }
 
 #[test]
-fn straight_at_a_rock_pure_fields_brake_and_surge_and_ours_does_not() {
-    let fields = all(crowds::steep, Method::Linear, 12, 40.0);
-    let ours = all(crowds::steep, Method::Ours, 12, 40.0);
-    assert!(fields.speed_deviation_percent() > 15.0, "the finding");
+fn straight_at_a_rock_the_speed_varies_with_pure_fields_and_hardly_with_ours() {
+    let fields = total(crowds::head_on, Method::Linear, 12, 40.0);
+    let ours = total(crowds::head_on, Method::Ours, 12, 40.0);
+    assert!(
+        fields.speed_deviation_percent() > 15.0,
+        "the finding of Karpowicz 2011"
+    );
     assert!(ours.speed_deviation_percent() < 8.0);
     assert_eq!((ours.collisions, ours.arrived), (0, ours.agents));
 }
 
 #[test]
-fn a_change_of_formation_is_a_muddle_by_reynolds_and_calm_by_ours() {
-    let plain = all(crowds::formation_change, Method::Reynolds, 1, 40.0);
-    let ours = all(crowds::formation_change, Method::Ours, 1, 40.0);
-    assert!(plain.collision_rate() > 1.0, "agents overlook one another");
+fn a_formation_change_has_many_collisions_with_reynolds_and_none_with_ours() {
+    let plain = total(crowds::formation_change, Method::Reynolds, 1, 40.0);
+    let ours = total(crowds::formation_change, Method::Ours, 1, 40.0);
+    assert!(
+        plain.collision_rate() > 1.0,
+        "Reynolds ignores all but one neighbor"
+    );
     assert_eq!((ours.collisions, ours.arrived), (0, ours.agents));
     assert!(ours.jitter_dps() < 30.0 && plain.jitter_dps() > 5.0 * ours.jitter_dps());
 }
 
 #[test]
-fn two_streams_in_a_hallway_pass_each_other() {
-    let ours = all(crowds::hallway, Method::Ours, 1, 60.0);
+fn two_streams_pass_each_other_in_a_hallway() {
+    let ours = total(crowds::hallway, Method::Ours, 1, 60.0);
     assert!(ours.collision_rate() <= 1.0);
-    assert!(ours.worst_penetration_percent < 5.0);
+    assert!(ours.worst_overlap_percent < 5.0);
     assert!(ours.jitter_dps() < 15.0);
     assert_eq!(ours.arrived, ours.agents);
 }

@@ -1,4 +1,4 @@
-//! Flow fields as scene data: they act, can be seen, can be edited while the fish swim, and hostile files are refused.
+//! Flow fields as scene data: they act, are drawn, can be edited while the fish swim, and invalid files are rejected.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use shoal::site::check_report;
 use shoal::world::annotation::{Layer, Layers, Shape};
 
-/// Lets trout follow fields and nothing else.
+/// Makes trout follow fields and nothing else.
 fn follow(pool: &mut Pool) {
     pool.set(
         "species:trout",
@@ -37,7 +37,7 @@ fn current(direction: [f32; 3]) -> Value {
 }
 
 /// Mean force of the fields on the trout.
-fn felt(pool: &Pool) -> Vec3 {
+fn mean_force(pool: &Pool) -> Vec3 {
     let trout = pool.all("trout");
     let forces = trout.iter().flat_map(|&i| {
         pool.simulation
@@ -48,41 +48,41 @@ fn felt(pool: &Pool) -> Vec3 {
 }
 
 #[test]
-fn a_current_carries_those_it_acts_on_and_can_be_turned_while_they_swim() {
+fn a_current_acts_on_its_species_and_can_be_turned_while_they_swim() {
     let mut pool = Pool::new();
     follow(&mut pool);
     pool.simulation.explain(true);
     pool.set("species:trout", "actions.fields.strength_n", json!(0.0));
     pool.set("species:trout", "actions.fields.foresight_n", json!(0.0));
     pool.run(2);
-    assert_eq!(felt(&pool), Vec3::ZERO, "no field, nobody drifts");
+    assert_eq!(mean_force(&pool), Vec3::ZERO, "there is no field yet");
     pool.set("scene:pool", "fields", current([1.0, 0.0, 0.0]));
     pool.run(2);
     assert!(
-        felt(&pool).distance(Vec3::X * 6.0) < 1e-4,
+        mean_force(&pool).distance(Vec3::X * 6.0) < 1e-4,
         "2 N times a weight of 3: {}",
-        felt(&pool)
+        mean_force(&pool)
     );
     pool.set("scene:pool", "fields[0].yaw_deg", json!(-90.0));
     pool.run(2);
     assert!(
-        felt(&pool).distance(Vec3::Z * 6.0) < 1e-4,
+        mean_force(&pool).distance(Vec3::Z * 6.0) < 1e-4,
         "{}",
-        felt(&pool)
+        mean_force(&pool)
     );
     pool.set("scene:pool", "fields[0].acts_on", json!(["herring"]));
     pool.run(2);
-    assert_eq!(felt(&pool), Vec3::ZERO);
+    assert_eq!(mean_force(&pool), Vec3::ZERO);
     pool.set("scene:pool", "fields[0].acts_on", json!(["fish"]));
     pool.run(2);
-    assert!(felt(&pool).length() > 5.9, "trout are fish");
+    assert!(mean_force(&pool).length() > 5.9, "trout are fish");
     pool.tell(json!({"command": "undo"}));
     pool.run(2);
-    assert_eq!(felt(&pool), Vec3::ZERO, "undone");
+    assert_eq!(mean_force(&pool), Vec3::ZERO, "undone");
 }
 
 #[test]
-fn a_field_goes_with_its_obstacle_when_that_is_moved() {
+fn a_field_moves_with_its_obstacle() {
     let mut pool = Pool::new();
     pool.set(
         "scene:pool",
@@ -98,7 +98,7 @@ fn a_field_goes_with_its_obstacle_when_that_is_moved() {
                 assert!(to_m.is_finite() && from_m != to_m);
                 from_m
             }
-            _ => panic!("a field is drawn as arrows"),
+            _ => panic!("a field must be drawn as arrows"),
         });
         tails.collect::<Vec<Vec3>>()
     };
@@ -121,7 +121,7 @@ fn a_field_goes_with_its_obstacle_when_that_is_moved() {
 }
 
 #[test]
-fn every_kind_of_field_can_be_put_in_and_every_parameter_of_it_edited() {
+fn every_kind_of_field_can_be_added_and_edited() {
     let mut pool = Pool::new();
     follow(&mut pool);
     for kind in ["radial", "uniform", "vortex", "noise", "harmonic"] {
@@ -142,7 +142,7 @@ fn every_kind_of_field_can_be_put_in_and_every_parameter_of_it_edited() {
 }
 
 #[test]
-fn fish_follow_a_harmonic_field_out_of_a_trap_to_its_goal() {
+fn a_harmonic_field_leads_fish_out_of_a_dead_end_to_its_goal() {
     let mut pool = Pool::new();
     follow(&mut pool);
     pool.set("scene:pool", "population", json!({"trout": 6}));
@@ -171,12 +171,12 @@ fn fish_follow_a_harmonic_field_out_of_a_trap_to_its_goal() {
     for index in pool.all("trout") {
         let at = pool.simulation.world().agents.bodies[index].position_m;
         let left = (at - goal).with_y(0.0).length();
-        assert!(left < 1.0, "one is at {at}");
+        assert!(left < 1.0, "agent {index} is still at {at}");
     }
 }
 
 #[test]
-fn fields_come_from_files_beside_the_site_and_hostile_ones_are_refused() {
+fn fields_are_read_from_files_beside_the_site_and_invalid_files_are_rejected() {
     let mut pool = Pool::new();
     let folder = pool.folder.as_ref().unwrap().path().to_owned();
     let picture = image::RgbImage::from_pixel(4, 3, image::Rgb([128, 1, 0]));
@@ -205,15 +205,15 @@ fn fields_come_from_files_beside_the_site_and_hostile_ones_are_refused() {
     pool.set("scene:pool", "fields", field("flow.png"));
     pool.run(2);
     assert!(
-        felt(&pool).distance(Vec3::NEG_Z * 3.0) < 1e-4,
+        mean_force(&pool).distance(Vec3::NEG_Z * 3.0) < 1e-4,
         "{}",
-        felt(&pool)
+        mean_force(&pool)
     );
     for (file, reason) in [
-        ("", "no file is named"),
+        ("", "the file is missing"),
         ("lost.png", "cannot be read"),
         ("half.png", "half.png"),
-        ("flow.toml", "ask for 4"),
+        ("flow.toml", "requires 4"),
         ("site.toml", "site.toml"),
         ("scenes", "cannot be read"),
     ] {
@@ -226,11 +226,14 @@ fn fields_come_from_files_beside_the_site_and_hostile_ones_are_refused() {
         assert!(problems.contains(reason), "'{file}': {problems}");
     }
     pool.run(2);
-    assert!(felt(&pool).length() > 2.9, "what was good is still there");
+    assert!(
+        mean_force(&pool).length() > 2.9,
+        "the valid field must remain"
+    );
 }
 
 #[test]
-fn check_tells_what_is_wrong_with_fields_and_where() {
+fn check_reports_what_is_wrong_with_fields_and_where() {
     let (folder, site) = desk::shipped_folder();
     let scene = folder.path().join("scenes/pool.toml");
     let text = std::fs::read_to_string(&scene).unwrap();
@@ -244,7 +247,7 @@ fn check_tells_what_is_wrong_with_fields_and_where() {
         "{found}"
     );
     assert!(found.contains("strength_n"), "{found}");
-    // Once it reads, rules between fields and files are held.
+    // Rules between fields and files are checked only when the text itself is valid.
     let better = std::fs::read_to_string(&scene).unwrap();
     let better = better.replace("vortx", "vortex").replace("inf", "1.0");
     std::fs::write(&scene, better).unwrap();
@@ -262,7 +265,7 @@ fn check_tells_what_is_wrong_with_fields_and_where() {
 }
 
 #[test]
-fn a_species_can_be_told_another_way_to_avoid_while_it_swims() {
+fn the_avoidance_method_of_a_species_can_be_changed_while_it_swims() {
     let mut pool = Pool::new();
     for method in ["reynolds", "flow", "hybrid", "orca"] {
         pool.set("species:herring", "avoidance", json!(method));
@@ -283,7 +286,7 @@ fn a_species_can_be_told_another_way_to_avoid_while_it_swims() {
 }
 
 #[test]
-fn a_steady_tick_with_fields_takes_no_memory() {
+fn a_steady_tick_with_fields_does_not_allocate() {
     let mut pool = Pool::new();
     follow(&mut pool);
     pool.set(

@@ -1,4 +1,4 @@
-//! Ways round what lies between, in a living pool.
+//! Path planning in running pools, and the searches against reference solutions.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,15 +18,15 @@ use shoal::world::Observation;
 
 const HZ: u64 = 60;
 
-/// Index of the only one of a species.
+/// Index of the only agent of a species.
 fn only(simulation: &Simulation, species: &str) -> usize {
     let world = simulation.world();
-    let kinds = &world.agents.species;
+    let species_of = &world.agents.species;
     let found = |kind: &u16| world.species[usize::from(*kind)].name == species;
-    kinds.iter().position(found).unwrap()
+    species_of.iter().position(found).unwrap()
 }
 
-/// Seconds until the hunter has the bait, and the places that it went through.
+/// Seconds until the hunter catches the bait, and the hunter's position in every tick.
 fn hunt(
     scene: &SceneDescription,
     params: &SimulationParams,
@@ -34,33 +34,36 @@ fn hunt(
 ) -> (Option<f64>, Vec<Vec3>) {
     let mut simulation = Simulation::new(scene, params).unwrap();
     let (hunter, bait) = (only(&simulation, "shark"), only(&simulation, "trout"));
-    let mut way = Vec::new();
+    let mut track = Vec::new();
     for _ in 0..secs * HZ {
         simulation.step(&Observation::default());
         let at = simulation.world().agents.bodies[hunter].position_m;
         let depth = |s: &shoal::geometry::Solid| s.signed_distance_m(at);
         assert!(simulation.world().solids.iter().map(depth).all(|d| d > 0.0));
-        way.push(at);
+        track.push(at);
         if simulation.catches() > 0 {
-            return (Some(simulation.time_secs()), way);
+            return (Some(simulation.time_secs()), track);
         }
-        let off = simulation.world().agents.bodies[bait].position_m - Vec3::new(1.15, -0.8, 0.0);
-        assert!(off.length() < 0.3, "the bait left its place by {off}");
+        let offset = simulation.world().agents.bodies[bait].position_m - Vec3::new(1.15, -0.8, 0.0);
+        assert!(offset.length() < 0.3, "the bait moved away by {offset}");
     }
-    (None, way)
+    (None, track)
 }
 
 #[test]
-fn a_hunter_comes_round_a_reef_and_seeking_alone_does_not() {
+fn a_hunter_finds_its_way_around_a_reef_where_seeking_alone_fails() {
     for seed in 1..=3 {
-        let (secs, way) = hunt(&pools::u_reef(), &pools::run(seed, 1), 40);
-        let back = way.iter().map(|at| at.x).fold(0.0, f32::min);
-        println!("seed {seed}: caught after {secs:?} s, went back to x = {back:.2}");
+        let (secs, track) = hunt(&pools::u_reef(), &pools::run(seed, 1), 40);
+        let least_x = track.iter().map(|at| at.x).fold(0.0, f32::min);
+        println!("seed {seed}: caught after {secs:?} s, swam least_x to x = {least_x:.2}");
         assert!(
             secs.is_some_and(|secs| secs < 30.0),
             "seed {seed}: {secs:?}"
         );
-        assert!(back < -0.5, "it swam out of the reef first");
+        assert!(
+            least_x < -0.5,
+            "seed {seed}: the hunter did not swim out of the reef"
+        );
     }
     let mut seeking = pools::u_reef();
     for individual in seeking.species.iter_mut().flat_map(|s| &mut s.individuals) {
@@ -73,24 +76,24 @@ fn a_hunter_comes_round_a_reef_and_seeking_alone_does_not() {
             });
         }
     }
-    let (secs, way) = hunt(&seeking, &pools::run(1, 1), 40);
-    let end = way.last().unwrap();
-    assert_eq!(secs, None, "seeking alone came round the reef");
+    let (secs, track) = hunt(&seeking, &pools::run(1, 1), 40);
+    let end = track.last().unwrap();
+    assert_eq!(secs, None, "seeking alone found its track around the reef");
     assert!(
         end.x < 0.5 && end.z.abs() < 0.7,
-        "it hangs in the reef: {end}"
+        "the hunter is not stuck in the reef, but at {end}"
     );
 }
 
 #[test]
-fn a_goal_walled_in_is_given_up_and_the_need_goes_on() {
+fn an_enclosed_goal_is_given_up_and_the_next_need_becomes_active() {
     let mut scene = pools::u_reef();
-    // A fourth wall closes the reef; the prey is outside, the hunter inside.
-    let mut lid = scene.obstacles[0].clone();
-    if let shoal::world::ObstacleParams::Box(lid) = &mut lid {
-        lid.center_m[0] = -0.5;
+    // A fourth wall closes the reef, with the hunter inside and the prey outside.
+    let mut wall = scene.obstacles[0].clone();
+    if let shoal::world::ObstacleParams::Box(wall) = &mut wall {
+        wall.center_m[0] = -0.5;
     }
-    scene.obstacles.push(lid);
+    scene.obstacles.push(wall);
     let mut simulation = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
     let hunter = only(&simulation, "shark");
     let mut roaming = 0;
@@ -106,20 +109,23 @@ fn a_goal_walled_in_is_given_up_and_the_need_goes_on() {
         "{searches} searches, {effort:?}, roaming for {roaming} of {} ticks",
         9 * HZ
     );
-    assert_eq!(effort.expanded, 0, "unreachable is known without a search");
+    assert_eq!(
+        effort.expanded, 0,
+        "an unreachable goal must be detected without expansions"
+    );
     assert!(searches >= 4);
     assert!(roaming > 8 * HZ, "{roaming}");
 }
 
 #[test]
-fn ways_do_not_depend_on_threads() {
+fn paths_do_not_depend_on_the_number_of_threads() {
     let path = |threads| hunt(&pools::u_reef(), &pools::run(4, threads), 6).1;
     assert_eq!(path(1), path(3));
 }
 
-/// Ways, searches over many ticks and flights take no memory once there is enough.
+/// Paths, searches over many ticks and flights do not allocate once the pool has warmed up.
 #[test]
-fn ways_and_flights_take_no_memory() {
+fn paths_and_flights_do_not_allocate() {
     for (scene, budget) in [
         (pools::u_reef(), 5000),
         (pools::u_reef(), 9),
@@ -131,24 +137,24 @@ fn ways_and_flights_take_no_memory() {
             ..pools::run(1, 1)
         };
         let mut pool = Simulation::new(&scene, &params).unwrap();
-        let (mut begun, mut splashes) = (0, 0);
-        let mut go = |secs: u64| {
+        let (mut searches, mut splashes) = (0, 0);
+        let mut run = |secs: u64| {
             for _ in 0..secs * HZ {
                 pool.step(&Observation::default());
                 let planner = pool.planner();
-                begun = planner.ids().map(|id| planner.effort(id).0).sum();
+                searches = planner.ids().map(|id| planner.effort(id).0).sum();
                 splashes += pool.splashes().len();
             }
-            (begun, splashes)
+            (searches, splashes)
         };
-        let before = go(40);
+        let before = run(40);
         let mut after = before;
-        let counted = allocation_counter::measure(|| after = go(20));
+        let counted = allocation_counter::measure(|| after = run(20));
         println!("budget {budget}: {counted:?}, from {before:?} to {after:?}");
         assert_eq!(counted.count_total, 0);
         assert!(
             after.0 > before.0 || after.1 > before.1,
-            "nobody found a way"
+            "no search and no flight in the measured time"
         );
     }
 }
@@ -160,7 +166,7 @@ fn cascade() -> SceneDescription {
 }
 
 #[test]
-fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
+fn salmon_climb_a_cascade_and_herrings_only_drop() {
     let scene = cascade();
     let mut simulation = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
     let count = simulation.world().agents.len();
@@ -170,7 +176,7 @@ fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
             .name
             .clone()
     };
-    // Everybody starts in the lowest water but two herrings, who start in the highest.
+    // All agents start in the lowest terrace, except two herrings, which start in the highest.
     let mut herrings = 0;
     for index in 0..count {
         let is_herring = name(&simulation, index) == "herring";
@@ -183,9 +189,9 @@ fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
         };
         assert!(simulation.place(index, at, Vec3::X));
     }
-    let mut home = vec![None; count];
+    let mut terraces = vec![None; count];
     let (mut salmon_ups, mut salmon_downs, mut herring_ups, mut herring_downs) = (0, 0, 0, 0);
-    let (mut splashes, mut most) = (0, 0.0f32);
+    let (mut splashes, mut worst_m) = (0, 0.0f32);
     for _ in 0..90 * HZ {
         simulation.step(&Observation::default());
         splashes += simulation
@@ -193,13 +199,13 @@ fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
             .iter()
             .filter(|s| s.age_secs == 0.0)
             .count();
-        for (index, home) in home.iter_mut().enumerate() {
+        for (index, terraces) in terraces.iter_mut().enumerate() {
             let at = simulation.world().agents.bodies[index].position_m;
             for solid in &simulation.world().solids {
                 let gap = solid.signed_distance_m(at);
                 assert!(
                     gap > 0.0,
-                    "agent {index} at {at}, in {home:?}, is in {solid:?}"
+                    "agent {index} at {at}, on terrace {terraces:?}, is inside {solid:?}"
                 );
             }
             let Some(terrace) = simulation.terrace(index) else {
@@ -207,8 +213,8 @@ fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
             };
             let water = &scene.pool.terraces[usize::from(terrace)];
             let (low, high) = water.band_m(simulation.world().agents.radii_m[index]);
-            most = most.max(at.y - high).max(low - at.y);
-            if let Some(before) = home.replace(terrace)
+            worst_m = worst_m.max(at.y - high).max(low - at.y);
+            if let Some(before) = terraces.replace(terrace)
                 && before != terrace
             {
                 let is_up = terrace > before;
@@ -224,7 +230,10 @@ fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
     println!(
         "90 s: salmon {salmon_ups} up, {salmon_downs} down; herrings {herring_ups} up, {herring_downs} down; {splashes} splashes"
     );
-    assert!(most < 1e-3, "somebody was {most} m out of its water");
+    assert!(
+        worst_m < 1e-3,
+        "an agent was {worst_m} m outside the water of its terrace"
+    );
     assert!(salmon_ups >= 6 * 2, "{salmon_ups}");
     assert!(salmon_downs >= 2, "{salmon_downs}");
     assert_eq!(herring_ups, 0);
@@ -232,42 +241,45 @@ fn salmon_climb_a_cascade_by_leaping_and_herrings_never_try() {
     assert!(splashes >= 2 * (salmon_ups + salmon_downs + herring_downs));
 }
 
-/// Listed costs have six digits.
-const LISTED: f64 = 5e-6;
+/// Relative rounding error of the listed costs, which have six digits.
+const LISTED_ERROR: f64 = 5e-6;
 
 #[test]
-fn listed_optima_are_found_and_weighted_searches_stay_near_them() {
-    use shoal::navigation::grid::{Progress, Search, SearchRules};
+fn searches_find_the_listed_optima_and_weighted_searches_stay_near_them() {
+    use shoal::navigation::{GridSearch, SearchProgress, SearchRules};
     for (name, every) in [("maze-400-4", 150), ("random-400-33", 15)] {
         let file = movingai::shared(&format!("grid/{name}.map"));
         if !file.exists() {
-            println!("SKIPPED {name}: {} is not there", file.display());
+            println!("SKIPPED {name}: {} is missing", file.display());
             continue;
         }
         let map = movingai::map(&file).unwrap();
         let scen = movingai::shared(&format!("grid/{name}.map.scen"));
-        let (mut search, mut path) = (Search::default(), Vec::new());
+        let (mut search, mut path) = (GridSearch::default(), Vec::new());
         let mut count = 0;
         for problem in movingai::problems(&scen).unwrap().iter().step_by(every) {
-            for (weight, most) in [(1.0, 1.0 + LISTED), (1.6, 1.4)] {
+            for (weight, worst_m) in [(1.0, 1.0 + LISTED_ERROR), (1.6, 1.4)] {
                 let rules = SearchRules {
                     weight,
                     ..SearchRules::default()
                 };
                 search.begin(&map, problem.start, problem.goal, rules);
-                assert_eq!(search.advance(&map, &mut u32::MAX.clone()), Progress::Found);
+                assert_eq!(
+                    search.advance(&map, &mut u32::MAX.clone()),
+                    SearchProgress::Found
+                );
                 search.path(&map, &mut path);
                 let steps = path.windows(2);
                 let cost: f64 = steps
                     .map(|s| s[0].as_dvec2().distance(s[1].as_dvec2()))
                     .sum();
                 assert!(
-                    cost <= problem.optimum * most + 1e-9,
+                    cost <= problem.optimum * worst_m + 1e-9,
                     "{cost} {}",
                     problem.optimum
                 );
                 assert!(
-                    cost >= problem.optimum * (1.0 - LISTED),
+                    cost >= problem.optimum * (1.0 - LISTED_ERROR),
                     "{cost} {}",
                     problem.optimum
                 );
@@ -281,49 +293,51 @@ fn listed_optima_are_found_and_weighted_searches_stay_near_them() {
 }
 
 #[test]
-fn ways_on_meshes_are_hardly_longer_than_the_any_angle_optimum() {
-    use shoal::navigation::mesh::{Abilities, Links, MeshPath, MeshSearch, Outcome, Place, Query};
+fn paths_on_meshes_are_hardly_longer_than_the_any_angle_optimum() {
+    use shoal::navigation::{
+        Abilities, MeshLinks, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch,
+    };
     let file = meshes::shared("mesh/meshes_v2_arena-merged.mesh");
     if !file.exists() {
-        println!("SKIPPED: {} is not there", file.display());
+        println!("SKIPPED: {} is missing", file.display());
         return;
     }
     let mesh = meshes::mesh(&file).unwrap();
     let peer: polyanya::Mesh = polyanya::PolyanyaFile::from_bytes(&std::fs::read(&file).unwrap())
         .try_into()
         .unwrap();
-    let links = Links::new(&mesh, Vec::new(), &[]);
+    let links = MeshLinks::new(&mesh, Vec::new(), &[]);
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let mut ratios = Vec::new();
     for (start, goal) in meshes::problems(&meshes::shared("mesh/scenarios_arena.scen")).unwrap() {
-        let place = |at_m| Place { terrace: 0, at_m };
-        let query = Query {
-            start: place(start),
-            goal: place(goal),
+        let point = |at_m| MeshPoint { terrace: 0, at_m };
+        let query = MeshQuery {
+            start: point(start),
+            goal: point(goal),
             abilities: Abilities::default(),
             cooldown_left_secs: 0.0,
             speed_mps: 1.0,
             costs: &[],
         };
         assert_eq!(
-            search.find(&mesh, &links, &query, &mut path),
-            Outcome::Found
+            search.find_path(&mesh, &links, &query, &mut path),
+            MeshOutcome::Found
         );
-        let of_peer = |at: glam::Vec2| glam_of_polyanya::Vec2::new(at.x, at.y);
-        let optimum = peer.path(of_peer(start), of_peer(goal)).unwrap();
-        let mut from = of_peer(start);
-        let mut best = 0.0;
+        let peer_point = |at: glam::Vec2| glam_of_polyanya::Vec2::new(at.x, at.y);
+        let optimum = peer.path(peer_point(start), peer_point(goal)).unwrap();
+        let mut from = peer_point(start);
+        let mut optimum_m = 0.0;
         for &to in &optimum.path {
-            best += f64::from(from.distance(to));
+            optimum_m += f64::from(from.distance(to));
             from = to;
         }
-        let own = path.length_m(start);
+        let own_m = path.length_m(start);
         assert!(
-            own >= best - 1e-4,
-            "{own} is shorter than the optimum {best}"
+            own_m >= optimum_m - 1e-4,
+            "{own_m} is shorter than the optimum {optimum_m}"
         );
-        if best > 0.0 {
-            ratios.push(own / best);
+        if optimum_m > 0.0 {
+            ratios.push(own_m / optimum_m);
         }
     }
     ratios.sort_by(f64::total_cmp);

@@ -181,7 +181,7 @@ fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
     let force = |pool: &mut Pool| {
         pool.step();
         let grids = &pool.desk.editor().site().field_grids;
-        grids["flow.toml"].at(glam::Vec3::ZERO).x
+        grids["flow.toml"].vector_at(glam::Vec3::ZERO).x
     };
     assert_eq!(force(&mut pool), 0.5);
     while watch.poll().is_some() || watch.poll().is_some() {}

@@ -1,4 +1,4 @@
-//! The simple school (`flock_simple`) as it lives: closed forms where there are some, and the shipped scene.
+//! The simple school (`flock_simple`) in a running pool: closed forms where they exist, and the shipped scene.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
 
@@ -24,7 +24,7 @@ fn params() -> SimulationParams {
     }
 }
 
-/// A species that does nothing else, in a pool far larger than its ways.
+/// A species with this action only.
 fn species(name: &str, count: u32, action: FlockSimple) -> SpeciesDescription {
     SpeciesDescription {
         name: name.into(),
@@ -82,7 +82,7 @@ fn pool(species: Vec<SpeciesDescription>) -> Simulation {
     Simulation::new(&scene, &params()).unwrap()
 }
 
-fn live(simulation: &mut Simulation, secs: f32) {
+fn run_for(simulation: &mut Simulation, secs: f32) {
     for _ in 0..(secs * HZ) as u32 {
         simulation.step(&Observation::default());
     }
@@ -103,46 +103,49 @@ fn to_goal() -> FlockSimple {
 }
 
 #[test]
-fn one_alone_goes_straight_to_its_goal_in_the_time_that_takes_and_stops() {
+fn a_single_fish_swims_straight_to_its_goal_and_stops() {
     let mut simulation = pool(vec![species("fish", 1, to_goal())]);
     assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.0), Vec3::X));
     // 4 m − 0.055 m at 0.5 m/s.
-    live(&mut simulation, 7.8);
+    run_for(&mut simulation, 7.8);
     assert!(
         (place(&simulation, 0).x - 3.9).abs() < 0.02,
         "{}",
         place(&simulation, 0)
     );
-    live(&mut simulation, 3.0);
+    run_for(&mut simulation, 3.0);
     let body = simulation.world().agents.bodies[0];
     assert!(body.velocity_mps.length() < 1e-3, "{}", body.velocity_mps);
     let left = body.position_m.distance(GOAL);
-    assert!(left < 0.055 && left > 0.0, "stands {left} m off");
+    assert!(
+        left < 0.055 && left > 0.0,
+        "the fish stops {left} m from its goal"
+    );
 }
 
 #[test]
-fn it_turns_step_by_step_as_fast_as_it_can_and_no_farther_than_the_cosine_asks() {
+fn a_fish_turns_at_its_turn_rate_until_the_cosine_rule_is_met() {
     let mut simulation = pool(vec![species("fish", 1, to_goal())]);
-    // The goal is abeam and far, so its direction hardly changes while it turns, a quarter circle at 90°/s.
+    // The goal is far away at the side, so its direction hardly changes while the fish turns a quarter circle at 90°/s.
     assert!(simulation.place(0, Vec3::new(4.0, -2.0, -20.0), Vec3::X));
     let mut before = 0.0f32;
     for tick in 0..120 {
-        live(&mut simulation, 1.01 / HZ);
+        run_for(&mut simulation, 1.01 / HZ);
         let forward = simulation.world().agents.bodies[0].forward;
         let turned = Vec3::X.angle_between(forward).to_degrees();
         assert!(turned - before < 1.6, "tick {tick}: {before} to {turned}");
         before = turned;
     }
-    // Straight on from where the cosine to the goal exceeds 0.95.
+    // Angle from which the cosine to the goal exceeds 0.95, so that the fish may swim straight on.
     let aligned = 90.0 - 0.95f32.acos().to_degrees();
     assert!(
         before > aligned - 2.0 && before < 91.0,
-        "{before}, from {aligned} on it may stop turning"
+        "{before}, from {aligned} it may stop turning"
     );
 }
 
 #[test]
-fn two_too_near_part_until_they_are_as_far_as_the_rule_says() {
+fn two_fish_too_close_separate_to_the_separation_distance() {
     let both = FlockSimple {
         goals_m: vec![],
         cohesion_m: 100.0,
@@ -153,11 +156,11 @@ fn two_too_near_part_until_they_are_as_far_as_the_rule_says() {
     assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.1), Vec3::X));
     assert!(simulation.place(1, Vec3::new(0.0, -2.0, -0.1), Vec3::X));
     let apart = |s: &Simulation| place(s, 0).distance(place(s, 1));
-    live(&mut simulation, 5.0);
+    run_for(&mut simulation, 5.0);
     assert!(apart(&simulation) > 0.447, "{}", apart(&simulation));
 }
 
-/// A chief whose goal lies ahead and followers who come from aside.
+/// A leader with its goal ahead, and a follower that starts beside it.
 fn led(leader: Leader) -> Simulation {
     let follower = FlockSimple {
         leader,
@@ -183,12 +186,12 @@ fn led(leader: Leader) -> Simulation {
     ]);
     assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.0), Vec3::X));
     assert!(simulation.place(1, Vec3::new(0.0, -2.0, 3.0), Vec3::X));
-    live(&mut simulation, 3.0);
+    run_for(&mut simulation, 3.0);
     simulation
 }
 
 #[test]
-fn a_leader_gives_its_goal_or_its_position() {
+fn followers_swim_to_the_goal_or_the_position_of_their_leader() {
     for leader in [Leader::Goal, Leader::Position] {
         let simulation = led(leader);
         let bodies = &simulation.world().agents.bodies;
@@ -197,7 +200,7 @@ fn a_leader_gives_its_goal_or_its_position() {
         let to_chief = (chief.position_m - fish.position_m).normalize();
         assert!(
             to_goal.angle_between(to_chief) > 0.2,
-            "a test that tells them apart"
+            "the two directions must differ for this test"
         );
         let (wanted, other) = match leader {
             Leader::Goal => (to_goal, to_chief),
@@ -212,7 +215,7 @@ fn a_leader_gives_its_goal_or_its_position() {
 }
 
 #[test]
-fn the_shipped_school_follows_its_leader_round_and_stays_together() {
+fn the_shipped_school_follows_its_leader_and_stays_together() {
     let site = load(None, Some("simple_school")).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(site.warnings, []);
     for seed in [1, 2, 3] {
@@ -225,11 +228,11 @@ fn the_shipped_school_follows_its_leader_round_and_stays_together() {
             let found = (0..agents.len()).filter(is_named);
             found.map(|i| agents.bodies[i].position_m).collect()
         };
-        live(&mut simulation, 15.0);
+        run_for(&mut simulation, 15.0);
         let mut quarters = [false; 4];
         let (mut widest, mut farthest) = (0.0f32, 0.0f32);
         for _ in 0..60 {
-            live(&mut simulation, 1.0);
+            run_for(&mut simulation, 1.0);
             let fish = of(&simulation, "simple_fish");
             let leader = of(&simulation, "simple_leader")[0];
             quarters[usize::from(leader.x > 0.0) + 2 * usize::from(leader.z > 0.0)] = true;
@@ -240,12 +243,15 @@ fn the_shipped_school_follows_its_leader_round_and_stays_together() {
         }
         assert_eq!(
             quarters, [true; 4],
-            "seed {seed}: the leader makes its rounds"
+            "seed {seed}: the leader must visit all quarters"
         );
-        assert!(widest < 0.9, "seed {seed}: the school is {widest} m wide");
+        assert!(
+            widest < 0.9,
+            "seed {seed}: the mean distance from the center is {widest} m"
+        );
         assert!(
             farthest < 2.0,
-            "seed {seed}: its middle is {farthest} m off"
+            "seed {seed}: the center is {farthest} m from the leader"
         );
     }
 }

@@ -10,8 +10,8 @@ use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
 use crate::geometry::Solid;
 use crate::steering::{
-    Corridor, Disc, HeldSide, Motion, avoid_most_dangerous, avoid_reciprocally, avoid_solids,
-    stay_between, stay_inside,
+    Corridor, Disc, Motion, PassingSide, avoid_most_dangerous, avoid_reciprocally, avoid_solids,
+    stay_in_depth_band, stay_inside_walls,
 };
 use crate::world::Avoidance;
 
@@ -47,14 +47,14 @@ impl Default for AvoidObstacles {
 
 impl Action for AvoidObstacles {
     /// The side on which the nearest obstacle is passed.
-    type Memory = HeldSide;
+    type Memory = PassingSide;
 
     const CAPABILITIES: Capabilities = Capabilities {
         is_never_skipped: true,
         ..Capabilities::NONE
     };
 
-    fn propose(&self, context: &ActionContext<'_>, held: &mut HeldSide) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, passing: &mut PassingSide) -> Option<Proposal> {
         let motion = &context.motion;
         let own = &context.species.motion;
         let speed = motion.velocity_mps.length().max(own.cruise_mps * 0.5);
@@ -63,7 +63,7 @@ impl Action for AvoidObstacles {
         let walls = water.has_guides().then(|| {
             let edge = water.edge_m(motion.position_m.y);
             let half = Vec3::new(edge.x, 0.0, edge.y);
-            stay_inside(
+            stay_inside_walls(
                 motion,
                 half,
                 water.params.guide_m,
@@ -78,11 +78,11 @@ impl Action for AvoidObstacles {
             radius_m,
             force_n: own.max_force_n,
             // The force away from the edges of the pool must not push the agent against an obstacle either.
-            wish: context.need_force_n + walls.unwrap_or_default() * self.weight,
+            need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
-        let around = self.around(context, &corridor, held);
+        let around = self.around(context, &corridor, passing);
         let band = water.band_m(context.radius_m);
-        let floor = stay_between(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
+        let floor = stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
         let forces = [around, walls, floor];
         forces
             .iter()
@@ -116,7 +116,7 @@ impl AvoidObstacles {
         &self,
         context: &ActionContext<'_>,
         corridor: &Corridor,
-        held: &mut HeldSide,
+        passing: &mut PassingSide,
     ) -> Option<Vec3> {
         let motion = &context.motion;
         let solids = context.near_solids();
@@ -133,10 +133,10 @@ impl AvoidObstacles {
             Avoidance::Hybrid if self.most_dangerous_only => {
                 avoid_most_dangerous(motion, corridor, solids.map(|(_, solid)| *solid))
             }
-            Avoidance::Hybrid => avoid_solids(motion, corridor, solids, held),
+            Avoidance::Hybrid => avoid_solids(motion, corridor, solids, passing),
             Avoidance::Orca => {
-                let round = avoid_solids(motion, corridor, solids, held).unwrap_or_default();
-                orca(context, corridor.wish + round).map(|force| force + round)
+                let round = avoid_solids(motion, corridor, solids, passing).unwrap_or_default();
+                orca(context, corridor.need_force + round).map(|force| force + round)
             }
         }
     }

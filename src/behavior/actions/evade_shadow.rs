@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
-use crate::steering::head;
+use crate::steering::steer_along;
 use crate::world::Shadow;
 use crate::world::visitors::{ShadowAtDepth, circle_at_depth, outline_at_depth};
 
@@ -198,7 +198,7 @@ impl Action for EvadeShadow {
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
-        let force = head(&context.motion, away, context.speed_mps(boost))?;
+        let force = steer_along(&context.motion, away, context.speed_mps(boost))?;
         Some(Proposal {
             force,
             boost,

@@ -8,7 +8,7 @@ use crate::behavior::action::{Action, ParamFinding};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
-use crate::steering::{Mate, SimpleRules, head};
+use crate::steering::{Schoolmate, SimpleSchoolRules, steer_along};
 use crate::world::Intent;
 
 /// Schools by simple rules: swim to the goal, back to the center of the school if it is far, away from the nearest
@@ -136,7 +136,7 @@ impl Action for FlockSimple {
         let own = led_to.or_else(|| self.own_goal(at, progress));
         // Without a goal the agent aims at a point straight ahead that it never reaches.
         let goal = own.unwrap_or(at + motion.forward * (speed + 2.0 * self.stop_m));
-        let rules = SimpleRules {
+        let rules = SimpleSchoolRules {
             cohesion_m: self.cohesion_m,
             centroid_radius_m: match self.centroid {
                 Centroid::Individual => self.centroid_radius_m,
@@ -150,7 +150,7 @@ impl Action for FlockSimple {
         };
         let bodies = &context.world.agents.bodies;
         let mates = mates(context).filter_map(|other| {
-            Some(Mate {
+            Some(Schoolmate {
                 offset_m: other.offset_m,
                 heading: bodies.get(other.agent as usize)?.intent.heading,
             })
@@ -162,7 +162,7 @@ impl Action for FlockSimple {
                 heading: wish.heading,
                 goal_m: own,
             }),
-            ..Proposal::force(head(motion, wish.course, speed)?)
+            ..Proposal::force(steer_along(motion, wish.course, speed)?)
         })
     }
 }

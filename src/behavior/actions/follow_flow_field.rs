@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
-use crate::navigation::fields::{Falloff, Foresight, Repulsion, brake};
+use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
 use crate::world::Avoidance;
 
 /// Follows the flow fields of the scene, and keeps clear of other agents by their fields as the species' `avoidance`
@@ -93,7 +93,7 @@ impl FollowFlowField {
     /// Returns the sum of the fields around all other agents within sight, also those outside the field of view.
     /// Shadows have no field; `evade_shadow` handles them.
     fn agents(&self, context: &ActionContext<'_>) -> Vec3 {
-        let foresight = Foresight {
+        let foresight = PredictiveRepulsion {
             horizon_secs: self.foresight_secs,
             strength_n: self.foresight_n,
             margin_m: self.margin_m,
@@ -113,14 +113,15 @@ impl FollowFlowField {
             };
             if other.distance_m < around.range_m {
                 let moving = 1.0 + self.speed_gain * context.velocity_mps(other).length() / cruise;
-                force += around.at(-other.offset_m) * (self.strength_n * moving);
+                force += around.force_at(-other.offset_m) * (self.strength_n * moving);
             }
             if self.foresight_secs > 0.0 {
                 let against = context.motion.velocity_mps - context.velocity_mps(other);
                 if self.strength_n > 0.0 && other.distance_m < around.range_m {
-                    force += brake(-other.offset_m, against, touch_m, mass_kg, self.strength_n);
+                    force +=
+                        braking_force(-other.offset_m, against, touch_m, mass_kg, self.strength_n);
                 }
-                force += foresight.at(-other.offset_m, against, touch_m);
+                force += foresight.force_at(-other.offset_m, against, touch_m);
             }
         }
         force

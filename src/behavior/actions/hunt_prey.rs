@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
-use crate::steering::{led_position, seek};
+use crate::steering::{predicted_target, seek};
 
 /// Chases the nearest visible prey; touching it is a catch. **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,7 +109,7 @@ impl Action for HuntPrey {
             if distance_m < context.radius_m + seen.radius_m {
                 catch = seen.agent;
             }
-            let led = led_position(
+            let led = predicted_target(
                 me,
                 seen.position_m,
                 seen.velocity_mps,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
-use crate::steering::head;
+use crate::steering::steer_along;
 
 /// Swims towards preferred light and temperature, as given by the pool's `climate`. Can be executed while one of them
 /// differs by more than its tolerance. **Source**: Tu 1996, habits.
@@ -61,6 +61,6 @@ impl Action for KeepHabits {
         // Light increases upwards; temperature increases along its own gradient.
         let wanted = Vec3::Y * brighter + climate.warmer().normalize_or_zero() * warmer;
         let direction = wanted.try_normalize()?;
-        head(&context.motion, direction, context.cruise_mps()).map(Proposal::force)
+        steer_along(&context.motion, direction, context.cruise_mps()).map(Proposal::force)
     }
 }

@@ -11,7 +11,7 @@ use crate::behavior::action::Action;
 use crate::behavior::climb::{Climb, ClimbRequest};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
-use crate::navigation::mesh::Step;
+use crate::navigation::Guidance;
 use crate::steering::seek;
 use crate::world::TerraceParams;
 
@@ -94,7 +94,7 @@ impl Action for Leap {
         let answer = journey.climb.answer.take();
         if matches!(
             answer.map(|answer| answer.step),
-            Some(Step::There | Step::NoWay)
+            Some(Guidance::Arrived | Guidance::NoPath)
         ) {
             journey.descends = !journey.descends;
             journey.rest_secs = self.rest_secs;
@@ -114,8 +114,8 @@ impl Action for Leap {
         });
         let answer = answer?;
         let (to, boost) = match answer.step {
-            Step::Swim(to) => (to, None),
-            Step::RunUp(to) | Step::TakeOff(_, to) => {
+            Guidance::Swim(to) => (to, None),
+            Guidance::RunUp(to) | Guidance::TakeOff(_, to) => {
                 let boost = BoostRequest {
                     scale: 1.0,
                     hold_secs: 0.0,
@@ -123,7 +123,7 @@ impl Action for Leap {
                 };
                 (to, Some(boost))
             }
-            Step::There | Step::NoWay | Step::NotNow => return None,
+            Guidance::Arrived | Guidance::NoPath | Guidance::NotYet => return None,
         };
         let target = Vec3::new(to.x, answer.y_m, to.y);
         Some(Proposal {

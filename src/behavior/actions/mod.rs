@@ -9,7 +9,7 @@ use super::action::{Action, Capabilities, FleeingAction, ParamFinding};
 use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
-use crate::navigation::Trip;
+use crate::navigation::PathMemory;
 
 mod avoid_obstacles;
 mod combined;
@@ -138,9 +138,9 @@ macro_rules! register_actions {
         }
 
         impl Memory {
-            /// See [`Action::trip_mut`].
-            pub(super) fn trip_mut(&mut self) -> Option<&mut Trip> {
-                match self { $(Self::$action(memory) => <$module::$action as Action>::trip_mut(memory),)* }
+            /// See [`Action::path_memory_mut`].
+            pub(super) fn path_memory_mut(&mut self) -> Option<&mut PathMemory> {
+                match self { $(Self::$action(memory) => <$module::$action as Action>::path_memory_mut(memory),)* }
             }
 
             /// See [`Action::climb_mut`].

@@ -11,8 +11,9 @@ use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception_memory::SeenAgent;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
-use crate::navigation::grid::Area;
-use crate::navigation::{Call, Goal, SearchParams, Status, Trip, Waypoint};
+use crate::navigation::{
+    FloorRect, PathGoal, PathMemory, PathRequest, PathStatus, SearchParams, WaypointKind,
+};
 use crate::steering::{arrive, seek};
 
 /// Finds a path to a target around obstacles. Cannot be executed without a target, or if all searches have failed.
@@ -76,18 +77,18 @@ pub enum NavigateTarget {
 }
 
 impl Navigate {
-    fn goal(&self, context: &ActionContext<'_>) -> Option<Goal> {
-        let fixed = |position_m: Vec3| Goal {
+    fn goal(&self, context: &ActionContext<'_>) -> Option<PathGoal> {
+        let fixed = |position_m: Vec3| PathGoal {
             position_m,
             is_seen: true,
-            ..Goal::default()
+            ..PathGoal::default()
         };
         match self.target {
             NavigateTarget::Point => Some(fixed(self.point_m.into())),
             NavigateTarget::Director => Some(fixed(context.gathering()?.point_m)),
             NavigateTarget::Agent => {
                 let nearest = context.nearest_visible(context.related)?;
-                Some(Goal {
+                Some(PathGoal {
                     position_m: context.motion.position_m + nearest.offset_m,
                     velocity_mps: context.velocity_mps(nearest),
                     is_moving: true,
@@ -100,14 +101,14 @@ impl Navigate {
 
     /// Returns the goal of a hunt. The position of prey behind an obstacle is unknown: the hunter goes to where it
     /// saw the prey last, and no further. **Source**: Dahlberg & Viktorsson 2002, §6.1.7.
-    fn prey_goal(&self, context: &ActionContext<'_>, prey: &SeenAgent) -> Option<Goal> {
+    fn prey_goal(&self, context: &ActionContext<'_>, prey: &SeenAgent) -> Option<PathGoal> {
         let is_seen = prey.visible().is_some();
         let was_there =
             prey.position_m.distance(context.motion.position_m) < 2.0 * context.radius_m;
         if !is_seen && (prey.age_secs > self.memory_secs || was_there) {
             return None;
         }
-        Some(Goal {
+        Some(PathGoal {
             position_m: prey.position_m,
             velocity_mps: if is_seen {
                 prey.velocity_mps
@@ -119,17 +120,17 @@ impl Navigate {
         })
     }
 
-    fn call(&self, context: &ActionContext<'_>, goal: Goal, speed_mps: f32) -> Call {
+    fn request(&self, context: &ActionContext<'_>, goal: PathGoal, speed_mps: f32) -> PathRequest {
         let at_m = context.motion.position_m;
         let water = &context.world.water;
         // The visible area is wider at greater depth. The path stays within the narrower area of start and goal.
         let half = water.edge_m(at_m.y.max(goal.position_m.y));
         let far = Vec2::new(at_m.x, at_m.z);
-        let edge = Area {
+        let edge = FloorRect {
             low_m: (-half).min(far),
             high_m: half.max(far),
         };
-        Call {
+        PathRequest {
             id: u64::from(context.id()),
             at_m,
             speed_mps,
@@ -142,24 +143,24 @@ impl Navigate {
 }
 
 impl Action for Navigate {
-    type Memory = Trip;
+    type Memory = PathMemory;
 
     const CAPABILITIES: Capabilities = Capabilities {
         needs_paths: true,
         ..Capabilities::NONE
     };
 
-    fn trip_mut(trip: &mut Trip) -> Option<&mut Trip> {
-        Some(trip)
+    fn path_memory_mut(memory: &mut PathMemory) -> Option<&mut PathMemory> {
+        Some(memory)
     }
 
     fn relations(&self) -> &[String] {
         &self.relations
     }
 
-    fn propose(&self, context: &ActionContext<'_>, trip: &mut Trip) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, memory: &mut PathMemory) -> Option<Proposal> {
         let Some(goal) = self.goal(context) else {
-            *trip = Trip::default();
+            *memory = PathMemory::default();
             return None;
         };
         let boost = self.use_boost.then_some(BoostRequest {
@@ -168,7 +169,7 @@ impl Action for Navigate {
             calm_secs: self.calm_secs,
         });
         let speed = context.speed_mps(boost);
-        trip.call = Some(self.call(context, goal, speed));
+        memory.request = Some(self.request(context, goal, speed));
         let prey = context.remembered.prey.visible();
         let touched = prey.filter(|seen| {
             let reach_m = context.radius_m + seen.radius_m;
@@ -176,15 +177,15 @@ impl Action for Navigate {
                 && seen.position_m.distance(context.motion.position_m) < reach_m
         });
         let catch = touched.and_then(|seen| seen.agent);
-        let answer = trip.answer.unwrap_or_default();
-        if answer.status == Status::NoMap && catch.is_none() {
+        let answer = memory.answer.unwrap_or_default();
+        if answer.status == PathStatus::Unreachable && catch.is_none() {
             return None;
         }
-        let target_m = match trip.answer {
+        let target_m = match memory.answer {
             Some(answer) => answer.target_m,
             None => goal.position_m,
         };
-        let stops = answer.waypoint != Waypoint::More && !goal.is_moving;
+        let stops = answer.waypoint != WaypointKind::Corner && !goal.is_moving;
         let force = if stops {
             arrive(&context.motion, target_m, speed, self.slowing_m.max(1e-3))
         } else {

@@ -161,7 +161,7 @@ mod tests {
     fn force(action: &ShadowFollow, world: &World) -> Option<Vec3> {
         let body = &world.agents.bodies[0];
         let flock = crate::behavior::schooling::flock_rules(&world.species[0]);
-        let fields = crate::navigation::fields::Fields::default();
+        let fields = crate::navigation::FlowFields::default();
         let context = ActionContext {
             world,
             fields: &fields,

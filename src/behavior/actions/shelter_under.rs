@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
-use crate::steering::{arrive, head};
+use crate::steering::{arrive, steer_along};
 use crate::world::visitors::{ShadowAtDepth, outline_at_depth};
 
 /// Comes under the edge of the nearest shadow that stands still, and looks outwards from there. Leaves when the
@@ -79,7 +79,7 @@ impl Action for ShelterUnder {
         let way_m = shadow.distance_m + self.inside_m;
         let cruise = context.cruise_mps();
         if way_m.abs() < context.radius_m * 0.5 {
-            return head(&context.motion, out, cruise * LOOK_OUT_SHARE).map(Proposal::force);
+            return steer_along(&context.motion, out, cruise * LOOK_OUT_SHARE).map(Proposal::force);
         }
         let place = context.motion.position_m - out * way_m;
         arrive(&context.motion, place, cruise, self.slowing_m)

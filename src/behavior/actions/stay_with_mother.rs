@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
-use crate::steering::{Quarry, arrive, offset_pursue};
+use crate::steering::{OtherVehicle, arrive, offset_pursue};
 
 /// Keeps a place beside the nearest agent in the relation `mother`. Can be executed while a mother is near or
 /// remembered.
@@ -81,7 +81,7 @@ impl Action for StayWithMother {
             )?;
             return Some(Proposal::force(force));
         };
-        let leader = Quarry {
+        let leader = OtherVehicle {
             position_m: me + mother.offset_m,
             velocity_mps: context.velocity_mps(mother),
             forward: mother.forward,

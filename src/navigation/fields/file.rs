@@ -1,8 +1,8 @@
-//! Fields that somebody drew: a picture or a list of vectors.
+//! Flow fields from files: images and lists of vectors.
 //!
-//! In: a file's bytes. Out: a grid of vectors, or what is wrong with the file. Must not: trust a size.
+//! In: bytes of a file. Out: a vector grid, or an error. Must not: trust a size in the file.
 //!
-//! **Source** of the picture's code: 5-navigation.md A: red is x, green is z, 128 is none.
+//! Encoding of images: red is x, green is z, 128 is zero.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -13,68 +13,70 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::grid::{VECTORS_MAX, VectorGrid, count};
+use super::grid::{VECTORS_MAX, VectorGrid, vector_count};
 use crate::config::{self, Problems};
 
-/// Largest file that is read.
+/// Largest file size that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
-/// Most pixels of a picture along one side.
+/// Largest width and height of an image, in pixels.
 const SIDE_MAX: u32 = 1024;
 
-/// Why a file is no field.
+/// Reason why a file cannot be used as a flow field.
 #[derive(Debug, Error)]
 pub enum FieldFileError {
-    /// It cannot be read.
-    #[error("{file}: cannot be read: {reason}; put it beside the site file or correct the path")]
+    /// The file cannot be read.
+    #[error(
+        "{file}: cannot be read: {reason}; put the file beside the site file or correct the path"
+    )]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// What the system said.
+        /// Error of the operating system.
         reason: String,
     },
-    /// It is neither kind of file.
-    #[error("{file}: a field is a .png or a .toml; save it as one of them")]
+    /// The file has neither extension.
+    #[error("{file}: unknown kind of flow field; save it as .png or .toml")]
     UnknownKind {
-        /// The file.
+        /// Path of the file.
         file: String,
     },
-    /// It is a broken or too large picture.
+    /// The image is damaged or too large.
     #[error("{file}: {reason}; draw the field as a PNG of at most {SIDE_MAX} x {SIDE_MAX} pixels")]
     BrokenPicture {
-        /// The file.
+        /// Path of the file.
         file: String,
         /// What is wrong.
         reason: String,
     },
-    /// Its numbers give no grid.
+    /// The numbers do not describe a grid.
     #[error("{file}: {reason}")]
     BrokenGrid {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         reason: String,
     },
-    /// It is no such TOML.
+    /// The TOML text does not match [`FieldFile`].
     #[error("{}", .0.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Toml(Problems),
 }
 
-/// A `.toml` field: numbers of vectors along each axis, and the vectors.
+/// A flow field as TOML: the size of the grid and its vectors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct FieldFile {
-    /// `[nx, nz]` of a plane field, `[nx, ny, nz]` of one with layers.
+struct FieldFile {
+    /// Number of vectors along each axis: `[nx, nz]` for a plane field, `[nx, ny, nz]` for a field with layers.
     pub dims: Vec<u32>,
-    /// `[x, z]` of each vector of a plane field, `[x, y, z]` of one with layers; x runs fastest, then z, then y, lowest layer
-    /// first. Length 1 is the field's full strength.
+    /// All vectors: `[x, z]` each in a plane field, `[x, y, z]` each in a field with layers. Ordered by x first, then
+    /// z, then y, lowest layer first. Length 1 is the full strength of the field.
     pub vectors: Vec<Vec<f32>>,
 }
 
-/// Reads a field from a file.
+/// Reads a flow field from a file.
 ///
 /// # Errors
-/// When it cannot be read, is too large, or is no field.
-pub fn read(path: &Path) -> Result<VectorGrid, FieldFileError> {
+/// If the file cannot be read, is too large, or is not a flow field.
+pub fn read_field_file(path: &Path) -> Result<VectorGrid, FieldFileError> {
     let file = path.display().to_string();
     let unreadable = |error: &dyn std::fmt::Display| FieldFileError::Unreadable {
         file: file.clone(),
@@ -85,7 +87,7 @@ pub fn read(path: &Path) -> Result<VectorGrid, FieldFileError> {
     let length = opened.metadata().map_err(|e| unreadable(&e))?;
     if !length.is_file() || length.len() > BYTES_MAX {
         return Err(unreadable(&format!(
-            "it is no file of at most {} MB",
+            "it is not a file, or larger than {} MB",
             BYTES_MAX >> 20
         )));
     }
@@ -93,8 +95,8 @@ pub fn read(path: &Path) -> Result<VectorGrid, FieldFileError> {
         .take(BYTES_MAX)
         .read_to_end(&mut bytes)
         .map_err(|e| unreadable(&e))?;
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    match ending.to_ascii_lowercase().as_str() {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    match extension.to_ascii_lowercase().as_str() {
         "png" => from_png(&bytes, &file),
         "toml" => {
             let text = String::from_utf8(bytes).map_err(|e| unreadable(&e))?;
@@ -104,11 +106,11 @@ pub fn read(path: &Path) -> Result<VectorGrid, FieldFileError> {
     }
 }
 
-/// A plane field from a picture: one vector a pixel, the picture's upper edge at the least z.
+/// A plane field from a PNG image: one vector per pixel, the upper edge of the image at the least z.
 ///
 /// # Errors
-/// When it is no PNG or too large.
-pub fn from_png(bytes: &[u8], file: &str) -> Result<VectorGrid, FieldFileError> {
+/// If the bytes are not a PNG image, or the image is too large.
+fn from_png(bytes: &[u8], file: &str) -> Result<VectorGrid, FieldFileError> {
     let broken = |reason: String| FieldFileError::BrokenPicture {
         file: file.to_owned(),
         reason,
@@ -123,21 +125,21 @@ pub fn from_png(bytes: &[u8], file: &str) -> Result<VectorGrid, FieldFileError> 
         .decode()
         .map_err(|error| broken(error.to_string()))?
         .to_rgb8();
-    let part = |value: u8| ((f32::from(value) - 128.0) / 127.0).max(-1.0);
+    let channel = |value: u8| ((f32::from(value) - 128.0) / 127.0).max(-1.0);
     let vectors = picture
         .pixels()
-        .map(|pixel| Vec3::new(part(pixel.0[0]), 0.0, part(pixel.0[1])))
+        .map(|pixel| Vec3::new(channel(pixel.0[0]), 0.0, channel(pixel.0[1])))
         .collect();
     let dims = UVec3::new(picture.width(), 1, picture.height());
     VectorGrid::new(dims, Vec3::ONE, vectors)
-        .ok_or_else(|| broken("it has fewer than 2 x 2 pixels".into()))
+        .ok_or_else(|| broken("the image has fewer than 2 x 2 pixels".into()))
 }
 
-/// A field from a list of vectors.
+/// A field from a list of vectors in TOML.
 ///
 /// # Errors
-/// When it is no such TOML, or its numbers do not fit together.
-pub fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
+/// If the text does not match [`FieldFile`], or its numbers are inconsistent.
+fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
     let (read, _) = config::parse::<FieldFile>(text, file).map_err(FieldFileError::Toml)?;
     let broken = |reason: String| FieldFileError::BrokenGrid {
         file: file.to_owned(),
@@ -148,20 +150,20 @@ pub fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
         [nx, ny, nz] => UVec3::new(nx, ny, nz),
         _ => {
             return Err(broken(format!(
-                "dims has {} numbers; give [nx, nz] of a plane field or [nx, ny, nz]",
+                "dims has {} numbers; give [nx, nz] for a plane field or [nx, ny, nz] for a field with layers",
                 read.dims.len()
             )));
         }
     };
-    let Some(wanted) = count(dims) else {
+    let Some(expected) = vector_count(dims) else {
         return Err(broken(format!(
-            "dims = {:?} is no field; give at least 2 along x and z, and at most {VECTORS_MAX} vectors in all",
+            "dims = {:?} is out of range; give at least 2 along x and z, and at most {VECTORS_MAX} vectors in total",
             read.dims
         )));
     };
-    if read.vectors.len() != wanted {
+    if read.vectors.len() != expected {
         return Err(broken(format!(
-            "there are {} vectors, dims = {:?} ask for {wanted}; add or remove some",
+            "there are {} vectors, but dims = {:?} requires {expected}; add or remove vectors",
             read.vectors.len(),
             read.dims
         )));
@@ -173,7 +175,7 @@ pub fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
             (3, &[x, y, z]) => Vec3::new(x, y, z),
             (axes, other) => {
                 return Err(broken(format!(
-                    "vectors[{index}] has {} numbers, the field has {axes} axes; give {axes}",
+                    "vectors[{index}] has {} numbers, but the field has {axes} axes; give {axes} numbers",
                     other.len()
                 )));
             }
@@ -184,11 +186,11 @@ pub fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
         .position(|v| !v.is_finite() || v.abs().max_element() > 1e6)
     {
         return Err(broken(format!(
-            "vectors[{index}] is no force; give numbers up to 1000000"
+            "vectors[{index}] is not finite or too large; give numbers up to 1000000"
         )));
     }
     VectorGrid::new(dims, Vec3::ONE, vectors)
-        .ok_or_else(|| broken("its numbers give no grid".into()))
+        .ok_or_else(|| broken("the numbers describe no grid".into()))
 }
 
 #[cfg(test)]
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_red_along_x_and_green_along_z() {
+    fn red_is_x_and_green_is_z_in_an_image() {
         let bytes = png(2, 2, |x, y| match (x, y) {
             (0, 0) => [255, 128, 7],
             (1, 0) => [1, 128, 7],
@@ -213,7 +215,7 @@ mod tests {
         let grid = from_png(&bytes, "a.png")
             .unwrap()
             .stretched(Vec3::new(2.0, 0.0, 4.0));
-        let corner = |x: f32, z: f32| grid.at(Vec3::new(x, 0.0, z));
+        let corner = |x: f32, z: f32| grid.vector_at(Vec3::new(x, 0.0, z));
         assert_eq!(corner(-1.0, -2.0), Vec3::X);
         assert_eq!(corner(1.0, -2.0), Vec3::NEG_X);
         assert_eq!(corner(-1.0, 2.0), Vec3::Z);
@@ -221,23 +223,26 @@ mod tests {
     }
 
     #[test]
-    fn a_list_may_be_plane_or_have_layers() {
+    fn a_list_describes_a_plane_field_or_a_field_with_layers() {
         let plane = "dims = [2, 2]\nvectors = [[1.0, 0.5], [0.0, -1.0], [0.0, 0.0], [2.0, 3.0]]";
         let plane = from_toml(plane, "a").unwrap();
         assert_eq!(plane.dims(), UVec3::new(2, 1, 2));
-        assert_eq!(plane.at(Vec3::new(0.5, 9.0, 0.5)), Vec3::new(2.0, 0.0, 3.0));
+        assert_eq!(
+            plane.vector_at(Vec3::new(0.5, 9.0, 0.5)),
+            Vec3::new(2.0, 0.0, 3.0)
+        );
         let (low, high) = ("[1.0, 0.5, 2.0],".repeat(4), "[0.0, -1.0, 0.0],".repeat(4));
         let layers = format!("dims = [2, 2, 2]\nvectors = [{low}{high}]");
         let layers = from_toml(&layers, "a").unwrap();
-        assert_eq!(layers.at(Vec3::new(0.0, 0.5, 0.0)), Vec3::NEG_Y);
+        assert_eq!(layers.vector_at(Vec3::new(0.0, 0.5, 0.0)), Vec3::NEG_Y);
         assert_eq!(
-            layers.at(Vec3::new(0.0, -0.5, 0.0)),
+            layers.vector_at(Vec3::new(0.0, -0.5, 0.0)),
             Vec3::new(1.0, 0.5, 2.0)
         );
     }
 
     #[test]
-    fn hostile_files_are_refused_with_a_reason() {
+    fn invalid_files_are_rejected_with_a_reason() {
         let toml = |text: &str| from_toml(text, "flow.toml").unwrap_err().to_string();
         for (text, reason) in [
             ("dims = [2]\nvectors = []", "dims has 1 numbers"),
@@ -246,7 +251,7 @@ mod tests {
                 "dims = [4294967295, 4294967295, 9]\nvectors = []",
                 "at most 1048576",
             ),
-            ("dims = [2, 2]\nvectors = [[1.0, 1.0]]", "ask for 4"),
+            ("dims = [2, 2]\nvectors = [[1.0, 1.0]]", "requires 4"),
             (
                 "dims = [2, 2]\nvectors = [[1.0, 1.0, 1.0], [], [], []]",
                 "vectors[0] has 3 numbers",
@@ -276,12 +281,16 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_none_are_told() {
+    fn unreadable_files_and_unknown_extensions_are_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let read_named = |name: &str| read(&folder.path().join(name)).unwrap_err().to_string();
+        let read_named = |name: &str| {
+            read_field_file(&folder.path().join(name))
+                .unwrap_err()
+                .to_string()
+        };
         assert!(read_named("lost.png").contains("cannot be read"));
         std::fs::write(folder.path().join("flow.bmp"), "BM").unwrap();
-        assert!(read_named("flow.bmp").contains("a .png or a .toml"));
+        assert!(read_named("flow.bmp").contains(".png or .toml"));
         std::fs::create_dir(folder.path().join("folder.png")).unwrap();
         assert!(read_named("folder.png").contains("cannot be read"));
         std::fs::write(folder.path().join("flow.toml"), [0xff, 0xfe]).unwrap();

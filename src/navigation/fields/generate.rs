@@ -1,7 +1,7 @@
-//! Generated grids: a current, a vortex, noise.
+//! Generated vector grids: uniform current, vortex, noise.
 //!
-//! **Source**: Karpowicz 2011, 2.4.4 (noise: small random vectors against local minima) and 3.3.3 (`FieldGenerator`); the
-//! vortex is Rankine's with a soft core.
+//! **Source**: Karpowicz 2011, §2.4.4 (noise: small random vectors against local minima) and §3.3.3 (`FieldGenerator`).
+//! The vortex is a Rankine vortex with a smooth core.
 
 use glam::{UVec3, Vec3};
 
@@ -9,8 +9,8 @@ use super::grid::VectorGrid;
 use super::params::{NoiseParams, UniformParams, VortexParams};
 use super::radial::left_of;
 
-/// Nodes of a grid of this size in cells of at most this length; one layer where it has no height. `None` where they could
-/// not be counted.
+/// Number of nodes along each axis for a grid of this size with cells of at most `cell_m`. One layer if the height is
+/// 0. `None` if the numbers are out of range.
 pub(super) fn dims(size_m: [f32; 3], cell_m: f32) -> Option<UVec3> {
     let nodes = |size: f32| {
         let cells = (size / cell_m).ceil();
@@ -24,7 +24,7 @@ pub(super) fn dims(size_m: [f32; 3], cell_m: f32) -> Option<UVec3> {
     ))
 }
 
-/// A current; `None` where the numbers give no grid.
+/// A uniform current; `None` if the parameters describe no grid.
 pub(super) fn uniform(params: &UniformParams) -> Option<VectorGrid> {
     let direction = Vec3::from(params.direction).try_normalize()?;
     VectorGrid::filled(
@@ -34,7 +34,8 @@ pub(super) fn uniform(params: &UniformParams) -> Option<VectorGrid> {
     )
 }
 
-/// A vortex about the vertical, strongest at its core's radius, where it is 1; `None` where the numbers give no grid.
+/// A vortex around the vertical axis, with strength 1 at its core radius and less elsewhere. `None` if the parameters
+/// describe no grid.
 pub(super) fn vortex(params: &VortexParams) -> Option<VectorGrid> {
     let turn = if params.clockwise { -1.0 } else { 1.0 };
     VectorGrid::filled(
@@ -50,12 +51,12 @@ pub(super) fn vortex(params: &VortexParams) -> Option<VectorGrid> {
     )
 }
 
-/// Random vectors of lengths up to 1; level ones on a plane grid. `None` where the numbers give no grid.
+/// Random vectors of length up to 1, horizontal on a plane grid. `None` if the parameters describe no grid.
 pub(super) fn noise(params: &NoiseParams) -> Option<VectorGrid> {
     let dims = dims(params.size_m, params.cell_m)?;
     let mut state = u64::from(params.seed);
     let mut draw = || {
-        // SplitMix64 (Steele, Lea & Flood 2014), to −1..1.
+        // SplitMix64 (Steele, Lea & Flood 2014), mapped to −1..1.
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = state;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,20 +75,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_current_flows_everywhere_the_same() {
+    fn a_current_is_the_same_everywhere() {
         let grid = uniform(&UniformParams {
             direction: [3.0, 0.0, 4.0],
             ..UniformParams::default()
         });
         let grid = grid.unwrap();
-        let wanted = Vec3::new(0.6, 0.0, 0.8);
+        let expected = Vec3::new(0.6, 0.0, 0.8);
         for at in [Vec3::ZERO, Vec3::new(1.9, 5.0, -1.4)] {
-            assert!(grid.at(at).distance(wanted) < 1e-6);
+            assert!(grid.vector_at(at).distance(expected) < 1e-6);
         }
     }
 
     #[test]
-    fn a_vortex_turns_and_is_strongest_at_its_core() {
+    fn a_vortex_rotates_and_is_strongest_at_its_core_radius() {
         let vortex = |clockwise| {
             let params = VortexParams {
                 clockwise,
@@ -96,14 +97,14 @@ mod tests {
             super::vortex(&params).unwrap()
         };
         let (left, right) = (vortex(false), vortex(true));
-        assert!(left.at(Vec3::X * 0.5).distance(Vec3::NEG_Z) < 1e-5);
-        assert!(right.at(Vec3::X * 0.5).distance(Vec3::Z) < 1e-5);
-        assert!(left.at(Vec3::X * 1.0).length() < 0.9);
-        assert!(left.at(Vec3::ZERO).length() < 1e-6);
+        assert!(left.vector_at(Vec3::X * 0.5).distance(Vec3::NEG_Z) < 1e-5);
+        assert!(right.vector_at(Vec3::X * 0.5).distance(Vec3::Z) < 1e-5);
+        assert!(left.vector_at(Vec3::X * 1.0).length() < 0.9);
+        assert!(left.vector_at(Vec3::ZERO).length() < 1e-6);
     }
 
     #[test]
-    fn noise_is_small_level_and_the_same_for_a_seed() {
+    fn noise_is_small_horizontal_and_reproducible() {
         let noise = |seed| {
             let params = NoiseParams {
                 seed,
@@ -117,7 +118,8 @@ mod tests {
         let mut sum = Vec3::ZERO;
         for step in 0..500 {
             let t = step as f32;
-            let force = grid.at(Vec3::new((t * 0.7).sin() * 2.0, 0.0, (t * 0.3).cos() * 1.5));
+            let force =
+                grid.vector_at(Vec3::new((t * 0.7).sin() * 2.0, 0.0, (t * 0.3).cos() * 1.5));
             assert!(force.length() <= 1.0 && force.y == 0.0);
             sum += force;
         }
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_beyond_counting_gives_no_grid() {
+    fn a_size_out_of_range_gives_no_grid() {
         assert_eq!(dims([f32::MAX, 0.0, 1.0], 0.01), None);
         assert_eq!(dims([f32::NAN, 0.0, 1.0], 0.01), None);
         assert_eq!(dims([1.0, 0.0, 0.2], 0.5), Some(UVec3::new(3, 1, 2)));

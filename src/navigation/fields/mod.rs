@@ -1,58 +1,58 @@
-//! Flow fields: anything that gives a force at a position. Fields add up.
+//! Flow fields: everything that exerts a force depending on position. Forces of several fields add up.
 //!
-//! In: the parameters of a scene's fields, its solids, and the grids that were read for them. Out: [`Fields`], asked for the
-//! force at single places; a whole field is only drawn. Must not: know who follows it, read files while a pool runs.
+//! In: field parameters of a scene, its solids, and vector grids read from files. Out: [`FlowFields`], which returns
+//! the force at single positions. Must not: know which agent follows a field, read files while a pool runs.
 //!
-//! **Source**: Karpowicz 2011, 'Flow Fields zur Kollisionsvermeidung in Spielen', 2.4, 3.2 and 3.4.1; 5-navigation.md A.
+//! **Source**: Karpowicz 2011, §2.4, §3.2 and §3.4.1.
 
-pub mod file;
-pub mod generate;
-pub mod grid;
-pub mod harmonic;
-pub mod moving;
-pub mod params;
-pub mod radial;
+mod file;
+mod generate;
+mod grid;
+mod harmonic;
+mod params;
+mod predictive;
+mod radial;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
-pub use file::FieldFileError;
+pub use file::{FieldFileError, read_field_file};
 pub use grid::VectorGrid;
-pub use moving::{Foresight, brake};
 pub use params::{FieldParams, FieldShape};
+pub use predictive::{PredictiveRepulsion, braking_force};
 pub use radial::{Falloff, Repulsion};
 
 use crate::geometry::Solid;
-use harmonic::Potential;
+use harmonic::HarmonicPotential;
 
-/// The grids that were read from files, by the names that the fields give them.
+/// Vector grids read from files, by the file names in the field parameters.
 pub type FieldGrids = BTreeMap<String, Arc<VectorGrid>>;
 
-/// All fields of a scene, ready to be asked.
+/// All flow fields of a scene, compiled.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields(Vec<Field>);
+pub struct FlowFields(Vec<Field>);
 
-/// One field.
+/// A compiled flow field.
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    frame: Frame,
-    /// Lowest and highest y that it acts at.
+    placement: Placement,
+    /// Lowest and highest y at which the field acts.
     band_m: (f32, f32),
     strength_n: f32,
-    /// Names that it acts on; all bits: everybody.
+    /// Bits of the species and groups that the field acts on; all bits set: every agent.
     acts_on: u64,
     shape: Shape,
 }
 
-/// Where a field's own space lies in the world.
+/// Transform from the local space of a field to the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Frame {
+struct Placement {
     center_m: Vec3,
-    /// The field's own x axis in world x and z, a unit vector.
+    /// The local x axis in world x and z, a unit vector.
     axis: Vec2,
-    /// World meters for each of the field's own.
+    /// Length of a local meter in world meters.
     scale: f32,
 }
 
@@ -60,14 +60,14 @@ struct Frame {
 enum Shape {
     Radial(Repulsion),
     Grid(Arc<VectorGrid>),
-    Harmonic(Arc<Potential>),
+    Harmonic(Arc<HarmonicPotential>),
 }
 
-impl Fields {
-    /// Compiles fields. `acts_on` gives for each field the names that it acts on.
+impl FlowFields {
+    /// Compiles the fields of a scene. `acts_on` returns the bits of the species and groups that a field acts on.
     ///
-    /// What `FieldParams::problems` finds fault with is left out: it was told before. Harmonic fields are solved here,
-    /// which takes up to some tenths of a second.
+    /// Fields with problems according to `FieldParams::problems` are omitted, because they were already reported.
+    /// Harmonic fields are solved here, which takes up to a few tenths of a second.
     pub fn compile(
         params: &[FieldParams],
         solids: &[Solid],
@@ -75,28 +75,28 @@ impl Fields {
         acts_on: impl Fn(&FieldParams) -> u64,
     ) -> Self {
         let fields = params.iter().filter_map(|one| {
-            let frame = frame(one, solids)?;
+            let placement = placement(one, solids)?;
             Some(Field {
                 band_m: (-one.bottom_depth_m, -one.top_depth_m),
                 strength_n: one.strength_n,
                 acts_on: acts_on(one),
-                shape: shape(one, &frame, solids, grids)?,
-                frame,
+                shape: shape(one, &placement, solids, grids)?,
+                placement,
             })
         });
         Self(fields.collect())
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The sum of all fields at a place, in newtons, for one who bears these names; zero beyond all of them.
-    pub fn force_at(&self, position_m: Vec3, names: u64) -> Vec3 {
+    /// Sum of all fields at a position, in newtons, for an agent with these species and group bits.
+    pub fn force_at(&self, position_m: Vec3, name_bits: u64) -> Vec3 {
         self.0
             .iter()
-            .filter(|field| field.acts_on & names != 0)
+            .filter(|field| field.acts_on & name_bits != 0)
             .map(|field| field.force_at(position_m))
             .sum()
     }
@@ -108,18 +108,18 @@ impl Field {
         if position_m.y < low || position_m.y > high {
             return Vec3::ZERO;
         }
-        let own = self.frame.own_from_world(position_m);
+        let local = self.placement.local_from_world(position_m);
         let force = match &self.shape {
-            Shape::Radial(repulsion) => repulsion.at(own),
-            Shape::Grid(grid) => grid.at(own),
-            Shape::Harmonic(potential) => potential.at(own),
+            Shape::Radial(repulsion) => repulsion.force_at(local),
+            Shape::Grid(grid) => grid.vector_at(local),
+            Shape::Harmonic(potential) => potential.direction_at(local),
         };
-        self.frame.world_from_own_direction(force) * self.strength_n
+        self.placement.world_from_local_direction(force) * self.strength_n
     }
 }
 
-impl Frame {
-    fn own_from_world(&self, point: Vec3) -> Vec3 {
+impl Placement {
+    fn local_from_world(&self, point: Vec3) -> Vec3 {
         let offset = (point - self.center_m) / self.scale;
         let axis = self.axis;
         Vec3::new(
@@ -129,29 +129,30 @@ impl Frame {
         )
     }
 
-    fn world_from_own_direction(&self, own: Vec3) -> Vec3 {
+    fn world_from_local_direction(&self, local: Vec3) -> Vec3 {
         let axis = self.axis;
         Vec3::new(
-            own.x * axis.x - own.z * axis.y,
-            own.y,
-            own.z * axis.x + own.x * axis.y,
+            local.x * axis.x - local.z * axis.y,
+            local.y,
+            local.z * axis.x + local.x * axis.y,
         )
     }
 }
 
-/// Where a field lies: with its obstacle, moved, turned and scaled as that is; `None` where there is no such obstacle.
-fn frame(params: &FieldParams, solids: &[Solid]) -> Option<Frame> {
+/// Placement of a field: fixed in the world, or moved, turned and scaled with its obstacle. `None` if that obstacle
+/// does not exist.
+fn placement(params: &FieldParams, solids: &[Solid]) -> Option<Placement> {
     let (sin, cos) = params.yaw_deg.to_radians().sin_cos();
-    let own_axis = Vec2::new(cos, -sin);
+    let local_axis = Vec2::new(cos, -sin);
     let offset = Vec3::from(params.center_m);
-    let Some(place) = params.obstacle else {
-        return Some(Frame {
+    let Some(index) = params.obstacle else {
+        return Some(Placement {
             center_m: offset,
-            axis: own_axis,
+            axis: local_axis,
             scale: 1.0,
         });
     };
-    let solid = solids.get(usize::try_from(place).ok()?)?;
+    let solid = solids.get(usize::try_from(index).ok()?)?;
     let axis = match *solid {
         Solid::Sphere { .. } | Solid::Prism(_) => Vec2::X,
         Solid::Box { axis, .. } => axis,
@@ -163,21 +164,21 @@ fn frame(params: &FieldParams, solids: &[Solid]) -> Option<Frame> {
     let scale = params
         .made_for_radius_m
         .map_or(1.0, |radius| solid.bounding_radius_m() / radius.max(1e-3));
-    let owner = Frame {
+    let owner = Placement {
         center_m: solid.center_m(),
         axis,
         scale,
     };
-    Some(Frame {
-        center_m: solid.center_m() + owner.world_from_own_direction(offset) * scale,
-        axis: axis.rotate(own_axis),
+    Some(Placement {
+        center_m: solid.center_m() + owner.world_from_local_direction(offset) * scale,
+        axis: axis.rotate(local_axis),
         scale,
     })
 }
 
 fn shape(
     params: &FieldParams,
-    frame: &Frame,
+    placement: &Placement,
     solids: &[Solid],
     grids: &FieldGrids,
 ) -> Option<Shape> {
@@ -192,14 +193,14 @@ fn shape(
         FieldShape::Vortex(p) => Shape::Grid(Arc::new(generate::vortex(p)?)),
         FieldShape::Noise(p) => Shape::Grid(Arc::new(generate::noise(p)?)),
         FieldShape::Harmonic(p) => {
-            let is_solid = |own: Vec3| {
-                let turned = frame.world_from_own_direction(own) * frame.scale;
-                let at = frame.center_m + turned;
+            let is_solid = |local: Vec3| {
+                let turned = placement.world_from_local_direction(local) * placement.scale;
+                let at = placement.center_m + turned;
                 solids
                     .iter()
                     .any(|solid| solid.signed_distance_m(at) < p.clearance_m)
             };
-            Shape::Harmonic(Arc::new(Potential::solve(p, is_solid)?))
+            Shape::Harmonic(Arc::new(HarmonicPotential::solve(p, is_solid)?))
         }
         FieldShape::File(p) => {
             let read = grids.get(&p.file)?;
@@ -222,24 +223,28 @@ mod tests {
         })
     }
 
-    fn compile(params: &[FieldParams], solids: &[Solid]) -> Fields {
-        Fields::compile(params, solids, &FieldGrids::new(), |_| u64::MAX)
+    fn compile(params: &[FieldParams], solids: &[Solid]) -> FlowFields {
+        FlowFields::compile(params, solids, &FieldGrids::new(), |_| u64::MAX)
     }
 
     #[test]
-    fn fields_add_up_and_act_on_whom_they_are_meant_for() {
+    fn fields_add_up_and_act_only_on_their_species() {
         let field = |x: f32| FieldParams {
             center_m: [x, 0.0, 0.0],
             shape: radial(2.0, 0.0),
             ..FieldParams::default()
         };
-        let fields = Fields::compile(
+        let fields = FlowFields::compile(
             &[field(-1.0), field(1.0)],
             &[],
             &FieldGrids::new(),
             |params| if params.center_m[0] < 0.0 { 1 } else { 2 },
         );
-        assert_eq!(fields.force_at(Vec3::ZERO, 3), Vec3::ZERO, "they cancel");
+        assert_eq!(
+            fields.force_at(Vec3::ZERO, 3),
+            Vec3::ZERO,
+            "the forces cancel"
+        );
         assert_eq!(fields.force_at(Vec3::ZERO, 1), Vec3::new(0.5, 0.0, 0.0));
         assert_eq!(fields.force_at(Vec3::ZERO, 2), Vec3::new(-0.5, 0.0, 0.0));
         assert_eq!(fields.force_at(Vec3::ZERO, 4), Vec3::ZERO);
@@ -259,7 +264,7 @@ mod tests {
             ..FieldParams::default()
         };
         let half = Vec3::splat(2.0 / 3.0f32.sqrt());
-        // Twice as large as what the field was made for, its x axis turned to world z.
+        // Twice the size that the field was made for; the box's x axis is world z.
         let wall = Solid::Box {
             center_m: Vec3::new(5.0, -0.5, 3.0),
             half_m: half,
@@ -275,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_acts_within_its_depths_only() {
+    fn a_field_acts_only_within_its_depths() {
         let band = FieldParams {
             top_depth_m: 0.5,
             bottom_depth_m: 1.0,
@@ -290,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_an_obstacle_that_is_not_there_is_left_out() {
+    fn a_field_of_a_missing_obstacle_is_omitted() {
         let lost = FieldParams {
             obstacle: Some(3),
             ..FieldParams::default()

@@ -1,4 +1,4 @@
-//! Parameters of a scene's fields: the `[[fields]]` tables of a scene file.
+//! Parameters of flow fields: the `[[fields]]` tables of a scene file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,34 +7,36 @@ use super::generate::dims;
 use super::grid::VECTORS_MAX;
 use super::radial::Falloff;
 
-/// A force that depends on the place, followed by whoever has the action `follow_flow_field`.
+/// A flow field: a force that depends on position. It acts on species with the action `follow_flow_field`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FieldParams {
-    /// What it is called in the panel.
+    /// Name shown in the panel.
     pub name: String,
-    /// Number of the obstacle that owns it, counted from 0: it moves and turns with that. Absent: it lies in the world.
+    /// Index of the obstacle that owns the field, counted from 0. The field moves and turns with it. Absent: the field
+    /// is fixed in the world.
     pub obstacle: Option<u32>,
-    /// Its middle: in the world `[x, y, z]`, or from the middle of its obstacle.
+    /// Center of the field, `[x, y, z]`: in the world, or relative to the center of its obstacle.
     pub center_m: [f32; 3],
-    /// Turn about the vertical, from x towards −z.
+    /// Rotation about the vertical axis, from x towards −z.
     #[schemars(range(min = -360.0, max = 360.0))]
     pub yaw_deg: f32,
-    /// Radius of the obstacle that the field's lengths were made for: for a larger one it grows. Absent: it never does.
+    /// Obstacle radius that the lengths of the field were made for. The field scales with the radius of its obstacle.
+    /// Absent: it does not scale.
     #[schemars(range(min = 0.001, max = 50.0))]
     pub made_for_radius_m: Option<f32>,
-    /// It acts from this depth …
+    /// Upper limit of the depth at which the field acts.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_depth_m: f32,
-    /// … down to this one.
+    /// Lower limit of the depth at which the field acts.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub bottom_depth_m: f32,
-    /// Force where it is strongest; negative attracts.
+    /// Force where the field is strongest; negative attracts.
     #[schemars(range(min = -10000.0, max = 10000.0))]
     pub strength_n: f32,
-    /// Names of species or groups that it acts on; empty: everybody.
+    /// Names of species or groups that the field acts on. Empty: all.
     pub acts_on: Vec<String>,
-    /// What it looks like.
+    /// Shape of the field.
     pub shape: FieldShape,
 }
 
@@ -55,21 +57,21 @@ impl Default for FieldParams {
     }
 }
 
-/// What a field looks like in its own space, of strength one.
+/// Shape of a field in its local space, at strength 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FieldShape {
-    /// Away from its middle.
+    /// Away from the center.
     Radial(RadialParams),
-    /// A current: the same everywhere.
+    /// The same force everywhere: a current.
     Uniform(UniformParams),
-    /// Round and round.
+    /// Rotation around the center.
     Vortex(VortexParams),
-    /// Small random forces: the classic way out of places where all others cancel.
+    /// Small random forces, which lead agents out of places where all other forces cancel.
     Noise(NoiseParams),
-    /// To a place, round all obstacles and out of every dead end.
+    /// Towards a goal, around all obstacles and out of every dead end.
     Harmonic(HarmonicParams),
-    /// Drawn by somebody: from a file.
+    /// Vectors from a file.
     File(FileParams),
 }
 
@@ -79,19 +81,20 @@ impl Default for FieldShape {
     }
 }
 
-/// Away from its middle.
+/// A radial field: away from the center.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RadialParams {
-    /// How it weakens outwards.
+    /// How the force decreases with the distance.
     pub falloff: Falloff,
-    /// Where it ends, from its middle.
+    /// Radius of the field.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub range_m: f32,
-    /// Within this it has its full strength; about the radius of a large obstacle.
+    /// Within this radius the field has its full strength. About the radius of a large obstacle.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub inner_radius_m: f32,
-    /// Sideways share: 0 straight away, 1 half to the left of that (seen from above), −1 half to the right.
+    /// Sideways share of the force: 0 is straight away from the center, 1 turns it by 45 degrees to the left (seen from
+    /// above), −1 to the right.
     #[schemars(range(min = -100.0, max = 100.0))]
     pub swirl: f32,
 }
@@ -107,16 +110,16 @@ impl Default for RadialParams {
     }
 }
 
-/// A current.
+/// A uniform field: a current.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformParams {
-    /// Where it acts, around its middle: along x, y, z. At any height where y is 0.
+    /// Size of the field around its center, along x, y, z. If y is 0, it acts at any height.
     pub size_m: [f32; 3],
-    /// Distance of two vectors; beyond its edge it fades within that.
+    /// Distance between vectors. Outside its edge the field fades to zero within this distance.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub cell_m: f32,
-    /// Where it flows to; its length counts as 1.
+    /// Direction of the current; its length does not matter.
     pub direction: [f32; 3],
 }
 
@@ -130,22 +133,22 @@ impl Default for UniformParams {
     }
 }
 
-/// Round and round.
+/// A vortex.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VortexParams {
-    /// Where it acts, around its middle: along x, y, z. At any height where y is 0.
+    /// Size of the field around its center, along x, y, z. If y is 0, it acts at any height.
     pub size_m: [f32; 3],
-    /// Distance of two vectors.
+    /// Distance between vectors.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub cell_m: f32,
-    /// Where it is strongest, from its middle; further out it weakens with the distance.
+    /// Distance from the center at which the vortex is strongest; farther out it gets weaker.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub core_m: f32,
-    /// Pull to the middle as a share of the turning; negative drives apart.
+    /// Pull towards the center as a share of the rotation; negative pushes outwards.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub inward: f32,
-    /// Whether it turns to the right, seen from above.
+    /// Whether it rotates clockwise, seen from above.
     pub clockwise: bool,
 }
 
@@ -165,12 +168,12 @@ impl Default for VortexParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoiseParams {
-    /// Where it acts, around its middle: along x, y, z. At any height where y is 0.
+    /// Size of the field around its center, along x, y, z. If y is 0, it acts at any height.
     pub size_m: [f32; 3],
-    /// Distance of two random vectors; between them the force changes smoothly.
+    /// Distance between random vectors. Between them the force changes smoothly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub cell_m: f32,
-    /// Which random vectors.
+    /// Seed of the random vectors.
     #[schemars(range(min = 0, max = 4294967295_u64))]
     pub seed: u32,
 }
@@ -185,21 +188,21 @@ impl Default for NoiseParams {
     }
 }
 
-/// To a place.
+/// A harmonic field: towards a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarmonicParams {
-    /// Where it acts, around its middle: along x and z. Its outline counts as an obstacle.
+    /// Size of the field around its center, along x and z. Its outline counts as an obstacle.
     pub size_m: [f32; 2],
-    /// Distance of two nodes; a gap narrower than three of them may count as closed.
+    /// Distance between grid nodes. A gap narrower than three of these may count as closed.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub cell_m: f32,
-    /// Where it leads to, from its middle: x and z.
+    /// Goal relative to the center, x and z.
     pub goal_m: [f32; 2],
-    /// Within this distance of the goal it fades.
+    /// Within this distance of the goal the field fades.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub arrive_m: f32,
-    /// How far around an obstacle counts as obstacle; about a body's radius.
+    /// Distance by which obstacles are enlarged; about the radius of a body.
     #[schemars(range(min = -1.0, max = 10.0))]
     pub clearance_m: f32,
 }
@@ -216,13 +219,13 @@ impl Default for HarmonicParams {
     }
 }
 
-/// From a file.
+/// A field from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileParams {
-    /// A .png beside the site file (red: along x, green: along z, 128 is none) or a .toml with `dims` and `vectors`.
+    /// A .png beside the site file (red: along x, green: along z, 128 is zero) or a .toml with `dims` and `vectors`.
     pub file: String,
-    /// From its first vector to its last: along x, y, z. y counts for a file with layers only.
+    /// Distance from the first to the last vector along x, y, z. y is used only for files with layers.
     pub size_m: [f32; 3],
 }
 
@@ -235,11 +238,11 @@ impl Default for FileParams {
     }
 }
 
-/// Most nodes of a harmonic field, so that an edit is not kept waiting.
+/// Largest number of nodes in a harmonic field. It limits the time that an edit takes.
 const HARMONIC_NODES_MAX: usize = 128 * 128;
 
 impl FieldParams {
-    /// The file that it is read from, where it is.
+    /// Path of the file that the field is read from, if any.
     pub fn file(&self) -> Option<&str> {
         match &self.shape {
             FieldShape::File(params) => Some(&params.file),
@@ -247,16 +250,17 @@ impl FieldParams {
         }
     }
 
-    /// Rules between fields, as (path inside this table, sentence). `obstacles` is how many the scene has.
+    /// Problems that ranges cannot express, as (path inside this table, message). `obstacles` is the number of
+    /// obstacles in the scene.
     pub fn problems(&self, obstacles: usize) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        if let Some(place) = self.obstacle
-            && place as usize >= obstacles
+        if let Some(index) = self.obstacle
+            && index as usize >= obstacles
         {
             found.push((
                 "obstacle".into(),
                 format!(
-                    "there is no obstacle {place}: the scene has {obstacles}, counted from 0; give another number or remove this line"
+                    "there is no obstacle {index}: the scene has {obstacles}, counted from 0; give another number or remove this line"
                 ),
             ));
         }
@@ -276,7 +280,7 @@ impl FieldParams {
         {
             found.push((
                 "center_m".into(),
-                "the middle is too far away; give numbers up to 10000 m".into(),
+                "the center is too far away; give numbers up to 10000 m".into(),
             ));
         }
         found.extend(
@@ -303,7 +307,8 @@ impl FieldShape {
             Self::Uniform(p) => {
                 let length = p.direction.iter().map(|v| v * v).sum::<f32>();
                 if !(length > 1e-12 && length.is_finite()) {
-                    let sentence = "the current flows nowhere; give a direction such as [1, 0, 0]";
+                    let sentence =
+                        "the direction of the current is zero; give a direction such as [1, 0, 0]";
                     return Some(("direction".into(), sentence.into()));
                 }
                 size_problem(p.size_m, Some(p.cell_m), VECTORS_MAX)
@@ -321,7 +326,7 @@ impl FieldShape {
                     (
                         "goal_m".into(),
                         format!(
-                            "the goal [{}, {}] lies outside the field, which reaches {} and {} m to each side; move it or make the field larger",
+                            "the goal [{}, {}] is outside the field, which extends {} and {} m from its center; move the goal or make the field larger",
                             p.goal_m[0], p.goal_m[1], x / 2.0, z / 2.0
                         ),
                     )
@@ -329,8 +334,7 @@ impl FieldShape {
             }
             Self::File(p) => {
                 if p.file.is_empty() {
-                    let sentence =
-                        "no file is named; give the path of a .png or .toml beside the site file";
+                    let sentence = "the file is missing; give the path of a .png or .toml beside the site file";
                     return Some(("file".into(), sentence.into()));
                 }
                 size_problem(p.size_m, None, VECTORS_MAX)
@@ -339,24 +343,28 @@ impl FieldShape {
     }
 }
 
-/// What is wrong with a size in cells of a length, of which there may be so many.
-fn size_problem(size_m: [f32; 3], cell_m: Option<f32>, most: usize) -> Option<(String, String)> {
+/// The problem with a size and a cell length, if any. `most` is the largest number of cells.
+fn size_problem(
+    size_m: [f32; 3],
+    cell_m: Option<f32>,
+    max_count: usize,
+) -> Option<(String, String)> {
     let is_good = |v: f32| (0.0..=1000.0).contains(&v);
     if !size_m.into_iter().all(is_good) || size_m[0] <= 0.0 || size_m[2] <= 0.0 {
         return Some((
             "size_m".into(),
-            "a field's size is more than 0 along x and z, and at most 1000 m; mend the numbers"
+            "the size of a field must be more than 0 along x and z, and at most 1000 m; correct the numbers"
                 .into(),
         ));
     }
     let cell_m = cell_m?;
     let count = dims(size_m, cell_m).map(|d| d.to_array().map(|n| n as usize).iter().product());
     match count {
-        Some(0..) if count.is_some_and(|count: usize| count <= most) => None,
+        Some(0..) if count.is_some_and(|count: usize| count <= max_count) => None,
         _ => Some((
             "cell_m".into(),
             format!(
-                "cells of {cell_m} m in a field of {size_m:?} m are more than {most}; make the cells larger or the field smaller"
+                "cells of {cell_m} m in a field of {size_m:?} m are more than {max_count} cells; make the cells larger or the field smaller"
             ),
         )),
     }
@@ -375,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told_with_its_place() {
+    fn invalid_parameters_are_reported_with_their_path() {
         assert_eq!(paths(&FieldParams::default()), Vec::<String>::new());
         let with = |shape| FieldParams {
             shape,

@@ -1,27 +1,28 @@
-//! Radial repulsion: away from the owner's middle, weaker with the distance.
+//! Radial repulsion: away from the center of its owner, weaker with the distance.
 //!
-//! **Source**: Karpowicz 2011, equations 2.1 and 2.2, inner radius 3.4.1; the sideways share is ours, in the place of his
-//! figure 2.12, which the text does not give.
+//! **Source**: Karpowicz 2011, equations 2.1 and 2.2; inner radius §3.4.1. The sideways share is our own formula for
+//! his figure 2.12.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a repulsion weakens from the owner outwards.
+/// How the strength of a repulsion decreases with the distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Falloff {
-    /// Full strength in the whole range. Who comes into it jerks.
+    /// Full strength within the whole range. The force on an agent that enters the range jumps.
     Constant,
-    /// Evenly down to nothing at the range.
+    /// Linear decrease to zero at the range.
     #[default]
     Linear,
-    /// As the square of the linear one: begins softly.
+    /// Square of the linear falloff: the force begins smoothly.
     Quadratic,
 }
 
 impl Falloff {
-    /// Share of the strength, 0 to 1, at a distance from the owner's middle: 1 within the inner radius, 0 beyond the range.
+    /// Share of the full strength, 0 to 1, at a distance from the owner's center: 1 within the inner radius, 0 beyond
+    /// the range.
     #[inline]
     pub fn share(self, distance_m: f32, range_m: f32, inner_radius_m: f32) -> f32 {
         if distance_m > range_m {
@@ -39,24 +40,25 @@ impl Falloff {
     }
 }
 
-/// A radial field around the origin of its own space, of strength one.
+/// A radial field in local space, centered on the origin, at strength 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repulsion {
-    /// How it weakens.
+    /// How the strength decreases with the distance.
     pub falloff: Falloff,
-    /// Where it ends.
+    /// Radius of the field.
     pub range_m: f32,
-    /// Within this it has its full strength.
+    /// Radius within which the field has its full strength.
     pub inner_radius_m: f32,
-    /// Sideways share s: its direction is that of r̂ + s·t̂, t̂ the level tangent to the left of r̂ seen from above (+y
-    /// towards the eye).
+    /// Sideways share s. The direction is r̂ + s·t̂, where t̂ is the horizontal tangent to the left of r̂, seen from
+    /// above.
     pub swirl: f32,
 }
 
 impl Repulsion {
-    /// Force at an offset from the owner's middle; zero beyond the range, and in the very middle, where there is no 'away'.
+    /// Force at an offset from the owner's center; zero beyond the range, and at the center, where no direction leads
+    /// away.
     #[inline]
-    pub fn at(&self, offset: Vec3) -> Vec3 {
+    pub fn force_at(&self, offset: Vec3) -> Vec3 {
         let distance = offset.length();
         let share = self
             .falloff
@@ -69,11 +71,11 @@ impl Repulsion {
     }
 }
 
-/// The level unit vector to the left of a direction, seen from above; zero for one that is upright.
+/// The horizontal unit vector to the left of a direction, seen from above; zero for a vertical direction.
 ///
-/// One fixed handedness is what breaks the symmetry of two that meet: each turns to the same side of its own.
+/// The fixed side breaks the symmetry of two agents that meet: each turns to its own left.
 #[inline]
-pub fn left_of(direction: Vec3) -> Vec3 {
+pub(super) fn left_of(direction: Vec3) -> Vec3 {
     Vec3::new(direction.z, 0.0, -direction.x).normalize_or_zero()
 }
 
@@ -88,7 +90,7 @@ mod tests {
             inner_radius_m: 2.0,
             swirl: 0.0,
         }
-        .at(Vec3::X * distance_m)
+        .force_at(Vec3::X * distance_m)
         .x
     }
 
@@ -103,17 +105,17 @@ mod tests {
             assert_eq!(at(falloff, 2.0), 1.0);
             assert_eq!(at(falloff, 3.0), at_three, "{falloff:?}");
             assert_eq!(at(falloff, 4.01), 0.0);
-            assert_eq!(at(falloff, 0.0), 0.0, "no way is away");
+            assert_eq!(at(falloff, 0.0), 0.0, "no direction leads away");
         }
-        // Without inner radius, (D - d) / D.
+        // Without an inner radius, the share is (D - d) / D.
         assert_eq!(Falloff::Linear.share(1.0, 4.0, 0.0), 0.75);
         assert_eq!(Falloff::Quadratic.share(1.0, 4.0, 0.0), 0.5625);
-        // An inner radius as large as the range is a constant field, not a division by zero.
+        // An inner radius as large as the range gives a constant field, and no division by zero.
         assert_eq!(Falloff::Linear.share(4.0, 4.0, 4.0), 1.0);
     }
 
     #[test]
-    fn the_sideways_share_turns_everybody_to_the_same_hand() {
+    fn the_sideways_share_always_turns_to_the_left() {
         let field = Repulsion {
             falloff: Falloff::Linear,
             range_m: 2.0,
@@ -121,9 +123,22 @@ mod tests {
             swirl: 1.0,
         };
         let half = 0.5f32.sqrt() / 2.0;
-        assert!(field.at(Vec3::X).distance(Vec3::new(half, 0.0, -half)) < 1e-6);
-        assert!(field.at(Vec3::Z).distance(Vec3::new(half, 0.0, half)) < 1e-6);
-        assert!(field.at(Vec3::NEG_X).distance(Vec3::new(-half, 0.0, half)) < 1e-6);
-        assert!(field.at(Vec3::Y).distance(Vec3::Y * 0.5) < 1e-6, "upright");
+        assert!(
+            field
+                .force_at(Vec3::X)
+                .distance(Vec3::new(half, 0.0, -half))
+                < 1e-6
+        );
+        assert!(field.force_at(Vec3::Z).distance(Vec3::new(half, 0.0, half)) < 1e-6);
+        assert!(
+            field
+                .force_at(Vec3::NEG_X)
+                .distance(Vec3::new(-half, 0.0, half))
+                < 1e-6
+        );
+        assert!(
+            field.force_at(Vec3::Y).distance(Vec3::Y * 0.5) < 1e-6,
+            "vertical"
+        );
     }
 }

@@ -1,29 +1,30 @@
-//! The boolean grid: one bit a cell, and which cells hang together.
+//! A grid of free and blocked cells, one bit each, and its connected components.
 //!
-//! In: cells set free or blocked. Out: neighborhoods, components. A blocked rim of one cell lies around the grid, so that
-//! no search asks whether it leaves it. Must not: know meters.
+//! In: free and blocked cells. Out: neighborhoods, components. A rim of blocked cells surrounds the grid, so that a
+//! search need not test whether it leaves the grid. Must not: know meters.
 
 use glam::UVec2;
 
-/// A cell with the rim counted in: `y << 16 | x`, both from 1.
+/// Coordinates of a cell, rim included: `y << 16 | x`, both counted from 1.
 pub(crate) type Cell = u32;
 
-/// Most cells along one side.
-pub const SIDE_MAX: u32 = 16_384;
+/// Largest number of cells along one side, so that both coordinates fit into a [`Cell`].
+pub(super) const SIDE_MAX: u32 = 16_384;
 
 /// A grid of free and blocked cells, height × width, row-major.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridMap {
     width: u32,
     height: u32,
-    /// Words of 64 cells in a row, the rim included.
+    /// Number of 64-bit words per row, rim included.
     words: u32,
-    /// One bit a cell, set where it is free, rows below one another; one word more than needed.
+    /// One bit per cell in row-major order, set if the cell is free. One extra word at the end allows reads across a
+    /// word border.
     free: Vec<u64>,
 }
 
 impl GridMap {
-    /// Makes the grid as large as asked, at most [`SIDE_MAX`] a side, every cell free. Keeps its memory.
+    /// Resizes the grid, to at most [`SIDE_MAX`] per side, and makes every cell free. Keeps allocated memory.
     pub fn reset(&mut self, width: u32, height: u32) {
         self.width = width.min(SIDE_MAX);
         self.height = height.min(SIDE_MAX);
@@ -36,40 +37,40 @@ impl GridMap {
         }
     }
 
-    /// Cells along x and y.
+    /// Number of cells along x and y.
     pub fn size(&self) -> UVec2 {
         UVec2::new(self.width, self.height)
     }
 
-    /// Number of places for nodes, the rim included.
-    pub(crate) fn places(&self) -> usize {
+    /// Length of an array with one entry per cell, rim included.
+    pub(crate) fn index_count(&self) -> usize {
         self.free.len() * 64
     }
 
-    /// Places from a row to the next.
+    /// Distance of two rows in such an array.
     pub(crate) fn stride(&self) -> u32 {
         self.words * 64
     }
 
-    /// Place of a cell in an array of [`Self::places`].
+    /// Index of a cell in such an array.
     #[inline]
-    pub(crate) fn place(&self, cell: Cell) -> usize {
+    pub(crate) fn index_of(&self, cell: Cell) -> usize {
         ((cell >> 16) * self.stride() + (cell & 0xffff)) as usize
     }
 
-    /// The cell at x, y without the rim.
+    /// The cell at x, y, both counted from 0 without the rim.
     #[inline]
     pub(crate) fn cell(at: UVec2) -> Cell {
         (at.y + 1) << 16 | (at.x + 1)
     }
 
-    /// Where a cell is, without the rim.
+    /// Position of a cell, counted from 0 without the rim.
     #[inline]
     pub(crate) fn at(cell: Cell) -> UVec2 {
         UVec2::new((cell & 0xffff) - 1, (cell >> 16) - 1)
     }
 
-    /// Whether a cell lies at the border of the grid.
+    /// Whether a cell is at the border of the grid.
     #[inline]
     pub(crate) fn is_border(&self, cell: Cell) -> bool {
         let (x, y) = (cell & 0xffff, cell >> 16);
@@ -84,11 +85,11 @@ impl GridMap {
 
     #[inline]
     pub(crate) fn is_free_cell(&self, cell: Cell) -> bool {
-        let place = self.place(cell);
-        self.free[place >> 6] >> (place & 63) & 1 == 1
+        let index = self.index_of(cell);
+        self.free[index >> 6] >> (index & 63) & 1 == 1
     }
 
-    /// Makes the cells `from..to` of a row free or blocked; what lies outside the grid is left out.
+    /// Makes the cells `from..to` of a row free or blocked. Ignores cells outside the grid.
     pub fn fill_row(&mut self, y: u32, from: u32, to: u32, is_free: bool) {
         let to = to.min(self.width);
         if y >= self.height || from >= to {
@@ -105,11 +106,11 @@ impl GridMap {
         }
     }
 
-    /// The 3 × 3 cells around one: bit 0 at the lower x of the row before, bit 8 at the higher x of the row after.
+    /// The 3 × 3 cells around a cell as bits: bit 0 is the previous row at x − 1, bit 8 the next row at x + 1.
     #[inline]
-    pub(crate) fn neighborhood(&self, place: usize) -> usize {
+    pub(crate) fn neighborhood(&self, index: usize) -> usize {
         let stride = self.words as usize;
-        let corner = place - 1;
+        let corner = index - 1;
         let (word, shift) = (corner >> 6, corner & 63);
         let three = |word: usize| -> u64 {
             let low = self.free[word] >> shift;
@@ -125,13 +126,13 @@ impl GridMap {
         (before | own << 3 | after << 6) as usize
     }
 
-    /// The runs of free cells of a row as (first, one past the last), the rim counted in.
+    /// Calls `take` with every run of free cells in a row as (first, one after the last), rim included.
     fn runs_of_row(&self, y: u32, mut take: impl FnMut(u16, u16)) {
         let row = ((y + 1) * self.words) as usize;
         let words = &self.free[row..row + self.words as usize];
         let mut start = None;
-        for (place, &word) in words.iter().enumerate() {
-            let base = place as u32 * 64;
+        for (index, &word) in words.iter().enumerate() {
+            let base = index as u32 * 64;
             let mut at = 0;
             while at < 64 {
                 let rest = word >> at;
@@ -155,7 +156,7 @@ impl GridMap {
     }
 }
 
-/// A row's piece of free cells.
+/// A run of consecutive free cells in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     from: u16,
@@ -164,16 +165,17 @@ struct Run {
     touches_border: bool,
 }
 
-/// Which free cells hang together: labeled runs of cells. Whether one cell can be reached from another is a look-up.
+/// Connected components of free cells, stored as labeled runs. It answers in constant time per row whether one cell can
+/// be reached from another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Components {
+pub struct GridComponents {
     runs: Vec<Run>,
-    /// Where each row's runs begin; one more than there are rows.
+    /// Index of the first run of each row, and the number of runs as last entry.
     rows: Vec<u32>,
 }
 
-impl Components {
-    /// Labels a grid anew. With `diagonal` cells hang together over their corners too. Keeps its memory.
+impl GridComponents {
+    /// Labels a grid. With `diagonal`, cells that touch only at a corner are connected too. Keeps allocated memory.
     pub fn label(&mut self, map: &GridMap, diagonal: bool) {
         self.runs.clear();
         self.rows.clear();
@@ -207,25 +209,25 @@ impl Components {
             before = first..self.runs.len();
             self.rows.push(self.runs.len() as u32);
         }
-        // A parent stands before its children, so one pass makes every run point at its root.
+        // A parent always comes before its children, so one pass makes every run point to its root.
         for run in 0..self.runs.len() {
             let parent = self.runs[run].parent as usize;
             self.runs[run].parent = self.runs[parent].parent;
         }
     }
 
-    /// The component of a cell; `None` where it is blocked.
-    pub fn of(&self, at: UVec2) -> Option<u32> {
+    /// The component of a cell; `None` if the cell is blocked.
+    pub fn component_of(&self, at: UVec2) -> Option<u32> {
         let row = at.y as usize;
         let (first, end) = (*self.rows.get(row)?, *self.rows.get(row + 1)?);
         let runs = &self.runs[first as usize..end as usize];
         let x = at.x.checked_add(1)?;
-        let place = runs.partition_point(|run| u32::from(run.to) <= x);
-        let run = runs.get(place)?;
+        let index = runs.partition_point(|run| u32::from(run.to) <= x);
+        let run = runs.get(index)?;
         (u32::from(run.from) <= x).then_some(run.parent)
     }
 
-    /// Whether a component reaches the border of the grid, and may go on beyond it.
+    /// Whether a component reaches the border of the grid, beyond which it may continue.
     pub fn touches_border(&self, component: u32) -> bool {
         self.runs
             .get(component as usize)
@@ -254,7 +256,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A grid from rows of text, `#` blocked.
+    /// A grid from rows of text; `#` is blocked.
     pub(crate) fn drawn(rows: &[&str]) -> GridMap {
         let mut map = GridMap::default();
         map.reset(rows[0].len() as u32, rows.len() as u32);
@@ -267,34 +269,40 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_encloses_its_middle() {
+    fn a_ring_encloses_its_center() {
         let map = drawn(&[".......", ".#####.", ".#...#.", ".#####.", "......."]);
-        let mut parts = Components::default();
-        parts.label(&map, false);
-        let middle = parts.of(UVec2::new(3, 2)).unwrap();
-        let outer = parts.of(UVec2::new(0, 0)).unwrap();
+        let mut components = GridComponents::default();
+        components.label(&map, false);
+        let middle = components.component_of(UVec2::new(3, 2)).unwrap();
+        let outer = components.component_of(UVec2::new(0, 0)).unwrap();
         assert_ne!(middle, outer);
-        assert!(!parts.touches_border(middle) && parts.touches_border(outer));
-        assert_eq!(parts.of(UVec2::new(1, 1)), None);
-        assert_eq!(parts.of(UVec2::new(99, 1)), None);
-        assert_eq!(parts.of(UVec2::new(6, 4)), Some(outer));
+        assert!(!components.touches_border(middle) && components.touches_border(outer));
+        assert_eq!(components.component_of(UVec2::new(1, 1)), None);
+        assert_eq!(components.component_of(UVec2::new(99, 1)), None);
+        assert_eq!(components.component_of(UVec2::new(6, 4)), Some(outer));
     }
 
     #[test]
-    fn corners_join_only_where_diagonals_do() {
+    fn corners_connect_only_with_diagonals() {
         let map = drawn(&["#.#", ".#.", "#.#"]);
-        let mut parts = Components::default();
-        parts.label(&map, false);
-        assert_ne!(parts.of(UVec2::new(1, 0)), parts.of(UVec2::new(0, 1)));
-        parts.label(&map, true);
-        assert_eq!(parts.of(UVec2::new(1, 0)), parts.of(UVec2::new(1, 2)));
+        let mut components = GridComponents::default();
+        components.label(&map, false);
+        assert_ne!(
+            components.component_of(UVec2::new(1, 0)),
+            components.component_of(UVec2::new(0, 1))
+        );
+        components.label(&map, true);
+        assert_eq!(
+            components.component_of(UVec2::new(1, 0)),
+            components.component_of(UVec2::new(1, 2))
+        );
     }
 
-    /// Components by flooding, the slow way.
+    /// Components by flood fill, as reference.
     fn flooded(map: &GridMap, diagonal: bool) -> Vec<Option<usize>> {
         let size = map.size();
         let mut label = vec![None; (size.x * size.y) as usize];
-        let place = |at: UVec2| (at.y * size.x + at.x) as usize;
+        let index_of = |at: UVec2| (at.y * size.x + at.x) as usize;
         for seed in 0..label.len() {
             let at = UVec2::new(seed as u32 % size.x, seed as u32 / size.x);
             if label[seed].is_some() || !map.is_free(at) {
@@ -307,9 +315,9 @@ mod tests {
                     let next = (at.as_ivec2() + glam::IVec2::new(dx, dy)).as_uvec2();
                     if (diagonal || dx == 0 || dy == 0)
                         && map.is_free(next)
-                        && label[place(next)].is_none()
+                        && label[index_of(next)].is_none()
                     {
-                        label[place(next)] = Some(seed);
+                        label[index_of(next)] = Some(seed);
                         open.push(next);
                     }
                 }
@@ -320,7 +328,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn components_are_those_of_flooding(
+        fn components_equal_those_of_flood_fill(
             width in 1u32..140, height in 1u32..9, seed: u64, diagonal: bool, share in 1u64..8,
         ) {
             let mut map = GridMap::default();
@@ -332,13 +340,13 @@ mod tests {
                     map.fill_row(y, x, x + 1, (state >> 33) % 8 < share);
                 }
             }
-            let mut parts = Components::default();
-            parts.label(&map, diagonal);
+            let mut components = GridComponents::default();
+            components.label(&map, diagonal);
             let truth = flooded(&map, diagonal);
             let mut names = std::collections::BTreeMap::new();
-            for (place, flooded) in truth.iter().enumerate() {
-                let at = UVec2::new(place as u32 % width, place as u32 / width);
-                let ours = parts.of(at);
+            for (index, flooded) in truth.iter().enumerate() {
+                let at = UVec2::new(index as u32 % width, index as u32 / width);
+                let ours = components.component_of(at);
                 prop_assert_eq!(ours.is_some(), flooded.is_some());
                 if let (Some(ours), Some(flooded)) = (ours, flooded) {
                     prop_assert_eq!(*names.entry(*flooded).or_insert(ours), ours);

@@ -1,13 +1,14 @@
-//! Ways on a grid of free and blocked cells. **Source**: 5-navigation.md part B, 001.
+//! Path planning on grids of free and blocked cells. **Source**: Dahlberg & Viktorsson 2002.
 
-pub mod local;
-pub mod map;
-pub mod open;
-pub mod search;
+mod local;
+mod map;
+mod open;
+mod search;
 mod steps;
 
-pub use local::{Area, Fill, Ground, LocalGrid};
-pub use map::{Components, GridMap};
-pub use open::OpenKind;
-pub use search::{Effort, Progress, Search, SearchRules, quick_path};
-pub use steps::{Connectivity, Corners};
+pub use local::{FloorRect, GridInput, LocalGrid, ObstacleFill};
+pub use map::{GridComponents, GridMap};
+pub use open::OpenListKind;
+pub(super) use search::quick_path;
+pub use search::{GridSearch, SearchEffort, SearchProgress, SearchRules};
+pub use steps::{Connectivity, CornerRule};

@@ -1,4 +1,4 @@
-//! Open lists of a search: cells by their key, the least first.
+//! Open lists of a search: priority queues of cells, the least key first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,42 +8,43 @@ use serde::{Deserialize, Serialize};
 
 use super::map::Cell;
 
-/// Which open list a search uses.
+/// Data structure of the open list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum OpenKind {
-    /// Buckets of nearly equal keys: constant time, order within a bucket is last in, first out.
+pub enum OpenListKind {
+    /// Buckets of nearly equal keys. Takes constant time; within a bucket, the last cell pushed is popped first.
     #[default]
     Bucket,
     /// A binary heap.
     Heap,
-    /// The 75 least keys sorted, the others not. **Source**: 001 section 3.5.4 and figure 15.
+    /// A sorted list of the 75 least keys and an unsorted list of the others. **Source**: Dahlberg & Viktorsson 2002,
+    /// §3.5.4 and figure 15.
     CheapList,
 }
 
-/// Cells by key.
+/// A priority queue of cells.
 pub(super) trait OpenList {
-    /// Forgets all cells, keeps the memory.
+    /// Removes all cells and keeps allocated memory.
     fn clear(&mut self);
-    /// Takes a cell in.
+    /// Inserts a cell.
     fn push(&mut self, key: u32, cell: Cell);
-    /// The cell with the least key and a number that no key in the list is less than.
+    /// Removes the cell with the least key. Returns it with a lower bound of all keys in the list.
     fn pop(&mut self) -> Option<(u32, Cell)>;
-    /// Calls for every cell in the list.
-    fn for_each(&self, see: &mut dyn FnMut(Cell));
+    /// Calls `visit` for every cell in the list.
+    fn for_each(&self, visit: &mut dyn FnMut(Cell));
 }
 
-/// Keys in one bucket differ by less than this: about a sixth of a straight step.
+/// Keys within a bucket differ by less than 2 to this power: about a sixth of the cost of a straight step.
 const BUCKET_SHIFT: u32 = 10;
-const NONE: u32 = u32::MAX;
+const END_OF_CHAIN: u32 = u32::MAX;
 
-/// Buckets of keys, each a chain through a common store.
+/// Buckets of keys. Each bucket is a linked list in one shared vector.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buckets {
     heads: Vec<u32>,
-    /// Cell and the next in the chain.
+    /// A cell and the index of the next entry of its bucket.
     chain: Vec<(Cell, u32)>,
-    vacant: u32,
+    free_head: u32,
     lowest: usize,
     highest: usize,
 }
@@ -51,9 +52,9 @@ pub(super) struct Buckets {
 impl OpenList for Buckets {
     fn clear(&mut self) {
         let end = (self.highest + 1).min(self.heads.len());
-        self.heads[..end].fill(NONE);
+        self.heads[..end].fill(END_OF_CHAIN);
         self.chain.clear();
-        self.vacant = NONE;
+        self.free_head = END_OF_CHAIN;
         self.lowest = usize::MAX;
         self.highest = 0;
     }
@@ -62,17 +63,18 @@ impl OpenList for Buckets {
     fn push(&mut self, key: u32, cell: Cell) {
         let bucket = (key >> BUCKET_SHIFT) as usize;
         if bucket >= self.heads.len() {
-            self.heads.resize((bucket + 1).next_power_of_two(), NONE);
+            self.heads
+                .resize((bucket + 1).next_power_of_two(), END_OF_CHAIN);
         }
         let entry = (cell, self.heads[bucket]);
-        self.heads[bucket] = if self.vacant == NONE {
+        self.heads[bucket] = if self.free_head == END_OF_CHAIN {
             self.chain.push(entry);
             self.chain.len() as u32 - 1
         } else {
-            let place = self.vacant;
-            self.vacant = self.chain[place as usize].1;
-            self.chain[place as usize] = entry;
-            place
+            let index = self.free_head;
+            self.free_head = self.chain[index as usize].1;
+            self.chain[index as usize] = entry;
+            index
         };
         self.lowest = self.lowest.min(bucket);
         self.highest = self.highest.max(bucket);
@@ -82,25 +84,25 @@ impl OpenList for Buckets {
     fn pop(&mut self) -> Option<(u32, Cell)> {
         while self.lowest <= self.highest {
             let head = *self.heads.get(self.lowest)?;
-            if head == NONE {
+            if head == END_OF_CHAIN {
                 self.lowest += 1;
                 continue;
             }
             let (cell, next) = self.chain[head as usize];
             self.heads[self.lowest] = next;
-            self.chain[head as usize].1 = self.vacant;
-            self.vacant = head;
+            self.chain[head as usize].1 = self.free_head;
+            self.free_head = head;
             return Some(((self.lowest as u32) << BUCKET_SHIFT, cell));
         }
         None
     }
 
-    fn for_each(&self, see: &mut dyn FnMut(Cell)) {
+    fn for_each(&self, visit: &mut dyn FnMut(Cell)) {
         for &head in self.heads.iter().take(self.highest + 1) {
             let mut at = head;
-            while at != NONE {
+            while at != END_OF_CHAIN {
                 let (cell, next) = self.chain[at as usize];
-                see(cell);
+                visit(cell);
                 at = next;
             }
         }
@@ -126,61 +128,61 @@ impl OpenList for Heap {
         self.entries.pop().map(|Reverse(entry)| entry)
     }
 
-    fn for_each(&self, see: &mut dyn FnMut(Cell)) {
+    fn for_each(&self, visit: &mut dyn FnMut(Cell)) {
         self.entries
             .iter()
-            .for_each(|Reverse((_, cell))| see(*cell));
+            .for_each(|Reverse((_, cell))| visit(*cell));
     }
 }
 
-/// Length of the sorted list. **Source**: 001 figure 15.
-const CHEAP: usize = 75;
+/// Length of the sorted list. **Source**: Dahlberg & Viktorsson 2002, figure 15.
+const CHEAP_LEN: usize = 75;
 
-/// A short sorted list, the least key last, and an unsorted one of what is dearer than all of it.
+/// A short sorted list with the least key last, and an unsorted list of all larger keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CheapList {
     cheap: Vec<(u32, Cell)>,
-    dear: Vec<(u32, Cell)>,
+    expensive: Vec<(u32, Cell)>,
 }
 
 impl OpenList for CheapList {
     fn clear(&mut self) {
         self.cheap.clear();
-        self.dear.clear();
+        self.expensive.clear();
     }
 
     fn push(&mut self, key: u32, cell: Cell) {
         let entry = (key, cell);
-        let is_dear = match self.cheap.first() {
-            Some(&dearest) => entry >= dearest,
-            None => !self.dear.is_empty(),
+        let is_expensive = match self.cheap.first() {
+            Some(&most_expensive) => entry >= most_expensive,
+            None => !self.expensive.is_empty(),
         };
-        if is_dear && (self.cheap.len() >= CHEAP || !self.dear.is_empty()) {
-            self.dear.push(entry);
+        if is_expensive && (self.cheap.len() >= CHEAP_LEN || !self.expensive.is_empty()) {
+            self.expensive.push(entry);
             return;
         }
-        let place = self.cheap.partition_point(|&other| other > entry);
-        self.cheap.insert(place, entry);
-        if self.cheap.len() > CHEAP {
-            self.dear.push(self.cheap.remove(0));
+        let index = self.cheap.partition_point(|&other| other > entry);
+        self.cheap.insert(index, entry);
+        if self.cheap.len() > CHEAP_LEN {
+            self.expensive.push(self.cheap.remove(0));
         }
     }
 
     fn pop(&mut self) -> Option<(u32, Cell)> {
-        if self.cheap.is_empty() && !self.dear.is_empty() {
-            let take = CHEAP.min(self.dear.len());
-            if take < self.dear.len() {
-                self.dear.select_nth_unstable(take - 1);
+        if self.cheap.is_empty() && !self.expensive.is_empty() {
+            let take = CHEAP_LEN.min(self.expensive.len());
+            if take < self.expensive.len() {
+                self.expensive.select_nth_unstable(take - 1);
             }
-            self.cheap.extend(self.dear.drain(..take));
+            self.cheap.extend(self.expensive.drain(..take));
             self.cheap.sort_unstable_by(|a, b| b.cmp(a));
         }
         self.cheap.pop()
     }
 
-    fn for_each(&self, see: &mut dyn FnMut(Cell)) {
-        let all = self.cheap.iter().chain(&self.dear);
-        all.for_each(|&(_, cell)| see(cell));
+    fn for_each(&self, visit: &mut dyn FnMut(Cell)) {
+        let all = self.cheap.iter().chain(&self.expensive);
+        all.for_each(|&(_, cell)| visit(cell));
     }
 }
 
@@ -191,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_lists_give_back_what_they_took_in_order(
+        fn all_lists_return_their_cells_in_order(
             steps in prop::collection::vec(prop::option::weighted(0.7, 0u32..400_000), 0..400),
         ) {
             let (mut buckets, mut heap, mut cheap) = (Buckets::default(), Heap::default(), CheapList::default());
@@ -212,9 +214,9 @@ mod tests {
                                 if let (Some((bound, key)), Some(least)) = (popped, least) {
                                     prop_assert!(bound <= least);
                                     prop_assert!(key >> BUCKET_SHIFT == least >> BUCKET_SHIFT);
-                                    let place = inside.iter().position(|&k| k == key);
-                                    prop_assert!(place.is_some());
-                                    inside.swap_remove(place.unwrap());
+                                    let index = inside.iter().position(|&k| k == key);
+                                    prop_assert!(index.is_some());
+                                    inside.swap_remove(index.unwrap());
                                 }
                             }
                         }

@@ -1,30 +1,33 @@
-//! Weighted A* on a grid, in slices of expansions, with node memory that is used again.
+//! Weighted A* on a grid, in slices of expansions, with reusable node memory.
 //!
-//! In: a map, two cells of one component, rules. Out: the cells of a path. A search in slices finds the same path as one
-//! in one go: nothing but the order of expansions decides. **Source**: 001 section 4.4.1; weight 1.6 there.
+//! In: a grid, two cells of one component, rules. Out: the cells of a path. A sliced search finds the same path as an
+//! uninterrupted one, because only the order of expansions matters. **Source**: Dahlberg & Viktorsson 2002, §4.4.1,
+//! with weight 1.6.
 
 use glam::UVec2;
 use serde::{Deserialize, Serialize};
 
 use super::map::{Cell, GridMap};
-use super::open::{Buckets, CheapList, Heap, OpenKind, OpenList};
+use super::open::{Buckets, CheapList, Heap, OpenList, OpenListKind};
 use super::steps::{
-    Connectivity, Corners, DIAGONAL, STEPS, STRAIGHT, allowed, estimate, step, worth_trying,
+    Connectivity, CornerRule, DIAGONAL, STEPS, STRAIGHT, allowed_moves, estimate, pruned_moves,
+    step,
 };
 
-/// How to search.
+/// Rules of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRules {
-    /// Factor on the heuristic, at least 1. At 1 the path is a shortest one; above it closed cells stay closed.
+    /// Factor on the heuristic, at least 1. At 1 the path is a shortest path. Above 1, closed cells are never opened
+    /// again.
     pub weight: f32,
-    /// Which cells are neighbors.
+    /// Which cells count as neighbors.
     pub connectivity: Connectivity,
-    /// When corners may be cut.
-    pub corners: Corners,
-    /// Which open list.
-    pub open: OpenKind,
-    /// Whether reaching the border of the grid ends the search.
+    /// When a diagonal step past a blocked cell is allowed.
+    pub corners: CornerRule,
+    /// Data structure of the open list.
+    pub open: OpenListKind,
+    /// Whether the search ends when it reaches the border of the grid.
     pub stops_at_border: bool,
 }
 
@@ -33,49 +36,49 @@ impl Default for SearchRules {
         Self {
             weight: 1.6,
             connectivity: Connectivity::default(),
-            corners: Corners::default(),
-            open: OpenKind::default(),
+            corners: CornerRule::default(),
+            open: OpenListKind::default(),
             stops_at_border: false,
         }
     }
 }
 
 impl SearchRules {
-    /// Whether cells hang together over their corners alone.
+    /// Whether cells that touch only at a corner are connected.
     pub fn joins_diagonally(&self) -> bool {
-        self.connectivity == Connectivity::Eight && self.corners == Corners::Cut
+        self.connectivity == Connectivity::Eight && self.corners == CornerRule::Cut
     }
 }
 
-/// How far a search has come.
+/// State of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Progress {
-    /// It goes on with the next slice.
+pub enum SearchProgress {
+    /// Unfinished; continues with the next slice.
     #[default]
     Working,
-    /// There is a path.
+    /// A path was found.
     Found,
-    /// There is none on this grid.
+    /// There is no path on this grid.
     Exhausted,
-    /// It came to the border of the grid, beyond which it knows nothing.
+    /// The search reached the border of the grid; a path may lead outside.
     Border,
 }
 
-/// What a search did.
+/// Work that a search has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Effort {
-    /// Cells expanded.
+pub struct SearchEffort {
+    /// Number of expanded cells.
     pub expanded: u64,
-    /// Closed cells opened again.
+    /// Number of closed cells that were opened again.
     pub reopened: u64,
 }
 
-/// One cell's place in the search.
+/// State of one cell in the search.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     cost: u32,
-    /// Generation, whether closed, and the direction that it was reached by.
+    /// Generation of the search, closed flag, and the direction of the step that reached the cell.
     tag: u32,
 }
 
@@ -83,16 +86,16 @@ const CLOSED: u32 = 8;
 const DIRECTION: u32 = 7;
 const GENERATION: u32 = 16;
 
-/// A search with its memory, which the next search uses again.
+/// A search and its memory, which the next search reuses.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
+pub struct GridSearch {
     rules: SearchRules,
-    /// Weight in 1024ths.
+    /// Weight in units of 1/1024.
     weight: u64,
     start: Cell,
     goal: Cell,
-    progress: Progress,
-    effort: Effort,
+    progress: SearchProgress,
+    effort: SearchEffort,
     generation: u32,
     nodes: Vec<Node>,
     buckets: Buckets,
@@ -100,14 +103,14 @@ pub struct Search {
     cheap: CheapList,
 }
 
-impl Search {
-    /// Begins a search between two free cells; blocked ones have no path.
+impl GridSearch {
+    /// Begins a search between two cells. If one of them is blocked, the search ends as [`SearchProgress::Exhausted`].
     pub fn begin(&mut self, map: &GridMap, start: UVec2, goal: UVec2, rules: SearchRules) {
         self.rules = rules;
         self.weight = (f64::from(rules.weight.clamp(1.0, 100.0)) * 1024.0) as u64;
-        self.effort = Effort::default();
-        if self.nodes.len() < map.places() {
-            self.nodes.resize(map.places(), Node::default());
+        self.effort = SearchEffort::default();
+        if self.nodes.len() < map.index_count() {
+            self.nodes.resize(map.index_count(), Node::default());
         }
         if self.generation >= u32::MAX - GENERATION {
             self.nodes.fill(Node::default());
@@ -115,41 +118,42 @@ impl Search {
         }
         self.generation += GENERATION;
         if !map.is_free(start) || !map.is_free(goal) {
-            self.progress = Progress::Exhausted;
+            self.progress = SearchProgress::Exhausted;
             return;
         }
         (self.start, self.goal) = (GridMap::cell(start), GridMap::cell(goal));
-        self.progress = Progress::Working;
-        self.nodes[map.place(self.start)] = Node {
+        self.progress = SearchProgress::Working;
+        self.nodes[map.index_of(self.start)] = Node {
             cost: 0,
             tag: self.generation,
         };
         let key = self.key(0, estimate(rules.connectivity, self.start, self.goal));
         match rules.open {
-            OpenKind::Bucket => restart(&mut self.buckets, key, self.start),
-            OpenKind::Heap => restart(&mut self.heap, key, self.start),
-            OpenKind::CheapList => restart(&mut self.cheap, key, self.start),
+            OpenListKind::Bucket => begin_list(&mut self.buckets, key, self.start),
+            OpenListKind::Heap => begin_list(&mut self.heap, key, self.start),
+            OpenListKind::CheapList => begin_list(&mut self.cheap, key, self.start),
         }
     }
 
-    /// Goes on for at most `budget` expansions and takes what it used from it. `map` is that of [`Self::begin`].
-    pub fn advance(&mut self, map: &GridMap, budget: &mut u32) -> Progress {
-        if self.progress == Progress::Working {
-            // The list is lent to the loop, so that the loop knows its kind.
+    /// Continues for at most `budget` expansions and subtracts those used. `map` must be the one given to
+    /// [`Self::begin`].
+    pub fn advance(&mut self, map: &GridMap, budget: &mut u32) -> SearchProgress {
+        if self.progress == SearchProgress::Working {
+            // The open list is moved out of `self` for the loop, so that the loop is compiled for its type.
             self.progress = match self.rules.open {
-                OpenKind::Bucket => {
+                OpenListKind::Bucket => {
                     let mut list = std::mem::take(&mut self.buckets);
                     let progress = self.expand(map, &mut list, budget);
                     self.buckets = list;
                     progress
                 }
-                OpenKind::Heap => {
+                OpenListKind::Heap => {
                     let mut list = std::mem::take(&mut self.heap);
                     let progress = self.expand(map, &mut list, budget);
                     self.heap = list;
                     progress
                 }
-                OpenKind::CheapList => {
+                OpenListKind::CheapList => {
                     let mut list = std::mem::take(&mut self.cheap);
                     let progress = self.expand(map, &mut list, budget);
                     self.cheap = list;
@@ -160,39 +164,39 @@ impl Search {
         self.progress
     }
 
-    /// What it did since it began.
-    pub fn effort(&self) -> Effort {
+    /// Work done since the search began.
+    pub fn effort(&self) -> SearchEffort {
         self.effort
     }
 
-    /// Cost of the found path; a step to the side costs 5741, one over a corner 8119.
+    /// Cost of the found path: 5741 for a straight step, 8119 for a diagonal step.
     pub fn cost(&self, map: &GridMap) -> Option<u32> {
-        (self.progress == Progress::Found).then(|| self.nodes[map.place(self.goal)].cost)
+        (self.progress == SearchProgress::Found).then(|| self.nodes[map.index_of(self.goal)].cost)
     }
 
-    /// Fills in the cells of the found path from start to goal; none where there is none.
+    /// Fills in the cells of the found path from start to goal; empty if no path was found.
     pub fn path(&self, map: &GridMap, cells: &mut Vec<UVec2>) {
         cells.clear();
-        if self.progress != Progress::Found {
+        if self.progress != SearchProgress::Found {
             return;
         }
         let mut at = self.goal;
         cells.push(GridMap::at(at));
         while at != self.start {
-            let (dx, dy) = STEPS[(self.nodes[map.place(at)].tag & DIRECTION) as usize];
+            let (dx, dy) = STEPS[(self.nodes[map.index_of(at)].tag & DIRECTION) as usize];
             at = step(at, -dx, -dy);
             cells.push(GridMap::at(at));
         }
         cells.reverse();
     }
 
-    /// Calls for every cell that waits to be expanded.
-    pub fn for_each_open(&self, mut see: impl FnMut(UVec2)) {
-        let mut see = |cell| see(GridMap::at(cell));
+    /// Calls `visit` for every cell in the open list.
+    pub fn for_each_open(&self, mut visit: impl FnMut(UVec2)) {
+        let mut visit = |cell| visit(GridMap::at(cell));
         match self.rules.open {
-            OpenKind::Bucket => self.buckets.for_each(&mut see),
-            OpenKind::Heap => self.heap.for_each(&mut see),
-            OpenKind::CheapList => self.cheap.for_each(&mut see),
+            OpenListKind::Bucket => self.buckets.for_each(&mut visit),
+            OpenListKind::Heap => self.heap.for_each(&mut visit),
+            OpenListKind::CheapList => self.cheap.for_each(&mut visit),
         }
     }
 
@@ -202,54 +206,59 @@ impl Search {
         key.min(u64::from(u32::MAX)) as u32
     }
 
-    fn expand<O: OpenList>(&mut self, map: &GridMap, open: &mut O, budget: &mut u32) -> Progress {
+    fn expand<O: OpenList>(
+        &mut self,
+        map: &GridMap,
+        open: &mut O,
+        budget: &mut u32,
+    ) -> SearchProgress {
         let connectivity = self.rules.connectivity;
-        let moves = allowed(connectivity, self.rules.corners);
-        let onward = worth_trying(connectivity, self.rules.corners);
+        let moves = allowed_moves(connectivity, self.rules.corners);
+        let pruned = pruned_moves(connectivity, self.rules.corners);
         let is_optimal = self.weight <= 1024;
-        let goal_place = map.place(self.goal);
+        let goal_index = map.index_of(self.goal);
         let offsets = STEPS.map(|(dx, dy)| dx as isize + dy as isize * map.stride() as isize);
         let generation = self.generation;
         while *budget > 0 {
             let Some((bound, cell)) = open.pop() else {
-                let is_reached = self.nodes[goal_place].tag & !15 == generation;
+                let is_reached = self.nodes[goal_index].tag & !15 == generation;
                 return if is_reached {
-                    Progress::Found
+                    SearchProgress::Found
                 } else {
-                    Progress::Exhausted
+                    SearchProgress::Exhausted
                 };
             };
-            // At weight 1 the path is a shortest one as soon as nothing cheaper is open; cells within a bucket have no
-            // order, so being taken out of it proves nothing.
-            let goal = self.nodes[goal_place];
+            // At weight 1 the path is a shortest path once no open cell has a lower key. Popping the goal alone is no
+            // proof, because cells within a bucket are not sorted.
+            let goal = self.nodes[goal_index];
             if is_optimal && goal.tag & !15 == generation && bound >= goal.cost {
-                return Progress::Found;
+                return SearchProgress::Found;
             }
-            let place = map.place(cell);
-            let node = self.nodes[place];
+            let index = map.index_of(cell);
+            let node = self.nodes[index];
             if node.tag & CLOSED != 0 {
                 continue;
             }
             if cell == self.goal && !is_optimal {
-                return Progress::Found;
+                return SearchProgress::Found;
             }
-            self.nodes[place].tag |= CLOSED;
+            self.nodes[index].tag |= CLOSED;
             self.effort.expanded += 1;
             *budget -= 1;
             if self.rules.stops_at_border && map.is_border(cell) && cell != self.start {
-                return Progress::Border;
+                return SearchProgress::Border;
             }
-            let ring = map.neighborhood(place);
+            let neighborhood = map.neighborhood(index);
             let mut bits = if cell == self.start {
-                moves[ring]
+                moves[neighborhood]
             } else {
-                onward[(node.tag & DIRECTION) as usize][ring]
+                pruned[(node.tag & DIRECTION) as usize][neighborhood]
             };
             while bits != 0 {
                 let direction = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let cost = node.cost + if direction < 4 { STRAIGHT } else { DIAGONAL };
-                let next = place.wrapping_add_signed(offsets[direction]);
+                let next = index.wrapping_add_signed(offsets[direction]);
                 let old = self.nodes[next];
                 if old.tag & !15 == generation {
                     if old.cost <= cost || (old.tag & CLOSED != 0 && !is_optimal) {
@@ -269,18 +278,19 @@ impl Search {
                 );
             }
         }
-        Progress::Working
+        SearchProgress::Working
     }
 }
 
-fn restart<O: OpenList>(open: &mut O, key: u32, start: Cell) {
+fn begin_list<O: OpenList>(open: &mut O, key: u32, start: Cell) {
     open.clear();
     open.push(key, start);
 }
 
-/// A short way towards the goal without a search, to start on while the search runs: from cell to free cell, each as near
-/// to the goal as can be, at most `steps` long, ending where it would go back. **Source**: 001 section 3.5.6, 3 to 15 cells.
-pub fn quick_path(
+/// A short path towards the goal without a search, to start with while the search runs. Each step goes to the free
+/// neighbor nearest to the goal. The path has at most `steps` steps and ends where it would lead away from the goal.
+/// **Source**: Dahlberg & Viktorsson 2002, §3.5.6, with 3 to 15 cells.
+pub(crate) fn quick_path(
     map: &GridMap,
     (start, goal): (UVec2, UVec2),
     rules: &SearchRules,
@@ -292,11 +302,11 @@ pub fn quick_path(
         return;
     }
     cells.push(start);
-    let moves = allowed(rules.connectivity, rules.corners);
+    let moves = allowed_moves(rules.connectivity, rules.corners);
     let goal = GridMap::cell(goal.min(map.size().saturating_sub(UVec2::ONE)));
     let mut at = GridMap::cell(start);
     for _ in 0..steps {
-        let bits = moves[map.neighborhood(map.place(at))];
+        let bits = moves[map.neighborhood(map.index_of(at))];
         let next = (0..8)
             .filter(|direction| bits >> direction & 1 == 1)
             .map(|direction| step(at, STEPS[direction].0, STEPS[direction].1))
@@ -315,7 +325,7 @@ pub fn quick_path(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::navigation::grid::Components;
+    use crate::navigation::grid::GridComponents;
     use proptest::prelude::*;
 
     fn random(seed: u64, share: u64, size: u32) -> GridMap {
@@ -337,14 +347,14 @@ mod tests {
 
     fn rules() -> impl Strategy<Value = SearchRules> {
         let open = prop_oneof![
-            Just(OpenKind::Bucket),
-            Just(OpenKind::Heap),
-            Just(OpenKind::CheapList)
+            Just(OpenListKind::Bucket),
+            Just(OpenListKind::Heap),
+            Just(OpenListKind::CheapList)
         ];
         let corners = prop_oneof![
-            Just(Corners::Keep),
-            Just(Corners::CutOne),
-            Just(Corners::Cut)
+            Just(CornerRule::Keep),
+            Just(CornerRule::CutOne),
+            Just(CornerRule::Cut)
         ];
         let connectivity = prop_oneof![Just(Connectivity::Four), Just(Connectivity::Eight)];
         let weight = prop_oneof![Just(1.0f32), 1.01f32..4.0];
@@ -359,11 +369,11 @@ mod tests {
         })
     }
 
-    /// Least cost by Dijkstra's algorithm from the `pathfinding` crate.
+    /// Least cost, by Dijkstra's algorithm of the `pathfinding` crate.
     fn least_cost(map: &GridMap, start: UVec2, goal: UVec2, rules: &SearchRules) -> Option<u32> {
-        let moves = allowed(rules.connectivity, rules.corners);
+        let moves = allowed_moves(rules.connectivity, rules.corners);
         let successors = |&cell: &Cell| {
-            let bits = moves[map.neighborhood(map.place(cell))];
+            let bits = moves[map.neighborhood(map.index_of(cell))];
             (0..8usize)
                 .filter(|d| bits >> d & 1 == 1)
                 .map(|d| {
@@ -382,38 +392,38 @@ mod tests {
 
     proptest! {
         #[test]
-        fn paths_are_allowed_short_enough_and_the_same_in_slices(
+        fn paths_are_valid_short_enough_and_independent_of_slices(
             seed: u64, share in 4u64..8, size in 2u32..40, rules in rules(), slice in 1u32..9,
         ) {
             let map = random(seed, share, size);
             let (start, goal) = (UVec2::ZERO, UVec2::splat(size - 1));
-            let mut search = Search::default();
+            let mut search = GridSearch::default();
             search.begin(&map, start, goal, rules);
             let progress = search.advance(&map, &mut u32::MAX.clone());
             let mut path = Vec::new();
             search.path(&map, &mut path);
             let least = least_cost(&map, start, goal, &rules);
-            prop_assert_eq!(progress == Progress::Found, least.is_some());
-            let mut parts = Components::default();
-            parts.label(&map, rules.joins_diagonally());
-            prop_assert_eq!(parts.of(start) == parts.of(goal), least.is_some());
+            prop_assert_eq!(progress == SearchProgress::Found, least.is_some());
+            let mut components = GridComponents::default();
+            components.label(&map, rules.joins_diagonally());
+            prop_assert_eq!(components.component_of(start) == components.component_of(goal), least.is_some());
             if let (Some(least), Some(cost)) = (least, search.cost(&map)) {
                 prop_assert!(rules.weight > 1.0 || cost == least);
-                // A bucket's keys differ by less than a fifth of a step, which may add to each step.
+                // Keys within a bucket differ by less than a fifth of a step, which may add to the cost of each step.
                 prop_assert!(f64::from(cost) <= f64::from(least) * (f64::from(rules.weight) + 0.2));
                 prop_assert!(rules.weight <= 1.0 || search.effort().reopened == 0);
                 let mut sum = 0;
                 for pair in path.windows(2) {
                     let (dx, dy) = (pair[1].as_ivec2() - pair[0].as_ivec2()).into();
                     let direction = STEPS.iter().position(|&s| s == (dx, dy)).unwrap();
-                    let ring = map.neighborhood(map.place(GridMap::cell(pair[0])));
-                    prop_assert!(allowed(rules.connectivity, rules.corners)[ring] >> direction & 1 == 1);
+                    let neighborhood = map.neighborhood(map.index_of(GridMap::cell(pair[0])));
+                    prop_assert!(allowed_moves(rules.connectivity, rules.corners)[neighborhood] >> direction & 1 == 1);
                     sum += if direction < 4 { STRAIGHT } else { DIAGONAL };
                 }
                 prop_assert_eq!(sum, cost);
             }
             search.begin(&map, start, goal, rules);
-            while search.advance(&map, &mut slice.clone()) == Progress::Working {}
+            while search.advance(&map, &mut slice.clone()) == SearchProgress::Working {}
             let mut sliced = Vec::new();
             search.path(&map, &mut sliced);
             prop_assert_eq!(path, sliced);
@@ -421,16 +431,16 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_reaches_the_border_says_so() {
+    fn a_search_reports_that_it_reached_the_border() {
         let mut map = GridMap::default();
         map.reset(9, 9);
         map.fill_row(4, 0, 9, false);
-        let mut search = Search::default();
+        let mut search = GridSearch::default();
         let rules = SearchRules {
             stops_at_border: true,
             ..SearchRules::default()
         };
         search.begin(&map, UVec2::new(4, 2), UVec2::new(4, 7), rules);
-        assert_eq!(search.advance(&map, &mut 1000), Progress::Border);
+        assert_eq!(search.advance(&map, &mut 1000), SearchProgress::Border);
     }
 }

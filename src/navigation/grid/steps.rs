@@ -1,6 +1,6 @@
-//! Steps from cell to cell: what they cost, which are allowed, and which are worth trying.
+//! Steps between cells: their cost, which of them are allowed, and which of them a search must try.
 //!
-//! In: the rules of connectivity and corners. Out: tables by neighborhood. Must not: know a search.
+//! In: rules of connectivity and corners. Out: tables indexed by neighborhood. Must not: know a search.
 
 use std::sync::LazyLock;
 
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use super::map::Cell;
 
-/// Cost of a straight and of a diagonal step. 8119 / 5741 is √2 to 1.1e-8, and whole numbers make sums exact.
+/// Cost of a straight step. [`DIAGONAL`] / `STRAIGHT` is √2 with an error of 1.1e-8; integers make sums exact.
 pub(super) const STRAIGHT: u32 = 5741;
 /// Cost of a diagonal step, see [`STRAIGHT`].
 pub(super) const DIAGONAL: u32 = 8119;
 
-/// Which cells are neighbors.
+/// Which cells count as neighbors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Connectivity {
-    /// The four over the sides. Few cells to look at, but longer ways before they are straightened.
+    /// The four cells that share a side. Needs fewer expansions, but finds longer paths before they are straightened.
     Four,
-    /// Those over the corners too.
+    /// Also the four cells that share only a corner.
     #[default]
     Eight,
 }
@@ -28,17 +28,17 @@ pub enum Connectivity {
 /// When a diagonal step past a blocked cell is allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Corners {
+pub enum CornerRule {
     /// Never: both cells beside the step must be free.
     #[default]
     Keep,
-    /// When one of the two is free.
+    /// If at least one of the two cells beside the step is free.
     CutOne,
     /// Always.
     Cut,
 }
 
-/// Steps by direction: four straight, four diagonal.
+/// Offsets of the eight directions: four straight, four diagonal.
 pub(super) const STEPS: [(i32, i32); 8] = [
     (1, 0),
     (-1, 0),
@@ -50,7 +50,7 @@ pub(super) const STEPS: [(i32, i32); 8] = [
     (-1, -1),
 ];
 
-/// For each 3 × 3 neighborhood one bit per allowed step.
+/// For each 3 × 3 neighborhood, one bit per allowed step.
 pub(super) type Moves = [u8; 512];
 
 static FOUR: Moves = moves(false, 0);
@@ -60,46 +60,48 @@ static CUT: Moves = moves(true, 0);
 
 const fn moves(is_eight: bool, least_free_sides: i32) -> Moves {
     let mut table = [0; 512];
-    let mut ring = 0;
-    while ring < 512 {
+    let mut neighborhood = 0;
+    while neighborhood < 512 {
         let mut direction = 0;
         while direction < 8 {
             let (dx, dy) = STEPS[direction];
-            let target = (ring >> ((dy + 1) * 3 + dx + 1)) & 1;
-            let beside = ((ring >> ((dy + 1) * 3 + 1)) & 1) + ((ring >> (3 + dx + 1)) & 1);
+            let target = (neighborhood >> ((dy + 1) * 3 + dx + 1)) & 1;
+            let beside =
+                ((neighborhood >> ((dy + 1) * 3 + 1)) & 1) + ((neighborhood >> (3 + dx + 1)) & 1);
             let is_straight = direction < 4;
             if target == 1 && (is_straight || (is_eight && beside as i32 >= least_free_sides)) {
-                table[ring] |= 1 << direction;
+                table[neighborhood] |= 1 << direction;
             }
             direction += 1;
         }
-        ring += 1;
+        neighborhood += 1;
     }
     table
 }
 
-/// For each direction that a cell was reached by, and each neighborhood, the steps worth trying: the others lead to cells
-/// that can be reached from the cell before at less cost without this one, or at the same by a diagonal step first.
-/// **Source**: Sturtevant and Rabin, Canonical orderings on grids, IJCAI 2016.
-pub(super) type Onward = [[u8; 512]; 8];
+/// For each direction by which a cell was reached and each neighborhood, the steps that a search must try. The other
+/// steps lead to cells that the predecessor also reaches without this cell, at less cost, or at equal cost with the
+/// diagonal step first. **Source**: Sturtevant & Rabin 2016.
+pub(super) type PrunedMoves = [[u8; 512]; 8];
 
-static ONWARD: LazyLock<[Onward; 4]> = LazyLock::new(|| {
+static PRUNED: LazyLock<[PrunedMoves; 4]> = LazyLock::new(|| {
     [
-        onward(false, 0),
-        onward(true, 2),
-        onward(true, 1),
-        onward(true, 0),
+        pruned(false, 0),
+        pruned(true, 2),
+        pruned(true, 1),
+        pruned(true, 0),
     ]
 });
 
-fn onward(is_eight: bool, least_free_sides: i32) -> Onward {
+fn pruned(is_eight: bool, least_free_sides: i32) -> PrunedMoves {
     let moves = moves(is_eight, least_free_sides);
     let mut table = [[0; 512]; 8];
-    for (from, rings) in table.iter_mut().enumerate() {
-        for (ring, bits) in rings.iter_mut().enumerate() {
+    for (from, neighborhoods) in table.iter_mut().enumerate() {
+        for (neighborhood, bits) in neighborhoods.iter_mut().enumerate() {
             let is_useful = |direction: &usize| {
-                let is_allowed = moves[ring] >> direction & 1 == 1;
-                is_allowed && !is_detour(ring, from, *direction, is_eight, least_free_sides)
+                let is_allowed = moves[neighborhood] >> direction & 1 == 1;
+                is_allowed
+                    && !is_redundant(neighborhood, from, *direction, is_eight, least_free_sides)
             };
             *bits = (0..8).filter(is_useful).fold(0, |bits, d| bits | 1 << d);
         }
@@ -107,13 +109,20 @@ fn onward(is_eight: bool, least_free_sides: i32) -> Onward {
     table
 }
 
-/// Whether a step after another leads where one comes from the cell before as well, within the neighborhood and without
-/// its middle.
-fn is_detour(ring: usize, from: usize, to: usize, is_eight: bool, least_free_sides: i32) -> bool {
+/// Whether the predecessor also reaches the target of a step within the neighborhood, without the center cell and at no
+/// higher cost.
+fn is_redundant(
+    neighborhood: usize,
+    from: usize,
+    to: usize,
+    is_eight: bool,
+    least_free_sides: i32,
+) -> bool {
     let cost = |direction: usize| if direction < 4 { STRAIGHT } else { DIAGONAL };
     let before = (-STEPS[from].0, -STEPS[from].1);
-    let free =
-        |(x, y): (i32, i32)| x.abs() <= 1 && y.abs() <= 1 && ring >> ((y + 1) * 3 + x + 1) & 1 == 1;
+    let free = |(x, y): (i32, i32)| {
+        x.abs() <= 1 && y.abs() <= 1 && neighborhood >> ((y + 1) * 3 + x + 1) & 1 == 1
+    };
     let stepped = |at: (i32, i32), direction: usize| {
         let (dx, dy) = STEPS[direction];
         let next = (at.0 + dx, at.1 + dy);
@@ -138,33 +147,36 @@ fn is_detour(ring: usize, from: usize, to: usize, is_eight: bool, least_free_sid
     })
 }
 
-/// Steps allowed from a cell, as bits in the order of [`STEPS`].
-pub(super) fn allowed(connectivity: Connectivity, corners: Corners) -> &'static Moves {
-    [&FOUR, &KEEP, &CUT_ONE, &CUT][place(connectivity, corners)]
+/// Allowed steps for each neighborhood, as bits in the order of [`STEPS`].
+pub(super) fn allowed_moves(connectivity: Connectivity, corners: CornerRule) -> &'static Moves {
+    [&FOUR, &KEEP, &CUT_ONE, &CUT][rule_index(connectivity, corners)]
 }
 
-/// Steps worth trying from a cell that was come to by a step.
-pub(super) fn worth_trying(connectivity: Connectivity, corners: Corners) -> &'static Onward {
-    &ONWARD[place(connectivity, corners)]
+/// Steps to try from a cell, by the direction of the step that reached it.
+pub(super) fn pruned_moves(
+    connectivity: Connectivity,
+    corners: CornerRule,
+) -> &'static PrunedMoves {
+    &PRUNED[rule_index(connectivity, corners)]
 }
 
-fn place(connectivity: Connectivity, corners: Corners) -> usize {
+fn rule_index(connectivity: Connectivity, corners: CornerRule) -> usize {
     match (connectivity, corners) {
         (Connectivity::Four, _) => 0,
-        (Connectivity::Eight, Corners::Keep) => 1,
-        (Connectivity::Eight, Corners::CutOne) => 2,
-        (Connectivity::Eight, Corners::Cut) => 3,
+        (Connectivity::Eight, CornerRule::Keep) => 1,
+        (Connectivity::Eight, CornerRule::CutOne) => 2,
+        (Connectivity::Eight, CornerRule::Cut) => 3,
     }
 }
 
-/// The cell one step on.
+/// The cell one step further.
 #[inline]
 pub(super) fn step(cell: Cell, dx: i32, dy: i32) -> Cell {
     cell.wrapping_add_signed(dx + (dy << 16))
 }
 
-/// Estimated cost from one cell to another, never more than the true one: octile for eight neighbors, Euclidean for four
-/// (Manhattan's distance would dodge to one fixed side).
+/// Estimated cost between two cells, never more than the true cost: octile distance for eight neighbors, Euclidean
+/// distance for four. Manhattan distance would make all paths bend to the same side.
 pub(super) fn estimate(connectivity: Connectivity, a: Cell, b: Cell) -> u32 {
     let dx = (a & 0xffff).abs_diff(b & 0xffff);
     let dy = (a >> 16).abs_diff(b >> 16);

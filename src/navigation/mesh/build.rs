@@ -1,7 +1,7 @@
-//! From outlines and obstacles to a mesh: constrained Delaunay triangles, merged to convex polygons.
+//! Construction of navigation meshes: constrained Delaunay triangulation, then triangles merged to convex polygons.
 //!
-//! In: each terrace's outline, its obstacles and what they are grown by. Out: a mesh that lies wholly in what is free.
-//! **Source**: 004 section 7.2; the triangulation is `spade`'s.
+//! In: the outline of each terrace, its obstacles, and the distance by which they are grown. Out: a mesh that covers
+//! only free water. **Source**: Lischka 2014, §7.2; the triangulation is by the crate `spade`.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use super::surface::{MeshError, NavMesh};
 use crate::navigation::footprint::{Footprint, Footprints};
 
-/// Angle between the corners that stand for a round edge.
+/// Largest angle between two corners of the polygon that replaces a round edge.
 const ARC_RAD: f32 = std::f32::consts::FRAC_PI_4;
-/// How much more than asked obstacles are grown, against rounding.
+/// Additional distance by which obstacles are grown, against rounding errors.
 const ROUNDING_M: f32 = 1e-3;
 
-/// What one terrace is made from.
+/// Inputs for one terrace.
 #[derive(Clone, Copy, Debug)]
-pub struct TerraceGround<'a> {
-    /// Its outline, corners in order, either way round.
+pub struct TerraceInput<'a> {
+    /// Outline of the terrace; corners in either direction of rotation.
     pub outline_m: &'a [Vec2],
-    /// What lies in it, not grown.
+    /// Obstacles in the terrace, not grown.
     pub obstacles: &'a Footprints,
-    /// What obstacles are grown by.
+    /// Distance by which obstacles are grown.
     pub grow_m: f32,
 }
 
-/// Makes the mesh of all terraces, in their order.
+/// Builds one mesh of all terraces, in their order.
 ///
 /// # Errors
-/// When a coordinate is not finite or too large for the triangulation.
-pub fn build(terraces: &[TerraceGround<'_>]) -> Result<NavMesh, MeshError> {
+/// If a coordinate is not finite or too large for the triangulation.
+pub fn build_mesh(terraces: &[TerraceInput<'_>]) -> Result<NavMesh, MeshError> {
     let mut vertices: Vec<DVec2> = Vec::new();
     let mut rings = Vec::new();
     for (number, terrace) in terraces.iter().enumerate() {
@@ -46,9 +46,10 @@ pub fn build(terraces: &[TerraceGround<'_>]) -> Result<NavMesh, MeshError> {
     NavMesh::new(vertices, &rings)
 }
 
-/// The free triangles, counterclockwise, with corners counted from the first vertex that this call adds.
+/// Appends the vertices of a terrace and returns its free triangles, counterclockwise. Their corners are relative to
+/// the first appended vertex.
 fn triangulate(
-    terrace: &TerraceGround<'_>,
+    terrace: &TerraceInput<'_>,
     vertices: &mut Vec<DVec2>,
 ) -> Result<Vec<[u32; 3]>, MeshError> {
     let failed = |error: spade::InsertionError| MeshError::Triangulation {
@@ -67,8 +68,8 @@ fn triangulate(
         for at in ring {
             handles.push(mesh.insert(Point2::new(at.x, at.y)).map_err(failed)?);
         }
-        for place in 0..handles.len() {
-            let (a, b) = (handles[place], handles[(place + 1) % handles.len()]);
+        for index in 0..handles.len() {
+            let (a, b) = (handles[index], handles[(index + 1) % handles.len()]);
             if a != b {
                 mesh.add_constraint_and_split(a, b, |at| at);
             }
@@ -101,11 +102,11 @@ fn grown_ring(part: &Footprint<'_>, grow_m: f32) -> Vec<DVec2> {
     }
     let mut ring: Vec<DVec2> = Vec::new();
     let count = part.corners.len();
-    for place in 0..count {
-        let at = part.corners[place];
-        let before = part.corners[(place + count - 1) % count];
-        let after = part.corners[(place + 1) % count];
-        // Outward normals of the edges before and after the corner; a lone corner is a whole circle.
+    for index in 0..count {
+        let at = part.corners[index];
+        let before = part.corners[(index + count - 1) % count];
+        let after = part.corners[(index + 1) % count];
+        // Outward normals of the edges before and after the corner. A single corner is a full circle.
         let (from, turn) = if count == 1 {
             (0.0, std::f32::consts::TAU)
         } else {
@@ -114,7 +115,7 @@ fn grown_ring(part: &Footprint<'_>, grow_m: f32) -> Vec<DVec2> {
             let turn = p.angle_to(q).rem_euclid(std::f32::consts::TAU);
             (p.to_angle(), turn)
         };
-        // Tangents of the arc meet outside of it.
+        // Adjacent tangents of the arc meet outside the arc.
         let pieces = (turn / ARC_RAD).ceil().max(1.0);
         let half = f64::from(turn / pieces) / 2.0;
         let reach = f64::from(radius_m) / half.cos();
@@ -126,11 +127,11 @@ fn grown_ring(part: &Footprint<'_>, grow_m: f32) -> Vec<DVec2> {
     ring
 }
 
-/// Even-odd rule.
+/// Whether a point is inside a polygon, by the even-odd rule.
 fn contains(ring: &[DVec2], at: DVec2) -> bool {
     let mut inside = false;
-    for place in 0..ring.len() {
-        let (a, b) = (ring[place], ring[(place + 1) % ring.len()]);
+    for index in 0..ring.len() {
+        let (a, b) = (ring[index], ring[(index + 1) % ring.len()]);
         if (a.y > at.y) != (b.y > at.y) && at.x < a.x + (at.y - a.y) / (b.y - a.y) * (b.x - a.x) {
             inside = !inside;
         }
@@ -138,15 +139,15 @@ fn contains(ring: &[DVec2], at: DVec2) -> bool {
     inside
 }
 
-/// Merges triangles to convex polygons, over the longest edges first.
+/// Merges triangles to convex polygons, across the longest edges first.
 fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
     let at = |vertex: u32| vertices[vertex as usize];
     let mut rings: Vec<Vec<u32>> = triangles.iter().map(|t| t.to_vec()).collect();
     let mut edges: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
-    for (place, triangle) in triangles.iter().enumerate() {
+    for (index, triangle) in triangles.iter().enumerate() {
         for n in 0..3 {
             let (a, b) = (triangle[n], triangle[(n + 1) % 3]);
-            edges.entry((a.min(b), a.max(b))).or_default().push(place);
+            edges.entry((a.min(b), a.max(b))).or_default().push(index);
         }
     }
     let mut inner: Vec<(u32, u32)> = edges
@@ -157,11 +158,11 @@ fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
     let length = |&(a, b): &(u32, u32)| at(a).distance_squared(at(b));
     inner.sort_by(|x, y| length(y).total_cmp(&length(x)).then(x.cmp(y)));
     let mut owner: Vec<usize> = (0..rings.len()).collect();
-    let find = |owner: &[usize], mut place: usize| {
-        while owner[place] != place {
-            place = owner[place];
+    let find = |owner: &[usize], mut index: usize| {
+        while owner[index] != index {
+            index = owner[index];
         }
-        place
+        index
     };
     for edge in inner {
         let sides = &edges[&edge];
@@ -179,7 +180,7 @@ fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
     rings
 }
 
-/// Two rings as one over an edge, where that is convex and they share nothing else.
+/// The union of two rings across a shared edge, if it is convex and they share no other vertex.
 fn joined(
     p: &[u32],
     q: &[u32],
@@ -192,7 +193,7 @@ fn joined(
     let start_of = |ring: &[u32], from: u32, to: u32| {
         (0..ring.len()).find(|&n| ring[n] == from && ring[(n + 1) % ring.len()] == to)
     };
-    // The edge runs one way in one ring and the other way in the other.
+    // The two rings contain the edge in opposite directions.
     let (from, to) = if start_of(p, a, b).is_some() {
         (a, b)
     } else {
@@ -217,7 +218,9 @@ fn joined(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::navigation::mesh::{Abilities, Links, MeshPath, MeshSearch, Outcome, Place, Query};
+    use crate::navigation::mesh::{
+        Abilities, MeshLinks, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch,
+    };
     use proptest::prelude::*;
 
     const POOL: [Vec2; 4] = [
@@ -228,30 +231,30 @@ mod tests {
     ];
 
     fn area(mesh: &NavMesh) -> f32 {
-        let one = |place: u32| {
-            let corners: Vec<Vec2> = mesh.corners(place).collect();
+        let one = |polygon: u32| {
+            let corners: Vec<Vec2> = mesh.corners(polygon).collect();
             crate::geometry::polygon::signed_area(&corners)
         };
         (0..mesh.len() as u32).map(one).sum()
     }
 
     #[test]
-    fn a_pool_with_a_box_and_a_ball_has_their_area_less() {
+    fn obstacles_reduce_the_area_of_the_mesh() {
         let mut obstacles = Footprints::default();
         obstacles.push_box(Vec2::new(-2.0, 0.0), Vec2::new(0.5, 1.0), Vec2::X);
         obstacles.push(&[Vec2::new(2.0, 1.0)], 0.5);
-        let mesh = build(&[TerraceGround {
+        let mesh = build_mesh(&[TerraceInput {
             outline_m: &POOL,
             obstacles: &obstacles,
             grow_m: 0.0,
         }])
         .unwrap();
-        // An octagon around a circle has 5.5 % more.
+        // An octagon around a circle has 5.5 % more area.
         let wanted = 48.0 - 2.0 - 8.0 * (std::f32::consts::PI / 8.0).tan() * 0.25;
         assert!((area(&mesh) - wanted).abs() < 0.02, "{}", area(&mesh));
         assert!(mesh.len() < 16, "{} polygons", mesh.len());
-        assert_eq!(mesh.area_count(), 1);
-        assert_eq!(mesh.find(0, Vec2::new(-2.0, 0.0)), None);
+        assert_eq!(mesh.region_count(), 1);
+        assert_eq!(mesh.polygon_at(0, Vec2::new(-2.0, 0.0)), None);
     }
 
     fn obstacles() -> impl Strategy<Value = Footprints> {
@@ -279,31 +282,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_path_leaves_the_free_water_and_what_is_free_is_in_the_mesh(
+        fn paths_stay_in_free_water_and_the_mesh_covers_it(
             obstacles in obstacles(), grow in 0.0f32..0.2,
             ax in -4.0f32..4.0, ay in -3.0f32..3.0, bx in -4.0f32..4.0, by in -3.0f32..3.0,
         ) {
-            let mesh = build(&[TerraceGround { outline_m: &POOL, obstacles: &obstacles, grow_m: grow }]).unwrap();
+            let mesh = build_mesh(&[TerraceInput { outline_m: &POOL, obstacles: &obstacles, grow_m: grow }]).unwrap();
             let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
             for at in [a, b] {
                 let gap = obstacles.distance_m(at);
-                // Grown corners reach a bit beyond a round edge.
+                // Grown corners reach slightly beyond a round edge.
                 if gap > (grow + 0.5) * 1.09 + 0.01 {
-                    prop_assert!(mesh.find(0, at).is_some());
+                    prop_assert!(mesh.polygon_at(0, at).is_some());
                 }
-                if mesh.find(0, at).is_some() {
+                if mesh.polygon_at(0, at).is_some() {
                     prop_assert!(gap > grow - 1e-3);
                 }
             }
-            let links = Links::new(&mesh, Vec::new(), &[]);
-            let place = |at_m| Place { terrace: 0, at_m };
-            let query = Query {
-                start: place(a), goal: place(b), abilities: Abilities::default(),
+            let links = MeshLinks::new(&mesh, Vec::new(), &[]);
+            let index = |at_m| MeshPoint { terrace: 0, at_m };
+            let query = MeshQuery {
+                start: index(a), goal: index(b), abilities: Abilities::default(),
                 cooldown_left_secs: 0.0, speed_mps: 1.0, costs: &[],
             };
             let mut path = MeshPath::default();
             let mut search = MeshSearch::default();
-            if search.find(&mesh, &links, &query, &mut path) == Outcome::Found {
+            if search.find_path(&mesh, &links, &query, &mut path) == MeshOutcome::Found {
                 let mut from = a;
                 for &to in &path.points_m {
                     prop_assert!(obstacles.is_clear(from, to, grow - 1e-3), "{from} {to}");

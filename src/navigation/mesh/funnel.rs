@@ -1,9 +1,10 @@
-//! The shortest way through a row of portals. **Source**: Mononen, Simple stupid funnel algorithm, 2010; 004 section 7.5.
+//! The shortest path through a sequence of portals. **Source**: Mononen 2010, "Simple stupid funnel algorithm"; Lischka
+//! 2014, §7.5.
 
 use glam::Vec2;
 
-/// Fills in the corners of the shortest way from a start through portals (left, right) to a goal; the start is left out.
-pub fn straighten(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], path: &mut Vec<Vec2>) {
+/// Fills in the corners of the shortest path from a start through portals (left, right) to a goal, without the start.
+pub(super) fn funnel_path(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], path: &mut Vec<Vec2>) {
     path.clear();
     let end = (goal, goal);
     let portal = |n: usize| *portals.get(n).unwrap_or(&end);
@@ -11,7 +12,7 @@ pub fn straighten(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], path: &mut 
     let (mut left, mut right) = (start, start);
     let (mut left_at, mut right_at) = (0, 0);
     let mut n = 0;
-    // Every restart moves the apex on to a corner of a later portal, so there are at most as many as portals.
+    // Every restart moves the apex to a corner of a later portal, so the number of portals limits the restarts.
     let mut restarts = 0;
     while n <= portals.len() && restarts <= 2 * portals.len() + 2 {
         let (new_left, new_right) = portal(n);
@@ -48,7 +49,7 @@ pub fn straighten(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], path: &mut 
     }
 }
 
-/// Positive where `b` lies to the left of the way from `apex` to `a`.
+/// Positive if `b` is to the left of the line from `apex` to `a`.
 fn turn(apex: Vec2, a: Vec2, b: Vec2) -> f32 {
     (a - apex).perp_dot(b - apex)
 }
@@ -58,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_two_corners() {
-        // Up through a corridor that bends right, then left.
+    fn the_path_touches_both_corners() {
+        // A corridor that leads up, then bends right, then left.
         let portals = [
             (Vec2::new(0.0, 1.0), Vec2::new(1.0, 1.0)),
             (Vec2::new(1.0, 2.0), Vec2::new(1.0, 1.0)),
@@ -67,7 +68,7 @@ mod tests {
             (Vec2::new(3.0, 2.0), Vec2::new(4.0, 2.0)),
         ];
         let mut path = Vec::new();
-        straighten(
+        funnel_path(
             Vec2::new(0.5, 0.0),
             Vec2::new(3.5, 3.0),
             &portals,
@@ -81,7 +82,7 @@ mod tests {
                 Vec2::new(3.5, 3.0)
             ]
         );
-        straighten(Vec2::new(0.5, 0.0), Vec2::new(0.5, 0.9), &[], &mut path);
+        funnel_path(Vec2::new(0.5, 0.0), Vec2::new(0.5, 0.9), &[], &mut path);
         assert_eq!(path, [Vec2::new(0.5, 0.9)]);
     }
 }

@@ -1,68 +1,69 @@
-//! Directed links between terraces: leaps up, drops down; who can take them; and what can be reached at all.
+//! Links: directed leaps and drops between terraces, which agents can take them, and reachability.
 //!
-//! In: start and landing lines. Out: links of a polygon, reachability between areas. **Source**: 004 section 7.2, 7.3.
+//! In: start lines and landing lines. Out: links by polygon, reachability between regions. **Source**: Lischka 2014,
+//! §7.2 and §7.3.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::surface::NavMesh;
 
-/// What falls less than this is no drop.
+/// A descent of less than this counts as a leap instead of a drop.
 const DROP_M: f32 = 0.02;
 
-/// What a swimmer can do.
+/// What an agent can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Abilities {
-    /// Highest rise of a leap; 0: none.
+    /// Largest rise of a leap; 0 if the agent cannot leap.
     pub leap_height_m: f32,
-    /// Fastest it can be at the take-off.
+    /// Largest speed at take-off.
     pub leap_speed_mps: f32,
-    /// How long after a leap until the next.
+    /// Time from one leap to the next.
     pub leap_cooldown_secs: f32,
-    /// Radius of the largest of its kind: the room that it needs in the air.
+    /// Radius of the largest individual of the species: the room that it needs in the air.
     pub radius_m: f32,
 }
 
-/// A way through the air.
+/// A connection through the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    /// The polygon that it starts from.
+pub struct MeshLink {
+    /// Index of the start polygon.
     pub from: u32,
-    /// The polygon that it lands in.
+    /// Index of the landing polygon.
     pub to: u32,
-    /// Line from which it starts.
+    /// Ends of the start line.
     pub start: (Vec2, Vec2),
-    /// Line on which it lands, point for point.
+    /// Ends of the landing line. Each point of the start line has its landing point at the same fraction of this line.
     pub landing: (Vec2, Vec2),
-    /// Unit vector of the flight in the plane; a swimmer turns in to it beforehand.
+    /// Horizontal unit vector of the flight. The agent turns to it before take-off.
     pub heading: Vec2,
-    /// Cosine of the largest angle between the swimmer's heading and the flight's.
+    /// Cosine of the largest angle between the heading of an agent and that of the flight.
     pub heading_cos: f32,
-    /// How much higher the landing lies; negative for a drop.
+    /// Height of the landing above the start; negative for a drop.
     pub rise_m: f32,
-    /// Speed at the take-off, up and ahead together.
+    /// Speed at take-off, horizontal and vertical combined.
     pub take_off_mps: f32,
-    /// Time in the air.
+    /// Duration of the flight.
     pub flight_secs: f32,
-    /// Radius of the largest body for which there is room, and over whose height it goes.
+    /// Body radius that the trajectory was computed for, and the largest that it has room for.
     pub radius_m: f32,
 }
 
-impl Link {
-    /// Whether it takes a leap: it does not fall.
+impl MeshLink {
+    /// Whether the link is a leap, and not a drop.
     pub fn is_leap(&self) -> bool {
         self.rise_m > -DROP_M
     }
 
-    /// Whether a swimmer can take it, when its leap is ready. Everybody for whom there is room drops.
+    /// Whether an agent can take the link once its leap is ready. Every agent small enough for it can drop.
     pub fn is_possible(&self, abilities: &Abilities) -> bool {
         let can_leap =
             self.rise_m <= abilities.leap_height_m && self.take_off_mps <= abilities.leap_speed_mps;
         abilities.radius_m <= self.radius_m && (!self.is_leap() || can_leap)
     }
 
-    /// Where a flight from a point of the start line lands.
+    /// Landing position of a flight from a point of the start line.
     pub fn landing_of(&self, start: Vec2) -> Vec2 {
         let along = self.start.1 - self.start.0;
         let t = (start - self.start.0).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
@@ -70,79 +71,82 @@ impl Link {
     }
 }
 
-/// All links of a mesh, by the polygon that they start from.
+/// All links of a mesh, sorted by start polygon.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Links {
-    links: Vec<Link>,
-    /// Where each polygon's links begin; one more than there are polygons, or none without links.
+pub struct MeshLinks {
+    links: Vec<MeshLink>,
+    /// Index of the first link of each polygon, and the number of links as last entry; empty without links.
     starts: Vec<u32>,
-    areas: u32,
-    /// Area from and area to of every link.
-    between: Vec<(u32, u32)>,
-    /// What can be reached for each kind of swimmer that was asked for beforehand.
-    reaches: Vec<(Abilities, Reach)>,
+    regions: u32,
+    /// Start and landing region of every link.
+    link_regions: Vec<(u32, u32)>,
+    /// Reachability for the abilities given in advance.
+    reachabilities: Vec<(Abilities, Reachability)>,
 }
 
-impl Links {
-    /// Sorts links in. `swimmers` are those whose reach is worked out beforehand.
-    pub fn new(mesh: &NavMesh, mut links: Vec<Link>, swimmers: &[Abilities]) -> Self {
+impl MeshLinks {
+    /// Builds the links. Reachability is computed in advance for `swimmers`.
+    pub fn new(mesh: &NavMesh, mut links: Vec<MeshLink>, swimmers: &[Abilities]) -> Self {
         links.retain(|link| (link.from as usize) < mesh.len() && (link.to as usize) < mesh.len());
         links.sort_by_key(|link| link.from);
         let mut starts = Vec::new();
         if !links.is_empty() {
             starts = (0..=mesh.len() as u32)
-                .map(|place| links.partition_point(|link| link.from < place) as u32)
+                .map(|polygon| links.partition_point(|link| link.from < polygon) as u32)
                 .collect();
         }
-        let between = links
+        let link_regions = links
             .iter()
-            .map(|link| (mesh.area(link.from), mesh.area(link.to)))
+            .map(|link| (mesh.region(link.from), mesh.region(link.to)))
             .collect();
         let mut all = Self {
             links,
             starts,
-            areas: mesh.area_count(),
-            between,
-            reaches: Vec::new(),
+            regions: mesh.region_count(),
+            link_regions,
+            reachabilities: Vec::new(),
         };
         for abilities in swimmers {
-            let reach = Reach::new(&all, abilities);
-            all.reaches.push((*abilities, reach));
+            let reachability = Reachability::new(&all, abilities);
+            all.reachabilities.push((*abilities, reachability));
         }
         all
     }
 
-    /// A link.
-    pub fn get(&self, number: u32) -> Option<&Link> {
-        self.links.get(number as usize)
+    /// The link at an index.
+    pub fn get(&self, index: u32) -> Option<&MeshLink> {
+        self.links.get(index as usize)
     }
 
     /// All links.
-    pub fn iter(&self) -> impl Iterator<Item = &Link> {
+    pub fn iter(&self) -> impl Iterator<Item = &MeshLink> {
         self.links.iter()
     }
 
-    /// The links that start in a polygon, with their numbers.
-    pub fn from_polygon(&self, place: u32) -> impl Iterator<Item = (u32, &Link)> {
-        let at = |place: usize| self.starts.get(place).copied().unwrap_or(0);
-        let range = at(place as usize)..at(place as usize + 1);
-        range.filter_map(|number| Some((number, self.links.get(number as usize)?)))
+    /// The links that start in a polygon, with their indices.
+    pub fn from_polygon(&self, polygon: u32) -> impl Iterator<Item = (u32, &MeshLink)> {
+        let at = |polygon: usize| self.starts.get(polygon).copied().unwrap_or(0);
+        let range = at(polygon as usize)..at(polygon as usize + 1);
+        range.filter_map(|index| Some((index, self.links.get(index as usize)?)))
     }
 
-    /// Whether a swimmer can come from an area to another at all, however long it takes. Constant time for swimmers that
-    /// were named beforehand.
+    /// Whether an agent can ever get from one region to another. Takes constant time for abilities given in advance.
     pub fn can_reach(&self, from: u32, to: u32, abilities: &Abilities) -> bool {
         if from == to {
             return true;
         }
-        match self.reaches.iter().find(|(known, _)| known == abilities) {
-            Some((_, reach)) => reach.has(from, to),
-            None => Reach::new(self, abilities).has(from, to),
+        match self
+            .reachabilities
+            .iter()
+            .find(|(known, _)| known == abilities)
+        {
+            Some((_, reachability)) => reachability.has(from, to),
+            None => Reachability::new(self, abilities).has(from, to),
         }
     }
 
-    /// What a meter of ground costs at least where it is flown over, at most 1.
-    pub(super) fn least_cost_of_a_meter(&self, speed_mps: f32) -> f32 {
+    /// Least cost of a flight per horizontal meter, at most 1.
+    pub(super) fn least_cost_per_m(&self, speed_mps: f32) -> f32 {
         let each = self.links.iter().map(|link| {
             let ground_m = link
                 .start
@@ -155,41 +159,41 @@ impl Links {
     }
 }
 
-/// Which areas can be reached from which: strongly connected components of areas, and the order between them.
+/// Reachability between regions: their strongly connected components and the order of these.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Reach {
-    /// Component of each area.
+struct Reachability {
+    /// Component of each region.
     component: Vec<u32>,
     /// One row of bits for each component: the components that can be reached from it.
     rows: Vec<u64>,
     words: usize,
 }
 
-impl Reach {
-    fn new(links: &Links, abilities: &Abilities) -> Self {
-        let count = links.areas as usize;
-        let mut next = vec![Vec::new(); count];
-        for (link, &(from, to)) in links.links.iter().zip(&links.between) {
+impl Reachability {
+    fn new(links: &MeshLinks, abilities: &Abilities) -> Self {
+        let count = links.regions as usize;
+        let mut successors = vec![Vec::new(); count];
+        for (link, &(from, to)) in links.links.iter().zip(&links.link_regions) {
             if from != to && link.is_possible(abilities) {
-                next[from as usize].push(to);
+                successors[from as usize].push(to);
             }
         }
-        for list in &mut next {
+        for list in &mut successors {
             list.sort_unstable();
             list.dedup();
         }
-        let (component, components) = strong_components(&next);
+        let (component, components) = strong_components(&successors);
         let words = components.div_ceil(64);
         let mut rows = vec![0u64; components * words];
-        // Components are numbered so that links lead to lower numbers: what these reach is known by then.
         let mut members = vec![Vec::new(); components];
-        for (area, &own) in component.iter().enumerate() {
-            members[own as usize].push(area);
+        for (region, &own) in component.iter().enumerate() {
+            members[own as usize].push(region);
         }
+        // Links lead from higher to lower component numbers, so the rows of the lower ones are complete.
         for own in 0..components {
             rows[own * words + own / 64] |= 1 << (own % 64);
-            for &area in &members[own] {
-                for &to in &next[area] {
+            for &region in &members[own] {
+                for &to in &successors[region] {
                     let other = component[to as usize] as usize;
                     for word in 0..words {
                         let bits = rows[other * words + word];
@@ -206,7 +210,7 @@ impl Reach {
     }
 
     fn has(&self, from: u32, to: u32) -> bool {
-        let of = |area: u32| self.component.get(area as usize).map(|&c| c as usize);
+        let of = |region: u32| self.component.get(region as usize).map(|&c| c as usize);
         let (Some(from), Some(to)) = (of(from), of(to)) else {
             return false;
         };
@@ -214,11 +218,11 @@ impl Reach {
     }
 }
 
-/// Tarjan's strongly connected components, without recursion: component of each node, and how many. Edges between
-/// components lead from higher to lower numbers.
-fn strong_components(next: &[Vec<u32>]) -> (Vec<u32>, usize) {
+/// Strongly connected components by Tarjan's algorithm, without recursion. Returns the component of each node and their
+/// number. Edges between components lead from higher to lower numbers.
+fn strong_components(successors: &[Vec<u32>]) -> (Vec<u32>, usize) {
     const NEW: u32 = u32::MAX;
-    let count = next.len();
+    let count = successors.len();
     let (mut order, mut low) = (vec![NEW; count], vec![0u32; count]);
     let mut component = vec![NEW; count];
     let (mut stack, mut calls): (Vec<u32>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
@@ -237,7 +241,7 @@ fn strong_components(next: &[Vec<u32>]) -> (Vec<u32>, usize) {
             }
             let mut edge = edge;
             let mut goes_deeper = false;
-            while let Some(&to) = next[at].get(edge) {
+            while let Some(&to) = successors[at].get(edge) {
                 edge += 1;
                 if order[to as usize] == NEW {
                     calls.push((node, edge));
@@ -276,31 +280,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn components_are_those_that_reach_each_other(
+        fn nodes_of_a_component_reach_each_other(
             edges in prop::collection::vec((0u32..12, 0u32..12), 0..40),
         ) {
-            let mut next = vec![Vec::new(); 12];
-            let mut reach = [[false; 12]; 12];
-            for (n, row) in reach.iter_mut().enumerate() {
+            let mut successors = vec![Vec::new(); 12];
+            let mut reachability = [[false; 12]; 12];
+            for (n, row) in reachability.iter_mut().enumerate() {
                 row[n] = true;
             }
             for &(a, b) in &edges {
-                next[a as usize].push(b);
-                reach[a as usize][b as usize] = true;
+                successors[a as usize].push(b);
+                reachability[a as usize][b as usize] = true;
             }
             for k in 0..12 {
                 for a in 0..12 {
                     for b in 0..12 {
-                        reach[a][b] |= reach[a][k] && reach[k][b];
+                        reachability[a][b] |= reachability[a][k] && reachability[k][b];
                     }
                 }
             }
-            let (component, _) = strong_components(&next);
+            let (component, _) = strong_components(&successors);
             for a in 0..12 {
                 for b in 0..12 {
-                    let both = reach[a][b] && reach[b][a];
+                    let both = reachability[a][b] && reachability[b][a];
                     prop_assert_eq!(component[a] == component[b], both);
-                    if reach[a][b] && !both {
+                    if reachability[a][b] && !both {
                         prop_assert!(component[a] > component[b]);
                     }
                 }

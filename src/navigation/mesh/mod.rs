@@ -1,20 +1,22 @@
-//! Ways on a mesh of convex polygons on terraces, with leaps and drops between them. **Source**: 5-navigation.md part C, 004.
+//! Path planning on navigation meshes: convex polygons on terraces, connected by leaps and drops. **Source**: Lischka 2014.
 
-pub mod build;
-pub mod climber;
-pub mod funnel;
-pub mod leaps;
-pub mod links;
-pub mod rounding;
-pub mod search;
-pub mod surface;
-pub mod turns;
+mod build;
+mod funnel;
+mod leaps;
+mod links;
+mod planner;
+mod search;
+mod smoothing;
+mod surface;
+mod terrace_route;
 
-pub use build::{TerraceGround, build};
-pub use climber::{Climb, Climber, Grounds, NEAR_M, Near, Step, Surroundings};
-pub use leaps::{Flight, LeapGround, find_links};
-pub use links::{Abilities, Link, Links};
-pub use rounding::round_corners;
-pub use search::{Leg, MeshPath, MeshSearch, Outcome, Place, Query};
-pub use surface::{MeshError, NavMesh};
-pub use turns::Turns;
+pub use build::{TerraceInput, build_mesh};
+pub use leaps::{Flight, GRAVITY_MPS2, LeapInput, find_links};
+pub use links::{Abilities, MeshLink, MeshLinks};
+pub use planner::MeshPlanner;
+pub use search::{MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch, PathLeg};
+pub use surface::{MeshError, NavMesh, Polygon};
+pub use terrace_route::{
+    Guidance, NEIGHBOR_RANGE_M, NavGraph, NeighborPull, NeighborScratch, TerraceRequest,
+    TerraceRoute,
+};

@@ -1,8 +1,7 @@
-//! A* over the polygons of a mesh and its links, with costs for danger and desire.
+//! A* over the polygons of a mesh and its links, with costs for danger and attraction.
 //!
-//! In: a start, a goal, what the swimmer can do. Out: a path in legs between leaps. What cannot be reached is known before
-//! anything is searched. A search in slices finds the same path as one in one go.
-//! **Source**: 5-navigation.md part C; 004 sections 7.2 to 7.5.
+//! In: a start, a goal, abilities. Out: a path in legs between leaps. An unreachable goal is detected without a search.
+//! A sliced search finds the same path as an uninterrupted one. **Source**: Lischka 2014, §7.2 to §7.5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,70 +9,71 @@ use std::collections::BinaryHeap;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::funnel::straighten;
-use super::links::{Abilities, Links};
-use super::surface::{NOWHERE, NavMesh};
+use super::funnel::funnel_path;
+use super::links::{Abilities, MeshLinks};
+use super::surface::{NO_POLYGON, NavMesh};
 
-/// A path has room for so many corners from the beginning; only longer ones take memory later.
-pub(super) const CORNERS: usize = 32;
-/// No link.
+/// Initial capacity of a path, in corners. Only longer paths allocate later.
+pub(super) const CORNER_CAPACITY: usize = 32;
+/// Marks a node that was not reached by a link.
 const NO_LINK: u32 = u32::MAX;
 
-/// Where somebody is on the mesh.
+/// A position on a mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
-    /// The terrace.
+pub struct MeshPoint {
+    /// Index of the terrace.
     pub terrace: u16,
-    /// (x, z).
+    /// Position, (x, z).
     pub at_m: Vec2,
 }
 
-/// What is sought.
+/// A path query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Query<'a> {
-    /// From where.
-    pub start: Place,
-    /// To where.
-    pub goal: Place,
-    /// What the swimmer can do.
+pub struct MeshQuery<'a> {
+    /// Start of the path.
+    pub start: MeshPoint,
+    /// End of the path.
+    pub goal: MeshPoint,
+    /// What the agent can do.
     pub abilities: Abilities,
-    /// How long until it can leap again.
+    /// Time until the agent can leap again.
     pub cooldown_left_secs: f32,
-    /// How fast it swims.
+    /// Speed at which the agent swims.
     pub speed_mps: f32,
-    /// For every polygon what a meter in it costs: above 1 where it is dangerous, below where it is desired. Empty: 1.
+    /// Cost per meter in each polygon: above 1 where it is dangerous, below 1 where it is attractive. Empty: 1
+    /// everywhere.
     #[serde(skip)]
     pub costs: &'a [f32],
 }
 
-/// A stretch of a path that is swum without leaving the water.
+/// The part of a path between two flights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Leg {
-    /// The terrace.
+pub struct PathLeg {
+    /// Index of the terrace.
     pub terrace: u16,
-    /// Its last point's place in [`MeshPath::points_m`], plus one.
+    /// Index after the last point of the leg in [`MeshPath::points_m`].
     pub end: usize,
-    /// The link that is taken from its last point, and where that lands.
+    /// The link taken from the last point of the leg, and its landing position.
     pub link: Option<(u32, Vec2)>,
 }
 
-/// A path: corners without the start, in legs.
+/// A path as corners without its start, divided into legs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeshPath {
-    /// All legs' corners.
+    /// Corners of all legs.
     pub points_m: Vec<Vec2>,
-    /// The legs.
-    pub legs: Vec<Leg>,
-    /// What it costs; its length in meters where all costs are 1.
+    /// Legs in order.
+    pub legs: Vec<PathLeg>,
+    /// Cost of the path; equal to its length in meters if all costs are 1.
     pub cost: f32,
 }
 
 impl MeshPath {
-    /// Length of what is swum from a start.
+    /// Length of all legs from a start, without flights.
     pub fn length_m(&self, start: Vec2) -> f64 {
         let (mut from, mut length, mut first) = (start, 0.0, 0);
         for leg in &self.legs {
@@ -90,17 +90,17 @@ impl MeshPath {
     }
 }
 
-/// How a search ended.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// There is a path.
+pub enum MeshOutcome {
+    /// A path was found.
     Found,
-    /// There is none, known without a search.
+    /// There is no path; detected without a search.
     Unreachable,
-    /// There is none as long as the leap is not ready.
-    NotNow,
-    /// Start or goal lie outside the mesh.
+    /// There is no path as long as the agent cannot leap again.
+    LeapNotReady,
+    /// Start or goal is outside the mesh.
     Outside,
 }
 
@@ -109,31 +109,31 @@ struct Node {
     generation: u32,
     is_closed: bool,
     cost: f32,
-    /// Meters swum and flown so far, without danger or desire.
-    way_m: f32,
-    /// The leap is ready when so many meters are behind.
+    /// Distance swum and flown so far, in meters, without costs.
+    distance_m: f32,
+    /// Distance from the start at which the agent can leap again, in meters.
     ready_m: f32,
     entry: Vec2,
     from: u32,
     link: u32,
 }
 
-/// A search with its memory, which the next search uses again. What is written of it is enough to do it once more as far as
-/// it has come, see [`MeshSearch::resume`].
+/// A search and its memory, which the next search reuses. Its serialized fields are enough to repeat it up to the saved
+/// number of expansions, see [`MeshSearch::resume`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeshSearch {
-    query: Query<'static>,
-    /// What polygons cost, as it was when the search began.
+    query: MeshQuery<'static>,
+    /// Costs per meter of the polygons, as they were when the search began.
     costs: Vec<f32>,
     expanded: u32,
     #[serde(skip)]
     ends: (u32, u32),
     #[serde(skip)]
     estimate: Estimate,
-    /// What costs more is not looked at.
+    /// Paths of higher cost are ignored.
     #[serde(skip)]
-    limit: f32,
+    cost_limit: f32,
     #[serde(skip)]
     nodes: Vec<Node>,
     #[serde(skip)]
@@ -149,64 +149,69 @@ pub struct MeshSearch {
 }
 
 impl MeshSearch {
-    /// Polygons expanded by the last search.
+    /// Number of polygons that the last search has expanded.
     pub fn expanded(&self) -> u32 {
         self.expanded
     }
 
-    /// What the search was begun with, costs aside.
-    pub fn query(&self) -> &Query<'static> {
+    /// The query of the current search, without costs.
+    pub fn query(&self) -> &MeshQuery<'static> {
         &self.query
     }
 
-    /// Finds a path in one go.
-    pub fn find(
+    /// Finds a path without interruption.
+    pub fn find_path(
         &mut self,
         mesh: &NavMesh,
-        links: &Links,
-        query: &Query<'_>,
+        links: &MeshLinks,
+        query: &MeshQuery<'_>,
         path: &mut MeshPath,
-    ) -> Outcome {
+    ) -> MeshOutcome {
         let begun = self.begin(mesh, links, query);
         let outcome = begun.or_else(|| self.advance(mesh, links, &mut u32::MAX.clone()));
         self.path(mesh, links, path);
-        outcome.unwrap_or(Outcome::NotNow)
+        outcome.unwrap_or(MeshOutcome::LeapNotReady)
     }
 
-    /// How far it is to swim from one place to another, and where the way goes first; `None` when it is farther than `most_m`
-    /// or cannot be swum to. Nothing beyond `most_m` is looked at.
+    /// Swimming distance between two points, and the first corner of the path. `None` if the distance is more than
+    /// `most_m` or no path exists. The search stops at `most_m`.
     pub fn distance_m(
         &mut self,
         mesh: &NavMesh,
-        (from, to): (Place, Place),
-        most_m: f32,
+        (from, to): (MeshPoint, MeshPoint),
+        max_m: f32,
         path: &mut MeshPath,
     ) -> Option<(f32, Vec2)> {
-        if from.terrace != to.terrace || from.at_m.distance(to.at_m) > most_m {
+        if from.terrace != to.terrace || from.at_m.distance(to.at_m) > max_m {
             return None;
         }
-        if mesh.sees(from.terrace, from.at_m, to.at_m) {
+        if mesh.has_line_of_sight(from.terrace, from.at_m, to.at_m) {
             return Some((from.at_m.distance(to.at_m), to.at_m));
         }
-        let links = Links::default();
-        let query = Query {
+        let links = MeshLinks::default();
+        let query = MeshQuery {
             start: from,
             goal: to,
-            ..Query::default()
+            ..MeshQuery::default()
         };
         if self.begin(mesh, &links, &query).is_none() {
-            self.limit = most_m;
+            self.cost_limit = max_m;
             self.advance(mesh, &links, &mut u32::MAX.clone());
         }
         self.path(mesh, &links, path);
         let length_m = path.length_m(from.at_m) as f32;
         let first = *path.points_m.first()?;
-        (length_m <= most_m).then_some((length_m, first))
+        (length_m <= max_m).then_some((length_m, first))
     }
 
-    /// Begins a search; `None` when it has to be gone on with.
-    pub fn begin(&mut self, mesh: &NavMesh, links: &Links, query: &Query<'_>) -> Option<Outcome> {
-        self.query = Query {
+    /// Begins a search. Returns `None` if it needs expansions.
+    pub fn begin(
+        &mut self,
+        mesh: &NavMesh,
+        links: &MeshLinks,
+        query: &MeshQuery<'_>,
+    ) -> Option<MeshOutcome> {
+        self.query = MeshQuery {
             costs: &[],
             ..*query
         };
@@ -215,27 +220,27 @@ impl MeshSearch {
         self.prepare(mesh, links)
     }
 
-    /// Brings a search that was saved to where it was.
-    pub fn resume(&mut self, mesh: &NavMesh, links: &Links) {
+    /// Restores the search of a saved state.
+    pub fn resume(&mut self, mesh: &NavMesh, links: &MeshLinks) {
         let mut expanded = self.expanded;
         if self.prepare(mesh, links).is_none() {
             self.advance(mesh, links, &mut expanded);
         }
     }
 
-    fn prepare(&mut self, mesh: &NavMesh, links: &Links) -> Option<Outcome> {
+    fn prepare(&mut self, mesh: &NavMesh, links: &MeshLinks) -> Option<MeshOutcome> {
         self.expanded = 0;
-        self.ends = (NOWHERE, NOWHERE);
-        self.limit = f32::INFINITY;
+        self.ends = (NO_POLYGON, NO_POLYGON);
+        self.cost_limit = f32::INFINITY;
         self.open.clear();
         let query = self.query;
-        let start = mesh.find(query.start.terrace, query.start.at_m);
-        let goal = mesh.find(query.goal.terrace, query.goal.at_m);
+        let start = mesh.polygon_at(query.start.terrace, query.start.at_m);
+        let goal = mesh.polygon_at(query.goal.terrace, query.goal.at_m);
         let (Some(start), Some(goal)) = (start, goal) else {
-            return Some(Outcome::Outside);
+            return Some(MeshOutcome::Outside);
         };
-        if !links.can_reach(mesh.area(start), mesh.area(goal), &query.abilities) {
-            return Some(Outcome::Unreachable);
+        if !links.can_reach(mesh.region(start), mesh.region(goal), &query.abilities) {
+            return Some(MeshOutcome::Unreachable);
         }
         self.ends = (start, goal);
         self.nodes.resize(mesh.len(), Node::default());
@@ -249,7 +254,7 @@ impl MeshSearch {
             generation: self.generation,
             ready_m: query.cooldown_left_secs.max(0.0) * query.speed_mps.max(1e-3),
             entry: query.start.at_m,
-            from: NOWHERE,
+            from: NO_POLYGON,
             link: NO_LINK,
             ..Node::default()
         };
@@ -257,12 +262,17 @@ impl MeshSearch {
         None
     }
 
-    /// Goes on for at most `budget` expansions and takes what it used from it; `None` when it has to be gone on with. Mesh
-    /// and links are those that it was begun with.
-    pub fn advance(&mut self, mesh: &NavMesh, links: &Links, budget: &mut u32) -> Option<Outcome> {
-        // The costs are lent to the loop.
+    /// Continues for at most `budget` expansions and subtracts those used. Returns `None` if the search is unfinished.
+    /// Mesh and links must be the ones given to [`Self::begin`].
+    pub fn advance(
+        &mut self,
+        mesh: &NavMesh,
+        links: &MeshLinks,
+        budget: &mut u32,
+    ) -> Option<MeshOutcome> {
+        // The costs are moved out of `self` for the loop.
         let costs = std::mem::take(&mut self.costs);
-        let query = Query {
+        let query = MeshQuery {
             costs: &costs,
             ..self.query
         };
@@ -274,68 +284,68 @@ impl MeshSearch {
     fn expand(
         &mut self,
         mesh: &NavMesh,
-        links: &Links,
-        query: &Query<'_>,
+        links: &MeshLinks,
+        query: &MeshQuery<'_>,
         budget: &mut u32,
-    ) -> Option<Outcome> {
+    ) -> Option<MeshOutcome> {
         let goal = self.ends.1;
         let speed_mps = query.speed_mps.max(1e-3);
         while *budget > 0 {
-            let Some(Reverse((_, place))) = self.open.pop() else {
-                self.ends = (NOWHERE, NOWHERE);
-                return Some(Outcome::NotNow);
+            let Some(Reverse((_, polygon))) = self.open.pop() else {
+                self.ends = (NO_POLYGON, NO_POLYGON);
+                return Some(MeshOutcome::LeapNotReady);
             };
-            let node = self.nodes[place as usize];
+            let node = self.nodes[polygon as usize];
             if node.is_closed {
                 continue;
             }
-            if place == goal {
-                return Some(Outcome::Found);
+            if polygon == goal {
+                return Some(MeshOutcome::Found);
             }
-            self.nodes[place as usize].is_closed = true;
+            self.nodes[polygon as usize].is_closed = true;
             self.expanded += 1;
             *budget -= 1;
-            let price = cost_at(query.costs, place);
-            for (a, b, next) in mesh.edges(place) {
-                if next == NOWHERE || next == node.from {
+            let cost_per_m = cost_at(query.costs, polygon);
+            for (a, b, next) in mesh.edges(polygon) {
+                if next == NO_POLYGON || next == node.from {
                     continue;
                 }
                 let entry = crossing(node.entry, query.goal.at_m, a, b);
-                let way_m = node.entry.distance(entry);
+                let distance_m = node.entry.distance(entry);
                 let new = Node {
                     generation: self.generation,
                     is_closed: false,
-                    cost: node.cost + way_m * price,
-                    way_m: node.way_m + way_m,
+                    cost: node.cost + distance_m * cost_per_m,
+                    distance_m: node.distance_m + distance_m,
                     ready_m: node.ready_m,
                     entry,
-                    from: place,
+                    from: polygon,
                     link: NO_LINK,
                 };
                 self.relax(next, new, query);
             }
-            for (number, link) in links.from_polygon(place) {
+            for (index, link) in links.from_polygon(polygon) {
                 let to_start_m = node.entry.distance(nearest(link.start, node.entry));
-                let at_m = node.way_m + to_start_m;
+                let at_m = node.distance_m + to_start_m;
                 if !link.is_possible(&query.abilities) || (link.is_leap() && at_m < node.ready_m) {
                     continue;
                 }
                 let flight_m = link.flight_secs * speed_mps;
-                let way_m = at_m + flight_m;
+                let distance_m = at_m + flight_m;
                 let ready_m = if link.is_leap() {
-                    way_m + query.abilities.leap_cooldown_secs * speed_mps
+                    distance_m + query.abilities.leap_cooldown_secs * speed_mps
                 } else {
                     node.ready_m
                 };
                 let new = Node {
                     generation: self.generation,
                     is_closed: false,
-                    cost: node.cost + to_start_m * price + flight_m,
-                    way_m,
+                    cost: node.cost + to_start_m * cost_per_m + flight_m,
+                    distance_m,
                     ready_m,
                     entry: link.landing_of(nearest(link.start, node.entry)),
-                    from: place,
-                    link: number,
+                    from: polygon,
+                    link: index,
                 };
                 self.relax(link.to, new, query);
             }
@@ -343,27 +353,27 @@ impl MeshSearch {
         None
     }
 
-    fn relax(&mut self, place: u32, new: Node, query: &Query<'_>) {
-        let old = &mut self.nodes[place as usize];
+    fn relax(&mut self, polygon: u32, new: Node, query: &MeshQuery<'_>) {
+        let old = &mut self.nodes[polygon as usize];
         if old.generation == self.generation && (old.is_closed || old.cost <= new.cost) {
             return;
         }
-        let rest = if place == self.ends.1 {
-            new.entry.distance(query.goal.at_m) * cost_at(query.costs, place)
+        let remaining = if polygon == self.ends.1 {
+            new.entry.distance(query.goal.at_m) * cost_at(query.costs, polygon)
         } else {
             self.estimate.cost(new.entry)
         };
-        if new.cost + rest > self.limit {
+        if new.cost + remaining > self.cost_limit {
             return;
         }
         *old = new;
-        // Bits of positive numbers are ordered as the numbers are.
-        let key = (new.cost + rest).max(0.0).to_bits();
-        self.open.push(Reverse((key, place)));
+        // The bit patterns of positive floats have the same order as their values.
+        let key = (new.cost + remaining).max(0.0).to_bits();
+        self.open.push(Reverse((key, polygon)));
     }
 
-    /// Fills in the path that was found, straightened leg by leg; empty where there is none. Call it when the search has ended.
-    pub fn path(&mut self, mesh: &NavMesh, links: &Links, path: &mut MeshPath) {
+    /// Fills in the path of a finished search, straightened leg by leg; empty if no path was found.
+    pub fn path(&mut self, mesh: &NavMesh, links: &MeshLinks, path: &mut MeshPath) {
         path.points_m.clear();
         path.legs.clear();
         let (start, goal) = self.ends;
@@ -371,43 +381,43 @@ impl MeshSearch {
         let Some(last) = self.nodes.get(goal as usize).copied().filter(is_found) else {
             return;
         };
-        path.points_m.reserve(CORNERS);
-        path.legs.reserve(CORNERS);
+        path.points_m.reserve(CORNER_CAPACITY);
+        path.legs.reserve(CORNER_CAPACITY);
         let query = self.query;
         path.cost = last.cost + last.entry.distance(query.goal.at_m) * cost_at(&self.costs, goal);
         self.trail.clear();
-        let mut place = goal;
-        while place != start {
-            self.trail.push(place);
-            place = self.nodes[place as usize].from;
+        let mut polygon = goal;
+        while polygon != start {
+            self.trail.push(polygon);
+            polygon = self.nodes[polygon as usize].from;
         }
         let mut from = query.start.at_m;
         let mut before = start;
         self.portals.clear();
         for step in (0..self.trail.len()).rev() {
-            let place = self.trail[step];
-            let node = self.nodes[place as usize];
+            let polygon = self.trail[step];
+            let node = self.nodes[polygon as usize];
             if node.link == NO_LINK {
-                self.portals.extend(mesh.portal(before, place));
+                self.portals.extend(mesh.portal(before, polygon));
             } else if let Some(link) = links.get(node.link) {
-                // The start of a leap lies where the search came from, its landing where it went on.
-                let leaving = nearest(link.start, self.nodes[before as usize].entry);
-                self.close_leg(mesh.polygon(before).terrace, from, leaving, path);
+                // A leap starts at the point of its start line that is nearest to where the search entered the polygon.
+                let take_off = nearest(link.start, self.nodes[before as usize].entry);
+                self.close_leg(mesh.polygon(before).terrace, from, take_off, path);
                 if let Some(leg) = path.legs.last_mut() {
                     leg.link = Some((node.link, node.entry));
                 }
                 from = node.entry;
             }
-            before = place;
+            before = polygon;
         }
         self.close_leg(query.goal.terrace, from, query.goal.at_m, path);
     }
 
     fn close_leg(&mut self, terrace: u16, from: Vec2, to: Vec2, path: &mut MeshPath) {
-        straighten(from, to, &self.portals, &mut self.corners);
+        funnel_path(from, to, &self.portals, &mut self.corners);
         self.portals.clear();
         path.points_m.extend_from_slice(&self.corners);
-        path.legs.push(Leg {
+        path.legs.push(PathLeg {
             terrace,
             end: path.points_m.len(),
             link: None,
@@ -415,34 +425,34 @@ impl MeshSearch {
     }
 }
 
-/// A lower bound of the cost that is left: the distance at the lowest price of all, less what a link may save.
+/// Lower bound of the remaining cost: the distance times the lowest cost per meter of any polygon or flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     goal: Vec2,
-    price: f32,
+    cost_per_m: f32,
 }
 
 impl Estimate {
-    fn new(links: &Links, query: &Query<'_>, costs: &[f32]) -> Self {
+    fn new(links: &MeshLinks, query: &MeshQuery<'_>, costs: &[f32]) -> Self {
         let cheapest = costs.iter().copied().fold(1.0, f32::min).max(0.0);
-        // A flight may cover more ground than it costs.
-        let flown = links.least_cost_of_a_meter(query.speed_mps.max(1e-3));
+        // A flight may cost less per meter than swimming.
+        let least_flight_cost = links.least_cost_per_m(query.speed_mps.max(1e-3));
         Self {
             goal: query.goal.at_m,
-            price: cheapest.min(flown),
+            cost_per_m: cheapest.min(least_flight_cost),
         }
     }
 
     fn cost(&self, at: Vec2) -> f32 {
-        at.distance(self.goal) * self.price
+        at.distance(self.goal) * self.cost_per_m
     }
 }
 
-fn cost_at(costs: &[f32], place: u32) -> f32 {
-    costs.get(place as usize).copied().unwrap_or(1.0).max(0.0)
+fn cost_at(costs: &[f32], polygon: u32) -> f32 {
+    costs.get(polygon as usize).copied().unwrap_or(1.0).max(0.0)
 }
 
-/// Where the way from one point to another should cross an edge: the point of the edge over which it is shortest.
+/// The point at which the path from one point to another should cross an edge: the one with the shortest path.
 fn crossing(from: Vec2, to: Vec2, a: Vec2, b: Vec2) -> Vec2 {
     let along = b - a;
     let square = along.length_squared().max(f32::MIN_POSITIVE);
@@ -460,5 +470,5 @@ fn crossing(from: Vec2, to: Vec2, a: Vec2, b: Vec2) -> Vec2 {
 }
 
 fn nearest((a, b): (Vec2, Vec2), at: Vec2) -> Vec2 {
-    crate::navigation::footprint::nearest_on(a, b, at)
+    crate::navigation::footprint::nearest_on_segment(a, b, at)
 }

@@ -1,50 +1,50 @@
-//! The mesh itself: convex polygons, who is beside whom, and where a point lies.
+//! The navigation mesh: convex polygons, their neighbors, and point location.
 //!
-//! In: corners and rings. Out: polygons by place, by point. Must not: know how it was made.
+//! In: vertices and rings. Out: polygons by index and by point. Must not: know how it was built.
 
 use std::collections::BTreeMap;
 
 use glam::Vec2;
 use thiserror::Error;
 
-/// No polygon.
-pub const NOWHERE: u32 = u32::MAX;
-/// How far outside a polygon a point may lie and still count as in it, against rounding.
+/// Index that stands for no polygon.
+pub(super) const NO_POLYGON: u32 = u32::MAX;
+/// Distance outside a polygon at which a point still counts as inside, against rounding errors.
 const EDGE_M: f32 = 1e-4;
 
-/// Convex polygons that touch in whole edges, on terraces.
+/// Convex polygons on terraces that share whole edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NavMesh {
     vertices: Vec<Vec2>,
     polygons: Vec<Polygon>,
-    /// All polygons' corners, counterclockwise from +x towards +z.
+    /// Vertex indices of all polygons, counterclockwise from +x towards +z.
     corners: Vec<u32>,
-    /// Across the edge from each corner to the next; [`NOWHERE`] at the border.
+    /// Neighbor across the edge from each corner to the next; [`NO_POLYGON`] at the border.
     across: Vec<u32>,
-    /// The connected area of each polygon.
-    areas: Vec<u32>,
-    area_count: u32,
-    buckets: Buckets,
+    /// Connected region of each polygon.
+    regions: Vec<u32>,
+    region_count: u32,
+    lookup: PolygonLookup,
 }
 
-/// One convex polygon.
+/// A convex polygon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polygon {
     first: u32,
     end: u32,
-    /// The terrace that it lies on.
+    /// Index of its terrace.
     pub terrace: u16,
     /// Mean of its corners.
-    pub middle: Vec2,
+    pub center: Vec2,
 }
 
-/// Why a mesh is none.
+/// Reason why a mesh cannot be built.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MeshError {
-    /// A ring names a vertex that is not there, or has fewer than three corners, or is not convex.
+    /// A ring refers to a missing vertex, has fewer than three corners, or is not convex.
     #[error("polygon {polygon} (counted from 0) {reason}")]
     Polygon {
-        /// Its place.
+        /// Index of the polygon.
         polygon: usize,
         /// What is wrong.
         reason: &'static str,
@@ -52,22 +52,22 @@ pub enum MeshError {
     /// More than two polygons share an edge.
     #[error("the edge between the vertices {a} and {b} belongs to more than two polygons")]
     Edge {
-        /// One end.
+        /// First vertex of the edge.
         a: u32,
-        /// The other.
+        /// Second vertex of the edge.
         b: u32,
     },
     /// The triangulation failed.
     #[error("the water cannot be triangulated: {reason}")]
     Triangulation {
-        /// What it said.
+        /// Message of the triangulation.
         reason: String,
     },
 }
 
-/// Which polygons lie in which square of the plane.
+/// Polygons by square cell of the plane, for point location.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Buckets {
+struct PolygonLookup {
     low: Vec2,
     per_m: f32,
     width: usize,
@@ -77,10 +77,10 @@ struct Buckets {
 }
 
 impl NavMesh {
-    /// Puts polygons together. Each ring lists its corners, either way round, with its terrace.
+    /// Builds a mesh. Each ring lists its vertices, in either direction of rotation, with its terrace.
     ///
     /// # Errors
-    /// When a ring is broken or an edge belongs to more than two polygons.
+    /// If a ring is invalid or more than two polygons share an edge.
     pub fn new(vertices: Vec<Vec2>, rings: &[(Vec<u32>, u16)]) -> Result<Self, MeshError> {
         let mut mesh = Self {
             vertices,
@@ -90,9 +90,9 @@ impl NavMesh {
             mesh.push(ring, *terrace)
                 .map_err(|reason| MeshError::Polygon { polygon, reason })?;
         }
-        mesh.join()?;
-        mesh.flood();
-        mesh.buckets = Buckets::new(&mesh);
+        mesh.link_neighbors()?;
+        mesh.label_regions();
+        mesh.lookup = PolygonLookup::new(&mesh);
         Ok(mesh)
     }
 
@@ -101,30 +101,30 @@ impl NavMesh {
         self.polygons.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no polygons.
     pub fn is_empty(&self) -> bool {
         self.polygons.is_empty()
     }
 
-    /// A polygon.
+    /// The polygon at an index.
     #[inline]
-    pub fn polygon(&self, place: u32) -> &Polygon {
-        &self.polygons[place as usize]
+    pub fn polygon(&self, index: u32) -> &Polygon {
+        &self.polygons[index as usize]
     }
 
     /// Corners of a polygon.
-    pub fn corners(&self, place: u32) -> impl Iterator<Item = Vec2> + '_ {
-        let polygon = &self.polygons[place as usize];
+    pub fn corners(&self, index: u32) -> impl Iterator<Item = Vec2> + '_ {
+        let polygon = &self.polygons[index as usize];
         let range = polygon.first as usize..polygon.end as usize;
         self.corners[range]
             .iter()
             .map(|&vertex| self.vertices[vertex as usize])
     }
 
-    /// Edges of a polygon, from corner to corner, with what lies across; [`NOWHERE`] at the border.
+    /// Edges of a polygon as (from, to, neighbor across); the neighbor is [`NO_POLYGON`] at the border.
     #[inline]
-    pub fn edges(&self, place: u32) -> impl Iterator<Item = (Vec2, Vec2, u32)> + '_ {
-        let polygon = &self.polygons[place as usize];
+    pub fn edges(&self, index: u32) -> impl Iterator<Item = (Vec2, Vec2, u32)> + '_ {
+        let polygon = &self.polygons[index as usize];
         let (first, end) = (polygon.first as usize, polygon.end as usize);
         let corners = &self.corners[first..end];
         let across = &self.across[first..end];
@@ -138,70 +138,70 @@ impl NavMesh {
         })
     }
 
-    /// The edge of a polygon towards its neighbor, seen in passing through: left end, right end.
+    /// The shared edge of two polygons as (left end, right end), seen when passing through it.
     pub fn portal(&self, from: u32, to: u32) -> Option<(Vec2, Vec2)> {
-        // Corners run counterclockwise, so on the way out an edge goes from right to left.
+        // Corners are counterclockwise, so an edge seen from inside runs from right to left.
         self.edges(from)
             .find(|edge| edge.2 == to)
             .map(|(a, b, _)| (b, a))
     }
 
-    /// The connected area of a polygon: all that can be swum to without leaping or dropping.
-    pub fn area(&self, place: u32) -> u32 {
-        self.areas[place as usize]
+    /// Connected region of a polygon: all polygons that can be reached without a leap or drop.
+    pub fn region(&self, index: u32) -> u32 {
+        self.regions[index as usize]
     }
 
-    /// Number of connected areas.
-    pub fn area_count(&self) -> u32 {
-        self.area_count
+    /// Number of connected regions.
+    pub fn region_count(&self) -> u32 {
+        self.region_count
     }
 
-    /// The polygon of a terrace in which a point lies; `None` outside.
-    pub fn find(&self, terrace: u16, at: Vec2) -> Option<u32> {
-        let candidates = self.buckets.at(at);
+    /// The polygon of a terrace that contains a point; `None` outside.
+    pub fn polygon_at(&self, terrace: u16, at: Vec2) -> Option<u32> {
+        let candidates = self.lookup.at(at);
         let mut nearest = (EDGE_M, None);
-        for &place in candidates {
-            if self.polygon(place).terrace == terrace {
-                let off = self.outside_m(place, at);
+        for &index in candidates {
+            if self.polygon(index).terrace == terrace {
+                let off = self.outside_m(index, at);
                 if off <= 0.0 {
-                    return Some(place);
+                    return Some(index);
                 }
                 if off < nearest.0 {
-                    nearest = (off, Some(place));
+                    nearest = (off, Some(index));
                 }
             }
         }
         nearest.1
     }
 
-    /// Whether the straight way between two points of a terrace stays on the mesh.
-    pub fn sees(&self, terrace: u16, from: Vec2, to: Vec2) -> bool {
-        let Some(mut place) = self.find(terrace, from) else {
+    /// Whether the straight line between two points of a terrace stays on the mesh.
+    pub fn has_line_of_sight(&self, terrace: u16, from: Vec2, to: Vec2) -> bool {
+        let Some(mut index) = self.polygon_at(terrace, from) else {
             return false;
         };
-        // From polygon to polygon through the edge by which the way leaves. A way through a corner may try the wrong one:
-        // then it counts as not seen.
+        // Walks from polygon to polygon through the edge where the line leaves. A line through a corner may take the
+        // wrong edge; the result is then false.
         for _ in 0..self.len() + 1 {
-            if self.outside_m(place, to) <= EDGE_M {
+            if self.outside_m(index, to) <= EDGE_M {
                 return true;
             }
-            let way = to - from;
-            let leaving = self.edges(place).filter(|&(a, b, _)| {
-                let (p, q) = (way.perp_dot(a - from), way.perp_dot(b - from));
-                // The way leaves where it crosses an edge from inside to outside.
+            let line = to - from;
+            let leaving = self.edges(index).filter(|&(a, b, _)| {
+                let (p, q) = (line.perp_dot(a - from), line.perp_dot(b - from));
+                // The line leaves where it crosses an edge from inside to outside.
                 p <= 0.0 && q > 0.0 && (b - a).perp_dot(to - a) < 0.0
             });
             match leaving.map(|edge| edge.2).next() {
-                Some(next) if next != NOWHERE => place = next,
+                Some(next) if next != NO_POLYGON => index = next,
                 _ => return false,
             }
         }
         false
     }
 
-    /// How far a point lies outside a polygon, at most 0 inside.
-    fn outside_m(&self, place: u32, at: Vec2) -> f32 {
-        let off = self.edges(place).map(|(a, b, _)| {
+    /// Distance of a point from a polygon, at most 0 inside.
+    fn outside_m(&self, index: u32, at: Vec2) -> f32 {
+        let off = self.edges(index).map(|(a, b, _)| {
             let along = b - a;
             -along.perp_dot(at - a) / along.length().max(f32::MIN_POSITIVE)
         });
@@ -213,7 +213,7 @@ impl NavMesh {
             return Err("has fewer than three corners");
         }
         if ring.iter().any(|&v| v as usize >= self.vertices.len()) {
-            return Err("names a vertex that is not there");
+            return Err("refers to a vertex that does not exist");
         }
         let at = |n: usize| self.vertices[ring[n % ring.len()] as usize];
         if !(0..ring.len()).all(|n| at(n).is_finite()) {
@@ -223,13 +223,13 @@ impl NavMesh {
         let sign = 1f32.copysign(twice_area);
         let is_convex = (0..ring.len()).all(|n| {
             let (a, b) = (at(n + 1) - at(n), at(n + 2) - at(n + 1));
-            // The next corner may lie outside the line of the edge by no more than rounding.
+            // The next corner may be outside the line of the edge only by rounding.
             sign * a.perp_dot(b) >= -EDGE_M * a.length()
         });
         if !is_convex {
             return Err("is not convex");
         }
-        let middle = (0..ring.len()).map(at).sum::<Vec2>() / ring.len() as f32;
+        let center = (0..ring.len()).map(at).sum::<Vec2>() / ring.len() as f32;
         let first = self.corners.len() as u32;
         if twice_area < 0.0 {
             self.corners.extend(ring.iter().rev());
@@ -240,65 +240,65 @@ impl NavMesh {
             first,
             end: self.corners.len() as u32,
             terrace,
-            middle,
+            center,
         });
         Ok(())
     }
 
-    /// Finds who is across each edge.
-    fn join(&mut self) -> Result<(), MeshError> {
-        self.across = vec![NOWHERE; self.corners.len()];
-        // (vertices, terrace) → slot of the edge and its polygon; taken out when the second comes.
+    /// Finds the neighbor across each edge.
+    fn link_neighbors(&mut self) -> Result<(), MeshError> {
+        self.across = vec![NO_POLYGON; self.corners.len()];
+        // (vertices, terrace) → index of the edge and its polygon; removed when the second polygon is found.
         let mut open: BTreeMap<(u32, u32, u16), (usize, u32)> = BTreeMap::new();
         let mut closed = std::collections::BTreeSet::new();
-        for (place, polygon) in self.polygons.iter().enumerate() {
+        for (index, polygon) in self.polygons.iter().enumerate() {
             let (first, end) = (polygon.first as usize, polygon.end as usize);
-            for slot in first..end {
-                let next = if slot + 1 == end { first } else { slot + 1 };
-                let (a, b) = (self.corners[slot], self.corners[next]);
+            for edge in first..end {
+                let next = if edge + 1 == end { first } else { edge + 1 };
+                let (a, b) = (self.corners[edge], self.corners[next]);
                 let key = (a.min(b), a.max(b), polygon.terrace);
                 if closed.contains(&key) {
                     return Err(MeshError::Edge { a, b });
                 }
                 if let Some((other, neighbor)) = open.remove(&key) {
-                    self.across[slot] = neighbor;
-                    self.across[other] = place as u32;
+                    self.across[edge] = neighbor;
+                    self.across[other] = index as u32;
                     closed.insert(key);
                 } else {
-                    open.insert(key, (slot, place as u32));
+                    open.insert(key, (edge, index as u32));
                 }
             }
         }
         Ok(())
     }
 
-    /// Names the connected areas.
-    fn flood(&mut self) {
-        self.areas = vec![NOWHERE; self.len()];
-        self.area_count = 0;
+    /// Numbers the connected regions.
+    fn label_regions(&mut self) {
+        self.regions = vec![NO_POLYGON; self.len()];
+        self.region_count = 0;
         let mut open = Vec::new();
         for seed in 0..self.len() as u32 {
-            if self.areas[seed as usize] != NOWHERE {
+            if self.regions[seed as usize] != NO_POLYGON {
                 continue;
             }
-            self.areas[seed as usize] = self.area_count;
+            self.regions[seed as usize] = self.region_count;
             open.push(seed);
-            while let Some(place) = open.pop() {
-                let polygon = self.polygons[place as usize];
-                for slot in polygon.first as usize..polygon.end as usize {
-                    let next = self.across[slot];
-                    if next != NOWHERE && self.areas[next as usize] == NOWHERE {
-                        self.areas[next as usize] = self.area_count;
+            while let Some(index) = open.pop() {
+                let polygon = self.polygons[index as usize];
+                for edge in polygon.first as usize..polygon.end as usize {
+                    let next = self.across[edge];
+                    if next != NO_POLYGON && self.regions[next as usize] == NO_POLYGON {
+                        self.regions[next as usize] = self.region_count;
                         open.push(next);
                     }
                 }
             }
-            self.area_count += 1;
+            self.region_count += 1;
         }
     }
 }
 
-impl Buckets {
+impl PolygonLookup {
     fn new(mesh: &NavMesh) -> Self {
         let mut low = Vec2::INFINITY;
         let mut high = Vec2::NEG_INFINITY;
@@ -309,35 +309,35 @@ impl Buckets {
         if !(low.is_finite() && high.is_finite()) {
             return Self::default();
         }
-        // About as many squares as polygons.
+        // Cell size for about as many cells as polygons.
         let side = ((high - low).max_element() / (mesh.len() as f32).sqrt().max(1.0)).max(1e-3);
         let cells = ((high - low) / side).floor().as_uvec2() + 1;
-        let mut buckets = Self {
+        let mut lookup = Self {
             low,
             per_m: 1.0 / side,
             width: cells.x as usize,
             height: cells.y as usize,
             ..Self::default()
         };
-        let mut lists = vec![Vec::new(); buckets.width * buckets.height];
-        for place in 0..mesh.len() as u32 {
+        let mut lists = vec![Vec::new(); lookup.width * lookup.height];
+        for index in 0..mesh.len() as u32 {
             let (mut from, mut to) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
-            for corner in mesh.corners(place) {
+            for corner in mesh.corners(index) {
                 (from, to) = (from.min(corner), to.max(corner));
             }
-            let (from, to) = (buckets.cell(from - EDGE_M), buckets.cell(to + EDGE_M));
+            let (from, to) = (lookup.cell(from - EDGE_M), lookup.cell(to + EDGE_M));
             for y in from.1..=to.1 {
                 for x in from.0..=to.0 {
-                    lists[y * buckets.width + x].push(place);
+                    lists[y * lookup.width + x].push(index);
                 }
             }
         }
         for list in lists {
-            buckets.starts.push(buckets.polygons.len() as u32);
-            buckets.polygons.extend(list);
+            lookup.starts.push(lookup.polygons.len() as u32);
+            lookup.polygons.extend(list);
         }
-        buckets.starts.push(buckets.polygons.len() as u32);
-        buckets
+        lookup.starts.push(lookup.polygons.len() as u32);
+        lookup
     }
 
     fn cell(&self, at: Vec2) -> (usize, usize) {
@@ -354,8 +354,8 @@ impl Buckets {
             return &[];
         }
         let (x, y) = self.cell(at);
-        let place = y * self.width + x;
-        let (from, to) = (self.starts[place] as usize, self.starts[place + 1] as usize);
+        let index = y * self.width + x;
+        let (from, to) = (self.starts[index] as usize, self.starts[index + 1] as usize);
         &self.polygons[from..to]
     }
 }

@@ -1,33 +1,33 @@
-//! Ways of swimmers that do as they are told.
+//! Tests with agents that swim straight to the target of each answer.
 
 use super::*;
 use crate::geometry::Solid;
-use crate::navigation::grid::Area;
-use crate::navigation::trip::{Goal, SearchParams, Status, Waypoint};
+use crate::navigation::grid::FloorRect;
+use crate::navigation::request::{PathGoal, PathStatus, SearchParams, WaypointKind};
 use glam::Vec3;
 use proptest::prelude::*;
 
 const RADIUS_M: f32 = 0.1;
 
-fn waters(solids: &[Solid]) -> Waters<'_> {
-    Waters {
+fn environment(solids: &[Solid]) -> Environment<'_> {
+    Environment {
         solids,
         revision: 1,
         dt_secs: 1.0 / 60.0,
     }
 }
 
-fn call(id: u64, at: Vec2, goal: Vec2) -> Call {
-    Call {
+fn request(id: u64, at: Vec2, goal: Vec2) -> PathRequest {
+    PathRequest {
         id,
         at_m: Vec3::new(at.x, -1.0, at.y),
         speed_mps: 1.0,
         radius_m: RADIUS_M,
-        goal: Goal {
+        goal: PathGoal {
             position_m: Vec3::new(goal.x, -1.0, goal.y),
-            ..Goal::default()
+            ..PathGoal::default()
         },
-        bounds: Area::around(Vec2::ZERO, Vec2::ZERO, 8.0),
+        bounds: FloorRect::around(Vec2::ZERO, Vec2::ZERO, 8.0),
         params: SearchParams::default(),
     }
 }
@@ -40,7 +40,7 @@ fn wall(center: Vec2, half: Vec2) -> Solid {
     }
 }
 
-/// Open towards −x.
+/// A U-shaped reef that is open towards −x.
 fn u_reef() -> Vec<Solid> {
     vec![
         wall(Vec2::new(1.0, 0.0), Vec2::new(0.1, 1.1)),
@@ -59,31 +59,32 @@ fn cell_around(at: Vec2, half: f32) -> Vec<Solid> {
     ]
 }
 
-/// Swims along what it is told for a time; where it comes to.
+/// Lets an agent swim for a time, and returns its last position.
 fn swim(
-    planner: &mut Planner,
-    mut call: Call,
-    waters: &Waters<'_>,
+    planner: &mut GridPlanner,
+    mut request: PathRequest,
+    environment: &Environment<'_>,
     budget: u32,
     secs: f32,
 ) -> Vec2 {
-    for _ in 0..(secs / waters.dt_secs) as usize {
-        planner.hear(&call, waters);
-        planner.advance(waters, budget);
-        let answer = planner.answer(call.id).unwrap();
-        let way = (answer.target_m - call.at_m).clamp_length_max(call.speed_mps * waters.dt_secs);
-        call.at_m += way;
+    for _ in 0..(secs / environment.dt_secs) as usize {
+        planner.submit(&request, environment);
+        planner.advance(environment, budget);
+        let answer = planner.answer(request.id).unwrap();
+        let step_m = (answer.target_m - request.at_m)
+            .clamp_length_max(request.speed_mps * environment.dt_secs);
+        request.at_m += step_m;
     }
-    Vec2::new(call.at_m.x, call.at_m.z)
+    Vec2::new(request.at_m.x, request.at_m.z)
 }
 
 #[test]
-fn it_comes_out_of_a_reef_and_round_it() {
+fn an_agent_leaves_a_reef_and_swims_around_it() {
     let (solids, goal) = (u_reef(), Vec2::new(2.5, 0.0));
     for budget in [3, 20, 100_000] {
-        let mut planner = Planner::default();
-        let start = call(7, Vec2::new(0.0, 0.0), goal);
-        let end = swim(&mut planner, start, &waters(&solids), budget, 12.0);
+        let mut planner = GridPlanner::default();
+        let start = request(7, Vec2::new(0.0, 0.0), goal);
+        let end = swim(&mut planner, start, &environment(&solids), budget, 12.0);
         assert!(end.distance(goal) < 0.2, "budget {budget}: ended at {end}");
         assert!(
             planner.effort(7).0 < 6,
@@ -94,79 +95,88 @@ fn it_comes_out_of_a_reef_and_round_it() {
 }
 
 #[test]
-fn a_walled_in_goal_costs_no_expansion_and_is_given_up() {
+fn an_enclosed_goal_is_given_up_without_expansions() {
     let goal = Vec2::new(4.0, 1.0);
     let solids = cell_around(goal, 0.8);
-    let waters = waters(&solids);
-    let mut planner = Planner::default();
-    let call = call(1, Vec2::new(-4.0, -1.0), goal);
-    let mut told = Vec::new();
+    let environment = environment(&solids);
+    let mut planner = GridPlanner::default();
+    let request = request(1, Vec2::new(-4.0, -1.0), goal);
+    let mut statuses = Vec::new();
     for _ in 0..8 {
-        planner.hear(&call, &waters);
-        planner.advance(&waters, 10_000);
+        planner.submit(&request, &environment);
+        planner.advance(&environment, 10_000);
         let answer = planner.answer(1).unwrap();
-        assert_eq!(answer.waypoint, Waypoint::FailedGoal);
-        assert_eq!(answer.target_m, call.at_m, "it stops");
-        told.push(answer.status);
+        assert_eq!(answer.waypoint, WaypointKind::NoPath);
+        assert_eq!(answer.target_m, request.at_m, "the agent must stop");
+        statuses.push(answer.status);
     }
-    use Status::{Failed, NoMap};
+    use PathStatus::{Failed, Unreachable};
     assert_eq!(
-        told,
-        [Failed, Failed, Failed, NoMap, NoMap, NoMap, NoMap, NoMap]
+        statuses,
+        [
+            Failed,
+            Failed,
+            Failed,
+            Unreachable,
+            Unreachable,
+            Unreachable,
+            Unreachable,
+            Unreachable
+        ]
     );
     assert_eq!(planner.effort(1).1.expanded, 0);
     assert_eq!(planner.effort(1).0, 4);
-    // It does not matter how large the water is in which the goal is walled in.
-    let mut far = call;
-    far.bounds = Area::around(Vec2::ZERO, Vec2::ZERO, 500.0);
+    // The size of the water around the enclosed goal does not matter.
+    let mut far = request;
+    far.bounds = FloorRect::around(Vec2::ZERO, Vec2::ZERO, 500.0);
     far.id = 2;
     for _ in 0..8 {
-        planner.hear(&far, &waters);
-        planner.advance(&waters, 10_000);
+        planner.submit(&far, &environment);
+        planner.advance(&environment, 10_000);
     }
-    assert_eq!(planner.answer(2).unwrap().status, NoMap);
+    assert_eq!(planner.answer(2).unwrap().status, Unreachable);
     assert_eq!(planner.effort(2).1.expanded, 0);
 }
 
 #[test]
-fn what_failed_is_tried_again_when_an_obstacle_moves() {
+fn a_failed_search_is_repeated_when_an_obstacle_moves() {
     let goal = Vec2::new(4.0, 1.0);
     let solids = cell_around(goal, 0.8);
-    let mut planner = Planner::default();
-    let call = call(1, Vec2::new(-4.0, -1.0), goal);
+    let mut planner = GridPlanner::default();
+    let request = request(1, Vec2::new(-4.0, -1.0), goal);
     for _ in 0..6 {
-        planner.hear(&call, &waters(&solids));
-        planner.advance(&waters(&solids), 10_000);
+        planner.submit(&request, &environment(&solids));
+        planner.advance(&environment(&solids), 10_000);
     }
-    let opened = Waters {
+    let opened = Environment {
         revision: 2,
-        ..waters(&solids[1..])
+        ..environment(&solids[1..])
     };
-    planner.hear(&call, &opened);
+    planner.submit(&request, &opened);
     planner.advance(&opened, 10_000);
     let answer = planner.answer(1).unwrap();
-    assert_eq!(answer.status, Status::Found);
+    assert_eq!(answer.status, PathStatus::Found);
     assert!(!answer.grazes);
 }
 
 #[test]
-fn margins_shrink_where_a_gap_is_narrow() {
-    // The gap is 0.24 m: wide enough for the body of 0.2 m, not for its whole margin.
+fn margins_shrink_for_a_narrow_gap() {
+    // The gap is 0.24 m: wide enough for a body of 0.2 m, but not for its full margin.
     let solids = [
         wall(Vec2::new(0.0, -4.12), Vec2::new(0.1, 4.0)),
         wall(Vec2::new(0.0, 4.12), Vec2::new(0.1, 4.0)),
     ];
-    let waters = waters(&solids);
-    let mut planner = Planner::default();
-    let call = call(1, Vec2::new(-1.0, 0.5), Vec2::new(1.0, -0.5));
-    let mut told = Vec::new();
-    while told.last() != Some(&Status::Found) && told.len() < 9 {
-        planner.hear(&call, &waters);
-        planner.advance(&waters, 10_000);
-        told.push(planner.answer(1).unwrap().status);
+    let environment = environment(&solids);
+    let mut planner = GridPlanner::default();
+    let request = request(1, Vec2::new(-1.0, 0.5), Vec2::new(1.0, -0.5));
+    let mut statuses = Vec::new();
+    while statuses.last() != Some(&PathStatus::Found) && statuses.len() < 9 {
+        planner.submit(&request, &environment);
+        planner.advance(&environment, 10_000);
+        statuses.push(planner.answer(1).unwrap().status);
     }
-    assert!(told.len() > 1 && told.len() < 5, "{told:?}");
-    let end = swim(&mut planner, call, &waters, 1000, 6.0);
+    assert!(statuses.len() > 1 && statuses.len() < 5, "{statuses:?}");
+    let end = swim(&mut planner, request, &environment, 1000, 6.0);
     assert!(end.distance(Vec2::new(1.0, -0.5)) < 0.2, "{end}");
 }
 
@@ -188,33 +198,37 @@ fn no_margin_leads_through_a_thin_wall() {
                 other => other,
             })
             .collect();
-        let waters = waters(&solids);
-        let mut planner = Planner::default();
-        let call = call(1, Vec2::new(1.0, 0.3), Vec2::new(3.0, 0.0));
+        let environment = environment(&solids);
+        let mut planner = GridPlanner::default();
+        let request = request(1, Vec2::new(1.0, 0.3), Vec2::new(3.0, 0.0));
         for _ in 0..6 {
-            planner.hear(&call, &waters);
-            planner.advance(&waters, 10_000);
+            planner.submit(&request, &environment);
+            planner.advance(&environment, 10_000);
         }
-        assert_eq!(planner.answer(1).unwrap().status, Status::NoMap, "{half}");
+        assert_eq!(
+            planner.answer(1).unwrap().status,
+            PathStatus::Unreachable,
+            "{half}"
+        );
         assert_eq!(planner.effort(1).1.expanded, 0);
     }
 }
 
 #[test]
-fn the_urgent_go_first_then_who_has_waited() {
+fn searches_run_by_priority_then_by_waiting_time() {
     let solids = u_reef();
-    let waters = waters(&solids);
-    let mut planner = Planner::default();
+    let environment = environment(&solids);
+    let mut planner = GridPlanner::default();
     let mut found = Vec::new();
     for _ in 0..400 {
         for id in 0..3 {
-            let mut call = call(id, Vec2::ZERO, Vec2::new(2.5, 0.0));
-            call.params.priority = u8::from(id == 2);
-            planner.hear(&call, &waters);
+            let mut request = request(id, Vec2::ZERO, Vec2::new(2.5, 0.0));
+            request.params.priority = u8::from(id == 2);
+            planner.submit(&request, &environment);
         }
-        planner.advance(&waters, 5);
+        planner.advance(&environment, 5);
         for id in 0..3 {
-            if planner.answer(id).unwrap().status == Status::Found && !found.contains(&id) {
+            if planner.answer(id).unwrap().status == PathStatus::Found && !found.contains(&id) {
                 found.push(id);
             }
         }
@@ -258,31 +272,31 @@ fn worlds() -> impl Strategy<Value = Vec<Solid>> {
 
 proptest! {
     #[test]
-    fn no_path_goes_into_an_obstacle_and_slices_find_the_same(
+    fn paths_touch_no_obstacle_and_do_not_depend_on_slices(
         solids in worlds(), ax in -4.0f32..4.0, ay in -4.0f32..4.0, bx in -4.0f32..4.0, by in -4.0f32..4.0,
         slice in 1u32..60,
     ) {
-        let waters = waters(&solids);
+        let environment = environment(&solids);
         let mut prints = crate::navigation::Footprints::default();
         prints.push_solids(&solids, -1.0 - RADIUS_M, -1.0 + RADIUS_M);
         let (start, goal) = (Vec2::new(ax, ay), Vec2::new(bx, by));
-        // A swimmer is never inside an obstacle; a goal may be.
+        // The start is never inside an obstacle; the goal may be.
         prop_assume!(prints.distance_m(start) > 0.0);
-        let way = |budget: u32| {
-            let mut planner = Planner::default();
-            let call = call(1, start, goal);
+        let step_m = |budget: u32| {
+            let mut planner = GridPlanner::default();
+            let request = request(1, start, goal);
             for _ in 0..20_000 {
-                planner.hear(&call, &waters);
-                planner.advance(&waters, budget);
+                planner.submit(&request, &environment);
+                planner.advance(&environment, budget);
                 let answer = planner.answer(1).unwrap();
-                if matches!(answer.status, Status::Found | Status::NoMap) {
-                    return (planner.rest(1).to_vec(), answer);
+                if matches!(answer.status, PathStatus::Found | PathStatus::Unreachable) {
+                    return (planner.remaining_path(1).to_vec(), answer);
                 }
             }
-            (vec![Vec2::NAN], Answer::default())
+            (vec![Vec2::NAN], PathAnswer::default())
         };
-        let (path, answer) = way(u32::MAX);
-        if answer.status == Status::Found {
+        let (path, answer) = step_m(u32::MAX);
+        if answer.status == PathStatus::Found {
             let gap = if answer.grazes { -0.5 * RADIUS_M } else { 0.0 };
             let mut from = start;
             for &to in &path {
@@ -293,35 +307,35 @@ proptest! {
         } else {
             prop_assert!(path.is_empty());
         }
-        let (sliced, other) = way(slice);
+        let (sliced, other) = step_m(slice);
         prop_assert_eq!(path, sliced);
         prop_assert_eq!(answer.status, other.status);
     }
 }
 
 #[test]
-fn an_obstacle_that_moves_while_a_search_runs_is_gone_round() {
+fn a_path_avoids_an_obstacle_that_moved_during_the_search() {
     let goal = Vec2::new(2.5, 0.0);
-    let mut planner = Planner::default();
-    let call = call(1, Vec2::ZERO, goal);
-    // Slowly enough that the search is under way when the reef is there of a sudden.
-    let before = waters(&[]);
-    planner.hear(&call, &before);
+    let mut planner = GridPlanner::default();
+    let request = request(1, Vec2::ZERO, goal);
+    // A budget small enough that the search is in progress when the reef appears.
+    let before = environment(&[]);
+    planner.submit(&request, &before);
     planner.advance(&before, 30);
-    assert_eq!(planner.answer(1).unwrap().status, Status::OutOfTime);
+    assert_eq!(planner.answer(1).unwrap().status, PathStatus::Searching);
     let solids = u_reef();
-    let after = Waters {
+    let after = Environment {
         revision: 2,
-        ..waters(&solids)
+        ..environment(&solids)
     };
     for _ in 0..50 {
-        planner.hear(&call, &after);
+        planner.submit(&request, &after);
         planner.advance(&after, 1000);
     }
     let mut prints = crate::navigation::Footprints::default();
     prints.push_solids(&solids, -1.0 - RADIUS_M, -1.0 + RADIUS_M);
     let mut from = Vec2::ZERO;
-    for &to in planner.rest(1) {
+    for &to in planner.remaining_path(1) {
         assert!(prints.is_clear(from, to, 0.0), "{from} {to}");
         from = to;
     }
@@ -332,14 +346,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn ways_that_were_saved_go_on_as_they_would_have(
+    fn saved_routes_continue_identically(
         solids in worlds(), starts in prop::collection::vec((-4.0f32..4.0, -4.0f32..4.0), 1..12),
         budget in 1u32..200, saved_at in 0usize..30, goal in (-4.0f32..4.0, -4.0f32..4.0), moves: bool,
     ) {
-        let all = waters(&solids);
-        let told = |saved_at: Option<usize>| {
-            let mut planner = Planner::default();
-            let mut told = Vec::new();
+        let all = environment(&solids);
+        let statuses = |saved_at: Option<usize>| {
+            let mut planner = GridPlanner::default();
+            let mut statuses = Vec::new();
             for tick in 0..60 {
                 if saved_at == Some(tick) {
                     let text = serde_json::to_string(&planner).unwrap();
@@ -347,25 +361,25 @@ proptest! {
                     planner.resume(&all).unwrap();
                     assert_eq!(serde_json::to_string(&planner).unwrap(), text);
                 }
-                // Whoever does not call in every tick gives its search back.
+                // Agents that do not send a request in every tick release their search.
                 let callers = || (0..starts.len()).filter(|id| (tick + id) % 17 < 15);
                 for id in callers() {
                     let at = Vec2::from(starts[id]) * (1.0 - tick as f32 / 90.0);
-                    let mut call = call(id as u64, at, Vec2::from(goal));
-                    call.goal.is_moving = moves;
-                    call.goal.is_seen = id % 2 == 0;
-                    call.goal.position_m.x += tick as f32 * if moves { 0.03 } else { 0.0 };
-                    planner.hear(&call, &all);
+                    let mut request = request(id as u64, at, Vec2::from(goal));
+                    request.goal.is_moving = moves;
+                    request.goal.is_seen = id % 2 == 0;
+                    request.goal.position_m.x += tick as f32 * if moves { 0.03 } else { 0.0 };
+                    planner.submit(&request, &all);
                 }
                 planner.advance(&all, budget);
-                told.extend(callers().map(|id| {
+                statuses.extend(callers().map(|id| {
                     let id = id as u64;
-                    (tick, planner.answer(id), planner.rest(id).to_vec(), planner.effort(id))
+                    (tick, planner.answer(id), planner.remaining_path(id).to_vec(), planner.effort(id))
                 }));
             }
-            told
+            statuses
         };
-        for (whole, halves) in told(None).iter().zip(told(Some(saved_at))) {
+        for (whole, halves) in statuses(None).iter().zip(statuses(Some(saved_at))) {
             prop_assert_eq!(whole, &halves);
         }
     }

@@ -1,47 +1,52 @@
-//! From cells to a path of few corners, and along it.
+//! Paths from cells, and progress along them.
 //!
-//! In: a search that has found its goal, or a quick path. Out: corners in floor meters. **Source**: 001 section 4.5.
+//! In: a finished search or a quick path. Out: corners in floor meters. **Source**: Dahlberg & Viktorsson 2002, §4.5.
 
 use glam::Vec2;
 
 use super::{MARGINS, Phase, Route, Scratch};
-use crate::navigation::grid::{Search, quick_path};
-use crate::navigation::trip::{Call, Status, flat};
+use crate::navigation::grid::{GridSearch, quick_path};
+use crate::navigation::request::{PathRequest, PathStatus, flat};
 
 impl Route {
-    /// Takes the found path over: straightened, from where the swimmer is by now.
-    pub(super) fn adopt(&mut self, call: &Call, search: &Search, scratch: &mut Scratch) {
+    /// Adopts the path of a finished search and straightens it.
+    pub(super) fn adopt(
+        &mut self,
+        request: &PathRequest,
+        search: &GridSearch,
+        scratch: &mut Scratch,
+    ) {
         search.path(self.grid.map(), &mut scratch.cells);
-        self.draw_path(Some(self.goal), scratch);
+        self.build_path(Some(self.goal), scratch);
         self.next = 0;
         self.grazes = self.margin_step >= MARGINS.len();
         self.margin_step = self.margin_step.saturating_sub(1);
-        self.border_cells = self.border_cells.min(call.params.border_cells.max(20));
+        self.border_cells = self.border_cells.min(request.params.border_cells.max(20));
         self.phase = Phase::Following;
-        self.status = Status::Found;
-        self.nearest_m = f32::MAX;
+        self.status = PathStatus::Found;
+        self.least_distance_m = f32::MAX;
         self.stuck_secs = 0.0;
     }
 
-    /// A quick path, to start on.
-    pub(super) fn set_out(&mut self, call: &Call, scratch: &mut Scratch) {
-        let steps = call.params.quick_cells as usize;
+    /// Follows a quick path until the search has finished.
+    pub(super) fn start_quick_path(&mut self, request: &PathRequest, scratch: &mut Scratch) {
+        let steps = request.params.quick_cells as usize;
         quick_path(
             self.grid.map(),
             self.cells,
-            &call.rules(),
+            &request.rules(),
             steps,
             &mut scratch.cells,
         );
-        self.draw_path(None, scratch);
+        self.build_path(None, scratch);
         self.next = 0;
-        self.nearest_m = f32::MAX;
+        self.least_distance_m = f32::MAX;
         self.stuck_secs = 0.0;
     }
 
-    /// Turns cells into a path of as few corners as sight allows. Starts at the search's start, ends at the goal where the
-    /// way leads there.
-    fn draw_path(&mut self, goal: Option<Vec2>, scratch: &mut Scratch) {
+    /// Turns `scratch.cells` into a path with as few corners as line of sight allows, from the start of the search to
+    /// `goal`, if there is one.
+    fn build_path(&mut self, goal: Option<Vec2>, scratch: &mut Scratch) {
         let points = &mut scratch.points;
         points.clear();
         let is_free = |at: Vec2| {
@@ -49,11 +54,16 @@ impl Route {
                 .cell_at(at)
                 .is_some_and(|c| self.grid.map().is_free(c))
         };
-        // From a blocked place the way leads to the free cell first.
+        // If the start is in a blocked cell, the path first leads to the free cell that replaces it.
         points.push(self.start);
-        points.extend(scratch.cells.iter().map(|&cell| self.grid.middle_m(cell)));
+        points.extend(
+            scratch
+                .cells
+                .iter()
+                .map(|&cell| self.grid.cell_center_m(cell)),
+        );
         if is_free(self.start) && points.len() > 1 {
-            // Its cell's middle is a detour.
+            // The center of the start's own cell would be a detour.
             points.remove(1);
         }
         if let Some(goal) = goal {
@@ -66,7 +76,8 @@ impl Route {
         let mut from = 0;
         while from + 1 < points.len() {
             let mut to = from + 1;
-            while to + 1 < points.len() && self.grid.sees(points[from], points[to + 1]) {
+            while to + 1 < points.len() && self.grid.has_line_of_sight(points[from], points[to + 1])
+            {
                 to += 1;
             }
             self.path.push(points[to]);
@@ -74,30 +85,30 @@ impl Route {
         }
     }
 
-    /// Goes on along the path as the swimmer does.
-    pub(super) fn follow(&mut self, call: &Call, dt_secs: f32) {
-        let at = flat(call.at_m);
-        let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * call.radius_m);
+    /// Advances to the next corner as the agent moves, and measures whether it is stuck.
+    pub(super) fn follow(&mut self, request: &PathRequest, dt_secs: f32) {
+        let at = flat(request.at_m);
+        let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * request.radius_m);
         while let Some(&target) = self.path.get(self.next) {
             let is_last = self.next + 1 == self.path.len();
             let is_there = at.distance(target) <= reach_m;
             let sees_next = self
                 .path
                 .get(self.next + 1)
-                .is_some_and(|&after| self.grid.sees(at, after));
+                .is_some_and(|&after| self.grid.has_line_of_sight(at, after));
             if !sees_next && !(is_there && (!is_last || self.is_partial)) {
                 break;
             }
             self.next += 1;
-            self.nearest_m = f32::MAX;
+            self.least_distance_m = f32::MAX;
             self.stuck_secs = 0.0;
         }
         let Some(&target) = self.path.get(self.next) else {
             return;
         };
         let distance_m = at.distance(target);
-        if distance_m < self.nearest_m - 0.1 * self.grid.cell_m() {
-            self.nearest_m = distance_m;
+        if distance_m < self.least_distance_m - 0.1 * self.grid.cell_m() {
+            self.least_distance_m = distance_m;
             self.stuck_secs = 0.0;
         } else if distance_m > reach_m {
             self.stuck_secs += dt_secs;

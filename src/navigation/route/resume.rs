@@ -1,39 +1,42 @@
-//! A way that was saved goes on: its grid is drawn, and its search done, once more.
+//! Continuation of a saved route: rebuilds its grid and repeats its search.
 //!
-//! In: what was saved, the obstacles of then. Out: the route as it was, or what is wrong with it.
+//! In: a saved route, the obstacles at the time of saving. Out: the same route, or an error for damaged data.
 
 use glam::Vec2;
 
-use super::{MARGINS, Phase, Route, Scratch, Waters};
-use crate::navigation::grid::Search;
+use super::{Environment, MARGINS, Phase, Route, Scratch};
+use crate::navigation::grid::GridSearch;
 
-/// No place is farther off than this, in meters.
+/// Largest coordinate that a saved route may contain, in meters.
 const FAR_M: f32 = 1e5;
-/// No grid has more cells along a side than this; a call may ask for half of it.
+/// Largest number of cells along a side of a saved grid: twice the limit of `SearchParams::side_cells`, plus a margin.
 const SIDE_CELLS: f32 = 4096.0 + 64.0;
-/// No count is higher.
+/// Upper limit for saved counts.
 const COUNT: u64 = 1 << 60;
 
 impl Route {
-    /// Whether it can be what was saved; its numbers may have been damaged.
+    /// Whether the saved numbers are consistent; a file may be damaged.
     pub(in crate::navigation) fn is_sound(&self, tick: u64) -> bool {
         let is_near = |at: Vec2| at.is_finite() && at.abs().max_element() <= FAR_M;
-        let drawn = &self.drawn;
-        let (size, cell_m) = (drawn.area.high_m - drawn.area.low_m, drawn.cell_m);
-        let corners = [drawn.area, drawn.bounds].map(|area| (area.low_m, area.high_m));
+        let grid_spec = &self.grid_spec;
+        let (size, cell_m) = (
+            grid_spec.area.high_m - grid_spec.area.low_m,
+            grid_spec.cell_m,
+        );
+        let corners = [grid_spec.area, grid_spec.bounds].map(|area| (area.low_m, area.high_m));
         let has_grid = cell_m >= 0.01 && size.max_element() <= SIDE_CELLS * cell_m;
         let pairs = self.failed.iter();
         let numbers = [
             self.age_secs,
-            self.nearest_m,
+            self.least_distance_m,
             self.stuck_secs,
             self.running.rules.weight,
             cell_m,
         ];
-        let made = self.made_for.unwrap_or_default();
+        let key = self.grid_key.unwrap_or_default();
         numbers
             .iter()
-            .chain(&[made.grow_m, made.low_y, made.high_y])
+            .chain(&[key.grow_m, key.low_y, key.high_y])
             .all(|n| n.is_finite())
             && pairs.clone().all(|pair| pair.left_secs.is_finite())
             && pairs
@@ -42,12 +45,12 @@ impl Route {
                 .chain(corners.into_iter().flat_map(|(low, high)| [low, high]))
                 .chain(self.path.iter().copied())
                 .all(is_near)
-            && (self.made_for.is_none() || has_grid)
-            && (self.phase != Phase::Searching || self.made_for.is_some())
+            && (self.grid_key.is_none() || has_grid)
+            && (self.phase != Phase::Searching || self.grid_key.is_some())
             && (self.phase != Phase::Searching || self.search.is_some())
             && self.margin_step <= MARGINS.len()
             && self.border_cells <= SIDE_CELLS as u32
-            && [self.called_tick, self.waits_since]
+            && [self.requested_tick, self.waiting_since_tick]
                 .iter()
                 .all(|&t| t <= tick)
             && [self.effort.expanded, self.effort.reopened, self.searches]
@@ -55,21 +58,21 @@ impl Route {
                 .all(|&count| count < COUNT)
     }
 
-    /// Draws its grid, and brings its search to where it was. A route that was made for other obstacles begins anew when it
-    /// is called for, and needs neither.
+    /// Rebuilds the grid and repeats the search. A route for other obstacles needs neither: it starts again at its next
+    /// request.
     pub(in crate::navigation) fn resume(
         &mut self,
-        search: Option<&mut Search>,
-        waters: &Waters<'_>,
+        search: Option<&mut GridSearch>,
+        environment: &Environment<'_>,
         scratch: &mut Scratch,
     ) {
-        let Some(made) = self.made_for.filter(|m| m.revision == waters.revision) else {
+        let Some(key) = self.grid_key.filter(|m| m.revision == environment.revision) else {
             return;
         };
         let obstacles = &mut scratch.footprints;
         obstacles.clear();
-        obstacles.push_solids(waters.solids, made.low_y, made.high_y);
-        self.draw_grid(made.grow_m, obstacles);
+        obstacles.push_solids(environment.solids, key.low_y, key.high_y);
+        self.build_grid(key.grow_m, obstacles);
         if let Some(search) = search.filter(|_| self.phase == Phase::Searching) {
             let (start, goal) = self.cells;
             search.begin(self.grid.map(), start, goal, self.running.rules);

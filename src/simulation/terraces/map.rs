@@ -6,9 +6,9 @@ use glam::Vec2;
 
 use super::CLEARANCE_M;
 use crate::geometry::{Solid, polygon};
-use crate::navigation::Footprints;
-use crate::navigation::mesh::{
-    Abilities, Grounds, LeapGround, Links, NavMesh, TerraceGround, build, find_links,
+use crate::navigation::{
+    Abilities, Footprints, LeapInput, MeshLinks, NavGraph, NavMesh, TerraceInput, build_mesh,
+    find_links,
 };
 use crate::simulation::description::{SceneDescription, SimulationError};
 use crate::world::{Species, TerraceParams};
@@ -24,7 +24,7 @@ pub(in crate::simulation) struct TerraceMap {
     pub(super) terraces: Vec<TerraceParams>,
     pub(super) outlines: Vec<Vec<Vec2>>,
     pub(super) mesh: NavMesh,
-    pub(super) links: Links,
+    pub(super) links: MeshLinks,
 }
 
 impl TerraceMap {
@@ -55,20 +55,20 @@ impl TerraceMap {
                 prints
             })
             .collect();
-        let grounds: Vec<TerraceGround<'_>> = outlines
+        let inputs: Vec<TerraceInput<'_>> = outlines
             .iter()
             .zip(&footprints)
-            .map(|(outline_m, obstacles)| TerraceGround {
+            .map(|(outline_m, obstacles)| TerraceInput {
                 outline_m,
                 obstacles,
                 grow_m: radius_m,
             })
             .collect();
-        let mesh = build(&grounds).map_err(|error| SimulationError::BrokenTerraces {
+        let mesh = build_mesh(&inputs).map_err(|error| SimulationError::BrokenTerraces {
             reason: error.to_string(),
         })?;
         let heights: Vec<f32> = terraces.iter().map(|t| -t.surface_depth_m).collect();
-        let ground = LeapGround {
+        let input = LeapInput {
             heights_m: &heights,
             solids,
             clearance_m: CLEARANCE_M,
@@ -81,7 +81,7 @@ impl TerraceMap {
                 swimmers.push(abilities);
             }
         }
-        let links = find_links(&mesh, &ground, &swimmers);
+        let links = find_links(&mesh, &input, &swimmers);
         Ok(Self {
             terraces: terraces.clone(),
             outlines,
@@ -90,8 +90,8 @@ impl TerraceMap {
         })
     }
 
-    pub(super) fn grounds(&self) -> Grounds<'_> {
-        Grounds {
+    pub(super) fn graph(&self) -> NavGraph<'_> {
+        NavGraph {
             mesh: &self.mesh,
             links: &self.links,
         }

@@ -1,4 +1,5 @@
-//! OpenSteer's Boids workload over our neighbor grid and flocking lanes: for a test of the forces and for the benchmark.
+//! The Boids workload of OpenSteer on our neighbor grid and flocking sums, for a test of the forces and for the
+//! benchmark.
 
 #![allow(
     dead_code,
@@ -11,7 +12,7 @@
 use std::path::{Path, PathBuf};
 
 use glam::Vec3;
-use shoal::steering::{FlockRules, FlockSums, Neighborhood, Others};
+use shoal::steering::{FlockRules, FlockSums, NeighborArrays, Neighborhood};
 use shoal::world::{Chance, NeighborGrid, Purpose, Surroundings};
 
 pub const QUERY_RADIUS: f32 = 9.0;
@@ -19,7 +20,7 @@ const MAX_FORCE: f32 = 27.0;
 const MAX_SPEED: f32 = 9.0;
 const DT: f32 = 1.0 / 60.0;
 
-/// The rules as OpenSteer's plug-in has them.
+/// The rules of OpenSteer's Boids plug-in.
 pub const RULES: FlockRules = FlockRules {
     always_sq_m2: 1.5 * 1.5,
     separation: part(5.0, -0.707, 12.0),
@@ -32,11 +33,11 @@ const fn part(radius: f32, cos_limit: f32, weight: f32) -> Neighborhood {
         radius_sq_m2: radius * radius,
         cos_limit,
         weight,
-        soft: 0.0,
+        full_force_length: 0.0,
     }
 }
 
-/// Everybody's state and the room for a step.
+/// State of all boids, and memory for a step.
 pub struct Boids {
     pub world_radius: f32,
     pub position: Vec<Vec3>,
@@ -55,7 +56,7 @@ impl Boids {
             bytes.get(place * 4..place * 4 + 4)?.try_into().ok()
         };
         let number = |place: usize| word(place).map(f32::from_le_bytes);
-        let short = || format!("{}: shorter than it says", path.display());
+        let short = || format!("{}: shorter than its header says", path.display());
         let count = u32::from_le_bytes(word(0).ok_or_else(short)?) as usize;
         let mut boids = Self::empty(number(1).ok_or_else(short)?);
         for boid in 0..count {
@@ -68,7 +69,7 @@ impl Boids {
         Ok(boids)
     }
 
-    /// Random places in a ball of 0.4 of the world, then evolved for so many steps.
+    /// Random positions in a sphere of 0.4 times the world radius, then `steps` simulation steps.
     pub fn evolved(count: usize, steps: usize) -> Self {
         let mut boids = Self::empty(50.0 * (count as f32 / 200.0).cbrt());
         let chance = Chance { seed: 11, tick: 0 };
@@ -111,7 +112,7 @@ impl Boids {
         }
     }
 
-    /// The flocking force of everybody.
+    /// Computes the flocking force of every boid.
     pub fn find_forces(&mut self) {
         let Self {
             position,
@@ -121,7 +122,7 @@ impl Boids {
             around,
             ..
         } = self;
-        // A little larger than the radius, so that rounding needs no further cells.
+        // Cells slightly larger than the radius, so that rounding does not add further cells to a query.
         grid.rebuild(
             QUERY_RADIUS * 1.001,
             position.len(),
@@ -130,7 +131,7 @@ impl Boids {
         );
         grid.for_cells(QUERY_RADIUS, around, |members, around| {
             let [x_m, y_m, z_m, forward_x, forward_y, forward_z] = around.columns();
-            let others = Others {
+            let others = NeighborArrays {
                 x_m,
                 y_m,
                 z_m,
@@ -148,7 +149,7 @@ impl Boids {
         });
     }
 
-    /// One step of the whole workload.
+    /// Runs one simulation step.
     pub fn step(&mut self) {
         self.find_forces();
         for boid in 0..self.position.len() {
@@ -165,7 +166,7 @@ impl Boids {
         }
     }
 
-    /// Mean number of others nearer than the query radius.
+    /// Mean number of neighbors within the query radius.
     pub fn neighbors(&mut self) -> f64 {
         self.find_forces();
         let mut pairs = 0usize;
@@ -186,12 +187,12 @@ impl Boids {
         pairs as f64 / self.position.len() as f64 - 1.0
     }
 
-    /// Largest difference of a force from those in a file.
+    /// Largest difference between our forces and those in a file.
     pub fn largest_error(&mut self, path: &Path) -> Result<f32, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         if bytes.len() != self.position.len() * 12 {
             return Err(format!(
-                "{}: holds not {} forces",
+                "{}: does not contain {} forces",
                 path.display(),
                 self.position.len()
             ));
@@ -214,7 +215,7 @@ impl Boids {
     }
 }
 
-/// State and force file for so many boids in the folder of test data.
+/// Paths of the state file and the force file for a number of boids.
 pub fn files(count: usize) -> (PathBuf, PathBuf) {
     let folder = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),

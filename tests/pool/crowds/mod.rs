@@ -1,8 +1,9 @@
-//! Crowds that have to get through each other, on the real simulation: discs of 0.3 m radius in one plane that want to go
-//! 1.3 m/s to a goal of their own and can change that by 8 m/s², 60 ticks a second. Measured until everybody has arrived,
-//! who is then taken out, or time is up.
+//! Crowd scenes in the real simulation: discs of 0.3 m radius in one plane, each with its own goal. The desired speed
+//! is 1.3 m/s, the largest acceleration 8 m/s², and a tick lasts 1/60 s. An agent that arrives is removed. A run ends
+//! when all agents have arrived or its time is up.
 //!
-//! Nothing keeps agents apart but what they want: bodies may overlap, and how far they do is a figure. Obstacles stop them.
+//! Collisions between agents are not resolved, so bodies may overlap; the deepest overlap is one of the figures.
+//! Obstacles stop agents.
 
 #![allow(
     dead_code,
@@ -16,7 +17,7 @@ use glam::{Vec2, Vec3};
 use shoal::behavior::actions::{AvoidObstacles, FollowFlowField, Seek, SeekTarget};
 use shoal::behavior::{ActionParams, MindParams, NeedParams};
 use shoal::geometry::{Solid, Surface};
-use shoal::navigation::fields::Falloff;
+use shoal::navigation::Falloff;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
 use shoal::world::{
     Avoidance, BodyParams, BoxParams, CapsuleParams, MotionParams, Observation, ObstacleParams,
@@ -26,27 +27,27 @@ use shoal::world::{
 pub(crate) const RADIUS_M: f32 = 0.3;
 pub(crate) const SPEED_MPS: f32 = 1.3;
 const HZ: f32 = 60.0;
-/// Within this of its goal somebody has arrived.
+/// Distance from its goal within which an agent has arrived.
 const ARRIVED_M: f32 = 0.5;
-/// A touch ends when both are this far apart again: who trembles at a touch has collided once.
+/// A collision ends when the gap exceeds this. An agent that oscillates at contact therefore counts as one collision.
 const APART_M: f32 = 0.03;
-/// The vehicle stops at an obstacle before it overlaps: this near is a touch.
+/// Gap below which an agent touches an obstacle; the vehicle stops at an obstacle before it overlaps.
 const ROCK_TOUCH_M: f32 = 1e-3;
-/// Depth of everybody.
+/// Height y of all agents.
 const Y: f32 = -RADIUS_M;
 
-/// A way to avoid.
+/// An avoidance method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Method {
-    /// The one most dangerous thing, agent or obstacle.
+    /// Avoidance of the most threatening agent or obstacle.
     Reynolds,
-    /// Linear repulsion from everything.
+    /// Linear repulsion from agents and obstacles.
     Linear,
-    /// Linear repulsion from agents, the one most dangerous obstacle: as the source proposes it.
+    /// Linear repulsion from agents, avoidance of the most threatening obstacle: as proposed in Karpowicz 2011.
     PlainHybrid,
-    /// Agents by foreseeing fields, all obstacles in the corridor, the chosen side held.
+    /// Predictive repulsion from agents, avoidance of all obstacles in the corridor on a fixed passing side.
     Ours,
-    /// Reciprocal velocity obstacles.
+    /// Optimal reciprocal collision avoidance.
     Orca,
 }
 
@@ -101,7 +102,7 @@ impl Method {
     }
 }
 
-/// Our fields for bodies of this size and speed.
+/// Parameters of our fields for bodies of this size and speed.
 pub(crate) const OURS: FollowFlowField = FollowFlowField {
     weight: 1.0,
     falloff: Falloff::Quadratic,
@@ -116,27 +117,27 @@ pub(crate) const OURS: FollowFlowField = FollowFlowField {
     keep_right: 0.4,
 };
 
-/// Who starts where and goes where, and what is in the way.
+/// A scene: starts, goals and obstacles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
-    /// Starts and goals in the plane.
-    pub ways: Vec<(Vec2, Vec2)>,
+    /// Start and goal of each agent in the plane.
+    pub routes: Vec<(Vec2, Vec2)>,
     pub obstacles: Vec<ObstacleParams>,
 }
 
-/// What came of it.
+/// Figures measured in one or more runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Figures {
-    /// Touches of two agents count for each of them, touches of an obstacle once.
+    /// Number of collisions. A collision of two agents counts twice, a collision with an obstacle once.
     pub collisions: u32,
     pub agent_mins: f64,
-    /// Of a diameter.
-    pub worst_penetration_percent: f64,
+    /// Deepest overlap of two agents, in percent of a diameter.
+    pub worst_overlap_percent: f64,
     pub turned_deg: f64,
     pub speed_sum: f64,
     pub speed_square_sum: f64,
     pub ticks: u64,
-    /// Sum of time over the ideal one, of those who arrived.
+    /// Sum of the ratios of actual to ideal travel time of all agents that arrived.
     pub time_sum: f64,
     pub arrived: u32,
     pub agents: u32,
@@ -148,7 +149,7 @@ impl Figures {
         f64::from(self.collisions) / self.agent_mins
     }
 
-    /// Mean rate of change of the heading, whatever it was good for.
+    /// Mean turn rate, whatever its purpose.
     pub(crate) fn jitter_dps(&self) -> f64 {
         self.turned_deg / (self.agent_mins * 60.0)
     }
@@ -161,7 +162,7 @@ impl Figures {
         (1.0 - self.mean_speed_mps() / f64::from(SPEED_MPS)) * 100.0
     }
 
-    /// Standard deviation of the speed, of the speed that is wanted.
+    /// Standard deviation of the speed, in percent of the desired speed.
     pub(crate) fn speed_deviation_percent(&self) -> f64 {
         let mean = self.mean_speed_mps();
         let variance = self.speed_square_sum / self.ticks as f64 - mean * mean;
@@ -175,9 +176,7 @@ impl Figures {
     pub(crate) fn add(&mut self, other: &Self) {
         self.collisions += other.collisions;
         self.agent_mins += other.agent_mins;
-        self.worst_penetration_percent = self
-            .worst_penetration_percent
-            .max(other.worst_penetration_percent);
+        self.worst_overlap_percent = self.worst_overlap_percent.max(other.worst_overlap_percent);
         self.turned_deg += other.turned_deg;
         self.speed_sum += other.speed_sum;
         self.speed_square_sum += other.speed_square_sum;
@@ -188,35 +187,35 @@ impl Figures {
     }
 }
 
-/// A well-spread number in −0.5..0.5 for a seed.
+/// A pseudo-random number in −0.5..0.5.
 fn draw(seed: u32, n: u32) -> f32 {
     let mut x = (u64::from(seed) << 32 | u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((x ^ (x >> 29)) >> 40) as f32 / (1u32 << 24) as f32 - 0.5
 }
 
-fn shaken(at: Vec2, by_m: f32, seed: u32, n: u32) -> Vec2 {
+fn jittered(at: Vec2, by_m: f32, seed: u32, n: u32) -> Vec2 {
     at + Vec2::new(draw(seed, 2 * n), draw(seed, 2 * n + 1)) * by_m
 }
 
-/// 40 on a circle of 10 m, each to the opposite place.
+/// 40 agents on a circle of 10 m radius, each with the opposite position as goal.
 pub(crate) fn circle_swap(seed: u32) -> Scene {
-    let way = |i: u32| {
+    let route = |i: u32| {
         let at = Vec2::from_angle(i as f32 / 40.0 * std::f32::consts::TAU) * 10.0;
-        (shaken(at, 0.1, seed, i), -at)
+        (jittered(at, 0.1, seed, i), -at)
     };
     Scene {
-        ways: (0..40).map(way).collect(),
+        routes: (0..40).map(route).collect(),
         ..Scene::default()
     }
 }
 
-/// Two blocks of 30 that cross at right angles.
+/// Two blocks of 30 agents that cross at right angles.
 pub(crate) fn t_bone(seed: u32) -> Scene {
-    let way = |i: u32| {
-        let place = i % 30;
-        let (across, along) = ((place % 5) as f32 - 2.0, (place / 5) as f32);
-        let from = shaken(Vec2::new(-6.0 - along * 1.5, across * 1.5), 0.3, seed, i);
+    let route = |i: u32| {
+        let index = i % 30;
+        let (across, along) = ((index % 5) as f32 - 2.0, (index / 5) as f32);
+        let from = jittered(Vec2::new(-6.0 - along * 1.5, across * 1.5), 0.3, seed, i);
         let to = from + Vec2::X * 24.0;
         if i < 30 {
             (from, to)
@@ -225,17 +224,17 @@ pub(crate) fn t_bone(seed: u32) -> Scene {
         }
     };
     Scene {
-        ways: (0..60).map(way).collect(),
+        routes: (0..60).map(route).collect(),
         ..Scene::default()
     }
 }
 
-/// Two blocks of 24 that meet in a hallway 6 m wide.
+/// Two blocks of 24 agents that meet in a hallway of 6 m width.
 pub(crate) fn hallway(seed: u32) -> Scene {
-    let way = |i: u32| {
-        let place = i % 24;
-        let (across, along) = ((place % 4) as f32 - 1.5, (place / 4) as f32);
-        let from = shaken(Vec2::new(-4.0 - along * 1.5, across * 1.3), 0.3, seed, i);
+    let route = |i: u32| {
+        let index = i % 24;
+        let (across, along) = ((index % 4) as f32 - 1.5, (index / 4) as f32);
+        let from = jittered(Vec2::new(-4.0 - along * 1.5, across * 1.3), 0.3, seed, i);
         let to = from + Vec2::X * 24.0;
         if i < 24 { (from, to) } else { (-from, -to) }
     };
@@ -247,13 +246,13 @@ pub(crate) fn hallway(seed: u32) -> Scene {
         })
     };
     Scene {
-        ways: (0..48).map(way).collect(),
+        routes: (0..48).map(route).collect(),
         obstacles: vec![wall(-3.2), wall(3.2)],
     }
 }
 
 fn rock(at: Vec2, radius_m: f32) -> ObstacleParams {
-    // Upright, so that it is a disc at any height.
+    // A vertical capsule, which is a disc at any height.
     ObstacleParams::Capsule(CapsuleParams {
         from_m: [at.x, Y - 9.0, at.y],
         to_m: [at.x, Y + 9.0, at.y],
@@ -261,7 +260,7 @@ fn rock(at: Vec2, radius_m: f32) -> ObstacleParams {
     })
 }
 
-/// 20 rocks, never nearer to each other than leaves a way of 1.4 m.
+/// 20 rocks with gaps of at least 1.4 m between them.
 fn rocks(seed: u32) -> Vec<ObstacleParams> {
     let mut found: Vec<(Vec2, f32)> = Vec::new();
     for n in 0..1000 {
@@ -286,42 +285,43 @@ fn rocks(seed: u32) -> Vec<ObstacleParams> {
         .collect()
 }
 
-/// One through a field of rocks.
+/// A single agent that crosses a field of rocks.
 pub(crate) fn rocks_single(seed: u32) -> Scene {
     let z = draw(seed, 1) * 8.0;
     Scene {
-        ways: vec![(Vec2::new(-11.0, z), Vec2::new(11.0, z))],
+        routes: vec![(Vec2::new(-11.0, z), Vec2::new(11.0, z))],
         obstacles: rocks(seed / 4),
     }
 }
 
-/// A school of 20 through a field of rocks.
+/// A school of 20 agents that crosses a field of rocks.
 pub(crate) fn rocks_school(seed: u32) -> Scene {
-    let way = |i: u32| {
+    let route = |i: u32| {
         let (across, along) = ((i % 5) as f32 - 2.0, (i / 5) as f32);
-        let from = shaken(Vec2::new(-11.0 - along * 1.5, across * 1.5), 0.3, seed, i);
+        let from = jittered(Vec2::new(-11.0 - along * 1.5, across * 1.5), 0.3, seed, i);
         (from, from + Vec2::X * 26.0)
     };
     Scene {
-        ways: (0..20).map(way).collect(),
+        routes: (0..20).map(route).collect(),
         obstacles: rocks(seed),
     }
 }
 
-/// A block of 20 whose members change places, mirrored both ways, ten meters on.
+/// A block of 20 agents that moves 10 m and mirrors its formation along both axes on the way.
 pub(crate) fn formation_change(seed: u32) -> Scene {
     let slot = |i: u32| Vec2::new((i / 5) as f32 - 1.5, (i % 5) as f32 - 2.0) * 1.5;
-    let way = |i: u32| {
-        let from = shaken(slot(i), 0.2, seed, i);
+    let route = |i: u32| {
+        let from = jittered(slot(i), 0.2, seed, i);
         (from, slot(19 - i) + Vec2::X * 10.0)
     };
     Scene {
-        ways: (0..20).map(way).collect(),
+        routes: (0..20).map(route).collect(),
         ..Scene::default()
     }
 }
 
-/// One agent against a cluster of rocks of 0.6 m, from many sides; the ways between them are 1.2 m less than the spacing.
+/// A single agent against a cluster of rocks of 0.6 m radius, from random sides. Gaps between the rocks are 1.2 m
+/// narrower than their spacing.
 pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
     let mut obstacles = Vec::new();
     for ring in 0..7 {
@@ -331,7 +331,7 @@ pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
     let turn = Vec2::from_angle(draw(seed, 1) * std::f32::consts::TAU);
     let aside = draw(seed, 2) * 3.0;
     Scene {
-        ways: vec![(
+        routes: vec![(
             turn.rotate(Vec2::new(-7.0, aside)),
             turn.rotate(Vec2::new(7.0, aside)),
         )],
@@ -339,21 +339,21 @@ pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
     }
 }
 
-/// One agent straight at the flank of a large rock.
-pub(crate) fn steep(seed: u32) -> Scene {
+/// A single agent straight at a large rock.
+pub(crate) fn head_on(seed: u32) -> Scene {
     let aside = draw(seed, 1) * 0.8;
     Scene {
-        ways: vec![(Vec2::new(-7.0, aside), Vec2::new(7.0, aside))],
+        routes: vec![(Vec2::new(-7.0, aside), Vec2::new(7.0, aside))],
         obstacles: vec![rock(Vec2::ZERO, 1.0)],
     }
 }
 
-/// Lets a scene happen.
+/// Runs a scene with the fields of the method.
 pub(crate) fn run(scene: &Scene, method: Method, secs: f32) -> Figures {
     run_with(scene, method, &method.fields(), secs)
 }
 
-/// Lets a scene happen with fields of one's own.
+/// Runs a scene with other field parameters.
 pub(crate) fn run_with(
     scene: &Scene,
     method: Method,
@@ -373,7 +373,7 @@ pub(crate) fn run_with(
         },
         obstacles: scene.obstacles.clone(),
         species: scene
-            .ways
+            .routes
             .iter()
             .enumerate()
             .map(|(i, (_, goal))| species(i, *goal, method, fields))
@@ -387,37 +387,37 @@ pub(crate) fn run_with(
         ..SimulationParams::default()
     };
     let mut simulation = Simulation::new(&description, &params).unwrap();
-    for (i, (from, to)) in scene.ways.iter().enumerate() {
+    for (i, (from, to)) in scene.routes.iter().enumerate() {
         let heading = (*to - *from).normalize();
-        assert!(simulation.place(i, world(*from), Vec3::new(heading.x, 0.0, heading.y)));
+        assert!(simulation.place(i, to_world(*from), Vec3::new(heading.x, 0.0, heading.y)));
     }
     let solids: Vec<Solid> = scene
         .obstacles
         .iter()
         .filter_map(ObstacleParams::solid)
         .collect();
-    let mut watch = Watch::new(scene, solids, &simulation);
-    let nobody = Observation::default();
+    let mut meter = Meter::new(scene, solids, &simulation);
+    let no_visitors = Observation::default();
     for _ in 0..(secs * HZ) as u32 {
-        simulation.step(&nobody);
-        watch.look(&mut simulation);
-        if watch.figures.arrived == watch.figures.agents {
+        simulation.step(&no_visitors);
+        meter.measure(&mut simulation);
+        if meter.figures.arrived == meter.figures.agents {
             break;
         }
     }
-    watch.figures
+    meter.figures
 }
 
-fn world(at: Vec2) -> Vec3 {
+fn to_world(at: Vec2) -> Vec3 {
     Vec3::new(at.x, Y, at.y)
 }
 
-/// One who goes to a place of its own is a species of its own.
+/// Every agent needs its own species, because the goal is a parameter of the species.
 fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> SpeciesDescription {
     let seek = Seek {
         weight: 2.0,
         target: SeekTarget::Point,
-        point_m: world(goal).into(),
+        point_m: to_world(goal).into(),
         ..Seek::default()
     };
     let actions = [
@@ -472,8 +472,8 @@ fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> Sp
     }
 }
 
-/// Counts.
-struct Watch {
+/// Measures the figures during a run.
+struct Meter {
     goals: Vec<Vec3>,
     ideal_secs: Vec<f32>,
     solids: Vec<Solid>,
@@ -484,13 +484,13 @@ struct Watch {
     figures: Figures,
 }
 
-impl Watch {
+impl Meter {
     fn new(scene: &Scene, solids: Vec<Solid>, simulation: &Simulation) -> Self {
-        let count = scene.ways.len();
+        let count = scene.routes.len();
         let ideal = |(from, to): &(Vec2, Vec2)| (from.distance(*to) - ARRIVED_M) / SPEED_MPS;
         Self {
-            goals: scene.ways.iter().map(|(_, to)| world(*to)).collect(),
-            ideal_secs: scene.ways.iter().map(ideal).collect(),
+            goals: scene.routes.iter().map(|(_, to)| to_world(*to)).collect(),
+            ideal_secs: scene.routes.iter().map(ideal).collect(),
             touches_rock: vec![false; count * solids.len()],
             solids,
             has_arrived: vec![false; count],
@@ -509,7 +509,7 @@ impl Watch {
         }
     }
 
-    fn look(&mut self, simulation: &mut Simulation) {
+    fn measure(&mut self, simulation: &mut Simulation) {
         let count = self.goals.len();
         let bodies = simulation.world().agents.bodies.clone();
         let secs = simulation.time_secs() as f32;
@@ -528,34 +528,33 @@ impl Watch {
             self.headings[i] = body.forward;
             for (other, neighbor) in bodies[..i].iter().enumerate() {
                 if !self.has_arrived[other] {
-                    let apart = body.position_m.distance(neighbor.position_m);
-                    self.meet(i * count + other, apart - 2.0 * RADIUS_M);
+                    let distance = body.position_m.distance(neighbor.position_m);
+                    self.update_contact(i * count + other, distance - 2.0 * RADIUS_M);
                 }
             }
-            for (place, solid) in self.solids.iter().enumerate() {
+            for (index, solid) in self.solids.iter().enumerate() {
                 let gap = solid.signed_distance_m(body.position_m) - RADIUS_M;
-                let touch = &mut self.touches_rock[i * self.solids.len() + place];
-                let now = gap < ROCK_TOUCH_M || (*touch && gap < APART_M);
-                self.figures.collisions += u32::from(now && !*touch);
-                *touch = now;
+                let touch = &mut self.touches_rock[i * self.solids.len() + index];
+                let touches_now = gap < ROCK_TOUCH_M || (*touch && gap < APART_M);
+                self.figures.collisions += u32::from(touches_now && !*touch);
+                *touch = touches_now;
             }
             if body.position_m.distance(self.goals[i]) < ARRIVED_M {
                 self.has_arrived[i] = true;
                 self.figures.arrived += 1;
                 self.figures.time_sum += f64::from(secs / self.ideal_secs[i]);
-                // Far away it is in nobody's way, and not back before the end.
+                // Far away the agent disturbs no other agent, and it does not return before the end of the run.
                 let away = Vec3::new(1_500.0, Y, 40.0 * i as f32);
                 assert!(simulation.place(i, away, Vec3::X));
             }
         }
     }
 
-    fn meet(&mut self, pair: usize, gap_m: f32) {
-        let now = gap_m < 0.0 || (self.touches[pair] && gap_m < APART_M);
-        self.figures.collisions += 2 * u32::from(now && !self.touches[pair]);
-        self.touches[pair] = now;
+    fn update_contact(&mut self, pair: usize, gap_m: f32) {
+        let touches_now = gap_m < 0.0 || (self.touches[pair] && gap_m < APART_M);
+        self.figures.collisions += 2 * u32::from(touches_now && !self.touches[pair]);
+        self.touches[pair] = touches_now;
         let overlap = f64::from(-gap_m / (2.0 * RADIUS_M)) * 100.0;
-        self.figures.worst_penetration_percent =
-            self.figures.worst_penetration_percent.max(overlap);
+        self.figures.worst_overlap_percent = self.figures.worst_overlap_percent.max(overlap);
     }
 }

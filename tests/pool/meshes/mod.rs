@@ -1,4 +1,4 @@
-//! Meshes and scenarios of Cui and Harabor (Polyanya), for tests and benchmarks.
+//! Meshes and scenarios of Cui, Harabor & Grastien 2017 (Polyanya), for tests and benchmarks.
 
 #![allow(
     dead_code,
@@ -10,9 +10,9 @@
 use std::path::{Path, PathBuf};
 
 use glam::Vec2;
-use shoal::navigation::mesh::NavMesh;
+use shoal::navigation::NavMesh;
 
-/// A file of the shared test data.
+/// Path of a file in the shared test data.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -21,18 +21,20 @@ pub fn shared(path: &str) -> PathBuf {
     root.join("data/nav").join(path)
 }
 
-/// A `mesh 2` file.
+/// Reads a file in the `mesh 2` format.
 pub fn mesh(path: &Path) -> Result<NavMesh, String> {
     let broken = |what: &str| format!("{}: {what}", path.display());
     let text = std::fs::read_to_string(path).map_err(|e| broken(&e.to_string()))?;
     let mut words = text.split_ascii_whitespace();
     if words.next() != Some("mesh") || words.next() != Some("2") {
-        return Err(broken("no 'mesh 2'"));
+        return Err(broken("the file does not begin with 'mesh 2'"));
     }
     let mut number = || -> Result<f64, String> {
-        let word = words.next().ok_or_else(|| broken("it ends too early"))?;
+        let word = words
+            .next()
+            .ok_or_else(|| broken("unexpected end of file"))?;
         word.parse()
-            .map_err(|_| broken(&format!("'{word}' is no number")))
+            .map_err(|_| broken(&format!("'{word}' is not a number")))
     };
     let (vertex_count, polygon_count) = (number()? as usize, number()? as usize);
     let mut vertices = Vec::new();
@@ -57,7 +59,7 @@ pub fn mesh(path: &Path) -> Result<NavMesh, String> {
     NavMesh::new(vertices, &rings).map_err(|e| broken(&e.to_string()))
 }
 
-/// Start and goal of every scenario of a `.scen` file.
+/// Reads start and goal of every scenario in a `.scen` file.
 pub fn problems(path: &Path) -> Result<Vec<(Vec2, Vec2)>, String> {
     let broken = |what: &str| format!("{}: {what}", path.display());
     let text = std::fs::read_to_string(path).map_err(|e| broken(&e.to_string()))?;
@@ -69,9 +71,9 @@ pub fn problems(path: &Path) -> Result<Vec<(Vec2, Vec2)>, String> {
     lines
         .map(|(number, line)| {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let at = |place: usize| fields.get(place).and_then(|f| f.parse::<f32>().ok());
+            let at = |column: usize| fields.get(column).and_then(|f| f.parse::<f32>().ok());
             let both = || Some((Vec2::new(at(4)?, at(5)?), Vec2::new(at(6)?, at(7)?)));
-            both().ok_or_else(|| broken(&format!("line {}: no scenario", number + 1)))
+            both().ok_or_else(|| broken(&format!("line {}: not a scenario", number + 1)))
         })
         .collect()
 }

@@ -10,16 +10,16 @@
 use std::path::{Path, PathBuf};
 
 use glam::UVec2;
-use shoal::navigation::grid::GridMap;
+use shoal::navigation::GridMap;
 
-/// One problem: a way on a map, and the cost of the shortest.
+/// A path query on a map, with the cost of its shortest path.
 pub struct Problem {
     pub start: UVec2,
     pub goal: UVec2,
     pub optimum: f64,
 }
 
-/// A file of the shared test data.
+/// Path of a file in the shared test data.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// A `.map` file: a header, then a row of characters per row of cells; `.`, `G` and `S` are free.
+/// Reads a `.map` file: a header, then one line of characters per row of cells. `.`, `G` and `S` are free.
 pub fn map(path: &Path) -> Result<GridMap, String> {
     let text = read(path)?;
     let broken = |what: &str| format!("{}: {what}", path.display());
@@ -40,7 +40,11 @@ pub fn map(path: &Path) -> Result<GridMap, String> {
         text.lines()
             .take(4)
             .find_map(|line| line.strip_prefix(name)?.trim().parse::<u32>().ok())
-            .ok_or_else(|| broken(&format!("no '{name} NUMBER' in the first four lines")))
+            .ok_or_else(|| {
+                broken(&format!(
+                    "no line '{name} NUMBER' among the first four lines"
+                ))
+            })
     };
     let (width, height) = (value("width ")?, value("height ")?);
     let mut map = GridMap::default();
@@ -49,9 +53,11 @@ pub fn map(path: &Path) -> Result<GridMap, String> {
     for y in 0..height {
         let row = rows
             .next()
-            .ok_or_else(|| broken("fewer rows than its height"))?;
+            .ok_or_else(|| broken("fewer rows than the header says"))?;
         if row.trim_end().len() < width as usize {
-            return Err(broken(&format!("row {y} is shorter than its width")));
+            return Err(broken(&format!(
+                "row {y} is shorter than the width in the header"
+            )));
         }
         for (x, c) in row.bytes().take(width as usize).enumerate() {
             let x = x as u32;
@@ -61,7 +67,8 @@ pub fn map(path: &Path) -> Result<GridMap, String> {
     Ok(map)
 }
 
-/// A `.scen` file: bucket, map, width, height, start x y, goal x y, octile cost of the shortest way.
+/// Reads a `.scen` file. Columns: bucket, map, width, height, start x, start y, goal x, goal y, octile cost of the
+/// shortest path.
 pub fn problems(path: &Path) -> Result<Vec<Problem>, String> {
     let text = read(path)?;
     let lines = text
@@ -72,7 +79,7 @@ pub fn problems(path: &Path) -> Result<Vec<Problem>, String> {
     lines
         .map(|(number, line)| {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let whole = |place: usize| fields.get(place).and_then(|f| f.parse::<u32>().ok());
+            let whole = |column: usize| fields.get(column).and_then(|f| f.parse::<u32>().ok());
             let problem = || {
                 Some(Problem {
                     start: UVec2::new(whole(4)?, whole(5)?),
@@ -80,7 +87,7 @@ pub fn problems(path: &Path) -> Result<Vec<Problem>, String> {
                     optimum: fields.get(8)?.parse().ok()?,
                 })
             };
-            problem().ok_or_else(|| format!("{}:{}: no scenario", path.display(), number + 1))
+            problem().ok_or_else(|| format!("{}:{}: not a scenario", path.display(), number + 1))
         })
         .collect()
 }

@@ -1,20 +1,20 @@
-//! Corners of a path rounded: behind a corner the direction of before fades while the next point pulls ever more.
+//! Rounding of path corners: after a corner, the old direction fades and the direction to the next point takes effect.
 //!
-//! In: a path, a radius. Out: points along its rounded course, all on the mesh. **Source**: 004 section 7.5.
+//! In: a path and a radius. Out: points of the rounded path, all on the mesh. **Source**: Lischka 2014, §7.5.
 
 use glam::Vec2;
 
 use super::surface::NavMesh;
 
-/// Steps along the rounded piece of a corner.
+/// Number of steps along a rounded corner.
 const STEPS: usize = 8;
 
-/// Most points of a course for every corner of its path.
-pub(super) const ROUNDED: usize = STEPS + 1;
+/// Largest number of points in the rounded path per corner.
+pub(super) const POINTS_PER_CORNER: usize = STEPS + 1;
 
-/// Fills in the course from a start along corners. The radius of a corner is at most the distance to the next point; where
-/// the rounded piece would leave the mesh it is made smaller, and at last the corner stays as it is.
-pub fn round_corners(
+/// Fills in the rounded path from a start along corners. The radius at a corner is at most the distance to the next
+/// point. It is reduced where the rounded path would leave the mesh; if that does not help, the corner is kept sharp.
+pub(super) fn round_corners(
     mesh: &NavMesh,
     terrace: u16,
     (start, corners): (Vec2, &[Vec2]),
@@ -23,14 +23,14 @@ pub fn round_corners(
 ) {
     course.clear();
     let mut before = start;
-    for (place, &corner) in corners.iter().enumerate() {
+    for (index, &corner) in corners.iter().enumerate() {
         course.push(corner);
-        let Some(&next) = corners.get(place + 1) else {
+        let Some(&next) = corners.get(index + 1) else {
             break;
         };
         let mut radius_m = radius_m.min(corner.distance(next));
         let first = course.len();
-        // Three tries: whole, half and quarter of the radius.
+        // Tries the full radius, then a half, then a quarter of it.
         for _ in 0..3 {
             course.truncate(first);
             if radius_m > 1e-3 && bend(mesh, terrace, (before, corner, next), radius_m, course) {
@@ -43,8 +43,8 @@ pub fn round_corners(
     }
 }
 
-/// Goes on behind a corner by steps whose direction turns from that of before to the next point's. False where it would
-/// leave the mesh.
+/// Adds steps after a corner that turn from the old direction to the next point. Returns false if a step would leave
+/// the mesh.
 fn bend(
     mesh: &NavMesh,
     terrace: u16,
@@ -56,18 +56,18 @@ fn bend(
     let step_m = radius_m / STEPS as f32;
     let mut at = corner;
     for step in 1..=STEPS {
-        // The first direction is braked lightly at first, then ever more.
+        // The old direction fades slowly at first, then faster.
         let share = step as f32 / STEPS as f32;
         let fading = 1.0 - share * share;
         let pull = (next - at).normalize_or_zero();
         let to = at + (old * fading + pull * (1.0 - fading)).normalize_or(pull) * step_m;
-        if !mesh.sees(terrace, at, to) {
+        if !mesh.has_line_of_sight(terrace, at, to) {
             return false;
         }
         course.push(to);
         at = to;
     }
-    mesh.sees(terrace, at, next)
+    mesh.has_line_of_sight(terrace, at, next)
 }
 
 #[cfg(test)]
@@ -75,13 +75,14 @@ mod tests {
     use super::*;
     use crate::navigation::Footprints;
     use crate::navigation::mesh::{
-        Abilities, Links, MeshPath, MeshSearch, Outcome, Place, Query, TerraceGround, build,
+        Abilities, MeshLinks, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch,
+        TerraceInput, build_mesh,
     };
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn a_rounded_path_stays_on_the_mesh_and_turns_less_at_once(
+        fn a_rounded_path_stays_on_the_mesh(
             boxes in prop::collection::vec((-3.0f32..3.0, -2.0f32..2.0, 0.1f32..0.9, 0.0f32..6.3), 1..7),
             ay in -2.9f32..2.9, by in -2.9f32..2.9, radius in 0.0f32..0.8,
         ) {
@@ -90,16 +91,16 @@ mod tests {
             for (x, y, half, turn) in boxes {
                 obstacles.push_box(Vec2::new(x, y), Vec2::new(half, 0.15), Vec2::from_angle(turn));
             }
-            let mesh = build(&[TerraceGround { outline_m: &pool, obstacles: &obstacles, grow_m: 0.1 }]).unwrap();
-            let links = Links::new(&mesh, Vec::new(), &[]);
+            let mesh = build_mesh(&[TerraceInput { outline_m: &pool, obstacles: &obstacles, grow_m: 0.1 }]).unwrap();
+            let links = MeshLinks::new(&mesh, Vec::new(), &[]);
             let (a, b) = (Vec2::new(-3.9, ay), Vec2::new(3.9, by));
-            let place = |at_m| Place { terrace: 0, at_m };
-            let query = Query {
-                start: place(a), goal: place(b), abilities: Abilities::default(),
+            let point = |at_m| MeshPoint { terrace: 0, at_m };
+            let query = MeshQuery {
+                start: point(a), goal: point(b), abilities: Abilities::default(),
                 cooldown_left_secs: 0.0, speed_mps: 1.0, costs: &[],
             };
             let mut path = MeshPath::default();
-            if MeshSearch::default().find(&mesh, &links, &query, &mut path) == Outcome::Found {
+            if MeshSearch::default().find_path(&mesh, &links, &query, &mut path) == MeshOutcome::Found {
                 let mut course = Vec::new();
                 round_corners(&mesh, 0, (a, &path.points_m), radius, &mut course);
                 prop_assert_eq!(course.last(), path.points_m.last());

@@ -1,0 +1,370 @@
+//! Routes over terraces: a path is searched at most every quarter of a second, replaced only by a clearly cheaper one,
+//! and followed to the next take-off.
+//!
+//! In: state and goal of an agent, its neighbors, paths found for it. Out: where to swim, and when to take off.
+//! **Source**: Lischka 2014, §7.5.
+
+use glam::Vec2;
+use serde::{Deserialize, Serialize};
+
+use super::links::{Abilities, MeshLinks};
+use super::search::{CORNER_CAPACITY, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch};
+use super::smoothing::{POINTS_PER_CORNER, round_corners};
+use super::surface::NavMesh;
+
+/// Shortest time between two searches. **Source**: Lischka 2014, §7.5.
+const REPLAN_SECS: f32 = 0.25;
+/// A new path replaces the current one only if it costs less than this share of the current one's remaining cost. Tuned
+/// by eye, 2026-11-21.
+const CLEARLY_CHEAPER: f32 = 0.85;
+/// Within this distance of its goal an agent has arrived. Tuned by eye, 2026-11-21.
+const ARRIVED_M: f32 = 0.3;
+/// Length of the run-up before a leap. Tuned by eye, 2026-11-21.
+const RUN_UP_M: f32 = 0.35;
+/// Weight of a touching neighbor, relative to the direction of the path. Tuned by eye, 2026-11-21.
+const NEIGHBOR_WEIGHT: f32 = 0.5;
+/// Swimming distance beyond which neighbors neither attract nor repel. Tuned by eye, 2026-11-21.
+pub const NEIGHBOR_RANGE_M: f32 = 0.8;
+
+/// State and goal of an agent that needs a route.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TerraceRequest {
+    /// Current position.
+    pub at: MeshPoint,
+    /// Unit vector ahead, in the plane.
+    pub heading: Vec2,
+    /// Current speed.
+    pub speed_mps: f32,
+    /// Goal of the route.
+    pub goal: MeshPoint,
+    /// Speed at which the agent follows its path.
+    pub cruise_mps: f32,
+    /// Speed required for a leap.
+    pub run_up_mps: f32,
+    /// Radius of the agent.
+    pub radius_m: f32,
+    /// What the agent can do.
+    pub abilities: Abilities,
+    /// Time until the agent can leap again.
+    pub cooldown_left_secs: f32,
+}
+
+/// A neighbor that attracts or repels the agent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NeighborPull {
+    /// Position of the neighbor.
+    pub at: MeshPoint,
+    /// Positive attracts (a friend), negative repels (an enemy).
+    pub pull: f32,
+}
+
+/// What the agent has to do next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guidance {
+    /// Nothing: there is no path.
+    #[default]
+    NoPath,
+    /// Nothing yet: the leap is not ready, the agent is off the mesh, or the next search is not due.
+    NotYet,
+    /// Swim to a position.
+    Swim(Vec2),
+    /// Swim to a position fast, because a leap is near.
+    RunUp(Vec2),
+    /// Take off now on the link with this index, and land at this position.
+    TakeOff(u32, Vec2),
+    /// Nothing: the goal is reached.
+    Arrived,
+}
+
+/// The route of one agent over terraces.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerraceRoute {
+    path: MeshPath,
+    /// The current leg with rounded corners.
+    rounded_leg: Vec<Vec2>,
+    has_path: bool,
+    goal: MeshPoint,
+    abilities: Abilities,
+    cruise_mps: f32,
+    next: usize,
+    age_secs: f32,
+    outcome: Option<MeshOutcome>,
+}
+
+/// A mesh with its links.
+#[derive(Clone, Copy, Debug)]
+pub struct NavGraph<'a> {
+    /// The mesh.
+    pub mesh: &'a NavMesh,
+    /// Leaps and drops on the mesh.
+    pub links: &'a MeshLinks,
+}
+
+/// Search memory for distances to neighbors, shared by all agents.
+#[derive(Clone, Debug, Default)]
+pub struct NeighborScratch {
+    search: MeshSearch,
+    path: MeshPath,
+}
+
+impl TerraceRequest {
+    /// The query for this request.
+    pub fn query(&self) -> MeshQuery<'static> {
+        MeshQuery {
+            start: self.at,
+            goal: self.goal,
+            abilities: self.abilities,
+            cooldown_left_secs: self.cooldown_left_secs,
+            speed_mps: self.cruise_mps,
+            costs: &[],
+        }
+    }
+
+    fn has_arrived(&self) -> bool {
+        let distance_m = self.at.at_m.distance(self.goal.at_m);
+        self.at.terrace == self.goal.terrace && distance_m < ARRIVED_M.max(2.0 * self.radius_m)
+    }
+}
+
+impl TerraceRoute {
+    /// Advances time. Returns true if a search is needed now; the caller must then repeat its query until it is
+    /// answered.
+    pub fn needs_search(&mut self, request: &TerraceRequest, dt_secs: f32) -> bool {
+        self.age_secs += dt_secs;
+        !request.has_arrived() && (self.outcome.is_none() || self.age_secs >= REPLAN_SECS)
+    }
+
+    /// Accepts a search result. Adopts the path only if it is clearly cheaper than the remaining path, or if that was
+    /// for another goal, speed or abilities.
+    pub fn accept(
+        &mut self,
+        request: &TerraceRequest,
+        (query, outcome): (&MeshQuery<'_>, MeshOutcome),
+        found: &mut MeshPath,
+        graph: NavGraph<'_>,
+    ) {
+        self.age_secs = 0.0;
+        self.outcome = Some(outcome);
+        if outcome != MeshOutcome::Found {
+            // An agent pushed off the mesh keeps its path, to return to it.
+            self.has_path &= outcome == MeshOutcome::Outside;
+            return;
+        }
+        if query.start.terrace != request.at.terrace {
+            // The agent changed to another terrace while the search ran.
+            self.reset();
+            return;
+        }
+        let is_for_same = (self.goal, self.abilities, self.cruise_mps)
+            == (query.goal, query.abilities, query.speed_mps);
+        let rest = self.remaining_cost(request, graph);
+        if is_for_same && rest.is_some_and(|rest| found.cost > CLEARLY_CHEAPER * rest) {
+            return;
+        }
+        std::mem::swap(&mut self.path, found);
+        self.has_path = true;
+        self.goal = query.goal;
+        self.abilities = query.abilities;
+        self.cruise_mps = query.speed_mps;
+        self.round_leg(request, graph);
+    }
+
+    /// What the agent has to do next.
+    pub fn guide(
+        &mut self,
+        request: &TerraceRequest,
+        around: (&[NeighborPull], &mut NeighborScratch),
+        graph: NavGraph<'_>,
+    ) -> Guidance {
+        if request.has_arrived() {
+            self.reset();
+            return Guidance::Arrived;
+        }
+        if !self.has_path {
+            // An agent pushed off the mesh, or without a search result yet, does not give up.
+            if self.outcome != Some(MeshOutcome::Unreachable) {
+                return Guidance::NotYet;
+            }
+            // The next request starts a new path.
+            self.outcome = None;
+            return Guidance::NoPath;
+        }
+        self.follow(request, around, graph)
+    }
+
+    /// Result of the last search.
+    pub fn outcome(&self) -> Option<MeshOutcome> {
+        self.outcome
+    }
+
+    /// Corners of the current leg that are not passed yet, in floor meters.
+    pub fn remaining_leg(&self) -> &[Vec2] {
+        self.rounded_leg.get(self.next..).unwrap_or_default()
+    }
+
+    /// Discards the path after a landing or at the goal, so that the next search begins at once.
+    pub fn reset(&mut self) {
+        self.has_path = false;
+        self.outcome = None;
+    }
+
+    /// Cost of the remaining path at cost 1 per meter; `None` if it cannot be continued from here.
+    fn remaining_cost(&self, request: &TerraceRequest, graph: NavGraph<'_>) -> Option<f32> {
+        let leg = self.path.legs.first().filter(|_| self.has_path)?;
+        let target = *self.rounded_leg.get(self.next)?;
+        let terrace = request.at.terrace;
+        if leg.terrace != terrace
+            || !graph
+                .mesh
+                .has_line_of_sight(terrace, request.at.at_m, target)
+        {
+            return None;
+        }
+        let mut from = request.at.at_m;
+        let mut cost = 0.0;
+        for &to in self.remaining_leg() {
+            cost += from.distance(to);
+            from = to;
+        }
+        let mut first = leg.end;
+        for leg in &self.path.legs {
+            // The first leg is already counted as the rounded path.
+            for &to in self.path.points_m.get(first..leg.end).unwrap_or_default() {
+                cost += from.distance(to);
+                from = to;
+            }
+            first = leg.end;
+            if let Some((link_index, landing)) = leg.link {
+                let link = graph.links.get(link_index)?;
+                cost += link.flight_secs * request.cruise_mps;
+                from = landing;
+            }
+        }
+        Some(cost)
+    }
+
+    fn round_leg(&mut self, request: &TerraceRequest, graph: NavGraph<'_>) {
+        self.next = 0;
+        let Some(leg) = self.path.legs.first() else {
+            return;
+        };
+        let corners = &self.path.points_m[..leg.end];
+        let start_and_corners = (request.at.at_m, corners);
+        self.rounded_leg.clear();
+        self.rounded_leg
+            .reserve(CORNER_CAPACITY * POINTS_PER_CORNER);
+        let radius_m = 3.0 * request.radius_m;
+        round_corners(
+            graph.mesh,
+            leg.terrace,
+            start_and_corners,
+            radius_m,
+            &mut self.rounded_leg,
+        );
+    }
+
+    /// Whether the saved numbers are consistent; a file may be damaged.
+    pub fn is_sound(&self) -> bool {
+        let mut points = self.path.points_m.iter().chain(&self.rounded_leg);
+        let mut end = 0;
+        let has_ordered_legs = self.path.legs.iter().all(|leg| {
+            let is_ordered = leg.end >= end && leg.end <= self.path.points_m.len();
+            end = leg.end;
+            is_ordered && leg.link.is_none_or(|(_, landing)| landing.is_finite())
+        });
+        has_ordered_legs
+            && points.all(|at| at.is_finite())
+            && self.next <= self.rounded_leg.len()
+            && self.age_secs.is_finite()
+    }
+
+    fn follow(
+        &mut self,
+        request: &TerraceRequest,
+        around: (&[NeighborPull], &mut NeighborScratch),
+        graph: NavGraph<'_>,
+    ) -> Guidance {
+        let at = request.at.at_m;
+        let terrace = request.at.terrace;
+        let reach_m = 1.5 * request.radius_m;
+        while let Some(&target) = self.rounded_leg.get(self.next) {
+            let is_last = self.next + 1 == self.rounded_leg.len();
+            let sees_next = self
+                .rounded_leg
+                .get(self.next + 1)
+                .is_some_and(|&after| graph.mesh.has_line_of_sight(terrace, at, after));
+            if is_last || !(sees_next || at.distance(target) <= reach_m) {
+                break;
+            }
+            self.next += 1;
+        }
+        let Some(&target) = self.rounded_leg.get(self.next) else {
+            return Guidance::NoPath;
+        };
+        let is_last = self.next + 1 == self.rounded_leg.len();
+        let link = self.path.legs.first().and_then(|leg| leg.link);
+        match link.and_then(|(link_index, landing)| {
+            Some((link_index, landing, graph.links.get(link_index)?))
+        }) {
+            Some((link_index, landing, link)) if is_last => {
+                let along = (at - target).dot(link.heading);
+                let aside = (at - target).perp_dot(link.heading).abs();
+                let is_turned = request.heading.dot(link.heading) >= link.heading_cos;
+                let is_fast = !link.is_leap() || request.speed_mps >= request.run_up_mps;
+                let is_ready = !link.is_leap() || request.cooldown_left_secs <= 0.0;
+                let has_arrived = along > -reach_m - 0.1 && aside < reach_m + 0.1;
+                if has_arrived && is_turned && is_fast && is_ready {
+                    return Guidance::TakeOff(link_index, landing);
+                }
+                // An agent that comes from the side first swims to the beginning of the run-up.
+                let beginning = target - link.heading * RUN_UP_M;
+                let is_in_lane = along < 0.0 && aside < 0.5 * -along + reach_m;
+                if is_in_lane && (is_turned || along < -0.5 * RUN_UP_M) {
+                    Guidance::RunUp(target + link.heading * RUN_UP_M)
+                } else if graph.mesh.polygon_at(terrace, beginning).is_some() {
+                    Guidance::Swim(beginning)
+                } else {
+                    Guidance::RunUp(target)
+                }
+            }
+            _ => Guidance::Swim(pulled_target(request, target, around, graph.mesh)),
+        }
+    }
+}
+
+/// The next position to swim to, shifted by neighbors. Their pull decreases with the swimming distance and acts in the
+/// swimming direction. The result is always on the mesh.
+fn pulled_target(
+    request: &TerraceRequest,
+    target: Vec2,
+    (neighbors, scratch): (&[NeighborPull], &mut NeighborScratch),
+    mesh: &NavMesh,
+) -> Vec2 {
+    let at = request.at.at_m;
+    let own = (target - at).normalize_or_zero();
+    let mut direction = own;
+    let NeighborScratch { search, path } = scratch;
+    for other in neighbors {
+        let ends = (request.at, other.at);
+        if let Some((distance_m, first)) = search.distance_m(mesh, ends, NEIGHBOR_RANGE_M, path) {
+            let fading = 1.0 / (1.0 + distance_m / request.radius_m.max(1e-3));
+            let fading = fading * (1.0 - distance_m / NEIGHBOR_RANGE_M);
+            let toward = (first - at).normalize_or_zero();
+            direction += toward * (other.pull * NEIGHBOR_WEIGHT * fading);
+        }
+    }
+    let reach_m = at.distance(target).min(0.5);
+    let moved = at + direction.normalize_or(own) * reach_m;
+    if neighbors.is_empty()
+        || direction.dot(own) <= 0.0
+        || !mesh.has_line_of_sight(request.at.terrace, at, moved)
+    {
+        return target;
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests;
