@@ -117,7 +117,7 @@ fn main() {
     )
     .expect("300 fish are allowed");
     for tick in 0..120 {
-        simulation.step(&visitors(tick));
+        simulation.run_tick(&visitors(tick));
     }
     let (mut steady, mut edited, mut desk_ms, mut over) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let (mut applied, mut refused, mut debt) = (0, 0, 0.0);
@@ -145,7 +145,7 @@ fn main() {
         for change in changes {
             simulation.apply(change);
         }
-        simulation.step(&observation);
+        simulation.run_tick(&observation);
         let ms = start.elapsed().as_secs_f64() * 1e3;
         over += u64::from(ms > BUDGET_MS);
         if is_edit {

@@ -17,7 +17,7 @@ use shoal::app::live::{Live, Plan};
 use shoal::app::picture;
 use shoal::camera::SourceSpec;
 use shoal::render::{GpuPresenter, Presenter};
-use shoal::world::annotation::Layers;
+use shoal::world::OverlayLayers;
 
 /// How long it is measured, after a second in which the floor is learned.
 const SECS: u64 = 20;
@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
         surface: site.file.surface.clone(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
-        layers: Layers::NONE,
+        layers: OverlayLayers::NONE,
     };
     let setup = picture(site, SIZE_PX);
     let stop = Stop::default();

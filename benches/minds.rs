@@ -95,7 +95,7 @@ fn time(count: u32) -> Result<(), String> {
     let mut tick = 0;
     let mut go = |simulation: &mut Simulation, steps: u64| {
         for _ in 0..steps {
-            simulation.step(&visitors(&scene, tick));
+            simulation.run_tick(&visitors(&scene, tick));
             tick += 1;
         }
     };

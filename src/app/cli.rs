@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use crate::camera::SourceSpec;
 use crate::render::{OverlayOptions, Pattern};
-use crate::world::annotation::{Layer, Layers};
+use crate::world::{OverlayLayer, OverlayLayers};
 
 /// Arguments of the whole program.
 #[derive(Debug, Parser)]
@@ -312,18 +312,18 @@ impl MarkArguments {
     }
 
     /// The layers that the pool is to fill.
-    pub fn layers(&self) -> Layers {
+    pub fn layers(&self) -> OverlayLayers {
         let layers = [
-            (OverlayName::Why, Layer::Mind),
-            (OverlayName::Forces, Layer::Force),
-            (OverlayName::Fields, Layer::Field),
-            (OverlayName::Ways, Layer::Way),
-            (OverlayName::Mesh, Layer::Mesh),
+            (OverlayName::Why, OverlayLayer::Mind),
+            (OverlayName::Forces, OverlayLayer::Force),
+            (OverlayName::Fields, OverlayLayer::Field),
+            (OverlayName::Ways, OverlayLayer::Path),
+            (OverlayName::Mesh, OverlayLayer::Mesh),
         ];
         layers
             .into_iter()
             .filter(|(name, _)| self.overlay.contains(name))
-            .fold(Layers::NONE, |layers, (_, layer)| layers.with(layer))
+            .fold(OverlayLayers::NONE, |layers, (_, layer)| layers.with(layer))
     }
 }
 

@@ -98,7 +98,7 @@ pub fn demo(demo: Demo, stop: &AtomicBool) -> anyhow::Result<()> {
     };
     let advance = |snapshot: &mut Snapshot| {
         visitors.observe_until(simulation.time_secs() + simulation.dt_secs())?;
-        simulation.step(&visitors.observation);
+        simulation.run_tick(&visitors.observation);
         simulation.snapshot(snapshot);
         Ok(())
     };

@@ -126,10 +126,10 @@ impl Desk {
                 *status.counts.entry(species.name.clone()).or_default() += 1;
             }
         }
-        if simulation.faults() > 0 {
+        if simulation.quarantine_count() > 0 {
             status.faults.push(format!(
                 "{} times an agent's state was not finite and was put back",
-                simulation.faults()
+                simulation.quarantine_count()
             ));
         }
         status

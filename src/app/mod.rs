@@ -44,8 +44,7 @@ use crate::config::read_text;
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};
-use crate::world::annotation::{Layer, Layers};
-use crate::world::{ObstacleParams, Snapshot};
+use crate::world::{ObstacleParams, OverlayLayer, OverlayLayers, Snapshot};
 
 use cli::{
     Arguments, CalibrateArguments, Command, DemoArguments, RenderArguments, RunArguments,
@@ -184,13 +183,13 @@ fn render_command(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let mut setup = picture(site, arguments.size);
     setup.overlay_options = arguments.marks.wish();
     let layers = arguments.marks.layers();
-    simulation.explain(layers.has(Layer::Force));
+    simulation.record_forces(layers.has(OverlayLayer::Force));
     let advance = |snapshot: &mut Snapshot| {
         let reached_secs = simulation.time_secs() + simulation.dt_secs();
-        simulation.step(tracks.at(reached_secs)?);
+        simulation.run_tick(tracks.at(reached_secs)?);
         simulation.snapshot(snapshot);
-        snapshot.marks.clear();
-        simulation.annotate(layers, &mut snapshot.marks);
+        snapshot.overlay.clear();
+        simulation.fill_overlay(layers, &mut snapshot.overlay);
         Ok(())
     };
     let options = render::RenderOptions {
@@ -350,7 +349,7 @@ fn plan(
         vision: site.file.vision.clone(),
         calibration: site.calibration.clone(),
         surface: site.file.surface.clone(),
-        layers: Layers::NONE,
+        layers: OverlayLayers::NONE,
         scene: site.description(),
         simulation: site.file.simulation.clone(),
     })

@@ -97,7 +97,7 @@ pub fn simulate(options: &SimulateOptions, stop: &AtomicBool) -> anyhow::Result<
     }
     let mut simulation = begin(options)?;
     let mut tracks = TracksFile::open_or_nobody(options.shadows.as_deref())?;
-    simulation.explain(options.why);
+    simulation.record_forces(options.why);
     let mut telling = options.told.as_ref().map(Telling::open).transpose()?;
     let mut out = LinesOut::create(&options.out)?;
     let result = run(
@@ -146,7 +146,7 @@ fn run(
             telling.tell(simulation)?;
         }
         // The line of a tick shows what its agents reacted to: the newest tracks not later than itself.
-        simulation.step(tracks.at(tick as f64 / tick_hz)?);
+        simulation.run_tick(tracks.at(tick as f64 / tick_hz)?);
         if !tick.is_multiple_of(every) {
             continue;
         }
@@ -157,10 +157,10 @@ fn run(
         }
         out.write(&line)?;
     }
-    if simulation.faults() > 0 {
+    if simulation.quarantine_count() > 0 {
         tell(&format!(
             "warning: {} times an agent's state was not finite and was put back",
-            simulation.faults()
+            simulation.quarantine_count()
         ));
     }
     Ok(())

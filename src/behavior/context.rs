@@ -5,7 +5,7 @@ use glam::Vec3;
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::steering::{FlockRules, Motion};
-use crate::world::{Chance, Gathering, Purpose, Species, World};
+use crate::world::{Gathering, Random, RandomStream, Species, World};
 
 use super::perception::{
     Neighbor, identity_key, is_occluded, nearest_visible, neighbor_velocity_mps,
@@ -52,7 +52,7 @@ impl<'a> ActionContext<'a> {
 
     /// Mass of the agent. It grows with the cube of the agent's size.
     pub fn mass_kg(&self) -> f32 {
-        self.species.body.mass_kg * self.world.agents.sizes[self.index].powi(3)
+        self.species.body.mass_kg * self.world.agents.size_factors[self.index].powi(3)
     }
 
     /// Speed to aim for: the speed that this boost would allow, or the currently allowed speed if that is higher.
@@ -108,16 +108,16 @@ impl<'a> ActionContext<'a> {
 
     /// Random number from −1 to 1 that is constant for this agent and this draw.
     pub fn own_draw(&self, draw: u32) -> f32 {
-        let chance = Chance {
+        let random = Random {
             tick: 0,
-            ..self.world.chance
+            ..self.world.random
         };
-        chance.signed(self.id(), Purpose::Companion, draw)
+        random.signed(self.id(), RandomStream::Companion, draw)
     }
 
     /// Random number from 0 to 1 for this agent, purpose and tick.
-    pub fn chance(&self, purpose: Purpose) -> f32 {
+    pub fn chance(&self, purpose: RandomStream) -> f32 {
         let id = self.world.agents.ids[self.index];
-        self.world.chance.unit(id, purpose, 0)
+        self.world.random.unit(id, purpose, 0)
     }
 }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::world::{Purpose, World};
+use crate::world::{RandomStream, World};
 
 /// Most rules of one scene.
 const MAX_RULES: usize = 64;
@@ -396,7 +396,7 @@ impl Condition {
                 shadows.len() <= want.visitors_at_most as usize && scared_share(world) >= want.share
             }
             Self::Chance(want) => {
-                let chance = world.chance.unit(place as u32, Purpose::Director, 0);
+                let chance = world.random.unit(place as u32, RandomStream::Director, 0);
                 chance < 1.0 - (-want.rate_per_sec * world.dt_secs).exp()
             }
             Self::Always(_) => true,

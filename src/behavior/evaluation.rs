@@ -8,7 +8,7 @@ use super::action::Capabilities;
 use super::actions::{ActionParams, Memory};
 use super::context::ActionContext;
 use super::proposal::Proposal;
-use crate::world::Purpose;
+use crate::world::RandomStream;
 
 /// One action of a compiled mind.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +88,8 @@ impl Evaluation<'_> {
     }
 
     /// Random number from 0 to 1 for this agent, purpose, draw and tick.
-    pub(super) fn chance(&self, purpose: Purpose, draw: usize) -> f32 {
+    pub(super) fn chance(&self, purpose: RandomStream, draw: usize) -> f32 {
         let id = self.context.world.agents.ids[self.context.index];
-        self.context.world.chance.unit(id, purpose, draw as u32 + 1)
+        self.context.world.random.unit(id, purpose, draw as u32 + 1)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In: both minds and the state. Out: the state for the new mind. Must not: move an agent or decide anything.
 
-use crate::world::Chance;
+use crate::world::Random;
 
 use super::mind::Mind;
 use super::mind_state::MindState;
@@ -16,10 +16,10 @@ impl Mind {
         &self,
         old: &Self,
         state: &MindState,
-        chance: Chance,
+        random: Random,
         id: u32,
     ) -> MindState {
-        let mut new = self.state(chance, id);
+        let mut new = self.state(random, id);
         new.remembered = state.remembered;
         new.drives = state.drives;
         for (action, memory) in self.actions.iter().zip(&mut new.memories) {

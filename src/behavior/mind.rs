@@ -7,7 +7,7 @@ use glam::Vec3;
 
 use crate::navigation::FlowFields;
 use crate::steering::{FlockRules, Motion};
-use crate::world::{Purpose, Species, World};
+use crate::world::{RandomStream, Species, World};
 
 use super::actions::ActionParams;
 use super::context::ActionContext;
@@ -191,7 +191,7 @@ impl Mind {
             memories,
             proposals: &mut workspace.proposals,
             evaluated: 0,
-            forces: world.explains.then_some(forces),
+            forces: world.records_forces.then_some(forces),
         };
         for (need, state) in self.needs.iter().zip(needs.iter_mut()) {
             if let Some(limit) = &need.params.limit {
@@ -274,7 +274,8 @@ impl Mind {
             // Chance only decides about the active need: the standard need, which avoids obstacles, always acts.
             Combine::Dither
                 if standard_acts
-                    && context.chance(Purpose::Dither) < self.standard.params.dither_chance =>
+                    && context.chance(RandomStream::Dither)
+                        < self.standard.params.dither_chance =>
             {
                 *standard
             }

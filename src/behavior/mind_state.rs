@@ -4,7 +4,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::navigation::PathMemory;
-use crate::world::{Chance, Purpose};
+use crate::world::{Random, RandomStream};
 
 use super::actions::Memory;
 use super::climb::Climb;
@@ -59,10 +59,10 @@ impl MindState {
 
 impl Mind {
     /// Returns the initial state of one agent.
-    pub fn state(&self, chance: Chance, id: u32) -> MindState {
+    pub fn state(&self, random: Random, id: u32) -> MindState {
         let start = |(index, need): (usize, &Need)| {
             let variable = need.params.limit.as_ref().map_or(0.0, |limit| {
-                let draw = chance.unit(id, Purpose::Need, index as u32);
+                let draw = random.unit(id, RandomStream::Need, index as u32);
                 limit.start + (limit.value - limit.start) * limit.start_spread * draw
             });
             NeedState {
@@ -77,7 +77,7 @@ impl Mind {
                 .map(|action| action.params.memory())
                 .collect(),
             needs: self.needs.iter().enumerate().map(start).collect(),
-            drives: self.drives.start(chance.unit(id, Purpose::Drive, 0)),
+            drives: self.drives.start(random.unit(id, RandomStream::Drive, 0)),
             ..MindState::default()
         }
     }

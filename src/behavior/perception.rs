@@ -10,8 +10,7 @@
 use glam::{Vec2, Vec3};
 
 use crate::geometry::Solid;
-use crate::world::relations::KNOWN_BIT;
-use crate::world::{Slots, Species, World};
+use crate::world::{GridHits, KNOWN_BIT, Species, World};
 
 use super::perception_memory::{PerceptionMemory, SeenAgent};
 
@@ -25,7 +24,7 @@ pub struct Neighbor {
     /// Whether it is within the field of view.
     pub in_view: bool,
     /// Bits of its names, plus the bit of the relation `known` if the perceiving agent knows it.
-    pub bits: u64,
+    pub name_bits: u64,
     /// Offset of its center from the center of the perceiving agent. Never zero.
     pub offset_m: Vec3,
     /// Length of the offset.
@@ -61,8 +60,8 @@ pub(super) struct Perception {
     pub(super) neighbors: Vec<Neighbor>,
     /// Indices of nearby obstacles in the world's list of solids.
     pub(super) near_solids: Vec<u32>,
-    /// Slots of the neighbor index that the last query found.
-    slots: Slots,
+    /// Entries of the neighbor index that the last query found.
+    hits: GridHits,
 }
 
 impl Perception {
@@ -72,7 +71,7 @@ impl Perception {
         self.neighbors.reserve(neighbors);
         self.near_solids.clear();
         self.near_solids.reserve(solids);
-        self.slots.make_room_for(neighbors);
+        self.hits.make_room_for(neighbors);
     }
 
     /// Finds the neighbors and obstacles around one agent, and updates its memory of enemy, prey and food.
@@ -93,10 +92,10 @@ impl Perception {
         self.near_solids.clear();
         let search_radius_m = query_radius_m.max(SOLID_SEARCH_RADIUS_MIN_M);
         let listed = world
-            .seen_solids
-            .places_near(at)
+            .sight_solids
+            .indices_near(at)
             .iter()
-            .zip(world.seen_solids.near(at));
+            .zip(world.sight_solids.near(at));
         for (&index, solid) in listed {
             let limit = search_radius_m + solid.bounding_radius_m();
             if solid.center_m().distance_squared(at) < limit * limit {
@@ -151,7 +150,7 @@ impl Perception {
         for neighbor in &mut self.neighbors {
             let key = identity_key(world, neighbor);
             if known.clone().any(|known| known.key == key) {
-                neighbor.bits |= KNOWN_BIT;
+                neighbor.name_bits |= KNOWN_BIT;
             }
         }
     }
@@ -165,8 +164,8 @@ impl Perception {
     ) {
         let agents = &world.agents;
         let grid = &world.grid;
-        grid.within(observer.at, query_radius_m, &mut self.slots);
-        for slot in self.slots.iter() {
+        grid.within(observer.at, query_radius_m, &mut self.hits);
+        for slot in self.hits.iter() {
             let agent = grid.agents[slot];
             let other = agent as usize;
             if other == index {
@@ -174,7 +173,7 @@ impl Perception {
             }
             let offset_m = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]) - observer.at;
             let distance_m = offset_m.length();
-            let (bits, radius_m) = (agents.bits[other], agents.radii_m[other]);
+            let (bits, radius_m) = (agents.name_bits[other], agents.radii_m[other]);
             if distance_m > observer.sight_radius_m(bits, radius_m) {
                 continue;
             }
@@ -182,7 +181,7 @@ impl Perception {
                 agent,
                 is_shadow: false,
                 in_view: true,
-                bits,
+                name_bits: bits,
                 offset_m,
                 distance_m,
                 radius_m,
@@ -202,7 +201,7 @@ impl Perception {
         for (shadow_index, shadow) in world.visitors.shadows.iter().enumerate() {
             let center = shadow.centroid_m * scale - Vec2::new(observer.at.x, observer.at.z);
             let radius_m = shadow.radius_m * scale;
-            let bits = world.visitor_bits;
+            let bits = world.visitor_name_bits;
             if center.length_squared() > observer.sight_radius_m(bits, radius_m).powi(2) {
                 continue;
             }
@@ -211,7 +210,7 @@ impl Perception {
                 agent: (world.agents.len() + shadow_index) as u32,
                 is_shadow: true,
                 in_view: true,
-                bits,
+                name_bits: bits,
                 offset_m: Vec3::new(center.x, 0.0, center.y),
                 distance_m: center.length(),
                 radius_m,
@@ -357,7 +356,7 @@ pub(super) fn nearest_visible<'n, 's, I: Iterator<Item = (usize, &'s Solid)>>(
 ) -> Option<&'n Neighbor> {
     let mut nearest: Option<&Neighbor> = None;
     for neighbor in neighbors {
-        if neighbor.bits & names != 0
+        if neighbor.name_bits & names != 0
             && neighbor.in_view
             && nearest.is_none_or(|n| neighbor.distance_m < n.distance_m)
             && !is_occluded(observer_m, neighbor, solids())

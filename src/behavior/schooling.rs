@@ -62,7 +62,7 @@ pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Propos
         context
             .neighbors
             .iter()
-            .filter(|other| other.bits & with.names != 0 && !other.is_shadow)
+            .filter(|other| other.name_bits & with.names != 0 && !other.is_shadow)
     };
     let nearest = nearest(mates())?;
     let mut forces = forces(context, rules, mates());

@@ -12,8 +12,10 @@ use super::noise::unit_hash;
 use super::touch_target;
 use super::view::View;
 use crate::geometry::Surface;
-use crate::world::annotation::{Annotation, Layer, Shape};
-use crate::world::{AgentPose, FloorStripes, FloorTarget, Shadow, StripeAxis};
+use crate::world::{
+    AgentPose, FloorStripes, FloorTarget, OverlayItem, OverlayLayer, OverlayShape, Shadow,
+    StripeAxis,
+};
 
 /// Lines are drawn in pieces of at most this share of the surface's width, so that they bend with the warp.
 const PIECE_SHARE: f32 = 0.05;
@@ -289,23 +291,23 @@ impl Overlay {
     }
 
     /// Adds marks: words at fish, where there is room for them, and forces as arrows with their names.
-    pub fn annotations(&mut self, marks: &[Annotation]) {
+    pub fn annotations(&mut self, marks: &[OverlayItem]) {
         let height_m = 0.016 * self.surface.width_m;
         self.room.clear(self.surface.half_extent_m());
         for mark in marks {
             let color = match mark.layer {
-                Layer::Mind => [1.0, 0.95, 0.75, 1.0],
-                Layer::Field => [0.35, 0.75, 0.95, 0.6],
-                Layer::Way => [0.5, 1.0, 0.4, 0.9],
-                Layer::Mesh => [1.0, 0.6, 0.25, 0.7],
-                Layer::Force => {
+                OverlayLayer::Mind => [1.0, 0.95, 0.75, 1.0],
+                OverlayLayer::Field => [0.35, 0.75, 0.95, 0.6],
+                OverlayLayer::Path => [0.5, 1.0, 0.4, 0.9],
+                OverlayLayer::Mesh => [1.0, 0.6, 0.25, 0.7],
+                OverlayLayer::Force => {
                     let of = mark.text.bytes().map(u32::from).sum();
                     let tone = |n| 0.25 + 0.75 * unit_hash(of, n);
                     [tone(1), tone(2), tone(3), 0.95]
                 }
             };
             match mark.shape {
-                Shape::Point(at) => {
+                OverlayShape::Point(at) => {
                     let at = self.surface.floor_from_world(at);
                     let Some(place) = self.room.place(at, height_m, mark.text.chars().count())
                     else {
@@ -316,7 +318,7 @@ impl Overlay {
                     }
                     self.words(place, height_m, &mark.text, color);
                 }
-                Shape::Arrow { from_m, to_m } => {
+                OverlayShape::Arrow { from_m, to_m } => {
                     let (from, to) = (
                         self.surface.floor_from_world(from_m),
                         self.surface.floor_from_world(to_m),

@@ -7,19 +7,19 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
+use super::plan::PoolPlan;
 use super::tick::Simulation;
 use crate::behavior::{
     Decision, Mind, MindParams, MindState, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m,
 };
-use crate::world::{Chance, Gathering, Purpose, SolidIndex, Species};
+use crate::world::{Gathering, Random, RandomStream, SolidIndex, Species};
 
 /// One thing that happens to a living pool between two ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Everything that was configured is as the plan says from now on. Individuals stay who they are as long as their
     /// species has room; who is too many goes, the last to come first; who is lacking comes in out of sight.
-    Pool(Box<Replan>),
+    Pool(Box<PlanChange>),
     /// Sets the variable of a `limit_based` need of all individuals of a species.
     SetNeed {
         /// The species' name.
@@ -63,13 +63,13 @@ pub enum Change {
 
 /// A new plan, and who comes and goes by name with it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Replan {
+pub struct PlanChange {
     /// What the pool is from now on.
-    pub plan: Plan,
+    pub plan: PoolPlan,
     /// Species and places of those who come in at a place of their own.
-    pub arrivals: Vec<(String, Vec3)>,
+    pub added: Vec<(String, Vec3)>,
     /// Ids of those who go before anybody else does.
-    pub departures: Vec<u32>,
+    pub removed_ids: Vec<u32>,
 }
 
 /// Another mind that one individual has for a while.
@@ -136,7 +136,7 @@ impl Simulation {
 
     /// Gives those their own mind back whose time is over.
     pub(super) fn end_overrides(&mut self) {
-        let tick = self.world.chance.tick;
+        let tick = self.world.random.tick;
         while let Some(place) = self.overrides.iter().position(|o| o.ends_tick <= tick) {
             self.end_override(place);
         }
@@ -158,7 +158,7 @@ impl Simulation {
         let state = mind.migrate_state(
             &self.minds[kind],
             &self.states[index],
-            self.world.chance,
+            self.world.random,
             id,
         );
         let own = std::mem::replace(&mut self.states[index], state);
@@ -167,7 +167,7 @@ impl Simulation {
             id,
             params,
             own,
-            ends_tick: self.world.chance.tick + ticks,
+            ends_tick: self.world.random.tick + ticks,
         });
         self.minds.push(mind);
         self.assign_minds();
@@ -206,11 +206,11 @@ impl Simulation {
     }
 
     /// Makes the pool what the plan says.
-    pub(super) fn take_over(&mut self, replan: Replan) {
-        let Replan {
+    pub(super) fn take_over(&mut self, replan: PlanChange) {
+        let PlanChange {
             plan,
-            arrivals,
-            departures,
+            added,
+            removed_ids,
         } = replan;
         // Everybody has its own mind while species change, and gets the other one again afterwards.
         let mut overrides = std::mem::take(&mut self.overrides);
@@ -225,12 +225,13 @@ impl Simulation {
         let old_species = std::mem::replace(&mut self.world.species, plan.species);
         let old_minds = std::mem::replace(&mut self.minds, plan.minds);
         self.world.water = plan.water;
-        self.world.touched_solids = SolidIndex::new(&plan.solids, TOUCH_MARGIN_M);
-        self.world.seen_solids = SolidIndex::new(&plan.solids, sight_margin_m(&self.world.species));
+        self.world.contact_solids = SolidIndex::new(&plan.solids, TOUCH_MARGIN_M);
+        self.world.sight_solids =
+            SolidIndex::new(&plan.solids, sight_margin_m(&self.world.species));
         self.world.solids = plan.solids;
         self.fields = plan.fields;
         self.terraces.take_over(plan.terraces);
-        self.world.visitor_bits = plan.visitor_bits;
+        self.world.visitor_name_bits = plan.visitor_name_bits;
         let same = |old: &Species| {
             let mut new = self.world.species.iter();
             // One that no longer has a name of its own is like the others of its species.
@@ -238,11 +239,11 @@ impl Simulation {
             own.or_else(|| self.world.species.iter().position(|s| s.name == old.name))
         };
         let kinds: Vec<Option<usize>> = old_species.iter().map(same).collect();
-        let (becomes, living) = self.survivors(&kinds, &plan.counts, &departures);
+        let (becomes, living) = self.survivors(&kinds, &plan.counts, &removed_ids);
         self.retain(&becomes);
         self.terraces.keep_only(&self.world.agents.ids);
         self.apply_species(becomes.into_iter().flatten(), &old_minds);
-        self.bring_in(&plan.counts, &living, (&arrivals, &plan.places_m));
+        self.bring_in(&plan.counts, &living, (&added, &plan.places_m));
         self.take_over_rules(plan.rules);
         self.assign_minds();
         self.make_room();
@@ -257,7 +258,7 @@ impl Simulation {
             self.overrides.push(over);
         }
         self.assign_minds();
-        self.edition += 1;
+        self.revision += 1;
     }
 
     /// Which of the new species everybody becomes, `None` for those who go; and how many of each new species that are.
@@ -265,7 +266,7 @@ impl Simulation {
         &self,
         kinds: &[Option<usize>],
         counts: &[u32],
-        departures: &[u32],
+        removed_ids: &[u32],
     ) -> (Vec<Option<usize>>, Vec<u32>) {
         let agents = &self.world.agents;
         let species = &self.world.species;
@@ -275,7 +276,7 @@ impl Simulation {
         let mut becomes: Vec<Option<usize>> = (0..agents.len())
             .map(|index| {
                 let kind = kinds[usize::from(agents.species[index])]?;
-                if departures.contains(&agents.ids[index]) {
+                if removed_ids.contains(&agents.ids[index]) {
                     return None;
                 }
                 if living[kind] >= counts[kind] {
@@ -307,8 +308,8 @@ impl Simulation {
         let agents = &mut self.world.agents;
         retain(&mut agents.ids, becomes);
         retain(&mut agents.species, becomes);
-        retain(&mut agents.bits, becomes);
-        retain(&mut agents.sizes, becomes);
+        retain(&mut agents.name_bits, becomes);
+        retain(&mut agents.size_factors, becomes);
         retain(&mut agents.radii_m, becomes);
         retain(&mut agents.bodies, becomes);
         retain(&mut self.states, becomes);
@@ -317,22 +318,22 @@ impl Simulation {
 
     /// Makes everybody what it becomes.
     fn apply_species(&mut self, becomes: impl Iterator<Item = usize>, old_minds: &[Mind]) {
-        let chance = self.world.chance;
+        let random = self.world.random;
         let agents = &mut self.world.agents;
         for (index, kind) in becomes.enumerate() {
             let id = agents.ids[index];
             let old = usize::from(agents.species[index]);
             let species = &self.world.species[kind];
             agents.species[index] = kind as u16;
-            agents.bits[index] = species.bits;
-            let size = size(species.body.size_spread, chance.seed, id);
-            agents.sizes[index] = size;
+            agents.name_bits[index] = species.name_bits;
+            let size = size(species.body.size_spread, random.seed, id);
+            agents.size_factors[index] = size;
             agents.radii_m[index] = species.body.radius_m * size;
             let boost = &mut agents.bodies[index].boost;
             boost.allowed_mps = boost.allowed_mps.min(species.motion.boost_mps);
             let (old, new) = (&old_minds[old], &self.minds[kind]);
             if old != new {
-                self.states[index] = new.migrate_state(old, &self.states[index], chance, id);
+                self.states[index] = new.migrate_state(old, &self.states[index], random, id);
                 // Its need and actions are places in the mind that it no longer has.
                 self.decisions[index] = Decision::default();
             }
@@ -343,11 +344,11 @@ impl Simulation {
         &mut self,
         counts: &[u32],
         living: &[u32],
-        (arrivals, own_places): (&[(String, Vec3)], &[Option<Vec3>]),
+        (added, own_places): (&[(String, Vec3)], &[Option<Vec3>]),
     ) {
         for kind in 0..counts.len() {
             let species = &self.world.species[kind];
-            let mut places = arrivals
+            let mut places = added
                 .iter()
                 .filter(|(name, _)| species.individual.is_none() && *name == species.name)
                 .map(|(_, place)| *place)
@@ -380,6 +381,6 @@ fn sight_margin_m(species: &[Species]) -> f32 {
 /// Size of an individual against its species' body. Depends on the individual alone, so that a changed spread gives every
 /// individual the size it would always have had.
 pub(super) fn size(size_spread: f32, seed: u64, id: u32) -> f32 {
-    let chance = Chance { seed, tick: 0 };
-    1.0 + size_spread * chance.signed(id, Purpose::Size, 0)
+    let random = Random { seed, tick: 0 };
+    1.0 + size_spread * random.signed(id, RandomStream::Size, 0)
 }

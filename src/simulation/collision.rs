@@ -6,7 +6,7 @@
 use glam::Vec3;
 
 use crate::geometry::Solid;
-use crate::world::{Collision, MotionParams};
+use crate::world::{CollisionResponse, MotionParams};
 
 /// Where a way ended, and with which velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,15 +65,15 @@ pub(super) fn travel(
         let along = velocity - normal * into;
         let kept = 1.0 - (motion.friction * -into / along.length().max(1e-6)).min(1.0);
         match motion.collision {
-            Collision::Slide => {
+            CollisionResponse::Slide => {
                 velocity = along * kept;
                 left -= normal * left.dot(normal).min(0.0);
             }
-            Collision::Bounce => {
+            CollisionResponse::Bounce => {
                 velocity = along * kept - normal * (into * motion.restitution);
                 left -= normal * (left.dot(normal).min(0.0) * (1.0 + motion.restitution));
             }
-            Collision::PushOut => {
+            CollisionResponse::PushOut => {
                 velocity = along * kept;
                 left = Vec3::ZERO;
             }
@@ -186,7 +186,7 @@ mod tests {
         radius_m: 1.0,
     }];
 
-    fn params(collision: Collision) -> MotionParams {
+    fn params(collision: CollisionResponse) -> MotionParams {
         MotionParams {
             collision,
             restitution: 0.5,
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    fn go(from: Vec3, velocity: Vec3, collision: Collision) -> Arrival {
+    fn go(from: Vec3, velocity: Vec3, collision: CollisionResponse) -> Arrival {
         travel(&ROCK, from, velocity, 0.1, &params(collision), 1.0)
     }
 
@@ -204,7 +204,7 @@ mod tests {
         let end = go(
             Vec3::new(-5.0, 0.0, 0.0),
             Vec3::X * 1000.0,
-            Collision::Slide,
+            CollisionResponse::Slide,
         );
         assert!((end.position_m.x + 1.1).abs() < 1e-3, "{end:?}");
         assert!(end.velocity_mps.length() < 1e-3);
@@ -227,19 +227,19 @@ mod tests {
                 1.0,
             )
         };
-        let slide = end(Collision::Slide);
+        let slide = end(CollisionResponse::Slide);
         assert!(
             slide.position_m.distance(Vec3::new(0.4, 0.0, 1.0)) < 1e-3,
             "{slide:?}"
         );
         assert!(slide.velocity_mps.distance(Vec3::Z) < 1e-5);
-        let bounce = end(Collision::Bounce);
+        let bounce = end(CollisionResponse::Bounce);
         assert!(
             bounce.position_m.distance(Vec3::new(0.1, 0.0, 1.0)) < 1e-3,
             "{bounce:?}"
         );
         assert!(bounce.velocity_mps.distance(Vec3::new(-0.5, 0.0, 1.0)) < 1e-5);
-        let stopped = end(Collision::PushOut);
+        let stopped = end(CollisionResponse::PushOut);
         assert!(
             stopped.position_m.distance(Vec3::new(0.4, 0.0, 0.4)) < 1e-3,
             "{stopped:?}"
@@ -267,7 +267,7 @@ mod tests {
                 at,
                 velocity,
                 0.1,
-                &params(Collision::Slide),
+                &params(CollisionResponse::Slide),
                 1.0 / 60.0,
             );
             (at, velocity) = (end.position_m, end.velocity_mps);
@@ -287,7 +287,7 @@ mod tests {
                 at,
                 Vec3::new(0.7, 0.0, 0.001),
                 0.1,
-                &params(Collision::Slide),
+                &params(CollisionResponse::Slide),
                 1.0 / 60.0,
             )
             .position_m;

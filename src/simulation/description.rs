@@ -6,7 +6,7 @@ use crate::behavior::{MindParams, RuleParams};
 use crate::geometry::Surface;
 use crate::navigation::{FieldGrids, FieldParams};
 use crate::world::{
-    Avoidance, BodyParams, FlockParams, MotionParams, Names, ObstacleParams, PerceptionParams,
+    Avoidance, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams, PerceptionParams,
     PoolParams, RelationParams,
 };
 
@@ -78,7 +78,7 @@ pub enum SimulationError {
     #[error(
         "the species '{species}' brings more than {} names of species, groups and individuals into one pool; \
          use fewer groups or relations",
-        Names::MAX
+        NameTable::MAX
     )]
     TooManyNames {
         /// The species whose names no longer fit.

@@ -155,7 +155,7 @@ impl Simulation {
         }
         let middle = (count > 0.0).then(|| sum / count)?;
         let y = middle_height(&self.world.water);
-        let half = self.world.water.visible_m(y);
+        let half = self.world.water.visible_half_m(y);
         let side = if middle.x > 0.0 { -1.0 } else { 1.0 };
         Some(Vec3::new(
             side * half.x * ACROSS_SHARE,
@@ -177,6 +177,6 @@ impl Simulation {
 }
 
 fn middle_height(water: &Water) -> f32 {
-    let (low, high) = water.band_m(0.0);
+    let (low, high) = water.y_range_m(0.0);
     (low + high) / 2.0
 }

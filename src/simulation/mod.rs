@@ -1,24 +1,24 @@
 //! Tick order and integration: all agents decide from the state before the step, then all move. No clock.
 
-pub mod change;
+mod change;
 mod collision;
-pub mod description;
+mod description;
 mod directing;
-pub mod params;
-pub mod plan;
-pub mod saved;
+mod explain;
+mod overlay_paths;
+mod params;
+mod path_search;
+mod plan;
+mod saved;
 mod terraces;
-pub mod tick;
+mod tick;
 mod vehicle;
-mod way_marks;
-mod ways;
-mod why;
 
-pub use change::{Change, Replan};
+pub use change::{Change, PlanChange};
 pub use description::{
-    IndividualDescription, SceneDescription, SimulationError, SpeciesDescription,
+    IndividualDescription, MAX_AGENTS, SceneDescription, SimulationError, SpeciesDescription,
 };
 pub use params::SimulationParams;
-pub use plan::Plan;
+pub use plan::PoolPlan;
 pub use saved::LoadError;
 pub use tick::Simulation;

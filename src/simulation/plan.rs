@@ -11,11 +11,11 @@ use glam::Vec3;
 
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
-use crate::world::{Names, Relations, Species, Water, relations};
+use crate::world::{NameTable, Relations, Species, VISITOR_SPECIES, Water};
 
 /// A compiled pool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct PoolPlan {
     pub(super) water: Water,
     pub(super) solids: Vec<Solid>,
     pub(super) fields: FlowFields,
@@ -25,13 +25,13 @@ pub struct Plan {
     /// What the minds were compiled from.
     pub(super) thinking: Vec<MindParams>,
     pub(super) counts: Vec<u32>,
-    pub(super) visitor_bits: u64,
+    pub(super) visitor_name_bits: u64,
     /// Where those with names start.
     pub(super) places_m: Vec<Option<Vec3>>,
     pub(super) rules: Vec<RuleParams>,
 }
 
-impl Plan {
+impl PoolPlan {
     /// Compiles a description.
     ///
     /// # Errors
@@ -41,13 +41,13 @@ impl Plan {
         if count > MAX_AGENTS {
             return Err(SimulationError::TooManyAgents { count });
         }
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let too_many = |species: &str| SimulationError::TooManyNames {
             species: species.to_owned(),
         };
-        let visitor_bits = names
-            .bit(relations::VISITOR)
-            .ok_or_else(|| too_many(relations::VISITOR))?;
+        let visitor_name_bits = names
+            .intern(VISITOR_SPECIES)
+            .ok_or_else(|| too_many(VISITOR_SPECIES))?;
         let mut species = Vec::with_capacity(scene.species.len());
         for (place, description) in scene.species.iter().enumerate() {
             let one = compiled(description, place, &mut names)
@@ -91,25 +91,29 @@ impl Plan {
             minds,
             thinking,
             counts,
-            visitor_bits,
+            visitor_name_bits,
             places_m,
             rules: scene.director.clone(),
         })
     }
 }
 
-fn compiled(description: &SpeciesDescription, place: usize, names: &mut Names) -> Option<Species> {
-    let own_bit = names.bit(&description.name)?;
-    let mut bits = own_bit;
+fn compiled(
+    description: &SpeciesDescription,
+    place: usize,
+    names: &mut NameTable,
+) -> Option<Species> {
+    let species_bit = names.intern(&description.name)?;
+    let mut bits = species_bit;
     for group in &description.groups {
-        bits |= names.bit(group)?;
+        bits |= names.intern(group)?;
     }
     Some(Species {
         name: description.name.clone(),
         individual: None,
-        base: u16::try_from(place).ok()?,
-        own_bit,
-        bits,
+        base_species: u16::try_from(place).ok()?,
+        species_bit,
+        name_bits: bits,
         body: description.body.clone(),
         motion: description.motion.clone(),
         perception: description.perception.clone(),
@@ -119,13 +123,13 @@ fn compiled(description: &SpeciesDescription, place: usize, names: &mut Names) -
     })
 }
 
-fn fields(scene: &SceneDescription, solids: &[Solid], names: &Names) -> FlowFields {
+fn fields(scene: &SceneDescription, solids: &[Solid], names: &NameTable) -> FlowFields {
     FlowFields::compile(&scene.fields, solids, &scene.field_grids, |field| {
         if field.acts_on.is_empty() {
             return u64::MAX;
         }
         // Who is not in the pool bears no name here.
-        let bits = field.acts_on.iter().filter_map(|name| names.known(name));
+        let bits = field.acts_on.iter().filter_map(|name| names.find(name));
         bits.fold(0, |all, bit| all | bit)
     })
 }
@@ -134,16 +138,16 @@ fn compiled_individual(
     species: &Species,
     base: usize,
     individual: &IndividualDescription,
-    names: &mut Names,
+    names: &mut NameTable,
 ) -> Option<Species> {
-    let mut bits = species.bits | names.bit(&individual.name)?;
+    let mut bits = species.name_bits | names.intern(&individual.name)?;
     for group in &individual.groups {
-        bits |= names.bit(group)?;
+        bits |= names.intern(group)?;
     }
     Some(Species {
         individual: Some(individual.name.clone()),
-        base: u16::try_from(base).ok()?,
-        bits,
+        base_species: u16::try_from(base).ok()?,
+        name_bits: bits,
         relations: Relations::resolve(&individual.relations, names)?,
         ..species.clone()
     })

@@ -76,7 +76,7 @@ struct Saved<'a> {
     tick_hz: f32,
     seed: u64,
     tick: u64,
-    edition: u64,
+    revision: u64,
     next_id: u32,
     catches: u64,
     meals: u64,
@@ -124,9 +124,9 @@ impl Simulation {
             format: FORMAT.into(),
             version: VERSION,
             tick_hz: self.tick_hz,
-            seed: self.world.chance.seed,
-            tick: self.world.chance.tick,
-            edition: self.edition,
+            seed: self.world.random.seed,
+            tick: self.world.random.tick,
+            revision: self.revision,
             next_id: self.next_id,
             catches: self.catches,
             meals: self.meals,
@@ -283,8 +283,8 @@ impl Simulation {
 
     /// Takes a state over whose agents were checked.
     fn apply_saved(&mut self, saved: Saved<'_>) -> Result<(), String> {
-        self.world.chance.tick = saved.tick;
-        self.edition = saved.edition;
+        self.world.random.tick = saved.tick;
+        self.revision = saved.revision;
         self.next_id = saved.next_id;
         (self.catches, self.meals) = (saved.catches, saved.meals);
         self.rule_states = saved.rules;
@@ -298,8 +298,8 @@ impl Simulation {
             let size = size(species.body.size_spread, saved.seed, agent.id);
             agents.ids.push(agent.id);
             agents.species.push(agent.kind);
-            agents.bits.push(species.bits);
-            agents.sizes.push(size);
+            agents.name_bits.push(species.name_bits);
+            agents.size_factors.push(size);
             agents.radii_m.push(species.body.radius_m * size);
             agents.bodies.push(agent.body);
             self.states.push(agent.mind);
@@ -314,7 +314,7 @@ impl Simulation {
         self.planner = saved.ways.into_owned();
         self.planner.resume(&Environment {
             solids: &self.world.solids,
-            revision: self.edition,
+            revision: self.revision,
             dt_secs: self.world.dt_secs,
         })
     }

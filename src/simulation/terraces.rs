@@ -167,7 +167,7 @@ impl Terraces {
         let home = &self.map.terraces[usize::from(swimmer.home)];
         ClimbAnswer {
             step,
-            y_m: home.band_m(climb.radius_m).1,
+            y_m: home.y_range_m(climb.radius_m).1,
         }
     }
 
@@ -178,7 +178,7 @@ impl Terraces {
         let relations = &world.species[usize::from(agents.species[index])].relations;
         self.near.clear();
         for (other, body) in agents.bodies.iter().enumerate() {
-            let bits = agents.bits[other];
+            let bits = agents.name_bits[other];
             let pull = match (bits & relations.friend != 0, bits & relations.enemy != 0) {
                 (_, true) => -1.0,
                 (true, false) => 1.0,
@@ -206,7 +206,7 @@ impl Terraces {
         };
         let radius_m = world.agents.radii_m[index];
         let home = self.map.mesh.polygon(link.to).terrace;
-        let (_, y) = self.map.terraces[usize::from(home)].band_m(radius_m);
+        let (_, y) = self.map.terraces[usize::from(home)].y_range_m(radius_m);
         let to = Vec3::new(landing.x, y, landing.y);
         let from = world.agents.bodies[index].position_m;
         let air = Air {
@@ -409,7 +409,7 @@ impl Simulation {
             terraces, world, ..
         } = self;
         let count = terraces.map.mesh.len();
-        if !world.chance.tick.is_multiple_of(DANGER_TICKS)
+        if !world.random.tick.is_multiple_of(DANGER_TICKS)
             && terraces.costs.len() == world.species.len()
         {
             return;
@@ -429,7 +429,7 @@ impl Simulation {
                 continue;
             };
             for (kind, species) in world.species.iter().enumerate() {
-                let (bits, of) = (world.agents.bits[index], &species.relations);
+                let (bits, of) = (world.agents.name_bits[index], &species.relations);
                 let cost = &mut terraces.costs[kind][polygon as usize];
                 *cost = price(*cost, bits & of.enemy != 0, bits & of.friend != 0);
             }
@@ -459,7 +459,7 @@ impl Simulation {
     }
 
     /// The corners of the way over its terrace that the agent with this id has still to go.
-    pub fn climb_rest(&self, id: u32) -> &[Vec2] {
+    pub fn terrace_path(&self, id: u32) -> &[Vec2] {
         let swimmers = &self.terraces.swimmers;
         match swimmers.binary_search_by_key(&id, |swimmer| swimmer.id) {
             Ok(place) => swimmers[place].route.remaining_leg(),
@@ -508,7 +508,7 @@ fn price(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
 
 /// The nearest place where a body is wholly in a terrace's water.
 fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
-    let (low, high) = terrace.band_m(radius_m);
+    let (low, high) = terrace.y_range_m(radius_m);
     let mut flat = flat(at);
     if let Some(nearest) = polygon::nearest_on_outline(outline, flat) {
         let off = flat - nearest;

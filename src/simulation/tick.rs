@@ -6,10 +6,10 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::change::{Override, Replan, size};
+use super::change::{Override, PlanChange, size};
 use super::description::{SceneDescription, SimulationError};
 use super::params::SimulationParams;
-use super::plan::Plan;
+use super::plan::PoolPlan;
 use super::terraces::Terraces;
 use super::vehicle::{Rates, advance, reenter};
 use crate::behavior::{
@@ -17,10 +17,9 @@ use crate::behavior::{
     query_radius_m,
 };
 use crate::navigation::{FlowFields, GridPlanner};
-use crate::world::visitors::copy_shadow;
 use crate::world::{
-    AgentPose, Agents, Body, Chance, Director, NeighborGrid, Observation, Snapshot, SolidIndex,
-    Visitors, Water, World,
+    AgentPose, Agents, Body, Director, NeighborGrid, Observation, Random, Snapshot, SolidIndex,
+    Visitors, Water, World, copy_shadow,
 };
 
 /// Chunks per thread, so that a crowded corner does not keep the others waiting.
@@ -40,7 +39,7 @@ pub struct Simulation {
     pub(super) decisions: Vec<Decision>,
     pub(super) rules: Vec<RuleParams>,
     pub(super) rule_states: Vec<RuleState>,
-    pub(super) edition: u64,
+    pub(super) revision: u64,
     pub(super) next_id: u32,
     pub(super) moved: Vec<Body>,
     /// By species.
@@ -69,7 +68,7 @@ impl Simulation {
                 tick_hz: params.tick_hz,
             });
         }
-        let plan = Plan::compile(scene)?;
+        let plan = PoolPlan::compile(scene)?;
         let mut simulation = Self {
             world: World {
                 water: Water {
@@ -77,20 +76,20 @@ impl Simulation {
                     params: scene.pool.clone(),
                 },
                 solids: Vec::new(),
-                touched_solids: SolidIndex::default(),
-                seen_solids: SolidIndex::default(),
+                contact_solids: SolidIndex::default(),
+                sight_solids: SolidIndex::default(),
                 species: Vec::new(),
                 agents: Agents::default(),
                 visitors: Visitors::default(),
-                visitor_bits: 0,
+                visitor_name_bits: 0,
                 grid: NeighborGrid::default(),
-                chance: Chance {
+                random: Random {
                     seed: params.seed,
                     tick: 0,
                 },
                 dt_secs: 1.0 / params.tick_hz,
                 director: Director::default(),
-                explains: false,
+                records_forces: false,
             },
             fields: FlowFields::default(),
             minds: Vec::new(),
@@ -100,7 +99,7 @@ impl Simulation {
             decisions: Vec::new(),
             rules: Vec::new(),
             rule_states: Vec::new(),
-            edition: 0,
+            revision: 0,
             next_id: 0,
             moved: Vec::new(),
             rates: Vec::new(),
@@ -113,19 +112,19 @@ impl Simulation {
             planner: GridPlanner::default(),
             search_budget: params.search_budget,
         };
-        simulation.take_over(Replan {
+        simulation.take_over(PlanChange {
             plan,
-            arrivals: Vec::new(),
-            departures: Vec::new(),
+            added: Vec::new(),
+            removed_ids: Vec::new(),
         });
-        simulation.edition = 0;
+        simulation.revision = 0;
         Ok(simulation)
     }
 
     /// Goes one tick on: senses, decides, moves, resolves catches.
-    pub fn step(&mut self, observation: &Observation) {
+    pub fn run_tick(&mut self, observation: &Observation) {
         self.end_overrides();
-        self.world.visitors.take_over(observation);
+        self.world.visitors.update(observation);
         let cell_m = self.cell_m();
         let agents = &self.world.agents;
         let bodies = &agents.bodies;
@@ -142,12 +141,12 @@ impl Simulation {
         self.keep_terraces();
         std::mem::swap(&mut self.world.agents.bodies, &mut self.moved);
         self.resolve_catches();
-        self.world.chance.tick += 1;
+        self.world.random.tick += 1;
     }
 
     /// Ticks since the start.
     pub fn tick(&self) -> u64 {
-        self.world.chance.tick
+        self.world.random.tick
     }
 
     /// `tick` times the fixed time step.
@@ -161,8 +160,8 @@ impl Simulation {
     }
 
     /// How many times the pool was changed while it lived.
-    pub fn edition(&self) -> u64 {
-        self.edition
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// The state, to look at.
@@ -191,9 +190,12 @@ impl Simulation {
     }
 
     /// Number of times that an agent's state was not finite and was put back, over all agents.
-    pub fn faults(&self) -> u64 {
+    pub fn quarantine_count(&self) -> u64 {
         let bodies = &self.world.agents.bodies;
-        bodies.iter().map(|body| u64::from(body.faults)).sum()
+        bodies
+            .iter()
+            .map(|body| u64::from(body.quarantine_count))
+            .sum()
     }
 
     /// Sets the variable of a `limit_based` need of all individuals of a species, as the director does; false where
@@ -238,7 +240,7 @@ impl Simulation {
     pub fn snapshot(&self, snapshot: &mut Snapshot) {
         snapshot.tick = self.tick();
         snapshot.time_secs = self.time_secs();
-        snapshot.edition = self.edition;
+        snapshot.revision = self.revision;
         snapshot.agents.clear();
         let agents = &self.world.agents;
         snapshot.agents.extend((0..agents.len()).map(|index| {
@@ -248,7 +250,7 @@ impl Simulation {
             let boost = (body.boost.allowed_mps - motion.cruise_mps) / range;
             AgentPose {
                 id: agents.ids[index],
-                species: self.world.species[usize::from(agents.species[index])].base,
+                species: self.world.species[usize::from(agents.species[index])].base_species,
                 position_m: body.position_m,
                 forward: body.forward,
                 up: body.up,
@@ -276,20 +278,20 @@ impl Simulation {
         let species = &self.world.species[usize::from(kind)];
         let id = self.next_id;
         self.next_id = id.saturating_add(1);
-        let chance = self.world.chance;
-        let size = size(species.body.size_spread, chance.seed, id);
+        let random = self.world.random;
+        let size = size(species.body.size_spread, random.seed, id);
         let radius_m = species.body.radius_m * size;
         let (water, solids) = (&self.world.water, &self.world.solids);
-        let (mut at, heading) = if chance.tick == 0 || place_m.is_some() {
-            water.place_in_sight(solids, radius_m, chance, id)
+        let (mut at, heading) = if random.tick == 0 || place_m.is_some() {
+            water.random_visible_pose(solids, radius_m, random, id)
         } else {
             let length_m = species.body.length_m * size;
-            water.place_out_of_sight(solids, (radius_m, length_m), chance, id)
+            water.random_hidden_pose(solids, (radius_m, length_m), random, id)
         };
         if let Some(place) = place_m {
-            let (low, high) = water.band_m(radius_m);
+            let (low, high) = water.y_range_m(radius_m);
             let y = place.y.clamp(low, high);
-            let edge = water.edge_m(y);
+            let edge = water.edge_half_m(y);
             let place = Vec3::new(
                 place.x.clamp(-edge.x, edge.x),
                 y,
@@ -303,14 +305,14 @@ impl Simulation {
         let agents = &mut self.world.agents;
         agents.ids.push(id);
         agents.species.push(kind);
-        agents.bits.push(species.bits);
-        agents.sizes.push(size);
+        agents.name_bits.push(species.name_bits);
+        agents.size_factors.push(size);
         agents.radii_m.push(radius_m);
         agents
             .bodies
             .push(Body::new(at, heading, species.motion.cruise_mps));
         self.states
-            .push(self.minds[usize::from(kind)].state(chance, id));
+            .push(self.minds[usize::from(kind)].state(random, id));
     }
 
     /// Makes room for thinking and moving, so that no tick has to.
@@ -433,7 +435,7 @@ impl Simulation {
             let species = &self.world.species[usize::from(agents.species[prey])];
             let size_m = (
                 agents.radii_m[prey],
-                species.body.length_m * agents.sizes[prey],
+                species.body.length_m * agents.size_factors[prey],
             );
             let mut body = agents.bodies[prey];
             reenter(&self.world, &mut body, species, size_m, agents.ids[prey]);

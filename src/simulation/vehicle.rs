@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::collision::{is_inside, travel};
 use crate::behavior::{BoostRequest, Decision};
-use crate::world::{Body, BoostState, Edge, Intent, MotionParams, Species, Water, World};
+use crate::world::{Body, BoostState, EdgeMode, Intent, MotionParams, Species, Water, World};
 
 /// What of a species' motion is the same for all its individuals in a step.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +80,8 @@ pub(super) fn advance(world: &World, rates: &[Rates], index: usize, decision: &D
         species,
         rates: &rates[kind],
         radius_m: world.agents.radii_m[index],
-        length_m: species.body.length_m * world.agents.sizes[index],
-        mass_kg: species.body.mass_kg * world.agents.sizes[index].powi(3),
+        length_m: species.body.length_m * world.agents.size_factors[index],
+        mass_kg: species.body.mass_kg * world.agents.size_factors[index].powi(3),
         id: world.agents.ids[index],
     };
     let after = moved(world, before, decision, &own);
@@ -90,7 +90,7 @@ pub(super) fn advance(world: &World, rates: &[Rates], index: usize, decision: &D
     }
     // What is not finite never spreads: it stays where it was, at rest in its decisions, and is counted.
     Body {
-        faults: before.faults.saturating_add(1),
+        quarantine_count: before.quarantine_count.saturating_add(1),
         teleported: false,
         ..*before
     }
@@ -143,8 +143,8 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     let forward = turned(water, before.forward, direction, turning);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
-    let solids = if way_m < world.touched_solids.margin_m() {
-        world.touched_solids.near(before.position_m)
+    let solids = if way_m < world.contact_solids.margin_m() {
+        world.contact_solids.near(before.position_m)
     } else {
         &world.solids
     };
@@ -175,7 +175,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
         force_n: force,
         boost,
         teleported: false,
-        faults: before.faults,
+        quarantine_count: before.quarantine_count,
     };
     keep_in_pool(world, before, &mut after, own);
     cross_edge(world, &mut after, own);
@@ -305,8 +305,8 @@ fn turned(water: &Water, forward: Vec3, wanted: Vec3, turning: Turning) -> Vec3 
 /// Keeps a body between ground and surface and within reach of the picture, whatever its actions want.
 fn keep_in_pool(world: &World, before: &Body, after: &mut Body, own: &Own<'_>) {
     let water = &world.water;
-    let (low, high) = water.band_m(own.radius_m);
-    let half = water.visible_m(after.position_m.y) + water.beyond_m(own.length_m) + 1.0;
+    let (low, high) = water.y_range_m(own.radius_m);
+    let half = water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.length_m) + 1.0;
     let least = Vec3::new(-half.x, low, -half.y);
     let most = Vec3::new(half.x, high, half.y);
     let kept = after.position_m.clamp(least, most);
@@ -330,7 +330,8 @@ fn keep_in_pool(world: &World, before: &Body, after: &mut Body, own: &Own<'_>) {
 /// Takes a body that has left the picture for good to another place.
 fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
     let water = &world.water;
-    let half = water.visible_m(after.position_m.y) + water.beyond_m(own.length_m) + 0.02;
+    let half =
+        water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.length_m) + 0.02;
     let (at, velocity) = (after.position_m, after.velocity_mps);
     let leaves_x = at.x.abs() > half.x && at.x * velocity.x > 0.0;
     let leaves_z = at.z.abs() > half.y && at.z * velocity.z > 0.0;
@@ -338,8 +339,8 @@ fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
         return;
     }
     match water.params.edge {
-        Edge::Guide => return,
-        Edge::Wrap => {
+        EdgeMode::Guide => return,
+        EdgeMode::Wrap => {
             let sign = |leaves: bool| if leaves { -1.0 } else { 1.0 };
             after.position_m *= Vec3::new(sign(leaves_x), 1.0, sign(leaves_z));
             after.teleported = true;
@@ -347,7 +348,7 @@ fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
                 return;
             }
         }
-        Edge::Reinsert => {}
+        EdgeMode::Reinsert => {}
     }
     reenter(
         world,
@@ -367,9 +368,9 @@ pub(super) fn reenter(
     id: u32,
 ) {
     let water = &world.water;
-    let (at, heading) = water.place_out_of_sight(&world.solids, size_m, world.chance, id);
+    let (at, heading) = water.random_hidden_pose(&world.solids, size_m, world.random, id);
     *body = Body {
-        faults: body.faults,
+        quarantine_count: body.quarantine_count,
         ..Body::new(at, heading, species.motion.cruise_mps)
     };
 }

@@ -10,7 +10,7 @@ use crate::behavior::{Effect, rule_problems};
 use crate::camera::SourceSpec;
 use crate::config::{Problem, nearest};
 use crate::render::OutputParams;
-use crate::simulation::description::MAX_AGENTS;
+use crate::simulation::MAX_AGENTS;
 
 /// The name that every shadow bears as its species.
 const VISITOR: &str = "visitor";

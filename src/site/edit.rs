@@ -33,8 +33,8 @@ pub(super) struct Draft {
     pub(super) changes: Vec<Change>,
     /// What takes that back.
     pub(super) undone: Vec<Change>,
-    pub(super) arrivals: Vec<(String, Vec3)>,
-    pub(super) departures: Vec<u32>,
+    pub(super) added: Vec<(String, Vec3)>,
+    pub(super) removed_ids: Vec<u32>,
 }
 
 /// What a command would make of it.
@@ -88,14 +88,14 @@ pub(super) fn draft(
             position_m,
         } => {
             if let Some(position) = position_m {
-                draft.arrivals.push((species.clone(), point(*position)?));
+                draft.added.push((species.clone(), point(*position)?));
             }
             species_text(editor, species)?;
             draft.count(editor, species, 1)?;
         }
         Command::RemoveIndividual { id } => {
             let species = species_of(*id).ok_or_else(|| nobody(*id))?;
-            draft.departures.push(*id);
+            draft.removed_ids.push(*id);
             draft.count(editor, &species, -1)?;
         }
         Command::Director { event } => draft.direct(editor, event)?,

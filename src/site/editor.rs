@@ -18,7 +18,7 @@ use super::restart::restart_needed;
 use crate::config::edit::{Change as TextChange, edited};
 use crate::config::{self, Problem, Problems, save, schema_of};
 use crate::control::{Command, DocumentName, DocumentText};
-use crate::simulation::{Change, Plan, Replan};
+use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 
 /// Changes that can be taken back.
@@ -63,7 +63,7 @@ struct Moment {
     texts: BTreeMap<DocumentName, Option<String>>,
     director: Director,
     changes: Vec<Change>,
-    arrivals: Vec<(String, glam::Vec3)>,
+    added: Vec<(String, glam::Vec3)>,
 }
 
 /// A command that was done.
@@ -195,15 +195,15 @@ impl Editor {
                 .collect(),
             director: self.director.clone(),
             changes: draft.undone,
-            arrivals: Vec::new(),
+            added: Vec::new(),
         };
         let after = Moment {
             texts: draft.texts,
             director: draft.director.unwrap_or_else(|| self.director.clone()),
             changes: draft.changes,
-            arrivals: draft.arrivals,
+            added: draft.added,
         };
-        let changes = self.apply_moment(&after, draft.departures)?;
+        let changes = self.apply_moment(&after, draft.removed_ids)?;
         let is_new_site = before.texts != after.texts;
         let can_be_undone = is_new_site || !before.changes.is_empty();
         if can_be_undone {
@@ -223,7 +223,7 @@ impl Editor {
     fn apply_moment(
         &mut self,
         moment: &Moment,
-        departures: Vec<u32>,
+        removed_ids: Vec<u32>,
     ) -> Result<Vec<Change>, Problems> {
         let mut changes = Vec::new();
         let differs = moment
@@ -234,10 +234,10 @@ impl Editor {
             let (library, site, plan) = self.tried(&moment.texts)?;
             self.library = library;
             self.site = Arc::new(site);
-            changes.push(Change::Pool(Box::new(Replan {
+            changes.push(Change::Pool(Box::new(PlanChange {
                 plan,
-                arrivals: moment.arrivals.clone(),
-                departures,
+                added: moment.added.clone(),
+                removed_ids,
             })));
         }
         self.director = moment.director.clone();
@@ -248,7 +248,7 @@ impl Editor {
     fn tried(
         &mut self,
         texts: &BTreeMap<DocumentName, Option<String>>,
-    ) -> Result<(Library, Site, Plan), Problems> {
+    ) -> Result<(Library, Site, PoolPlan), Problems> {
         let mut problems = Vec::new();
         let mut library = self.library.clone();
         for (name, text) in texts {
@@ -269,7 +269,7 @@ impl Editor {
         let name = DocumentName::Scene {
             name: site.scene_name.clone(),
         };
-        let plan = Plan::compile(&scene).map_err(|error| {
+        let plan = PoolPlan::compile(&scene).map_err(|error| {
             Problems(vec![library.problem(
                 &name,
                 "population",
@@ -370,10 +370,10 @@ impl Editor {
         if site.field_grids != self.site.field_grids {
             self.site = Arc::new(site);
             applied.is_new_site = true;
-            applied.changes.push(Change::Pool(Box::new(Replan {
+            applied.changes.push(Change::Pool(Box::new(PlanChange {
                 plan,
-                arrivals: Vec::new(),
-                departures: Vec::new(),
+                added: Vec::new(),
+                removed_ids: Vec::new(),
             })));
             applied.command = Some(Command::TakeOver {
                 documents: Vec::new(),

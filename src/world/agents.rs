@@ -15,9 +15,9 @@ pub struct Agents {
     /// Index into the list of species.
     pub species: Vec<u16>,
     /// Bits of the names it bears.
-    pub bits: Vec<u64>,
+    pub name_bits: Vec<u64>,
     /// Size against its species' body.
-    pub sizes: Vec<f32>,
+    pub size_factors: Vec<f32>,
     /// Radius of the sphere that stands for its body.
     pub radii_m: Vec<f32>,
     /// How it moves.
@@ -61,7 +61,7 @@ pub struct Body {
     /// Whether it was put to another place in the last tick.
     pub teleported: bool,
     /// Number of times its state became non-finite and was put back.
-    pub faults: u32,
+    pub quarantine_count: u32,
 }
 
 impl Body {
@@ -84,7 +84,7 @@ impl Body {
                 ..BoostState::default()
             },
             teleported: true,
-            faults: 0,
+            quarantine_count: 0,
         }
     }
 
@@ -136,11 +136,11 @@ pub struct Species {
     /// The individual's own name, where it has one.
     pub individual: Option<String>,
     /// Place of the species in the list; its own place, except for an individual.
-    pub base: u16,
+    pub base_species: u16,
     /// Bit of its own name.
-    pub own_bit: u64,
+    pub species_bit: u64,
     /// Bits of its name and groups.
-    pub bits: u64,
+    pub name_bits: u64,
     /// Body.
     pub body: BodyParams,
     /// Motion.

@@ -74,7 +74,7 @@ pub struct MotionParams {
     #[schemars(range(min = 0.0, max = 60.0))]
     pub blend_secs: f32,
     /// What touching an obstacle does to the motion.
-    pub collision: Collision,
+    pub collision: CollisionResponse,
     /// Share of the speed into the obstacle that a bounce gives back.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f32,
@@ -99,7 +99,7 @@ impl Default for MotionParams {
             lean_gain: 0.3,
             right_gain: 1.0,
             blend_secs: 0.3,
-            collision: Collision::Slide,
+            collision: CollisionResponse::Slide,
             restitution: 0.4,
             friction: 0.05,
             leap: LeapParams::default(),
@@ -136,7 +136,7 @@ impl MotionParams {
 /// What touching an obstacle does to the motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Collision {
+pub enum CollisionResponse {
     /// The part of the motion into the obstacle is lost, the rest goes on along it.
     #[default]
     Slide,

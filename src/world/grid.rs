@@ -28,14 +28,14 @@ static HIT_LANES: [[u8; LANES]; 256] = {
     table
 };
 
-/// Slots that a query has found; used again for the next.
+/// Entries that a query has found; used again for the next.
 #[derive(Clone, Debug, Default)]
-pub struct Slots {
+pub struct GridHits {
     slots: Vec<u32>,
     count: usize,
 }
 
-impl Slots {
+impl GridHits {
     /// The slots found, in the order of the index.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.slots[..self.count].iter().map(|&slot| slot as usize)
@@ -49,13 +49,13 @@ impl Slots {
 
 /// Whoever may be near the members of a cell, copied side by side; used again for the next cell.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct CellNeighbors {
     count: usize,
     /// Positions x, y, z and directions x, y, z.
     columns: [Vec<f32>; 6],
 }
 
-impl Surroundings {
+impl CellNeighbors {
     /// Positions x, y, z in meters and directions x, y, z, in the order of the index.
     pub fn columns(&self) -> [&[f32]; 6] {
         self.columns.each_ref().map(|column| &column[..self.count])
@@ -195,7 +195,7 @@ impl NeighborGrid {
 
     /// Finds the slots of all within a radius of a place, oneself included, in a fixed order.
     #[inline]
-    pub fn within(&self, at: Vec3, radius_m: f32, found: &mut Slots) {
+    pub fn within(&self, at: Vec3, radius_m: f32, found: &mut GridHits) {
         let radius_sq = radius_m * radius_m;
         let mut count = 0;
         let (xs, ys, zs) = (&self.x_m[..], &self.y_m[..], &self.z_m[..]);
@@ -244,8 +244,8 @@ impl NeighborGrid {
     pub fn for_cells(
         &self,
         radius_m: f32,
-        around: &mut Surroundings,
-        mut visit: impl FnMut(Range<usize>, &Surroundings),
+        around: &mut CellNeighbors,
+        mut visit: impl FnMut(Range<usize>, &CellNeighbors),
     ) {
         // Rounding must not shut out a cell.
         let reach = (radius_m * self.per_m + 1e-4).ceil().max(0.0) as usize;
@@ -318,7 +318,7 @@ impl NeighborGrid {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chance::{Chance, Purpose};
+    use super::super::random::{Random, RandomStream};
     use super::*;
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         ] {
             let place = |i: usize| {
                 let draw = |n| {
-                    Chance { seed: 4, tick: 0 }.signed(i as u32, Purpose::Place, n)
+                    Random { seed: 4, tick: 0 }.signed(i as u32, RandomStream::Place, n)
                         * spread
                         * [1.0, 0.2, 1.0][n as usize]
                 };
@@ -368,12 +368,12 @@ mod tests {
         for (cell, radius) in [(1.01, 1.0), (0.4, 1.0), (3.0, 0.5)] {
             let place = |i: usize| {
                 let draw =
-                    |n| Chance { seed: 5, tick: 0 }.signed(i as u32, Purpose::Place, n) * 3.0;
+                    |n| Random { seed: 5, tick: 0 }.signed(i as u32, RandomStream::Place, n) * 3.0;
                 Vec3::new(draw(0), draw(1), draw(2))
             };
             let mut grid = NeighborGrid::default();
             grid.rebuild(cell, 200, place, |i| Vec3::splat(i as f32));
-            let (mut around, mut visited) = (Surroundings::default(), Vec::new());
+            let (mut around, mut visited) = (CellNeighbors::default(), Vec::new());
             grid.for_cells(radius, &mut around, |members, around| {
                 let [x, y, z, forward, ..] = around.columns();
                 for slot in members {
@@ -398,7 +398,7 @@ mod tests {
         let mut grid = NeighborGrid::default();
         grid.rebuild(1.0, 0, |_| Vec3::ZERO, |_| Vec3::X);
         grid.for_runs(Vec3::ZERO, 10.0, |_| panic!("nobody is there"));
-        let mut around = Surroundings::default();
+        let mut around = CellNeighbors::default();
         grid.for_cells(10.0, &mut around, |_, _| panic!("nobody is there"));
     }
 }

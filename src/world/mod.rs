@@ -1,38 +1,42 @@
 //! The state of the pool: agents, species, relations, obstacles, the neighbor index, and what is seen of visitors.
 //! Decides nothing and draws nothing.
 
-pub mod agents;
-pub mod annotation;
-pub mod avoidance;
-pub mod body;
-pub mod chance;
-pub mod director;
-pub mod grid;
-pub mod observation;
-pub mod pool;
-pub mod relations;
-pub mod snapshot;
-pub mod solids;
-pub mod terrace;
-pub mod visitors;
-pub mod water;
+mod agents;
+mod avoidance;
+mod body;
+mod director;
+mod grid;
+mod observation;
+mod overlay;
+mod pool;
+mod random;
+mod relations;
+mod snapshot;
+mod solids;
+mod terrace;
+mod visitors;
+mod water;
 
 pub use agents::{Agents, Body, BoostState, Intent, Species};
 pub use avoidance::Avoidance;
-pub use body::{BodyParams, Collision, FlockParams, FlockPart, MotionParams, PerceptionParams};
-pub use chance::{Chance, Purpose};
+pub use body::{
+    BodyParams, CollisionResponse, FlockParams, FlockPart, MotionParams, PerceptionParams,
+};
 pub use director::{Director, Gathering};
-pub use grid::{NeighborGrid, Slots, Surroundings};
+pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use observation::{Observation, Shadow};
+pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 pub use pool::{
-    BoxParams, CapsuleParams, ClimateParams, Edge, ObstacleParams, PolygonParams, PoolParams,
+    BoxParams, CapsuleParams, ClimateParams, EdgeMode, ObstacleParams, PolygonParams, PoolParams,
     SphereParams,
 };
-pub use relations::{Names, Relations};
+pub use random::{Random, RandomStream};
+pub(crate) use relations::KNOWN_BIT;
+pub use relations::{NameTable, Relations, VISITOR_SPECIES};
 pub use snapshot::{AgentPose, FloorStripes, FloorTarget, Snapshot, Splash, StripeAxis};
 pub use solids::SolidIndex;
 pub use terrace::{LeapParams, TerraceParams};
-pub use visitors::Visitors;
+pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, copy_shadow, outline_at_depth};
 pub use water::Water;
 
 use crate::geometry::Solid;
@@ -49,9 +53,9 @@ pub struct World {
     /// What lies in it.
     pub solids: Vec<Solid>,
     /// The solids so near that a body may touch them in this step.
-    pub touched_solids: SolidIndex,
+    pub contact_solids: SolidIndex,
     /// The solids so near that they may hide somebody, or have to be avoided.
-    pub seen_solids: SolidIndex,
+    pub sight_solids: SolidIndex,
     /// The species, in the order that `AgentPose::species` counts.
     pub species: Vec<Species>,
     /// The living agents.
@@ -59,15 +63,15 @@ pub struct World {
     /// The visitors' shadows.
     pub visitors: Visitors,
     /// Bits of the names that every shadow bears.
-    pub visitor_bits: u64,
+    pub visitor_name_bits: u64,
     /// Where everybody was at the end of the last step.
     pub grid: NeighborGrid,
     /// Seed and tick of all chance.
-    pub chance: Chance,
+    pub random: Random,
     /// The fixed time step.
     pub dt_secs: f32,
     /// What the director wants.
     pub director: Director,
     /// Whether minds note down their forces, for whoever wants to know why.
-    pub explains: bool,
+    pub records_forces: bool,
 }

@@ -18,7 +18,7 @@ pub struct PoolParams {
     #[schemars(range(min = 0.05, max = 50.0))]
     pub ground_depth_m: f32,
     /// What happens to a fish that leaves the picture.
-    pub edge: Edge,
+    pub edge: EdgeMode,
     /// How far outside the picture the edge lies. Larger lets them vanish for longer; negative keeps them inside.
     #[schemars(range(min = -5.0, max = 50.0))]
     pub margin_m: f32,
@@ -36,7 +36,7 @@ impl Default for PoolParams {
         Self {
             surface_depth_m: 0.3,
             ground_depth_m: 1.2,
-            edge: Edge::Guide,
+            edge: EdgeMode::Guide,
             margin_m: 0.3,
             guide_m: 0.7,
             climate: ClimateParams::default(),
@@ -112,7 +112,7 @@ impl ClimateParams {
 /// What happens to a fish that leaves the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Edge {
+pub enum EdgeMode {
     /// Invisible guides lead it back.
     #[default]
     Guide,

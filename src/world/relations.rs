@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 use super::RelationParams;
 
 /// The name that every shadow bears as its species.
-pub const VISITOR: &str = "visitor";
+pub const VISITOR_SPECIES: &str = "visitor";
 
 /// The relation that an individual adds by itself, to those it has investigated.
-pub const KNOWN: &str = "known";
+const KNOWN_RELATION: &str = "known";
 
-/// The bit that those bear, in the eyes of that individual, to whom it has added the relation [`KNOWN`].
-pub const KNOWN_BIT: u64 = 1 << Names::MAX;
+/// The bit that those bear, in the eyes of that individual, to whom it has added the relation [`KNOWN_RELATION`].
+pub(crate) const KNOWN_BIT: u64 = 1 << NameTable::MAX;
 
 /// All names that agents bear or relations go to; a name's bit is its place in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Names(Vec<String>);
+pub struct NameTable(Vec<String>);
 
-impl Names {
+impl NameTable {
     /// Most names that one pool can tell apart: one bit is left for [`KNOWN_BIT`].
     pub const MAX: usize = 63;
 
     /// The bit of a name that was added before.
-    pub fn known(&self, name: &str) -> Option<u64> {
+    pub fn find(&self, name: &str) -> Option<u64> {
         let place = self.0.iter().position(|n| n == name)?;
         Some(1 << place)
     }
 
     /// The bit of a name, which is added where it is new; `None` when there are too many.
-    pub fn bit(&mut self, name: &str) -> Option<u64> {
+    pub fn intern(&mut self, name: &str) -> Option<u64> {
         let place = self.0.iter().position(|n| n == name).or_else(|| {
             (self.0.len() < Self::MAX).then(|| {
                 self.0.push(name.to_owned());
@@ -66,12 +66,12 @@ pub struct Relations {
 
 impl Relations {
     /// Resolves the names of a `[relations]` table; `None` when there are too many names.
-    pub fn resolve(params: &RelationParams, names: &mut Names) -> Option<Self> {
+    pub fn resolve(params: &RelationParams, names: &mut NameTable) -> Option<Self> {
         let mut masks = BTreeMap::new();
         for (kind, to) in params {
             let mut mask = 0;
             for name in to {
-                mask |= names.bit(name)?;
+                mask |= names.intern(name)?;
             }
             masks.insert(kind.clone(), mask);
         }
@@ -92,7 +92,7 @@ impl Relations {
     /// The names that relations of any of these types go to.
     pub fn mask(&self, kinds: &[String]) -> u64 {
         kinds.iter().fold(0, |all, kind| {
-            let added = if kind == KNOWN { KNOWN_BIT } else { 0 };
+            let added = if kind == KNOWN_RELATION { KNOWN_BIT } else { 0 };
             all | added | self.masks.get(kind).copied().unwrap_or(0)
         })
     }
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn relations_go_to_species_groups_and_individuals() {
-        let mut names = Names::default();
-        let shark = names.bit("shark").unwrap() | names.bit("hunters").unwrap();
-        let moby = names.bit("whale").unwrap() | names.bit("moby").unwrap();
+        let mut names = NameTable::default();
+        let shark = names.intern("shark").unwrap() | names.intern("hunters").unwrap();
+        let moby = names.intern("whale").unwrap() | names.intern("moby").unwrap();
         let params = RelationParams::from([
             ("enemy".into(), vec!["hunters".into(), "moby".into()]),
             ("teacher".into(), vec!["shark".into()]),
@@ -121,17 +121,17 @@ mod tests {
         );
         assert_eq!(relations.mask(&["teacher".into()]) & moby, 0);
         // Nobody is known from the start, but who comes to be known is meant.
-        assert_eq!(relations.mask(&[KNOWN.into()]), KNOWN_BIT);
+        assert_eq!(relations.mask(&[KNOWN_RELATION.into()]), KNOWN_BIT);
         assert_eq!((relations.any | shark | moby) & KNOWN_BIT, 0);
     }
 
     #[test]
     fn too_many_names_are_refused() {
-        let mut names = Names::default();
-        for i in 0..Names::MAX {
-            assert!(names.bit(&i.to_string()).is_some());
+        let mut names = NameTable::default();
+        for i in 0..NameTable::MAX {
+            assert!(names.intern(&i.to_string()).is_some());
         }
-        assert_eq!(names.bit("one more"), None);
-        assert_eq!(names.bit("3"), Some(8));
+        assert_eq!(names.intern("one more"), None);
+        assert_eq!(names.intern("3"), Some(8));
     }
 }

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::Shadow;
-use super::annotation::Annotation;
+use super::overlay::OverlayItem;
 
 /// The visible state after one tick.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,9 +13,9 @@ pub struct Snapshot {
     pub tick: u64,
     /// `tick` times the fixed time step.
     pub time_secs: f64,
-    /// How many times the pool was changed while it lived: only what knows the species of this edition can read the
+    /// How many times the pool was changed while it lived: only what knows the species of this revision can read the
     /// agents' species.
-    pub edition: u64,
+    pub revision: u64,
     /// All agents but the shadows, by ascending id.
     pub agents: Vec<AgentPose>,
     /// What broke through the water's surface within the last second.
@@ -27,7 +27,7 @@ pub struct Snapshot {
     /// The stripes that are to be seen instead of the pool while somebody calibrates a camera for visible light.
     pub stripes: Option<FloorStripes>,
     /// Marks that somebody wants to see over the pool; empty unless wished for.
-    pub marks: Vec<Annotation>,
+    pub overlay: Vec<OverlayItem>,
 }
 
 /// A numbered cross on the surface.

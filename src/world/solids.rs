@@ -82,7 +82,7 @@ impl SolidIndex {
     }
 
     /// Their places in the list.
-    pub fn places_near(&self, at_m: Vec3) -> &[u32] {
+    pub fn indices_near(&self, at_m: Vec3) -> &[u32] {
         self.cell(at_m).map_or(&[], |run| &self.places[run])
     }
 
@@ -102,12 +102,12 @@ impl SolidIndex {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chance::{Chance, Purpose};
+    use super::super::random::{Random, RandomStream};
     use super::*;
 
     #[test]
     fn nobody_within_the_margin_is_missing() {
-        let draw = |i: u32, n| Chance { seed: 9, tick: 0 }.signed(i, Purpose::Place, n);
+        let draw = |i: u32, n| Random { seed: 9, tick: 0 }.signed(i, RandomStream::Place, n);
         for (margin_m, spread) in [(0.5, 3.0), (2.0, 30.0), (0.1, 500.0), (90.0, 2.0)] {
             let solids: Vec<Solid> = (0..40)
                 .map(|i| {
@@ -134,7 +134,7 @@ mod tests {
             let mut listed = 0;
             for i in 0..2000 {
                 let at = Vec3::new(draw(i, 3), draw(i, 4), draw(i, 5)) * spread * 1.3;
-                let places = index.places_near(at);
+                let places = index.indices_near(at);
                 listed += places.len();
                 assert!(places.is_sorted() && places.len() == index.near(at).len());
                 for (place, solid) in solids.iter().enumerate() {

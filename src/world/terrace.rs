@@ -44,7 +44,7 @@ impl TerraceParams {
     }
 
     /// Lowest and highest y of the center of a body of this radius; both its middle where it is shallower than the body.
-    pub fn band_m(&self, radius_m: f32) -> (f32, f32) {
+    pub fn y_range_m(&self, radius_m: f32) -> (f32, f32) {
         let low = -self.ground_depth_m + radius_m;
         let high = -self.surface_depth_m - radius_m;
         if low <= high {

@@ -13,12 +13,12 @@ pub struct Visitors {
     /// The shadows, by ascending id.
     pub shadows: Vec<Shadow>,
     /// For each, the radius around its centroid that holds its whole outline.
-    pub reaches_m: Vec<f32>,
+    pub bounding_radii_m: Vec<f32>,
 }
 
 impl Visitors {
     /// Takes over an observation. Shadows with a number that is not finite are nobody.
-    pub fn take_over(&mut self, observation: &Observation) {
+    pub fn update(&mut self, observation: &Observation) {
         let sound = observation.shadows.iter().filter(|shadow| is_sound(shadow));
         let count = sound.clone().count();
         self.shadows.truncate(count);
@@ -28,14 +28,15 @@ impl Visitors {
                 None => self.shadows.push(shadow.clone()),
             }
         }
-        self.reaches_m.clear();
-        self.reaches_m.extend(self.shadows.iter().map(|shadow| {
-            shadow
-                .outline_m
-                .iter()
-                .map(|p| p.distance(shadow.centroid_m))
-                .fold(shadow.radius_m, f32::max)
-        }));
+        self.bounding_radii_m.clear();
+        self.bounding_radii_m
+            .extend(self.shadows.iter().map(|shadow| {
+                shadow
+                    .outline_m
+                    .iter()
+                    .map(|p| p.distance(shadow.centroid_m))
+                    .fold(shadow.radius_m, f32::max)
+            }));
     }
 }
 
@@ -168,11 +169,11 @@ mod tests {
         let mut broken = square();
         broken.outline_m[2].x = f32::NAN;
         let mut visitors = Visitors::default();
-        visitors.take_over(&Observation {
+        visitors.update(&Observation {
             time_secs: 0.0,
             shadows: vec![broken, square()],
         });
         assert_eq!(visitors.shadows, vec![square()]);
-        assert!((visitors.reaches_m[0] - 0.5f32.hypot(0.5)).abs() < 1e-6);
+        assert!((visitors.bounding_radii_m[0] - 0.5f32.hypot(0.5)).abs() < 1e-6);
     }
 }

@@ -2,8 +2,8 @@
 
 use glam::{Vec2, Vec3};
 
-use super::chance::{Chance, Purpose};
-use super::pool::{Edge, PoolParams};
+use super::pool::{EdgeMode, PoolParams};
+use super::random::{Random, RandomStream};
 use crate::geometry::{Solid, Surface, SurfaceKind};
 
 /// The pool, ready to be asked.
@@ -22,18 +22,18 @@ impl Water {
     }
 
     /// Half of the picture's width and height at a height `y`, in (x, z).
-    pub fn visible_m(&self, y: f32) -> Vec2 {
+    pub fn visible_half_m(&self, y: f32) -> Vec2 {
         self.surface.half_extent_m() * self.scale(y)
     }
 
     /// Half of the extent that fish belong in at a height `y`: the picture and the margin around it.
-    pub fn edge_m(&self, y: f32) -> Vec2 {
-        (self.visible_m(y) + self.params.margin_m).max(Vec2::splat(0.05))
+    pub fn edge_half_m(&self, y: f32) -> Vec2 {
+        (self.visible_half_m(y) + self.params.margin_m).max(Vec2::splat(0.05))
     }
 
     /// Lowest and highest y of the center of a body of this radius. Where the pool is shallower than the body, both are
     /// its middle.
-    pub fn band_m(&self, radius_m: f32) -> (f32, f32) {
+    pub fn y_range_m(&self, radius_m: f32) -> (f32, f32) {
         let low = -self.params.ground_depth_m + radius_m;
         let high = -self.params.surface_depth_m - radius_m;
         if low <= high {
@@ -44,13 +44,13 @@ impl Water {
     }
 
     /// Whether a body at this place can be seen in the picture.
-    pub fn is_in_sight(&self, position: Vec3, length_m: f32) -> bool {
-        let visible = self.visible_m(position.y) + length_m / 2.0;
+    pub fn is_visible(&self, position: Vec3, length_m: f32) -> bool {
+        let visible = self.visible_half_m(position.y) + length_m / 2.0;
         position.x.abs() < visible.x && position.z.abs() < visible.y
     }
 
     /// How far beyond the picture a body of this length is surely out of sight, and still in the pool.
-    pub fn beyond_m(&self, length_m: f32) -> f32 {
+    pub fn hidden_margin_m(&self, length_m: f32) -> f32 {
         self.params.margin_m.max(length_m * 0.6)
     }
 
@@ -73,19 +73,19 @@ impl Water {
     }
 
     /// A place and a heading out of sight, pointing into the picture, for a body of this size.
-    pub fn place_out_of_sight(
+    pub fn random_hidden_pose(
         &self,
         solids: &[Solid],
         body: (f32, f32),
-        chance: Chance,
+        random: Random,
         agent: u32,
     ) -> (Vec3, Vec3) {
         let (radius_m, length_m) = body;
-        let beyond = self.beyond_m(length_m);
+        let beyond = self.hidden_margin_m(length_m);
         self.free_place(solids, radius_m, |attempt| {
-            let draw = |n| chance.signed(agent, Purpose::Place, attempt * 8 + n);
+            let draw = |n| random.signed(agent, RandomStream::Place, attempt * 8 + n);
             let y = self.height(radius_m, draw(0));
-            let half = self.visible_m(y) + beyond;
+            let half = self.visible_half_m(y) + beyond;
             // A point of the rectangle's outline, evenly along its length.
             let along = (draw(1) + 1.0) * 2.0 * (half.x + half.y);
             let at = if along < 2.0 * half.x {
@@ -97,7 +97,7 @@ impl Water {
             } else {
                 Vec2::new(-half.x, along - 4.0 * half.x - 3.0 * half.y)
             };
-            let aim = self.visible_m(y) * 0.6 * Vec2::new(draw(2), draw(3));
+            let aim = self.visible_half_m(y) * 0.6 * Vec2::new(draw(2), draw(3));
             let heading = (aim - at).normalize_or(Vec2::X);
             (
                 Vec3::new(at.x, y, at.y),
@@ -107,17 +107,17 @@ impl Water {
     }
 
     /// A place in the picture and a level heading.
-    pub fn place_in_sight(
+    pub fn random_visible_pose(
         &self,
         solids: &[Solid],
         radius_m: f32,
-        chance: Chance,
+        random: Random,
         agent: u32,
     ) -> (Vec3, Vec3) {
         self.free_place(solids, radius_m, |attempt| {
-            let draw = |n| chance.signed(agent, Purpose::Place, attempt * 8 + n);
+            let draw = |n| random.signed(agent, RandomStream::Place, attempt * 8 + n);
             let y = self.height(radius_m, draw(0));
-            let at = self.visible_m(y) * 0.9 * Vec2::new(draw(1), draw(2));
+            let at = self.visible_half_m(y) * 0.9 * Vec2::new(draw(1), draw(2));
             let (sin, cos) = (draw(3) * std::f32::consts::PI).sin_cos();
             (Vec3::new(at.x, y, at.y), Vec3::new(cos, 0.0, sin))
         })
@@ -125,11 +125,11 @@ impl Water {
 
     /// Whether fish that leave are led back by guides.
     pub fn has_guides(&self) -> bool {
-        self.params.edge == Edge::Guide
+        self.params.edge == EdgeMode::Guide
     }
 
     fn height(&self, radius_m: f32, signed: f32) -> f32 {
-        let (low, high) = self.band_m(radius_m);
+        let (low, high) = self.y_range_m(radius_m);
         low + (high - low) * (signed + 1.0) / 2.0
     }
 
@@ -171,18 +171,18 @@ mod tests {
             radius_m: 0.8,
         }];
         for agent in 0..200 {
-            let chance = Chance { seed: 2, tick: 0 };
-            let (inside, heading) = water.place_in_sight(&rock, 0.05, chance, agent);
-            assert!(water.is_in_sight(inside, 0.1));
+            let random = Random { seed: 2, tick: 0 };
+            let (inside, heading) = water.random_visible_pose(&rock, 0.05, random, agent);
+            assert!(water.is_visible(inside, 0.1));
             assert!(rock[0].signed_distance_m(inside) > 0.05);
             assert!((heading.length() - 1.0).abs() < 1e-5);
-            let (outside, heading) = water.place_out_of_sight(&rock, (0.05, 0.2), chance, agent);
-            assert!(!water.is_in_sight(outside, 0.2), "{outside}");
+            let (outside, heading) = water.random_hidden_pose(&rock, (0.05, 0.2), random, agent);
+            assert!(!water.is_visible(outside, 0.2), "{outside}");
             assert!(
                 heading.dot(-outside.with_y(0.0)) > 0.0,
                 "points into the picture"
             );
-            let (low, high) = water.band_m(0.05);
+            let (low, high) = water.y_range_m(0.05);
             assert!((low..=high).contains(&outside.y));
         }
     }

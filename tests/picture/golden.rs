@@ -2,8 +2,7 @@
 
 use shoal::geometry::SurfaceKind;
 use shoal::render::{Corner, Corners, EdgeSmoothing, Mask, Pattern, RenderSetup, Renderer};
-use shoal::world::Snapshot;
-use shoal::world::annotation::{Annotation, Layer, Shape};
+use shoal::world::{OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
 use crate::stage;
 
@@ -59,7 +58,7 @@ fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     let mut rgba = Vec::new();
     for tick in (60..90).step_by(2) {
         let mut pair = [tick, tick + 2].map(|tick| stage::snapshot(tick, 60, true));
-        pair[1].marks = marks(&pair[1]);
+        pair[1].overlay = marks(&pair[1]);
         renderer.draw(&pair[0], &pair[1], 1.0).unwrap();
     }
     renderer.read(0, &mut rgba).unwrap();
@@ -67,16 +66,16 @@ fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
 }
 
 /// What the first fish would say, for overlays.
-fn marks(snapshot: &Snapshot) -> Vec<Annotation> {
+fn marks(snapshot: &Snapshot) -> Vec<OverlayItem> {
     let shark = &snapshot.agents[0];
-    let word = Annotation {
-        layer: Layer::Mind,
-        shape: Shape::Point(shark.position_m),
+    let word = OverlayItem {
+        layer: OverlayLayer::Mind,
+        shape: OverlayShape::Point(shark.position_m),
         text: "hunt: hunt_prey".to_owned(),
     };
-    let force = Annotation {
-        layer: Layer::Force,
-        shape: Shape::Arrow {
+    let force = OverlayItem {
+        layer: OverlayLayer::Force,
+        shape: OverlayShape::Arrow {
             from_m: shark.position_m,
             to_m: shark.position_m + shark.forward,
         },

@@ -49,7 +49,7 @@ fn hash_of_run(scene: &SceneDescription, seed: u64, threads: u16, ticks: u64) ->
     let mut snapshot = Snapshot::default();
     let mut hasher = DefaultHasher::new();
     for tick in 0..ticks {
-        simulation.step(&visitors(tick));
+        simulation.run_tick(&visitors(tick));
         pools::hash_state(&simulation, &mut snapshot, &mut hasher);
     }
     hasher.finish()
@@ -74,12 +74,12 @@ fn a_steady_tick_allocates_nothing() {
     let mut snapshot = Snapshot::default();
     let observations: Vec<Observation> = (0..600).map(visitors).collect();
     for observation in &observations[..60] {
-        simulation.step(observation);
+        simulation.run_tick(observation);
         simulation.snapshot(&mut snapshot);
     }
     let counted = allocation_counter::measure(|| {
         for observation in &observations[60..] {
-            simulation.step(observation);
+            simulation.run_tick(observation);
             simulation.snapshot(&mut snapshot);
         }
     });

@@ -50,7 +50,7 @@ fn rule(text: &str) -> RuleParams {
 
 fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
     for _ in 0..(secs * 60.0).round() as usize {
-        simulation.step(seen);
+        simulation.run_tick(seen);
     }
 }
 
@@ -176,7 +176,7 @@ fn fish_gather_round_a_still_visitor_and_boosts_end_by_a_rule() {
     let mut pool = start(&scene);
     pool.place(0, at(0.0, 0.0), Vec3::X);
     pool.place(1, at(0.0, 1.0), Vec3::X);
-    pool.step(&visitors(0, 0.0));
+    pool.run_tick(&visitors(0, 0.0));
     assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.9);
     pool.place(0, at(25.0, 0.0), Vec3::X);
     run(&mut pool, 0.1, &visitors(0, 0.0));
@@ -239,11 +239,11 @@ fn an_individual_has_its_own_name_relations_and_mind() {
     pool.place(others[0], at(1.0, 0.0), Vec3::X);
     pool.place(others[1], at(-1.0, 0.0), Vec3::X);
     pool.place(mouse, at(0.0, 0.0), Vec3::X);
-    pool.step(&visitors(0, 0.0));
+    pool.run_tick(&visitors(0, 0.0));
     assert_eq!(pool.active_need(mouse), "", "other cats are no enemies");
     pool.place(tom, at(0.0, 2.0), Vec3::NEG_Z);
     pool.place(mouse, at(0.0, 0.0), Vec3::Z);
-    pool.step(&visitors(0, 0.0));
+    pool.run_tick(&visitors(0, 0.0));
     assert_eq!(pool.active_need(mouse), "survive", "Tom is");
     assert_eq!(pool.active_need(tom), "survive", "and he fears mice");
     assert_eq!(pool.active_need(others[0]), "roam");
@@ -275,7 +275,7 @@ fn below_its_threshold_of_fear_a_fish_schools_and_above_it_flees() {
     let mut need_at = |distance: f32| {
         pool.place(0, at(0.0, 0.0), Vec3::X);
         pool.place(1, at(distance, 0.0), Vec3::X);
-        pool.step(&visitors(0, 0.0));
+        pool.run_tick(&visitors(0, 0.0));
         pool.active_need(0).to_owned()
     };
     // Fear is 0.5 m over the distance: 0.3 at 1.67 m.
@@ -313,7 +313,7 @@ fn an_intention_persists_but_gives_way_to_what_is_more_important() {
         pool.set_need("fish", "feed", hunger);
         pool.place(0, at(0.0, 0.0), Vec3::X);
         pool.place(1, at(enemy_m, 0.0), Vec3::X);
-        pool.step(&visitors(0, 0.0));
+        pool.run_tick(&visitors(0, 0.0));
         pool.active_need(0).to_owned()
     };
     assert_eq!(step(0.0, 9.0), "roam");
@@ -370,7 +370,7 @@ fn every_shipped_scene_lives() {
                 );
             }
         }
-        assert_eq!(pool.faults(), 0, "{name}");
+        assert_eq!(pool.quarantine_count(), 0, "{name}");
     }
 }
 
@@ -451,7 +451,7 @@ fn molecules_are_no_fish_and_scatter_before_a_visitor() {
         let x = -2.0 + tick as f32 / 120.0;
         shadow.shadows[0].centroid_m = Vec2::new(x, 0.0);
         shadow.shadows[0].velocity_mps = Vec2::new(0.5, 0.0);
-        pool.step(&shadow);
+        pool.run_tick(&shadow);
         let world = pool.world();
         for body in &world.agents.bodies {
             let floor = world.water.surface.floor_from_world(body.position_m);

@@ -163,7 +163,7 @@ fn check(pool: &Pool, after: &Value) {
     for (index, body) in world.agents.bodies.iter().enumerate() {
         assert!(body.is_finite(), "agent {index} after {after}");
         assert!(
-            body.faults == 0,
+            body.quarantine_count == 0,
             "agent {index} was not finite after {after}"
         );
     }

@@ -15,7 +15,7 @@ use crate::desk::Pool;
 use glam::Vec3;
 use serde_json::{Value, json};
 use shoal::site::check_report;
-use shoal::world::annotation::{Layer, Layers, Shape};
+use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
 
 /// Makes trout follow fields and nothing else.
 fn follow(pool: &mut Pool) {
@@ -51,7 +51,7 @@ fn mean_force(pool: &Pool) -> Vec3 {
 fn a_current_acts_on_its_species_and_can_be_turned_while_they_swim() {
     let mut pool = Pool::new();
     follow(&mut pool);
-    pool.simulation.explain(true);
+    pool.simulation.record_forces(true);
     pool.set("species:trout", "actions.fields.strength_n", json!(0.0));
     pool.set("species:trout", "actions.fields.foresight_n", json!(0.0));
     pool.run(2);
@@ -92,9 +92,9 @@ fn a_field_moves_with_its_obstacle() {
     let arrows = |pool: &Pool| {
         let mut marks = Vec::new();
         pool.simulation
-            .annotate(Layers::NONE.with(Layer::Field), &mut marks);
+            .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Field), &mut marks);
         let tails = marks.iter().map(|mark| match mark.shape {
-            Shape::Arrow { from_m, to_m } => {
+            OverlayShape::Arrow { from_m, to_m } => {
                 assert!(to_m.is_finite() && from_m != to_m);
                 from_m
             }
@@ -193,7 +193,7 @@ fn fields_are_read_from_files_beside_the_site_and_invalid_files_are_rejected() {
     )
     .unwrap();
     follow(&mut pool);
-    pool.simulation.explain(true);
+    pool.simulation.record_forces(true);
     for action in ["strength_n", "foresight_n"] {
         pool.set(
             "species:trout",
@@ -271,7 +271,7 @@ fn the_avoidance_method_of_a_species_can_be_changed_while_it_swims() {
         pool.set("species:herring", "avoidance", json!(method));
         pool.run(30);
     }
-    assert_eq!(pool.simulation.faults(), 0);
+    assert_eq!(pool.simulation.quarantine_count(), 0);
     let wrong = desk::edit(
         "species:herring",
         "avoidance",

@@ -36,7 +36,7 @@ fn hunt(
     let (hunter, bait) = (only(&simulation, "shark"), only(&simulation, "trout"));
     let mut track = Vec::new();
     for _ in 0..secs * HZ {
-        simulation.step(&Observation::default());
+        simulation.run_tick(&Observation::default());
         let at = simulation.world().agents.bodies[hunter].position_m;
         let depth = |s: &shoal::geometry::Solid| s.signed_distance_m(at);
         assert!(simulation.world().solids.iter().map(depth).all(|d| d > 0.0));
@@ -98,7 +98,7 @@ fn an_enclosed_goal_is_given_up_and_the_next_need_becomes_active() {
     let hunter = only(&simulation, "shark");
     let mut roaming = 0;
     for tick in 0..10 * HZ {
-        simulation.step(&Observation::default());
+        simulation.run_tick(&Observation::default());
         if tick > HZ {
             roaming += u64::from(simulation.active_need(hunter) == "roam");
         }
@@ -140,7 +140,7 @@ fn paths_and_flights_do_not_allocate() {
         let (mut searches, mut splashes) = (0, 0);
         let mut run = |secs: u64| {
             for _ in 0..secs * HZ {
-                pool.step(&Observation::default());
+                pool.run_tick(&Observation::default());
                 let planner = pool.planner();
                 searches = planner.ids().map(|id| planner.effort(id).0).sum();
                 splashes += pool.splashes().len();
@@ -193,7 +193,7 @@ fn salmon_climb_a_cascade_and_herrings_only_drop() {
     let (mut salmon_ups, mut salmon_downs, mut herring_ups, mut herring_downs) = (0, 0, 0, 0);
     let (mut splashes, mut worst_m) = (0, 0.0f32);
     for _ in 0..90 * HZ {
-        simulation.step(&Observation::default());
+        simulation.run_tick(&Observation::default());
         splashes += simulation
             .splashes()
             .iter()
@@ -212,7 +212,7 @@ fn salmon_climb_a_cascade_and_herrings_only_drop() {
                 continue;
             };
             let water = &scene.pool.terraces[usize::from(terrace)];
-            let (low, high) = water.band_m(simulation.world().agents.radii_m[index]);
+            let (low, high) = water.y_range_m(simulation.world().agents.radii_m[index]);
             worst_m = worst_m.max(at.y - high).max(low - at.y);
             if let Some(before) = terraces.replace(terrace)
                 && before != terrace

@@ -17,8 +17,8 @@ use shoal::behavior::{ActionParams, Combine, LimitOf, LimitParams, NeedKind, Nee
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::schemas;
 use shoal::world::{
-    BoxParams, CapsuleParams, Chance, Collision, Edge, Observation, ObstacleParams, PolygonParams,
-    Purpose, Shadow, SphereParams,
+    BoxParams, CapsuleParams, CollisionResponse, EdgeMode, Observation, ObstacleParams,
+    PolygonParams, Random, RandomStream, Shadow, SphereParams,
 };
 
 fn point() -> impl Strategy<Value = [f32; 3]> {
@@ -71,9 +71,9 @@ prop_compose! {
         turn in 0.0f32..2000.0,
         climb in 0.0f32..90.0,
         mass in 0.01f32..50.0,
-        collision in prop_oneof![Just(Collision::Slide), Just(Collision::Bounce), Just(Collision::PushOut)],
+        collision in prop_oneof![Just(CollisionResponse::Slide), Just(CollisionResponse::Bounce), Just(CollisionResponse::PushOut)],
         turns_in_place in any::<bool>(),
-    ) -> (f32, f32, f32, f32, f32, f32, Collision, bool) {
+    ) -> (f32, f32, f32, f32, f32, f32, CollisionResponse, bool) {
         (cruise, cruise + faster, force, turn, climb, mass, collision, turns_in_place)
     }
 }
@@ -82,7 +82,7 @@ prop_compose! {
     fn scene()(
         obstacles in prop::collection::vec(obstacle(), 0..6),
         motions in prop::collection::vec(motion(), 4),
-        edge in prop_oneof![Just(Edge::Guide), Just(Edge::Reinsert), Just(Edge::Wrap)],
+        edge in prop_oneof![Just(EdgeMode::Guide), Just(EdgeMode::Reinsert), Just(EdgeMode::Wrap)],
     ) -> SceneDescription {
         let mut scene = pools::pool();
         scene.obstacles = obstacles;
@@ -159,7 +159,7 @@ fn action() -> impl Strategy<Value = ActionParams> {
             .find(|v| v["properties"]["action"]["const"] == name)
             .unwrap();
         let mut value = serde_json::json!({"action": name});
-        let chance = Chance {
+        let chance = Random {
             seed: bits,
             tick: 0,
         };
@@ -169,7 +169,7 @@ fn action() -> impl Strategy<Value = ActionParams> {
             .iter()
             .enumerate()
         {
-            let draw = |n| f64::from(chance.unit(place as u32, Purpose::Choice, n));
+            let draw = |n| f64::from(chance.unit(place as u32, RandomStream::Choice, n));
             let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
             value[field.as_str()] = match (schema["type"].as_str().unwrap_or(""), least, most) {
                 ("number", Some(least), Some(most)) => {
@@ -257,7 +257,7 @@ fn promises(
     let is_inside = |at: Vec3| solids.iter().any(|solid| solid.signed_distance_m(at) < 0.0);
     for tick in 0..ticks {
         let before = simulation.world().agents.bodies.clone();
-        simulation.step(&observation(tick, wildness));
+        simulation.run_tick(&observation(tick, wildness));
         let world = simulation.world();
         for (index, (old, new)) in before.iter().zip(&world.agents.bodies).enumerate() {
             let motion = &world.species[usize::from(world.agents.species[index])].motion;
@@ -283,7 +283,7 @@ fn promises(
             }
         }
     }
-    prop_assert_eq!(simulation.faults(), 0);
+    prop_assert_eq!(simulation.quarantine_count(), 0);
     Ok(())
 }
 

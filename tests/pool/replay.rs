@@ -185,12 +185,12 @@ fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
     };
     assert_eq!(force(&mut pool), 0.5);
     while watch.poll().is_some() || watch.poll().is_some() {}
-    let edition = pool.simulation.edition();
+    let revision = pool.simulation.revision();
     // Another length too: a file system may not tell two writings of one moment apart.
     std::fs::write(&flow, field_of(-0.25)).unwrap();
     pool.tell(polled(&mut watch).expect("the field was changed"));
     assert_eq!(force(&mut pool), -0.25);
-    assert_eq!(pool.simulation.edition(), edition + 1);
+    assert_eq!(pool.simulation.revision(), revision + 1);
     assert_eq!(pool.desk.editor().unsaved(), []);
     std::fs::write(&flow, "dims = [2, 1").unwrap();
     let problems = pool.try_tell(polled(&mut watch).unwrap()).unwrap_err();
@@ -200,7 +200,7 @@ fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
     std::fs::write(&flow, field_of(-0.25)).unwrap();
     pool.tell(polled(&mut watch).unwrap());
     assert_eq!(force(&mut pool), -0.25);
-    assert_eq!(pool.simulation.edition(), edition + 1);
+    assert_eq!(pool.simulation.revision(), revision + 1);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, thre
             pool = Simulation::load(scene, &pools::run(99, threads), &text).unwrap();
             assert_eq!(pool.save(), text, "what was loaded is what was saved");
         }
-        pool.step(&visitors(tick));
+        pool.run_tick(&visitors(tick));
         pools::hash_state(&pool, &mut snapshot, &mut hasher);
     }
     hasher.finish()
@@ -128,7 +128,7 @@ fn ways_and_flights_go_on_as_they_would_have() {
         let mut pool = Simulation::new(&scene, &params).unwrap();
         let (mut texts, mut splashes) = (vec![pool.save()], 0);
         let go = |pool: &mut Simulation, from: u64| {
-            (from..from + EACH).for_each(|tick| pool.step(&visitors(tick)));
+            (from..from + EACH).for_each(|tick| pool.run_tick(&visitors(tick)));
         };
         for from in (0..1500).step_by(EACH as usize) {
             go(&mut pool, from);
@@ -195,7 +195,7 @@ fn saved() -> (SceneDescription, Value) {
     let scene = load(None, None).unwrap().description();
     let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
     for tick in 0..20 {
-        pool.step(&visitors(tick));
+        pool.run_tick(&visitors(tick));
     }
     // Another mind of the same needs and actions as its own.
     let mind = Box::new(scene.species[0].mind.clone());
@@ -306,7 +306,7 @@ proptest! {
         }
         if let Ok(mut pool) = Simulation::load(&scene, &pools::run(1, 1), &state.to_string()) {
             for tick in 0..10 {
-                pool.step(&visitors(tick));
+                pool.run_tick(&visitors(tick));
             }
             for body in &pool.world().agents.bodies {
                 prop_assert!(body.is_finite());
@@ -330,7 +330,7 @@ static FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
             ..pools::run(11, 1)
         };
         let mut pool = Simulation::new(&scene, &params).unwrap();
-        (0..ticks).for_each(|tick| pool.step(&visitors(tick)));
+        (0..ticks).for_each(|tick| pool.run_tick(&visitors(tick)));
         (scene, serde_json::from_str(&pool.save()).unwrap())
     })
     .into()
@@ -350,7 +350,7 @@ proptest! {
         let number = if is_whole { json!(whole) } else { json!(number) };
         set(part, &mut left, &number);
         if let Ok(mut pool) = Simulation::load(scene, &pools::run(1, 1), &state.to_string()) {
-            (0..20).for_each(|tick| pool.step(&visitors(tick)));
+            (0..20).for_each(|tick| pool.run_tick(&visitors(tick)));
             for body in &pool.world().agents.bodies {
                 prop_assert!(body.is_finite());
             }

@@ -62,7 +62,7 @@ fn visitor(at: Vec2, velocity_mps: Vec2, radius_m: f32, still_secs: f32) -> Obse
 
 fn live(simulation: &mut Simulation, secs: u64) {
     for _ in 0..secs * HZ {
-        simulation.step(&nobody());
+        simulation.run_tick(&nobody());
     }
 }
 
@@ -112,12 +112,12 @@ fn a_school_forms_and_forms_again_after_a_scare() {
         for tick in 0..3 * HZ {
             let swing = Vec2::from_angle(tick as f32 * 0.1) * 0.4;
             let at = Vec2::new(middle.x, middle.z) + swing;
-            simulation.step(&visitor(at, swing.perp() * 6.0, 0.4, 0.0));
+            simulation.run_tick(&visitor(at, swing.perp() * 6.0, 0.4, 0.0));
         }
         let scared = largest_group(&places(&simulation, "salmon"), 0.8);
         let mut secs = None;
         for tick in 0..20 * HZ {
-            simulation.step(&nobody());
+            simulation.run_tick(&nobody());
             if secs.is_none() && largest_group(&places(&simulation, "salmon"), 0.8) == 12 {
                 secs = Some(tick as f32 / HZ as f32);
             }
@@ -192,7 +192,7 @@ fn a_visitor_walking_through_empties_a_circle() {
             for tick in 0..5 * HZ {
                 let x = -2.0 + tick as f32 / HZ as f32 * 0.8;
                 let at = Vec2::new(x * direction, 0.4 - 0.3 * walk as f32);
-                simulation.step(&visitor(at, Vec2::new(0.8 * direction, 0.0), 0.25, 0.0));
+                simulation.run_tick(&visitor(at, Vec2::new(0.8 * direction, 0.0), 0.25, 0.0));
                 if tick > HZ {
                     circle += crowd_near(&simulation, at, &flees, 1.0);
                     core += crowd_near(&simulation, at, &flees, 0.5);
@@ -248,7 +248,7 @@ fn company_after_secs(seed: u64, is_still: bool) -> f32 {
     for tick in 0..60 * HZ {
         let secs = tick as f32 / HZ as f32;
         let still_secs = if is_still { secs } else { 0.0 };
-        simulation.step(&visitor(at, Vec2::ZERO, 0.25, still_secs));
+        simulation.run_tick(&visitor(at, Vec2::ZERO, 0.25, still_secs));
         let world = simulation.world();
         let is_near = |at_m: Vec3| world.water.surface.floor_from_world(at_m).distance(at) < 0.35;
         let has_company = world
@@ -384,7 +384,7 @@ fn hidden_share(seed: u64, hides: bool) -> f32 {
         if tick == 0 {
             simulation.place(0, rock + Vec3::new(-0.6, 0.0, 0.0), Vec3::X);
         }
-        simulation.step(&nobody());
+        simulation.run_tick(&nobody());
         let world = simulation.world();
         let (trout, shark) = (&world.agents.bodies[0], &world.agents.bodies[1]);
         let distance = trout.position_m.distance(shark.position_m);

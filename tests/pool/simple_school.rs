@@ -84,7 +84,7 @@ fn pool(species: Vec<SpeciesDescription>) -> Simulation {
 
 fn run_for(simulation: &mut Simulation, secs: f32) {
     for _ in 0..(secs * HZ) as u32 {
-        simulation.step(&Observation::default());
+        simulation.run_tick(&Observation::default());
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::simulation::{Simulation, SimulationParams};
-use crate::world::Snapshot;
-use crate::world::annotation::{Layer, Layers};
+use crate::world::{OverlayLayer, OverlayLayers, Snapshot};
 
 use super::clock::TickClock;
 use super::editing::{Beginning, Edited, lock};
@@ -67,7 +66,7 @@ pub struct Living {
     /// The tick.
     pub params: SimulationParams,
     /// Marks that somebody wants to see over the pool.
-    pub layers: Layers,
+    pub layers: OverlayLayers,
     /// Where observations come from.
     pub sightings: Arc<Slot<Sighting>>,
     /// Where moments go.
@@ -84,7 +83,7 @@ impl Living {
         while self.edited.try_recv().is_ok() {}
         let Beginning { mut version, scene } = lock(&self.beginning).clone();
         let mut simulation = Simulation::new(&scene, &self.params)?;
-        simulation.explain(self.layers.has(Layer::Force));
+        simulation.record_forces(self.layers.has(OverlayLayer::Force));
         let step = Duration::from_secs_f64(simulation.dt_secs());
         let mut clock = TickClock::new(Instant::now(), step);
         let mut stalled = Trouble::new("simulation_late");
@@ -109,10 +108,10 @@ impl Living {
                     }
                     self.sightings.take(&mut sighting, Duration::ZERO);
                     simulation.snapshot(&mut moment.before);
-                    simulation.step(&sighting.observation);
+                    simulation.run_tick(&sighting.observation);
                     simulation.snapshot(&mut moment.after);
-                    moment.after.marks.clear();
-                    simulation.annotate(self.layers, &mut moment.after.marks);
+                    moment.after.overlay.clear();
+                    simulation.fill_overlay(self.layers, &mut moment.after.overlay);
                     moment.after.target = sighting.target;
                     moment.after.stripes = sighting.stripes;
                     (moment.due, moment.step, moment.arrived) = (due, step, sighting.arrived);

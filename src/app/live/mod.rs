@@ -39,7 +39,7 @@ use crate::geometry::Surface;
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::Editor;
 use crate::vision::VisionParams;
-use crate::world::annotation::Layers;
+use crate::world::OverlayLayers;
 
 use editing::{Beginning, Edited, Editing, Painter, Pictures};
 
@@ -74,7 +74,7 @@ pub struct Plan {
     /// The projected surface.
     pub surface: Surface,
     /// Marks that the pool is to fill.
-    pub layers: Layers,
+    pub layers: OverlayLayers,
     /// The pool.
     pub scene: SceneDescription,
     /// The tick.

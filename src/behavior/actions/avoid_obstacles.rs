@@ -61,7 +61,7 @@ impl Action for AvoidObstacles {
         let lookahead_m = speed * self.lookahead_secs + context.radius_m;
         let water = &context.world.water;
         let walls = water.has_guides().then(|| {
-            let edge = water.edge_m(motion.position_m.y);
+            let edge = water.edge_half_m(motion.position_m.y);
             let half = Vec3::new(edge.x, 0.0, edge.y);
             stay_inside_walls(
                 motion,
@@ -81,7 +81,7 @@ impl Action for AvoidObstacles {
             need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
         let around = self.around(context, &corridor, passing);
-        let band = water.band_m(context.radius_m);
+        let band = water.y_range_m(context.radius_m);
         let floor = stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
         let forces = [around, walls, floor];
         forces

@@ -8,8 +8,7 @@ use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::steer_along;
-use crate::world::Shadow;
-use crate::world::visitors::{ShadowAtDepth, circle_at_depth, outline_at_depth};
+use crate::world::{Shadow, ShadowAtDepth, circle_at_depth, outline_at_depth};
 
 /// Flees from the nearest shadow. Can be executed while that shadow is nearer than its current flee distance. The
 /// distance is measured in the picture, so shadows count as seen from above at the agent's depth. **Source**: Jockel
@@ -98,7 +97,7 @@ impl EvadeShadow {
         let visitors = &context.world.visitors;
         let widest_m = self.flee_distance_m.max(self.still_flee_distance_m);
         let mut least: Option<Menace> = None;
-        for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.reaches_m) {
+        for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
             // Bounding test without a square root: no point of an outline is farther from its center than its reach,

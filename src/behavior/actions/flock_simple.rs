@@ -176,7 +176,7 @@ impl FlockSimple {
         let leader = context
             .neighbors
             .iter()
-            .filter(|other| other.bits & context.related != 0 && !other.is_shadow)
+            .filter(|other| other.name_bits & context.related != 0 && !other.is_shadow)
             .min_by(|a, b| a.distance_m.total_cmp(&b.distance_m))?;
         let position = context.motion.position_m + leader.offset_m;
         let goal = context.world.agents.bodies.get(leader.agent as usize);
@@ -201,9 +201,9 @@ impl FlockSimple {
 
 /// Returns the flock mates in sight: agents of the own species and leaders.
 fn mates<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
-    let names = context.species.own_bit | context.related;
+    let names = context.species.species_bit | context.related;
     context
         .neighbors
         .iter()
-        .filter(move |other| other.bits & names != 0 && !other.is_shadow)
+        .filter(move |other| other.name_bits & names != 0 && !other.is_shadow)
 }

@@ -47,7 +47,7 @@ impl Action for FlockWithRelation {
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let with = School {
-            names: context.species.own_bit | context.related,
+            names: context.species.species_bit | context.related,
             pace_weight: self.pace_weight,
             use_boost: self.use_boost,
         };

@@ -76,7 +76,7 @@ impl Action for FollowFlowField {
     type Memory = ();
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
-        let names = context.species.bits;
+        let names = context.species.name_bits;
         let mut force = context.fields.force_at(context.motion.position_m, names);
         let avoidance = context.species.avoidance;
         if matches!(avoidance, Avoidance::Flow | Avoidance::Hybrid) {

@@ -67,7 +67,7 @@ impl HuntPrey {
         let (mut sum, mut count) = (Vec3::ZERO, 0.0);
         for prey in context.neighbors {
             let at = context.motion.position_m + prey.offset_m;
-            if prey.bits & context.species.relations.prey != 0
+            if prey.name_bits & context.species.relations.prey != 0
                 && at.distance(target_m) <= self.confusion_radius_m
                 && context.is_visible(prey)
             {

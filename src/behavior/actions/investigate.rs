@@ -11,7 +11,7 @@ use crate::behavior::perception::Neighbor;
 use crate::behavior::perception_memory::KnownAgent;
 use crate::behavior::proposal::{NeedEvent, Proposal};
 use crate::steering::arrive;
-use crate::world::relations::KNOWN_BIT;
+use crate::world::KNOWN_BIT;
 
 /// Approaches a slow agent or shadow and circles it. After `interest_secs` the other is in the relation `known` and
 /// is ignored until it is forgotten. Without `relations` the agent investigates others to which it has no relation.
@@ -74,14 +74,14 @@ impl Investigate {
     fn is_interesting(&self, context: &ActionContext<'_>, other: &Neighbor) -> bool {
         let relations = &context.species.relations;
         let is_meant = if self.relations.is_empty() {
-            other.bits & (relations.any | context.species.own_bit) == 0
+            other.name_bits & (relations.any | context.species.species_bit) == 0
         } else {
-            other.bits & context.related != 0
+            other.name_bits & context.related != 0
         };
         is_meant
             && other.distance_m - other.radius_m <= self.reach_m
             && context.velocity_mps(other).length() <= self.slow_mps
-            && other.bits & KNOWN_BIT == 0
+            && other.name_bits & KNOWN_BIT == 0
     }
 
     /// Returns the agent that is already being investigated if it is still interesting, else the nearest interesting

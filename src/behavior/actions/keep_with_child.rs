@@ -46,7 +46,7 @@ impl Action for KeepWithChild {
         let children = context
             .neighbors
             .iter()
-            .filter(|n| n.bits & names != 0 && !n.is_shadow);
+            .filter(|n| n.name_bits & names != 0 && !n.is_shadow);
         let farthest = children.max_by(|a, b| a.distance_m.total_cmp(&b.distance_m))?;
         if farthest.distance_m <= self.wait_m {
             return None;

@@ -124,7 +124,7 @@ impl Navigate {
         let at_m = context.motion.position_m;
         let water = &context.world.water;
         // The visible area is wider at greater depth. The path stays within the narrower area of start and goal.
-        let half = water.edge_m(at_m.y.max(goal.position_m.y));
+        let half = water.edge_half_m(at_m.y.max(goal.position_m.y));
         let far = Vec2::new(at_m.x, at_m.z);
         let edge = FloorRect {
             low_m: (-half).min(far),

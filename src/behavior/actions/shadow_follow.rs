@@ -8,7 +8,7 @@ use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::arrive;
-use crate::world::visitors::{ShadowAtDepth, circle_at_depth};
+use crate::world::{ShadowAtDepth, circle_at_depth};
 
 /// Swims along with the nearest moving visitor, at a distance from the edge of the shadow. Can be executed while a
 /// moving shadow is within reach. Standing visitors are ignored.
@@ -92,7 +92,7 @@ mod tests {
     use crate::geometry::Surface;
     use crate::steering::Motion;
     use crate::world::{
-        Agents, Body, Chance, Director, NeighborGrid, Observation, PoolParams, Shadow, Species,
+        Agents, Body, Director, NeighborGrid, Observation, PoolParams, Random, Shadow, Species,
         Visitors, Water, World,
     };
     use glam::Vec3;
@@ -106,7 +106,7 @@ mod tests {
     fn world(shadows: &[(Vec2, Vec2)]) -> World {
         let mut visitors = Visitors::default();
         let each = shadows.iter().zip(1..);
-        visitors.take_over(&Observation {
+        visitors.update(&Observation {
             time_secs: 0.0,
             shadows: each
                 .map(|((at, velocity_mps), id)| Shadow {
@@ -124,8 +124,8 @@ mod tests {
         });
         let species = Species {
             name: "fish".into(),
-            own_bit: 1,
-            bits: 1,
+            species_bit: 1,
+            name_bits: 1,
             ..Species::default()
         };
         World {
@@ -137,24 +137,24 @@ mod tests {
                 params: PoolParams::default(),
             },
             solids: Vec::new(),
-            touched_solids: Default::default(),
-            seen_solids: Default::default(),
+            contact_solids: Default::default(),
+            sight_solids: Default::default(),
             species: vec![species],
             agents: Agents {
                 ids: vec![0],
                 species: vec![0],
-                bits: vec![1],
-                sizes: vec![1.0],
+                name_bits: vec![1],
+                size_factors: vec![1.0],
                 radii_m: vec![RADIUS_M],
                 bodies: vec![Body::new(Vec3::new(0.0, -DEPTH_M, 0.0), Vec3::X, 0.0)],
             },
             visitors,
-            visitor_bits: 2,
+            visitor_name_bits: 2,
             grid: NeighborGrid::default(),
-            chance: Chance { seed: 1, tick: 0 },
+            random: Random { seed: 1, tick: 0 },
             dt_secs: 1.0 / 60.0,
             director: Director::default(),
-            explains: false,
+            records_forces: false,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::{arrive, steer_along};
-use crate::world::visitors::{ShadowAtDepth, outline_at_depth};
+use crate::world::{ShadowAtDepth, outline_at_depth};
 
 /// Comes under the edge of the nearest shadow that stands still, and looks outwards from there. Leaves when the
 /// shadow moves.

@@ -66,7 +66,7 @@ impl Action for StayWithMother {
         let mothers = context
             .neighbors
             .iter()
-            .filter(|n| n.bits & names != 0 && !n.is_shadow);
+            .filter(|n| n.name_bits & names != 0 && !n.is_shadow);
         let nearest = mothers.min_by(|a, b| a.distance_m.total_cmp(&b.distance_m));
         let Some(mother) = nearest else {
             memory.age_secs += context.world.dt_secs;

@@ -309,7 +309,7 @@ impl Renderer {
         if self.overlay_options.shadows {
             self.overlay.shadows(&next.shadows);
         }
-        self.overlay.annotations(&next.marks);
+        self.overlay.annotations(&next.overlay);
     }
 
     /// Creates the bind groups again after a buffer was replaced by a larger one.

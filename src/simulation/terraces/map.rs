@@ -10,7 +10,7 @@ use crate::navigation::{
     Abilities, Footprints, LeapInput, MeshLinks, NavGraph, NavMesh, TerraceInput, build_mesh,
     find_links,
 };
-use crate::simulation::description::{SceneDescription, SimulationError};
+use crate::simulation::{SceneDescription, SimulationError};
 use crate::world::{Species, TerraceParams};
 
 /// Widest flight. Tuned by eye, 2026-11-21.

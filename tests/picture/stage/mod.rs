@@ -198,7 +198,7 @@ pub(crate) fn snapshot(tick: u64, fish: u32, visitors: bool) -> Snapshot {
         Vec::new()
     };
     Snapshot {
-        edition: 0,
+        revision: 0,
         tick,
         time_secs,
         agents,

@@ -6,8 +6,7 @@ use shoal::behavior::actions::{
     Combined, CombinedMode, Eat, FollowLeader, Investigate, KeepHabits, KeepWithChild, Seek,
     SeekTarget, ShelterUnder, StayWithMother,
 };
-use shoal::world::visitors::outline_at_depth;
-use shoal::world::{Observation, Shadow};
+use shoal::world::{Observation, Shadow, outline_at_depth};
 
 use super::{Y, at, executed, nobody, related, run, seek_point, start};
 use crate::pools::{bare, wants, wide};
@@ -88,7 +87,7 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
     let (mut known_at, mut again_at, mut turned) = (None, None, 0.0f32);
     let mut last: Option<Vec2> = None;
     for tick in 0..60 * 30 {
-        pool.step(&nobody());
+        pool.run_tick(&nobody());
         let secs = tick as f32 / 60.0;
         let is_curious = !executed(&pool, 0).is_empty();
         let offset = pool.world().agents.bodies[0].position_m - at(1.4, 0.0);
@@ -126,7 +125,7 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
         .relations
         .insert("friend".into(), vec!["stone".into()]);
     let mut pool = start(&scene, &[(at(0.0, 0.0), Vec3::X), (at(1.4, 0.0), Vec3::X)]);
-    pool.step(&nobody());
+    pool.run_tick(&nobody());
     assert!(executed(&pool, 0).is_empty());
 }
 
@@ -190,7 +189,7 @@ fn children_keep_beside_their_mother_and_she_waits_for_them() {
     let mother_m = bodies[2].position_m;
     pool.place(0, mother_m - Vec3::X * 1.1, Vec3::NEG_X);
     pool.place(1, mother_m - Vec3::X * 1.8, Vec3::NEG_X);
-    pool.step(&nobody());
+    pool.run_tick(&nobody());
     assert_eq!(executed(&pool, 2), ["keep"]);
     run(&mut pool, 0.3, &nobody());
     let speed = pool.world().agents.bodies[2].velocity_mps.length();
@@ -227,7 +226,7 @@ fn food_is_eaten_and_comes_back_out_of_sight() {
         pool.drives(0).hunger
     );
     let crumb = &pool.world().agents.bodies[1];
-    assert!(!pool.world().water.is_in_sight(crumb.position_m, 0.3));
+    assert!(!pool.world().water.is_visible(crumb.position_m, 0.3));
 }
 
 #[test]
@@ -263,7 +262,7 @@ fn followers_swim_behind_their_leader_and_clear_its_way() {
         &scene,
         &[(at(0.5, 0.05), Vec3::NEG_X), (at(0.0, 0.0), Vec3::X)],
     );
-    pool.step(&nobody());
+    pool.run_tick(&nobody());
     assert!(
         pool.decision(0).proposal.force.z > 0.5,
         "out of the way: {}",
@@ -295,7 +294,7 @@ fn combined_actions_act_when_any_or_all_can() {
             .insert("right".into(), seek_point(0.0, 9.0, 1.0));
         assert_eq!(fish.mind.problems(), vec![]);
         let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
-        pool.step(&nobody());
+        pool.run_tick(&nobody());
         (executed(&pool, 0).len(), pool.decision(0).proposal.force)
     };
     // Seeking aside from 1 m/s ahead: (-1, 0, ∓1) times the part's weight, times the own half.
@@ -357,7 +356,7 @@ fn an_agent_can_be_sought() {
         &wide(vec![fish, bare("star", 1)]),
         &[(at(0.0, 0.0), Vec3::X), (at(0.0, 3.0), Vec3::X)],
     );
-    pool.step(&nobody());
+    pool.run_tick(&nobody());
     assert!(
         pool.decision(0)
             .proposal

@@ -5,13 +5,13 @@ use shoal::behavior::actions::{AvoidObstacles, FleeEnemy, Wander};
 use shoal::behavior::{ActionParams, Combine};
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::world::{
-    BoxParams, CapsuleParams, Edge, Observation, ObstacleParams, PolygonParams, SphereParams,
+    BoxParams, CapsuleParams, EdgeMode, Observation, ObstacleParams, PolygonParams, SphereParams,
 };
 
 use super::{Y, seek_point};
 use crate::pools::{self, bare, wants, wide};
 
-fn roaming(edge: Edge) -> Simulation {
+fn roaming(edge: EdgeMode) -> Simulation {
     let mut fish = wants(
         bare("fish", 20),
         "roam",
@@ -37,21 +37,21 @@ fn roaming(edge: Edge) -> Simulation {
 
 #[test]
 fn nobody_appears_or_vanishes_in_view() {
-    for edge in [Edge::Guide, Edge::Reinsert, Edge::Wrap] {
+    for edge in [EdgeMode::Guide, EdgeMode::Reinsert, EdgeMode::Wrap] {
         let mut pool = roaming(edge);
-        pool.step(&Observation::default());
+        pool.run_tick(&Observation::default());
         let (mut teleports, mut wrapped) = (0, 0);
         for _ in 0..60 * 60 {
             let before = pool.world().agents.bodies.clone();
-            pool.step(&Observation::default());
+            pool.run_tick(&Observation::default());
             let world = pool.world();
             for (index, (old, new)) in before.iter().zip(&world.agents.bodies).enumerate() {
                 if !new.teleported {
                     continue;
                 }
                 teleports += 1;
-                let length_m = 0.3 * world.agents.sizes[index];
-                let is_seen = |at: Vec3| world.water.is_in_sight(at, length_m);
+                let length_m = 0.3 * world.agents.size_factors[index];
+                let is_seen = |at: Vec3| world.water.is_visible(at, length_m);
                 assert!(
                     !is_seen(old.position_m),
                     "{edge:?}: vanished at {}",
@@ -66,7 +66,7 @@ fn nobody_appears_or_vanishes_in_view() {
                 wrapped += usize::from(mirrored.x.abs() < 0.1 || mirrored.z.abs() < 0.1);
             }
             for body in &world.agents.bodies {
-                let half = world.water.edge_m(body.position_m.y) + 1.5;
+                let half = world.water.edge_half_m(body.position_m.y) + 1.5;
                 assert!(
                     body.position_m.x.abs() < half.x && body.position_m.z.abs() < half.y,
                     "{edge:?}"
@@ -77,9 +77,9 @@ fn nobody_appears_or_vanishes_in_view() {
             "{edge:?}: {teleports} went to another place in a minute, {wrapped} to the opposite side"
         );
         match edge {
-            Edge::Guide => assert_eq!(teleports, 0),
-            Edge::Reinsert => assert!(teleports > 10),
-            Edge::Wrap => assert!(teleports > 10 && wrapped == teleports),
+            EdgeMode::Guide => assert_eq!(teleports, 0),
+            EdgeMode::Reinsert => assert!(teleports > 10),
+            EdgeMode::Wrap => assert!(teleports > 10 && wrapped == teleports),
         }
     }
 }
@@ -103,7 +103,7 @@ fn standard_and_active_need_are_put_together_in_four_ways() {
         (0..ticks)
             .map(|_| {
                 pool.place(0, Vec3::new(0.0, Y, 0.0), Vec3::X);
-                pool.step(&Observation::default());
+                pool.run_tick(&Observation::default());
                 pool.decision(0).proposal.force
             })
             .collect::<Vec<Vec3>>()
@@ -141,7 +141,7 @@ fn every_shape_of_rock_hides_an_enemy() {
         let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
         pool.place(0, Vec3::new(3.0, Y, enemy_z), Vec3::X);
         pool.place(1, Vec3::new(0.0, Y, 0.0), Vec3::X);
-        pool.step(&Observation::default());
+        pool.run_tick(&Observation::default());
         pool.active_need(1) == "survive"
     };
     let center_m = [1.5, Y, 0.0];

@@ -108,7 +108,7 @@ fn a_visitor_can_be_an_enemy_by_relation() {
     fish.relations
         .insert("enemy".into(), vec!["visitor".into()]);
     let mut pool = pool(vec![fish], &[(at(1.0, 0.0), Vec3::X)]);
-    pool.step(&shadow(Vec2::new(3.0, 0.0), 0.2, 0.0));
+    pool.run_tick(&shadow(Vec2::new(3.0, 0.0), 0.2, 0.0));
     assert_eq!(pool.decision(0).actions, 1);
     assert!(pool.decision(0).proposal.force.x < -1.0);
 }

@@ -154,7 +154,7 @@ fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
     assert_eq!(pool.catches(), 1);
     let prey = &pool.world().agents.bodies[1];
     assert!(
-        prey.teleported && !pool.world().water.is_in_sight(prey.position_m, 0.3),
+        prey.teleported && !pool.world().water.is_visible(prey.position_m, 0.3),
         "comes back in out of sight"
     );
     tick(&mut pool);
@@ -185,7 +185,7 @@ fn what_is_not_finite_is_put_back_and_counted() {
     for _ in 0..10 {
         tick(&mut pool);
     }
-    assert_eq!(pool.faults(), 10);
+    assert_eq!(pool.quarantine_count(), 10);
     assert_eq!(pool.world().agents.bodies[0].position_m, at(0.0, 0.0));
     assert!(pool.world().agents.bodies[1].is_finite());
 }

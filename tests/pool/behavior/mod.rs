@@ -68,12 +68,12 @@ fn pool_with_rocks(
 }
 
 fn tick(simulation: &mut Simulation) {
-    simulation.step(&nobody());
+    simulation.run_tick(&nobody());
 }
 
 fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
     for _ in 0..(secs * 60.0) as usize {
-        simulation.step(seen);
+        simulation.run_tick(seen);
     }
 }
 

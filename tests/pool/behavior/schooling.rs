@@ -158,7 +158,7 @@ fn coincident_fish_part() {
         tick(&mut pool);
     }
     let bodies = &pool.world().agents.bodies;
-    assert_eq!(pool.faults(), 0);
+    assert_eq!(pool.quarantine_count(), 0);
     assert!(bodies[0].position_m.distance(bodies[1].position_m) > 0.05);
     assert!(bodies[1].position_m.distance(bodies[2].position_m) > 0.05);
 }
@@ -193,7 +193,7 @@ fn flock_schools_with_everybody_and_separation_leaves_shadows_out_where_told() {
         tick(&mut pool);
         let of_stranger = pool.decision(0).actions == 1;
         pool.place(1, at(20.0, 20.0), Vec3::X);
-        pool.step(&shadow(Vec2::new(0.5, 0.1), 0.2, 0.0));
+        pool.run_tick(&shadow(Vec2::new(0.5, 0.1), 0.2, 0.0));
         (of_stranger, pool.decision(0).actions == 1)
     };
     let (radius_m, angle_deg, weight) = (1.5, 135.0, 1.0);

@@ -32,7 +32,7 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
             &[(fish_at, heading)],
         );
         // Eye 4 m up, fish 0.8 m down: k = 1.2; the shadow of 0.5 m at x = 5 has 0.6 m at x = 6 there.
-        pool.step(&shadow(Vec2::new(5.0, 0.0), 0.5, still_secs));
+        pool.run_tick(&shadow(Vec2::new(5.0, 0.0), 0.5, still_secs));
         *pool.decision(0)
     };
     let edge = 6.0 + 0.6 + 0.1;
@@ -84,7 +84,7 @@ fn fish_go_aside_before_a_walker_and_not_along() {
         let mut seen = shadow(Vec2::ZERO, 0.3, 0.0);
         seen.shadows[0].velocity_mps = Vec2::new(walks_mps, 0.0);
         seen.shadows[0].outline_m = outline_m.to_vec();
-        pool.step(&seen);
+        pool.run_tick(&seen);
         *pool.decision(0)
     };
     let square = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)].map(Vec2::from);
@@ -121,7 +121,7 @@ fn of_several_shadows_the_nearest_counts() {
     let mut both = shadow(Vec2::new(0.0, 0.45), 0.2, 0.0);
     both.shadows
         .extend(shadow(Vec2::new(0.0, -0.6), 0.2, 0.0).shadows);
-    pool.step(&both);
+    pool.run_tick(&both);
     assert!(
         pool.decision(0).proposal.force.z < -0.5,
         "{}",

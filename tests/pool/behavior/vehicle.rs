@@ -71,13 +71,13 @@ fn the_limit_of_turning_is_lifted_for_one_step_alone() {
     fish.body.mass_kg = 0.1;
     let mut pool = pool(vec![fish], &[(at(0.3, 0.0), Vec3::NEG_X)]);
     // Under the shadow, and facing its middle: it turns round at once.
-    pool.step(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
+    pool.run_tick(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
     assert!(pool.decision(0).proposal.turns_in_place);
     let forward = pool.world().agents.bodies[0].forward;
     assert!(forward.angle_between(Vec3::NEG_X) > 1.0, "{forward}");
     // Beside it, it turns as slowly as it can.
     pool.place(0, at(1.0, 0.0), Vec3::NEG_X);
-    pool.step(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
+    pool.run_tick(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
     assert!(!pool.decision(0).proposal.turns_in_place && pool.decision(0).actions == 1);
     let turned = pool.world().agents.bodies[0]
         .forward

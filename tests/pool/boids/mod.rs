@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use glam::Vec3;
 use shoal::steering::{FlockRules, FlockSums, NeighborArrays, Neighborhood};
-use shoal::world::{Chance, NeighborGrid, Purpose, Surroundings};
+use shoal::world::{CellNeighbors, NeighborGrid, Random, RandomStream};
 
 pub const QUERY_RADIUS: f32 = 9.0;
 const MAX_FORCE: f32 = 27.0;
@@ -45,7 +45,7 @@ pub struct Boids {
     pub speed: Vec<f32>,
     pub force: Vec<Vec3>,
     grid: NeighborGrid,
-    around: Surroundings,
+    around: CellNeighbors,
 }
 
 impl Boids {
@@ -72,12 +72,12 @@ impl Boids {
     /// Random positions in a sphere of 0.4 times the world radius, then `steps` simulation steps.
     pub fn evolved(count: usize, steps: usize) -> Self {
         let mut boids = Self::empty(50.0 * (count as f32 / 200.0).cbrt());
-        let chance = Chance { seed: 11, tick: 0 };
+        let chance = Random { seed: 11, tick: 0 };
         let in_ball = |boid: usize, first: u32| {
             (0..64)
                 .map(|attempt| {
                     let draw = |axis| {
-                        chance.signed(boid as u32, Purpose::Place, first + attempt * 4 + axis)
+                        chance.signed(boid as u32, RandomStream::Place, first + attempt * 4 + axis)
                     };
                     Vec3::new(draw(0), draw(1), draw(2))
                 })
@@ -108,7 +108,7 @@ impl Boids {
             speed: Vec::new(),
             force: Vec::new(),
             grid: NeighborGrid::default(),
-            around: Surroundings::default(),
+            around: CellNeighbors::default(),
         }
     }
 

@@ -399,7 +399,7 @@ pub(crate) fn run_with(
     let mut meter = Meter::new(scene, solids, &simulation);
     let no_visitors = Observation::default();
     for _ in 0..(secs * HZ) as u32 {
-        simulation.step(&no_visitors);
+        simulation.run_tick(&no_visitors);
         meter.measure(&mut simulation);
         if meter.figures.arrived == meter.figures.agents {
             break;

@@ -89,7 +89,7 @@ impl Pool {
     }
 
     pub(crate) fn step(&mut self) {
-        self.simulation.step(&self.visitors);
+        self.simulation.run_tick(&self.visitors);
     }
 
     pub(crate) fn run(&mut self, ticks: u64) {

@@ -239,12 +239,12 @@ fn the_tick_after_an_edit_allocates_nothing_once_it_has_room() {
 
 #[test]
 fn why_is_told_only_to_who_asks() {
-    use shoal::world::annotation::{Layer, Layers, Shape};
+    use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
     let (mut pool, id) = herring_and_visitor();
     pool.step();
     let index = pool.index(id).unwrap();
     assert_eq!(pool.simulation.forces(index).count(), 0);
-    pool.simulation.explain(true);
+    pool.simulation.record_forces(true);
     pool.step();
     let forces: Vec<(String, Vec3)> = pool
         .simulation
@@ -262,22 +262,23 @@ fn why_is_told_only_to_who_asks() {
         "{sum} {decided}"
     );
     let mut marks = Vec::new();
-    pool.simulation.annotate(Layers::NONE, &mut marks);
+    pool.simulation
+        .fill_overlay(OverlayLayers::NONE, &mut marks);
     assert!(marks.is_empty());
     pool.simulation
-        .annotate(Layers::NONE.with(Layer::Force), &mut marks);
+        .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Force), &mut marks);
     assert_eq!(marks.len(), forces.len());
-    assert!(matches!(marks[0].shape, Shape::Arrow { .. }));
+    assert!(matches!(marks[0].shape, OverlayShape::Arrow { .. }));
     marks.clear();
     pool.simulation
-        .annotate(Layers::NONE.with(Layer::Mind), &mut marks);
+        .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Mind), &mut marks);
     assert_eq!(marks.len(), 1);
     assert!(
         marks[0].text.starts_with("survive: ") && marks[0].text.contains("evade_shadow"),
         "{}",
         marks[0].text
     );
-    pool.simulation.explain(false);
+    pool.simulation.record_forces(false);
     pool.run(2);
     let counted = allocation_counter::measure(|| pool.run(10));
     assert_eq!(counted.count_total, 0);

@@ -80,7 +80,7 @@ fn who_comes_while_the_pool_lives_comes_from_out_of_sight() {
     for (id, body) in world.agents.ids.iter().zip(&world.agents.bodies) {
         if !before.contains(id) {
             assert!(
-                !world.water.is_in_sight(body.position_m, 0.0),
+                !world.water.is_visible(body.position_m, 0.0),
                 "{:?}",
                 body.position_m
             );

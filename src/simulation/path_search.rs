@@ -16,7 +16,7 @@ impl Simulation {
         budget += rest;
         let environment = Environment {
             solids: &self.world.solids,
-            revision: self.edition,
+            revision: self.revision,
             dt_secs: self.world.dt_secs,
         };
         let minds = (&self.minds[..], &self.mind_of[..]);

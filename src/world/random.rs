@@ -4,7 +4,7 @@
 /// What a random number is for. Each has its own stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub enum Purpose {
+pub enum RandomStream {
     /// An individual's size.
     Size = 1,
     /// Where an individual starts or comes back in: coordinates and heading.
@@ -29,16 +29,16 @@ pub enum Purpose {
 
 /// The source of all chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chance {
+pub struct Random {
     /// The run's seed.
     pub seed: u64,
     /// The tick that is drawn for.
     pub tick: u64,
 }
 
-impl Chance {
+impl Random {
     /// An evenly distributed number in 0..1 for this agent and purpose; `draw` tells several in one tick apart.
-    pub fn unit(&self, agent: u32, purpose: Purpose, draw: u32) -> f32 {
+    pub fn unit(&self, agent: u32, purpose: RandomStream, draw: u32) -> f32 {
         let key = mix(self.seed ^ mix(self.tick.wrapping_add(0x9e37_79b9_7f4a_7c15)));
         let key = mix(key ^ (u64::from(agent) << 32 | u64::from(draw)));
         let bits = mix(key ^ (purpose as u64).wrapping_mul(0xd6e8_feb8_6659_fd93)) >> 40;
@@ -46,7 +46,7 @@ impl Chance {
     }
 
     /// An evenly distributed number in −1..1.
-    pub fn signed(&self, agent: u32, purpose: Purpose, draw: u32) -> f32 {
+    pub fn signed(&self, agent: u32, purpose: RandomStream, draw: u32) -> f32 {
         self.unit(agent, purpose, draw) * 2.0 - 1.0
     }
 }
@@ -64,23 +64,23 @@ mod tests {
 
     #[test]
     fn numbers_fill_the_unit_interval_and_streams_differ() {
-        let chance = |tick| Chance { seed: 1, tick };
+        let random = |tick| Random { seed: 1, tick };
         let mean = (0..10_000)
-            .map(|t| chance(t).unit(3, Purpose::Wander, 0))
+            .map(|t| random(t).unit(3, RandomStream::Wander, 0))
             .sum::<f32>()
             / 10_000.0;
         assert!((mean - 0.5).abs() < 0.02, "mean {mean}");
         let agents = (0..10_000)
-            .map(|a| chance(0).unit(a, Purpose::Wander, 0))
+            .map(|a| random(0).unit(a, RandomStream::Wander, 0))
             .sum::<f32>()
             / 10_000.0;
         assert!((agents - 0.5).abs() < 0.02, "mean over agents {agents}");
-        let base = chance(5).unit(3, Purpose::Wander, 0);
+        let base = random(5).unit(3, RandomStream::Wander, 0);
         assert!((0.0..1.0).contains(&base));
-        assert_eq!(base, chance(5).unit(3, Purpose::Wander, 0));
-        assert_ne!(base, chance(5).unit(3, Purpose::Idle, 0));
-        assert_ne!(base, chance(5).unit(3, Purpose::Wander, 1));
-        assert_ne!(base, chance(6).unit(3, Purpose::Wander, 0));
-        assert_ne!(base, chance(5).unit(4, Purpose::Wander, 0));
+        assert_eq!(base, random(5).unit(3, RandomStream::Wander, 0));
+        assert_ne!(base, random(5).unit(3, RandomStream::Idle, 0));
+        assert_ne!(base, random(5).unit(3, RandomStream::Wander, 1));
+        assert_ne!(base, random(6).unit(3, RandomStream::Wander, 0));
+        assert_ne!(base, random(5).unit(4, RandomStream::Wander, 0));
     }
 }

@@ -6,12 +6,12 @@ use glam::{UVec2, Vec2, Vec3};
 
 use super::tick::Simulation;
 use crate::navigation::{LocalGrid, MeshLink, NavMesh};
-use crate::world::annotation::{Annotation, Layer, Shape};
+use crate::world::{OverlayItem, OverlayLayer, OverlayShape};
 
 impl Simulation {
     /// Fills in the ways of all agents: what is still to go, the blocked cells of the grid, and the cells that a running
     /// search has still to look at.
-    pub(super) fn mark_ways(&self, marks: &mut Vec<Annotation>) {
+    pub(super) fn mark_ways(&self, marks: &mut Vec<OverlayItem>) {
         for index in 0..self.world.agents.len() {
             let at = self.world.agents.bodies[index].position_m;
             let id = self.world.agents.ids[index];
@@ -19,11 +19,11 @@ impl Simulation {
                 let mut from = at;
                 for &corner in corners {
                     let to = Vec3::new(corner.x, at.y, corner.y);
-                    marks.push(arrow(Layer::Way, (from, to), ""));
+                    marks.push(arrow(OverlayLayer::Path, (from, to), ""));
                     from = to;
                 }
             };
-            way(self.climb_rest(id));
+            way(self.terrace_path(id));
             let trips = u64::from(id) << 8..u64::from(id + 1) << 8;
             for trip in self.planner.ids().filter(|id| trips.contains(id)) {
                 way(self.planner.remaining_path(trip));
@@ -42,7 +42,7 @@ impl Simulation {
     }
 
     /// Fills in the mesh: its border, its portals, and its links by what they are.
-    pub(super) fn mark_mesh(&self, marks: &mut Vec<Annotation>) {
+    pub(super) fn mark_mesh(&self, marks: &mut Vec<OverlayItem>) {
         let (mesh, links) = self.mesh();
         let terraces = &self.world.water.params.terraces;
         let height = |polygon: u32| {
@@ -66,23 +66,23 @@ impl Simulation {
             } else {
                 "drop"
             };
-            marks.push(arrow(Layer::Mesh, ends, text));
+            marks.push(arrow(OverlayLayer::Mesh, ends, text));
         }
     }
 }
 
-fn mark_polygon(mesh: &NavMesh, place: u32, y: f32, marks: &mut Vec<Annotation>) {
+fn mark_polygon(mesh: &NavMesh, place: u32, y: f32, marks: &mut Vec<OverlayItem>) {
     for (a, b, across) in mesh.edges(place) {
         // A portal belongs to two polygons; it is marked once.
         if across > place {
             let ends = (Vec3::new(a.x, y, a.y), Vec3::new(b.x, y, b.y));
-            marks.push(arrow(Layer::Mesh, ends, ""));
+            marks.push(arrow(OverlayLayer::Mesh, ends, ""));
         }
     }
 }
 
 /// The blocked cells that touch a free one, and the grid's corners.
-fn mark_grid(grid: &LocalGrid, y: f32, marks: &mut Vec<Annotation>) {
+fn mark_grid(grid: &LocalGrid, y: f32, marks: &mut Vec<OverlayItem>) {
     let (map, area) = (grid.map(), grid.area());
     let size = map.size();
     for row in 0..size.y {
@@ -105,18 +105,18 @@ fn mark_grid(grid: &LocalGrid, y: f32, marks: &mut Vec<Annotation>) {
     }
 }
 
-fn point(at: Vec2, y: f32, text: &str) -> Annotation {
-    Annotation {
-        layer: Layer::Way,
-        shape: Shape::Point(Vec3::new(at.x, y, at.y)),
+fn point(at: Vec2, y: f32, text: &str) -> OverlayItem {
+    OverlayItem {
+        layer: OverlayLayer::Path,
+        shape: OverlayShape::Point(Vec3::new(at.x, y, at.y)),
         text: text.to_owned(),
     }
 }
 
-fn arrow(layer: Layer, (from_m, to_m): (Vec3, Vec3), text: &str) -> Annotation {
-    Annotation {
+fn arrow(layer: OverlayLayer, (from_m, to_m): (Vec3, Vec3), text: &str) -> OverlayItem {
+    OverlayItem {
         layer,
-        shape: Shape::Arrow { from_m, to_m },
+        shape: OverlayShape::Arrow { from_m, to_m },
         text: text.to_owned(),
     }
 }
