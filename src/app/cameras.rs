@@ -8,8 +8,10 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use crate::camera::live::{self, Listing, WorkerCommand};
-use crate::camera::worker::{CameraDescription, ControlDescription, FormatDescription};
+use crate::camera::{
+    CameraDescription, CameraList, ControlDescription, FormatDescription, WorkerCommand,
+    list_cameras,
+};
 
 /// How long a camera may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,7 +38,7 @@ No camera found. Check:
 
 /// Lists the cameras; exit code 1 when there is none.
 pub(super) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<ExitCode> {
-    let listing = live::list(&WorkerCommand::own()?, PATIENCE)?;
+    let listing = list_cameras(&WorkerCommand::own()?, PATIENCE)?;
     for problem in &listing.problems {
         super::tell(&format!("warning: {problem}"));
     }
@@ -50,7 +52,7 @@ pub(super) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::from(u8::from(listing.cameras.is_empty())))
 }
 
-fn table(listing: &Listing) -> String {
+fn table(listing: &CameraList) -> String {
     if listing.cameras.is_empty() {
         return NONE_FOUND.to_owned();
     }
@@ -153,11 +155,11 @@ fn describe_control(control: &ControlDescription, to: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::camera::worker::SizeDescription;
+    use crate::camera::SizeDescription;
 
     #[test]
     fn without_a_camera_the_table_says_what_to_check() {
-        let text = table(&Listing::default());
+        let text = table(&CameraList::default());
         assert!(text.starts_with("No camera found") && text.contains("group 'video'"));
     }
 
@@ -192,7 +194,7 @@ mod tests {
             }],
             ..CameraDescription::default()
         };
-        let listing = Listing {
+        let listing = CameraList {
             cameras: vec![camera],
             problems: Vec::new(),
         };

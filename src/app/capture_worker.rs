@@ -1,12 +1,11 @@
-//! `shoal capture-worker`: one camera in a process of its own. Started by [`crate::camera::live`], not by people.
+//! `shoal capture-worker`: one camera in a process of its own. Started by [`crate::camera::LiveCamera`], not by people.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::camera::worker::{self, CaptureRequest};
-use crate::camera::{SourceKind, SourceSpec};
+use crate::camera::{CaptureRequest, SourceKind, SourceSpec, run_capture_worker, run_list_worker};
 
 /// `shoal capture-worker`.
 #[derive(Debug, Args)]
@@ -37,7 +36,7 @@ pub struct CaptureWorkerArguments {
 /// Runs a worker to its end.
 pub(super) fn capture_worker(arguments: &CaptureWorkerArguments) -> anyhow::Result<ExitCode> {
     if arguments.list {
-        worker::list();
+        run_list_worker();
         return Ok(ExitCode::SUCCESS);
     }
     let source = arguments.source.as_deref().unwrap_or_default();
@@ -57,7 +56,7 @@ pub(super) fn capture_worker(arguments: &CaptureWorkerArguments) -> anyhow::Resu
             .collect::<BTreeMap<_, _>>(),
         auto_functions: arguments.auto_functions,
     };
-    anyhow::bail!("{}", worker::capture(&request));
+    anyhow::bail!("{}", run_capture_worker(&request));
 }
 
 fn size_px(text: &str) -> Result<(u32, u32), String> {

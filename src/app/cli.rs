@@ -411,7 +411,7 @@ fn site_file(text: &str) -> Result<PathBuf, String> {
 
 fn record_secs(text: &str) -> Result<f64, String> {
     match seconds(text) {
-        Ok(secs) if secs > 0.0 && secs <= crate::camera::record::MAX_SECS => Ok(secs),
+        Ok(secs) if secs > 0.0 && secs <= crate::camera::MAX_RECORDING_SECS => Ok(secs),
         _ => Err("expected seconds, more than 0 and at most 3600".to_owned()),
     }
 }

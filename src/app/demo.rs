@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::calibration::Calibration;
-use crate::camera::{Frame, Playback, Reading, Source, SourceSpec};
+use crate::camera::{Frame, Playback, ReadOutcome, Source, SourceSpec};
 use crate::geometry::Surface;
 use crate::render::RenderSetup;
 use crate::simulation::Simulation;
@@ -133,10 +133,10 @@ impl Visitors {
         while let Some(source) = &mut self.source {
             if !self.pending {
                 match source.read_within(&mut self.frame, LONGEST_WAIT)? {
-                    Reading::Frame => {}
+                    ReadOutcome::Frame => {}
                     // A live camera that is not there: the fish are alone.
-                    Reading::Nothing => break,
-                    Reading::End => {
+                    ReadOutcome::Timeout => break,
+                    ReadOutcome::End => {
                         self.source = None;
                         self.observation.shadows.clear();
                         break;

@@ -8,8 +8,10 @@ use anyhow::{Context, bail};
 use glam::DVec3;
 
 use crate::calibration::Calibration;
-use crate::camera::live::{LiveSetup, WorkerCommand};
-use crate::camera::{CameraParams, Frame, Playback, Reading, Source, SourceKind, SourceSpec};
+use crate::camera::{
+    CameraParams, Frame, LiveSetup, Playback, ReadOutcome, Source, SourceKind, SourceSpec,
+    WorkerCommand,
+};
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::vision::{FloorView, LightState, Vision, VisionParams};
 
@@ -119,9 +121,9 @@ fn run(
     let opened = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         match source.read_within(&mut frame, WAIT)? {
-            Reading::Frame => {}
-            Reading::End => break,
-            Reading::Nothing => {
+            ReadOutcome::Frame => {}
+            ReadOutcome::End => break,
+            ReadOutcome::Timeout => {
                 let now_secs = opened.elapsed().as_secs_f64();
                 if options.seconds.is_some_and(|seconds| now_secs >= seconds) {
                     break;

@@ -1,29 +1,29 @@
-//! What can go wrong with a source of frames: what, where, and how to mend it.
+//! Errors of a source: what is wrong, where, and how to fix it.
 
 use std::path::PathBuf;
 
-use super::frame::{MAX_PIXELS, MAX_SIDE_PX};
+use super::limits::{MAX_PIXELS, MAX_SIDE_PX};
 
-/// Why a source could not be opened or gave no further frame.
+/// The reason why a source cannot be opened, or returns no further frame.
 #[derive(Debug, thiserror::Error)]
 pub enum CameraError {
     /// The text does not name a source.
     #[error(
-        "'{given}' is no camera source: {problem}. Known are v4l2:CAMERA, nokhwa:NUMBER, file:VIDEO.y4m, file:FOLDER, - (y4m on standard input), \
-         'command:PROGRAM ARGUMENTS' and synthetic:SEED, each with ?fps=30&size=320x240&format=GREY behind it"
+        "'{given}' is not a camera source: {problem}. Known sources are v4l2:CAMERA, nokhwa:NUMBER, file:VIDEO.y4m, file:FOLDER, - (y4m on standard input), \
+         'command:PROGRAM ARGUMENTS' and synthetic:SEED, each optionally followed by ?fps=30&size=320x240&format=GREY"
     )]
     Spec {
-        /// What was given.
+        /// The text of the source.
         given: String,
-        /// What is wrong with it.
+        /// The part that is wrong.
         problem: String,
     },
-    /// A kind of source that is planned.
-    #[error("'{given}': {kind}: sources are not in this version yet")]
-    NotYet {
-        /// What was given.
+    /// The kind of source is planned, but not implemented.
+    #[error("'{given}': this version does not support {kind}: sources")]
+    Unsupported {
+        /// The text of the source.
         given: String,
-        /// The kind, as written before the colon.
+        /// The kind, which is the text before the colon.
         kind: String,
     },
     /// A file or folder could not be opened or read.
@@ -31,74 +31,74 @@ pub enum CameraError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Frames read before.
+        /// Number of frames read before the error.
         frames: u64,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
-    /// A stream is not y4m, or stopped being it.
+    /// A stream is not valid y4m.
     #[error(
-        "{source_name}: byte {byte}, frame {frame}: {problem}. A y4m stream is made by \
-         'ffmpeg -i VIDEO -pix_fmt gray OUT.y4m'"
+        "{source_name}: byte {byte}, frame {frame}: {problem}. To make a y4m file: \
+         ffmpeg -i VIDEO -pix_fmt gray OUT.y4m"
     )]
     Y4m {
         /// The file or command.
         source_name: String,
-        /// Offset from the stream's start.
+        /// Offset from the start of the stream, in bytes.
         byte: u64,
-        /// Frame in whose place it happened, counted from 0.
+        /// Number of the frame at which the error happened, counted from 0.
         frame: u64,
-        /// What was found and what was expected.
+        /// The text that was found and the text that was expected.
         problem: String,
     },
-    /// A picture's size is none, or absurd.
+    /// The size of a frame is 0 or too large.
     #[error(
-        "{source_name}: a picture of {width_px}x{height_px} px is refused; sides are 1 to {MAX_SIDE_PX} px, \
-         {MAX_PIXELS} px in all. Scale the video down (ffmpeg -vf scale=640:-2)"
+        "{source_name}: frames of {width_px}x{height_px} px are not accepted; width and height must be 1 to {MAX_SIDE_PX} \
+         px, and a frame has at most {MAX_PIXELS} pixels. Scale the video down: ffmpeg -i VIDEO -vf scale=640:-2 OUT"
     )]
     Size {
         /// The file or command.
         source_name: String,
-        /// Width as the source says.
+        /// Width according to the source, in pixels.
         width_px: u64,
-        /// Height as the source says.
+        /// Height according to the source, in pixels.
         height_px: u64,
     },
-    /// A frame's size is not the one of those before, or not the one asked for.
+    /// A frame has another size than the frames before it, or than the size that was asked for.
     #[error(
         "{source_name}: frame {frame} has {width_px}x{height_px} px, expected {expected_width_px}x{expected_height_px} \
-         ({why}). All frames of a source have one size: scale or remove it"
+         ({why}). All frames of a source must have the same size: scale this frame, or remove it"
     )]
     SizeChanged {
-        /// The file that differs.
+        /// The file or source with the frame.
         source_name: String,
-        /// Its number.
+        /// Number of the frame, counted from 0.
         frame: u64,
-        /// Its width.
+        /// Width of the frame, in pixels.
         width_px: u32,
-        /// Its height.
+        /// Height of the frame, in pixels.
         height_px: u32,
-        /// Expected width.
+        /// Expected width, in pixels.
         expected_width_px: u32,
-        /// Expected height.
+        /// Expected height, in pixels.
         expected_height_px: u32,
-        /// Who expects it.
+        /// The reason why this size is expected.
         why: &'static str,
     },
-    /// A folder without pictures.
-    #[error("{path}: no picture in this folder; expected files that end in .png, .jpg, .jpeg, .tif or .tiff", path = path.display())]
-    NoPictures {
+    /// A folder contains no image.
+    #[error("{path}: this folder contains no image; expected files that end in .png, .jpg, .jpeg, .tif or .tiff", path = path.display())]
+    NoImages {
         /// The folder.
         path: PathBuf,
     },
-    /// A picture that cannot be decoded.
-    #[error("{path}: frame {frame} is no picture that can be read: {cause}. Repair or remove the file", path = path.display())]
-    Picture {
+    /// An image file cannot be decoded.
+    #[error("{path}: frame {frame}: the image cannot be decoded: {cause}. Repair or remove the file", path = path.display())]
+    Image {
         /// The file.
         path: PathBuf,
-        /// Its number in the folder's order.
+        /// Number of the image in the order of the folder, counted from 0.
         frame: u64,
-        /// What the decoder said.
+        /// Error of the decoder.
         cause: Box<image::ImageError>,
     },
     /// A child program could not be started.
@@ -106,22 +106,22 @@ pub enum CameraError {
     Start {
         /// First word of the command.
         program: String,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// A child program failed.
     #[error(
-        "command '{program}' ended with {status} after {frames} frames; its last words: {last_words}"
+        "command '{program}' ended with {status} after {frames} frames; its last lines on standard error: {stderr_tail}"
     )]
     Command {
         /// First word of the command.
         program: String,
-        /// How it ended.
+        /// Exit status.
         status: String,
-        /// Frames read before.
+        /// Number of frames read before the error.
         frames: u64,
-        /// The last lines of its standard error.
-        last_words: String,
+        /// Last lines that the program wrote to standard error.
+        stderr_tail: String,
     },
 }
 

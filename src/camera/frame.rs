@@ -1,63 +1,61 @@
-//! One picture of a camera: brightness only, 8 or 16 bit, with its number and time.
+//! One camera frame: gray levels of 8 or 16 bits, a number and a timestamp.
 
 use super::CameraError;
+use super::limits::{MAX_PIXELS, MAX_SIDE_PX};
 
-/// The longest side of a picture that is accepted.
-pub const MAX_SIDE_PX: u32 = 8192;
-/// The largest picture that is accepted.
-pub const MAX_PIXELS: u64 = 40_000_000;
-
-/// One picture. Reading the next one into the same `Frame` uses its memory again.
+/// One camera frame. Reading the next frame into the same `Frame` reuses its memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// Number in the source, counted from 0.
+    /// Number of the frame in its source, counted from 0.
     pub sequence: u64,
-    /// Time stamp on the source's own clock; never goes back within a source.
+    /// Timestamp on the source's own clock, in seconds; never decreases within a source.
     pub time_secs: f64,
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width_px: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height_px: u32,
-    /// Brightness, height × width, row-major, top row first.
+    /// Gray levels, height × width, row-major, top row first.
     pub luma: Luma,
 }
 
-/// Brightness of all pixels of a picture, row-major.
+/// Gray levels of all pixels of a frame, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Luma {
-    /// 0 black to 255 white.
-    Eight(Vec<u8>),
-    /// 0 black to 2^`bits` − 1 white.
-    Sixteen {
-        /// Bits that are used, 9 to 16.
+    /// Levels of 8 bits: 0 is black, 255 is white.
+    U8(Vec<u8>),
+    /// Levels of 9 to 16 bits: 0 is black, 2^`bits` − 1 is white.
+    U16 {
+        /// Number of bits of a level, 9 to 16.
         bits: u32,
-        /// Brightness of each pixel.
+        /// Level of each pixel.
         levels: Vec<u16>,
     },
 }
 
 impl Default for Luma {
     fn default() -> Self {
-        Self::Eight(Vec::new())
+        Self::U8(Vec::new())
     }
 }
 
 impl Luma {
-    /// Takes the memory out as 8 bit with `len` pixels, to be filled and put back as [`Luma::Eight`].
-    pub(super) fn take_eight(&mut self, len: usize) -> Vec<u8> {
+    /// Takes the memory out of `self`, with room for `len` levels of 8 bits. The caller fills it and stores it again as
+    /// [`Luma::U8`].
+    pub(super) fn take_u8(&mut self, len: usize) -> Vec<u8> {
         let mut levels = match std::mem::take(self) {
-            Self::Eight(levels) => levels,
-            Self::Sixteen { .. } => Vec::new(),
+            Self::U8(levels) => levels,
+            Self::U16 { .. } => Vec::new(),
         };
         levels.resize(len, 0);
         levels
     }
 
-    /// Takes the memory out as 16 bit with `len` pixels, to be filled and put back as [`Luma::Sixteen`].
-    pub(super) fn take_sixteen(&mut self, len: usize) -> Vec<u16> {
+    /// Takes the memory out of `self`, with room for `len` levels of 16 bits. The caller fills it and stores it again as
+    /// [`Luma::U16`].
+    pub(super) fn take_u16(&mut self, len: usize) -> Vec<u16> {
         let mut levels = match std::mem::take(self) {
-            Self::Sixteen { levels, .. } => levels,
-            Self::Eight(_) => Vec::new(),
+            Self::U16 { levels, .. } => levels,
+            Self::U8(_) => Vec::new(),
         };
         levels.resize(len, 0);
         levels
@@ -66,8 +64,8 @@ impl Luma {
     /// Number of pixels.
     pub fn len(&self) -> usize {
         match self {
-            Self::Eight(levels) => levels.len(),
-            Self::Sixteen { levels, .. } => levels.len(),
+            Self::U8(levels) => levels.len(),
+            Self::U16 { levels, .. } => levels.len(),
         }
     }
 
@@ -76,20 +74,20 @@ impl Luma {
         self.len() == 0
     }
 
-    /// Writes the same picture with 8 bits into `to`, the lower bits cut off.
+    /// Writes the levels into `to`, reduced to their upper 8 bits.
     pub fn write_eight_bit(&self, to: &mut Vec<u8>) {
         match self {
-            Self::Eight(_) => self.write_eight_of(8, to),
-            Self::Sixteen { bits, .. } => self.write_eight_of(*bits, to),
+            Self::U8(_) => self.write_upper_8_of(8, to),
+            Self::U16 { bits, .. } => self.write_upper_8_of(*bits, to),
         }
     }
 
-    /// The same, if only so many bits are used.
-    fn write_eight_of(&self, bits: u32, to: &mut Vec<u8>) {
+    /// Writes the upper 8 bits of levels of which only the lower `bits` bits are used; higher levels become 255.
+    fn write_upper_8_of(&self, bits: u32, to: &mut Vec<u8>) {
         to.clear();
         match self {
-            Self::Eight(levels) => to.extend_from_slice(levels),
-            Self::Sixteen { levels, .. } => {
+            Self::U8(levels) => to.extend_from_slice(levels),
+            Self::U16 { levels, .. } => {
                 let shift = bits.saturating_sub(8);
                 to.extend(levels.iter().map(|&v| (v >> shift).min(255) as u8));
             }
@@ -97,26 +95,26 @@ impl Luma {
     }
 }
 
-/// How many bits a camera of more than 8 really uses. Many say 16 and fill the lowest 10 or 12 of them, or see a floor that
-/// is dim for their scale: the upper 8 of 16 bits would be black.
+/// Number of bits that a camera with more than 8 bits really uses, estimated from its frames. Many cameras declare 16 bits
+/// but use only the lowest 10 or 12, or see a dim floor: the upper 8 of 16 bits would be black.
 ///
-/// It only grows, so that the same light stays the same level.
+/// The estimate only grows, so that the same light keeps the same 8-bit level until a brighter frame arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsedBits(u32);
 
-/// Pixels that are looked at, about.
-const BITS_PIXELS: usize = 4096;
-/// One pixel in so many may be brighter: some are broken, or see a glint.
+/// Approximate number of pixels that are sampled in each frame; enough for the share in [`BRIGHTER_PIXELS`].
+const SAMPLED_PIXELS: usize = 4096;
+/// One pixel in this number may exceed the estimated bits, because a few pixels are defective or see a reflection.
 const BRIGHTER_PIXELS: usize = 500;
 
 impl UsedBits {
-    /// Takes a picture in.
+    /// Updates the estimate with a frame.
     pub fn observe(&mut self, luma: &Luma) {
-        let Luma::Sixteen { bits, levels } = luma else {
+        let Luma::U16 { bits, levels } = luma else {
             return;
         };
-        // A step without a common factor with usual widths looks at all columns.
-        let step = (levels.len() / BITS_PIXELS).max(1) | 1;
+        // An odd step has few factors in common with usual widths, so the samples cover all columns.
+        let step = (levels.len() / SAMPLED_PIXELS).max(1) | 1;
         let mut lengths = [0; 17];
         for level in levels.iter().step_by(step) {
             lengths[(16 - level.leading_zeros()) as usize] += 1;
@@ -130,13 +128,13 @@ impl UsedBits {
         self.0 = self.0.max(used.unwrap_or(0).min(*bits));
     }
 
-    /// Writes a picture with the upper 8 of the bits that are used; what is brighter than those can say is white.
+    /// Writes the levels into `to`, reduced to the upper 8 of the bits that are used; brighter levels become 255.
     pub fn write_eight_bit(&self, luma: &Luma, to: &mut Vec<u8>) {
-        luma.write_eight_of(self.0, to);
+        luma.write_upper_8_of(self.0, to);
     }
 }
 
-/// Refuses sizes that no camera has, before memory is taken for them.
+/// Checks the size of a frame before memory is allocated for it.
 pub(super) fn check_size(source: &str, width_px: u64, height_px: u64) -> Result<(), CameraError> {
     let side = u64::from(MAX_SIDE_PX);
     if width_px == 0
@@ -160,7 +158,7 @@ mod tests {
 
     #[test]
     fn ten_bits_become_eight() {
-        let luma = Luma::Sixteen {
+        let luma = Luma::U16 {
             bits: 10,
             levels: vec![0, 3, 4, 1023, 65535],
         };
@@ -170,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn a_dim_picture_of_many_bits_is_not_cut_off() {
-        let of = |levels: Vec<u16>| Luma::Sixteen { bits: 16, levels };
+    fn a_dim_frame_of_16_bits_keeps_its_contrast() {
+        let of = |levels: Vec<u16>| Luma::U16 { bits: 16, levels };
         let mut used = UsedBits::default();
         let mut eight = Vec::new();
         let mut show = |luma: &Luma| {
@@ -182,17 +180,17 @@ mod tests {
         let mut dim = vec![1000; 5000];
         dim[7] = 100;
         assert_eq!(show(&of(dim.clone())), (Some(250), Some(25)));
-        // One broken pixel says nothing of the others.
+        // One defective pixel does not change the estimate.
         dim[0] = 65535;
         assert_eq!(show(&of(dim)), (Some(255), Some(25)));
         assert_eq!(show(&of(vec![4000; 5000])), (Some(250), Some(250)));
         assert_eq!(show(&of(vec![1000; 5000])), (Some(62), Some(62)));
         assert_eq!(show(&of(Vec::new())), (None, None));
-        assert_eq!(show(&Luma::Eight(vec![7])), (Some(7), Some(7)));
+        assert_eq!(show(&Luma::U8(vec![7])), (Some(7), Some(7)));
     }
 
     #[test]
-    fn impossible_sizes_are_refused() {
+    fn impossible_sizes_are_rejected() {
         assert!(check_size("x", 640, 480).is_ok());
         for (w, h) in [(0, 5), (5, 0), (999_999_999, 1), (8192, 8192)] {
             assert!(check_size("x", w, h).is_err(), "{w}x{h}");

@@ -1,28 +1,41 @@
-//! Frames and where they come from: live cameras, recordings, folders, child programs, synthetic visitors.
+//! Frames and their sources: live cameras, recordings, image folders, child programs and synthetic visitors.
 //!
-//! In goes a source as text (`file:walk.y4m?fps=25`), out come [`Frame`]s with the source's own time stamps, one after
-//! the other, in buffers that are used again; of live cameras ([`live`]) always the newest, with the camera's health.
-//! Knows nothing of shadows, and never hands out half a frame.
+//! Input: the text of a source, for example `file:walk.y4m?fps=25`. Output: [`Frame`]s in order, with the source's own
+//! timestamps, in reused buffers. A live camera ([`LiveCamera`]) always returns its newest frame and reports its health.
+//! The room does not know what frames are used for, and it never returns an incomplete frame.
 
+mod child_program;
 mod clock;
-mod command;
-pub mod error;
-mod folder;
-pub mod frame;
-pub mod live;
-pub mod params;
+mod description;
+mod error;
+mod fault;
+mod frame;
+mod image_folder;
+mod limits;
+mod live;
+mod params;
 mod pipe;
-pub mod record;
-pub mod source;
-pub mod spec;
+mod recording;
+mod source;
+mod spec;
+mod stderr_tail;
 mod synthetic;
-pub mod worker;
+mod worker;
 mod y4m;
 
-pub use error::CameraError;
-pub use frame::{Frame, Luma, UsedBits};
-pub use live::LiveCamera;
-pub use params::CameraParams;
-pub use record::{RecordError, Recorded, Recording};
-pub use source::{Playback, Reading, Source};
-pub use spec::{Backend, SourceKind, SourceSpec};
+pub use self::description::{
+    CameraDescription, ControlDescription, FormatDescription, SizeDescription,
+};
+pub use self::error::CameraError;
+pub use self::fault::FaultKind;
+pub use self::frame::{Frame, Luma, UsedBits};
+pub use self::live::{
+    ActiveFault, CameraHealth, CameraList, LiveCamera, LiveSetup, LiveTiming, WorkerCommand,
+    list_cameras,
+};
+pub use self::params::CameraParams;
+pub use self::pipe::{AppliedControl, GrantedSettings};
+pub use self::recording::{FinishedRecording, MAX_RECORDING_SECS, RecordError, Recording};
+pub use self::source::{Playback, ReadOutcome, Source};
+pub use self::spec::{Backend, SourceKind, SourceSpec};
+pub use self::worker::{CaptureRequest, run_capture_worker, run_list_worker};

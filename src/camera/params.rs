@@ -5,28 +5,29 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where frames come from.
+/// The camera: the source of frames and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CameraParams {
     /// The source: `v4l2:NAME` or `nokhwa:NUMBER` (a camera, as `shoal cameras` lists it), `file:VIDEO.y4m`,
-    /// `file:FOLDER`, `-`, `command:PROGRAM ARGUMENTS` or `synthetic:SEED`, each with
-    /// `?format=GREY&size=320x240&fps=30` behind it where that is wanted.
+    /// `file:FOLDER`, `-`, `command:PROGRAM ARGUMENTS` or `synthetic:SEED`, optionally followed by
+    /// `?format=GREY&size=320x240&fps=30`.
     pub source: String,
-    /// Frames a second of a folder, or instead of a recording's own rate. Absent: the recording's own, 30 for folders.
+    /// Frame rate in frames per second; replaces the rate of a recording. Absent: the rate of the recording, or 30 for
+    /// folders.
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub fps: Option<f64>,
-    /// Play recordings as fast as they are digested instead of at their own rate.
+    /// Play recordings as fast as frames can be processed, instead of at their frame rate.
     pub fast: bool,
     /// Controls of a live camera by name: exposure, gain, white_balance, focus, and those that `shoal cameras` lists.
-    /// They are set when the camera is opened and read back; one that does not take is a warning.
+    /// Shoal sets them when it opens the camera, reads them back, and logs a warning for each control with another value.
     #[schemars(extend("additionalProperties" = {"type": "integer", "minimum": -2147483648i64, "maximum": 2147483647i64}))]
     pub controls: BTreeMap<String, i64>,
-    /// Leave a live camera's automatic exposure, gain, white balance and focus as they are. They are switched off
-    /// otherwise: a camera that adapts to visitors makes their shadows vanish.
+    /// Leave a live camera's automatic exposure, gain, white balance and focus as they are. By default Shoal switches them
+    /// off, because a camera that adapts to visitors makes their shadows disappear.
     pub auto_functions: bool,
-    /// From light on the floor to the picture that answers it, milliseconds: `shoal run` tells the fish where visitors
-    /// will be so much later.
+    /// Delay from a movement on the floor to the projected reaction, in milliseconds. `shoal run` predicts the positions of
+    /// visitors this far ahead.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub latency_ms: f32,
 }

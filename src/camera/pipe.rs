@@ -1,60 +1,58 @@
-//! What a capture worker writes to its standard output: headers of fixed length, each followed by its content.
+//! The protocol between a capture worker and its parent: the worker writes frames and messages to its standard output.
 //!
-//! Shared by both ends, so that they cannot drift apart. The reading end trusts nothing: lengths are held against the
-//! picture's size or a small limit before memory is taken, and an unknown header ends the worker.
+//! Both processes use this module. The reader trusts no data: it checks each length against the size of the frame or
+//! against a limit before it allocates memory, and an unknown header ends the worker.
 //!
-//! A header is 40 bytes, little endian: magic (4), kind (1), bits of a level (1), zero (2), sequence (8), monotonic time
-//! stamp in nanoseconds (8), width (4), height (4), length of the content in bytes (4), zero (4). The content is JSON of
-//! a [`Message`], or the levels of a frame: one byte each, or two, little endian, where they have more than 8 bits.
+//! A header is 40 bytes, little endian: magic (4), kind (1), bits of a level (1), zero (2), sequence (8), monotonic
+//! timestamp in nanoseconds (8), width (4), height (4), length of the content in bytes (4), zero (4). The content follows:
+//! the JSON of a [`Message`], or the levels of a frame with 1 byte each, or 2 bytes (little endian) for more than 8 bits.
 
 use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::description::CameraDescription;
+use super::fault::Fault;
 use super::frame::check_size;
-use super::live::FaultKind;
-use super::worker::CameraDescription;
 
-/// Length of a header.
+/// Length of a header in bytes.
 pub(super) const HEADER_BYTES: usize = 40;
-/// The longest JSON that is read.
+/// Largest message that is read, in bytes of JSON. The description of one camera is a few kilobytes.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
+/// First bytes of every header: "Shoal camera, version 1".
 const MAGIC: [u8; 4] = *b"shc1";
+/// Kind of a header that precedes the levels of a frame.
 const KIND_FRAME: u8 = 1;
+/// Kind of a header that precedes a message.
 const KIND_MESSAGE: u8 = 2;
 
-/// What a worker tells beside frames.
+/// A message from a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "tell", rename_all = "snake_case")]
+#[serde(tag = "message", rename_all = "snake_case")]
 pub(super) enum Message {
     /// The camera is open; frames follow.
-    Ready(Granted),
-    /// Something is wrong. The worker ends after it, unless it is about single frames.
-    Trouble {
-        /// Which fault.
-        kind: FaultKind,
-        /// In words: what, where, how to mend it.
-        detail: String,
-    },
-    /// A device is about to be looked at (while listing).
+    Ready(GrantedSettings),
+    /// A fault. The worker ends after it, unless the fault concerns single frames.
+    Fault(Fault),
+    /// The worker is about to query a device, while it lists cameras.
     Probing {
-        /// Its node or number.
+        /// Node or number of the device.
         device: String,
     },
-    /// A camera was found (while listing).
+    /// The worker found a camera, while it lists cameras.
     Camera(Box<CameraDescription>),
     /// The list is complete.
-    Listed,
+    ListEnd,
 }
 
-/// What the driver granted.
+/// The settings that the driver accepted when the camera was opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Granted {
-    /// The node or number that was opened, such as `/dev/video0`.
+pub struct GrantedSettings {
+    /// Node or number of the opened device, such as `/dev/video0`.
     pub device: String,
-    /// The source's text that finds this camera again after it was unplugged, such as `v4l2:platform:vivid-000 vivid`.
+    /// Source text that finds this camera again after it was disconnected, such as `v4l2:platform:vivid-000 vivid`.
     pub stable_source: String,
-    /// The camera's name as its driver tells it.
+    /// Name of the camera, from its driver.
     pub card: String,
     /// Pixel format, a V4L2 four character code.
     pub format: String,
@@ -62,77 +60,77 @@ pub struct Granted {
     pub width_px: u32,
     /// Height in pixels.
     pub height_px: u32,
-    /// Frames a second, where the driver tells it.
+    /// Frames per second; `None` if the driver does not report it.
     pub fps: Option<f64>,
-    /// Controls that were asked for, or switched off because they work by themselves.
-    pub controls: Vec<ControlReading>,
-    /// What else was not granted as asked.
+    /// Controls that were requested, and automatic functions that were switched off.
+    pub controls: Vec<AppliedControl>,
+    /// Other settings that differ from the request, in sentences.
     pub remarks: Vec<String>,
 }
 
 /// A control after it was set and read back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ControlReading {
-    /// Its name in `camera.controls`, or the driver's.
+pub struct AppliedControl {
+    /// Name in `camera.controls`, or name of the automatic function.
     pub name: String,
-    /// What it was set to.
-    pub wanted: i64,
-    /// What it says it is; `None` where it cannot be read or is not there.
-    pub got: Option<i64>,
-    /// Why it did not take, where that is known.
+    /// Requested value.
+    pub requested: i64,
+    /// Value read back; `None` if the control does not exist or cannot be read.
+    pub actual: Option<i64>,
+    /// Reason why the value was not applied, if known.
     pub reason: Option<String>,
 }
 
-impl ControlReading {
-    /// Whether the control is what was wanted.
-    pub fn took(&self) -> bool {
-        self.got == Some(self.wanted)
+impl AppliedControl {
+    /// Whether the control has the requested value.
+    pub fn is_applied(&self) -> bool {
+        self.actual == Some(self.requested)
     }
 }
 
-/// What comes next on the pipe.
+/// The next item on the pipe.
 #[derive(Debug, PartialEq)]
-pub(super) enum Head {
-    /// Levels of a frame.
-    Frame(FrameHead),
-    /// A message.
+pub(super) enum Incoming {
+    /// The header of a frame; its levels follow on the pipe.
+    Frame(FrameHeader),
+    /// A complete message.
     Message(Message),
 }
 
-/// The header of a frame, its length checked.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct FrameHead {
-    /// The driver's number of the frame; gaps are frames that were lost.
+pub(super) struct FrameHeader {
+    /// Frame number of the driver; each gap is a lost frame.
     pub(super) sequence: u64,
-    /// When it was taken, see [`super::clock`].
-    pub(super) stamp_ns: u64,
+    /// Time of capture on the clock of [`super::clock`], in nanoseconds.
+    pub(super) timestamp_ns: u64,
     pub(super) width_px: u32,
     pub(super) height_px: u32,
-    /// Bits of a level, 8 to 16.
+    /// Number of bits of a level, 8 to 16.
     pub(super) bits: u32,
 }
 
-impl FrameHead {
-    /// Number of pixels; small enough for memory, as sizes are checked.
+impl FrameHeader {
+    /// Number of pixels. [`read_next`] has checked that it fits into memory.
     pub(super) fn pixels(&self) -> usize {
         self.width_px as usize * self.height_px as usize
     }
 
-    /// Length of the content in bytes.
+    /// Length of the levels in bytes.
     fn content_bytes(&self) -> usize {
         self.pixels() * if self.bits > 8 { 2 } else { 1 }
     }
 }
 
-/// Why nothing further can be read.
+/// The reason why reading ends.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PipeError {
     /// The pipe is closed.
     #[error("the pipe ended")]
     Ended,
-    /// What came is not what a worker writes.
+    /// The data does not follow the protocol.
     #[error("{0}")]
-    Garbage(String),
+    Protocol(String),
 }
 
 impl From<io::Error> for PipeError {
@@ -142,9 +140,13 @@ impl From<io::Error> for PipeError {
 }
 
 /// Writes a frame.
-pub(super) fn write_frame(to: &mut impl Write, head: &FrameHead, levels: &[u8]) -> io::Result<()> {
-    debug_assert_eq!(levels.len(), head.content_bytes());
-    to.write_all(&header(KIND_FRAME, head, levels.len() as u32))?;
+pub(super) fn write_frame(
+    to: &mut impl Write,
+    header: &FrameHeader,
+    levels: &[u8],
+) -> io::Result<()> {
+    debug_assert_eq!(levels.len(), header.content_bytes());
+    to.write_all(&encode_header(KIND_FRAME, header, levels.len() as u32))?;
     to.write_all(levels)?;
     to.flush()
 }
@@ -152,144 +154,152 @@ pub(super) fn write_frame(to: &mut impl Write, head: &FrameHead, levels: &[u8]) 
 /// Writes a message.
 pub(super) fn write_message(to: &mut impl Write, message: &Message) -> io::Result<()> {
     let json = serde_json::to_vec(message)?;
-    let none = FrameHead {
+    let none = FrameHeader {
         sequence: 0,
-        stamp_ns: 0,
+        timestamp_ns: 0,
         width_px: 0,
         height_px: 0,
         bits: 0,
     };
-    to.write_all(&header(KIND_MESSAGE, &none, json.len() as u32))?;
+    to.write_all(&encode_header(KIND_MESSAGE, &none, json.len() as u32))?;
     to.write_all(&json)?;
     to.flush()
 }
 
-/// Reads up to the levels of a frame, or a whole message.
-pub(super) fn read_head(from: &mut impl Read) -> Result<Head, PipeError> {
+/// Reads a whole message, or the header of a frame. After a frame header the caller must read the levels.
+pub(super) fn read_next(from: &mut impl Read) -> Result<Incoming, PipeError> {
     let mut bytes = [0; HEADER_BYTES];
     from.read_exact(&mut bytes)?;
-    let (kind, head, length) = parse(&bytes)?;
+    let (kind, header, length) = decode_header(&bytes)?;
     match kind {
         KIND_FRAME => {
-            let (width, height) = (u64::from(head.width_px), u64::from(head.height_px));
+            let (width, height) = (u64::from(header.width_px), u64::from(header.height_px));
             check_size("the worker", width, height)
-                .map_err(|e| PipeError::Garbage(e.to_string()))?;
-            if !(8..=16).contains(&head.bits) {
-                let told = format!("a frame with {} bits a level, expected 8 to 16", head.bits);
-                return Err(PipeError::Garbage(told));
+                .map_err(|e| PipeError::Protocol(e.to_string()))?;
+            if !(8..=16).contains(&header.bits) {
+                let refusal = format!(
+                    "a frame has {} bits per level, expected 8 to 16",
+                    header.bits
+                );
+                return Err(PipeError::Protocol(refusal));
             }
-            if length as usize != head.content_bytes() {
-                return Err(PipeError::Garbage(format!(
-                    "a frame of {width}x{height} px with {} bits says it has {length} bytes, expected {}",
-                    head.bits,
-                    head.content_bytes()
+            if length as usize != header.content_bytes() {
+                return Err(PipeError::Protocol(format!(
+                    "a frame of {width}x{height} px with {} bits has a length of {length} bytes, expected {}",
+                    header.bits,
+                    header.content_bytes()
                 )));
             }
-            Ok(Head::Frame(head))
+            Ok(Incoming::Frame(header))
         }
         KIND_MESSAGE => {
             let length = length as usize;
             if length > MAX_MESSAGE_BYTES {
-                return Err(PipeError::Garbage(format!(
-                    "a message says it has {length} bytes, at most {MAX_MESSAGE_BYTES} are read"
+                return Err(PipeError::Protocol(format!(
+                    "a message has {length} bytes, at most {MAX_MESSAGE_BYTES} are allowed"
                 )));
             }
             let mut json = vec![0; length];
             from.read_exact(&mut json)?;
             serde_json::from_slice(&json)
-                .map(Head::Message)
-                .map_err(|e| PipeError::Garbage(format!("a message cannot be understood: {e}")))
+                .map(Incoming::Message)
+                .map_err(|e| PipeError::Protocol(format!("a message cannot be parsed: {e}")))
         }
-        other => Err(PipeError::Garbage(format!(
-            "a header of the unknown kind {other}"
+        other => Err(PipeError::Protocol(format!(
+            "a header has the unknown kind {other}"
         ))),
     }
 }
 
-fn header(kind: u8, head: &FrameHead, length: u32) -> [u8; HEADER_BYTES] {
+fn encode_header(kind: u8, header: &FrameHeader, length: u32) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
     bytes[..4].copy_from_slice(&MAGIC);
     bytes[4] = kind;
-    bytes[5] = head.bits as u8;
-    bytes[8..16].copy_from_slice(&head.sequence.to_le_bytes());
-    bytes[16..24].copy_from_slice(&head.stamp_ns.to_le_bytes());
-    bytes[24..28].copy_from_slice(&head.width_px.to_le_bytes());
-    bytes[28..32].copy_from_slice(&head.height_px.to_le_bytes());
+    bytes[5] = header.bits as u8;
+    bytes[8..16].copy_from_slice(&header.sequence.to_le_bytes());
+    bytes[16..24].copy_from_slice(&header.timestamp_ns.to_le_bytes());
+    bytes[24..28].copy_from_slice(&header.width_px.to_le_bytes());
+    bytes[28..32].copy_from_slice(&header.height_px.to_le_bytes());
     bytes[32..36].copy_from_slice(&length.to_le_bytes());
     bytes
 }
 
-fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<(u8, FrameHead, u32), PipeError> {
+fn decode_header(bytes: &[u8; HEADER_BYTES]) -> Result<(u8, FrameHeader, u32), PipeError> {
     if bytes[..4] != MAGIC {
         let found = bytes[..8].escape_ascii();
-        return Err(PipeError::Garbage(format!(
-            "found '{found}' where a header should start"
+        return Err(PipeError::Protocol(format!(
+            "found '{found}', expected a header"
         )));
     }
     let four = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-    let head = FrameHead {
+    let header = FrameHeader {
         sequence: eight(8),
-        stamp_ns: eight(16),
+        timestamp_ns: eight(16),
         width_px: four(24),
         height_px: four(28),
         bits: u32::from(bytes[5]),
     };
-    Ok((bytes[4], head, four(32)))
+    Ok((bytes[4], header, four(32)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::camera::FaultKind;
 
-    const HEAD: FrameHead = FrameHead {
+    const HEADER: FrameHeader = FrameHeader {
         sequence: 7,
-        stamp_ns: 1 << 40,
+        timestamp_ns: 1 << 40,
         width_px: 3,
         height_px: 2,
         bits: 10,
     };
 
-    fn told(bytes: &[u8]) -> String {
-        read_head(&mut &bytes[..]).unwrap_err().to_string()
+    fn refusal(bytes: &[u8]) -> String {
+        read_next(&mut &bytes[..]).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_frames_and_messages_are_read_back() {
         let mut pipe = Vec::new();
-        write_frame(&mut pipe, &HEAD, &[9; 12]).unwrap();
-        let trouble = Message::Trouble {
-            kind: FaultKind::Unplugged,
-            detail: "gone".into(),
-        };
-        write_message(&mut pipe, &trouble).unwrap();
+        write_frame(&mut pipe, &HEADER, &[9; 12]).unwrap();
+        let fault = Message::Fault(Fault::new(FaultKind::Unplugged, "gone"));
+        write_message(&mut pipe, &fault).unwrap();
         let mut from = &pipe[..];
-        assert_eq!(read_head(&mut from).unwrap(), Head::Frame(HEAD));
+        assert_eq!(read_next(&mut from).unwrap(), Incoming::Frame(HEADER));
         from = &from[12..];
-        assert_eq!(read_head(&mut from).unwrap(), Head::Message(trouble));
-        assert!(matches!(read_head(&mut from), Err(PipeError::Ended)));
+        assert_eq!(read_next(&mut from).unwrap(), Incoming::Message(fault));
+        assert!(matches!(read_next(&mut from), Err(PipeError::Ended)));
     }
 
     #[test]
-    fn lengths_are_checked_before_memory_is_taken() {
-        let huge = FrameHead {
+    fn lengths_are_checked_before_memory_is_allocated() {
+        let huge = FrameHeader {
             width_px: u32::MAX,
             height_px: u32::MAX,
-            ..HEAD
+            ..HEADER
         };
-        assert!(told(&header(KIND_FRAME, &huge, u32::MAX)).contains("refused"));
-        assert!(told(&header(KIND_FRAME, &HEAD, u32::MAX)).contains("expected 12"));
-        assert!(told(&header(KIND_MESSAGE, &HEAD, u32::MAX)).contains("at most"));
-        assert!(told(&header(KIND_FRAME, &FrameHead { bits: 32, ..HEAD }, 12)).contains("32 bits"));
+        assert!(refusal(&encode_header(KIND_FRAME, &huge, u32::MAX)).contains("not accepted"));
+        assert!(refusal(&encode_header(KIND_FRAME, &HEADER, u32::MAX)).contains("expected 12"));
+        assert!(refusal(&encode_header(KIND_MESSAGE, &HEADER, u32::MAX)).contains("at most"));
+        assert!(
+            refusal(&encode_header(
+                KIND_FRAME,
+                &FrameHeader { bits: 32, ..HEADER },
+                12
+            ))
+            .contains("32 bits")
+        );
     }
 
     #[test]
-    fn garbage_is_told() {
-        assert!(told(&[b'x'; 40]).contains("found 'xxxxxxxx'"));
-        assert!(told(&header(9, &HEAD, 0)).contains("unknown kind 9"));
-        let mut message = header(KIND_MESSAGE, &HEAD, 2).to_vec();
+    fn data_outside_the_protocol_is_an_error() {
+        assert!(refusal(&[b'x'; 40]).contains("found 'xxxxxxxx'"));
+        assert!(refusal(&encode_header(9, &HEADER, 0)).contains("unknown kind 9"));
+        let mut message = encode_header(KIND_MESSAGE, &HEADER, 2).to_vec();
         message.extend(b"{}");
-        assert!(told(&message).contains("cannot be understood"));
-        assert_eq!(told(&[b's'; 39]), "the pipe ended");
+        assert!(refusal(&message).contains("cannot be parsed"));
+        assert_eq!(refusal(&[b's'; 39]), "the pipe ended");
     }
 }

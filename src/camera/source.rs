@@ -1,41 +1,44 @@
-//! Opens a source and reads its frames one after the other, at their own pace or as fast as possible; of a live camera,
-//! the newest each time.
+//! Opens a source and reads its frames in order, in real time or as fast as possible. A live camera returns its newest
+//! frame each time.
 
 use std::fs::File;
 use std::io::{BufReader, Stdin};
 use std::process::ChildStdout;
 use std::time::{Duration, Instant};
 
-use super::command::Worker;
-use super::folder::Folder;
+use super::child_program::ChildProgram;
+use super::image_folder::ImageFolder;
 use super::live::{LiveCamera, LiveSetup, WorkerCommand};
 use super::synthetic::Synthetic;
 use super::y4m::Y4mReader;
 use super::{CameraError, CameraParams, Frame, SourceKind, SourceSpec};
 
+/// Frame rate of sources that do not define one, in frames per second.
 const DEFAULT_FPS: f64 = 30.0;
+/// Width and height of synthetic frames if the source text has no `?size=`, in pixels.
 const DEFAULT_SIZE_PX: (u32, u32) = (320, 240);
+/// Size of the read buffer of a y4m stream, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
-/// A reader that is this late gives up catching up and goes on from now.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(1);
+/// Largest delay that playback catches up. If a frame is later than this, playback continues from the current time.
+const MAX_LAG: Duration = Duration::from_secs(1);
 
-/// How a source is played.
+/// Playback settings of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Playback {
-    /// Frames a second where the source's text has no `?fps=`, instead of the recording's own.
+    /// Frame rate in frames per second, if the source text has no `?fps=`; replaces the rate of a recording.
     pub fps: Option<f64>,
-    /// As fast as frames are read, instead of at their own rate. Time stamps are the same.
+    /// Whether frames are read as fast as possible instead of in real time. The timestamps are the same.
     pub fast: bool,
 }
 
-/// What came of waiting for a frame.
+/// Result of waiting for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// The next frame.
+pub enum ReadOutcome {
+    /// The next frame was read.
     Frame,
-    /// Nothing yet: a live camera has no new frame.
-    Nothing,
-    /// The source is at its end.
+    /// A live camera had no new frame within the time.
+    Timeout,
+    /// The source has ended.
     End,
 }
 
@@ -46,9 +49,9 @@ pub struct Source {
     fps: f64,
     next: u64,
     expected_px: Option<(u32, u32)>,
-    /// Somebody said how many frames a second there are: the recording's own time stamps do not count.
+    /// Whether the user set the frame rate. If so, the timestamps in a recording are ignored.
     rate_given: bool,
-    /// When the first frame was due; `None` before it, and always with `fast`.
+    /// When the first frame was due, and its timestamp in seconds; `None` before it, and always with `fast`.
     pace: Option<(Instant, f64)>,
     fast: bool,
     warnings: Vec<String>,
@@ -57,20 +60,20 @@ pub struct Source {
 enum Stream {
     File(Box<Y4mReader<BufReader<File>>>),
     StandardInput(Box<Y4mReader<BufReader<Stdin>>>),
-    Command(Box<Y4mReader<BufReader<ChildStdout>>>, Worker),
-    Folder(Folder),
+    Command(Box<Y4mReader<BufReader<ChildStdout>>>, ChildProgram),
+    Images(ImageFolder),
     Synthetic(Box<Synthetic>),
     Live(LiveCamera),
 }
 
 impl Source {
-    /// Opens a source. Paths are taken as they are (see [`SourceSpec::relative_to`]).
+    /// Opens a source. Relative paths start at the current directory; see [`SourceSpec::relative_to`].
     ///
-    /// A live camera is opened with the controls of [`CameraParams::default`], its worker being this program itself;
-    /// [`Source::live`] is for all else.
+    /// A live camera is opened with the controls of [`CameraParams::default`], and its worker runs the current program. Use
+    /// [`Source::live`] for other settings.
     ///
     /// # Errors
-    /// When the file, folder or program is not there, or does not start like what it should be.
+    /// When the file, folder or program does not exist, or its data does not start with a valid header.
     pub fn open(spec: &SourceSpec, playback: Playback) -> Result<Self, CameraError> {
         let mut name = String::new();
         let mut expected_px = spec.size_px;
@@ -78,7 +81,7 @@ impl Source {
             SourceKind::File(path) => {
                 name = path.display().to_string();
                 if path.is_dir() {
-                    Stream::Folder(Folder::open(path)?)
+                    Stream::Images(ImageFolder::open(path)?)
                 } else {
                     let file = File::open(path).map_err(|cause| CameraError::Read {
                         path: path.clone(),
@@ -96,12 +99,12 @@ impl Source {
             }
             SourceKind::Command(words) => {
                 name = format!("command '{}'", words.first().map_or("", String::as_str));
-                let (mut worker, output) = Worker::start(words)?;
+                let (mut child, output) = ChildProgram::start(words)?;
                 let output = BufReader::with_capacity(BUFFER_BYTES, output);
-                // A program that fails at once says why better than the empty stream does.
+                // If the program failed at once, its own error is more helpful than the error about its empty stream.
                 match Y4mReader::open(output, name.clone()) {
-                    Ok(reader) => Stream::Command(Box::new(reader), worker),
-                    Err(error) => return Err(worker.finish(0).err().unwrap_or(error)),
+                    Ok(reader) => Stream::Command(Box::new(reader), child),
+                    Err(error) => return Err(child.finish(0).err().unwrap_or(error)),
                 }
             }
             SourceKind::Synthetic { seed } => {
@@ -123,13 +126,13 @@ impl Source {
             Stream::File(reader) => Some(reader.header().fps),
             Stream::StandardInput(reader) => Some(reader.header().fps),
             Stream::Command(reader, _) => Some(reader.header().fps),
-            Stream::Folder(_) | Stream::Synthetic(_) | Stream::Live(_) => None,
+            Stream::Images(_) | Stream::Synthetic(_) | Stream::Live(_) => None,
         };
         let asked = spec.fps.or(playback.fps);
         let mut warnings = Vec::new();
         if asked.is_none() && header_fps == Some(None) {
             warnings.push(format!(
-                "{name}: the recording does not say its frame rate, {DEFAULT_FPS} is taken; say it with ?fps="
+                "{name}: the recording has no frame rate, {DEFAULT_FPS} is used; set it with ?fps="
             ));
         }
         Ok(Self {
@@ -145,7 +148,7 @@ impl Source {
         })
     }
 
-    /// Opens a live camera. One that is not there is no error; [`Source::live_camera`] says how it is doing.
+    /// Opens a live camera. A missing camera is not an error; [`Source::live_camera`] reports its health.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -165,7 +168,7 @@ impl Source {
         })
     }
 
-    /// The camera, if this source is one.
+    /// The live camera, if this source is one.
     pub fn live_camera(&self) -> Option<&LiveCamera> {
         match &self.stream {
             Stream::Live(camera) => Some(camera),
@@ -173,69 +176,69 @@ impl Source {
         }
     }
 
-    /// What errors call the source.
+    /// Name of the source in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Frames a second of the source's clock; of a live camera, what was asked for.
+    /// Frame rate in frames per second; for a live camera, the requested rate.
     pub fn fps(&self) -> f64 {
         self.fps
     }
 
-    /// Takes a warning that has come up: something was degraded, reading goes on or ends well.
+    /// Removes and returns a warning about a degraded source. Warnings are not errors: reading continues or ends normally.
     pub fn take_warning(&mut self) -> Option<String> {
         self.warnings.pop()
     }
 
-    /// Like [`Source::read`], but waits at most `wait` for a live camera, which may be absent for hours. Other sources are
-    /// waited for.
+    /// Reads like [`Source::read`], but waits at most `wait` for a live camera, which may be absent for hours. With other
+    /// sources it waits as long as `read`.
     ///
     /// # Errors
-    /// As [`Source::read`].
+    /// The errors of [`Source::read`].
     pub fn read_within(
         &mut self,
         frame: &mut Frame,
         wait: Duration,
-    ) -> Result<Reading, CameraError> {
+    ) -> Result<ReadOutcome, CameraError> {
         if let Stream::Live(camera) = &self.stream {
-            return Ok(if camera.newest(frame, wait) {
-                Reading::Frame
+            return Ok(if camera.take_newest(frame, wait) {
+                ReadOutcome::Frame
             } else {
-                Reading::Nothing
+                ReadOutcome::Timeout
             });
         }
         Ok(if self.read(frame)? {
-            Reading::Frame
+            ReadOutcome::Frame
         } else {
-            Reading::End
+            ReadOutcome::End
         })
     }
 
-    /// Reads the next frame into `frame`, waiting until it is due; false when the source is at its end. A live camera has
-    /// no end and is waited for, however long that takes: see [`Source::read_within`].
+    /// Waits until the next frame is due and reads it into `frame`; false when the source has ended. A live camera has no
+    /// end, and this method waits for its next frame without a limit; [`Source::read_within`] has one.
     ///
-    /// After an error nothing further comes.
+    /// After an error the source returns no further frame.
     ///
     /// # Errors
-    /// When the stream is damaged, a picture cannot be read or has another size, or a program failed.
+    /// When the stream is damaged, an image cannot be read, a frame has another size, or a child program failed.
     pub fn read(&mut self, frame: &mut Frame) -> Result<bool, CameraError> {
         if let Stream::Live(camera) = &self.stream {
-            while !camera.newest(frame, GIVE_UP_AFTER) {}
+            while !camera.take_newest(frame, MAX_LAG) {}
             return Ok(true);
         }
         let time_secs = self.next as f64 / self.fps;
         let more = match &mut self.stream {
             Stream::File(reader) => reader.read(frame)?,
             Stream::StandardInput(reader) => reader.read(frame)?,
-            Stream::Command(reader, worker) => {
+            Stream::Command(reader, child) => {
                 let more = reader.read(frame)?;
                 if !more {
-                    worker.finish(reader.frames())?;
+                    child.finish(reader.frames())?;
                 }
                 more
             }
-            Stream::Folder(folder) => folder.read(frame)?,
+            Stream::Images(folder) => folder.read(frame)?,
             Stream::Synthetic(scene) => {
                 scene.draw(self.next, time_secs, frame);
                 true
@@ -244,13 +247,13 @@ impl Source {
             Stream::Live(_) => false,
         };
         if !more {
-            let cut_short = match &mut self.stream {
+            let truncation = match &mut self.stream {
                 Stream::File(reader) => reader.take_warning(),
                 Stream::StandardInput(reader) => reader.take_warning(),
                 Stream::Command(reader, _) => reader.take_warning(),
-                Stream::Folder(_) | Stream::Synthetic(_) | Stream::Live(_) => None,
+                Stream::Images(_) | Stream::Synthetic(_) | Stream::Live(_) => None,
             };
-            self.warnings.extend(cut_short);
+            self.warnings.extend(truncation);
             return Ok(false);
         }
         if let Some((width, height)) = self.expected_px
@@ -263,16 +266,18 @@ impl Source {
                 height_px: frame.height_px,
                 expected_width_px: width,
                 expected_height_px: height,
-                why: "as asked for by ?size=; recordings are played in their own size",
+                why: "the size in ?size=; recordings are not scaled",
             });
         }
-        let stamp_secs = match &self.stream {
-            Stream::File(reader) => reader.stamp_secs(),
-            Stream::StandardInput(reader) => reader.stamp_secs(),
-            Stream::Command(reader, _) => reader.stamp_secs(),
+        let timestamp_secs = match &self.stream {
+            Stream::File(reader) => reader.timestamp_secs(),
+            Stream::StandardInput(reader) => reader.timestamp_secs(),
+            Stream::Command(reader, _) => reader.timestamp_secs(),
             _ => None,
         };
-        let time_secs = stamp_secs.filter(|_| !self.rate_given).unwrap_or(time_secs);
+        let time_secs = timestamp_secs
+            .filter(|_| !self.rate_given)
+            .unwrap_or(time_secs);
         frame.sequence = self.next;
         frame.time_secs = time_secs;
         self.next += 1;
@@ -288,7 +293,7 @@ impl Source {
         let due = start + Duration::from_secs_f64((time_secs - start_secs).max(0.0));
         if due > now {
             std::thread::sleep(due - now);
-        } else if now - due > GIVE_UP_AFTER {
+        } else if now - due > MAX_LAG {
             self.pace = Some((now, time_secs));
         }
     }

@@ -1,51 +1,51 @@
-//! A camera source as text, `KIND:REST?fps=30&size=320x240`, taken apart and checked. Opens nothing.
+//! Parses and validates the text of a source, `KIND:REST?fps=30&size=320x240`. Opens nothing.
 
 use std::path::{Path, PathBuf};
 
 use super::CameraError;
 
-/// What a source's text says.
+/// The parsed text of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSpec {
-    /// Where the frames come from.
+    /// Kind of the source.
     pub kind: SourceKind,
-    /// Frames a second, instead of what the source itself says.
+    /// Frame rate in frames per second; replaces the rate of the source.
     pub fps: Option<f64>,
-    /// Width and height in pixels: what a synthetic source draws; a recording that differs is refused.
+    /// Width and height in pixels. A synthetic source draws frames of this size; a recording of another size is an error.
     pub size_px: Option<(u32, u32)>,
-    /// Pixel format of a camera. Kept for live cameras; recordings say theirs themselves.
+    /// Pixel format of a live camera. Recordings ignore it, because their header contains the format.
     pub format: Option<String>,
 }
 
-/// Where frames come from.
+/// The kind of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceKind {
-    /// A y4m file, or a folder of pictures.
+    /// A y4m file, or a folder of images.
     File(PathBuf),
-    /// y4m on standard input.
+    /// A y4m stream on standard input.
     StandardInput,
     /// A child program that writes y4m to its standard output: its name and arguments.
     Command(Vec<String>),
-    /// Drawn visitors.
+    /// Synthetic visitors, drawn by Shoal.
     Synthetic {
-        /// Other seeds, other visitors.
+        /// Seed of the visitors and of the floor. Each seed gives another scene.
         seed: u64,
     },
-    /// A camera of this machine.
+    /// A live camera of this machine.
     Live {
-        /// What opens it.
+        /// The library that opens it.
         backend: Backend,
-        /// Its number, the path of its node, or its stable name.
+        /// Number, path of the device node, or stable name.
         device: String,
     },
 }
 
-/// What opens a live camera.
+/// The library that opens a live camera.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// Video4Linux: every brightness format, damaged frames seen, controls by name.
+    /// Video4Linux: all gray-level formats, detection of damaged frames, controls by name. Linux only.
     V4l2,
-    /// The crate nokhwa: YUYV, NV12, RGB and JPEG on every system.
+    /// The crate nokhwa: YUYV, NV12, RGB and JPEG on all systems.
     Nokhwa,
 }
 
@@ -58,7 +58,7 @@ impl SourceKind {
     }
 }
 
-/// The source as it is written, without options; what logs call it.
+/// The source text without options; the name of the source in logs.
 impl std::fmt::Display for SourceSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.kind {
@@ -74,16 +74,17 @@ impl std::fmt::Display for SourceSpec {
     }
 }
 
+/// Keys of the options after the `?` of a source text.
 const OPTIONS: [&str; 3] = ["fps", "size", "format"];
 
 impl SourceSpec {
-    /// Takes a source's text apart.
+    /// Parses the text of a source.
     ///
-    /// A `?` is part of a command or a path when what follows are no options: `command:` keeps a tail whose keys are
-    /// unknown, `file:` keeps one that exists on disk.
+    /// A `?` can also be part of a command or a path. `command:` keeps the text after it if a key is unknown, and `file:`
+    /// keeps it if the file exists.
     ///
     /// # Errors
-    /// When the kind or an option is unknown or malformed, or the kind is not in this version.
+    /// When the kind or an option is unknown or malformed, or this version does not support the kind.
     pub fn parse(text: &str) -> Result<Self, CameraError> {
         let problem = |problem: String| CameraError::Spec {
             given: text.to_owned(),
@@ -93,23 +94,27 @@ impl SourceSpec {
         let (kind, rest) = body.split_once(':').unwrap_or((body, ""));
         let kind = match kind {
             "-" if rest.is_empty() => SourceKind::StandardInput,
-            "file" if rest.is_empty() => return Err(problem("the file's name is missing".into())),
+            "file" if rest.is_empty() => {
+                return Err(problem("the name of the file is missing".into()));
+            }
             "file" => SourceKind::File(PathBuf::from(rest)),
             "command" => SourceKind::Command(command_words(rest).map_err(problem)?),
             "synthetic" => SourceKind::Synthetic {
                 seed: rest.parse().map_err(|_| {
-                    problem(format!("the seed '{rest}' is no whole number from 0 up"))
+                    problem(format!(
+                        "the seed '{rest}' is not a whole number, 0 or more"
+                    ))
                 })?,
             },
             "v4l2" | "nokhwa" if rest.is_empty() => {
                 return Err(problem(format!(
-                    "the camera's number or name is missing; 'shoal cameras' lists them, {kind}:0 is the first"
+                    "the number or name of the camera is missing; 'shoal cameras' lists the cameras, {kind}:0 is the first one"
                 )));
             }
             "v4l2" => SourceKind::live(Backend::V4l2, rest),
             "nokhwa" => SourceKind::live(Backend::Nokhwa, rest),
             "tuio" => {
-                return Err(CameraError::NotYet {
+                return Err(CameraError::Unsupported {
                     given: text.to_owned(),
                     kind: kind.to_owned(),
                 });
@@ -128,7 +133,7 @@ impl SourceSpec {
         Ok(spec)
     }
 
-    /// The same source with a relative path taken from `folder`.
+    /// Returns the same source, with a relative path resolved against `folder`.
     #[must_use]
     pub fn relative_to(mut self, folder: &Path) -> Self {
         if let SourceKind::File(path) = &mut self.kind
@@ -149,9 +154,10 @@ impl SourceSpec {
                     .parse::<f64>()
                     .ok()
                     .filter(|f| (0.1..=1000.0).contains(f));
-                self.fps = Some(
-                    fps.ok_or_else(|| format!("fps '{value}' is no number from 0.1 to 1000"))?,
-                );
+                self.fps =
+                    Some(fps.ok_or_else(|| {
+                        format!("fps '{value}' is not a number from 0.1 to 1000")
+                    })?);
             }
             "size" => {
                 let size = value
@@ -161,13 +167,13 @@ impl SourceSpec {
                         super::frame::check_size("", u64::from(w), u64::from(h)).is_ok()
                     });
                 self.size_px = Some(size.ok_or_else(|| {
-                    format!("size '{value}' is none that a picture can have, like 320x240")
+                    format!("size '{value}' is not a valid size of a frame, such as 320x240")
                 })?);
             }
             "format" => self.format = Some(value.to_owned()),
             _ => {
                 return Err(format!(
-                    "the option '{key}' is unknown, known are {}",
+                    "the option '{key}' is unknown; known options are {}",
                     OPTIONS.join(", ")
                 ));
             }
@@ -176,7 +182,7 @@ impl SourceSpec {
     }
 }
 
-/// Body and options of a source's text.
+/// Splits the text of a source into its body and its options.
 fn split_options(text: &str) -> (&str, &str) {
     let Some((body, tail)) = text.rsplit_once('?') else {
         return (text, "");
@@ -185,7 +191,7 @@ fn split_options(text: &str) -> (&str, &str) {
     let belongs_to_body = match text.split_once(':') {
         Some(("command", _)) => !keys.all(|k| OPTIONS.contains(&k)),
         Some(("file", path)) => Path::new(path).exists(),
-        // A camera's name may hold anything; options have values.
+        // The name of a camera may contain any character, but an option always has a value.
         Some(("v4l2" | "nokhwa", _)) => !tail.contains('='),
         _ => false,
     };
@@ -200,7 +206,7 @@ fn command_words(text: &str) -> Result<Vec<String>, String> {
     let words = shell_words::split(text)
         .map_err(|e| format!("the command cannot be split into words: {e}"))?;
     if words.is_empty() {
-        return Err("the program's name is missing".into());
+        return Err("the name of the program is missing".into());
     }
     Ok(words)
 }
@@ -214,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_understood() {
+    fn every_kind_is_parsed() {
         assert_eq!(kind("file:a/b.y4m"), SourceKind::File("a/b.y4m".into()));
         assert_eq!(kind("-"), SourceKind::StandardInput);
         assert_eq!(kind("synthetic:7"), SourceKind::Synthetic { seed: 7 });
@@ -256,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_behind_a_question_mark() {
+    fn options_follow_a_question_mark() {
         let spec = SourceSpec::parse("file:x.y4m?format=GREY&size=320x180&fps=12.5").unwrap();
         assert_eq!(spec.fps, Some(12.5));
         assert_eq!(spec.size_px, Some((320, 180)));
@@ -271,33 +277,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
-        for (text, told) in [
+    fn errors_name_the_wrong_part() {
+        for (text, expected) in [
             ("walk.y4m", "kind 'walk.y4m' is unknown"),
             ("", "kind '' is unknown"),
-            ("file:", "name is missing"),
+            ("file:", "name of the file is missing"),
             (
                 "file:x?speed=3",
-                "'speed' is unknown, known are fps, size, format",
+                "'speed' is unknown; known options are fps, size, format",
             ),
             ("file:x?fps=fast", "fps 'fast'"),
             ("file:x?fps=NaN", "fps 'NaN'"),
             ("synthetic:1?size=999999999x1", "size '999999999x1'"),
             ("synthetic:x", "seed 'x'"),
-            ("command:", "program's name is missing"),
+            ("command:", "name of the program is missing"),
             ("command:a 'b", "split into words"),
             ("v4l2:0?sped=3", "'sped' is unknown"),
-            ("v4l2:", "number or name is missing"),
-            ("nokhwa:?fps=5", "number or name is missing"),
-            ("tuio:3333", "not in this version yet"),
+            ("v4l2:", "number or name of the camera is missing"),
+            ("nokhwa:?fps=5", "number or name of the camera is missing"),
+            ("tuio:3333", "does not support tuio:"),
         ] {
             let error = SourceSpec::parse(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 
     #[test]
-    fn relative_paths_start_at_the_site() {
+    fn relative_paths_are_resolved_against_the_folder() {
         let spec = SourceSpec::parse("file:a.y4m").unwrap();
         assert_eq!(
             spec.relative_to(Path::new("/site")).kind,

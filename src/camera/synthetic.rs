@@ -1,22 +1,28 @@
-//! Drawn visitors: an endless, seeded scene of walking shadows on a lit, uneven, noisy floor. For the demo and for tests.
+//! Synthetic visitors: an endless scene of shadows that walk on a lit, uneven, noisy floor. For the demo and for tests.
 //!
-//! Seen straight from above: a lamp beside the middle throws the shadow of each visitor away from it. People come in
-//! from the sides, stroll, pause, and leave. The same seed, size and rate give the same bytes.
+//! The camera looks straight down. A lamp near the center casts the shadow of each visitor. Visitors enter at the left or
+//! right side, walk, pause and leave. The same seed, size and frame rate give the same bytes.
 
 use glam::Vec2;
 
 use super::frame::{Frame, Luma};
 
-/// How much floor the picture's height shows.
+/// Height of the visible floor, in meters. Its width follows from the aspect ratio of the frame.
 const VIEW_HEIGHT_M: f32 = 3.6;
+/// Height of the lamp above the floor, in meters.
 const LAMP_HEIGHT_M: f32 = 4.0;
+/// Number of visitors.
 const VISITORS: u64 = 3;
+/// Number of precomputed noise values; each row starts at a random one.
 const NOISE_LEN: usize = 4096;
-const NOISE_SPREAD: f32 = 2.0;
+/// Standard deviation of the noise, in gray levels.
+const NOISE_STD_DEV: f32 = 2.0;
+/// Purpose of the random numbers of the noise, see [`unit`]. Numbers 0 to 2 are the visitors, 100 to 103 the noise.
 const PURPOSE_NOISE: u64 = 100;
+/// Purpose of the random brightness of the floor tiles, see [`unit`].
 const PURPOSE_TEXTURE: u64 = 200;
 
-/// The scene and where its visitors are.
+/// The scene and the state of its visitors.
 pub(super) struct Synthetic {
     seed: u64,
     width_px: u32,
@@ -26,9 +32,10 @@ pub(super) struct Synthetic {
     visitors: Vec<Visitor>,
 }
 
-/// One visitor's present leg: a walk from one point to the next, then a rest (or being away).
+/// A visitor and its current leg: a walk from one point to the next, then a pause (outside the frame if the visitor has
+/// left).
 struct Visitor {
-    slot: u64,
+    index: u64,
     leg: u64,
     stature: f32,
     from_m: Vec2,
@@ -60,24 +67,24 @@ impl Synthetic {
             let sum: f64 = (0..4)
                 .map(|k| unit(seed, PURPOSE_NOISE + k, i as u64))
                 .sum();
-            // Four uniform numbers have a spread of 0.577.
-            ((sum - 2.0) as f32 / 0.577 * NOISE_SPREAD).round() as i8
+            // The sum of four uniform numbers has a standard deviation of 0.577.
+            ((sum - 2.0) as f32 / 0.577 * NOISE_STD_DEV).round() as i8
         }));
         let half_m = scene.half_extent_m();
         scene.visitors = (0..VISITORS)
-            .map(|slot| Visitor::new(seed, slot, half_m))
+            .map(|index| Visitor::new(seed, index, half_m))
             .collect();
         scene
     }
 
-    /// Draws the scene at a time that never goes back.
+    /// Draws the scene at a time. The time must not decrease from call to call.
     pub(super) fn draw(&mut self, sequence: u64, time_secs: f64, frame: &mut Frame) {
         let width = self.width_px as usize;
-        let mut levels = frame.luma.take_eight(self.floor.len());
+        let mut levels = frame.luma.take_u8(self.floor.len());
         levels.copy_from_slice(&self.floor);
         let half_m = self.half_extent_m();
-        for slot in 0..self.visitors.len() {
-            let visitor = &mut self.visitors[slot];
+        for index in 0..self.visitors.len() {
+            let visitor = &mut self.visitors[index];
             visitor.advance(self.seed, half_m, time_secs);
             let (foot_m, stature) = (visitor.position_m(time_secs), visitor.stature);
             self.cast_shadow(&mut levels, foot_m, stature);
@@ -88,12 +95,12 @@ impl Synthetic {
                 *level = level.saturating_add_signed(*noise);
             }
         }
-        frame.luma = Luma::Eight(levels);
+        frame.luma = Luma::U8(levels);
         frame.width_px = self.width_px;
         frame.height_px = self.height_px;
     }
 
-    /// Darkens the stadium from the foot to where the lamp throws the head's shadow.
+    /// Draws the shadow of a visitor: a shape like a stadium, from the foot point to the shadow of the head.
     fn cast_shadow(&self, levels: &mut [u8], foot_m: Vec2, stature: f32) {
         let lamp_m = Vec2::new(0.15, -0.2);
         let tip_m = lamp_m + (foot_m - lamp_m) * LAMP_HEIGHT_M / (LAMP_HEIGHT_M - 1.7 * stature);
@@ -138,14 +145,14 @@ impl Synthetic {
 }
 
 impl Visitor {
-    fn new(seed: u64, slot: u64, half_m: Vec2) -> Self {
-        let outside_m = outside(seed, slot, 0, half_m);
-        // The first comes at once, the others one after the other.
-        let wait_secs = 0.3 + slot as f64 * 4.0;
+    fn new(seed: u64, index: u64, half_m: Vec2) -> Self {
+        let outside_m = point_outside(seed, index, 0, half_m);
+        // The first visitor enters at once, the others 4 s after each other.
+        let wait_secs = 0.3 + index as f64 * 4.0;
         Self {
-            slot,
+            index,
             leg: 0,
-            stature: (0.6 + 0.45 * unit(seed, slot, 1)) as f32,
+            stature: (0.6 + 0.45 * unit(seed, index, 1)) as f32,
             from_m: outside_m,
             to_m: outside_m,
             start_secs: 0.0,
@@ -154,16 +161,16 @@ impl Visitor {
         }
     }
 
-    /// Takes up new legs until one covers `time_secs`.
+    /// Starts new legs until the current one covers `time_secs`.
     fn advance(&mut self, seed: u64, half_m: Vec2, time_secs: f64) {
         while time_secs >= self.end_secs {
             self.leg += 1;
-            let draw = |what: u64| unit(seed, self.slot, self.leg * 16 + what);
-            // Five walks make a visit; the last one leads out, and somebody else comes in after a while.
+            let draw = |what: u64| unit(seed, self.index, self.leg * 16 + what);
+            // A visit has five legs; the last one leads out of the frame. After a pause the next visit starts.
             let leaves = self.leg.is_multiple_of(5);
             self.from_m = self.to_m;
             self.to_m = if leaves {
-                outside(seed, self.slot, self.leg, half_m)
+                point_outside(seed, self.index, self.leg, half_m)
             } else {
                 Vec2::new(draw(2) as f32 - 0.5, draw(3) as f32 - 0.5) * 1.7 * half_m
             };
@@ -187,18 +194,18 @@ impl Visitor {
     }
 }
 
-/// A point so far outside that neither visitor nor shadow is seen.
-fn outside(seed: u64, slot: u64, leg: u64, half_m: Vec2) -> Vec2 {
-    let side = if unit(seed, slot, leg * 16 + 7) < 0.5 {
+/// Returns a point at the left or right side, far enough outside that no part of the visitor or the shadow is visible.
+fn point_outside(seed: u64, index: u64, leg: u64, half_m: Vec2) -> Vec2 {
+    let side = if unit(seed, index, leg * 16 + 7) < 0.5 {
         -1.0
     } else {
         1.0
     };
-    let along = (unit(seed, slot, leg * 16 + 8) * 2.0 - 1.0) as f32;
+    let along = (unit(seed, index, leg * 16 + 8) * 2.0 - 1.0) as f32;
     Vec2::new(side * (half_m.x + 0.6), along * half_m.y * 0.8)
 }
 
-/// Light of the empty floor: a spot that falls off, on tiles of uneven brightness with dark joints.
+/// Gray level of the empty floor: a spot of light that fades outward, on tiles of different brightness with dark joints.
 fn floor_level(seed: u64, floor_m: Vec2) -> u8 {
     let spot = (-floor_m.length_squared() / (2.0 * 2.4 * 2.4)).exp();
     let tile = (floor_m / 0.6).floor();
@@ -209,20 +216,21 @@ fn floor_level(seed: u64, floor_m: Vec2) -> u8 {
     (15.0 + 185.0 * spot * albedo * joint) as u8
 }
 
+/// Range of whole pixels from `low` to `high`, clamped to 0 to `end`.
 fn clamped(low: f32, high: f32, end: u32) -> (usize, usize) {
     let end = end as f32;
     let (low, high) = (low.floor().clamp(0.0, end), high.ceil().clamp(0.0, end));
     (low as usize, high.max(low) as usize)
 }
 
-/// A number in 0..1 for a purpose and a count.
+/// Returns a random number in 0..1, a pure function of the seed, a purpose and a count.
 fn unit(seed: u64, purpose: u64, count: u64) -> f64 {
     (mix(seed, purpose, count) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Mixes three numbers into 64 random bits.
 ///
-/// **Source** of the finalizer: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators" (`SplitMix64`).
+/// **Source** of the finalizer: Steele, Lea, Flood 2014 (`SplitMix64`).
 fn mix(seed: u64, purpose: u64, count: u64) -> u64 {
     let scramble = |value: u64| {
         let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -237,10 +245,10 @@ fn mix(seed: u64, purpose: u64, count: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn film(seed: u64, frames: u64) -> Vec<Vec<u8>> {
+    fn frames_of(seed: u64, count: u64) -> Vec<Vec<u8>> {
         let mut scene = Synthetic::new(seed, 160, 120);
         let mut frame = Frame::default();
-        (0..frames)
+        (0..count)
             .map(|i| {
                 scene.draw(i, i as f64 / 10.0, &mut frame);
                 let mut levels = Vec::new();
@@ -251,21 +259,21 @@ mod tests {
     }
 
     #[test]
-    fn same_seed_same_film() {
-        assert_eq!(film(5, 30), film(5, 30));
-        assert_ne!(film(5, 3), film(6, 3));
+    fn the_same_seed_gives_the_same_frames() {
+        assert_eq!(frames_of(5, 30), frames_of(5, 30));
+        assert_ne!(frames_of(5, 3), frames_of(6, 3));
     }
 
     #[test]
     fn visitors_come_and_go() {
-        let films = film(3, 600);
+        let frames = frames_of(3, 600);
         let dark = |levels: &Vec<u8>| levels.iter().filter(|&&v| v < 28).count();
-        let counts: Vec<usize> = films.iter().map(dark).collect();
+        let counts: Vec<usize> = frames.iter().map(dark).collect();
         let empty = counts[0];
-        assert!(counts.iter().any(|&c| c > empty + 400), "nobody ever came");
+        assert!(counts.iter().any(|&c| c > empty + 400), "no visitor enters");
         assert!(
             counts[300..].iter().any(|&c| c < empty + 2000),
-            "the floor is never nearly free"
+            "the visitors never leave"
         );
     }
 }

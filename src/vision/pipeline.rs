@@ -173,8 +173,8 @@ impl Vision {
         };
         let mut eight_bit = mem::take(&mut segmentation.eight_bit);
         let levels: &[u8] = match &frame.luma {
-            Luma::Eight(levels) => levels,
-            Luma::Sixteen { .. } => {
+            Luma::U8(levels) => levels,
+            Luma::U16 { .. } => {
                 segmentation.used_bits.observe(&frame.luma);
                 (segmentation.used_bits).write_eight_bit(&frame.luma, &mut eight_bit);
                 &eight_bit

@@ -1,8 +1,8 @@
-//! Every kind of source, whole and broken.
+//! Every kind of source that is not a live camera, with good and with damaged data.
 
 #![allow(
     clippy::panic,
-    reason = "a test says what it skips and ends where it fails"
+    reason = "a test prints what it skips and panics where it fails"
 )]
 
 use std::path::Path;
@@ -15,7 +15,7 @@ const FAST: Playback = Playback {
     fast: true,
 };
 
-/// All frames of a source, its warnings, and the error it ended with.
+/// Returns all frames of a source, its warnings, and the error with which it ended.
 fn play(source: &str) -> (Vec<Frame>, Vec<String>, Option<CameraError>) {
     let mut frames = Vec::new();
     let mut source = match SourceSpec::parse(source).and_then(|s| Source::open(&s, FAST)) {
@@ -34,10 +34,10 @@ fn play(source: &str) -> (Vec<Frame>, Vec<String>, Option<CameraError>) {
     (frames, warnings, error)
 }
 
-fn refusal(source: &str) -> String {
+fn error_of(source: &str) -> String {
     let (_, _, error) = play(source);
     error
-        .unwrap_or_else(|| panic!("{source} was not refused"))
+        .unwrap_or_else(|| panic!("{source} gave no error"))
         .to_string()
 }
 
@@ -55,7 +55,7 @@ fn file_source(path: &Path) -> String {
 }
 
 #[test]
-fn a_y4m_file() {
+fn a_y4m_file_gives_its_frames_and_timestamps() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.y4m");
     std::fs::write(&path, y4m(3)).unwrap();
@@ -64,49 +64,55 @@ fn a_y4m_file() {
     assert_eq!(frames.len(), 3);
     assert_eq!(frames[2].sequence, 2);
     assert!((frames[2].time_secs - 0.2).abs() < 1e-12);
-    assert_eq!(frames[2].luma, Luma::Eight(vec![2; 8]));
+    assert_eq!(frames[2].luma, Luma::U8(vec![2; 8]));
     let (frames, ..) = play(&format!("{}?fps=50&size=4x2", file_source(&path)));
     assert!((frames[2].time_secs - 0.04).abs() < 1e-12);
-    assert!(refusal(&format!("{}?size=8x8", file_source(&path))).contains("expected 8x8"));
+    assert!(error_of(&format!("{}?size=8x8", file_source(&path))).contains("expected 8x8"));
 }
 
 #[test]
-fn a_y4m_file_cut_short_is_used_as_far_as_it_goes() {
+fn an_incomplete_y4m_file_gives_its_complete_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.y4m");
-    let whole = y4m(3);
-    std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+    let complete = y4m(3);
+    std::fs::write(&path, &complete[..complete.len() - 3]).unwrap();
     let (frames, warnings, error) = play(&file_source(&path));
     assert!(error.is_none());
     assert_eq!(frames.len(), 2);
     assert!(
-        warnings[0].contains("cut.y4m") && warnings[0].contains("2 whole frames"),
+        warnings[0].contains("cut.y4m") && warnings[0].contains("2 complete frames"),
         "{warnings:?}"
     );
 }
 
 #[test]
-fn files_that_are_none_say_what_is_wrong() {
+fn errors_name_the_file_and_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.y4m");
-    assert!(refusal(&file_source(&path)).contains("x.y4m"));
-    for (content, told) in [
+    assert!(error_of(&file_source(&path)).contains("x.y4m"));
+    for (content, expected) in [
         (b"".as_slice(), "empty"),
         (b"\x00\x01garbage\xff", "expected 'YUV4MPEG2"),
-        (b"YUV4MPEG2 W999999999 H999999999 F30:1\nFRAME\n", "refused"),
+        (
+            b"YUV4MPEG2 W999999999 H999999999 F30:1\nFRAME\n",
+            "not accepted",
+        ),
         (
             b"YUV4MPEG2 W4 H2\nFRAME\n01234567rubbish rubbish\n",
             "expected 'FRAME'",
         ),
     ] {
         std::fs::write(&path, content).unwrap();
-        let error = refusal(&file_source(&path));
-        assert!(error.contains(told) && error.contains("x.y4m"), "{error}");
+        let error = error_of(&file_source(&path));
+        assert!(
+            error.contains(expected) && error.contains("x.y4m"),
+            "{error}"
+        );
     }
 }
 
 #[test]
-fn a_folder_of_pictures() {
+fn a_folder_of_images_gives_one_frame_per_image() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     GrayImage::from_pixel(3, 2, Gray([10]))
@@ -123,7 +129,7 @@ fn a_folder_of_pictures() {
         .unwrap();
     let deep: ImageBuffer<Gray<u16>, Vec<u16>> = ImageBuffer::from_pixel(3, 2, Gray([50_000]));
     DynamicImage::ImageLuma16(deep).save(at("f12.png")).unwrap();
-    std::fs::write(at("notes.txt"), "no picture").unwrap();
+    std::fs::write(at("notes.txt"), "not an image").unwrap();
     let (frames, _, error) = play(&format!("{}?fps=5", file_source(folder.path())));
     assert!(error.is_none(), "{error:?}");
     let eight: Vec<u8> = frames
@@ -137,29 +143,29 @@ fn a_folder_of_pictures() {
     assert_eq!(eight[..3], [10, 20, 30]);
     assert!(eight[3].abs_diff(40) <= 1, "JPEG is lossy");
     assert_eq!(eight[4], (50_000u32 >> 8) as u8);
-    assert!(matches!(frames[4].luma, Luma::Sixteen { bits: 16, .. }));
+    assert!(matches!(frames[4].luma, Luma::U16 { bits: 16, .. }));
     assert!((frames[4].time_secs - 0.8).abs() < 1e-12);
 }
 
 #[test]
-fn broken_folders_say_which_file() {
+fn errors_in_a_folder_name_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    assert!(refusal(&file_source(folder.path())).contains("no picture"));
+    assert!(error_of(&file_source(folder.path())).contains("contains no image"));
     GrayImage::new(3, 2).save(at("1.png")).unwrap();
     GrayImage::new(4, 2).save(at("2.png")).unwrap();
-    let error = refusal(&file_source(folder.path()));
+    let error = error_of(&file_source(folder.path()));
     assert!(
         error.contains("2.png") && error.contains("4x2") && error.contains("3x2"),
         "{error}"
     );
     std::fs::write(at("2.png"), b"\x89PNG\r\n\x1a\nrubbish").unwrap();
-    let error = refusal(&file_source(folder.path()));
+    let error = error_of(&file_source(folder.path()));
     assert!(
         error.contains("2.png") && error.contains("frame 1"),
         "{error}"
     );
-    // A picture that claims to be huge is refused before memory is taken for it.
+    // An image with a huge size in its header is rejected before memory is allocated for it.
     let mut huge = Vec::new();
     image::ImageEncoder::write_image(
         image::codecs::png::PngEncoder::new(&mut huge),
@@ -171,11 +177,11 @@ fn broken_folders_say_which_file() {
     .unwrap();
     huge[16..24].copy_from_slice(&[0x00, 0xff, 0xff, 0xff, 0x00, 0xff, 0xff, 0xff]);
     std::fs::write(at("1.png"), huge).unwrap();
-    assert!(refusal(&file_source(folder.path())).contains("1.png"));
+    assert!(error_of(&file_source(folder.path())).contains("1.png"));
 }
 
 #[test]
-fn a_child_program() {
+fn a_child_program_gives_its_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("with space.y4m");
     std::fs::write(&path, y4m(4)).unwrap();
@@ -185,14 +191,14 @@ fn a_child_program() {
 }
 
 #[test]
-fn a_child_program_that_fails_says_why() {
-    assert!(refusal("command:no-such-program-here").contains("no-such-program-here"));
-    let error = refusal("command:sh -c 'echo the lens cap is on >&2; exit 3'");
+fn the_error_of_a_child_program_contains_its_stderr() {
+    assert!(error_of("command:no-such-program-here").contains("no-such-program-here"));
+    let error = error_of("command:sh -c 'echo the lens cap is on >&2; exit 3'");
     assert!(
         error.contains("exit status: 3") && error.contains("the lens cap is on"),
         "{error}"
     );
-    let error = refusal("command:echo hello");
+    let error = error_of("command:echo hello");
     assert!(
         error.contains("starts with 'hello'") || error.contains("ends within"),
         "{error}"
@@ -214,7 +220,7 @@ fn a_child_program_that_fails_says_why() {
 }
 
 #[test]
-fn a_child_program_ends_with_its_source() {
+fn dropping_a_source_ends_its_child_program() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.y4m");
     std::fs::write(&path, y4m(1)).unwrap();
@@ -231,17 +237,17 @@ fn a_child_program_ends_with_its_source() {
     let pid = std::fs::read_to_string(pid).unwrap();
     let process = Path::new("/proc").join(pid.trim());
     if !Path::new("/proc/self").exists() {
-        eprintln!("SKIPPED: no /proc to see processes in");
+        eprintln!("SKIPPED: this system has no /proc, so processes cannot be checked");
         return;
     }
     assert!(process.exists());
     drop(source);
-    assert!(!process.exists(), "the child lives on");
+    assert!(!process.exists(), "the child still runs");
 }
 
 #[test]
-fn synthetic_visitors_are_the_same_every_time() {
-    let some = |text: &str| -> Vec<Frame> {
+fn the_same_seed_gives_the_same_synthetic_frames() {
+    let first_frames = |text: &str| -> Vec<Frame> {
         let mut source = Source::open(&SourceSpec::parse(text).unwrap(), FAST).unwrap();
         let mut frame = Frame::default();
         (0..20)
@@ -251,9 +257,9 @@ fn synthetic_visitors_are_the_same_every_time() {
             })
             .collect()
     };
-    let a = some("synthetic:4?fps=5&size=80x60");
-    assert_eq!(a, some("synthetic:4?fps=5&size=80x60"));
-    assert_ne!(a, some("synthetic:5?fps=5&size=80x60"));
+    let a = first_frames("synthetic:4?fps=5&size=80x60");
+    assert_eq!(a, first_frames("synthetic:4?fps=5&size=80x60"));
+    assert_ne!(a, first_frames("synthetic:5?fps=5&size=80x60"));
     assert_eq!((a[0].width_px, a[0].height_px), (80, 60));
     assert!((a[10].time_secs - 2.0).abs() < 1e-12);
 }

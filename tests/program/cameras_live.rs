@@ -1,48 +1,51 @@
-//! The parent's side of a live camera, against workers that stall, die, lie and chatter. No camera is needed, but python3.
+//! The parent's side of a live camera, with simulated workers that stall, exit or violate the protocol. The tests need
+//! python3, but no camera.
 
 #![allow(
     clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "a test says what it skips and ends where it fails"
+    reason = "a test prints what it skips and panics where it fails"
 )]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use shoal::camera::live::{FaultKind, Health, LiveSetup, LiveTiming, WorkerCommand, list};
-use shoal::camera::{CameraParams, Frame, LiveCamera, Luma, Reading, Source, SourceSpec};
+use shoal::camera::{
+    CameraHealth, CameraParams, FaultKind, Frame, LiveCamera, LiveSetup, LiveTiming, Luma,
+    ReadOutcome, Source, SourceSpec, WorkerCommand, list_cameras,
+};
 
-/// Nothing here takes long; a machine that is busy may.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for an expected state. It usually takes milliseconds, but a busy machine may need longer.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A worker of tests/program/workers/worker.py and what it noted about its starts.
-struct Bad {
-    worker: WorkerCommand,
-    state: PathBuf,
+/// A simulated worker (tests/program/workers/worker.py) and the file in which it records its starts.
+struct FakeWorker {
+    command: WorkerCommand,
+    starts_file: PathBuf,
     _folder: tempfile::TempDir,
 }
 
-impl Bad {
-    /// `None`, said loudly, where there is no python3.
+impl FakeWorker {
+    /// Prepares a worker of a mode; `None`, with a message, if python3 is missing.
     fn new(mode: &str) -> Option<Self> {
         if !Command::new("python3")
             .arg("--version")
             .output()
             .is_ok_and(|o| o.status.success())
         {
-            eprintln!("SKIPPED: no python3 here to play a bad worker");
+            eprintln!("SKIPPED: python3 is missing, which runs the simulated worker");
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("starts");
+        let starts_file = folder.path().join("starts");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/workers/worker.py");
         Some(Self {
-            worker: WorkerCommand {
+            command: WorkerCommand {
                 program: "python3".into(),
-                arguments: vec![script.into(), mode.into(), state.clone().into()],
+                arguments: vec![script.into(), mode.into(), starts_file.clone().into()],
             },
-            state,
+            starts_file,
             _folder: folder,
         })
     }
@@ -51,16 +54,16 @@ impl Bad {
         let ms = Duration::from_millis;
         LiveSetup {
             timing: LiveTiming {
-                stall: ms(400),
-                open: ms(8000),
+                stall_timeout: ms(400),
+                open_timeout: ms(8000),
                 first_pause: ms(20),
                 longest_pause: ms(160),
-                settled: ms(300),
+                settle_time: ms(300),
             },
             ..LiveSetup::new(
                 SourceSpec::parse(source).unwrap(),
                 &CameraParams::default(),
-                self.worker.clone(),
+                self.command.clone(),
             )
         }
     }
@@ -69,9 +72,9 @@ impl Bad {
         LiveCamera::open(self.setup("v4l2:0")).unwrap()
     }
 
-    /// Process id, time and further arguments of every start.
+    /// Process id, time in seconds and further arguments of each start.
     fn starts(&self) -> Vec<(u32, f64, String)> {
-        let text = std::fs::read_to_string(&self.state).unwrap_or_default();
+        let text = std::fs::read_to_string(&self.starts_file).unwrap_or_default();
         let starts = text.lines().filter_map(|line| {
             let mut words = line.splitn(3, ' ');
             Some((
@@ -85,22 +88,26 @@ impl Bad {
 }
 
 fn is_running(process: u32) -> bool {
-    // A zombie has been killed; it is only not off the table yet.
+    // A zombie has exited, but is still in the process table.
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
 }
 
-/// Whether a process ends. It has been killed before this is asked, but a busy machine takes its time to end it.
+/// Waits until a process that was killed has ended; false after the timeout. A busy machine may need some time.
 fn ends(process: u32) -> bool {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while is_running(process) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }
     !is_running(process)
 }
 
-fn wait_for(camera: &LiveCamera, what: &str, mut is_so: impl FnMut(&Health) -> bool) -> Health {
-    let until = Instant::now() + PATIENCE;
+fn wait_for(
+    camera: &LiveCamera,
+    what: &str,
+    mut is_so: impl FnMut(&CameraHealth) -> bool,
+) -> CameraHealth {
+    let until = Instant::now() + TIMEOUT;
     loop {
         let health = camera.health();
         if is_so(&health) {
@@ -108,7 +115,7 @@ fn wait_for(camera: &LiveCamera, what: &str, mut is_so: impl FnMut(&Health) -> b
         }
         assert!(
             Instant::now() < until,
-            "waited in vain for {what}: {health:#?}"
+            "timeout while waiting for {what}: {health:#?}"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -117,7 +124,7 @@ fn wait_for(camera: &LiveCamera, what: &str, mut is_so: impl FnMut(&Health) -> b
 fn next(camera: &LiveCamera) -> Frame {
     let mut frame = Frame::default();
     assert!(
-        camera.newest(&mut frame, PATIENCE),
+        camera.take_newest(&mut frame, TIMEOUT),
         "no frame: {:#?}",
         camera.health()
     );
@@ -126,24 +133,26 @@ fn next(camera: &LiveCamera) -> Frame {
 
 #[test]
 fn the_newest_frame_is_handed_out_once() {
-    let Some(bad) = Bad::new("well") else { return };
-    let camera = bad.open();
+    let Some(worker) = FakeWorker::new("good") else {
+        return;
+    };
+    let camera = worker.open();
     let first = next(&camera);
     assert_eq!(
         (first.width_px, first.height_px, first.luma.len()),
         (8, 4, 32)
     );
-    wait_for(&camera, "frames that nobody takes", |h| h.skipped >= 10);
+    wait_for(&camera, "frames that are not taken", |h| h.skipped >= 10);
     let second = next(&camera);
     assert!(second.sequence >= first.sequence + 10 && second.time_secs > first.time_secs);
     assert!((0.0..5.0).contains(&(camera.now_secs() - second.time_secs)));
-    let Luma::Eight(levels) = &second.luma else {
-        panic!("eight bits were sent")
+    let Luma::U8(levels) = &second.luma else {
+        panic!("the worker sent 8 bits")
     };
     assert_eq!(
         u64::from(levels[0]),
         40 + second.sequence % 150,
-        "levels belong to their number"
+        "the levels belong to the sequence number"
     );
     let health = wait_for(&camera, "a frame rate", |h| h.fps > 0.0 && h.frames > 40);
     assert!(
@@ -151,40 +160,46 @@ fn the_newest_frame_is_handed_out_once() {
         "{health:#?}"
     );
     assert_eq!((health.dropped, health.restarts), (0, 0));
-    assert!(health.mean > 0.2 && health.age_secs.is_some_and(|age| age < 5.0));
-    let process = bad.starts()[0].0;
+    assert!(health.mean_level > 0.2 && health.age_secs.is_some_and(|age| age < 5.0));
+    let process = worker.starts()[0].0;
     assert!(is_running(process));
     drop(camera);
-    assert!(ends(process), "a closed camera leaves no worker");
+    assert!(ends(process), "a closed camera ends its worker");
 }
 
 #[test]
-fn deep_frames_keep_their_bits_and_gaps_are_counted() {
-    let Some(bad) = Bad::new("deep") else { return };
-    let frame = next(&bad.open());
-    assert!(matches!(frame.luma, Luma::Sixteen { bits: 12, ref levels } if levels[0] >= 40 * 16));
-    let Some(bad) = Bad::new("gaps") else { return };
-    let camera = bad.open();
+fn frames_of_12_bits_keep_their_levels_and_gaps_are_counted() {
+    let Some(worker) = FakeWorker::new("twelve_bits") else {
+        return;
+    };
+    let frame = next(&worker.open());
+    assert!(matches!(frame.luma, Luma::U16 { bits: 12, ref levels } if levels[0] >= 40 * 16));
+    let Some(worker) = FakeWorker::new("gaps") else {
+        return;
+    };
+    let camera = worker.open();
     let health = wait_for(&camera, "ten frames", |h| h.frames >= 10);
     assert_eq!(health.dropped, 9 * 4);
 }
 
 #[test]
 fn a_stalled_worker_is_killed_and_started_again() {
-    let Some(bad) = Bad::new("stall") else { return };
-    let camera = bad.open();
+    let Some(worker) = FakeWorker::new("stall") else {
+        return;
+    };
+    let camera = worker.open();
     let before = next(&camera);
     wait_for(&camera, "the stall", |h| h.has(FaultKind::Stalled));
     let health = wait_for(&camera, "frames again", |h| {
         h.frames > 10 && h.faults.is_empty()
     });
     assert_eq!((health.count(FaultKind::Stalled), health.restarts), (1, 1));
-    let starts = bad.starts();
-    assert!(ends(starts[0].0), "the stalled one is dead");
+    let starts = worker.starts();
+    assert!(ends(starts[0].0), "the stalled worker has ended");
     assert_eq!(starts[0].2, "--source v4l2:0");
     assert_eq!(
         starts[1].2, "--source v4l2:bus card --size 8x4",
-        "it is found again by its stable name, and must have its size"
+        "the restart uses the stable name and the size of the first start"
     );
     let after = next(&camera);
     assert!(after.sequence > before.sequence && after.time_secs > before.time_secs);
@@ -192,11 +207,15 @@ fn a_stalled_worker_is_killed_and_started_again() {
 
 #[test]
 fn a_worker_that_never_opens_is_killed() {
-    let Some(bad) = Bad::new("mute") else { return };
-    let mut setup = bad.setup("v4l2:0");
-    setup.timing.open = Duration::from_millis(300);
+    let Some(worker) = FakeWorker::new("silent") else {
+        return;
+    };
+    let mut setup = worker.setup("v4l2:0");
+    setup.timing.open_timeout = Duration::from_millis(300);
     let camera = LiveCamera::open(setup).unwrap();
-    let health = wait_for(&camera, "two tries", |h| h.count(FaultKind::Stalled) >= 2);
+    let health = wait_for(&camera, "two attempts", |h| {
+        h.count(FaultKind::Stalled) >= 2
+    });
     assert!(
         health.faults[0].detail.contains("did not open"),
         "{health:#?}"
@@ -204,97 +223,112 @@ fn a_worker_that_never_opens_is_killed() {
 }
 
 #[test]
-fn starts_come_after_growing_pauses_for_ever() {
-    let Some(bad) = Bad::new("die") else { return };
-    let camera = bad.open();
-    let health = wait_for(&camera, "eight deaths", |h| {
+fn restarts_continue_with_growing_pauses() {
+    let Some(worker) = FakeWorker::new("exit") else {
+        return;
+    };
+    let camera = worker.open();
+    let health = wait_for(&camera, "eight exits", |h| {
         h.count(FaultKind::WorkerDied) >= 8
     });
     let died = &health.faults[0];
     assert!(died.detail.contains("no luck today"), "{}", died.detail);
     assert_eq!(health.fault_counts, [(FaultKind::WorkerDied, died.count)]);
-    let starts = bad.starts();
+    let starts = worker.starts();
     for (i, pair) in starts.windows(2).take(7).enumerate() {
-        // A pause may be longer than it should, never shorter.
+        // A pause may be longer than required, but never shorter.
         let pause = [0.02, 0.04, 0.08, 0.16][i.min(3)];
         assert!(pair[1].1 - pair[0].1 >= pause, "pause {i}: {starts:?}");
     }
     let mut frame = Frame::default();
-    assert!(!camera.newest(&mut frame, Duration::ZERO));
+    assert!(!camera.take_newest(&mut frame, Duration::ZERO));
 }
 
 #[test]
-fn garbage_and_absurd_lengths_are_refused() {
-    for (mode, told) in [
+fn data_outside_the_protocol_is_a_fault() {
+    for (mode, expected) in [
         ("garbage", "found 'hello, I'"),
-        ("huge", "refused"),
+        ("huge", "not accepted"),
         ("huge_message", "at most"),
-        ("early", "before the camera was told to be open"),
+        (
+            "frame_before_ready",
+            "before the message that the camera is open",
+        ),
     ] {
-        let Some(bad) = Bad::new(mode) else { return };
-        let camera = bad.open();
-        let health = wait_for(&camera, mode, |h| h.has(FaultKind::Garbage));
+        let Some(worker) = FakeWorker::new(mode) else {
+            return;
+        };
+        let camera = worker.open();
+        let health = wait_for(&camera, mode, |h| h.has(FaultKind::ProtocolError));
         assert!(
-            health.faults[0].detail.contains(told),
+            health.faults[0].detail.contains(expected),
             "{mode}: {health:#?}"
         );
         wait_for(&camera, "its restart", |h| h.restarts >= 1);
         if mode == "garbage" {
-            wait_for(&camera, "frames of the second one", |h| {
+            wait_for(&camera, "frames of the second worker", |h| {
                 h.frames > 3 && h.faults.is_empty()
             });
         } else {
             assert_eq!(camera.health().frames, 0, "{mode}");
         }
-        assert!(ends(bad.starts()[0].0));
+        assert!(ends(worker.starts()[0].0));
     }
 }
 
 #[test]
-fn half_a_frame_is_none() {
-    let Some(bad) = Bad::new("cut") else { return };
-    let camera = bad.open();
-    let health = wait_for(&camera, "two deaths", |h| {
+fn an_incomplete_frame_is_discarded() {
+    let Some(worker) = FakeWorker::new("incomplete") else {
+        return;
+    };
+    let camera = worker.open();
+    let health = wait_for(&camera, "two exits", |h| {
         h.count(FaultKind::WorkerDied) >= 2
     });
     assert_eq!(health.frames, 0);
 }
 
 #[test]
-fn another_size_is_a_fault() {
-    let Some(bad) = Bad::new("well") else { return };
-    let camera = LiveCamera::open(bad.setup("v4l2:0?size=16x8")).unwrap();
+fn frames_of_another_size_are_a_fault() {
+    let Some(worker) = FakeWorker::new("good") else {
+        return;
+    };
+    let camera = LiveCamera::open(worker.setup("v4l2:0?size=16x8")).unwrap();
     let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::WrongSize));
     assert!(
-        health.faults[0].detail.contains("8x4 px, wanted are 16x8"),
+        health.faults[0]
+            .detail
+            .contains("8x4 px, requested were 16x8"),
         "{health:#?}"
     );
-    let Some(bad) = Bad::new("other_size") else {
+    let Some(worker) = FakeWorker::new("other_size") else {
         return;
     };
-    let camera = bad.open();
+    let camera = worker.open();
     wait_for(&camera, "the fault", |h| h.count(FaultKind::WrongSize) >= 1);
     assert_eq!(next(&camera).luma.len(), 32);
-    let Some(bad) = Bad::new("smaller_next_time") else {
+    let Some(worker) = FakeWorker::new("smaller_next_time") else {
         return;
     };
-    let camera = bad.open();
+    let camera = worker.open();
     let health = wait_for(&camera, "the third start", |h| {
         h.frames > 3 && h.faults.is_empty()
     });
     assert_eq!(
         health.count(FaultKind::WrongSize),
         1,
-        "the size of the first start is kept"
+        "later workers must have the size of the first one"
     );
 }
 
 #[test]
-fn short_frames_are_counted_while_the_others_go_on() {
-    let Some(bad) = Bad::new("short") else { return };
-    let camera = bad.open();
+fn short_frames_are_counted_while_good_frames_continue() {
+    let Some(worker) = FakeWorker::new("short") else {
+        return;
+    };
+    let camera = worker.open();
     wait_for(&camera, "the fault", |h| h.has(FaultKind::ShortFrames));
-    let health = wait_for(&camera, "its end", |h| h.faults.is_empty());
+    let health = wait_for(&camera, "the end of the fault", |h| h.faults.is_empty());
     assert_eq!(
         (health.count(FaultKind::ShortFrames), health.restarts),
         (5, 0)
@@ -302,67 +336,71 @@ fn short_frames_are_counted_while_the_others_go_on() {
 }
 
 #[test]
-fn a_frozen_picture_is_a_fault_and_mended_by_a_restart() {
-    let Some(bad) = Bad::new("frozen") else {
+fn frozen_frames_are_a_fault_that_a_restart_fixes() {
+    let Some(worker) = FakeWorker::new("frozen") else {
         return;
     };
-    let camera = bad.open();
+    let camera = worker.open();
     let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::Frozen));
-    assert!(health.frames > 10, "frames go on");
+    assert!(health.frames > 10, "frames still arrive");
     let health = wait_for(&camera, "the third start", |h| {
         h.restarts == 2 && h.faults.is_empty()
     });
     assert_eq!(
         health.fault_counts,
         [(FaultKind::Frozen, 1)],
-        "one fault, however many restarts"
+        "two restarts, but one fault"
     );
 }
 
 #[test]
-fn black_pictures_are_told_and_still_handed_out() {
-    let Some(bad) = Bad::new("black") else { return };
-    let camera = bad.open();
+fn black_frames_are_a_fault_and_are_still_returned() {
+    let Some(worker) = FakeWorker::new("black") else {
+        return;
+    };
+    let camera = worker.open();
     let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::Black));
-    assert!(!health.has(FaultKind::Frozen) && health.faults[0].detail.contains("is there light"));
+    assert!(!health.has(FaultKind::Frozen) && health.faults[0].detail.contains("the light is on"));
     next(&camera);
 }
 
 #[test]
-fn a_camera_may_come_later_and_controls_that_did_not_take_are_known() {
-    let Some(bad) = Bad::new("absent") else {
+fn an_absent_camera_is_opened_later_and_its_controls_are_reported() {
+    let Some(worker) = FakeWorker::new("absent") else {
         return;
     };
-    let camera = bad.open();
+    let camera = worker.open();
     wait_for(&camera, "the fault", |h| h.has(FaultKind::Absent));
     let health = wait_for(&camera, "the camera", |h| {
         h.frames > 0 && h.faults.is_empty()
     });
     assert_eq!(health.fault_counts, [(FaultKind::Absent, 2)]);
     let controls = health.granted.unwrap().controls;
-    let took: Vec<(&str, bool)> = controls
+    let applied: Vec<(&str, bool)> = controls
         .iter()
-        .map(|c| (c.name.as_str(), c.took()))
+        .map(|c| (c.name.as_str(), c.is_applied()))
         .collect();
-    assert_eq!(took, [("gain", true), ("exposure", false)]);
+    assert_eq!(applied, [("gain", true), ("exposure", false)]);
 }
 
 #[test]
-fn what_is_wanted_reaches_the_worker() {
-    let Some(bad) = Bad::new("die") else { return };
-    let mut setup = bad.setup("v4l2:usb-1 My Eye?format=Y16&size=320x180&fps=7.5");
+fn the_request_reaches_the_worker() {
+    let Some(worker) = FakeWorker::new("exit") else {
+        return;
+    };
+    let mut setup = worker.setup("v4l2:usb-1 My Eye?format=Y16&size=320x180&fps=7.5");
     setup.controls = [("exposure".to_owned(), 156), ("gain".to_owned(), -3)].into();
     setup.auto_functions = true;
     let camera = LiveCamera::open(setup).unwrap();
     wait_for(&camera, "a start", |h| h.count(FaultKind::WorkerDied) > 0);
     assert_eq!(
-        bad.starts()[0].2,
+        worker.starts()[0].2,
         "--source v4l2:usb-1 My Eye --format Y16 --fps 7.5 --size 320x180 --control exposure=156 --control gain=-3 --auto-functions"
     );
 }
 
 #[test]
-fn a_program_that_is_not_there_is_a_fault() {
+fn a_missing_worker_program_is_a_fault() {
     let spec = SourceSpec::parse("v4l2:0").unwrap();
     let worker = WorkerCommand::new("/no/such/program");
     let camera = LiveCamera::open(LiveSetup::new(spec, &CameraParams::default(), worker)).unwrap();
@@ -376,31 +414,35 @@ fn a_program_that_is_not_there_is_a_fault() {
 
 #[test]
 fn a_source_can_be_a_live_camera() {
-    let Some(bad) = Bad::new("stall") else { return };
-    let mut source = Source::live(bad.setup("nokhwa:0")).unwrap();
+    let Some(worker) = FakeWorker::new("stall") else {
+        return;
+    };
+    let mut source = Source::live(worker.setup("nokhwa:0")).unwrap();
     assert_eq!(source.name(), "nokhwa:0");
     let mut frame = Frame::default();
     assert!(source.read(&mut frame).unwrap());
     let nothing = source.read_within(&mut frame, Duration::ZERO).unwrap();
-    assert!(nothing != Reading::End);
+    assert!(nothing != ReadOutcome::End);
     assert!(source.live_camera().is_some());
 }
 
 #[test]
-fn a_list_ends_when_a_driver_hangs() {
-    let Some(bad) = Bad::new("list") else { return };
-    let listing = list(&bad.worker, Duration::from_millis(1500)).unwrap();
+fn a_list_ends_if_a_driver_hangs() {
+    let Some(worker) = FakeWorker::new("list") else {
+        return;
+    };
+    let listing = list_cameras(&worker.command, Duration::from_millis(1500)).unwrap();
     assert_eq!(listing.cameras.len(), 1);
     assert_eq!(listing.cameras[0].source, "v4l2:a b");
     assert!(
         listing.problems[0].starts_with("/dev/video1 did not answer"),
         "{listing:#?}"
     );
-    assert!(ends(bad.starts()[0].0));
+    assert!(ends(worker.starts()[0].0));
 }
 
 #[test]
-fn our_own_worker_says_what_is_missing() {
+fn the_real_worker_reports_an_absent_camera() {
     let worker = WorkerCommand::new(env!("CARGO_BIN_EXE_shoal"));
     let spec = SourceSpec::parse("v4l2:No Such Camera").unwrap();
     let setup = LiveSetup::new(spec, &CameraParams::default(), worker);

@@ -1,15 +1,15 @@
-//! Live cameras against real drivers: vivid and v4l2loopback, in a virtual machine that `rig/camera-vm` boots.
+//! Live cameras with real drivers: vivid and v4l2loopback, in a virtual machine that the script `rig/camera-vm` starts.
 //!
-//! Each test runs twice: outside it boots the machine and has itself run in there, as root, beside the driver; inside
-//! (`SHOAL_IN_CAMERA_VM`) it checks. The machine is emulated and slow: small frames, behavior, no speed. Where rig or root
-//! is missing the tests are skipped and say so.
+//! Each test runs twice. On the host it starts the virtual machine, which runs the same test as root with the driver loaded.
+//! In the virtual machine (`SHOAL_IN_CAMERA_VM` is set) it checks Shoal. The machine is emulated and slow, so the tests use
+//! small frames and check behavior, not speed. Without the script or root rights the tests are skipped with a message.
 
 #![allow(
     clippy::panic,
     clippy::print_stderr,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a test says what it skips and ends where it fails"
+    reason = "a test prints what it skips and panics where it fails"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,20 +18,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use shoal::camera::live::{FaultKind, Health, LiveSetup, LiveTiming, WorkerCommand};
-use shoal::camera::{CameraParams, Frame, LiveCamera, Luma, SourceSpec};
+use shoal::camera::{
+    CameraHealth, CameraParams, FaultKind, Frame, LiveCamera, LiveSetup, LiveTiming, Luma,
+    SourceSpec, WorkerCommand,
+};
 
-const INSIDE: &str = "SHOAL_IN_CAMERA_VM";
+/// Environment variable that is set in the virtual machine.
+const IN_VM: &str = "SHOAL_IN_CAMERA_VM";
+/// Path of the shoal binary.
 const SHOAL: &str = env!("CARGO_BIN_EXE_shoal");
-/// Where inside takes files from that outside made; both see the same folders.
+/// Environment variable with the path of the files that the host prepared. The machine sees the folders of the host.
 const FILES: &str = "SHOAL_VM_FILES";
-/// An emulated machine takes its time.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait for an expected state; an emulated machine is slow.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Source text of the camera of the driver vivid.
 const VIVID: &str = "v4l2:platform:vivid-000 vivid";
 
-/// Runs `checks` beside a driver.
-fn beside(driver: &str, test: &str, files: &Path, checks: fn()) {
-    if std::env::var_os(INSIDE).is_some() {
+/// Runs `checks` in a virtual machine with a driver.
+fn in_vm_with(driver: &str, test: &str, files: &Path, checks: fn()) {
+    if std::env::var_os(IN_VM).is_some() {
         return checks();
     }
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
@@ -39,36 +44,36 @@ fn beside(driver: &str, test: &str, files: &Path, checks: fn()) {
     let rig = PathBuf::from(data).join("rig/camera-vm");
     if !rig.is_file() || !root {
         eprintln!(
-            "SKIPPED: {test} needs root and {} (set SHOAL_TEST_DATA); no camera driver was tried",
+            "SKIPPED: {test} needs root and {} (set SHOAL_TEST_DATA); no camera driver was tested",
             rig.display()
         );
         return;
     }
-    let me = std::env::current_exe().unwrap();
-    let inside = format!(
-        "{INSIDE}=1 {FILES}='{}' '{}' --exact cameras_vm::{test} --nocapture --test-threads=1 2>&1",
+    let test_binary = std::env::current_exe().unwrap();
+    let command = format!(
+        "{IN_VM}=1 {FILES}='{}' '{}' --exact cameras_vm::{test} --nocapture --test-threads=1 2>&1",
         files.display(),
-        me.display()
+        test_binary.display()
     );
     let done = Command::new(&rig)
-        .args(["--driver", driver, "--timeout", "240", "--", &inside])
+        .args(["--driver", driver, "--timeout", "240", "--", &command])
         .stderr(Stdio::inherit())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&done.stdout);
-    println!("{told}");
+    let output = String::from_utf8_lossy(&done.stdout);
+    println!("{output}");
     if done.status.code() == Some(3) {
-        eprintln!("SKIPPED: {test}: the machine could not be made here (see above)");
+        eprintln!("SKIPPED: {test}: the virtual machine could not be started (see above)");
         return;
     }
     assert!(
         done.status.success(),
-        "inside the machine it failed: {:?}",
+        "the test failed in the virtual machine: {:?}",
         done.status
     );
     assert!(
-        told.contains("test result: ok. 1 passed"),
-        "nothing was run inside"
+        output.contains("test result: ok. 1 passed"),
+        "no test ran in the virtual machine"
     );
 }
 
@@ -76,8 +81,8 @@ fn step(what: &str) {
     println!("--- {what}");
 }
 
-/// Runs a program to its end and returns what it printed.
-fn ran(program: &str, arguments: &[&str]) -> (String, bool) {
+/// Runs a program to its end. Returns its output and whether it succeeded.
+fn run(program: &str, arguments: &[&str]) -> (String, bool) {
     let done = Command::new(program).args(arguments).output().unwrap();
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
     (
@@ -87,8 +92,8 @@ fn ran(program: &str, arguments: &[&str]) -> (String, bool) {
 }
 
 fn control(name_and_value: &str) {
-    let (told, well) = ran("v4l2-ctl", &["-d0", "-c", name_and_value]);
-    assert!(well, "{name_and_value}: {told}");
+    let (output, is_ok) = run("v4l2-ctl", &["-d0", "-c", name_and_value]);
+    assert!(is_ok, "{name_and_value}: {output}");
 }
 
 fn vivid(bind_or_unbind: &str) {
@@ -102,12 +107,12 @@ fn vivid(bind_or_unbind: &str) {
 fn setup(source: &str) -> LiveSetup {
     let ms = Duration::from_millis;
     LiveSetup {
-        // As ever, but quicker: cameras_live.rs holds pauses and time-outs against what they should be.
+        // Shorter than the defaults; cameras_live.rs tests the pauses and timeouts.
         timing: LiveTiming {
-            stall: ms(2000),
+            stall_timeout: ms(2000),
             first_pause: ms(300),
             longest_pause: ms(2000),
-            settled: ms(1000),
+            settle_time: ms(1000),
             ..LiveTiming::default()
         },
         ..LiveSetup::new(
@@ -122,8 +127,12 @@ fn open(source: &str) -> LiveCamera {
     LiveCamera::open(setup(source)).unwrap()
 }
 
-fn wait_for(camera: &LiveCamera, what: &str, mut is_so: impl FnMut(&Health) -> bool) -> Health {
-    let until = Instant::now() + PATIENCE;
+fn wait_for(
+    camera: &LiveCamera,
+    what: &str,
+    mut is_so: impl FnMut(&CameraHealth) -> bool,
+) -> CameraHealth {
+    let until = Instant::now() + TIMEOUT;
     loop {
         let health = camera.health();
         if is_so(&health) {
@@ -131,14 +140,14 @@ fn wait_for(camera: &LiveCamera, what: &str, mut is_so: impl FnMut(&Health) -> b
         }
         assert!(
             Instant::now() < until,
-            "waited in vain for {what}: {health:#?}"
+            "timeout while waiting for {what}: {health:#?}"
         );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Waits until new frames come and nothing is wrong.
-fn wait_well(camera: &LiveCamera) -> Health {
+/// Waits until new frames arrive and no fault is active.
+fn wait_healthy(camera: &LiveCamera) -> CameraHealth {
     let before = camera.health().frames;
     wait_for(camera, "frames without a fault", |h| {
         h.frames > before + 2 && h.faults.is_empty()
@@ -148,7 +157,7 @@ fn wait_well(camera: &LiveCamera) -> Health {
 fn next(camera: &LiveCamera) -> Frame {
     let mut frame = Frame::default();
     assert!(
-        camera.newest(&mut frame, PATIENCE),
+        camera.take_newest(&mut frame, TIMEOUT),
         "no frame: {:#?}",
         camera.health()
     );
@@ -156,16 +165,16 @@ fn next(camera: &LiveCamera) -> Frame {
 }
 
 #[test]
-fn vivid_gives_every_format_as_an_independent_program_sees_it() {
-    beside(
+fn every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads() {
+    in_vm_with(
         "vivid",
-        "vivid_gives_every_format_as_an_independent_program_sees_it",
+        "every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads",
         Path::new(""),
         || {
             step("shoal cameras");
-            let (table, well) = ran(SHOAL, &["cameras"]);
-            assert!(well && table.starts_with(&format!("{VIVID}\n")), "{table}");
-            for told in [
+            let (table, is_ok) = run(SHOAL, &["cameras"]);
+            assert!(is_ok && table.starts_with(&format!("{VIVID}\n")), "{table}");
+            for expected in [
                 "/dev/video0",
                 "nokhwa:0",
                 "GREY",
@@ -174,13 +183,13 @@ fn vivid_gives_every_format_as_an_independent_program_sees_it() {
                 "brightness",
                 "test_pattern",
             ] {
-                assert!(table.contains(told), "{told} in\n{table}");
+                assert!(table.contains(expected), "{expected} in\n{table}");
             }
-            let (json, _) = ran(SHOAL, &["cameras", "--json"]);
+            let (json, _) = run(SHOAL, &["cameras", "--json"]);
             let listing: serde_json::Value = serde_json::from_str(&json).unwrap();
             assert_eq!(listing["cameras"][0]["card"], "vivid");
 
-            // A picture without a clock in it is the same for everybody.
+            // A test pattern without a clock is the same in every frame.
             control("test_pattern=20,osd_text_mode=2");
             for (kind, code, wanted_bits) in [
                 ("v4l2", "GREY", 8),
@@ -190,7 +199,7 @@ fn vivid_gives_every_format_as_an_independent_program_sees_it() {
                 ("v4l2", "Y10", 10),
                 ("v4l2", "Y12", 12),
                 ("v4l2", "Y16", 16),
-                // After GREY, which nokhwa cannot open a camera in.
+                // The camera is left in GREY before this, a format in which nokhwa cannot open a camera.
                 ("nokhwa", "YUYV", 8),
             ] {
                 step(&format!("{kind} {code}"));
@@ -207,14 +216,14 @@ fn vivid_gives_every_format_as_an_independent_program_sees_it() {
                     frame
                 };
                 let (levels, bits) = match &frame.luma {
-                    Luma::Eight(levels) => {
+                    Luma::U8(levels) => {
                         (levels.iter().map(|v| u16::from(*v)).collect::<Vec<_>>(), 8)
                     }
-                    Luma::Sixteen { bits, levels } => (levels.clone(), *bits),
+                    Luma::U16 { bits, levels } => (levels.clone(), *bits),
                 };
                 assert_eq!((levels.len(), bits), (320 * 180, wanted_bits));
-                let independent = taken_by_v4l2_ctl(code);
-                assert_eq!(levels, independent, "{code}: brightness as v4l2-ctl has it");
+                let expected = levels_of_v4l2_ctl(code);
+                assert_eq!(levels, expected, "{code}: the levels that v4l2-ctl reads");
                 let (darkest, brightest) =
                     (levels.iter().min().unwrap(), levels.iter().max().unwrap());
                 assert!(f64::from(brightest - darkest) > 0.5 * f64::from((1u32 << bits) - 1));
@@ -222,34 +231,34 @@ fn vivid_gives_every_format_as_an_independent_program_sees_it() {
 
             step("a format and a size that the camera does not have");
             let camera = open("v4l2:0?format=MJPG");
-            let health = wait_for(&camera, "a refusal", |h| h.has(FaultKind::OpenFailed));
+            let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::OpenFailed));
             assert!(
                 health.faults[0].detail.contains("it has GREY"),
                 "{health:#?}"
             );
             let camera = open("v4l2:0?format=GREY&size=321x181");
-            wait_for(&camera, "a refusal", |h| h.has(FaultKind::WrongSize));
+            wait_for(&camera, "the fault", |h| h.has(FaultKind::WrongSize));
             let camera = open("nokhwa:0?format=GREY");
-            let health = wait_for(&camera, "a refusal", |h| h.has(FaultKind::OpenFailed));
+            let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::OpenFailed));
             assert!(
-                health.faults[0].detail.contains("GREY cannot be read here"),
+                health.faults[0].detail.contains("GREY cannot be read"),
                 "{health:#?}"
             );
         },
     );
 }
 
-/// Brightness of a frame that v4l2-ctl took, by what the format's description says.
-fn taken_by_v4l2_ctl(code: &str) -> Vec<u16> {
+/// Levels of a frame that the tool v4l2-ctl captured, decoded by the description of the format.
+fn levels_of_v4l2_ctl(code: &str) -> Vec<u16> {
     let file = "/tmp/independent.raw";
     let code = format!("{code:4}");
     let format = format!("--set-fmt-video=width=320,height=180,pixelformat={code}");
     let to = format!("--stream-to={file}");
-    let (told, well) = ran(
+    let (output, is_ok) = run(
         "v4l2-ctl",
         &["-d0", &format, "--stream-mmap", "--stream-count=1", &to],
     );
-    assert!(well, "{told}");
+    assert!(is_ok, "{output}");
     let raw = std::fs::read(file).unwrap();
     let pixels = 320 * 180;
     let every = |first: usize, step: usize| raw.iter().skip(first).step_by(step).take(pixels);
@@ -266,7 +275,7 @@ fn taken_by_v4l2_ctl(code: &str) -> Vec<u16> {
 
 #[test]
 fn controls_are_set_and_read_back() {
-    beside(
+    in_vm_with(
         "vivid",
         "controls_are_set_and_read_back",
         Path::new(""),
@@ -288,17 +297,21 @@ fn controls_are_set_and_read_back() {
             next(&camera);
             let controls = camera.health().granted.unwrap().controls;
             let reading = |name: &str| controls.iter().find(|c| c.name == name).unwrap().clone();
-            for (name, got, took) in [
+            for (name, actual, is_applied) in [
                 ("gain_automatic", Some(0), true),
                 ("brightness", Some(77), true),
                 ("test_pattern", Some(21), true),
                 ("gain", Some(50), true),
-                // The driver cuts to its range.
+                // The driver clamps the value to its range.
                 ("contrast", Some(255), false),
                 ("focus", None, false),
             ] {
                 let reading = reading(name);
-                assert_eq!((reading.got, reading.took()), (got, took), "{reading:?}");
+                assert_eq!(
+                    (reading.actual, reading.is_applied()),
+                    (actual, is_applied),
+                    "{reading:?}"
+                );
             }
             assert!(
                 reading("focus")
@@ -306,15 +319,15 @@ fn controls_are_set_and_read_back() {
                     .unwrap()
                     .contains("it has brightness, contrast")
             );
-            let (seen, _) = ran("v4l2-ctl", &["-d0", "-C", "brightness,gain_automatic,gain"]);
+            let (seen, _) = run("v4l2-ctl", &["-d0", "-C", "brightness,gain_automatic,gain"]);
             assert_eq!(
                 seen, "brightness: 77\ngain_automatic: 0\ngain: 50\n",
-                "an independent program sees them too"
+                "v4l2-ctl reads the same values"
             );
 
-            step("a control that did not take is a warning on the command line, by name");
+            step("the command line warns about a frame rate that the driver did not accept");
             drop(camera);
-            let (told, _) = ran(
+            let (output, _) = run(
                 SHOAL,
                 &[
                     "--log",
@@ -329,37 +342,37 @@ fn controls_are_set_and_read_back() {
                 ],
             );
             assert!(
-                told.contains("asked for 7.3 frames a second, the driver gives"),
-                "{told}"
+                output.contains("requested 7.3 frames per second, the driver gives"),
+                "{output}"
             );
         },
     );
 }
 
 #[test]
-fn faults_of_a_real_driver_are_named_and_overcome() {
-    beside(
+fn faults_of_a_real_driver_are_named_and_recovered() {
+    in_vm_with(
         "vivid",
-        "faults_of_a_real_driver_are_named_and_overcome",
+        "faults_of_a_real_driver_are_named_and_recovered",
         Path::new(""),
         || {
-            step("absent at the start, then plugged in");
+            step("absent at the start, then connected");
             vivid("unbind");
-            let (told, well) = ran(SHOAL, &["cameras"]);
-            assert!(!well && told.contains("No camera found"), "{told}");
+            let (output, is_ok) = run(SHOAL, &["cameras"]);
+            assert!(!is_ok && output.contains("No camera found"), "{output}");
             let camera = open("v4l2:0?format=GREY&size=320x180&fps=25");
             wait_for(&camera, "the fault", |h| h.has(FaultKind::Absent));
             vivid("bind");
-            let health = wait_well(&camera);
+            let health = wait_healthy(&camera);
             assert!(health.restarts >= 1 && health.granted.unwrap().stable_source == VIVID);
 
-            step("damaged buffers are counted, the others go on");
+            step("damaged buffers are counted, good frames continue");
             let before = camera.health();
             while !camera.health().has(FaultKind::DamagedFrames) {
                 control("inject_v4l2_buf_flag_error=1");
                 std::thread::sleep(Duration::from_millis(200));
             }
-            let health = wait_well(&camera);
+            let health = wait_healthy(&camera);
             assert!(
                 health.count(FaultKind::DamagedFrames) >= 1 && health.restarts == before.restarts
             );
@@ -369,25 +382,25 @@ fn faults_of_a_real_driver_are_named_and_overcome() {
             wait_for(&camera, "the fault", |h| {
                 h.count(FaultKind::StreamError) >= 1
             });
-            wait_well(&camera);
+            wait_healthy(&camera);
 
             step("the driver disconnects");
             control("disconnect=1");
             wait_for(&camera, "the fault", |h| h.count(FaultKind::Unplugged) >= 1);
-            wait_well(&camera);
+            wait_healthy(&camera);
 
-            step("unplugged and plugged in again, found by name");
+            step("disconnected and connected again, found by its stable name");
             let before = next(&camera);
             vivid("unbind");
             wait_for(&camera, "the faults", |h| {
                 h.count(FaultKind::Unplugged) >= 2 && h.has(FaultKind::Absent)
             });
             vivid("bind");
-            wait_well(&camera);
+            wait_healthy(&camera);
             let after = next(&camera);
             assert!(after.time_secs > before.time_secs && after.sequence > before.sequence);
 
-            step("the picture stands still, then is black, then well again");
+            step("frozen frames, then black frames, then saturated frames, then good frames");
             control("osd_text_mode=2");
             wait_for(&camera, "the fault", |h| h.has(FaultKind::Frozen));
             control("test_pattern=5");
@@ -399,7 +412,7 @@ fn faults_of_a_real_driver_are_named_and_overcome() {
                 h.has(FaultKind::Saturated) && !h.has(FaultKind::Black)
             });
             control("test_pattern=21");
-            let health = wait_well(&camera);
+            let health = wait_healthy(&camera);
             println!("{health:#?}");
 
             step("a worker ends with its parent");
@@ -415,10 +428,10 @@ fn faults_of_a_real_driver_are_named_and_overcome() {
             std::thread::sleep(Duration::from_secs(1));
             assert!(
                 orphan.try_wait().unwrap().is_none(),
-                "it runs as long as its standard input is open"
+                "the worker runs while its standard input is open"
             );
             drop(orphan.stdin.take());
-            ends(&mut orphan);
+            wait_for_end(&mut orphan);
         },
     );
 }
@@ -435,29 +448,29 @@ fn workers() -> Vec<u32> {
         .collect()
 }
 
-fn ends(child: &mut Child) {
-    let until = Instant::now() + PATIENCE;
+fn wait_for_end(child: &mut Child) {
+    let until = Instant::now() + TIMEOUT;
     while child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < until, "it should have ended");
+        assert!(Instant::now() < until, "the process has not ended");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Writes 200 frames of an infrared recording, 256x192; false, said loudly, where that is not possible.
-fn recorded(test: &str, how: &[&str], to: &Path) -> bool {
+/// Converts 200 frames of an infrared recording to 256x192; false, with a message, if that is not possible.
+fn convert_recording(test: &str, encoding: &[&str], to: &Path) -> bool {
     let data = std::env::var("SHOAL_TEST_DATA").unwrap_or_else(|_| "../shared".to_owned());
     let movie = PathBuf::from(data).join("data/ir/fingers_shadow.mov");
     let made = Command::new("ffmpeg")
         .args(["-v", "error", "-i"])
         .arg(&movie)
         .args(["-vf", "scale=256:192", "-frames:v", "200"])
-        .args(how)
+        .args(encoding)
         .arg(to)
         .status();
     let made = made.is_ok_and(|status| status.success());
     if !made {
         eprintln!(
-            "SKIPPED: {test} needs ffmpeg and {}; no loopback camera was tried",
+            "SKIPPED: {test} needs ffmpeg and {}; no loopback camera was tested",
             movie.display()
         );
     }
@@ -467,20 +480,20 @@ fn recorded(test: &str, how: &[&str], to: &Path) -> bool {
 #[test]
 fn motion_jpeg_is_read_through_v4l2_and_nokhwa() {
     let test = "motion_jpeg_is_read_through_v4l2_and_nokhwa";
-    if std::env::var_os(INSIDE).is_some() {
-        return with_jpeg();
+    if std::env::var_os(IN_VM).is_some() {
+        return check_motion_jpeg();
     }
     let folder = tempfile::tempdir().unwrap();
     let movie = folder.path().join("frames.avi");
-    let how = [
+    let encoding = [
         "-pix_fmt", "yuvj420p", "-r", "10", "-c:v", "mjpeg", "-q:v", "3",
     ];
-    if recorded(test, &how, &movie) {
-        beside("loopback", test, &movie, with_jpeg);
+    if convert_recording(test, &encoding, &movie) {
+        in_vm_with("loopback", test, &movie, check_motion_jpeg);
     }
 }
 
-fn with_jpeg() {
+fn check_motion_jpeg() {
     let movie = std::env::var(FILES).unwrap();
     let mut feeder = Command::new("ffmpeg")
         .args(["-v", "error", "-re", "-stream_loop", "-1", "-i", &movie])
@@ -489,7 +502,7 @@ fn with_jpeg() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let (gray, well) = ran(
+    let (gray, is_ok) = run(
         "ffmpeg",
         &[
             "-v",
@@ -504,48 +517,48 @@ fn with_jpeg() {
             "/tmp/gray.raw",
         ],
     );
-    assert!(well, "{gray}");
+    assert!(is_ok, "{gray}");
     let gray = std::fs::read("/tmp/gray.raw").unwrap();
     for kind in ["v4l2", "nokhwa"] {
         step(kind);
-        // The feeder makes the camera, so it may be absent at first.
+        // The camera exists only while ffmpeg feeds it, so it may be absent at first.
         let camera = open(&format!("{kind}:0?format=MJPG"));
         wait_for(&camera, "frames", |h| h.frames > 3);
         assert_eq!(camera.health().granted.unwrap().format, "MJPG");
-        let Luma::Eight(levels) = next(&camera).luma else {
-            panic!("JPEG has eight bits")
+        let Luma::U8(levels) = next(&camera).luma else {
+            panic!("JPEG has 8 bits")
         };
-        // Another decoder's brightness of the nearest frame of the recording, on average over all pixels.
-        let away = |frame: &[u8]| -> u64 {
+        // Mean difference from the most similar frame of the recording, which ffmpeg has decoded.
+        let difference = |frame: &[u8]| -> u64 {
             let pairs = frame.iter().zip(&levels);
             pairs.map(|(a, b)| u64::from(a.abs_diff(*b))).sum()
         };
-        let nearest = gray.chunks_exact(256 * 192).map(away).min().unwrap();
+        let nearest = gray.chunks_exact(256 * 192).map(difference).min().unwrap();
         let nearest = nearest as f64 / (256.0 * 192.0);
-        println!("{nearest:.2} levels away from ffmpeg's frame");
+        println!("{nearest:.2} levels from the frame of ffmpeg");
         assert!(nearest < 2.0);
     }
     feeder.kill().unwrap();
-    ends(&mut feeder);
+    wait_for_end(&mut feeder);
 }
 
 #[test]
-fn a_recording_arrives_as_a_camera_and_stalls() {
-    let test = "a_recording_arrives_as_a_camera_and_stalls";
-    if std::env::var_os(INSIDE).is_some() {
-        return with_a_feeder();
+fn frames_of_a_loopback_camera_arrive_and_stall() {
+    let test = "frames_of_a_loopback_camera_arrive_and_stall";
+    if std::env::var_os(IN_VM).is_some() {
+        return check_loopback();
     }
     let folder = tempfile::tempdir().unwrap();
-    // A frame of 256x192 fills whole pages: v4l2-ctl writes buffers, and would shift frames of any other size.
+    // A frame of 256x192 fills whole memory pages. v4l2-ctl writes whole buffers and would shift frames of another size.
     let frames = folder.path().join("frames.raw");
-    if !recorded(test, &["-pix_fmt", "gray", "-f", "rawvideo"], &frames) {
+    if !convert_recording(test, &["-pix_fmt", "gray", "-f", "rawvideo"], &frames) {
         return;
     }
-    beside("loopback", test, &frames, with_a_feeder);
+    in_vm_with("loopback", test, &frames, check_loopback);
 }
 
-fn with_a_feeder() {
-    step("a recording arrives as a camera");
+fn check_loopback() {
+    step("the frames of a recording arrive from a loopback camera");
     let frames = std::env::var(FILES).unwrap();
     let mut feeder = Command::new("v4l2-ctl")
         .args([
@@ -560,53 +573,53 @@ fn with_a_feeder() {
         .spawn()
         .unwrap();
     let camera = open("v4l2:loopback?format=GREY");
-    let health = wait_well(&camera);
+    let health = wait_healthy(&camera);
     let granted = health.granted.unwrap();
     assert_eq!(
         (granted.card.as_str(), granted.width_px, granted.height_px),
         ("loopback", 256, 192)
     );
     let recorded = std::fs::read(frames).unwrap();
-    // The loopback driver overwrites buffers while they are read, so a frame may be torn; most of its rows are whole.
+    // The loopback driver overwrites buffers while they are read, so rows of two frames may be mixed. Most rows must match.
     let known: BTreeSet<(usize, &[u8])> = recorded
         .chunks_exact(256)
         .enumerate()
         .map(|(i, row)| (i % 192, row))
         .collect();
     for _ in 0..5 {
-        let Luma::Eight(levels) = next(&camera).luma else {
-            panic!("GREY has eight bits")
+        let Luma::U8(levels) = next(&camera).luma else {
+            panic!("GREY has 8 bits")
         };
         let rows = levels.chunks_exact(256).enumerate();
-        let of_the_recording = rows.filter(|row| known.contains(row)).count();
+        let matching = rows.filter(|row| known.contains(row)).count();
         assert!(
-            of_the_recording >= 144,
-            "{of_the_recording} of 192 rows are the recording's"
+            matching >= 144,
+            "{matching} of 192 rows are in the recording"
         );
     }
 
-    step("the feeder stops: a stall, again and again");
+    step("v4l2-ctl pauses: the camera stalls");
     signal(&feeder, "STOP");
     let health = wait_for(&camera, "the stall", |h| h.has(FaultKind::Stalled));
     assert!(
         health.age_secs.unwrap() >= 2.0 && health.fps < 1.0,
         "{health:#?}"
     );
-    step("and goes on");
+    step("v4l2-ctl continues");
     signal(&feeder, "CONT");
-    wait_well(&camera);
+    wait_healthy(&camera);
     drop(camera);
 
-    step("shoal track, end to end");
-    // How many frames come in a while is the machine's affair.
+    step("shoal track with this camera");
+    // The number of frames depends on the speed of the machine, so longer runs follow if a short one has too few.
     let lines_in = |seconds: &str| {
         let camera = ["--camera", "v4l2:loopback?format=GREY"];
         let length = ["--seconds", seconds, "--out", "/tmp/tracks.jsonl"];
-        let (told, well) = ran(SHOAL, &[&["track"][..], &camera, &length].concat());
-        assert!(well, "{told}");
+        let (output, is_ok) = run(SHOAL, &[&["track"][..], &camera, &length].concat());
+        assert!(is_ok, "{output}");
         let written = std::fs::read_to_string("/tmp/tracks.jsonl").unwrap();
         let lines = written.lines().count();
-        println!("{told}{lines} lines");
+        println!("{output}{lines} lines");
         lines
     };
     assert!(
@@ -615,10 +628,10 @@ fn with_a_feeder() {
             .any(|seconds| lines_in(seconds) > 5)
     );
     feeder.kill().unwrap();
-    ends(&mut feeder);
+    wait_for_end(&mut feeder);
 }
 
 fn signal(child: &Child, name: &str) {
-    let (told, well) = ran("kill", &["-s", name, &child.id().to_string()]);
-    assert!(well, "{told}");
+    let (output, is_ok) = run("kill", &["-s", name, &child.id().to_string()]);
+    assert!(is_ok, "{output}");
 }

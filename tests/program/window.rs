@@ -664,7 +664,7 @@ fn make_walk(path: &Path) {
             time_secs: f64::from(n) / 30.0 + 0.003 * f64::from(n % 3),
             width_px: width,
             height_px: height,
-            luma: Luma::Sixteen {
+            luma: Luma::U16 {
                 bits: 10,
                 levels: (0..width * height).map(level).collect(),
             },

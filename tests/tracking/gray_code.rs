@@ -64,7 +64,7 @@ impl Stage {
             time_secs: self.frames as f64 / FPS,
             width_px: 320,
             height_px: 240,
-            luma: Luma::Eight(self.picture(shown)),
+            luma: Luma::U8(self.picture(shown)),
         };
         self.frames += 1;
         self.wired.calibrating.observe(&frame, None);

@@ -477,7 +477,7 @@ impl Program {
 
     fn show(&mut self) {
         let frame = self.room.frame();
-        let shoal::camera::Luma::Eight(levels) = frame.luma else {
+        let shoal::camera::Luma::U8(levels) = frame.luma else {
             panic!("rooms have 8 bit")
         };
         let stdin = self.child.stdin.as_mut().expect("it is piped");

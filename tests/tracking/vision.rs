@@ -48,7 +48,7 @@ impl Room {
             frame: Frame {
                 width_px: WIDTH,
                 height_px: HEIGHT,
-                luma: Luma::Eight(vec![0; (WIDTH * HEIGHT) as usize]),
+                luma: Luma::U8(vec![0; (WIDTH * HEIGHT) as usize]),
                 ..Frame::default()
             },
             light: 1.0,
@@ -66,7 +66,7 @@ impl Room {
 
     fn draw(&mut self, shadows: &[(DVec2, f64)]) {
         let (light, sequence) = (self.light, self.frame.sequence);
-        let Luma::Eight(levels) = &mut self.frame.luma else {
+        let Luma::U8(levels) = &mut self.frame.luma else {
             panic!("draw writes 8-bit levels");
         };
         for y in 0..HEIGHT {
@@ -308,13 +308,13 @@ fn frames_of_16_bits_give_the_same_tracks_as_8_bits() {
             let expected = eight.show(&shadows);
             seen += expected.len();
             sixteen.draw(&shadows);
-            let Luma::Eight(levels) = &sixteen.frame.luma else {
+            let Luma::U8(levels) = &sixteen.frame.luma else {
                 panic!("draw writes 8-bit levels");
             };
             let below = (1 << shift) / 2;
             let deep = |&v: &u8| u16::from(v) << shift | below;
             let frame = Frame {
-                luma: Luma::Sixteen {
+                luma: Luma::U16 {
                     bits,
                     levels: levels.iter().map(deep).collect(),
                 },
@@ -343,19 +343,19 @@ fn invalid_frames_are_ignored() {
         Frame {
             width_px: 7,
             height_px: 9,
-            luma: Luma::Eight(vec![1; 5]),
+            luma: Luma::U8(vec![1; 5]),
             ..Frame::default()
         },
         Frame {
             width_px: 1,
             height_px: 1,
-            luma: Luma::Eight(vec![255]),
+            luma: Luma::U8(vec![255]),
             ..Frame::default()
         },
         Frame {
             width_px: 5,
             height_px: 1,
-            luma: Luma::Eight(vec![0; 5]),
+            luma: Luma::U8(vec![0; 5]),
             time_secs: f64::NAN,
             ..Frame::default()
         },

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::camera::live::{LiveSetup, WorkerCommand};
 use crate::camera::{
-    CameraError, CameraParams, Frame, Playback, Reading, Source, SourceKind, SourceSpec,
+    CameraError, CameraParams, Frame, LiveSetup, Playback, ReadOutcome, Source, SourceKind,
+    SourceSpec, WorkerCommand,
 };
 
 use super::clock::Backoff;
@@ -156,9 +156,9 @@ impl Capture {
                 break Ok(Ended::Stopped);
             }
             match source.read_within(&mut arrival.frame, WAIT) {
-                Ok(Reading::Frame) => {}
-                Ok(Reading::Nothing) => continue,
-                Ok(Reading::End) => break Ok(Ended::Here(count)),
+                Ok(ReadOutcome::Frame) => {}
+                Ok(ReadOutcome::Timeout) => continue,
+                Ok(ReadOutcome::End) => break Ok(Ended::Here(count)),
                 Err(error) => break Err(error.into()),
             }
             // A live camera knows when a frame was taken; of any other source, reading it is its arrival.
@@ -206,7 +206,7 @@ mod tests {
                 time_secs: n as f64 / 50.0,
                 width_px: 2,
                 height_px: 1,
-                luma: Luma::Eight(vec![n as u8; 2]),
+                luma: Luma::U8(vec![n as u8; 2]),
             };
             assert!(recording.write(&frame).unwrap());
         }

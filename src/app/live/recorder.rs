@@ -107,10 +107,10 @@ fn copy_frame(to: &mut Frame, from: &Frame) {
     to.width_px = from.width_px;
     to.height_px = from.height_px;
     match (&mut to.luma, &from.luma) {
-        (Luma::Eight(to), Luma::Eight(from)) => to.clone_from(from),
+        (Luma::U8(to), Luma::U8(from)) => to.clone_from(from),
         (
-            Luma::Sixteen { bits, levels },
-            Luma::Sixteen {
+            Luma::U16 { bits, levels },
+            Luma::U16 {
                 bits: from_bits,
                 levels: from,
             },
@@ -142,7 +142,7 @@ mod tests {
                 time_secs: n as f64 / 30.0,
                 width_px: 2,
                 height_px: 1,
-                luma: Luma::Eight(vec![n as u8; 2]),
+                luma: Luma::U8(vec![n as u8; 2]),
             });
         }
         stop.store(true, Ordering::Relaxed);

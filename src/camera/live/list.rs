@@ -1,29 +1,29 @@
-//! Lists cameras through a worker process, so that a driver that hangs does not hang the one who asks.
+//! Lists the cameras of this machine through a worker process, so that a driver that hangs does not block the caller.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::child::{WorkerCommand, WorkerProcess};
-use crate::camera::CameraError;
-use crate::camera::pipe::{self, Head, Message};
-use crate::camera::worker::CameraDescription;
+use super::worker_process::{WorkerCommand, WorkerProcess};
+use crate::camera::pipe::{self, Incoming, Message};
+use crate::camera::{CameraDescription, CameraError};
 
-/// What was found.
+/// The cameras of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Listing {
-    /// The cameras that answered, in the order of their numbers.
+pub struct CameraList {
+    /// Cameras that answered, in the order of their numbers.
     pub cameras: Vec<CameraDescription>,
-    /// What could not be asked, in words.
+    /// Devices that did not answer, in sentences.
     pub problems: Vec<String>,
 }
 
-/// Asks a worker for all cameras; one that does not answer within `patience` ends the list, and is told.
+/// Lists all cameras through a worker. If a device does not answer within `timeout`, the list ends there, with an entry in
+/// [`CameraList::problems`].
 ///
 /// # Errors
 /// When no worker or thread can be started.
-pub fn list(worker: &WorkerCommand, patience: Duration) -> Result<Listing, CameraError> {
+pub fn list_cameras(worker: &WorkerCommand, timeout: Duration) -> Result<CameraList, CameraError> {
     let failed = |cause| CameraError::Start {
         program: worker.program.display().to_string(),
         cause,
@@ -32,7 +32,7 @@ pub fn list(worker: &WorkerCommand, patience: Duration) -> Result<Listing, Camer
         WorkerProcess::start(worker, &["--list".into()]).map_err(failed)?;
     let (sender, messages) = sync_channel(16);
     let read = move || {
-        while let Ok(Head::Message(message)) = pipe::read_head(&mut output) {
+        while let Ok(Incoming::Message(message)) = pipe::read_next(&mut output) {
             if sender.send(message).is_err() {
                 return;
             }
@@ -42,29 +42,29 @@ pub fn list(worker: &WorkerCommand, patience: Duration) -> Result<Listing, Camer
         .name("camera-list".to_owned())
         .spawn(read)
         .map_err(failed)?;
-    let mut listing = Listing::default();
+    let mut list = CameraList::default();
     let mut probing = "the first device".to_owned();
     loop {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         match messages.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Message::Listed) => return Ok(listing),
+            Ok(Message::ListEnd) => return Ok(list),
             Ok(Message::Probing { device }) => probing = device,
-            Ok(Message::Camera(camera)) => listing.cameras.push(*camera),
-            Ok(Message::Trouble { detail, .. }) => listing.problems.push(detail),
+            Ok(Message::Camera(camera)) => list.cameras.push(*camera),
+            Ok(Message::Fault(fault)) => list.problems.push(fault.detail),
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
-                let secs = patience.as_secs_f64();
-                listing.problems.push(format!(
-                    "{probing} did not answer within {secs:.0} s; it and those after it are not listed. Unplug it, or restart the machine"
+                let secs = timeout.as_secs_f64();
+                list.problems.push(format!(
+                    "{probing} did not answer within {secs:.0} s; this device and the devices after it are not listed. Disconnect it, or restart the machine"
                 ));
-                return Ok(listing);
+                return Ok(list);
             }
             Err(RecvTimeoutError::Disconnected) => {
-                let ending = process.ending();
-                listing.problems.push(format!(
-                    "the list is not complete, the worker ended while it asked {probing}: {ending}"
+                let ending = process.describe_exit();
+                list.problems.push(format!(
+                    "the list is incomplete, the worker ended while it queried {probing}: {ending}"
                 ));
-                return Ok(listing);
+                return Ok(list);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reads a worker's pipe on a thread of its own, always, so that the worker never waits for anybody slow.
+//! Reads the pipe of a worker on a thread of its own, so that the worker never waits for a slow reader.
 
 use std::io::Read;
 use std::process::ChildStdout;
@@ -6,41 +6,47 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use super::slot::{Arrival, Slot};
-use super::{FaultKind, Granted};
+use super::slot::{Arrival, FrameSlot};
 use crate::camera::clock::monotonic_ns;
-use crate::camera::pipe::{self, FrameHead, Head, Message, PipeError};
+use crate::camera::fault::{Fault, FaultKind};
+use crate::camera::pipe::{self, FrameHeader, GrantedSettings, Incoming, Message, PipeError};
 use crate::camera::{Frame, Luma};
 
-/// A stamp that is older than this is none of this machine's clock.
-const OLDEST_STAMP_NS: u64 = 5_000_000_000;
+/// Oldest valid timestamp of a frame, in nanoseconds before its arrival. An older one does not come from the clock of this
+/// machine.
+const MAX_TIMESTAMP_AGE_NS: u64 = 5_000_000_000;
 
-/// What the reader tells the supervisor. The channel's end is the pipe's end.
+/// An event for the supervisor. The channel closes when the pipe ends.
 #[derive(Debug)]
-pub(super) enum Event {
-    /// The camera is open.
-    Ready(Box<Granted>),
-    /// Something is wrong.
-    Trouble(FaultKind, String),
+pub(super) enum ReaderEvent {
+    /// The camera is open with these settings.
+    Ready(Box<GrantedSettings>),
+    /// The camera or the worker has a fault.
+    Fault(Fault),
 }
 
-/// What a reader needs beside the pipe.
-pub(super) struct Reader {
+/// The reader of one worker.
+pub(super) struct PipeReader {
+    /// Number of the worker, see [`FrameSlot`].
     pub(super) generation: u64,
-    pub(super) slot: Arc<Slot>,
-    /// When the camera was opened by us, on the monotonic clock.
+    pub(super) slot: Arc<FrameSlot>,
+    /// Time when the camera was opened, on the monotonic clock.
     pub(super) opened_ns: u64,
-    pub(super) quiet: Duration,
-    /// The size that pictures must have.
+    /// Time without bad frames after which the faults of single frames end.
+    pub(super) settle_time: Duration,
+    /// Required size of the frames; `None` before the first start.
     pub(super) size_px: Option<(u32, u32)>,
-    pub(super) events: SyncSender<Event>,
+    pub(super) events: SyncSender<ReaderEvent>,
 }
 
-impl Reader {
-    /// Reads until the pipe ends, carries garbage, or the worker was given up.
+impl PipeReader {
+    /// Reads until the pipe ends, the data violates the protocol, or the supervisor has given up the worker.
     pub(super) fn run(self, mut pipe: ChildStdout) {
-        if let Err(PipeError::Garbage(told)) = self.read_all(&mut pipe) {
-            self.tell(Event::Trouble(FaultKind::Garbage, told));
+        if let Err(PipeError::Protocol(detail)) = self.read_all(&mut pipe) {
+            self.notify(ReaderEvent::Fault(Fault::new(
+                FaultKind::ProtocolError,
+                detail,
+            )));
         }
     }
 
@@ -48,42 +54,44 @@ impl Reader {
         let mut frame = Frame::default();
         let mut size_px = None;
         loop {
-            match pipe::read_head(pipe)? {
-                Head::Message(Message::Ready(granted)) => {
+            match pipe::read_next(pipe)? {
+                Incoming::Message(Message::Ready(granted)) => {
                     let got = (granted.width_px, granted.height_px);
-                    if let Some((width, height)) = self.size_px.filter(|wanted| *wanted != got) {
-                        let told = format!(
-                            "{}: gives {}x{} px, wanted are {width}x{height}",
+                    if let Some((width, height)) = self.size_px.filter(|required| *required != got)
+                    {
+                        let detail = format!(
+                            "{}: the camera gives {}x{} px, requested were {width}x{height}",
                             granted.device, got.0, got.1
                         );
-                        self.tell(Event::Trouble(FaultKind::WrongSize, told));
+                        self.notify(ReaderEvent::Fault(Fault::new(FaultKind::WrongSize, detail)));
                         return Ok(());
                     }
                     size_px = Some(got);
-                    // Before the first frame, so that nobody has one without knowing what it is.
+                    // Before the first frame, so that the settings are known whenever a frame is.
                     if !self.slot.grant(self.generation, &granted) {
                         return Ok(());
                     }
-                    self.tell(Event::Ready(Box::new(granted)));
+                    self.notify(ReaderEvent::Ready(Box::new(granted)));
                 }
-                Head::Message(Message::Trouble { kind, detail }) => {
-                    self.tell(Event::Trouble(kind, detail));
+                Incoming::Message(Message::Fault(fault)) => {
+                    self.notify(ReaderEvent::Fault(fault));
                 }
-                Head::Message(other) => {
-                    let told = format!("a message that belongs to a list: {other:?}");
-                    return Err(PipeError::Garbage(told));
+                Incoming::Message(other) => {
+                    let detail = format!("unexpected message while capturing: {other:?}");
+                    return Err(PipeError::Protocol(detail));
                 }
-                Head::Frame(head) => {
+                Incoming::Frame(head) => {
                     let Some(size) = size_px else {
-                        let told = "a frame before the camera was told to be open".to_owned();
-                        return Err(PipeError::Garbage(told));
+                        let detail =
+                            "a frame arrived before the message that the camera is open".to_owned();
+                        return Err(PipeError::Protocol(detail));
                     };
                     if size != (head.width_px, head.height_px) {
-                        let told = format!(
-                            "a frame has {}x{} px, granted were {}x{}",
+                        let detail = format!(
+                            "a frame has {}x{} px, the driver had accepted {}x{}",
                             head.width_px, head.height_px, size.0, size.1
                         );
-                        self.tell(Event::Trouble(FaultKind::WrongSize, told));
+                        self.notify(ReaderEvent::Fault(Fault::new(FaultKind::WrongSize, detail)));
                         return Ok(());
                     }
                     read_levels(pipe, &head, &mut frame)?;
@@ -95,46 +103,51 @@ impl Reader {
         }
     }
 
-    /// Hands a frame on; false when nobody wants frames of this worker any more.
-    fn publish(&self, head: &FrameHead, frame: &mut Frame) -> bool {
+    /// Publishes a frame; false if the supervisor has given up this worker.
+    fn publish(&self, head: &FrameHeader, frame: &mut Frame) -> bool {
         let now_ns = monotonic_ns();
-        let believable = head.stamp_ns <= now_ns && now_ns - head.stamp_ns < OLDEST_STAMP_NS;
-        let taken_ns = if believable { head.stamp_ns } else { now_ns };
-        let secs = taken_ns.saturating_sub(self.opened_ns) as f64 / 1e9;
+        let is_valid =
+            head.timestamp_ns <= now_ns && now_ns - head.timestamp_ns < MAX_TIMESTAMP_AGE_NS;
+        let captured_ns = if is_valid { head.timestamp_ns } else { now_ns };
+        let secs = captured_ns.saturating_sub(self.opened_ns) as f64 / 1e9;
         let arrival = Arrival {
             now: Instant::now(),
             generation: self.generation,
             sequence: head.sequence,
-            taken_ns,
+            captured_ns,
             secs,
-            look: self.slot.look(&frame.luma, secs),
+            quality: self.slot.check_quality(&frame.luma, secs),
         };
-        self.slot.publish(frame, arrival, self.quiet)
+        self.slot.publish(frame, arrival, self.settle_time)
     }
 
-    /// Tells the supervisor; what finds no room is left out, so that reading never waits.
-    fn tell(&self, event: Event) {
+    /// Notifies the supervisor. If the channel is full the event is dropped, so that reading never waits.
+    fn notify(&self, event: ReaderEvent) {
         let _full = self.events.try_send(event);
     }
 }
 
-/// Reads the levels of a frame into its memory.
-fn read_levels(pipe: &mut impl Read, head: &FrameHead, frame: &mut Frame) -> Result<(), PipeError> {
+/// Reads the levels of a frame into `frame`.
+fn read_levels(
+    pipe: &mut impl Read,
+    head: &FrameHeader,
+    frame: &mut Frame,
+) -> Result<(), PipeError> {
     frame.width_px = head.width_px;
     frame.height_px = head.height_px;
     if head.bits > 8 {
-        let mut levels = frame.luma.take_sixteen(head.pixels());
+        let mut levels = frame.luma.take_u16(head.pixels());
         let read = pipe.read_exact(bytemuck::cast_slice_mut(&mut levels));
         for level in &mut levels {
             *level = u16::from_le(*level);
         }
         let bits = head.bits;
-        frame.luma = Luma::Sixteen { bits, levels };
+        frame.luma = Luma::U16 { bits, levels };
         read?;
     } else {
-        let mut levels = frame.luma.take_eight(head.pixels());
+        let mut levels = frame.luma.take_u8(head.pixels());
         let read = pipe.read_exact(&mut levels);
-        frame.luma = Luma::Eight(levels);
+        frame.luma = Luma::U8(levels);
         read?;
     }
     Ok(())
@@ -146,19 +159,19 @@ mod tests {
 
     use super::*;
 
-    /// A pipe that has carried so many frames.
+    /// The data of a pipe with `frames` frames.
     fn pipe_with(frames: u64) -> Vec<u8> {
         let mut pipe = Vec::new();
-        let granted = Granted {
+        let granted = GrantedSettings {
             width_px: 64,
             height_px: 48,
-            ..Granted::default()
+            ..GrantedSettings::default()
         };
         pipe::write_message(&mut pipe, &Message::Ready(granted)).unwrap();
         for sequence in 0..frames {
-            let head = FrameHead {
+            let head = FrameHeader {
                 sequence,
-                stamp_ns: 0,
+                timestamp_ns: 0,
                 width_px: 64,
                 height_px: 48,
                 bits: 8,
@@ -170,16 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn reading_takes_no_memory_in_the_steady_state() {
+    fn reading_allocates_no_memory_in_the_steady_state() {
         let allocations = |frames: u64| {
             let pipe = pipe_with(frames);
-            let slot = Arc::new(Slot::new("test", Duration::from_secs(3)));
-            let (events, _heard) = sync_channel(4);
-            let reader = Reader {
+            let slot = Arc::new(FrameSlot::new("test", Duration::from_secs(3)));
+            let (events, _receiver) = sync_channel(4);
+            let reader = PipeReader {
                 generation: 0,
                 slot: Arc::clone(&slot),
                 opened_ns: 0,
-                quiet: Duration::from_secs(1),
+                settle_time: Duration::from_secs(1),
                 size_px: None,
                 events,
             };

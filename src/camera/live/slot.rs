@@ -1,66 +1,74 @@
-//! Where the newest frame waits for its reader, beside everything that is known about the camera.
+//! The state that the threads of one camera share: its newest frame, its faults and its counters.
 //!
-//! Latest wins: a frame that nobody took is replaced, never queued. Frames are exchanged, not copied: in the steady state
-//! no memory is taken.
+//! The latest frame wins: a frame that the caller did not take is replaced, never queued. Frames are swapped, not copied, so
+//! the steady state allocates no memory.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Granted;
-use super::health::{FaultLog, Health};
-use super::picture::{Look, PictureWatch};
+use super::fault_log::FaultLog;
+use super::health::CameraHealth;
+use super::quality::{FrameQuality, QualityMonitor};
+use crate::camera::pipe::GrantedSettings;
 use crate::camera::{Frame, Luma};
 
-/// Arrivals over which the frame rate is measured.
-const ARRIVALS: usize = 32;
+/// Number of arrivals over which the frame rate is measured.
+const RATE_WINDOW_FRAMES: usize = 32;
 
-/// Intervals between frames after which the next one is late, and the measured rate no longer told.
-const LATE: f64 = 4.0;
+/// If no frame arrives for this many frame intervals, the measured rate is no longer valid and the reported rate drops.
+const LATE_INTERVALS: f64 = 4.0;
 
-/// What the threads of one camera share.
-pub(super) struct Slot {
+/// The shared state of one camera.
+pub(super) struct FrameSlot {
     state: Mutex<State>,
-    watch: Mutex<PictureWatch>,
-    fresh: Condvar,
+    monitor: Mutex<QualityMonitor>,
+    new_frame: Condvar,
 }
 
-/// Everything that is known about a camera.
+/// State of a camera.
 pub(super) struct State {
-    /// Which start of the worker frames are taken from; others are late.
+    /// Number of the worker whose frames are accepted. Frames of an earlier worker are late and ignored.
     pub(super) generation: u64,
     pub(super) faults: FaultLog,
-    granted: Option<Granted>,
+    granted: Option<GrantedSettings>,
     pub(super) restarts: u64,
     newest: Frame,
-    fresh: bool,
+    /// Whether the newest frame has not been taken.
+    is_fresh: bool,
+    /// Number of frames that arrived.
     frames: u64,
     dropped: u64,
     skipped: u64,
-    look: Look,
+    quality: FrameQuality,
+    /// Times of the last arrivals of this worker, oldest first.
     arrivals: VecDeque<Instant>,
+    /// Driver's number of the last frame of this worker.
     last_sequence: Option<u64>,
-    /// When the newest frame was taken, on the monotonic clock.
-    taken_ns: Option<u64>,
+    /// Time of capture of the newest frame, on the monotonic clock.
+    captured_ns: Option<u64>,
+    /// Timestamp of the newest frame, in seconds since the camera was opened.
     last_secs: f64,
 }
 
-/// A frame that arrived, beside its levels.
+/// The arrival of a frame; its levels are passed separately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
+    /// Time of arrival.
     pub(super) now: Instant,
+    /// Number of the worker.
     pub(super) generation: u64,
-    /// The driver's number.
+    /// Frame number of the driver.
     pub(super) sequence: u64,
-    /// When it was taken, on the monotonic clock.
-    pub(super) taken_ns: u64,
-    /// The same since the camera was opened by us.
+    /// Time of capture, on the monotonic clock.
+    pub(super) captured_ns: u64,
+    /// Time of capture, in seconds since the camera was opened.
     pub(super) secs: f64,
-    pub(super) look: Look,
+    pub(super) quality: FrameQuality,
 }
 
-impl Slot {
-    pub(super) fn new(camera: &str, patience: Duration) -> Self {
+impl FrameSlot {
+    pub(super) fn new(camera: &str, min_fault_duration: Duration) -> Self {
         Self {
             state: Mutex::new(State {
                 generation: 0,
@@ -68,28 +76,28 @@ impl Slot {
                 granted: None,
                 restarts: 0,
                 newest: Frame::default(),
-                fresh: false,
+                is_fresh: false,
                 frames: 0,
                 dropped: 0,
                 skipped: 0,
-                look: Look::default(),
-                arrivals: VecDeque::with_capacity(ARRIVALS),
+                quality: FrameQuality::default(),
+                arrivals: VecDeque::with_capacity(RATE_WINDOW_FRAMES),
                 last_sequence: None,
-                taken_ns: None,
+                captured_ns: None,
                 last_secs: 0.0,
             }),
-            watch: Mutex::new(PictureWatch::new(patience.as_secs_f64())),
-            fresh: Condvar::new(),
+            monitor: Mutex::new(QualityMonitor::new(min_fault_duration.as_secs_f64())),
+            new_frame: Condvar::new(),
         }
     }
 
-    /// The state. Nothing slow is done while it is held.
+    /// Locks the state. The caller must do nothing slow while it holds the lock.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what the driver granted. False when it comes from a worker that was given up.
-    pub(super) fn grant(&self, generation: u64, granted: &Granted) -> bool {
+    /// Stores the settings that the driver accepted. False if they come from an earlier worker.
+    pub(super) fn grant(&self, generation: u64, granted: &GrantedSettings) -> bool {
         let mut state = self.lock();
         if state.generation != generation {
             return false;
@@ -98,101 +106,107 @@ impl Slot {
         true
     }
 
-    /// Looks at a frame before it is published.
-    pub(super) fn look(&self, luma: &Luma, secs: f64) -> Look {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        watch.look(luma, secs)
+    /// Checks the quality of a frame before it is published.
+    pub(super) fn check_quality(&self, luma: &Luma, secs: f64) -> FrameQuality {
+        let mut monitor = self.monitor.lock().unwrap_or_else(PoisonError::into_inner);
+        monitor.check(luma, secs)
     }
 
-    /// Puts a frame in, and gives back another one's memory. False when the frame comes from a worker that was given up.
-    pub(super) fn publish(&self, frame: &mut Frame, arrival: Arrival, quiet: Duration) -> bool {
+    /// Stores a frame as the newest one and returns the memory of another frame in `frame`. False if the frame comes from an
+    /// earlier worker.
+    pub(super) fn publish(
+        &self,
+        frame: &mut Frame,
+        arrival: Arrival,
+        settle_time: Duration,
+    ) -> bool {
         let mut state = self.lock();
         if state.generation != arrival.generation {
             return false;
         }
-        // A stamp that goes back would turn velocities round.
+        // A decreasing timestamp would reverse the velocities of tracks.
         frame.time_secs = arrival.secs.max(state.last_secs);
         frame.sequence = state.frames;
         state.last_secs = frame.time_secs;
         state.frames += 1;
-        state.skipped += u64::from(state.fresh);
+        state.skipped += u64::from(state.is_fresh);
         if let Some(last) = state.last_sequence {
             state.dropped += arrival.sequence.saturating_sub(last.saturating_add(1));
         }
         state.last_sequence = Some(arrival.sequence);
-        state.taken_ns = Some(arrival.taken_ns);
-        state.look = arrival.look;
-        if state.arrivals.len() == ARRIVALS {
+        state.captured_ns = Some(arrival.captured_ns);
+        state.quality = arrival.quality;
+        if state.arrivals.len() == RATE_WINDOW_FRAMES {
             state.arrivals.pop_front();
         }
         state.arrivals.push_back(arrival.now);
-        for (kind, present) in arrival.look.faults() {
+        for (kind, present) in arrival.quality.faults() {
             if !present {
                 state.faults.clear(kind, arrival.now);
             } else if !state.faults.has(kind) {
                 state
                     .faults
-                    .raise(kind, &arrival.look.told(kind), arrival.now);
+                    .raise(kind, &arrival.quality.describe(kind), arrival.now);
             }
         }
-        state.faults.good_frame(arrival.now, quiet);
+        state.faults.good_frame(arrival.now, settle_time);
         std::mem::swap(&mut state.newest, frame);
-        state.fresh = true;
-        self.fresh.notify_all();
+        state.is_fresh = true;
+        self.new_frame.notify_all();
         true
     }
 
-    /// Takes the newest frame, if it has not been taken yet, waiting for it at most `wait`.
+    /// Swaps `frame` with the newest frame, if it has not been taken. Waits for a frame at most `wait`; false if none came.
     pub(super) fn take(&self, frame: &mut Frame, wait: Duration) -> bool {
         let state = self.lock();
         let waited = self
-            .fresh
-            .wait_timeout_while(state, wait, |state| !state.fresh);
+            .new_frame
+            .wait_timeout_while(state, wait, |state| !state.is_fresh);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if !state.fresh {
+        if !state.is_fresh {
             return false;
         }
-        state.fresh = false;
+        state.is_fresh = false;
         std::mem::swap(&mut state.newest, frame);
         true
     }
 }
 
 impl State {
-    /// Forgets what is only true for one start of the worker.
-    pub(super) fn begin(&mut self) {
+    /// Starts to accept a new worker, and clears the state that belongs to the earlier one.
+    pub(super) fn begin_generation(&mut self) {
         self.generation += 1;
         self.last_sequence = None;
         self.arrivals.clear();
     }
 
-    /// When the last frame of this start arrived.
+    /// Time of the last arrival from this worker.
     pub(super) fn last_arrival(&self) -> Option<Instant> {
         self.arrivals.back().copied()
     }
 
-    /// How the camera is doing.
-    pub(super) fn health(&self, now: Instant, now_ns: u64) -> Health {
-        let mut health = Health {
+    /// Health of the camera.
+    pub(super) fn health(&self, now: Instant, now_ns: u64) -> CameraHealth {
+        let mut health = CameraHealth {
             age_secs: self
-                .taken_ns
+                .captured_ns
                 .map(|taken| now_ns.saturating_sub(taken) as f64 / 1e9),
             fps: self.fps(now),
             frames: self.frames,
             dropped: self.dropped,
             skipped: self.skipped,
             restarts: self.restarts,
-            mean: self.look.mean,
-            saturated: self.look.saturated,
+            mean_level: self.quality.mean_level,
+            saturated_share: self.quality.saturated_share,
             granted: self.granted.clone(),
-            ..Health::default()
+            ..CameraHealth::default()
         };
         self.faults.write(&mut health, now);
         health
     }
 
-    /// Frames a second over the last arrivals. Where none came for longer than [`LATE`] of their intervals, it is what
-    /// that silence allows, so that a camera that stopped is told as stopped, however fast it was.
+    /// Frame rate over the last arrivals, in frames per second. If no frame has arrived for more than [`LATE_INTERVALS`]
+    /// intervals, it is 1 divided by the time since the last arrival: a camera that stopped has a rate near 0.
     fn fps(&self, now: Instant) -> f64 {
         let (Some(first), Some(last)) = (self.arrivals.front(), self.arrivals.back()) else {
             return 0.0;
@@ -203,7 +217,7 @@ impl State {
             return 0.0;
         }
         let silent = now.duration_since(*last).as_secs_f64();
-        if silent > LATE * secs / intervals {
+        if silent > LATE_INTERVALS * secs / intervals {
             1.0 / silent
         } else {
             intervals / secs
@@ -216,9 +230,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_camera_that_stopped_is_told_as_stopped_however_fast_it_was() {
+    fn the_rate_of_a_stopped_camera_drops_whatever_its_rate_was() {
         for rate in [5.0, 30.0, 150.0, 1000.0] {
-            let slot = Slot::new("a camera", Duration::from_secs(1));
+            let slot = FrameSlot::new("a camera", Duration::from_secs(1));
             let opened = Instant::now();
             let after = |secs: f64| opened + Duration::from_secs_f64(secs);
             for sequence in 0..40 {
@@ -226,19 +240,20 @@ mod tests {
                     now: after(sequence as f64 / rate),
                     generation: 0,
                     sequence,
-                    taken_ns: 0,
+                    captured_ns: 0,
                     secs: sequence as f64 / rate,
-                    look: Look::default(),
+                    quality: FrameQuality::default(),
                 };
                 assert!(slot.publish(&mut Frame::default(), arrival, Duration::ZERO));
             }
-            let told = |silent: f64| slot.lock().health(after(39.0 / rate + silent), 0).fps;
+            let reported_fps = |silent: f64| slot.lock().health(after(39.0 / rate + silent), 0).fps;
             for on_time in [0.0, 1.0, 3.9] {
-                let told = told(on_time / rate);
-                assert!((told / rate - 1.0).abs() < 1e-3, "{told} of {rate}");
+                let fps = reported_fps(on_time / rate);
+                assert!((fps / rate - 1.0).abs() < 1e-3, "{fps} instead of {rate}");
             }
             for silent in [2.0, 10.0] {
-                assert!(told(silent) <= 1.001 / silent, "{rate}: {}", told(silent));
+                let fps = reported_fps(silent);
+                assert!(fps <= 1.001 / silent, "{rate}: {fps}");
             }
         }
     }

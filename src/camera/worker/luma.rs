@@ -1,20 +1,19 @@
-//! Takes brightness out of a camera's pixel formats.
+//! Converts the pixel formats of cameras to gray levels.
 //!
-//! In: a driver's buffer and how it is laid out. Out: one byte a pixel, or two (little endian) where a level has more than
-//! 8 bits. A buffer that does not hold the whole picture is refused.
+//! Input: the buffer of a driver and its layout. Output: one byte per pixel, or two (little endian) for levels of more than
+//! 8 bits. A buffer that does not contain a complete frame is an error.
 //!
-//! Source: the pixel formats of the Linux kernel's V4L2 documentation.
+//! **Source**: the pixel formats in the V4L2 documentation of the Linux kernel.
 
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use super::{Layout, Trouble};
-use crate::camera::frame::MAX_SIDE_PX;
-use crate::camera::live::FaultKind;
+use crate::camera::fault::{Fault, FaultKind};
+use crate::camera::limits::MAX_SIDE_PX;
 
-/// A pixel format whose brightness can be read, best for an infrared camera first.
+/// A pixel format that Shoal can read, best for an infrared camera first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PixelFormat {
     Grey,
@@ -24,13 +23,14 @@ pub(super) enum PixelFormat {
     Nv12,
     Yuyv,
     Uyvy,
-    /// Two interleaved pictures of a stereo camera; the left one is used.
+    /// Two interleaved images of a stereo camera; the left image is used.
     Y8i,
     Rgb,
     Bgr,
     Mjpeg,
 }
 
+/// All formats with their V4L2 four-character codes, best first.
 const ALL: [(PixelFormat, [u8; 4]); 11] = [
     (PixelFormat::Grey, *b"GREY"),
     (PixelFormat::Y16, *b"Y16 "),
@@ -45,20 +45,29 @@ const ALL: [(PixelFormat, [u8; 4]); 11] = [
     (PixelFormat::Mjpeg, *b"MJPG"),
 ];
 
+/// Formats that nokhwa can open on this system, best first.
+pub(super) const NOKHWA_FORMATS: [PixelFormat; 5] = [
+    PixelFormat::Nv12,
+    PixelFormat::Yuyv,
+    PixelFormat::Rgb,
+    PixelFormat::Bgr,
+    PixelFormat::Mjpeg,
+];
+
 impl PixelFormat {
-    /// All of them, best first.
+    /// All formats, best first.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         ALL.iter().map(|(format, _)| *format)
     }
 
-    /// The format of a four character code.
+    /// The format with a four-character code.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn from_code(code: [u8; 4]) -> Option<Self> {
         let found = ALL.iter().find(|(_, known)| *known == code);
         found.map(|(format, _)| *format)
     }
 
-    /// The format as a user writes it: the code without its spaces, in any case, or the common name.
+    /// The format with a name as users write it: the code without trailing spaces, in upper or lower case, or a common name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         let name = match name.to_ascii_uppercase().as_str() {
             "GRAY" | "Y8" => "GREY".to_owned(),
@@ -71,18 +80,18 @@ impl PixelFormat {
         Self::all().find(|format| format.name() == name)
     }
 
-    /// Its four character code.
+    /// Four-character code.
     pub(super) fn code(self) -> [u8; 4] {
         let found = ALL.iter().find(|(format, _)| *format == self);
         found.map_or(*b"    ", |(_, code)| *code)
     }
 
-    /// Its code without trailing spaces.
+    /// Four-character code without trailing spaces.
     pub(super) fn name(self) -> String {
         self.code().escape_ascii().to_string().trim_end().to_owned()
     }
 
-    /// Bits of a level.
+    /// Number of bits of a level.
     pub(super) fn bits(self) -> u32 {
         match self {
             Self::Y16 => 16,
@@ -92,7 +101,7 @@ impl PixelFormat {
         }
     }
 
-    /// Bytes of a row that hold brightness; 0 where rows have no bytes of their own.
+    /// Number of bytes of a row that contain gray levels; 0 for compressed formats.
     pub(super) fn row_bytes(self, width_px: u32) -> usize {
         let width = width_px as usize;
         match self {
@@ -104,32 +113,46 @@ impl PixelFormat {
     }
 }
 
-/// Writes the brightness of all pixels into `to`, whose memory is used again.
+/// Layout of a frame in the buffer of the driver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FrameLayout {
+    pub(super) format: PixelFormat,
+    pub(super) width_px: u32,
+    pub(super) height_px: u32,
+    /// Number of bytes from the start of one row to the next.
+    pub(super) stride_bytes: usize,
+}
+
+/// Writes the levels of all pixels into `to`, whose memory is reused.
 ///
 /// # Errors
-/// When the picture is cut short, damaged, or of another size.
-pub(super) fn write_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(), Trouble> {
+/// When the frame is incomplete, damaged or of another size.
+pub(super) fn write_luma(
+    buffer: &[u8],
+    layout: FrameLayout,
+    to: &mut Vec<u8>,
+) -> Result<(), Fault> {
     to.clear();
     if layout.format == PixelFormat::Mjpeg {
-        return write_jpeg_luma(picture, layout, to);
+        return write_jpeg_luma(buffer, layout, to);
     }
     let row_bytes = layout.format.row_bytes(layout.width_px);
     let height = layout.height_px as usize;
     let stride = layout.stride_bytes.max(row_bytes);
     let needed = stride * height.saturating_sub(1) + row_bytes;
-    if picture.len() < needed {
-        return Err(Trouble::new(
+    if buffer.len() < needed {
+        return Err(Fault::new(
             FaultKind::ShortFrames,
             format!(
-                "a frame has {} bytes, {needed} are needed for {}x{} {}",
-                picture.len(),
+                "a frame has {} bytes, expected {needed} for {}x{} px in {}",
+                buffer.len(),
                 layout.width_px,
                 layout.height_px,
                 layout.format.name()
             ),
         ));
     }
-    for row in picture.chunks(stride).take(height) {
+    for row in buffer.chunks(stride).take(height) {
         let row = &row[..row_bytes];
         match layout.format {
             PixelFormat::Grey | PixelFormat::Nv12 | PixelFormat::Y16 => to.extend_from_slice(row),
@@ -150,18 +173,18 @@ pub(super) fn write_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// Brightness of a color. **Source**: ITU-R BT.601, in 256ths.
+/// Gray level of a color. **Source**: luma coefficients of ITU-R BT.601, in 1/256.
 fn luma(red: u8, green: u8, blue: u8) -> u8 {
     ((77 * u32::from(red) + 150 * u32::from(green) + 29 * u32::from(blue)) >> 8) as u8
 }
 
-fn write_jpeg_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(), Trouble> {
-    let short = |told: String| Trouble::new(FaultKind::ShortFrames, told);
-    // Some cameras fill the buffer up with zeros behind the end marker.
-    let end = picture.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
-    let whole = &picture[..end];
+fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Result<(), Fault> {
+    let incomplete = |detail: String| Fault::new(FaultKind::ShortFrames, detail);
+    // Some cameras fill the rest of the buffer with zeros after the end marker.
+    let end = buffer.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
+    let whole = &buffer[..end];
     if !whole.ends_with(&[0xff, 0xd9]) {
-        return Err(short(format!(
+        return Err(incomplete(format!(
             "a JPEG of {end} bytes ends before its end marker"
         )));
     }
@@ -171,7 +194,7 @@ fn write_jpeg_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(
         .jpeg_set_out_colorspace(ColorSpace::Luma);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(whole), options);
     let damaged = |e: zune_jpeg::errors::DecodeErrors| {
-        Trouble::new(
+        Fault::new(
             FaultKind::DamagedFrames,
             format!("a JPEG cannot be decoded: {e:?}"),
         )
@@ -179,17 +202,17 @@ fn write_jpeg_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(
     decoder.decode_headers().map_err(damaged)?;
     let size = decoder.info().map_or((0, 0), |i| (i.width, i.height));
     if (u32::from(size.0), u32::from(size.1)) != (layout.width_px, layout.height_px) {
-        return Err(Trouble::new(
+        return Err(Fault::new(
             FaultKind::WrongSize,
             format!(
-                "a JPEG has {}x{} px, the camera said {}x{}",
+                "a JPEG has {}x{} px, the driver had accepted {}x{}",
                 size.0, size.1, layout.width_px, layout.height_px
             ),
         ));
     }
     to.resize(layout.width_px as usize * layout.height_px as usize, 0);
     if decoder.output_buffer_size() != Some(to.len()) {
-        return Err(short("a JPEG that has no brightness of its own".into()));
+        return Err(incomplete("a JPEG contains no luma channel".into()));
     }
     decoder.decode_into(to).map_err(damaged)
 }
@@ -198,8 +221,13 @@ fn write_jpeg_luma(picture: &[u8], layout: Layout, to: &mut Vec<u8>) -> Result<(
 mod tests {
     use super::*;
 
-    fn layout(format: PixelFormat, width_px: u32, height_px: u32, stride_bytes: usize) -> Layout {
-        Layout {
+    fn layout(
+        format: PixelFormat,
+        width_px: u32,
+        height_px: u32,
+        stride_bytes: usize,
+    ) -> FrameLayout {
+        FrameLayout {
             format,
             width_px,
             height_px,
@@ -207,13 +235,13 @@ mod tests {
         }
     }
 
-    fn taken(format: PixelFormat, stride: usize, picture: &[u8]) -> Result<Vec<u8>, Trouble> {
+    fn levels_of(format: PixelFormat, stride: usize, buffer: &[u8]) -> Result<Vec<u8>, Fault> {
         let mut to = vec![99; 3];
-        write_luma(picture, layout(format, 2, 2, stride), &mut to).map(|()| to)
+        write_luma(buffer, layout(format, 2, 2, stride), &mut to).map(|()| to)
     }
 
     #[test]
-    fn brightness_of_every_format() {
+    fn every_format_gives_its_levels() {
         use PixelFormat::*;
         let cases: [(PixelFormat, usize, &[u8], &[u8]); 10] = [
             (Grey, 3, &[1, 2, 9, 3, 4], &[1, 2, 3, 4]),
@@ -247,34 +275,34 @@ mod tests {
                 &[28, 149, 76, 255],
             ),
         ];
-        for (format, stride, picture, wanted) in cases {
+        for (format, stride, buffer, expected) in cases {
             assert_eq!(
-                taken(format, stride, picture).unwrap(),
-                wanted,
+                levels_of(format, stride, buffer).unwrap(),
+                expected,
                 "{format:?}"
             );
-            let short = taken(format, stride, &picture[..picture.len().min(3)]).unwrap_err();
+            let short = levels_of(format, stride, &buffer[..buffer.len().min(3)]).unwrap_err();
             assert_eq!(short.kind, FaultKind::ShortFrames, "{format:?}");
         }
     }
 
     #[test]
-    fn a_stride_that_is_told_too_small_is_not_believed() {
+    fn a_stride_below_the_row_length_is_ignored() {
         assert_eq!(
-            taken(PixelFormat::Grey, 0, &[1, 2, 3, 4]).unwrap(),
+            levels_of(PixelFormat::Grey, 0, &[1, 2, 3, 4]).unwrap(),
             [1, 2, 3, 4]
         );
     }
 
     #[test]
-    fn jpeg_gives_luma_only_and_refuses_what_is_cut() {
-        let mut picture = image::RgbImage::new(32, 16);
-        for (x, _, pixel) in picture.enumerate_pixels_mut() {
+    fn jpeg_gives_luma_and_incomplete_files_are_errors() {
+        let mut gradient = image::RgbImage::new(32, 16);
+        for (x, _, pixel) in gradient.enumerate_pixels_mut() {
             *pixel = image::Rgb([(x * 8) as u8; 3]);
         }
         let mut jpeg = Vec::new();
         let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
-        picture.write_with_encoder(encoder).unwrap();
+        gradient.write_with_encoder(encoder).unwrap();
         let layout = layout(PixelFormat::Mjpeg, 32, 16, 0);
         let mut to = Vec::new();
         jpeg.extend([0; 20]);
@@ -290,7 +318,7 @@ mod tests {
         assert_eq!(kind(&jpeg[..200], layout), FaultKind::ShortFrames);
         assert_eq!(kind(&[], layout), FaultKind::ShortFrames);
         assert_eq!(kind(&[7, 8, 0xff, 0xd9], layout), FaultKind::DamagedFrames);
-        let other = Layout {
+        let other = FrameLayout {
             width_px: 64,
             ..layout
         };
@@ -298,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_by_name() {
+    fn formats_are_found_by_name() {
         for format in PixelFormat::all() {
             assert_eq!(PixelFormat::from_name(&format.name()), Some(format));
             assert_eq!(PixelFormat::from_code(format.code()), Some(format));

@@ -1,7 +1,8 @@
-//! Cameras through nokhwa, the portable way: color formats and JPEG of whatever the system opens.
+//! Cameras through the crate nokhwa, which works on all systems. It reads color formats and JPEG.
 //!
-//! On Linux the format is set beforehand through V4L2: nokhwa refuses a camera that another program left in a format or
-//! rate that it does not know, and knows no controls of today. It sees neither damaged nor short buffers there.
+//! On Linux, V4L2 sets the format first: nokhwa cannot open a camera that another program left in a format or frame rate
+//! that nokhwa does not know, and nokhwa does not know current controls. It does not detect damaged or incomplete buffers
+//! on Linux.
 
 use ::nokhwa::Camera;
 #[cfg(not(target_os = "linux"))]
@@ -10,128 +11,136 @@ use ::nokhwa::utils::{
     CameraFormat, CameraIndex, FrameFormat, RequestedFormat, RequestedFormatType,
 };
 
-use super::luma::{PixelFormat, write_luma};
-use super::{CaptureRequest, Layout, Taken, Trouble, serve};
-use crate::camera::live::FaultKind;
-use crate::camera::pipe::Granted;
+use super::CaptureRequest;
+use super::luma::{FrameLayout, NOKHWA_FORMATS, PixelFormat, write_luma};
+use super::serve::{Captured, serve};
+use crate::camera::fault::{Fault, FaultKind};
+use crate::camera::pipe::GrantedSettings;
 
-/// Formats that nokhwa can open on this system, best first.
-pub(super) const FORMATS: [PixelFormat; 5] = [
-    PixelFormat::Nv12,
-    PixelFormat::Yuyv,
-    PixelFormat::Rgb,
-    PixelFormat::Bgr,
-    PixelFormat::Mjpeg,
-];
-
-/// Opens the camera and serves its frames until it fails.
-pub(super) fn capture(request: &CaptureRequest) -> Trouble {
+/// Opens the camera and writes its frames until it fails.
+pub(super) fn capture(request: &CaptureRequest) -> Fault {
     let (mut camera, granted) = match open(request) {
         Ok(opened) => opened,
-        Err(trouble) => return trouble,
+        Err(fault) => return fault,
     };
     let format = camera.camera_format();
     let Some(pixel_format) = pixel_format(format.format()) else {
-        let told = format!("nokhwa gives {}, which cannot be read", format.format());
-        return Trouble::new(FaultKind::OpenFailed, told);
+        let detail = format!(
+            "nokhwa opened the camera in the format {}, which Shoal cannot read",
+            format.format()
+        );
+        return Fault::new(FaultKind::OpenFailed, detail);
     };
-    let layout = Layout {
+    let layout = FrameLayout {
         format: pixel_format,
         width_px: format.width(),
         height_px: format.height(),
         stride_bytes: pixel_format.row_bytes(format.width()),
     };
     if let Err(cause) = camera.open_stream() {
-        let told = format!("{}: the stream cannot be opened: {cause}", granted.device);
-        return Trouble::new(FaultKind::OpenFailed, told);
+        let detail = format!("{}: the stream cannot be started: {cause}", granted.device);
+        return Fault::new(FaultKind::OpenFailed, detail);
     }
-    // Stopping a camera that is gone panics in Drop, and the process ends anyway.
+    // Dropping a disconnected camera panics. The process ends anyway, so the camera is never dropped.
     let mut camera = std::mem::ManuallyDrop::new(camera);
     let mut sequence = 0;
     serve(granted, layout, move |levels| {
         let buffer = camera.frame().map_err(|cause| {
-            let told = format!("no frame can be taken: {cause}");
-            Trouble::new(FaultKind::StreamError, told)
+            let detail = format!("no frame can be captured: {cause}");
+            Fault::new(FaultKind::StreamError, detail)
         })?;
         sequence += 1;
         Ok(match write_luma(buffer.buffer(), layout, levels) {
-            Ok(()) => Taken::Frame {
+            Ok(()) => Captured::Frame {
                 sequence: sequence - 1,
-                stamp_ns: None,
+                timestamp_ns: None,
             },
-            Err(trouble) => Taken::Bad(trouble),
+            Err(fault) => Captured::Unusable(fault),
         })
     })
 }
 
-/// The camera, set through V4L2 first, as nokhwa takes it only in a format that it knows.
+/// Opens the camera, after V4L2 has set a format that nokhwa knows.
 #[cfg(target_os = "linux")]
-fn open(request: &CaptureRequest) -> Result<(Camera, Granted), Trouble> {
+fn open(request: &CaptureRequest) -> Result<(Camera, GrantedSettings), Fault> {
     let whole_rate = CaptureRequest {
-        // Other rates than whole ones cannot be chosen in nokhwa.
+        // nokhwa supports whole frame rates only.
         fps: request.fps.map(f64::round),
         ..request.clone()
     };
-    let prepared = super::linux::prepare(&whole_rate, &FORMATS)?;
-    let mut granted = prepared.granted.clone();
-    let number = prepared.node.number;
-    drop(prepared);
-    let refused =
-        |told: String| Trouble::new(FaultKind::OpenFailed, format!("{}: {told}", granted.device));
-    let number =
-        number.ok_or_else(|| refused("nokhwa opens /dev/videoN only; use v4l2:".into()))?;
+    let configured = super::linux::configure(&whole_rate, &NOKHWA_FORMATS)?;
+    let mut granted = configured.granted.clone();
+    let number = configured.node.number;
+    drop(configured);
+    let open_failed = |detail: String| {
+        Fault::new(
+            FaultKind::OpenFailed,
+            format!("{}: {detail}", granted.device),
+        )
+    };
+    let number = number.ok_or_else(|| {
+        open_failed("nokhwa opens only devices named /dev/videoN; use v4l2: instead".into())
+    })?;
     let fps = granted.fps.unwrap_or(30.0);
     if fps.fract() != 0.0 {
-        return Err(refused(format!(
-            "nokhwa cannot open a camera that gives {fps} frames a second; ask for a whole rate with ?fps=, or use v4l2:"
+        return Err(open_failed(format!(
+            "nokhwa cannot open a camera with {fps} frames per second. Request a whole rate with ?fps=, or use v4l2: instead"
         )));
     }
     let format = PixelFormat::from_name(&granted.format).and_then(frame_format);
-    let format =
-        format.ok_or_else(|| refused(format!("nokhwa does not know {}", granted.format)))?;
+    let format = format.ok_or_else(|| {
+        open_failed(format!(
+            "nokhwa does not know the format {}",
+            granted.format
+        ))
+    })?;
     let exact = CameraFormat::new_from(granted.width_px, granted.height_px, format, fps as u32);
-    let wanted = [format];
-    let wanted = RequestedFormat::with_formats(RequestedFormatType::Exact(exact), &wanted);
-    let camera = Camera::new(CameraIndex::Index(number), wanted)
-        .map_err(|cause| refused(format!("nokhwa cannot open it: {cause}")))?;
+    let requested = [format];
+    let requested = RequestedFormat::with_formats(RequestedFormatType::Exact(exact), &requested);
+    let camera = Camera::new(CameraIndex::Index(number), requested)
+        .map_err(|cause| open_failed(format!("nokhwa cannot open it: {cause}")))?;
     granted.stable_source = granted.stable_source.replacen("v4l2:", "nokhwa:", 1);
     Ok((camera, granted))
 }
 
-/// The camera in the format nearest to what was asked for.
+/// Opens the camera in the format that is nearest to the request.
 #[cfg(not(target_os = "linux"))]
-fn open(request: &CaptureRequest) -> Result<(Camera, Granted), Trouble> {
-    let refused = |told: String| Trouble::new(FaultKind::OpenFailed, told);
+fn open(request: &CaptureRequest) -> Result<(Camera, GrantedSettings), Fault> {
+    let open_failed = |detail: String| Fault::new(FaultKind::OpenFailed, detail);
     let number: u32 = request.device.parse().map_err(|_| {
-        refused(format!(
-            "'{}' is no number; nokhwa: takes the camera's number here",
+        open_failed(format!(
+            "'{}' is not a number. On this system nokhwa: needs the number of the camera",
             request.device
         ))
     })?;
     let asked = match &request.format {
         Some(name) => PixelFormat::from_name(name)
             .and_then(frame_format)
-            .ok_or_else(|| refused(format!("nokhwa cannot open the format {name}")))?,
+            .ok_or_else(|| open_failed(format!("nokhwa cannot open the format {name}")))?,
         None => FrameFormat::YUYV,
     };
     let (width, height) = request.size_px.unwrap_or((640, 480));
     let fps = request.fps.unwrap_or(30.0).round() as u32;
     let closest = CameraFormat::new(Resolution::new(width, height), asked, fps);
-    let formats: Vec<FrameFormat> = FORMATS.iter().copied().filter_map(frame_format).collect();
-    let wanted = RequestedFormat::with_formats(RequestedFormatType::Closest(closest), &formats);
-    let camera = Camera::new(CameraIndex::Index(number), wanted)
-        .map_err(|cause| refused(format!("nokhwa:{number} cannot be opened: {cause}")))?;
-    let got = camera.camera_format();
+    let formats: Vec<FrameFormat> = NOKHWA_FORMATS
+        .iter()
+        .copied()
+        .filter_map(frame_format)
+        .collect();
+    let requested = RequestedFormat::with_formats(RequestedFormatType::Closest(closest), &formats);
+    let camera = Camera::new(CameraIndex::Index(number), requested)
+        .map_err(|cause| open_failed(format!("nokhwa:{number} cannot be opened: {cause}")))?;
+    let actual = camera.camera_format();
     if request
         .size_px
-        .is_some_and(|size| size != (got.width(), got.height()))
+        .is_some_and(|size| size != (actual.width(), actual.height()))
     {
-        return Err(Trouble::new(
+        return Err(Fault::new(
             FaultKind::WrongSize,
             format!(
-                "asked for {width}x{height} px, nokhwa gives {}x{}",
-                got.width(),
-                got.height()
+                "requested {width}x{height} px, nokhwa gives {}x{}",
+                actual.width(),
+                actual.height()
             ),
         ));
     }
@@ -139,39 +148,39 @@ fn open(request: &CaptureRequest) -> Result<(Camera, Granted), Trouble> {
         request
             .controls
             .iter()
-            .map(|(name, wanted)| crate::camera::pipe::ControlReading {
+            .map(|(name, requested)| crate::camera::pipe::AppliedControl {
                 name: name.clone(),
-                wanted: *wanted,
-                got: None,
-                reason: Some("controls are set on Linux only".to_owned()),
+                requested: *requested,
+                actual: None,
+                reason: Some("Shoal sets controls on Linux only".to_owned()),
             });
-    let granted = Granted {
+    let granted = GrantedSettings {
         device: number.to_string(),
         stable_source: format!("nokhwa:{number}"),
         card: camera.info().human_name(),
-        format: got.format().to_string(),
-        width_px: got.width(),
-        height_px: got.height(),
-        fps: Some(f64::from(got.frame_rate())),
+        format: actual.format().to_string(),
+        width_px: actual.width(),
+        height_px: actual.height(),
+        fps: Some(f64::from(actual.frame_rate())),
         controls: controls.collect(),
         remarks: Vec::new(),
     };
     Ok((camera, granted))
 }
 
-/// Tells every camera that nokhwa knows, by name only.
+/// Writes the name of each camera that nokhwa finds.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn list() {
     let cameras = ::nokhwa::query(::nokhwa::utils::ApiBackend::Auto).unwrap_or_default();
     for camera in cameras {
         let source = format!("nokhwa:{}", camera.index());
-        super::tell(&crate::camera::pipe::Message::Camera(Box::new(
-            super::CameraDescription {
+        super::serve::send(&crate::camera::pipe::Message::Camera(Box::new(
+            crate::camera::CameraDescription {
                 nokhwa_source: Some(source.clone()),
                 source,
                 device: camera.index().to_string(),
                 card: camera.human_name(),
-                ..super::CameraDescription::default()
+                ..crate::camera::CameraDescription::default()
             },
         )));
     }
@@ -189,7 +198,7 @@ fn frame_format(format: PixelFormat) -> Option<FrameFormat> {
 }
 
 fn pixel_format(format: FrameFormat) -> Option<PixelFormat> {
-    FORMATS
+    NOKHWA_FORMATS
         .into_iter()
         .find(|f| frame_format(*f) == Some(format))
 }

@@ -323,7 +323,7 @@ fn feet_of_each(
             height_px: SIDE,
             sequence: number.into(),
             time_secs: f64::from(number) / 30.0,
-            luma: Luma::Eight((0..SIDE * SIDE).map(level).collect()),
+            luma: Luma::U8((0..SIDE * SIDE).map(level).collect()),
         };
         let tracks = vision.observe(&frame).iter();
         tracks.map(|track| track.foot_m.as_vec2()).collect()

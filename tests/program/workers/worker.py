@@ -1,6 +1,7 @@
-"""A worker that misbehaves: speaks the pipe's protocol (src/camera/pipe.rs) as far as its mode wants it.
+"""A simulated capture worker. Its mode defines how it fails or violates the protocol of src/camera/pipe.rs.
 
-worker.py MODE STATE ...: STATE is a file to which every start appends a line with its process id and the time.
+usage: worker.py MODE STARTS_FILE ...
+Each start appends a line to STARTS_FILE: process id, time in seconds, further arguments.
 """
 
 import json
@@ -9,29 +10,29 @@ import struct
 import sys
 import time
 
-mode, state = sys.argv[1], sys.argv[2]
+mode, starts_file = sys.argv[1], sys.argv[2]
 rest = sys.argv[3:]
-with open(state, "a") as starts:
+with open(starts_file, "a") as starts:
     starts.write(f"{os.getpid()} {time.monotonic()} {' '.join(rest)}\n")
-start = len(open(state).readlines())
+start_number = len(open(starts_file).readlines())
 out = sys.stdout.buffer
 WIDTH, HEIGHT = 8, 4
 
 
 def header(kind, length, sequence=0, bits=8, width=WIDTH, height=HEIGHT):
-    stamp = time.monotonic_ns()
-    return b"shc1" + struct.pack("<BBHQQIIII", kind, bits, 0, sequence, stamp, width, height, length, 0)
+    timestamp = time.monotonic_ns()
+    return b"shc1" + struct.pack("<BBHQQIIII", kind, bits, 0, sequence, timestamp, width, height, length, 0)
 
 
-def say(**message):
+def send(**message):
     text = json.dumps(message).encode()
     out.write(header(2, len(text), bits=0, width=0, height=0) + text)
     out.flush()
 
 
 def ready(width=WIDTH, controls=()):
-    say(tell="ready", device="/dev/video9", stable_source="v4l2:bus card", card="card", format="GREY",
-        width_px=width, height_px=HEIGHT, fps=30.0, controls=list(controls), remarks=[])
+    send(message="ready", device="/dev/video9", stable_source="v4l2:bus card", card="card", format="GREY",
+         width_px=width, height_px=HEIGHT, fps=30.0, controls=list(controls), remarks=[])
 
 
 def frame(sequence, level=None, bits=8):
@@ -50,10 +51,10 @@ def frames(first=0, pause=0.01, **how):
         time.sleep(pause)
 
 
-if mode == "well":
+if mode == "good":
     ready()
     frames()
-elif mode == "deep":
+elif mode == "twelve_bits":
     ready()
     frames(bits=12)
 elif mode == "gaps":
@@ -63,17 +64,17 @@ elif mode == "gaps":
     time.sleep(1000)
 elif mode == "stall":
     ready()
-    if start > 1:
+    if start_number > 1:
         frames()
     for sequence in range(3):
         frame(sequence)
     time.sleep(1000)
-elif mode == "mute":
+elif mode == "silent":
     time.sleep(1000)
-elif mode == "die":
+elif mode == "exit":
     sys.exit("no luck today")
 elif mode == "garbage":
-    if start > 1:
+    if start_number > 1:
         ready()
         frames()
     out.write(b"hello, I am no camera at all, I only chat a little bit")
@@ -88,11 +89,11 @@ elif mode == "huge_message":
     out.write(header(2, 0xFFFFFFFF))
     out.flush()
     time.sleep(1000)
-elif mode == "cut":
+elif mode == "incomplete":
     ready()
     out.write(header(1, WIDTH * HEIGHT) + b"ten bytes.")
     out.flush()
-elif mode == "early":
+elif mode == "frame_before_ready":
     frames()
 elif mode == "other_size":
     ready()
@@ -101,19 +102,19 @@ elif mode == "other_size":
     out.flush()
     time.sleep(1000)
 elif mode == "smaller_next_time":
-    ready(width=WIDTH if start != 2 else WIDTH // 2)
-    if start > 1:
+    ready(width=WIDTH if start_number != 2 else WIDTH // 2)
+    if start_number > 1:
         frames()
     frame(0)
 elif mode == "short":
     ready()
     for sequence in range(5):
-        say(tell="trouble", kind="short_frames", detail="a frame has 3 bytes")
+        send(message="fault", kind="short_frames", detail="a frame has 3 bytes")
         frame(sequence)
     frames()
 elif mode == "frozen":
     ready()
-    if start <= 2:
+    if start_number <= 2:
         frames(level=90)
     frames()
 elif mode == "black":
@@ -124,19 +125,19 @@ elif mode == "black":
         out.flush()
         time.sleep(0.01)
 elif mode == "absent":
-    if start < 3:
-        say(tell="trouble", kind="absent", detail="no camera 'x' is plugged in; there are: none")
+    if start_number < 3:
+        send(message="fault", kind="absent", detail="no camera 'x' is connected; connected cameras: none")
         sys.exit(1)
     ready(controls=[
-        {"name": "gain", "wanted": 9, "got": 9, "reason": None},
-        {"name": "exposure", "wanted": 300, "got": 255, "reason": None},
+        {"name": "gain", "requested": 9, "actual": 9, "reason": None},
+        {"name": "exposure", "requested": 300, "actual": 255, "reason": None},
     ])
     frames()
 elif mode == "list":
-    say(tell="probing", device="/dev/video0")
-    say(tell="camera", source="v4l2:a b", device="/dev/video0", nokhwa_source=None, card="b", bus="a", driver="d",
-        formats=[], controls=[], problem=None)
-    say(tell="probing", device="/dev/video1")
+    send(message="probing", device="/dev/video0")
+    send(message="camera", source="v4l2:a b", device="/dev/video0", nokhwa_source=None, card="b", bus="a", driver="d",
+         formats=[], controls=[], problem=None)
+    send(message="probing", device="/dev/video1")
     time.sleep(1000)
 else:
     sys.exit(f"unknown mode {mode}")

@@ -199,7 +199,7 @@ impl Room {
             time_secs: self.frames as f64 / self.fps,
             width_px: self.size_px.0,
             height_px: self.size_px.1,
-            luma: Luma::Eight(levels),
+            luma: Luma::U8(levels),
         };
         self.frames += 1;
         frame

@@ -1,27 +1,30 @@
-//! Sets a camera's controls by name, and reads them back.
+//! Sets the controls of a camera by name, and reads them back.
 //!
-//! The names exposure, gain, white_balance and focus work with every driver that has such a control; all others are the
-//! driver's own, in lower case with underscores, as `shoal cameras` lists them.
+//! The names exposure, gain, white_balance and focus work with all drivers that have such a control. All other names are
+//! the driver's own names in lower case with underscores, as `shoal cameras` lists them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use v4l::Device;
 use v4l::control::{Control, Description, Flags, MenuItem, Type, Value};
 
-use crate::camera::pipe::ControlReading;
-use crate::camera::worker::{CaptureRequest, ControlDescription};
+use crate::camera::ControlDescription;
+use crate::camera::pipe::AppliedControl;
+use crate::camera::worker::CaptureRequest;
 
-/// Names that everybody knows → ids that drivers have for them, the usual one first.
+/// Common names of controls, with the ids that drivers use for them, most usual first.
 ///
 /// **Source**: linux/v4l2-controls.h.
-const KNOWN: [(&str, &[u32]); 4] = [
+const COMMON_NAMES: [(&str, &[u32]); 4] = [
     ("exposure", &[0x009a_0902, 0x0098_0911]),
     ("gain", &[0x0098_0913, 0x009e_0903]),
     ("white_balance", &[0x0098_091a]),
     ("focus", &[0x009a_090a]),
 ];
 
-/// Automatic functions, and the value that switches each off. **Source**: linux/v4l2-controls.h.
+/// Automatic functions: name, id, and the value that switches the function off.
+///
+/// **Source**: linux/v4l2-controls.h.
 const AUTOMATIC: [(&str, u32, i64); 7] = [
     ("auto_exposure", 0x009a_0901, 1),
     ("exposure_dynamic_framerate", 0x009a_0903, 0),
@@ -32,15 +35,15 @@ const AUTOMATIC: [(&str, u32, i64); 7] = [
     ("brightness_automatic", 0x0098_0920, 0),
 ];
 
-/// Switches automatic functions off and sets what was asked for; says what each control is afterwards.
+/// Switches automatic functions off, sets the requested controls, and returns each control with its value afterwards.
 pub(in crate::camera::worker) fn apply(
     device: &Device,
     request: &CaptureRequest,
-) -> Vec<ControlReading> {
+) -> Vec<AppliedControl> {
     let described = described(device);
-    let asked = request.controls.iter().map(|(name, wanted)| {
+    let asked = request.controls.iter().map(|(name, requested)| {
         let id = id_of(device, &described, name);
-        (name.clone(), id, *wanted)
+        (name.clone(), id, *requested)
     });
     let asked: Vec<(String, Option<u32>, i64)> = asked.collect();
     let mut all: Vec<(String, Option<u32>, i64)> = Vec::new();
@@ -55,33 +58,33 @@ pub(in crate::camera::worker) fn apply(
     all.extend(asked);
     let reasons: Vec<Option<String>> = all
         .iter()
-        .map(|(name, id, wanted)| match id {
-            Some(id) => set(device, *id, *wanted).err(),
+        .map(|(name, id, requested)| match id {
+            Some(id) => set(device, *id, *requested).err(),
             None => Some(format!(
-                "the camera has no '{name}'; it has {}",
+                "the camera has no control '{name}'; it has {}",
                 names(device, &described)
             )),
         })
         .collect();
-    // Read after all are set, as one may change another.
+    // Read back after all controls are set, because one control may change another.
     let readings = all.into_iter().zip(reasons);
     readings
-        .map(|((name, id, wanted), reason)| ControlReading {
+        .map(|((name, id, requested), reason)| AppliedControl {
             name,
-            wanted,
-            got: id.and_then(|id| value(device, id)),
+            requested,
+            actual: id.and_then(|id| value(device, id)),
             reason,
         })
         .collect()
 }
 
-/// All controls that have a number as value.
+/// Describes all controls with a numeric value.
 pub(super) fn describe(device: &Device) -> Vec<ControlDescription> {
     let described = described(device).unwrap_or_default();
     let numbers = described.iter().filter(|d| is_number(d));
     numbers
         .map(|d| ControlDescription {
-            name: known_name(device, d.id).unwrap_or_else(|| snake_case(&d.name)),
+            name: common_name(device, d.id).unwrap_or_else(|| snake_case(&d.name)),
             min: d.minimum,
             max: d.maximum,
             step: d.step,
@@ -98,7 +101,8 @@ pub(super) fn describe(device: &Device) -> Vec<ControlDescription> {
         .collect()
 }
 
-/// The driver's list; `None` where the crate cannot read it (it panics on types that it does not know).
+/// The controls that the driver lists; `None` if the crate cannot read the list. It panics on control types that it does not
+/// know.
 fn described(device: &Device) -> Option<Vec<Description>> {
     catch_unwind(AssertUnwindSafe(|| device.query_controls()))
         .ok()?
@@ -123,9 +127,9 @@ fn choice(item: &MenuItem) -> String {
     }
 }
 
-/// The id of a name: a known one that the camera has, or the driver's own.
+/// Finds the id of a control by its common name, the name of an automatic function, or the driver's own name.
 fn id_of(device: &Device, described: &Option<Vec<Description>>, name: &str) -> Option<u32> {
-    let known = KNOWN.iter().find(|(known, _)| *known == name);
+    let known = COMMON_NAMES.iter().find(|(known, _)| *known == name);
     let id = known.and_then(|(_, ids)| ids.iter().find(|id| value(device, **id).is_some()));
     let automatic = || {
         AUTOMATIC
@@ -143,28 +147,29 @@ fn id_of(device: &Device, described: &Option<Vec<Description>>, name: &str) -> O
         .or_else(|| own().map(|d| d.id))
 }
 
-/// The known name of an id, if it is the one that this camera is set by.
-fn known_name(device: &Device, id: u32) -> Option<String> {
-    let (name, _) = KNOWN
+/// The common name of a control, if that name means this control on this camera.
+fn common_name(device: &Device, id: u32) -> Option<String> {
+    let (name, _) = COMMON_NAMES
         .iter()
         .find(|(_, ids)| ids.iter().find(|id| value(device, **id).is_some()) == Some(&id))?;
     Some((*name).to_owned())
 }
 
+/// Names of all controls with a numeric value, for an error message.
 fn names(device: &Device, described: &Option<Vec<Description>>) -> String {
     match described {
         Some(all) => {
             let numbers = all.iter().filter(|d| is_number(d));
             let names: Vec<String> = numbers
-                .map(|d| known_name(device, d.id).unwrap_or_else(|| snake_case(&d.name)))
+                .map(|d| common_name(device, d.id).unwrap_or_else(|| snake_case(&d.name)))
                 .collect();
             names.join(", ")
         }
-        None => "a list that cannot be read".to_owned(),
+        None => "controls that cannot be listed".to_owned(),
     }
 }
 
-/// "Exposure Time, Absolute" → `exposure_time_absolute`, as v4l2-ctl writes it.
+/// Converts a name as the tool v4l2-ctl does: "Exposure Time, Absolute" becomes `exposure_time_absolute`.
 fn snake_case(name: &str) -> String {
     let words = name
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -173,6 +178,7 @@ fn snake_case(name: &str) -> String {
     words.join("_")
 }
 
+/// Current value of a control; `None` if it does not exist or cannot be read.
 fn value(device: &Device, id: u32) -> Option<i64> {
     let read = catch_unwind(AssertUnwindSafe(|| device.control(id)));
     match read.ok()?.ok()?.value {
@@ -182,8 +188,8 @@ fn value(device: &Device, id: u32) -> Option<i64> {
     }
 }
 
-fn set(device: &Device, id: u32, wanted: i64) -> Result<(), String> {
-    let value = Value::Integer(wanted);
+fn set(device: &Device, id: u32, requested: i64) -> Result<(), String> {
+    let value = Value::Integer(requested);
     device
         .set_control(Control { id, value })
         .map_err(|e| e.to_string())
@@ -194,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_written_as_v4l2_ctl_writes_them() {
+    fn names_are_converted_as_v4l2_ctl_does() {
         assert_eq!(
             snake_case("Exposure Time, Absolute"),
             "exposure_time_absolute"

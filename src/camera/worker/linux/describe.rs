@@ -11,10 +11,11 @@ use v4l::{Device, FourCC, Fraction};
 use super::controls;
 use super::nodes::{self, Node};
 use crate::camera::pipe::Message;
-use crate::camera::worker::luma::PixelFormat;
-use crate::camera::worker::{CameraDescription, FormatDescription, SizeDescription, nokhwa, tell};
+use crate::camera::worker::luma::{NOKHWA_FORMATS, PixelFormat};
+use crate::camera::worker::serve::send;
+use crate::camera::{CameraDescription, FormatDescription, SizeDescription};
 
-/// Sizes that are looked at of a camera that has them in steps.
+/// Sizes that are listed for a camera that supports a range of sizes.
 const COMMON_SIZES_PX: [(u32, u32); 8] = [
     (160, 120),
     (320, 240),
@@ -25,13 +26,13 @@ const COMMON_SIZES_PX: [(u32, u32); 8] = [
     (1280, 1024),
     (1920, 1080),
 ];
-/// A driver that lists more sizes or rates than this is not read to its end.
-const MOST_ENTRIES: usize = 200;
+/// Largest number of sizes, or of frame rates of a size, that are read from a driver.
+const MAX_ENTRIES: usize = 200;
 
-/// Tells every camera, one after the other, so that one that hangs does not hide those before it.
+/// Writes each camera as soon as it is described, so that a camera that hangs does not hide the cameras before it.
 pub(in crate::camera::worker) fn list() {
     let probing = |path: &Path| {
-        tell(&Message::Probing {
+        send(&Message::Probing {
             device: path.display().to_string(),
         });
     };
@@ -39,13 +40,14 @@ pub(in crate::camera::worker) fn list() {
         probing(&node.path);
         let described = catch_unwind(AssertUnwindSafe(|| describe(&node)));
         let described = described.unwrap_or_else(|_| CameraDescription {
-            problem: Some("the camera answers in a way that is not understood".to_owned()),
+            problem: Some("the driver gave an answer that cannot be parsed".to_owned()),
             ..known(&node)
         });
-        tell(&Message::Camera(Box::new(described)));
+        send(&Message::Camera(Box::new(described)));
     }
 }
 
+/// The part of a description that is known without opening the camera.
 fn known(node: &Node) -> CameraDescription {
     CameraDescription {
         source: format!("v4l2:{}", node.stable_name()),
@@ -79,7 +81,7 @@ fn describe(node: &Node) -> CameraDescription {
     });
     let formats: Vec<FormatDescription> = formats.collect();
     let opens = |f: &FormatDescription| {
-        PixelFormat::from_name(&f.format).is_some_and(|f| nokhwa::FORMATS.contains(&f))
+        PixelFormat::from_name(&f.format).is_some_and(|f| NOKHWA_FORMATS.contains(&f))
     };
     CameraDescription {
         nokhwa_source: node
@@ -92,7 +94,7 @@ fn describe(node: &Node) -> CameraDescription {
     }
 }
 
-/// Sizes of a format with their rates; common ones of a camera that has them in steps.
+/// Sizes of a format with their frame rates. For a camera with a range of sizes: the sizes of [`COMMON_SIZES_PX`] in it.
 pub(super) fn sizes(device: &Device, format: PixelFormat) -> Vec<SizeDescription> {
     let code = FourCC::new(&format.code());
     let mut pairs: Vec<(u32, u32)> = Vec::new();
@@ -100,7 +102,7 @@ pub(super) fn sizes(device: &Device, format: PixelFormat) -> Vec<SizeDescription
         .enum_framesizes(code)
         .unwrap_or_default()
         .iter()
-        .take(MOST_ENTRIES)
+        .take(MAX_ENTRIES)
     {
         match &size.size {
             FrameSizeEnum::Discrete(size) => pairs.push((size.width, size.height)),
@@ -130,6 +132,7 @@ pub(super) fn sizes(device: &Device, format: PixelFormat) -> Vec<SizeDescription
     described.collect()
 }
 
+/// Frame rates of a size in frames per second, highest first.
 fn rates_fps(device: &Device, code: FourCC, width_px: u32, height_px: u32) -> Vec<f64> {
     let rate = |interval: &Fraction| {
         let whole = interval.numerator > 0 && interval.denominator > 0;
@@ -137,7 +140,7 @@ fn rates_fps(device: &Device, code: FourCC, width_px: u32, height_px: u32) -> Ve
     };
     let intervals = device.enum_frameintervals(code, width_px, height_px);
     let mut rates: Vec<f64> = Vec::new();
-    for entry in intervals.unwrap_or_default().iter().take(MOST_ENTRIES) {
+    for entry in intervals.unwrap_or_default().iter().take(MAX_ENTRIES) {
         match &entry.interval {
             FrameIntervalEnum::Discrete(interval) => rates.extend(rate(interval)),
             FrameIntervalEnum::Stepwise(steps) => {
@@ -145,7 +148,7 @@ fn rates_fps(device: &Device, code: FourCC, width_px: u32, height_px: u32) -> Ve
             }
         }
     }
-    // Rounded, so that 30000/1001 is written 29.97.
+    // Rounded, so that 30000/1001 is shown as 29.97.
     for rate in &mut rates {
         *rate = (*rate * 100.0).round() / 100.0;
     }

@@ -1,8 +1,8 @@
-//! Cameras through V4L2, the way Linux knows them: every brightness format, damaged buffers seen, controls by name.
+//! Cameras through V4L2, the camera interface of Linux: all gray-level formats, damaged buffers, and controls by name.
 //!
-//! Buffers are taken without a time-out (a second try after one fails for ever in the `v4l` crate); whoever reads the
-//! pipe has one. Streams are never dropped: stopping a camera that is gone panics in that crate, and the process ends
-//! anyway.
+//! The worker waits for buffers without a timeout, because after one timeout the `v4l` crate fails on every further call.
+//! The reader of the pipe has a timeout instead. Streams are never dropped: stopping a disconnected camera panics in that
+//! crate, and the process ends anyway.
 
 pub(super) mod controls;
 mod describe;
@@ -22,120 +22,140 @@ use v4l::{Device, Format, FourCC, Fraction};
 pub(super) use describe::list;
 use nodes::Node;
 
-use super::luma::{PixelFormat, write_luma};
-use super::{CaptureRequest, Layout, Taken, Trouble, serve};
-use crate::camera::live::FaultKind;
-use crate::camera::pipe::Granted;
+use super::CaptureRequest;
+use super::luma::{FrameLayout, PixelFormat, write_luma};
+use super::serve::{Captured, serve};
+use crate::camera::fault::{Fault, FaultKind};
+use crate::camera::pipe::GrantedSettings;
 
+/// Number of buffers that the driver fills in turn.
 const BUFFERS: u32 = 4;
-/// What is taken where nothing was asked for.
-const USUAL_SIZE_PX: (u64, u64) = (640, 480);
-const USUAL_FPS: f64 = 30.0;
+/// Width and height to choose the nearest size to, if no size is requested.
+const DEFAULT_SIZE_PX: (u64, u64) = (640, 480);
+/// Frame rate if no rate is requested, in frames per second.
+const DEFAULT_FPS: f64 = 30.0;
+/// Linux error: no such file.
 const ENOENT: i32 = 2;
+/// Linux error: no such device or address.
 const ENXIO: i32 = 6;
+/// Linux error: permission denied.
 const EACCES: i32 = 13;
+/// Linux error: device is busy.
 const EBUSY: i32 = 16;
+/// Linux error: no such device.
 const ENODEV: i32 = 19;
 
-/// A camera that is set as wanted, but not streaming.
-pub(super) struct Prepared {
+/// An open camera with the requested settings that does not stream yet.
+pub(super) struct ConfiguredCamera {
     pub(super) device: Device,
     pub(super) node: Node,
-    pub(super) granted: Granted,
-    layout: Layout,
+    pub(super) granted: GrantedSettings,
+    layout: FrameLayout,
 }
 
-/// Opens the camera and serves its frames until it fails.
-pub(super) fn capture(request: &CaptureRequest) -> Trouble {
+/// Opens the camera and writes its frames until it fails.
+pub(super) fn capture(request: &CaptureRequest) -> Fault {
     let formats: Vec<PixelFormat> = PixelFormat::all().collect();
-    let prepared = match prepare(request, &formats) {
-        Ok(prepared) => prepared,
-        Err(trouble) => return trouble,
+    let configured = match configure(request, &formats) {
+        Ok(configured) => configured,
+        Err(fault) => return fault,
     };
-    let layout = prepared.layout;
-    let stream = MmapStream::with_buffers(&prepared.device, Type::VideoCapture, BUFFERS);
+    let layout = configured.layout;
+    let stream = MmapStream::with_buffers(&configured.device, Type::VideoCapture, BUFFERS);
     let mut stream = match stream {
         Ok(stream) => ManuallyDrop::new(stream),
-        Err(cause) => return trouble_of(&cause, "buffers cannot be had", FaultKind::OpenFailed),
+        Err(cause) => {
+            return fault_from_io(
+                &cause,
+                "the driver provides no buffers",
+                FaultKind::OpenFailed,
+            );
+        }
     };
-    serve(prepared.granted, layout, |levels| {
-        let (buffer, meta) = CaptureStream::next(&mut *stream)
-            .map_err(|cause| trouble_of(&cause, "no frame can be taken", FaultKind::StreamError))?;
+    serve(configured.granted, layout, |levels| {
+        let (buffer, meta) = CaptureStream::next(&mut *stream).map_err(|cause| {
+            fault_from_io(&cause, "no frame can be captured", FaultKind::StreamError)
+        })?;
         let number = meta.sequence;
         if meta.flags.contains(Flags::ERROR) {
-            let told = format!("the driver marks frame {number} as damaged");
-            return Ok(Taken::Bad(Trouble::new(FaultKind::DamagedFrames, told)));
+            let detail = format!("the driver marked frame {number} as damaged");
+            return Ok(Captured::Unusable(Fault::new(
+                FaultKind::DamagedFrames,
+                detail,
+            )));
         }
-        // Drivers that leave the used length at 0 fill the whole buffer.
+        // A used length of 0 means that the driver filled the whole buffer.
         let used = match meta.bytesused as usize {
             0 => buffer.len(),
             used => used.min(buffer.len()),
         };
-        if let Err(trouble) = write_luma(&buffer[..used], layout, levels) {
-            return Ok(Taken::Bad(trouble));
+        if let Err(fault) = write_luma(&buffer[..used], layout, levels) {
+            return Ok(Captured::Unusable(fault));
         }
         let (secs, micros) = (meta.timestamp.sec, meta.timestamp.usec);
         let monotonic = meta.flags & Flags::TIMESTAMP_MASK == Flags::TIMESTAMP_MONOTONIC;
-        let stamp_ns = (monotonic && secs >= 0 && (0..1_000_000).contains(&micros))
+        let timestamp_ns = (monotonic && secs >= 0 && (0..1_000_000).contains(&micros))
             .then(|| secs as u64 * 1_000_000_000 + micros as u64 * 1000);
-        Ok(Taken::Frame {
+        Ok(Captured::Frame {
             sequence: u64::from(number),
-            stamp_ns,
+            timestamp_ns,
         })
     })
 }
 
-/// Finds the camera and sets format, size, rate and controls. `formats` are those that may be chosen, best first.
-pub(super) fn prepare(
+/// Finds the camera and sets its format, size, frame rate and controls. `formats` are the allowed formats, best first.
+pub(super) fn configure(
     request: &CaptureRequest,
     formats: &[PixelFormat],
-) -> Result<Prepared, Trouble> {
+) -> Result<ConfiguredCamera, Fault> {
     let node = nodes::find(&request.device)?;
     let device = open(&node)?;
-    let named = |what: &str| format!("{}: {what}", node.path.display());
-    let failed = |cause: &io::Error, what| trouble_of(cause, &named(what), FaultKind::OpenFailed);
+    let with_path = |what: &str| format!("{}: {what}", node.path.display());
+    let failed =
+        |cause: &io::Error, what| fault_from_io(cause, &with_path(what), FaultKind::OpenFailed);
     let caps = device
         .query_caps()
-        .map_err(|e| failed(&e, "does not say what it can do"))?;
-    let streams = Capabilities::VIDEO_CAPTURE | Capabilities::STREAMING;
-    if !caps.capabilities.contains(streams) {
-        let told = named("is no camera that streams pictures; 'shoal cameras' lists those that do");
-        return Err(Trouble::new(FaultKind::OpenFailed, told));
+        .map_err(|e| failed(&e, "the driver does not report its capabilities"))?;
+    let needed = Capabilities::VIDEO_CAPTURE | Capabilities::STREAMING;
+    if !caps.capabilities.contains(needed) {
+        let detail =
+            with_path("this device does not stream frames; 'shoal cameras' lists the cameras");
+        return Err(Fault::new(FaultKind::OpenFailed, detail));
     }
     let format = choose_format(&device, request, formats, &node)?;
     let now = device
         .format()
-        .map_err(|e| failed(&e, "does not say its format"))?;
+        .map_err(|e| failed(&e, "the driver does not report the format"))?;
     let (width, height) = match request.size_px {
         Some(size) => size,
-        None => usual_size(&device, format).unwrap_or((now.width, now.height)),
+        None => default_size(&device, format).unwrap_or((now.width, now.height)),
     };
-    let wanted = Format::new(width, height, FourCC::new(&format.code()));
+    let requested = Format::new(width, height, FourCC::new(&format.code()));
     let got = device
-        .set_format(&wanted)
-        .map_err(|e| failed(&e, "cannot be set to its format"))?;
+        .set_format(&requested)
+        .map_err(|e| failed(&e, "the format cannot be set"))?;
     if got.fourcc.repr != format.code() {
-        let told = named(&format!(
-            "asked for {}, the driver gives {}",
+        let detail = with_path(&format!(
+            "requested {}, the driver gives {}",
             format.name(),
             got.fourcc.repr.escape_ascii()
         ));
-        return Err(Trouble::new(FaultKind::OpenFailed, told));
+        return Err(Fault::new(FaultKind::OpenFailed, detail));
     }
     if request
         .size_px
         .is_some_and(|size| size != (got.width, got.height))
     {
-        let told = named(&format!(
-            "asked for {width}x{height} px, the driver gives {}x{}; 'shoal cameras' lists the sizes of each format",
+        let detail = with_path(&format!(
+            "requested {width}x{height} px, the driver gives {}x{}; 'shoal cameras' lists the sizes of each format",
             got.width, got.height
         ));
-        return Err(Trouble::new(FaultKind::WrongSize, told));
+        return Err(Fault::new(FaultKind::WrongSize, detail));
     }
     let mut remarks = Vec::new();
     let fps = set_rate(&device, request.fps, &mut remarks);
     let controls = controls::apply(&device, request);
-    let granted = Granted {
+    let granted = GrantedSettings {
         device: node.path.display().to_string(),
         stable_source: format!("v4l2:{}", node.stable_name()),
         card: node.card.clone(),
@@ -146,13 +166,13 @@ pub(super) fn prepare(
         controls,
         remarks,
     };
-    let layout = Layout {
+    let layout = FrameLayout {
         format,
         width_px: got.width,
         height_px: got.height,
         stride_bytes: got.stride as usize,
     };
-    Ok(Prepared {
+    Ok(ConfiguredCamera {
         device,
         node,
         granted,
@@ -160,28 +180,28 @@ pub(super) fn prepare(
     })
 }
 
-/// Opens a node; a camera that is not there is told apart from one that cannot be had.
-fn open(node: &Node) -> Result<Device, Trouble> {
+/// Opens a device node. Distinguishes an absent camera from a camera that cannot be opened.
+fn open(node: &Node) -> Result<Device, Fault> {
     Device::with_path(&node.path).map_err(|cause| {
         let what = format!("{}: cannot be opened", node.path.display());
         match cause.raw_os_error() {
             Some(ENOENT | ENXIO | ENODEV) => {
-                Trouble::new(FaultKind::Absent, format!("{what}: {cause}"))
+                Fault::new(FaultKind::Absent, format!("{what}: {cause}"))
             }
-            _ => trouble_of(&cause, &what, FaultKind::OpenFailed),
+            _ => fault_from_io(&cause, &what, FaultKind::OpenFailed),
         }
     })
 }
 
-/// The format that was asked for, or the best one that has the size that was asked for.
+/// Returns the requested format, or the best format that supports the requested size.
 fn choose_format(
     device: &Device,
     request: &CaptureRequest,
     formats: &[PixelFormat],
     node: &Node,
-) -> Result<PixelFormat, Trouble> {
-    let there = device.enum_formats().unwrap_or_default();
-    let has = |format: &PixelFormat| there.iter().any(|d| d.fourcc.repr == format.code());
+) -> Result<PixelFormat, Fault> {
+    let offered = device.enum_formats().unwrap_or_default();
+    let has = |format: &PixelFormat| offered.iter().any(|d| d.fourcc.repr == format.code());
     let usable: Vec<PixelFormat> = formats.iter().copied().filter(has).collect();
     let names = |formats: &[PixelFormat]| {
         let names: Vec<String> = formats.iter().map(|f| f.name()).collect();
@@ -191,9 +211,9 @@ fn choose_format(
             names.join(", ")
         }
     };
-    let refused = |told: String| {
-        let told = format!("{}: {told}", node.path.display());
-        Err(Trouble::new(FaultKind::OpenFailed, told))
+    let open_failed = |detail: String| {
+        let detail = format!("{}: {detail}", node.path.display());
+        Err(Fault::new(FaultKind::OpenFailed, detail))
     };
     let Some(asked) = &request.format else {
         let fits = |format: &&PixelFormat| {
@@ -207,10 +227,10 @@ fn choose_format(
         };
         return match usable.iter().find(fits).or(usable.first()) {
             Some(format) => Ok(*format),
-            None => refused(format!(
-                "no format that can be read; known are {}, the camera has {}",
+            None => open_failed(format!(
+                "the camera has no format that Shoal can read. Shoal reads {}, the camera has {}",
                 names(formats),
-                there
+                offered
                     .iter()
                     .map(|d| d.fourcc.repr.escape_ascii().to_string())
                     .collect::<Vec<_>>()
@@ -220,28 +240,29 @@ fn choose_format(
     };
     match PixelFormat::from_name(asked) {
         Some(format) if usable.contains(&format) => Ok(format),
-        Some(format) if formats.contains(&format) => refused(format!(
-            "the camera has no {asked}; of those that can be read it has {}",
+        Some(format) if formats.contains(&format) => open_failed(format!(
+            "the camera does not have the format {asked}; of the formats that Shoal reads, it has {}",
             names(&usable)
         )),
-        _ => refused(format!(
-            "the format {asked} cannot be read here; known are {}",
+        _ => open_failed(format!(
+            "the format {asked} cannot be read; readable formats are {}",
             names(formats)
         )),
     }
 }
 
-/// The size nearest to the usual one, so that a camera does not start in whatever another program left it in.
-fn usual_size(device: &Device, format: PixelFormat) -> Option<(u32, u32)> {
+/// Returns the size of the camera nearest to [`DEFAULT_SIZE_PX`], so that the size does not depend on the program that used
+/// the camera before.
+fn default_size(device: &Device, format: PixelFormat) -> Option<(u32, u32)> {
     let sizes = describe::sizes(device, format);
     let sizes = sizes.iter().map(|s| (s.width_px, s.height_px));
     sizes.min_by_key(|(width, height)| {
-        let (usual_width, usual_height) = USUAL_SIZE_PX;
-        (u64::from(*width) * u64::from(*height)).abs_diff(usual_width * usual_height)
+        let (default_width, default_height) = DEFAULT_SIZE_PX;
+        (u64::from(*width) * u64::from(*height)).abs_diff(default_width * default_height)
     })
 }
 
-/// Sets the frame rate and says what it is. That a camera has not the usual one is no matter to tell.
+/// Sets the frame rate and returns the rate that the driver accepted. Adds a remark only if a requested rate was not accepted.
 fn set_rate(device: &Device, asked: Option<f64>, remarks: &mut Vec<String>) -> Option<f64> {
     let rate = |parameters: Parameters| {
         let Fraction {
@@ -250,11 +271,11 @@ fn set_rate(device: &Device, asked: Option<f64>, remarks: &mut Vec<String>) -> O
         } = parameters.interval;
         (numerator > 0 && denominator > 0).then(|| f64::from(denominator) / f64::from(numerator))
     };
-    let wanted = asked.unwrap_or(USUAL_FPS);
-    // Thousandths hold 7.5 and 29.97 alike.
-    let interval = Fraction::new(1000, (wanted * 1000.0).round() as u32);
-    let interval = if wanted.fract() == 0.0 {
-        Fraction::new(1, wanted as u32)
+    let rate_fps = asked.unwrap_or(DEFAULT_FPS);
+    // An interval in 1/1000 represents rates such as 7.5 and 29.97.
+    let interval = Fraction::new(1000, (rate_fps * 1000.0).round() as u32);
+    let interval = if rate_fps.fract() == 0.0 {
+        Fraction::new(1, rate_fps as u32)
     } else {
         interval
     };
@@ -265,28 +286,33 @@ fn set_rate(device: &Device, asked: Option<f64>, remarks: &mut Vec<String>) -> O
         (Some(asked), Some(fps)) if (fps - asked).abs() <= asked * 0.01 => {}
         (Some(asked), Some(fps)) => {
             remarks.push(format!(
-                "asked for {asked} frames a second, the driver gives {fps:.2}"
+                "requested {asked} frames per second, the driver gives {fps:.2}"
             ));
         }
         (Some(asked), None) => remarks.push(format!(
-            "asked for {asked} frames a second, the driver does not say what it gives"
+            "requested {asked} frames per second, the driver does not report its rate"
         )),
     }
     got
 }
 
-/// What an error of the system means for a camera.
-pub(super) fn trouble_of(cause: &io::Error, what: &str, otherwise: FaultKind) -> Trouble {
+/// The fault that an error of the operating system means for a camera; `otherwise` if the error is not specific.
+pub(super) fn fault_from_io(cause: &io::Error, what: &str, otherwise: FaultKind) -> Fault {
     match cause.raw_os_error() {
-        Some(ENODEV) => Trouble::new(FaultKind::Unplugged, format!("{what}: the camera is gone")),
-        Some(EBUSY) => Trouble::new(
-            otherwise,
-            format!("{what}: another program uses the camera; 'fuser -v /dev/video*' tells which"),
+        Some(ENODEV) => Fault::new(
+            FaultKind::Unplugged,
+            format!("{what}: the camera was disconnected"),
         ),
-        Some(EACCES) => Trouble::new(
+        Some(EBUSY) => Fault::new(
+            otherwise,
+            format!(
+                "{what}: another program uses the camera; 'fuser -v /dev/video*' shows which one"
+            ),
+        ),
+        Some(EACCES) => Fault::new(
             otherwise,
             format!("{what}: no permission; the user must be in the group 'video'"),
         ),
-        _ => Trouble::new(otherwise, format!("{what}: {cause}")),
+        _ => Fault::new(otherwise, format!("{what}: {cause}")),
     }
 }

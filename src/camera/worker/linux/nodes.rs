@@ -1,8 +1,8 @@
-//! Which `/dev/video…` is which camera: stable names, and finding a camera again by them.
+//! Stable names of cameras, and finding the `/dev/video…` node of a camera by them.
 //!
-//! Numbers change when a camera is unplugged or the machine starts. A stable name is the link in `/dev/v4l/by-id` where
-//! there is one (it holds the serial number), else bus and card name, with a number behind where one camera has several
-//! pictures under the same name.
+//! Node numbers change when a camera is disconnected or the machine restarts. The stable name of a camera is its link in
+//! `/dev/v4l/by-id`, which contains the serial number. Without a link it is the bus and the card name, followed by a number
+//! if several nodes have the same bus and card name.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use v4l::Device;
 use v4l::capability::Flags;
 
-use crate::camera::live::FaultKind;
-use crate::camera::worker::Trouble;
+use crate::camera::fault::{Fault, FaultKind};
 
+/// Folder with a link for each camera that has a serial number.
 const LINKS: &str = "/dev/v4l/by-id";
 
-/// A node that gives pictures.
+/// A device node that captures frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::camera::worker) struct Node {
     pub(in crate::camera::worker) path: PathBuf,
@@ -25,13 +25,14 @@ pub(in crate::camera::worker) struct Node {
     pub(super) card: String,
     pub(super) bus: String,
     pub(super) driver: String,
-    /// Which one of those with the same bus and card, from 1.
+    /// Number among the nodes with the same bus and card name, counted from 1; 0 if unknown.
     pub(super) ordinal: usize,
+    /// Link in `/dev/v4l/by-id`.
     pub(super) by_id: Option<PathBuf>,
 }
 
 impl Node {
-    /// What finds this camera again.
+    /// Name that finds this camera again.
     pub(super) fn stable_name(&self) -> String {
         match (&self.by_id, self.ordinal) {
             (Some(link), _) => link.display().to_string(),
@@ -41,7 +42,7 @@ impl Node {
     }
 }
 
-/// All `/dev/videoN`, by number, without opening any.
+/// All `/dev/videoN` by number. Opens none of them.
 fn paths() -> BTreeMap<u32, PathBuf> {
     let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     entries
@@ -53,14 +54,16 @@ fn paths() -> BTreeMap<u32, PathBuf> {
         .collect()
 }
 
-/// All nodes that give pictures, by number; those that cannot be asked are left out. `before` hears of each node before
-/// it is asked, as one may never answer.
+/// All nodes that capture frames, by number. Nodes that cannot be queried are left out. `before` is called before each query,
+/// because a node may never answer.
 pub(super) fn all(mut before: impl FnMut(&Path)) -> Vec<Node> {
     let links = links();
     let mut found: Vec<Node> = Vec::new();
     for (number, path) in paths() {
         before(&path);
-        let Some(mut node) = ask(&path) else { continue };
+        let Some(mut node) = query(&path) else {
+            continue;
+        };
         node.number = Some(number);
         node.by_id = links.get(&path).cloned();
         let same = |other: &&Node| (&other.bus, &other.card) == (&node.bus, &node.card);
@@ -70,9 +73,9 @@ pub(super) fn all(mut before: impl FnMut(&Path)) -> Vec<Node> {
     found
 }
 
-/// Bus, card and driver of a node that gives pictures.
-fn ask(path: &Path) -> Option<Node> {
-    // The crate panics on names that are no UTF-8; one odd device must not hide the others.
+/// Queries bus, card name and driver of a node; `None` if the node does not capture frames.
+fn query(path: &Path) -> Option<Node> {
+    // The crate panics on names that are not UTF-8. Such a device must not hide the others.
     let caps = catch_unwind(AssertUnwindSafe(|| Device::with_path(path)?.query_caps()));
     let caps = caps.ok()?.ok()?;
     let pictures = caps.capabilities.contains(Flags::VIDEO_CAPTURE);
@@ -85,13 +88,13 @@ fn ask(path: &Path) -> Option<Node> {
     })
 }
 
-/// Nodes by their links in `/dev/v4l/by-id`.
+/// Links in `/dev/v4l/by-id` by the node to which they point.
 fn links() -> BTreeMap<PathBuf, PathBuf> {
     let mut links = BTreeMap::new();
     for entry in std::fs::read_dir(LINKS).into_iter().flatten().flatten() {
         if let Ok(node) = entry.path().canonicalize() {
             let link = links.entry(node).or_insert_with(|| entry.path());
-            // The order of a folder is any; the first name by alphabet is always the same.
+            // The order of entries in a folder is undefined, so take the first link in alphabetical order.
             if entry.path() < *link {
                 *link = entry.path();
             }
@@ -100,15 +103,18 @@ fn links() -> BTreeMap<PathBuf, PathBuf> {
     links
 }
 
-/// The node of a camera that is named by number, path or stable name.
-pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Trouble> {
+/// Finds the node of a camera by number, path or stable name.
+pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Fault> {
     let nodes = all(|_| {});
     if device.starts_with('/') {
         let path = PathBuf::from(device);
         let real = path.canonicalize().map_err(|cause| {
-            Trouble::new(FaultKind::Absent, format!("{device}: not there: {cause}"))
+            Fault::new(
+                FaultKind::Absent,
+                format!("{device}: no such device: {cause}"),
+            )
         })?;
-        // A path that is no camera is opened all the same: the system says best what it is.
+        // An unknown path is opened too, because the error of the operating system is more helpful than ours.
         let known = nodes.into_iter().find(|node| node.path == real);
         return Ok(known.unwrap_or(Node {
             path: real,
@@ -117,19 +123,19 @@ pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Trouble> {
     }
     let Some(found) = pick(&nodes, device) else {
         let names: Vec<String> = nodes.iter().map(Node::stable_name).collect();
-        let there = if names.is_empty() {
+        let connected = if names.is_empty() {
             "none".to_owned()
         } else {
             names.join(", ")
         };
-        let told = format!("no camera '{device}' is plugged in; there are: {there}");
-        return Err(Trouble::new(FaultKind::Absent, told));
+        let detail = format!("no camera '{device}' is connected; connected cameras: {connected}");
+        return Err(Fault::new(FaultKind::Absent, detail));
     };
     Ok(found.clone())
 }
 
-/// The node that a number or a stable name means. A camera that moved to another socket is found by its card name, if
-/// only one has it.
+/// Finds a node by number or stable name. A camera that was connected to another port is found by its card name, if only one
+/// node has it.
 fn pick<'a>(nodes: &'a [Node], device: &str) -> Option<&'a Node> {
     if let Ok(number) = device.parse::<u32>() {
         return nodes.iter().find(|node| node.number == Some(number));
@@ -191,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_camera_in_another_socket_is_found_if_it_is_the_only_one_of_its_name() {
+    fn a_camera_at_another_port_is_found_if_its_card_name_is_unique() {
         let moved = [node(5, "usb-7", "Eye", 1)];
         assert_eq!(picked(&moved, "usb-1 Eye"), Some(5));
         let two = [node(5, "usb-7", "Eye", 1), node(6, "usb-8", "Eye", 1)];
@@ -200,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_found() {
+    fn an_absent_camera_is_not_found() {
         assert_eq!(picked(&[node(0, "usb-1", "", 1)], "usb-2 Eye"), None);
         assert_eq!(picked(&[], "0"), None);
     }

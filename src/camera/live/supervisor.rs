@@ -1,6 +1,6 @@
-//! Keeps a camera's worker running: starts it, watches over it, kills it, starts it again, for ever.
+//! Keeps the worker of a camera running: starts it, checks it, kills it if it fails, and starts the next one.
 //!
-//! Never waits for a worker: what a killed one does is its own business, and one that hangs in its driver is left behind.
+//! The supervisor never waits for a worker to exit. A killed worker that hangs in its driver is left behind and counted.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -8,49 +8,53 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::child::{Graveyard, WorkerProcess};
-use super::reader::{Event, Reader};
-use super::slot::Slot;
-use super::{FaultKind, Granted, LiveSetup};
+use super::reader::{PipeReader, ReaderEvent};
+use super::setup::LiveSetup;
+use super::slot::FrameSlot;
+use super::worker_process::{KilledWorkers, WorkerProcess};
+use crate::camera::fault::{Fault, FaultKind};
+use crate::camera::pipe::GrantedSettings;
 
-/// How often the supervisor looks at the clock.
-const TURN: Duration = Duration::from_millis(50);
-/// Workers that hang in their drivers: with more than this many no further one is started.
-const MOST_HANGING: usize = 3;
-/// Events that wait for the supervisor; more than that are left out.
-const EVENTS: usize = 64;
+/// Time between two checks of timeouts and of the stop flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Largest number of killed workers that have not exited because they hang in their driver. With more, no worker is started,
+/// so that processes do not accumulate.
+const MAX_HANGING_WORKERS: usize = 3;
+/// Number of events that can wait for the supervisor; further events are dropped.
+const EVENT_QUEUE_LENGTH: usize = 64;
 
 /// The supervisor of one camera.
 pub(super) struct Supervisor {
     pub(super) setup: LiveSetup,
-    pub(super) slot: Arc<Slot>,
+    pub(super) slot: Arc<FrameSlot>,
     pub(super) stop: Arc<AtomicBool>,
     pub(super) opened_ns: u64,
-    graveyard: Graveyard,
-    /// The camera's source text that finds it again, once it is known.
+    killed_workers: KilledWorkers,
+    /// Source text with the stable name of the camera, known after the first opening.
     stable_source: Option<String>,
-    /// The size that all starts must have.
+    /// Frame size that every worker must have; requested, or from the first opening.
     size_px: Option<(u32, u32)>,
-    /// What was told last.
-    granted: Option<Granted>,
+    /// Settings that were logged last.
+    granted: Option<GrantedSettings>,
+    /// Pause before the next restart.
     pause: Duration,
 }
 
-/// Why a worker was given up.
+/// The reason why a worker ended.
 #[derive(PartialEq)]
 enum Outcome {
-    /// It is to be started again after the pause.
+    /// The worker failed. The next one starts after the pause.
     Failed,
-    /// Frames came until now: the next one is started at once.
-    Exchanged,
-    /// Nobody wants the camera any more.
+    /// Frames arrived, but opening the camera again may fix a fault. The next worker starts at once.
+    Replaced,
+    /// The camera was closed.
     Stopped,
 }
 
 impl Supervisor {
     pub(super) fn new(
         setup: LiveSetup,
-        slot: Arc<Slot>,
+        slot: Arc<FrameSlot>,
         stop: Arc<AtomicBool>,
         opened_ns: u64,
     ) -> Self {
@@ -61,7 +65,7 @@ impl Supervisor {
             slot,
             stop,
             opened_ns,
-            graveyard: Graveyard::default(),
+            killed_workers: KilledWorkers::default(),
             stable_source: None,
             granted: None,
         }
@@ -76,34 +80,34 @@ impl Supervisor {
             }
             let pause = self.pause;
             self.pause = (pause * 2).min(self.setup.timing.longest_pause);
-            if outcome == Outcome::Failed && !self.rest(pause) {
+            if outcome == Outcome::Failed && !self.wait_unless_stopped(pause) {
                 return;
             }
             self.slot.lock().restarts += 1;
         }
     }
 
-    /// Waits; false when the camera is closed meanwhile.
-    fn rest(&self, pause: Duration) -> bool {
+    /// Waits for the pause; false if the camera is closed meanwhile.
+    fn wait_unless_stopped(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
         while Instant::now() < until {
-            if self.stopped() {
+            if self.is_stopped() {
                 return false;
             }
             std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
         }
-        !self.stopped()
+        !self.is_stopped()
     }
 
-    fn stopped(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
 
-    /// Starts one worker and watches it to its end.
+    /// Starts one worker and supervises it until it ends.
     fn run_worker(&mut self) -> Outcome {
-        if self.graveyard.count() > MOST_HANGING {
-            let told = "killed workers hang in the camera's driver, no further one is started; unplug the camera or restart the machine";
-            self.raise(FaultKind::OpenFailed, told);
+        if self.killed_workers.count_running() > MAX_HANGING_WORKERS {
+            let detail = "killed workers hang in the driver of the camera, so no further worker is started. Disconnect the camera, or restart the machine";
+            self.raise(FaultKind::OpenFailed, detail);
             return Outcome::Failed;
         }
         let started = WorkerProcess::start(&self.setup.worker, &self.arguments());
@@ -111,28 +115,28 @@ impl Supervisor {
             Ok(started) => started,
             Err(cause) => {
                 let program = self.setup.worker.program.display();
-                let told = format!("the capture worker {program} cannot be started: {cause}");
-                self.raise(FaultKind::OpenFailed, &told);
+                let detail = format!("the capture worker {program} cannot be started: {cause}");
+                self.raise(FaultKind::OpenFailed, &detail);
                 return Outcome::Failed;
             }
         };
-        let (sender, events) = sync_channel(EVENTS);
+        let (sender, events) = sync_channel(EVENT_QUEUE_LENGTH);
         let generation = {
             let mut state = self.slot.lock();
-            state.begin();
+            state.begin_generation();
             state.generation
         };
-        let reader = Reader {
+        let reader = PipeReader {
             generation,
             slot: Arc::clone(&self.slot),
             opened_ns: self.opened_ns,
-            quiet: self.setup.timing.settled,
+            settle_time: self.setup.timing.settle_time,
             size_px: self.size_px,
             events: sender,
         };
         let thread = std::thread::Builder::new().name("camera-reader".to_owned());
         let outcome = match thread.spawn(move || reader.run(output)) {
-            Ok(_runs_to_the_end_of_its_pipe) => self.watch(&mut worker, &events),
+            Ok(_ends_with_its_pipe) => self.supervise(&mut worker, &events),
             Err(cause) => {
                 self.raise(
                     FaultKind::OpenFailed,
@@ -141,17 +145,17 @@ impl Supervisor {
                 Outcome::Failed
             }
         };
-        // Frames that come after this are late, and nobody's.
-        self.slot.lock().begin();
+        // Frames of this worker that arrive after this are ignored.
+        self.slot.lock().begin_generation();
         if outcome == Outcome::Stopped {
             drop(worker);
         } else {
-            self.graveyard.bury(worker);
+            self.killed_workers.kill(worker);
         }
         outcome
     }
 
-    /// What the worker is told on its command line.
+    /// Command-line arguments of the worker.
     fn arguments(&self) -> Vec<OsString> {
         let spec = &self.setup.spec;
         let source = self
@@ -177,92 +181,97 @@ impl Supervisor {
         arguments
     }
 
-    fn watch(&mut self, worker: &mut WorkerProcess, events: &Receiver<Event>) -> Outcome {
+    /// Supervises a running worker until it fails, must be replaced, or the camera is closed.
+    fn supervise(&mut self, worker: &mut WorkerProcess, events: &Receiver<ReaderEvent>) -> Outcome {
         let timing = self.setup.timing.clone();
         let started = Instant::now();
         let mut ready_since = None;
-        let mut well_since: Option<Instant> = None;
-        let mut told = false;
+        let mut healthy_since: Option<Instant> = None;
+        let mut is_reported = false;
         loop {
-            if self.stopped() {
+            if self.is_stopped() {
                 return Outcome::Stopped;
             }
-            match events.recv_timeout(TURN) {
-                Ok(Event::Ready(granted)) => {
+            match events.recv_timeout(POLL_INTERVAL) {
+                Ok(ReaderEvent::Ready(granted)) => {
                     ready_since = Some(Instant::now());
                     self.accept(*granted);
                     continue;
                 }
-                Ok(Event::Trouble(kind, detail)) => {
+                Ok(ReaderEvent::Fault(Fault { kind, detail })) => {
                     self.raise(kind, &detail);
-                    told |= kind.ends_worker();
-                    if kind == FaultKind::Garbage || kind == FaultKind::WrongSize {
+                    is_reported |= kind.ends_worker();
+                    if kind == FaultKind::ProtocolError || kind == FaultKind::WrongSize {
                         return Outcome::Failed;
                     }
                     continue;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    if !told {
-                        let ending = worker.ending();
+                    if !is_reported {
+                        let exit = worker.describe_exit();
                         self.raise(
                             FaultKind::WorkerDied,
-                            &format!("the capture worker ended: {ending}"),
+                            &format!("the capture worker ended: {exit}"),
                         );
                     }
                     return Outcome::Failed;
                 }
             }
             let now = Instant::now();
-            let (last, quiet, exchange) = {
+            let (last, no_faults, replace) = {
                 let state = self.slot.lock();
-                let exchange = FaultKind::ALL
+                let replace = FaultKind::ALL
                     .into_iter()
-                    .any(|k| k.calls_for_restart() && state.faults.has(k));
-                (state.last_arrival(), state.faults.is_quiet(), exchange)
+                    .any(|k| k.needs_restart() && state.faults.has(k));
+                (state.last_arrival(), state.faults.is_empty(), replace)
             };
-            let silence = match (last, ready_since) {
-                (Some(last), _) => (now.duration_since(last) > timing.stall)
-                    .then(|| format!("no new frame for {:.1} s", timing.stall.as_secs_f64())),
-                (None, Some(_)) => (now.duration_since(started) > timing.open).then(|| {
+            let stalled = match (last, ready_since) {
+                (Some(last), _) => (now.duration_since(last) > timing.stall_timeout).then(|| {
                     format!(
-                        "open, but no first frame within {:.0} s",
-                        timing.open.as_secs_f64()
+                        "no new frame for {:.1} s",
+                        timing.stall_timeout.as_secs_f64()
                     )
                 }),
-                (None, None) => (now.duration_since(started) > timing.open).then(|| {
+                (None, Some(_)) => (now.duration_since(started) > timing.open_timeout).then(|| {
+                    format!(
+                        "the camera is open, but its first frame did not arrive within {:.0} s",
+                        timing.open_timeout.as_secs_f64()
+                    )
+                }),
+                (None, None) => (now.duration_since(started) > timing.open_timeout).then(|| {
                     format!(
                         "the driver did not open the camera within {:.0} s",
-                        timing.open.as_secs_f64()
+                        timing.open_timeout.as_secs_f64()
                     )
                 }),
             };
-            if let Some(silence) = silence {
-                self.raise(FaultKind::Stalled, &silence);
+            if let Some(detail) = stalled {
+                self.raise(FaultKind::Stalled, &detail);
                 return Outcome::Failed;
             }
-            if exchange && now.duration_since(started) > self.pause.max(timing.stall) {
-                return Outcome::Exchanged;
+            if replace && now.duration_since(started) > self.pause.max(timing.stall_timeout) {
+                return Outcome::Replaced;
             }
-            if quiet && last.is_some() {
-                let since = *well_since.get_or_insert(now);
-                if now.duration_since(since) > timing.settled {
+            if no_faults && last.is_some() {
+                let since = *healthy_since.get_or_insert(now);
+                if now.duration_since(since) > timing.settle_time {
                     self.pause = timing.first_pause;
                 }
             } else {
-                well_since = None;
+                healthy_since = None;
             }
         }
     }
 
-    /// Remembers what the next worker must be asked for, and tells what was granted where that is new.
-    fn accept(&mut self, granted: Granted) {
+    /// Stores the settings that the next worker must request, and logs them if they have changed.
+    fn accept(&mut self, granted: GrantedSettings) {
         self.size_px = Some((granted.width_px, granted.height_px));
         if !granted.stable_source.is_empty() {
             self.stable_source = Some(granted.stable_source.clone());
         }
         if self.granted.as_ref() != Some(&granted) {
-            tell(&self.setup.name(), &granted);
+            log_granted(&self.setup.name(), &granted);
             self.granted = Some(granted);
         }
     }
@@ -273,9 +282,9 @@ impl Supervisor {
     }
 }
 
-/// Logs what was granted, and warns of what was not.
-fn tell(camera: &str, granted: &Granted) {
-    let Granted {
+/// Logs the settings of the opened camera, and a warning for each setting that differs from the request.
+fn log_granted(camera: &str, granted: &GrantedSettings) {
+    let GrantedSettings {
         device,
         card,
         format,
@@ -297,14 +306,14 @@ fn tell(camera: &str, granted: &Granted) {
     for remark in &granted.remarks {
         tracing::warn!(camera, "{remark}");
     }
-    for control in granted.controls.iter().filter(|c| !c.took()) {
+    for control in granted.controls.iter().filter(|c| !c.is_applied()) {
         tracing::warn!(
             camera,
             control = control.name,
-            wanted = control.wanted,
-            got = control.got,
+            requested = control.requested,
+            actual = control.actual,
             reason = control.reason,
-            "camera control did not take"
+            "camera control has another value than requested"
         );
     }
 }

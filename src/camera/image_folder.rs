@@ -1,4 +1,4 @@
-//! A folder of pictures as a source: PNG, JPEG, TIFF, 8 or 16 bit, in natural name order (2 before 10).
+//! A folder of image files as a source: PNG, JPEG or TIFF, 8 or 16 bits, in natural order of their names (2 before 10).
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -6,57 +6,60 @@ use std::path::{Path, PathBuf};
 use image::{DynamicImage, ImageReader, Limits};
 
 use super::CameraError;
-use super::frame::{Frame, Luma, MAX_SIDE_PX, check_size};
+use super::frame::{Frame, Luma, check_size};
+use super::limits::MAX_SIDE_PX;
 
-const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "tif", "tiff"];
+/// File name extensions of the images that are read; other files are ignored.
+const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tif", "tiff"];
+/// Largest memory that an image decoder may allocate, in bytes. A damaged file cannot claim more.
 const MAX_DECODER_BYTES: u64 = 512 << 20;
 
-/// A folder being played.
-pub(super) struct Folder {
-    pictures: Vec<PathBuf>,
+/// An open image folder.
+pub(super) struct ImageFolder {
+    images: Vec<PathBuf>,
     next: usize,
     size_px: Option<(u32, u32)>,
 }
 
-impl Folder {
-    /// Lists the pictures of a folder.
+impl ImageFolder {
+    /// Opens a folder and lists its images.
     pub(super) fn open(path: &Path) -> Result<Self, CameraError> {
         let read = |cause| CameraError::Read {
             path: path.to_owned(),
             frames: 0,
             cause,
         };
-        let mut pictures = Vec::new();
+        let mut images = Vec::new();
         for entry in std::fs::read_dir(path).map_err(read)? {
             let file = entry.map_err(read)?.path();
-            let ending = file
+            let extension = file
                 .extension()
                 .map(|e| e.to_string_lossy().to_ascii_lowercase());
-            if ending.is_some_and(|e| ENDINGS.contains(&e.as_str())) && file.is_file() {
-                pictures.push(file);
+            if extension.is_some_and(|e| EXTENSIONS.contains(&e.as_str())) && file.is_file() {
+                images.push(file);
             }
         }
-        if pictures.is_empty() {
-            return Err(CameraError::NoPictures {
+        if images.is_empty() {
+            return Err(CameraError::NoImages {
                 path: path.to_owned(),
             });
         }
-        pictures.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()));
+        images.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()));
         Ok(Self {
-            pictures,
+            images,
             next: 0,
             size_px: None,
         })
     }
 
-    /// Reads the next picture; false after the last one.
+    /// Reads the next image into `frame`; false after the last one.
     pub(super) fn read(&mut self, frame: &mut Frame) -> Result<bool, CameraError> {
-        let Some(path) = self.pictures.get(self.next) else {
+        let Some(path) = self.images.get(self.next) else {
             return Ok(false);
         };
         let number = self.next as u64;
-        let picture = decode(path, number)?;
-        let (width, height) = (picture.width(), picture.height());
+        let image = decode(path, number)?;
+        let (width, height) = (image.width(), image.height());
         check_size(&path.to_string_lossy(), u64::from(width), u64::from(height))?;
         let (expected_width_px, expected_height_px) = *self.size_px.get_or_insert((width, height));
         if (width, height) != (expected_width_px, expected_height_px) {
@@ -67,26 +70,26 @@ impl Folder {
                 height_px: height,
                 expected_width_px,
                 expected_height_px,
-                why: "as the first picture of the folder",
+                why: "the size of the first image in the folder",
             });
         }
         let pixels = width as usize * height as usize;
-        let channels = u16::from(picture.color().channel_count());
-        let deep = picture.color().bits_per_pixel() / channels > 8;
+        let channels = u16::from(image.color().channel_count());
+        let deep = image.color().bits_per_pixel() / channels > 8;
         if deep {
-            let mut levels = frame.luma.take_sixteen(pixels);
-            match &picture {
+            let mut levels = frame.luma.take_u16(pixels);
+            match &image {
                 DynamicImage::ImageLuma16(gray) => levels.copy_from_slice(gray.as_raw()),
                 color => levels.copy_from_slice(color.to_luma16().as_raw()),
             }
-            frame.luma = Luma::Sixteen { bits: 16, levels };
+            frame.luma = Luma::U16 { bits: 16, levels };
         } else {
-            let mut levels = frame.luma.take_eight(pixels);
-            match &picture {
+            let mut levels = frame.luma.take_u8(pixels);
+            match &image {
                 DynamicImage::ImageLuma8(gray) => levels.copy_from_slice(gray.as_raw()),
                 color => levels.copy_from_slice(color.to_luma8().as_raw()),
             }
-            frame.luma = Luma::Eight(levels);
+            frame.luma = Luma::U8(levels);
         }
         frame.width_px = width;
         frame.height_px = height;
@@ -108,14 +111,14 @@ fn decode(path: &Path, frame: u64) -> Result<DynamicImage, CameraError> {
     limits.max_image_height = Some(MAX_SIDE_PX);
     limits.max_alloc = Some(MAX_DECODER_BYTES);
     reader.limits(limits);
-    reader.decode().map_err(|cause| CameraError::Picture {
+    reader.decode().map_err(|cause| CameraError::Image {
         path: path.to_owned(),
         frame,
         cause: Box::new(cause),
     })
 }
 
-/// Order of names in which runs of digits count as numbers; equal numbers are ordered by the plain text.
+/// Compares two names. Runs of digits are compared as numbers; names with equal numbers are compared as plain text.
 fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut x, mut y) = (a, b);
     while !x.is_empty() && !y.is_empty() {
@@ -139,7 +142,7 @@ fn natural_order(a: &str, b: &str) -> Ordering {
     x.len().cmp(&y.len()).then_with(|| a.cmp(b))
 }
 
-/// The leading run of digits or of other characters, and what follows.
+/// Splits a text after its leading run of digits, or of other characters.
 fn split_run(text: &str) -> (&str, &str) {
     let first = text.starts_with(|c: char| c.is_ascii_digit());
     let end = text
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_names_count() {
+    fn digits_in_names_are_compared_as_numbers() {
         let mut names = ["f10.png", "f2.png", "f02.png", "f1.png", "g1.png", "f.png"];
         names.sort_by(|a, b| natural_order(a, b));
         assert_eq!(

@@ -1,69 +1,69 @@
-//! What `shoal cameras` says of a camera. Plain data, written by the worker and read by the command.
+//! The description of a camera in the output of `shoal cameras`. Plain data: the worker writes it, the command reads it.
 
 use serde::{Deserialize, Serialize};
 
-/// A camera of this machine.
+/// A camera of this machine, with its formats and controls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CameraDescription {
-    /// What to write as its source: it names the same camera after a restart and after it was unplugged.
+    /// Source text that finds this camera again after a restart or after it was disconnected.
     pub source: String,
-    /// Its number or node of today, such as `/dev/video0`.
+    /// Current number or device node, such as `/dev/video0`.
     pub device: String,
-    /// Its source through nokhwa, where that can open it.
+    /// Source text for nokhwa, if nokhwa can open the camera.
     pub nokhwa_source: Option<String>,
-    /// Its name.
+    /// Name of the camera.
     pub card: String,
-    /// Where it is plugged in.
+    /// Bus address to which the camera is connected.
     pub bus: String,
-    /// The driver.
+    /// Name of the driver.
     pub driver: String,
     /// Pixel formats.
     pub formats: Vec<FormatDescription>,
     /// Controls.
     pub controls: Vec<ControlDescription>,
-    /// What could not be found out.
+    /// Error while the camera was queried.
     pub problem: Option<String>,
 }
 
 /// A pixel format of a camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FormatDescription {
-    /// Four character code, as in `?format=`.
+    /// V4L2 four-character code, as in `?format=`.
     pub format: String,
-    /// Whether Shoal can read it.
+    /// Whether Shoal can read the format.
     pub readable: bool,
-    /// Sizes, for formats that can be read.
+    /// Sizes of frames; empty for formats that Shoal cannot read.
     pub sizes: Vec<SizeDescription>,
 }
 
-/// A picture size of a format.
+/// A frame size of a format.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SizeDescription {
     /// Width in pixels.
     pub width_px: u32,
     /// Height in pixels.
     pub height_px: u32,
-    /// Frames a second that can be had, highest first; two for a range.
+    /// Available frame rates in frames per second, highest first; the two ends of a range.
     pub rates_fps: Vec<f64>,
 }
 
 /// A control of a camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControlDescription {
-    /// Its name, as in `camera.controls`.
+    /// Name, as in `camera.controls`.
     pub name: String,
     /// Lowest value.
     pub min: i64,
     /// Highest value.
     pub max: i64,
-    /// Smallest change.
+    /// Step between valid values.
     pub step: u64,
-    /// Value after plugging in.
+    /// Default value of the driver.
     pub default: i64,
-    /// Value now, where it can be read.
+    /// Current value; `None` if it cannot be read.
     pub value: Option<i64>,
-    /// Whether it has no effect now, mostly because an automatic function works.
+    /// Whether the control has no effect at present, usually because an automatic function is on.
     pub inactive: bool,
-    /// Meanings of values, where they have any.
+    /// Values with their meaning, for controls that offer a choice.
     pub choices: Vec<(i64, String)>,
 }

@@ -1,7 +1,7 @@
-//! Keeps frames: a y4m file that [`super::Source`] plays back as it was, time stamps and all.
+//! Records frames to a y4m file that [`super::Source`] plays back exactly, including timestamps.
 //!
-//! In: frames of one size. Out: a file that appears whole under its name when the recording ends, of bounded length.
-//! Where the disk is full, what was written before is kept. Must not: wait for anybody, or start by itself.
+//! Input: frames of one size. Output: a file of limited length. It gets its final name when the recording is complete.
+//! If the disk becomes full, the frames written before are kept.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,50 +9,50 @@ use std::path::{Path, PathBuf};
 
 use super::{Frame, Luma};
 
-/// The longest recording.
-pub const MAX_SECS: f64 = 3600.0;
-/// The largest recording: an hour of 640 × 480 pixels at 7 frames a second, 2.5 minutes of full HD at 30.
-pub const MAX_BYTES: u64 = 8 << 30;
+/// Longest recording, in seconds.
+pub const MAX_RECORDING_SECS: f64 = 3600.0;
+/// Largest recording, in bytes: 1 hour of 640 × 480 pixels at 7 frames per second, or 2.5 minutes of full HD at 30.
+const MAX_RECORDING_BYTES: u64 = 8 << 30;
 
-/// Why there is no recording, or a shorter one.
+/// The reason why a recording fails, or ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file cannot be made, written or given its name.
+    /// The file cannot be created, written or renamed.
     #[error("{path}: the recording cannot be written after {frames} frames: {cause}", path = path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Frames that were written before.
+        /// Number of frames written before.
         frames: u64,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         cause: std::io::Error,
     },
-    /// The frames have become larger or smaller.
+    /// The size or the number of bits of the frames has changed.
     #[error(
-        "{path}: the camera's picture changed its size after {frames} frames, and a recording has one: it ends here",
+        "{path}: the size of the frames changed after {frames} frames; the recording ends here, because all its frames have one size",
         path = path.display()
     )]
     SizeChanged {
         /// The file.
         path: PathBuf,
-        /// Frames that were written before.
+        /// Number of frames written before.
         frames: u64,
     },
 }
 
-/// What became of a recording.
+/// A finished recording.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
-    /// Where it is.
+pub struct FinishedRecording {
+    /// Path of the file.
     pub path: PathBuf,
-    /// Frames in it.
+    /// Number of frames.
     pub frames: u64,
-    /// From the first frame to the last.
+    /// Time from the first frame to the last, in seconds.
     pub secs: f64,
 }
 
-/// A recording in the making.
+/// A recording in progress.
 #[derive(Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -60,23 +60,24 @@ pub struct Recording {
     file: File,
     limit_secs: f64,
     fps: f64,
-    /// Size and depth, from the first frame on.
+    /// Width, height and bits per level; `None` before the first frame.
     shape: Option<(u32, u32, u32)>,
     frames: u64,
-    /// Length of what is whole.
+    /// Length of the complete frames in the file.
     bytes: u64,
     first_secs: f64,
     last_secs: f64,
-    /// A frame as it is written; used again.
+    /// The encoded frame; reused memory.
     packed: Vec<u8>,
 }
 
 impl Recording {
-    /// Begins a recording of at most `limit_secs` of the frames' own time, at most [`MAX_SECS`]. `fps` is what the header
-    /// tells other programs; the frames' time stamps are kept beside it.
+    /// Starts a recording of at most `limit_secs` seconds, measured by the timestamps of the frames and limited to
+    /// [`MAX_RECORDING_SECS`]. `fps` is the frame rate in the header, for other programs; each frame also keeps its
+    /// timestamp.
     ///
     /// # Errors
-    /// [`RecordError::Write`] when no file can be made beside `path`.
+    /// [`RecordError::Write`] when no file can be created in the folder of `path`.
     pub fn create(path: &Path, limit_secs: f64, fps: f64) -> Result<Self, RecordError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".unfinished");
@@ -90,7 +91,7 @@ impl Recording {
             path: path.to_owned(),
             unfinished,
             file,
-            limit_secs: limit_secs.clamp(0.0, MAX_SECS),
+            limit_secs: limit_secs.clamp(0.0, MAX_RECORDING_SECS),
             fps,
             shape: None,
             frames: 0,
@@ -101,14 +102,15 @@ impl Recording {
         })
     }
 
-    /// Adds a frame; false when it is beyond the limit: then the recording is full, and to be finished.
+    /// Adds a frame. Returns false if the frame exceeds a limit: the recording is full, and the caller finishes it.
     ///
     /// # Errors
-    /// When the disk is full or the picture's size changed. What was written before is whole, and to be finished.
+    /// When the disk is full or the size of the frames changes. The frames written before are complete, and the caller
+    /// finishes the recording.
     pub fn write(&mut self, frame: &Frame) -> Result<bool, RecordError> {
         let bits = match &frame.luma {
-            Luma::Eight(_) => 8,
-            Luma::Sixteen { bits, .. } => *bits,
+            Luma::U8(_) => 8,
+            Luma::U16 { bits, .. } => *bits,
         };
         let shape = (frame.width_px, frame.height_px, bits);
         self.packed.clear();
@@ -122,7 +124,7 @@ impl Recording {
                 };
                 let rate = (self.fps * 1000.0).round().clamp(1.0, 1e9) as u64;
                 let (width, height, _) = shape;
-                // Writing to memory cannot fail.
+                // Writing to memory does not fail.
                 let _written = writeln!(
                     self.packed,
                     "YUV4MPEG2 W{width} H{height} F{rate}:1000 Ip A1:1 C{depth}"
@@ -137,15 +139,15 @@ impl Recording {
             Some(_) => {}
         }
         let full = frame.time_secs - self.first_secs >= self.limit_secs
-            || self.bytes + 2 * frame.luma.len() as u64 > MAX_BYTES;
+            || self.bytes + 2 * frame.luma.len() as u64 > MAX_RECORDING_BYTES;
         if full {
             return Ok(false);
         }
-        // The shortest text that reads back as the same number.
+        // `Display` writes the shortest text that reads back as the same number.
         let _written = writeln!(self.packed, "FRAME XTS={}", frame.time_secs);
         match &frame.luma {
-            Luma::Eight(levels) => self.packed.extend_from_slice(levels),
-            Luma::Sixteen { levels, .. } => {
+            Luma::U8(levels) => self.packed.extend_from_slice(levels),
+            Luma::U16 { levels, .. } => {
                 let bytes = levels.iter().flat_map(|level| level.to_le_bytes());
                 self.packed.extend(bytes);
             }
@@ -159,18 +161,18 @@ impl Recording {
         Ok(true)
     }
 
-    /// Ends the recording: cuts off a frame that was not written whole, and gives the file its name.
+    /// Finishes the recording: cuts off an incomplete last frame and gives the file its final name.
     ///
     /// # Errors
-    /// [`RecordError::Write`]; the file stays under its unfinished name.
-    pub fn finish(self) -> Result<Recorded, RecordError> {
+    /// [`RecordError::Write`]; the file keeps its temporary name, which ends in `.unfinished`.
+    pub fn finish(self) -> Result<FinishedRecording, RecordError> {
         let ended = self
             .file
             .set_len(self.bytes)
             .and_then(|()| self.file.sync_all())
             .and_then(|()| std::fs::rename(&self.unfinished, &self.path));
         ended.map_err(|cause| self.failed(cause))?;
-        Ok(Recorded {
+        Ok(FinishedRecording {
             path: self.path,
             frames: self.frames,
             secs: self.last_secs - self.first_secs,
@@ -217,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_plays_back_to_the_bit() {
+    fn a_recording_plays_back_bit_by_bit() {
         let folder = tempfile::tempdir().unwrap();
-        let eight = |n: u8| Luma::Eight((0..6).map(|i| n * 10 + i).collect());
-        let sixteen = |n: u16| Luma::Sixteen {
+        let eight = |n: u8| Luma::U8((0..6).map(|i| n * 10 + i).collect());
+        let sixteen = |n: u16| Luma::U16 {
             bits: 10,
             levels: (0..6).map(|i| n * 100 + i).collect(),
         };
@@ -236,7 +238,10 @@ mod tests {
             let mut recording = Recording::create(&path, 60.0, 29.97).unwrap();
             for frame in &frames {
                 assert!(recording.write(frame).unwrap());
-                assert!(!path.exists(), "half a recording is seen");
+                assert!(
+                    !path.exists(),
+                    "the unfinished recording has the final name"
+                );
             }
             let recorded = recording.finish().unwrap();
             assert_eq!(recorded.frames, 4);
@@ -244,7 +249,7 @@ mod tests {
             assert_eq!(played(&path), frames);
         }
         let files = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(files, 2, "an unfinished file is left");
+        assert_eq!(files, 2, "an unfinished file is left over");
     }
 
     #[test]
@@ -253,7 +258,7 @@ mod tests {
         let path = folder.path().join("a.y4m");
         let mut recording = Recording::create(&path, 0.25, 10.0).unwrap();
         let taken = (0..5).map(|n| {
-            let frame = frame(n, 7.0 + n as f64 / 10.0, Luma::Eight(vec![0; 6]));
+            let frame = frame(n, 7.0 + n as f64 / 10.0, Luma::U8(vec![0; 6]));
             recording.write(&frame).unwrap()
         });
         assert_eq!(taken.collect::<Vec<_>>(), [true, true, true, false, false]);
@@ -262,11 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn another_size_ends_it_and_keeps_what_was() {
+    fn a_change_of_size_ends_the_recording_and_keeps_the_frames_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.y4m");
         let mut recording = Recording::create(&path, 60.0, 10.0).unwrap();
-        let first = frame(0, 0.0, Luma::Eight(vec![9; 6]));
+        let first = frame(0, 0.0, Luma::U8(vec![9; 6]));
         assert!(recording.write(&first).unwrap());
         let wider = Frame {
             width_px: 6,
@@ -274,21 +279,21 @@ mod tests {
             ..first.clone()
         };
         let error = recording.write(&wider).unwrap_err().to_string();
-        assert!(error.contains("changed its size after 1 frames"), "{error}");
+        assert!(error.contains("changed after 1 frames"), "{error}");
         recording.finish().unwrap();
         assert_eq!(played(&path), [first]);
     }
 
     #[test]
-    fn a_full_disk_leaves_whole_frames() {
+    fn a_full_disk_leaves_complete_frames() {
         if !Path::new("/dev/full").exists() {
-            eprintln!("SKIPPED: no /dev/full here");
+            eprintln!("SKIPPED: this system has no /dev/full");
             return;
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.y4m");
         let mut recording = Recording::create(&path, 60.0, 10.0).unwrap();
-        let one = frame(0, 0.0, Luma::Eight(vec![9; 6]));
+        let one = frame(0, 0.0, Luma::U8(vec![9; 6]));
         assert!(recording.write(&one).unwrap());
         let kept = std::mem::replace(
             &mut recording.file,
@@ -297,14 +302,14 @@ mod tests {
         let error = recording.write(&one).unwrap_err().to_string();
         assert!(error.contains("after 1 frames"), "{error}");
         recording.file = kept;
-        // What a disk takes of a frame before it is full.
+        // Part of a frame, as a disk writes it before it is full.
         recording.file.write_all(b"FRAME XTS=1\nabc").unwrap();
         assert_eq!(recording.finish().unwrap().frames, 1);
         assert_eq!(played(&path), [one]);
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_is_told_at_once() {
+    fn an_unwritable_path_is_an_error_at_once() {
         let error = Recording::create(Path::new("/nowhere/a.y4m"), 60.0, 30.0).unwrap_err();
         assert!(error.to_string().contains("/nowhere/a.y4m"), "{error}");
     }

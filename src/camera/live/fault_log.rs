@@ -1,0 +1,168 @@
+//! The faults of a live camera, active and past. Each fault is logged when it begins and when it ends; repetitions between
+//! are counted.
+
+use std::time::{Duration, Instant};
+
+use super::health::{ActiveFault, CameraHealth};
+use crate::camera::FaultKind;
+
+/// Longest description of a fault, in characters. Limits text from drivers and workers, which is not trusted.
+const MAX_DETAIL_CHARS: usize = 600;
+
+/// The faults of one camera, active and past.
+#[derive(Debug, Default)]
+pub(super) struct FaultLog {
+    camera: String,
+    records: [FaultRecord; FaultKind::ALL.len()],
+}
+
+/// The history of one kind of fault.
+#[derive(Debug, Default)]
+struct FaultRecord {
+    /// The current occurrence; `None` if the fault is not active.
+    active: Option<Occurrence>,
+    /// Number of occurrences since the start.
+    total: u64,
+}
+
+/// An active fault since it began.
+#[derive(Debug)]
+struct Occurrence {
+    detail: String,
+    since: Instant,
+    last: Instant,
+    count: u64,
+}
+
+impl FaultLog {
+    pub(super) fn new(camera: String) -> Self {
+        Self {
+            camera,
+            ..Self::default()
+        }
+    }
+
+    /// Records an occurrence of a fault. Logs a warning if the fault was not active before.
+    pub(super) fn raise(&mut self, kind: FaultKind, detail: &str, now: Instant) {
+        let detail: String = detail.chars().take(MAX_DETAIL_CHARS).collect();
+        let record = &mut self.records[kind as usize];
+        record.total += 1;
+        match &mut record.active {
+            Some(active) => {
+                active.count += 1;
+                active.last = now;
+                active.detail = detail;
+                tracing::debug!(camera = %self.camera, fault = kind.name(), count = active.count, detail = %active.detail, "camera fault occurred again");
+            }
+            None => {
+                tracing::warn!(camera = %self.camera, fault = kind.name(), detail = %detail, "camera fault");
+                record.active = Some(Occurrence {
+                    detail,
+                    since: now,
+                    last: now,
+                    count: 1,
+                });
+            }
+        }
+    }
+
+    /// Ends a fault.
+    pub(super) fn clear(&mut self, kind: FaultKind, now: Instant) {
+        if let Some(ended) = self.records[kind as usize].active.take() {
+            let secs = now.duration_since(ended.since).as_secs_f64();
+            tracing::info!(camera = %self.camera, fault = kind.name(), count = ended.count, secs, "camera fault ended");
+        }
+    }
+
+    /// Records a good frame. It ends the faults of the connection at once, and the faults of single frames if the last
+    /// occurrence is more than `settle_time` ago.
+    pub(super) fn good_frame(&mut self, now: Instant, settle_time: Duration) {
+        for kind in FaultKind::ALL {
+            let has_ended = kind.ends_worker()
+                || (matches!(kind, FaultKind::ShortFrames | FaultKind::DamagedFrames)
+                    && self.records[kind as usize]
+                        .active
+                        .as_ref()
+                        .is_some_and(|p| now.duration_since(p.last) > settle_time));
+            if has_ended {
+                self.clear(kind, now);
+            }
+        }
+    }
+
+    /// Whether a fault is active.
+    pub(super) fn has(&self, kind: FaultKind) -> bool {
+        self.records[kind as usize].active.is_some()
+    }
+
+    /// Whether no fault is active.
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.iter().all(|record| record.active.is_none())
+    }
+
+    /// Adds the faults to a health report.
+    pub(super) fn write(&self, health: &mut CameraHealth, now: Instant) {
+        for kind in FaultKind::ALL {
+            let record = &self.records[kind as usize];
+            if record.total > 0 {
+                health.fault_counts.push((kind, record.total));
+            }
+            if let Some(active) = &record.active {
+                health.faults.push(ActiveFault {
+                    kind,
+                    detail: active.detail.clone(),
+                    active_secs: now.duration_since(active.since).as_secs_f64(),
+                    count: active.count,
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_in_the_order_of_their_records() {
+        for (i, kind) in FaultKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, i);
+            let json = serde_json::to_string(&kind).unwrap();
+            assert_eq!(json, format!("\"{}\"", kind.name()));
+        }
+    }
+
+    #[test]
+    fn faults_are_counted_and_end() {
+        let (start, settle_time) = (Instant::now(), Duration::from_secs(5));
+        let mut log = FaultLog::new("v4l2:0".into());
+        log.raise(FaultKind::Stalled, "first", start);
+        log.raise(FaultKind::Stalled, "second", start + settle_time);
+        log.raise(FaultKind::ShortFrames, "short", start + settle_time);
+        log.raise(FaultKind::Black, "dark", start + settle_time);
+        let report = |log: &FaultLog, at| {
+            let mut health = CameraHealth::default();
+            log.write(&mut health, at);
+            health
+        };
+        let health = report(&log, start + settle_time);
+        assert!(health.has(FaultKind::Stalled) && !health.has(FaultKind::Absent));
+        assert_eq!(health.faults[0].detail, "second");
+        assert_eq!(
+            (health.faults[0].count, health.faults[0].active_secs),
+            (2, 5.0)
+        );
+        log.good_frame(start + settle_time, settle_time);
+        let health = report(&log, start + settle_time);
+        assert!(!health.has(FaultKind::Stalled) && health.count(FaultKind::Stalled) == 2);
+        assert!(
+            health.has(FaultKind::ShortFrames),
+            "the settle time has not passed"
+        );
+        log.good_frame(start + settle_time * 3, settle_time);
+        let health = report(&log, start + settle_time * 3);
+        assert!(!health.has(FaultKind::ShortFrames) && health.has(FaultKind::Black));
+        log.clear(FaultKind::Black, start + settle_time * 3);
+        assert!(log.is_empty());
+    }
+}

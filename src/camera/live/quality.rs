@@ -1,0 +1,270 @@
+//! Checks every frame of a live camera and distinguishes frozen, black and saturated frames.
+//!
+//! Input: levels and a time. Output: mean level, share of saturated pixels, and faults. It stores a checksum of the last
+//! frame, not the frame.
+
+use crate::camera::{FaultKind, Luma};
+
+/// A level from this share of full scale up is saturated.
+const SATURATED_LEVEL: f32 = 0.98;
+/// A frame with more than this share of saturated pixels is saturated.
+const SATURATED_SHARE: f32 = 0.5;
+/// Level from which a pixel of 8 bits is not black. Cameras with limited range output black as 16, plus noise. Tuned on the
+/// black test pattern of the Linux driver vivid.
+const MIN_LIT_LEVEL_U8: u32 = 24;
+/// Share of full scale from which a pixel of more than 8 bits is not black. Much lower than the limit for 8 bits, because
+/// many cameras use only the lowest part of their scale.
+const MIN_LIT_SHARE_OF_FULL_SCALE: f32 = 0.001;
+/// A frame is black if less than this share of its pixels is not black.
+const MIN_LIT_SHARE: f64 = 0.001;
+
+/// The quality of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct FrameQuality {
+    /// Mean level as a share of full scale, 0 to 1.
+    pub(super) mean_level: f32,
+    /// Share of saturated pixels, 0 to 1.
+    pub(super) saturated_share: f32,
+    /// Whether the frames have been identical for at least the minimum duration of a fault, and neither black nor saturated.
+    pub(super) is_frozen: bool,
+    /// Whether the frames have been black for at least the minimum duration of a fault.
+    pub(super) is_black: bool,
+    /// Whether the frames have been saturated for at least the minimum duration of a fault.
+    pub(super) is_saturated: bool,
+}
+
+impl FrameQuality {
+    /// The kinds of fault that depend on the quality, each with whether it is active.
+    pub(super) fn faults(&self) -> [(FaultKind, bool); 3] {
+        [
+            (FaultKind::Frozen, self.is_frozen),
+            (FaultKind::Black, self.is_black),
+            (FaultKind::Saturated, self.is_saturated),
+        ]
+    }
+
+    /// Describes one of the faults.
+    pub(super) fn describe(&self, kind: FaultKind) -> String {
+        match kind {
+            FaultKind::Frozen => "frames arrive, but they do not change".to_owned(),
+            FaultKind::Black => format!(
+                "frames are black (mean level {:.3} of 1). Check that the lens is not covered, the light is on, and the exposure is long enough",
+                self.mean_level
+            ),
+            _ => format!(
+                "{:.0} % of the pixels are at the maximum level. Reduce exposure or gain in camera.controls",
+                self.saturated_share * 100.0
+            ),
+        }
+    }
+}
+
+/// Checks the quality of frames and measures how long they have been bad.
+#[derive(Debug)]
+pub(super) struct QualityMonitor {
+    min_duration_secs: f64,
+    checksum: u64,
+    unchanged_since_secs: Option<f64>,
+    black_since_secs: Option<f64>,
+    saturated_since_secs: Option<f64>,
+}
+
+impl QualityMonitor {
+    /// Creates a monitor. Bad frames become a fault after `min_duration_secs`.
+    pub(super) fn new(min_duration_secs: f64) -> Self {
+        Self {
+            min_duration_secs,
+            checksum: 0,
+            unchanged_since_secs: None,
+            black_since_secs: None,
+            saturated_since_secs: None,
+        }
+    }
+
+    /// Checks the next frame. `now_secs` must not decrease.
+    pub(super) fn check(&mut self, luma: &Luma, now_secs: f64) -> FrameQuality {
+        let (sums, full_scale, new_checksum) = match luma {
+            Luma::U8(levels) => (
+                FrameSums::of(levels, 255, MIN_LIT_LEVEL_U8),
+                255,
+                checksum(levels),
+            ),
+            Luma::U16 { bits, levels } => {
+                let full_scale = (1u32 << (*bits).clamp(9, 16)) - 1;
+                let lit = (full_scale as f32 * MIN_LIT_SHARE_OF_FULL_SCALE).ceil() as u32;
+                (
+                    FrameSums::of(levels, full_scale, lit),
+                    full_scale,
+                    checksum(bytemuck::cast_slice(levels)),
+                )
+            }
+        };
+        let count = luma.len().max(1) as f64;
+        let mean_level = (sums.sum as f64 / count / f64::from(full_scale)) as f32;
+        let saturated_share = (sums.saturated as f64 / count) as f32;
+        let is_black = sums.lit as f64 / count < MIN_LIT_SHARE;
+        let is_saturated = saturated_share > SATURATED_SHARE;
+        let unchanged = new_checksum == self.checksum;
+        self.checksum = new_checksum;
+        let min_duration_secs = self.min_duration_secs;
+        let lasting = |since: &mut Option<f64>, present: bool| {
+            if !present {
+                *since = None;
+                return false;
+            }
+            now_secs - *since.get_or_insert(now_secs) >= min_duration_secs
+        };
+        // Black and saturated frames do not change either, but those faults are more specific than frozen.
+        FrameQuality {
+            mean_level,
+            saturated_share,
+            is_frozen: lasting(
+                &mut self.unchanged_since_secs,
+                unchanged && !is_black && !is_saturated,
+            ),
+            is_black: lasting(&mut self.black_since_secs, is_black),
+            is_saturated: lasting(&mut self.saturated_since_secs, is_saturated),
+        }
+    }
+}
+
+/// Sums over the pixels of a frame.
+#[derive(Default)]
+struct FrameSums {
+    /// Sum of all levels.
+    sum: u64,
+    /// Number of saturated pixels.
+    saturated: u64,
+    /// Number of pixels that are not black.
+    lit: u64,
+}
+
+impl FrameSums {
+    /// Computes the sums in one pass. `lit` is the level from which a pixel is not black. The loop works in chunks whose sums
+    /// fit into 32 bits, which is several times faster than 64-bit sums.
+    fn of<T: Copy + Into<u32>>(levels: &[T], full_scale: u32, lit: u32) -> Self {
+        let bright = (full_scale as f32 * SATURATED_LEVEL).ceil() as u32;
+        let mut all = Self::default();
+        for chunk in levels.chunks(4096) {
+            let (mut sum, mut saturated, mut lit_here) = (0u32, 0u32, 0u32);
+            for level in chunk {
+                let level: u32 = (*level).into();
+                sum += level;
+                saturated += u32::from(level >= bright);
+                lit_here += u32::from(level >= lit);
+            }
+            all.sum += u64::from(sum);
+            all.saturated += u64::from(saturated);
+            all.lit += u64::from(lit_here);
+        }
+        all
+    }
+}
+
+/// A checksum that changes when a pixel changes. It is not cryptographic.
+fn checksum(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    // Four independent sums let the processor compute in parallel.
+    let mut lanes = [1u64, 2, 3, 4];
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (blocks, last_words) = words.as_chunks::<4>();
+    for block in blocks {
+        for (lane, word) in lanes.iter_mut().zip(block) {
+            *lane = mix(*lane, u64::from_le_bytes(*word));
+        }
+    }
+    let last_words = last_words.iter().map(|word| u64::from_le_bytes(*word));
+    let rest = rest.iter().map(|byte| u64::from(*byte));
+    lanes.into_iter().chain(last_words).chain(rest).fold(0, mix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last_quality(frames: &[(f64, Luma)]) -> FrameQuality {
+        let mut watch = QualityMonitor::new(3.0);
+        let qualities = frames.iter().map(|(secs, luma)| watch.check(luma, *secs));
+        qualities.last().unwrap()
+    }
+
+    fn floor(change: u8) -> Luma {
+        Luma::U8(
+            (0..10_000u32)
+                .map(|i| 90 + (i % 40) as u8 + change * u8::from(i == 7777))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn identical_frames_are_frozen_after_the_minimum_duration() {
+        let same = |until: u32| -> Vec<(f64, Luma)> {
+            (0..until).map(|s| (f64::from(s), floor(0))).collect()
+        };
+        assert!(!last_quality(&same(4)).is_frozen);
+        assert!(last_quality(&same(5)).is_frozen);
+        let mut changed = same(5);
+        changed.push((5.0, floor(1)));
+        assert!(!last_quality(&changed).is_frozen);
+        let quality = last_quality(&same(1));
+        assert!(
+            (quality.mean_level - 109.5 / 255.0).abs() < 1e-3 && quality.saturated_share == 0.0
+        );
+    }
+
+    #[test]
+    fn swapped_pixels_are_a_change() {
+        let (mut a, mut watch) = (vec![1u8; 64], QualityMonitor::new(0.0));
+        a[3] = 9;
+        let mut b = vec![1u8; 64];
+        b[4] = 9;
+        watch.check(&Luma::U8(a.clone()), 0.0);
+        assert!(!watch.check(&Luma::U8(b), 1.0).is_frozen);
+    }
+
+    #[test]
+    fn black_and_saturated_frames_are_not_frozen() {
+        let flat = |level: u8| -> Vec<(f64, Luma)> {
+            (0..5)
+                .map(|s| (f64::from(s), Luma::U8(vec![level; 100])))
+                .collect()
+        };
+        for (level, black, saturated, frozen) in [
+            (0, true, false, false),
+            (16, true, false, false),
+            (30, false, false, true),
+            (255, false, true, false),
+            (120, false, false, true),
+        ] {
+            let quality = last_quality(&flat(level));
+            assert_eq!(
+                (quality.is_black, quality.is_saturated, quality.is_frozen),
+                (black, saturated, frozen),
+                "{level}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_16_bit_camera_that_uses_its_lowest_levels_is_not_black() {
+        let deep = |top: u16| -> Vec<(f64, Luma)> {
+            let levels = (0..100)
+                .map(|i| (i * u32::from(top) / 100) as u16)
+                .collect();
+            (0..5)
+                .map(|s| {
+                    (
+                        f64::from(s),
+                        Luma::U16 {
+                            bits: 16,
+                            levels: Vec::clone(&levels),
+                        },
+                    )
+                })
+                .collect()
+        };
+        assert!(!last_quality(&deep(1023)).is_black);
+        assert!(last_quality(&deep(60)).is_black);
+    }
+}
