@@ -7,7 +7,7 @@
 
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
-use shoal::app::desk::{Desk, species_of};
+use shoal::app::{Desk, species_of};
 use shoal::control::Command;
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
@@ -111,7 +111,7 @@ fn main() {
         Simulation::new(&editor.site().description(), &params).expect("the demo is good");
     let mut desk = Desk::new(editor);
     let population = json!({"herring": 240, "salmon": 40, "trout": 18, "shark": 2});
-    desk.obey(
+    desk.apply_to(
         &set("scene", "pool", "population", population),
         &mut simulation,
     )
@@ -129,7 +129,7 @@ fn main() {
         if is_edit {
             debt -= 1.0;
             let start = ThreadTime::now();
-            let told = desk.tell(&edit(applied + refused), simulation.tick(), &|id| {
+            let told = desk.apply(&edit(applied + refused), simulation.tick(), &|id| {
                 species_of(&simulation, id)
             });
             desk_ms.push(start.elapsed().as_secs_f64() * 1e3);

@@ -1,10 +1,11 @@
-//! The command line: what can be said to `shoal`, in the words of its users. Parses, decides nothing.
+//! The command line: commands, options and their help texts. Parses values, and decides nothing.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use glam::DVec3;
 
+use super::commands::{CamerasArguments, CaptureWorkerArguments};
 use crate::camera::SourceSpec;
 use crate::render::{OverlayOptions, Pattern};
 use crate::world::{OverlayLayer, OverlayLayers};
@@ -14,286 +15,300 @@ use crate::world::{OverlayLayer, OverlayLayers};
 #[command(
     name = "shoal",
     version,
-    about = "A pool of living fish, projected onto a floor, that visitors play with by their own shadow",
-    after_help = "Every command runs without SITE.toml on the built-in demo site.\n\
-                  Exit codes: 0 done, 1 refused with a reason, 2 wrong usage.",
+    about = "An interactive projection: a pool of living fish that visitors play with by their own shadow",
+    after_help = "Without SITE.toml, every command uses the built-in demo site.\n\
+                  `shoal help COMMAND` explains a command and shows an example.\n\
+                  Exit codes: 0 done, 1 rejected with a reason, 2 wrong usage.",
     propagate_version = true
 )]
-pub struct Arguments {
-    /// What to write to standard error: error, warn, info, debug or trace
+pub(super) struct Arguments {
+    /// Log level on standard error: error, warn, info, debug or trace
     #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
-    pub log: tracing::Level,
+    pub(super) log: tracing::Level,
 
-    /// What to do
     #[command(subcommand)]
-    pub command: Command,
+    pub(super) command: Command,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Run the installation: camera, fish, and the picture on the projector
+pub(super) enum Command {
+    /// Run the installation: camera, fish, and pictures on the projectors
+    #[command(after_help = "Example: shoal run my/site.toml --log info\n\
+                            Ends with Escape, Ctrl-C or SIGTERM. Changed files of the site are applied while it runs.")]
     Run(RunArguments),
-    /// Show the built-in pool with synthetic visitors in a window, or drawn into a folder where there is no display
+    /// Show the built-in pool with synthetic visitors, in a window or, without a display, as pictures in a folder
+    #[command(after_help = "Example: shoal demo --windowed\n\
+                            Example: shoal demo --out demo-output --seconds 5")]
     Demo(DemoArguments),
-    /// Find visitors' shadows in a camera's picture (camera and vision only)
+    /// Track the shadows of visitors in a camera source, and write the tracks to a file
+    #[command(after_help = "Example: shoal track --camera file:walk.y4m --fast --out tracks.jsonl")]
     Track(TrackArguments),
-    /// Let the fish live for a while, without drawing (behavior only)
+    /// Simulate the fish without a picture, and write what each of them does to a file
+    #[command(
+        after_help = "Example: shoal simulate --shadows tracks.jsonl --seconds 20 --out agents.jsonl"
+    )]
     Simulate(SimulateArguments),
-    /// Let the fish live for a while, and draw them off screen
+    /// Simulate the fish and render pictures without a window
+    #[command(
+        after_help = "Example: shoal render --shadows tracks.jsonl --seconds 20 --out pool.y4m"
+    )]
     Render(RenderArguments),
-    /// Fit lens and homography to measured points, and prove how good they are
+    /// Calibrate the camera with a table of measured points, and report how exact the calibration is
+    #[command(
+        after_help = "Example: shoal calibrate points.csv --camera-size 640x480 --surface 4x3 --lamp 0.2,4.2,-0.3 \
+                      --out calibration.toml"
+    )]
     Calibrate(CalibrateArguments),
-    /// Validate a site with its species, scenes and models; report all problems
+    /// Check a site with its species, scenes and models, and report all problems
+    #[command(after_help = "Example: shoal check my/site.toml")]
     Check(CheckArguments),
-    /// Print the JSON Schema of every configuration file
+    /// Print the JSON Schema of all configuration files
+    #[command(after_help = "Example: shoal schema > schema.json")]
     Schema,
-    /// List cameras with stable names, formats, sizes, rates and controls
-    Cameras(super::cameras::CamerasArguments),
-    /// List the display's monitors with name, place, size and rate, a JSON object a line
+    /// List the cameras with their source names, formats, sizes, frame rates and controls
+    #[command(after_help = "Example: shoal cameras\n\
+                            The first line of each camera is what --camera and `camera.source` take.")]
+    Cameras(CamerasArguments),
+    /// List the monitors with name, position, size and refresh rate, as JSON lines
+    #[command(after_help = "Example: shoal monitors\n\
+                            `outputs.monitor` in a site file takes the name.")]
     Monitors,
-    /// Serve one camera on standard output, until standard input closes (started by Shoal itself)
+    /// Read one camera and write its frames to standard output, until standard input is closed (started by Shoal itself)
     #[command(hide = true)]
-    CaptureWorker(super::capture_worker::CaptureWorkerArguments),
+    CaptureWorker(CaptureWorkerArguments),
 }
 
-/// Which site a command runs on.
+/// The site of a command.
 #[derive(Debug, Args)]
-pub struct SiteArguments {
-    /// Site file; without it the built-in demo site
+pub(super) struct SiteArguments {
+    /// Site file; default: the built-in demo site
     #[arg(value_name = "SITE.toml", value_parser = site_file)]
-    pub site: Option<PathBuf>,
+    pub(super) site: Option<PathBuf>,
 }
 
-/// Where the picture of the visitors comes from.
-const CAMERA_HELP: &str = "Camera source:\n\
-    v4l2:NAME             a camera, as `shoal cameras` lists it; v4l2:0 is the first\n\
-    nokhwa:NUMBER         a camera through nokhwa, the portable way\n\
-    file:walk.y4m         a video (make one: ffmpeg -i x.mp4 -pix_fmt gray walk.y4m)\n\
-    file:FOLDER           PNG, JPEG or TIFF frames, in order of their names\n\
+/// Help text of the option `--camera`.
+const CAMERA_HELP: &str = "Camera source; default: the source of the site\n\
+    v4l2:NAME             camera as listed by `shoal cameras`; v4l2:0 is /dev/video0\n\
+    nokhwa:NUMBER         camera read with the library nokhwa, on every operating system\n\
+    file:walk.y4m         video (convert one: ffmpeg -i walk.mp4 -pix_fmt gray walk.y4m)\n\
+    file:FOLDER           PNG, JPEG or TIFF files, sorted by name\n\
     -                     y4m on standard input\n\
-    command:ffmpeg …      a program that writes y4m to its standard output\n\
-    synthetic:SEED        visitors made up by Shoal, no camera needed\n\
-A source takes options: file:FOLDER?fps=25, 'v4l2:0?format=GREY&size=640x480&fps=30'";
+    command:ffmpeg …      program that writes y4m to its standard output\n\
+    synthetic:SEED        simulated visitors; needs no camera\n\
+Options follow after '?': file:FOLDER?fps=25, 'v4l2:0?format=GREY&size=640x480&fps=30'";
 
 /// `shoal run`.
 #[derive(Debug, Args)]
-pub struct RunArguments {
+pub(super) struct RunArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub site: SiteArguments,
-    #[arg(long, value_name = "SRC", long_help = CAMERA_HELP, help = "Camera source; without it the site's")]
-    #[allow(missing_docs)]
-    pub camera: Option<String>,
-    /// Scene instead of the site's
+    pub(super) site: SiteArguments,
+    #[arg(long, value_name = "SRC", long_help = CAMERA_HELP, help = "Camera source; default: the source of the site")]
+    pub(super) camera: Option<String>,
+    /// Scene; default: the scene of the site
     #[arg(long, value_name = "NAME")]
-    pub scene: Option<String>,
-    /// Open no window
+    pub(super) scene: Option<String>,
+    /// Run without a picture
     #[arg(long, conflicts_with = "windowed")]
-    pub headless: bool,
-    /// In a window, instead of over the projector's whole picture
+    pub(super) headless: bool,
+    /// Show the picture in a window instead of fullscreen
     #[arg(long)]
-    pub windowed: bool,
-    /// Keep the camera's frames in this file, for --record-secs
+    pub(super) windowed: bool,
+    /// Record the frames of the camera to this file
     #[arg(long, value_name = "FILE.y4m")]
-    pub record: Option<PathBuf>,
-    /// How much is kept of the camera's frames, at most 3600 s and 8 GiB
+    pub(super) record: Option<PathBuf>,
+    /// Duration of the recording in seconds, up to 3600 s and 8 GiB
     #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = record_secs, requires = "record")]
-    pub record_secs: f64,
+    pub(super) record_secs: f64,
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub marks: MarkArguments,
-    /// End after this time, instead of running until Escape, Ctrl-C or SIGTERM
+    pub(super) overlay: OverlayArguments,
+    /// End after this time
     #[arg(long, value_name = "SECS", value_parser = seconds)]
-    pub seconds: Option<f64>,
-    /// Tell it things while it runs: a file of commands, one JSON object a line; - is standard input
+    pub(super) seconds: Option<f64>,
+    /// Apply the commands in this file, one JSON object per line such as {"command":"undo"}; - for standard input
+    ///
+    /// Lines that are appended to the file later are applied too. The lines of `simulate --commands` are also accepted; their
+    /// tick is ignored, because every command is applied as soon as it is read.
     #[arg(long, value_name = "FILE|-")]
-    pub commands: Option<PathBuf>,
+    pub(super) commands: Option<PathBuf>,
 
-    /// Lose the graphics device after so many pictures, to see that it comes back
+    /// Lose the graphics device once after this number of pictures, to test that it is opened again
     #[arg(long, value_name = "PICTURES", hide = true)]
-    pub lose_device_after: Option<u64>,
-    /// Run as the child that is started again when the display is lost; which time this is
+    pub(super) lose_device_after: Option<u64>,
+    /// Run as the child process that is restarted after a crash; the number of restarts so far
     #[arg(long, value_name = "RESTARTS", hide = true)]
-    pub kept: Option<u64>,
+    pub(super) child_restarts: Option<u64>,
 }
 
 /// `shoal demo`.
 #[derive(Debug, Args)]
-pub struct DemoArguments {
+pub(super) struct DemoArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub site: SiteArguments,
-    /// Camera source instead of synthetic visitors (see `shoal track --help`)
+    pub(super) site: SiteArguments,
+    /// Camera source; default: synthetic visitors (see `shoal track --help`)
     #[arg(long, value_name = "SRC")]
-    pub camera: Option<String>,
-    /// How long; without it until Escape in a window, 10 s into a folder
+    pub(super) camera: Option<String>,
+    /// Duration; default: until Escape in a window, 10 s in a folder
     #[arg(long, value_name = "SECS", value_parser = seconds)]
-    pub seconds: Option<f64>,
-    /// Size of a window's picture (without it the site's) or of one in a folder (720 high, as wide as the
-    /// surface asks); over a whole screen it is the screen's own
+    pub(super) seconds: Option<f64>,
+    /// Size of the picture in a window (default: the size in the site) or in a folder (default: 720 pixels high, in the
+    /// proportions of the surface); a fullscreen picture has the size of its monitor
     #[arg(long, value_name = "WxH", value_parser = size_px)]
-    pub size: Option<(u32, u32)>,
-    /// Draw frames and video into this folder, also where there is a display; without it and a display demo-output
+    pub(super) size: Option<(u32, u32)>,
+    /// Render pictures and a video into this folder even if there is a display; default without a display: demo-output
     #[arg(long, value_name = "DIR", conflicts_with = "windowed")]
-    pub out: Option<PathBuf>,
-    /// In a window, instead of over the whole screen
+    pub(super) out: Option<PathBuf>,
+    /// Show the picture in a window instead of fullscreen
     #[arg(long)]
-    pub windowed: bool,
+    pub(super) windowed: bool,
 }
 
 /// `shoal track`.
 #[derive(Debug, Args)]
-pub struct TrackArguments {
+pub(super) struct TrackArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub site: SiteArguments,
-    #[arg(long, value_name = "SRC", long_help = CAMERA_HELP, help = "Camera source; without it the site's")]
-    #[allow(missing_docs)]
-    pub camera: Option<String>,
-    /// As fast as possible, instead of at the recording's own rate
+    pub(super) site: SiteArguments,
+    #[arg(long, value_name = "SRC", long_help = CAMERA_HELP, help = "Camera source; default: the source of the site")]
+    pub(super) camera: Option<String>,
+    /// Read a recording as fast as possible instead of at its own frame rate
     #[arg(long)]
-    pub fast: bool,
-    /// Calibration made by `shoal calibrate`; without it the site's, or else the whole picture is the surface
+    pub(super) fast: bool,
+    /// Calibration from `shoal calibrate`; default: the calibration of the site, or else the whole picture is the surface
     #[arg(long, value_name = "C.toml")]
-    pub calibration: Option<PathBuf>,
-    /// Frames per second of a folder of pictures
+    pub(super) calibration: Option<PathBuf>,
+    /// Frame rate of a folder of pictures
     #[arg(long, value_name = "F")]
-    pub fps: Option<f64>,
-    /// Stop after this many seconds of the recording (needed for sources without an end)
+    pub(super) fps: Option<f64>,
+    /// Stop after this many seconds of the source (required for sources without an end)
     #[arg(long, value_name = "SECS", value_parser = seconds)]
-    pub seconds: Option<f64>,
-    /// Where the tracks go, a JSON object a line; - for standard output
+    pub(super) seconds: Option<f64>,
+    /// Output file for the tracks, one JSON object per frame; - for standard output
     #[arg(long, value_name = "T.jsonl")]
-    pub out: PathBuf,
-    /// Write pictures of every stage (raw, background, ratio, mask, validity, blobs, tracks) to DIR, a set a second
+    pub(super) out: PathBuf,
+    /// Write a picture of each processing step (raw, background, ratio, mask, validity, blobs, tracks) to DIR once per
+    /// second
     #[arg(long, value_name = "DIR")]
-    pub debug: Option<PathBuf>,
+    pub(super) debug: Option<PathBuf>,
 }
 
 /// `shoal simulate`.
 #[derive(Debug, Args)]
-pub struct SimulateArguments {
+pub(super) struct SimulateArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub site: SiteArguments,
+    pub(super) site: SiteArguments,
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub pool: PoolArguments,
-    /// Write every so many ticks
+    pub(super) pool: PoolArguments,
+    /// Write one line per this number of ticks
     #[arg(long, value_name = "TICKS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    pub every: u64,
-    /// Commands to be done while the fish live: lines {"tick":T,"command":{…}}, such as --log-commands wrote
+    pub(super) every: u64,
+    /// Apply the commands in this file at their ticks, one {"tick":T,"command":{…}} per line, as --log-commands writes them
     #[arg(long, value_name = "LOG.jsonl")]
-    pub commands: Option<PathBuf>,
-    /// Log the commands that were done; replayed with the same shadows, they give the same run
+    pub(super) commands: Option<PathBuf>,
+    /// Log the applied commands; with the same shadows, the log gives the same run again
     #[arg(long, value_name = "LOG.jsonl", requires = "commands")]
-    pub log_commands: Option<PathBuf>,
-    /// Save the pool's state at the end, to go on from later with the same site and scene
+    pub(super) log_commands: Option<PathBuf>,
+    /// Save the state at the end, so that a later run with the same site and scene can continue from it
     #[arg(long, value_name = "STATE.json")]
-    pub save_state: Option<PathBuf>,
-    /// Go on from a saved state instead of beginning anew; the seed is the saved one
+    pub(super) save_state: Option<PathBuf>,
+    /// Continue from a saved state; its seed replaces --seed
     #[arg(long, value_name = "STATE.json")]
-    pub load_state: Option<PathBuf>,
-    /// Write why, too: the forces on every fish by the names of their actions
+    pub(super) load_state: Option<PathBuf>,
+    /// Write the steering forces of every fish too, by the name of the action
     #[arg(long)]
-    pub why: bool,
-    /// Where the agents go, a JSON object a line; - for standard output
+    pub(super) why: bool,
+    /// Output file for the agents, one JSON object per line; - for standard output
     #[arg(long, value_name = "A.jsonl")]
-    pub out: PathBuf,
+    pub(super) out: PathBuf,
 }
 
-/// What `simulate` and `render` share: which pool, for how long.
+/// Options of `simulate` and `render`.
 #[derive(Debug, Args)]
-pub struct PoolArguments {
-    /// Scene instead of the site's
+pub(super) struct PoolArguments {
+    /// Scene; default: the scene of the site
     #[arg(long, value_name = "NAME")]
-    pub scene: Option<String>,
-    /// Visitors' shadows, written by `shoal track`; without it nobody is there
+    pub(super) scene: Option<String>,
+    /// Tracks of visitors from `shoal track`; default: no visitors
     #[arg(long, value_name = "T.jsonl")]
-    pub shadows: Option<PathBuf>,
-    /// How long
+    pub(super) shadows: Option<PathBuf>,
+    /// Simulated time in seconds
     #[arg(long, value_name = "N", value_parser = seconds)]
-    pub seconds: f64,
-    /// Same seed, configuration and shadows: the same run
+    pub(super) seconds: f64,
+    /// Seed of the random numbers; the same seed, configuration and shadows give the same run
     #[arg(long, value_name = "K", default_value_t = 1)]
-    pub seed: u64,
-    /// Threads for the behavior; the result is the same with any number
+    pub(super) seed: u64,
+    /// Number of threads for the behavior; it does not change the result
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: u16,
+    pub(super) threads: u16,
 }
 
 /// `shoal render`.
 #[derive(Debug, Args)]
-pub struct RenderArguments {
+pub(super) struct RenderArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub site: SiteArguments,
+    pub(super) site: SiteArguments,
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub pool: PoolArguments,
+    pub(super) pool: PoolArguments,
     /// Frames per second
     #[arg(long, value_name = "F", default_value_t = 30.0, value_parser = frame_rate)]
-    pub fps: f64,
+    pub(super) fps: f64,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size_px)]
-    pub size: (u32, u32),
+    pub(super) size: (u32, u32),
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub marks: MarkArguments,
-    /// Folder for 00000.png upwards, or a FILE.y4m
+    pub(super) overlay: OverlayArguments,
+    /// Output: a folder for 00000.png and so on, or a FILE.y4m
     #[arg(long, value_name = "DIR|FILE.y4m")]
-    pub out: PathBuf,
+    pub(super) out: PathBuf,
 }
 
-/// What is drawn over the pool.
+/// Drawings over the pool, or instead of it.
 #[derive(Clone, Debug, Args)]
-pub struct MarkArguments {
-    /// Marks over the pool, for tuning: shadows (outlines and numbers), vectors (bodies and where they head), why (each fish's need and action in words), forces (each with its name), fields (currents), ways (paths, grids and what a search has still to look at), mesh (of terraces, with leaps and drops)
+pub(super) struct OverlayArguments {
+    /// Show debug information over the pool, separated by commas
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
-    pub overlay: Vec<OverlayName>,
-    /// A pattern instead of the pool, for adjusting the projector
+    overlay: Vec<OverlayName>,
+    /// Show a test pattern instead of the pool, to adjust the projector
     #[arg(long, value_enum)]
-    pub pattern: Option<PatternName>,
+    pattern: Option<PatternName>,
 }
 
-/// Marks over the pool.
+/// Debug information over the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum OverlayName {
-    /// Outlines, feet and numbers of visitors' shadows.
+enum OverlayName {
+    /// Outlines, foot points and numbers of the visitors' shadows
     Shadows,
-    /// Bodies and where they head.
+    /// Bodies of the fish and their directions
     Vectors,
-    /// Each fish's need and action in words.
+    /// Active need and actions of each fish as text
     Why,
-    /// Steering forces with their names.
+    /// Steering forces with the names of their actions
     Forces,
-    /// The scene's flow fields.
+    /// Flow fields of the scene
     Fields,
-    /// Ways that are searched and followed, with their grids.
+    /// Paths, grids and searches of the fish that find their way
     Ways,
-    /// The mesh of the terraces, with leaps and drops.
+    /// Navigation mesh of the terraces, with leaps and drops
     Mesh,
 }
 
-/// Patterns for adjusting a projector.
+/// Test patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PatternName {
-    /// Crosses at the surface's corners.
+enum PatternName {
+    /// Crosses at the corners of the surface
     Corners,
-    /// Lines every tenth of the surface.
+    /// Lines at every tenth of the surface
     Grid,
-    /// Numbered crosses.
+    /// Numbered crosses
     Targets,
-    /// Each output's part in a color of its own.
+    /// The part of each output in a color of its own
     Blend,
-    /// Rulers in meters along two edges.
+    /// Rulers in meters along two edges
     Rulers,
 }
 
-impl MarkArguments {
-    /// As the picture takes them.
-    pub fn wish(&self) -> OverlayOptions {
+impl OverlayArguments {
+    /// Returns the options for the renderer.
+    pub(super) fn options(&self) -> OverlayOptions {
         let has = |name| self.overlay.contains(&name);
         OverlayOptions {
             shadows: has(OverlayName::Shadows),
@@ -311,8 +326,8 @@ impl MarkArguments {
         }
     }
 
-    /// The layers that the pool is to fill.
-    pub fn layers(&self) -> OverlayLayers {
+    /// Returns the layers of annotations that the simulation has to write.
+    pub(super) fn layers(&self) -> OverlayLayers {
         let layers = [
             (OverlayName::Why, OverlayLayer::Mind),
             (OverlayName::Forces, OverlayLayer::Force),
@@ -329,38 +344,38 @@ impl MarkArguments {
 
 /// `shoal calibrate`.
 #[derive(Debug, Args)]
-pub struct CalibrateArguments {
+pub(super) struct CalibrateArguments {
     /// Table with the columns camera_x_px,camera_y_px,floor_x_m,floor_z_m; at least 6 points, better 16
     #[arg(value_name = "POINTS.csv")]
-    pub points: PathBuf,
+    pub(super) points: PathBuf,
     /// Size of the camera's picture in pixels
     #[arg(long, value_name = "WxH", value_parser = size_px)]
-    pub camera_size: (u32, u32),
+    pub(super) camera_size: (u32, u32),
     /// Size of the projected surface in meters
     #[arg(long, value_name = "WxH", value_parser = size_m)]
-    pub surface: (f64, f64),
-    /// Position of the infrared lamp in meters (y upwards from the surface): needed to know where visitors stand
+    pub(super) surface: (f64, f64),
+    /// Position of the infrared lamp in meters, with y upwards from the surface; needed to find the visitors' feet
     #[arg(long, value_name = "x,y,z", value_parser = position_m, allow_hyphen_values = true)]
-    pub lamp: Option<DVec3>,
-    /// Position of the camera in meters, where it is known better than the fit can tell
+    pub(super) lamp: Option<DVec3>,
+    /// Position of the camera in meters; default: estimated from the points
     #[arg(long, value_name = "x,y,z", value_parser = position_m, allow_hyphen_values = true)]
-    pub camera: Option<DVec3>,
-    /// Where the calibration goes; a refused one leaves the file as it is
+    pub(super) camera: Option<DVec3>,
+    /// Output file; a rejected calibration does not change it
     #[arg(long, value_name = "C.toml")]
-    pub out: PathBuf,
+    pub(super) out: PathBuf,
 }
 
 /// `shoal check`.
 #[derive(Debug, Args)]
-pub struct CheckArguments {
+pub(super) struct CheckArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub site: SiteArguments,
+    pub(super) site: SiteArguments,
     /// Report as JSON
     #[arg(long)]
-    pub json: bool,
+    pub(super) json: bool,
 }
 
+/// Parses two values with an x between them.
 pub(super) fn pair<T: std::str::FromStr>(text: &str) -> Option<(T, T)> {
     let (a, b) = text.split_once(['x', 'X', '×'])?;
     Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
@@ -402,7 +417,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn site_file(text: &str) -> Result<PathBuf, String> {
     if SourceSpec::parse(text).is_ok() {
         return Err(
-            "this is a camera source, not a site file; it goes behind --camera of run, demo and track"
+            "this is a camera source, not a site file; put it behind --camera of run, demo or track"
                 .to_owned(),
         );
     }
@@ -429,12 +444,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn the_definition_of_the_command_line_is_valid() {
         Arguments::command().debug_assert();
     }
 
     #[test]
-    fn sizes_and_positions() {
+    fn sizes_and_positions_are_parsed_and_checked() {
         assert_eq!(size_px("640x480"), Ok((640, 480)));
         assert!(size_px("640").is_err());
         assert!(size_px("0x480").is_err());

@@ -1,262 +1,236 @@
-//! `shoal track`: a camera source in, a line of shadows for every frame out.
+//! Tracks the visitors in a camera source and writes one line of tracks per frame. This is `shoal track`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-use glam::DVec3;
+use anyhow::Context;
 
-use crate::calibration::Calibration;
 use crate::camera::{
     CameraParams, Frame, LiveSetup, Playback, ReadOutcome, Source, SourceKind, SourceSpec,
     WorkerCommand,
 };
-use crate::geometry::{FloorFromCamera, Surface};
-use crate::vision::{FloorView, LightState, Vision, VisionParams};
+use crate::control::TrackLine;
+use crate::vision::{LightState, Vision};
 
-use super::lines::LinesOut;
-use super::live::drifting::DriftRounds;
-use super::observe::track_line;
-use super::tell;
+use super::frame_tracker::{FrameTracker, TrackerConfig};
+use super::json_lines::JsonLinesWriter;
+use super::live::DriftMonitor;
+use super::observation::track_line;
+use super::print_message;
 
-/// How long a live camera is waited for before `stop` and the time are looked at again.
-const WAIT: Duration = Duration::from_millis(100);
-/// How often progress is told.
-const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+/// Time between two progress messages.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What `shoal track` is asked for.
+/// Options of [`track`].
 #[derive(Clone, Debug)]
 pub struct TrackOptions {
-    /// The camera source, as text.
+    /// Camera source, as text.
     pub source: String,
-    /// Folder that relative paths in `source` start from.
+    /// Folder to which relative paths in `source` refer.
     pub folder: PathBuf,
-    /// As fast as possible instead of at the source's own rate.
+    /// Whether a recording is read as fast as possible instead of at its own frame rate.
     pub fast: bool,
-    /// Frames a second, for sources that do not say theirs.
+    /// Frame rate of sources that do not report one.
     pub fps: Option<f64>,
-    /// What a live camera is set to.
+    /// Settings of a live camera.
     pub camera: CameraParams,
-    /// Stop after so much of the source's time.
+    /// Stops at this time stamp of the source.
     pub seconds: Option<f64>,
-    /// How the camera sees the floor; without it the whole picture is the surface.
-    pub calibration: Option<Calibration>,
-    /// The projected surface.
-    pub surface: Surface,
-    /// How shadows are found and followed.
-    pub vision: VisionParams,
-    /// A calibrated floor that is seen farther from its place than this, meters, is told: the camera was knocked.
+    /// How visitors are tracked.
+    pub tracker: TrackerConfig,
+    /// If the floor is shifted by more than this since the calibration, in meters, a warning is logged.
     pub drift_max_m: f64,
-    /// Where the lines go; `-` is standard output.
+    /// Output file; `-` is standard output.
     pub out: PathBuf,
-    /// Folder that pictures of every stage go to, a set for each second of the source.
+    /// Folder for pictures of each processing step, one set per second of the source.
     pub debug: Option<PathBuf>,
 }
 
-/// What has come of a source.
+/// Result of [`track`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tracked {
-    /// Frames read.
+pub struct TrackSummary {
+    /// Number of frames.
     pub frames: u64,
-    /// Those in which anybody was seen.
+    /// Number of frames with at least one track.
     pub with_shadow: u64,
-    /// Those in which the light had changed, so that nobody new could be seen.
+    /// Number of frames after a change of the light, in which no new tracks can appear.
     pub light_changes: u64,
-    /// Visitors so far.
+    /// Highest track id; ids are counted from 1.
     pub highest_id: u32,
-    /// The first frame's time at which the camera was seen to have moved.
+    /// Time stamp of the first frame in which the camera was found to have moved.
     pub moved_secs: Option<f64>,
 }
 
-/// Reads the source to its end, until `stop` is set or the time asked for is over, and writes a line a frame.
+/// Reads the source to its end, until `stop` is set or the requested time is over, and writes one line per frame.
 ///
-/// What a person should know goes to standard error: the view used, warnings, progress.
+/// Messages for the user go to standard error: the mapping to the floor, warnings and progress.
 ///
 /// # Errors
-/// When the source cannot be read, the calibration belongs to another picture size, or the file cannot be written.
-/// Lines of the frames read before stay.
-pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<Tracked> {
-    let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
-    let playback = Playback {
-        fps: options.fps,
-        fast: options.fast,
-    };
-    let mut source = match &spec.kind {
-        SourceKind::Live { .. } => {
-            let params = CameraParams {
-                fps: options.fps,
-                ..options.camera.clone()
-            };
-            Source::live(LiveSetup::new(spec, &params, WorkerCommand::own()?))?
-        }
-        _ => Source::open(&spec, playback)?,
-    };
-    let mut out = LinesOut::create(&options.out)?;
+/// When the source cannot be read, the calibration belongs to another picture size, or the file cannot be written. Lines
+/// that were written before an error stay.
+pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackSummary> {
+    let mut tracker = FrameTracker::new(open_source(options)?, options.tracker.clone());
+    let mut out = JsonLinesWriter::create(&options.out)?;
     if let Some(folder) = &options.debug {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+            .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     }
-    let result = run(options, &mut source, &mut out, stop);
+    let result = track_frames(options, &mut tracker, &mut out, stop);
     out.finish()?;
-    while let Some(warning) = source.take_warning() {
-        tell(&format!("warning: {warning}"));
+    while let Some(warning) = tracker.source.take_warning() {
+        print_message(&format!("warning: {warning}"));
     }
     result
 }
 
-fn run(
-    options: &TrackOptions,
-    source: &mut Source,
-    out: &mut LinesOut,
-    stop: &AtomicBool,
-) -> anyhow::Result<Tracked> {
-    let mut frame = Frame::default();
-    let mut vision = None;
-    let (mut started, mut told) = (Instant::now(), Instant::now());
-    let mut tally = Tracked::default();
-    let mut drift = DriftRounds::of(options.calibration.as_ref());
-    let mut levels = Vec::new();
-    let mut next_views_secs = f64::NEG_INFINITY;
-    let opened = Instant::now();
-    while !stop.load(Ordering::Relaxed) {
-        match source.read_within(&mut frame, WAIT)? {
-            ReadOutcome::Frame => {}
-            ReadOutcome::End => break,
-            ReadOutcome::Timeout => {
-                let now_secs = opened.elapsed().as_secs_f64();
-                if options.seconds.is_some_and(|seconds| now_secs >= seconds) {
-                    break;
-                }
-                continue;
-            }
-        }
-        if options
-            .seconds
-            .is_some_and(|seconds| frame.time_secs >= seconds)
-        {
-            break;
-        }
-        let vision = match &mut vision {
-            Some(vision) => vision,
-            None => {
-                started = Instant::now();
-                vision.insert(Vision::new(
-                    &options.vision,
-                    floor_view(options.calibration.as_ref(), &options.surface, &frame)?,
-                ))
-            }
+fn open_source(options: &TrackOptions) -> anyhow::Result<Source> {
+    let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
+    if let SourceKind::Live { .. } = spec.kind {
+        let params = CameraParams {
+            fps: options.fps,
+            ..options.camera.clone()
         };
-        let tracks = vision.observe(&frame);
-        let line = track_line(frame.sequence, frame.time_secs, tracks);
-        if let Some(folder) = &options.debug
-            && frame.time_secs >= next_views_secs
-        {
-            next_views_secs = frame.time_secs.floor() + 1.0;
-            write_views(folder, vision, &frame)?;
-        }
-        tally.frames += 1;
-        tally.with_shadow += u64::from(!line.shadows.is_empty());
-        tally.highest_id = line
-            .shadows
-            .iter()
-            .map(|s| s.id)
-            .fold(tally.highest_id, u32::max);
-        out.write(&line)?;
-        if let Some(calibration) = &options.calibration {
-            let seen = (&frame, Some(&*vision));
-            drift.observe(seen, calibration, &mut levels, options.drift_max_m);
-            if tally.moved_secs.is_none() && drift.status().is_some_and(|d| d.is_alarm) {
-                tally.moved_secs = Some(frame.time_secs);
-            }
-        }
-        tally.light_changes += u64::from(vision.light() == LightState::Changed);
-        if told.elapsed() >= PROGRESS_EVERY {
-            told = Instant::now();
-            tell(&format!(
-                "{} frames, {:.1} s of the source, {:.0} frames a second",
-                tally.frames,
-                frame.time_secs,
-                tally.frames as f64 / started.elapsed().as_secs_f64().max(1e-3)
-            ));
-        }
+        let worker = WorkerCommand::own()?;
+        return Ok(Source::live(LiveSetup::new(spec, &params, worker))?);
     }
-    if tally.frames == 0 && !stop.load(Ordering::Relaxed) {
-        if let Some(camera) = source.live_camera() {
-            let faults = camera.health().faults;
-            let faults: Vec<&str> = faults.iter().map(|fault| fault.detail.as_str()).collect();
-            bail!("{}: no frame came: {}", source.name(), faults.join("; "));
-        }
-        bail!("{}: there is no frame in it", source.name());
-    }
-    tell(&tally.sentence(source.name()));
-    Ok(tally)
+    let playback = Playback {
+        fps: options.fps,
+        fast: options.fast,
+    };
+    Ok(Source::open(&spec, playback)?)
 }
 
-/// Writes the pictures of a frame's stages as `FOLDER/FRAME-STAGE.png`.
-fn write_views(folder: &Path, vision: &Vision, frame: &Frame) -> anyhow::Result<()> {
+fn track_frames(
+    options: &TrackOptions,
+    tracker: &mut FrameTracker,
+    out: &mut JsonLinesWriter,
+    stop: &AtomicBool,
+) -> anyhow::Result<TrackSummary> {
+    let opened = Instant::now();
+    let mut progress = Progress::default();
+    let mut summary = TrackSummary::default();
+    let mut drift = DriftMonitor::new(options.tracker.calibration.as_ref());
+    let mut levels = Vec::new();
+    let mut next_debug_secs = f64::NEG_INFINITY;
+    let is_over = |secs: f64| options.seconds.is_some_and(|end_secs| secs >= end_secs);
+    while !stop.load(Ordering::Relaxed) {
+        match tracker.read()? {
+            ReadOutcome::Frame if is_over(tracker.frame.time_secs) => break,
+            ReadOutcome::Frame => {}
+            ReadOutcome::End => break,
+            ReadOutcome::Timeout if is_over(opened.elapsed().as_secs_f64()) => break,
+            ReadOutcome::Timeout => continue,
+        }
+        let (number, time_secs) = (tracker.frame.sequence, tracker.frame.time_secs);
+        progress.start();
+        let line = track_line(number, time_secs, tracker.track()?);
+        let (frame, Some(vision)) = (&tracker.frame, tracker.vision()) else {
+            continue;
+        };
+        if let Some(folder) = &options.debug
+            && time_secs >= next_debug_secs
+        {
+            next_debug_secs = time_secs.floor() + 1.0;
+            write_debug_pictures(folder, vision, frame)?;
+        }
+        summary.add(&line, vision);
+        out.write(&line)?;
+        if let Some(calibration) = &tracker.config().calibration {
+            let seen = (frame, Some(vision));
+            drift.observe(seen, calibration, &mut levels, options.drift_max_m);
+            if summary.moved_secs.is_none() && drift.status().is_some_and(|d| d.is_alarm) {
+                summary.moved_secs = Some(time_secs);
+            }
+        }
+        progress.report(summary.frames, time_secs);
+    }
+    if summary.frames == 0 && !stop.load(Ordering::Relaxed) {
+        return Err(no_frames(&tracker.source));
+    }
+    print_message(&summary.sentence(tracker.source.name()));
+    Ok(summary)
+}
+
+/// The error that a source delivered no frame, with the faults of a live camera.
+fn no_frames(source: &Source) -> anyhow::Error {
+    let name = source.name();
+    let Some(camera) = source.live_camera() else {
+        return anyhow::anyhow!("{name}: the source contains no frame");
+    };
+    let faults = camera.health().faults;
+    let faults: Vec<&str> = faults.iter().map(|fault| fault.detail.as_str()).collect();
+    anyhow::anyhow!("{name}: the camera sent no frame: {}", faults.join("; "))
+}
+
+/// Reports the progress every [`PROGRESS_INTERVAL`].
+#[derive(Default)]
+struct Progress {
+    started: Option<Instant>,
+    reported: Option<Instant>,
+}
+
+impl Progress {
+    /// Starts the clock with the first frame.
+    fn start(&mut self) {
+        self.started.get_or_insert_with(Instant::now);
+        self.reported.get_or_insert_with(Instant::now);
+    }
+
+    fn report(&mut self, frames: u64, time_secs: f64) {
+        let (Some(started), Some(reported)) = (self.started, &mut self.reported) else {
+            return;
+        };
+        if reported.elapsed() < PROGRESS_INTERVAL {
+            return;
+        }
+        *reported = Instant::now();
+        let secs = started.elapsed().as_secs_f64().max(1e-3);
+        print_message(&format!(
+            "{frames} frames, {time_secs:.1} s of the source, {:.0} frames per second",
+            frames as f64 / secs
+        ));
+    }
+}
+
+/// Writes the pictures of all processing steps of a frame as `FOLDER/FRAME-STEP.png`.
+fn write_debug_pictures(folder: &Path, vision: &Vision, frame: &Frame) -> anyhow::Result<()> {
     let Some(views) = vision.debug_views(frame) else {
         return Ok(());
     };
-    for (stage, picture) in views.named() {
-        let path = folder.join(format!("{:06}-{stage}.png", frame.sequence));
+    for (step, picture) in views.named() {
+        let path = folder.join(format!("{:06}-{step}.png", frame.sequence));
         picture
             .save(&path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
+            .with_context(|| format!("{}: cannot be written", path.display()))?;
     }
     Ok(())
 }
 
-impl Tracked {
+impl TrackSummary {
+    fn add(&mut self, line: &TrackLine, vision: &Vision) {
+        self.frames += 1;
+        self.with_shadow += u64::from(!line.shadows.is_empty());
+        let ids = line.shadows.iter().map(|shadow| shadow.id);
+        self.highest_id = ids.fold(self.highest_id, u32::max);
+        self.light_changes += u64::from(vision.light() == LightState::Changed);
+    }
+
     fn sentence(&self, source: &str) -> String {
         let light = if self.light_changes > 0 {
-            format!("; the light had changed in {} of them", self.light_changes)
+            format!(
+                "; the light had changed in {} of the frames",
+                self.light_changes
+            )
         } else {
             String::new()
         };
         let moved = self.moved_secs.map_or(String::new(), |secs| {
-            format!("; the camera has moved, as was seen at {secs:.1} s: calibrate anew")
+            format!("; the camera has moved, found at {secs:.1} s: calibrate it again")
         });
         format!(
             "{source}: {} frames, {} with a shadow, {} visitors{light}{moved}",
             self.frames, self.with_shadow, self.highest_id
         )
     }
-}
-
-/// How a camera's pictures lie on the floor: as calibrated, or the whole picture on the whole surface, which is told.
-///
-/// # Errors
-/// When the calibration was made with pictures of another size.
-pub fn floor_view(
-    calibration: Option<&Calibration>,
-    surface: &Surface,
-    frame: &Frame,
-) -> anyhow::Result<FloorView> {
-    let surface = surface.clone();
-    let Some(calibration) = calibration else {
-        tell(&format!(
-            "no calibration: the whole picture is mapped onto the surface of {} x {} m, and a visitor's foot is the \
-             middle of their shadow",
-            surface.width_m, surface.height_m
-        ));
-        return Ok(FloorView {
-            map: FloorFromCamera::whole_picture(frame.width_px, frame.height_px, &surface),
-            lamp_m: None,
-            camera_m: None,
-            surface,
-        });
-    };
-    let map = calibration.floor_from_camera(frame.width_px, frame.height_px)?;
-    if calibration.lamp_m.is_none() {
-        tell(
-            "the calibration has no lamp position: a visitor's foot is the middle of their shadow",
-        );
-    }
-    Ok(FloorView {
-        map,
-        lamp_m: calibration.lamp_m.map(DVec3::from_array),
-        camera_m: calibration.camera_m.map(DVec3::from_array),
-        surface,
-    })
 }

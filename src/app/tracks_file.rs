@@ -1,91 +1,69 @@
-//! Reads a file of shadow tracks, a JSON object a line, in step with the clock of whoever asks.
+//! Reads the tracks of a JSON-lines file in step with the simulation's clock.
 //!
-//! At time t counts the newest line that is not later than t; after the last line nobody is there. Reads as it goes, so
-//! a recording of a whole day costs no more memory than a line. Must not invent shadows between two lines.
+//! At time t, the newest line that is not later than t is valid; after the last line there are no visitors. Lines are read
+//! when they are needed, so a recording of a whole day needs only the memory of one line. Must not: interpolate between two
+//! lines.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
-use super::observe::observation_from_line;
-use crate::control::lines::TrackLine;
+use super::json_lines::JsonLinesReader;
+use super::observation::observation_from_line;
+use crate::control::TrackLine;
 use crate::world::Observation;
 
-/// Longest line that is read. A hundred visitors with full outlines have a fifth of it.
+/// Longest line, in bytes. A hundred visitors with full outlines need a fifth of it.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Times are written to the microsecond: a line may be later than its frame by the rounding.
+/// Times in the file are rounded to microseconds, so a line may be later than its frame by this much.
 const ROUNDING_SECS: f64 = 1e-6;
 
 /// A file of tracks that is being read.
-pub struct TracksFile {
-    path: PathBuf,
-    reader: Option<BufReader<Box<dyn Read + Send>>>,
-    line: u64,
+pub(super) struct TracksFile {
+    /// `None` without a file, and after its last line.
+    lines: Option<JsonLinesReader>,
     now: Observation,
     next: Option<Observation>,
 }
 
 impl TracksFile {
-    /// Opens a file and reads its first line.
+    /// Opens a file and reads its first line. Without a file there are no visitors at any time.
     ///
     /// # Errors
-    /// When the file cannot be read or its first line is no track line.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let file = File::open(path)
-            .with_context(|| format!("{}: cannot be read as shadow tracks", path.display()))?;
-        Self::new(path, Box::new(file))
+    /// When the file cannot be read, or its first line is no track line.
+    pub(super) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+        let lines = path.map(|path| JsonLinesReader::open(path, MAX_LINE_BYTES));
+        Self::new(lines.transpose()?)
     }
 
-    /// Opens the file, or where there is none stands for nobody.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_or_nobody(path: Option<&Path>) -> anyhow::Result<Self> {
-        path.map_or_else(|| Ok(Self::nobody()), Self::open)
-    }
-
-    /// Nobody, at any time.
-    pub fn nobody() -> Self {
-        Self {
-            path: PathBuf::new(),
-            reader: None,
-            line: 0,
+    fn new(lines: Option<JsonLinesReader>) -> anyhow::Result<Self> {
+        let mut file = Self {
+            lines,
             now: Observation::default(),
             next: None,
-        }
-    }
-
-    fn new(path: &Path, input: Box<dyn Read + Send>) -> anyhow::Result<Self> {
-        let mut file = Self {
-            path: path.to_owned(),
-            reader: Some(BufReader::new(input)),
-            ..Self::nobody()
         };
         file.next = file.read_line()?;
         Ok(file)
     }
 
-    /// What is there at a time. Times asked for must not go back.
+    /// Returns the observation at a time. The time of a call must not be before the time of the previous call.
     ///
     /// # Errors
-    /// When a line on the way there is no track line or goes back in time; says which.
-    pub fn at(&mut self, time_secs: f64) -> anyhow::Result<&Observation> {
+    /// When a line up to this time is no track line, or is earlier than the line before it.
+    pub(super) fn at(&mut self, time_secs: f64) -> anyhow::Result<&Observation> {
         while let Some(next) = self
             .next
             .take_if(|next| next.time_secs <= time_secs + ROUNDING_SECS)
         {
             self.now = next;
             self.next = self.read_line()?;
-            if let Some(next) = &self.next
+            if let (Some(next), Some(lines)) = (&self.next, &self.lines)
                 && next.time_secs < self.now.time_secs
             {
                 bail!(
-                    "{}, line {}: time_secs = {} is before the line above ({}); tracks must be in order of time",
-                    self.path.display(),
-                    self.line,
+                    "{}: time_secs = {} is before the previous line ({}); sort the lines by time",
+                    lines.place(),
                     next.time_secs,
                     self.now.time_secs
                 );
@@ -98,39 +76,16 @@ impl TracksFile {
         Ok(&self.now)
     }
 
-    /// The next line that is not empty; `None` at the end.
+    /// Reads the next line; `None` at the end.
     fn read_line(&mut self) -> anyhow::Result<Option<Observation>> {
-        let Some(reader) = &mut self.reader else {
+        let Some(lines) = &mut self.lines else {
             return Ok(None);
         };
-        let mut text = Vec::new();
-        loop {
-            text.clear();
-            self.line += 1;
-            let place = || format!("{}, line {}", self.path.display(), self.line);
-            let length = reader
-                .by_ref()
-                .take(MAX_LINE_BYTES)
-                .read_until(b'\n', &mut text)
-                .with_context(place)?;
-            if length == 0 {
-                self.reader = None;
-                return Ok(None);
-            }
-            if length as u64 == MAX_LINE_BYTES && text.last() != Some(&b'\n') {
-                bail!(
-                    "{}: longer than {MAX_LINE_BYTES} bytes; this is no file of shadow tracks",
-                    place()
-                );
-            }
-            if text.trim_ascii().is_empty() {
-                continue;
-            }
-            let line: TrackLine = serde_json::from_slice(text.trim_ascii()).with_context(|| {
-                format!("{}: no track line as `shoal track` writes it", place())
-            })?;
-            return Ok(Some(observation_from_line(&line)));
+        let line: Option<TrackLine> = lines.next("track line as `shoal track` writes it")?;
+        if line.is_none() {
+            self.lines = None;
         }
+        Ok(line.map(|line| observation_from_line(&line)))
     }
 }
 
@@ -139,7 +94,8 @@ mod tests {
     use super::*;
 
     fn open(text: &'static str) -> anyhow::Result<TracksFile> {
-        TracksFile::new(Path::new("t.jsonl"), Box::new(text.as_bytes()))
+        let input = Box::new(text.as_bytes());
+        TracksFile::new(Some(JsonLinesReader::new("t.jsonl", input, MAX_LINE_BYTES)))
     }
 
     const SHADOW: &str = r#"{"id":3,"x_m":0.5,"z_m":-1.0,"foot_m":[0.4,-1.3],"radius_m":0.2,"vx_mps":0.8,"vz_mps":0.0,"area_m2":0.1,"age_secs":1.2,"still_secs":0.0,"contour_m":[]}"#;
@@ -156,21 +112,21 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_line_not_later_counts_and_nobody_after_the_last() {
+    fn the_newest_line_is_valid_and_there_are_no_visitors_after_the_last_one() {
         let mut file = open(lines(&[0.1, 0.2, 0.3])).unwrap();
-        let mut seen = |time| {
+        let mut at = |time| {
             let now = file.at(time).unwrap();
             (now.time_secs, now.shadows.len())
         };
-        assert_eq!(seen(0.05), (0.0, 0), "before the first line");
-        assert_eq!(seen(0.1), (0.1, 1));
-        assert_eq!(seen(0.29), (0.2, 1));
-        assert_eq!(seen(0.3), (0.3, 1));
-        assert_eq!(seen(0.31).1, 0, "after the last line");
+        assert_eq!(at(0.05), (0.0, 0), "before the first line");
+        assert_eq!(at(0.1), (0.1, 1));
+        assert_eq!(at(0.29), (0.2, 1));
+        assert_eq!(at(0.3), (0.3, 1));
+        assert_eq!(at(0.31).1, 0, "after the last line");
     }
 
     #[test]
-    fn rounded_times_are_on_time() {
+    fn a_line_whose_time_was_rounded_up_is_valid_at_its_tick() {
         let mut file = open(lines(&[0.033333, 0.066667, 0.1])).unwrap();
         assert_eq!(file.at(2.0 / 30.0).unwrap().time_secs, 0.066667);
     }
@@ -188,22 +144,22 @@ mod tests {
             }
         };
         assert!(
-            error("\n{\"frame\":0}\n").contains("t.jsonl, line 2"),
+            error("\n{\"frame\":0}\n").contains("t.jsonl:2: "),
             "{}",
             error("\n{\"frame\":0}\n")
         );
         let back = error(lines(&[0.2, 0.1]));
         assert!(
-            back.contains("line 2") && back.contains("before the line above"),
+            back.contains("t.jsonl:2: ") && back.contains("before the previous line"),
             "{back}"
         );
         let long = error(" ".repeat(3 << 20).leak());
         assert!(long.contains("longer than"), "{long}");
-        assert_eq!(error(""), "no error", "an empty file is nobody");
+        assert_eq!(error(""), "no error", "a file may be empty");
     }
 
     #[test]
-    fn shadows_beside_the_surface_are_nobody() {
+    fn shadows_beside_the_surface_are_left_out() {
         let text =
             lines(&[0.0]).replace("\"contour_m\":[]", "\"contour_m\":[],\"on_surface\":false");
         let mut file = open(text.leak()).unwrap();

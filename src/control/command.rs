@@ -1,155 +1,157 @@
-//! Everything that can be told to a running pool, whoever tells it: panel, files, show control, keys, a log.
+//! The commands for a running pool. They come from files, keys and standard input.
 //!
-//! In: JSON. Out: plain data. Must not: know what is valid; `site` validates and refuses, `simulation` obeys between ticks.
+//! Plain data that can be read from JSON. Must not: decide whether a command is valid; `site` validates commands, and
+//! `simulation` applies their changes between two ticks.
 //!
-//! Most commands are edits of documents (the site file, a scene, a species) at paths, so that whatever a room makes a
-//! parameter of can be edited without a command of its own. What is not in a document is only of the moment.
+//! Most commands edit values of documents (the site file, a scene, a species), named by a path. So every parameter can be
+//! edited without a command of its own. Effects of commands that change no document are temporary.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing told to a running pool: done whole, or refused with all reasons.
+/// A command for a running pool. It is applied completely, or rejected with all reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Changes values of documents, all or none of them.
+    /// Changes values of documents: all of them, or none if one change is invalid.
     Edit {
-        /// The changes, in order.
+        /// The changes, applied in this order.
         edits: Vec<Edit>,
     },
-    /// Adds a species to the library and to the scene that is shown.
+    /// Adds a species to the library and to the current scene.
     AddSpecies {
-        /// Its name; its document will be `species/NAME.toml`.
+        /// Name of the species; its document becomes `species/NAME.toml`.
         name: String,
-        /// Its document, TOML; absent: a copy of `like`, or all defaults.
+        /// Content of the document, TOML. If absent, `like` is copied, or all values are defaults.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
-        /// The species that it is a copy of.
+        /// Species to copy.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         like: Option<String>,
-        /// How many live in the scene that is shown.
+        /// Number of individuals in the current scene.
         #[serde(default)]
         count: u32,
     },
-    /// Takes a species out of every scene and out of the library; a built-in one only out of the scenes.
+    /// Removes a species from every scene and from the library. A built-in species is only removed from the scenes.
     RemoveSpecies {
-        /// Its name.
+        /// Name of the species.
         name: String,
     },
-    /// Shows another scene.
+    /// Switches to another scene.
     SwitchScene {
-        /// Its name.
+        /// Name of the scene.
         name: String,
     },
-    /// Adds one to a species of the scene that is shown.
+    /// Adds one individual to a species of the current scene.
     AddIndividual {
-        /// The species' name.
+        /// Name of the species.
         species: String,
-        /// Where it starts, world space; absent: out of sight.
+        /// Start position in world space. If absent, the individual starts outside the visible area.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position_m: Option<[f32; 3]>,
     },
-    /// Takes one individual out, and lowers its species' number by one.
+    /// Removes one individual, and lowers the number of its species by one.
     RemoveIndividual {
-        /// Its id.
+        /// Id of the individual.
         id: u32,
     },
-    /// What the director wants of the fish now.
+    /// A temporary instruction to the fish.
     Director {
-        /// What happens.
+        /// The instruction.
         event: DirectorEvent,
     },
-    /// Replaces one individual's mind for a while.
+    /// Replaces the mind of one individual for some time.
     OverrideMind {
-        /// The individual's id.
+        /// Id of the individual.
         id: u32,
-        /// The mind that it has meanwhile.
+        /// The temporary mind.
         mind: MindChoice,
-        /// How long.
+        /// Duration in seconds.
         secs: f32,
     },
-    /// A step of calibrating the camera; a pool without a camera refuses it.
+    /// A step of the camera calibration. A simulation without camera rejects it.
     Calibrate {
-        /// Which.
+        /// The step.
         step: CalibrationStep,
     },
-    /// Takes documents over as they are on the disk now.
+    /// Reads changed documents from the disk.
     TakeOver {
-        /// Those that differ from what was known of the disk.
+        /// The documents that changed since they were last read.
         documents: Vec<DocumentText>,
     },
-    /// Takes the last change back.
+    /// Undoes the last change.
     Undo,
-    /// Makes the last change that was taken back again.
+    /// Applies the last undone change again.
     Redo,
     /// Writes all changed documents to the disk.
     Save,
-    /// Goes back to what is on the disk; can be undone.
+    /// Replaces all documents by the files on the disk. Can be undone.
     Revert,
 }
 
-/// A step of calibrating the camera. Lengths in meters on the surface, origin in its middle; pixel centers are whole numbers.
+/// A step of the camera calibration. Lengths are in meters, with the origin in the center of the surface. In pixel
+/// coordinates, whole numbers are the centers of pixels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CalibrationStep {
-    /// Begins with touch targets: crosses are shown one by one, and what is put on them is taken.
+    /// Starts a calibration with touch targets: crosses are shown one by one, and the mark on each cross is measured.
     Start {
-        /// Targets along the surface's width, 3 to 5.
-        #[serde(default = "usual_targets")]
+        /// Number of targets along the width of the surface, 3 to 5.
+        #[serde(default = "default_targets")]
         columns: u8,
-        /// Targets along its height, 3 to 5.
-        #[serde(default = "usual_targets")]
+        /// Number of targets along the height of the surface, 3 to 5.
+        #[serde(default = "default_targets")]
         rows: u8,
-        /// What is put on them.
+        /// The mark that the technician puts on the crosses.
         #[serde(default)]
         mark: TouchMark,
     },
-    /// Shows stripes one after the other, for a camera that sees visible light: nothing is laid down. Takes 80
+    /// Starts a calibration with Gray-code stripes, for a camera that sees visible light. It needs no marks and takes 80
     /// seconds.
     GrayCode,
-    /// Shows the target before again.
+    /// Shows the previous target again.
     Back,
-    /// Leaves the target that is shown out.
+    /// Skips the shown target.
     Skip,
-    /// Shows a target again.
+    /// Measures a target again.
     Repeat {
-        /// Its number, from 1; absent: the one that is shown.
+        /// Number of the target, counted from 1. If absent, the shown target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<usize>,
     },
-    /// Ends it; what was calibrated before stays.
+    /// Cancels the calibration. The old calibration stays in use.
     Cancel,
-    /// Takes over what is proven, and saves it.
+    /// Puts the proven calibration in use and saves it.
     Accept,
-    /// Fits to markers that were dragged onto the camera's picture instead of targets.
+    /// Fits a calibration to points whose position in the camera's picture is known.
     Markers {
-        /// The markers.
+        /// The points.
         points: Vec<MarkerPoint>,
     },
-    /// Fits to a table of points, as `shoal calibrate` reads it.
+    /// Fits a calibration to a table of points, in the format of `shoal calibrate`.
     Table {
-        /// The table's text.
+        /// Text of the table.
         text: String,
     },
-    /// Says where the infrared lamp hangs.
+    /// Sets the position of the infrared lamp.
     Lamp {
-        /// World space.
+        /// Position in world space.
         position_m: [f64; 3],
     },
-    /// Finds the lamp from the shadows of an upright pole that stood at three places or more.
+    /// Computes the position of the lamp from the shadows of an upright pole at three or more places.
     Poles {
-        /// Its height.
+        /// Height of the pole.
         height_m: f64,
-        /// Where it stood.
+        /// The pole at each place, in the camera's picture.
         poles: Vec<PoleShadow>,
     },
 }
 
-fn usual_targets() -> u8 {
+fn default_targets() -> u8 {
     4
 }
 
-/// What is put on a touch target.
+/// The mark on a touch target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TouchMark {
@@ -160,65 +162,65 @@ pub enum TouchMark {
     Pole,
 }
 
-/// A marker on the camera's picture.
+/// A point that is known both in the camera's picture and on the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MarkerPoint {
-    /// Where it is in the picture, `[x, y]`.
+    /// Position in the picture, `[x, y]`.
     pub camera_px: [f64; 2],
-    /// Which point of the floor is seen there, `[x, z]`.
+    /// Position on the floor, `[x, z]`.
     pub floor_m: [f64; 2],
 }
 
-/// A pole's shadow in the camera's picture.
+/// A pole and its shadow in the camera's picture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoleShadow {
-    /// The pole's foot, `[x, y]`.
+    /// Foot of the pole, `[x, y]`.
     pub foot_px: [f64; 2],
-    /// The tip of its shadow, `[x, y]`.
+    /// Tip of the shadow, `[x, y]`.
     pub tip_px: [f64; 2],
 }
 
-/// One change of one value of one document.
+/// One change of one value in a document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
     /// The document.
     pub document: DocumentName,
-    /// Where in it: `actions.evade_shadow.flee_distance_m`, `needs[2].actions[0]`.
+    /// Path of the value: `actions.evade_shadow.flee_distance_m`, `needs[2].actions[0]`.
     pub path: String,
-    /// What becomes of the value there.
+    /// The change of the value.
     pub change: EditChange,
 }
 
-/// What becomes of a value.
+/// A change of a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EditChange {
-    /// It gets a value; where there is none yet, it is written.
+    /// Sets the value, or adds it if it is missing.
     Set {
-        /// The value.
+        /// The new value.
         value: Value,
     },
-    /// The list at the path gets one more item.
+    /// Inserts an item into the list at the path.
     Insert {
-        /// Before which item, counted from 0; absent: at the end.
+        /// Index of the new item, counted from 0. If absent, it becomes the last item.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// The item.
         value: Value,
     },
-    /// It is taken out: a list is one shorter, for anything else its default counts.
+    /// Removes the value: an item disappears from its list, any other value becomes its default.
     Remove,
-    /// The item of a list goes to another place.
+    /// Moves an item of a list.
     Move {
-        /// Its new place, counted from 0.
+        /// New index, counted from 0.
         to: usize,
     },
 }
 
-/// Which document.
+/// Name of a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DocumentName {
@@ -226,12 +228,12 @@ pub enum DocumentName {
     Site,
     /// A scene.
     Scene {
-        /// Its name: the file's, without `.toml`.
+        /// Name of the file without `.toml`.
         name: String,
     },
     /// A species.
     Species {
-        /// Its name: the file's, without `.toml`.
+        /// Name of the file without `.toml`.
         name: String,
     },
 }
@@ -246,56 +248,56 @@ impl std::fmt::Display for DocumentName {
     }
 }
 
-/// A document as it is on the disk.
+/// The content of a document on the disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentText {
-    /// Which.
+    /// Name of the document.
     pub document: DocumentName,
-    /// Its text; absent where there is no such file any more.
+    /// Text of the file; absent if the file was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// What the director wants of the fish.
+/// A temporary instruction to the fish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DirectorEvent {
-    /// Sets the variable of a `limit_based` need of all individuals of a species, once. It goes on by its own rate from
-    /// there, so this cannot be undone.
+    /// Sets the variable of a `limit_based` need once, for all individuals of a species. Afterwards the variable changes by
+    /// its own rate, so this cannot be undone.
     SetNeed {
-        /// The species' name.
+        /// Name of the species.
         species: String,
-        /// The need's name.
+        /// Name of the need.
         need: String,
-        /// The variable's value.
+        /// Value of the variable.
         value: f32,
     },
-    /// Switches the needs that hunt on, beyond their limit, or off, to where a catch sets them.
+    /// Switches hunting on or off: sets the variable of all hunting needs above its limit, or to its value after a catch.
     Hunting {
-        /// The species' name; absent: all.
+        /// Name of the species. If absent, all species.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         species: Option<String>,
         /// Whether they hunt.
         on: bool,
     },
-    /// All who have an action `seek` with the director as its target gather at a point.
+    /// Lets all fish with an action `seek` whose target is the director gather at a point.
     Gather {
-        /// World space.
+        /// The point in world space.
         point_m: [f32; 3],
-        /// Weight of the action while it lasts, where its own is less.
+        /// Weight of the action while they gather, if its own weight is less.
         #[serde(default = "gather_weight")]
         weight: f32,
     },
-    /// Starts a rule of the scene's director, whatever its condition: 'send the shark', 'feeding time'. Of the moment, so there
-    /// is nothing to undo.
+    /// Starts a rule of the scene's director without its condition, for example 'send the shark'. Temporary, so there is
+    /// nothing to undo.
     Start {
-        /// The rule's name.
+        /// Name of the rule.
         rule: String,
     },
-    /// They go their ways again.
+    /// Ends the gathering.
     StopGathering,
-    /// Everybody falls back to cruising after a scare; of the moment, so there is nothing to undo.
+    /// Lets all fish swim at cruise speed again after a scare. Temporary, so there is nothing to undo.
     Calm,
 }
 
@@ -303,29 +305,29 @@ fn gather_weight() -> f32 {
     2.0
 }
 
-/// A mind to be had for a while.
+/// A temporary mind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MindChoice {
-    /// That of another species.
+    /// The mind of another species.
     Species {
-        /// The species' name.
+        /// Name of the species.
         name: String,
     },
-    /// The own actions under other needs.
+    /// The individual's own actions with other needs.
     Needs {
-        /// The needs, as `[[needs]]` of a species file.
+        /// The needs, as in `[[needs]]` of a species file.
         needs: Vec<Value>,
     },
 }
 
-/// One line of a log of commands: what was done, and when. Lines are in order of their ticks.
+/// One line of a command log: an applied command and its tick. The lines are sorted by tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandLine {
-    /// How many ticks the pool had done; the command came before the next one.
+    /// Number of ticks done before the command was applied.
     pub tick: u64,
-    /// What was done.
+    /// The command.
     pub command: Command,
 }
 
@@ -335,7 +337,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn commands_are_lines_that_people_can_write() {
+    fn commands_are_read_and_written_as_json() {
         let texts = [
             json!({"command": "edit", "edits": [{"document": {"kind": "species", "name": "trout"},
                 "path": "actions.evade_shadow.flee_distance_m", "change": {"do": "set", "value": 1.5}}]}),
@@ -368,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_refused() {
+    fn invalid_commands_are_rejected() {
         for text in [
             json!({"command": "explode"}),
             json!({"command": "remove_species", "name": "koi", "now": true}),

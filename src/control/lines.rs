@@ -1,50 +1,50 @@
-//! One JSON object a line: what `shoal track` writes and what `shoal simulate` reads and writes.
+//! The JSON lines that `shoal track` writes, and that `shoal simulate` reads and writes.
 //!
-//! The formats are fixed so that other tools can rely on them; a field is only ever added. All lengths are meters on
+//! Other tools may rely on these formats: fields can be added, but are never renamed or removed. All lengths are meters on
 //! the projected surface (origin in its middle, x along the width, z along the height), all times seconds.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Everything seen in one frame of the camera.
+/// The tracks in one frame of the camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrackLine {
-    /// Frame of the source, counted from 0. Every frame that was read has its line.
+    /// Number of the frame in the source, counted from 0. Every frame has a line.
     pub frame: u64,
-    /// Time stamp of that frame, from the source's own clock.
+    /// Time stamp of the frame, from the clock of the source.
     pub time_secs: f64,
-    /// The shadows in it, by ascending id; empty when nobody is there.
+    /// The tracked shadows, by ascending id.
     pub shadows: Vec<ShadowLine>,
 }
 
 /// One tracked shadow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShadowLine {
-    /// Stays with a visitor; never given twice.
+    /// Id of the visitor; an id is never used again.
     pub id: u32,
-    /// Centroid of the shadow along the surface's width.
+    /// x of the centroid of the shadow.
     pub x_m: f64,
-    /// Centroid of the shadow along the surface's height.
+    /// z of the centroid of the shadow.
     pub z_m: f64,
-    /// Where the visitor stands, `[x, z]`; the centroid where lamp and camera positions are unknown.
+    /// Foot point of the visitor, `[x, z]`; the centroid of the shadow if the position of lamp or camera is unknown.
     pub foot_m: [f64; 2],
-    /// Radius of the circle of the same area.
+    /// Radius of a circle with the area of the shadow.
     pub radius_m: f64,
-    /// Velocity along the width.
+    /// Velocity along x.
     pub vx_mps: f64,
-    /// Velocity along the height.
+    /// Velocity along z.
     pub vz_mps: f64,
-    /// Area of the shadow.
+    /// Area of the shadow, in m².
     pub area_m2: f64,
-    /// Time since the shadow was first seen.
+    /// Time since the shadow was first detected.
     pub age_secs: f64,
-    /// Time since it last moved.
+    /// Time since the visitor last moved.
     pub still_secs: f64,
-    /// Outline, at most 64 points `[x, z]`, not closed.
+    /// Outline of the shadow, at most 64 points `[x, z]`; the first point is not repeated at the end.
     pub contour_m: Vec<[f64; 2]>,
-    /// False for a shadow beside the surface, which is nobody for the fish. Written only when false.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    /// Whether the shadow is on the surface. Fish ignore a shadow beside it. Written only if false.
+    #[serde(default = "default_true", skip_serializing_if = "is_true")]
     pub on_surface: bool,
 }
 
@@ -53,18 +53,18 @@ pub struct ShadowLine {
 pub struct AgentsLine {
     /// Ticks since the start.
     pub tick: u64,
-    /// `tick` times the fixed time step.
+    /// Simulated time: `tick` times the duration of a tick.
     pub time_secs: f64,
-    /// All agents but the shadows, by ascending id.
+    /// All agents except visitors, by ascending id.
     pub agents: Vec<AgentLine>,
-    /// The shadows that the agents reacted to.
+    /// The shadows to which the agents reacted.
     pub shadows: Vec<ShadowLine>,
 }
 
 /// One agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentLine {
-    /// Stays with an individual; never given twice.
+    /// Id of the individual; an id is never used again.
     pub id: u32,
     /// Name of its species.
     pub species: String,
@@ -72,22 +72,21 @@ pub struct AgentLine {
     pub position_m: [f32; 3],
     /// Velocity in world space.
     pub velocity_mps: [f32; 3],
-    /// Radius of the sphere that stands for its body.
+    /// Radius of the sphere that represents the body.
     pub radius_m: f32,
-    /// Name of the active need; empty when only the standard need acts.
+    /// Name of the active need; empty if only the standard need acts.
     pub need: String,
-    /// Names of the actions that were executed in this tick.
+    /// Names of the actions executed in this tick.
     pub actions: Vec<String>,
-    /// 0 at cruise speed, 1 when the full boost speed is allowed.
+    /// Share of the boost speed that is allowed: 0 at cruise speed, 1 at full boost speed.
     pub boost: f32,
-    /// Why, where that was asked for (`--why`): the steering force of each executed action by its name, in newtons in
-    /// world space, after its weight and before standard and active need were put together. An action of both needs
-    /// counts once. Written only when asked for.
+    /// Steering force of each executed action by its name, in newtons in world space. The weight of the action is included,
+    /// the combination of standard and active need is not. An action of both needs counts once. Written only with `--why`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forces: Option<BTreeMap<String, [f32; 3]>>,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 

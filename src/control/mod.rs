@@ -1,15 +1,16 @@
-//! Plain data at the edges of the program: the commands that a running pool is given, the status that it tells, and the
-//! JSON lines that `track`, `simulate` and `render` exchange. Owns no behavior; converting from and to the rooms' own
-//! types is `app`'s business, validating is `site`'s.
+//! Plain data at the edges of the program: the commands for a running pool, its status, and the JSON lines that `track`,
+//! `simulate` and `render` exchange. Contains no behavior: `app` converts these types from and to the types of other rooms,
+//! and `site` validates commands.
 
-pub mod command;
-pub mod lines;
-pub mod status;
+mod command;
+mod lines;
+mod status;
 
 pub use command::{
     CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
     EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark,
 };
+pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};
 pub use status::{
-    CalibrationKnown, CalibrationStatus, DriftStatus, PictureStatus, Reason, Refusal, Status,
+    CalibrationKnown, CalibrationStatus, DriftStatus, PictureStatus, Reason, Rejection, Status,
 };

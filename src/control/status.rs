@@ -1,6 +1,6 @@
-//! What a running pool tells of itself: to the panel, to show control, to whoever asks.
+//! The status of a running pool.
 //!
-//! In: nothing. Out: plain data, ready to be JSON. Must not: hold anything that only one of its readers understands.
+//! Plain data that can be written as JSON. Must not: contain anything that only one of its readers understands.
 
 use std::collections::BTreeMap;
 
@@ -8,110 +8,110 @@ use serde::{Deserialize, Serialize};
 
 use super::command::DocumentName;
 
-/// How a running pool is, at one moment.
+/// Status of a running pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// Ticks since the start.
+    /// Number of ticks since the start.
     pub tick: u64,
-    /// Name of the scene that is shown.
+    /// Name of the current scene.
     pub scene: String,
-    /// How many live of each species.
+    /// Number of individuals of each species.
     pub counts: BTreeMap<String, u32>,
-    /// How many changes can be taken back.
+    /// Number of changes that can be undone.
     pub undo_depth: usize,
-    /// How many that were taken back can be made again.
+    /// Number of undone changes that can be redone.
     pub redo_depth: usize,
-    /// Documents that differ from what is on the disk.
+    /// Documents that differ from the files on the disk.
     pub unsaved: Vec<DocumentName>,
-    /// Values of the site file that were changed and count only after a restart, as paths.
+    /// Paths of changed values in the site file that become effective after a restart.
     pub restart_needed: Vec<String>,
-    /// The last command that was refused; `None` after one that was done.
-    pub refused: Option<Refusal>,
-    /// What is wrong now, in sentences.
+    /// The last command if it was rejected.
+    pub rejection: Option<Rejection>,
+    /// Active faults, as sentences.
     pub faults: Vec<String>,
-    /// How the camera is calibrated.
+    /// Calibration of the camera.
     #[serde(default)]
     pub calibration: CalibrationStatus,
-    /// How the picture is drawn.
+    /// Quality of the picture.
     #[serde(default)]
     pub picture: PictureStatus,
 }
 
-/// How the picture is drawn.
+/// Quality of the picture, which is adapted to the speed of the graphics device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PictureStatus {
-    /// Side of what lies below the water, as a share of its full size: less than 1 where pictures would be late. 0 before
-    /// the first.
+    /// Resolution of the layer below the water as a share of the full width and height. Below 1 if full resolution would take
+    /// too long; 0 before the first picture.
     pub scale: f32,
-    /// Detail is left out, too.
+    /// Whether details are left out too.
     pub is_plain: bool,
-    /// How often the flash limiter slowed a picture down.
+    /// Number of times the flash limiter slowed a change of brightness down.
     pub dimmed: u64,
 }
 
-/// How the camera is calibrated, and the procedure that does it.
+/// Calibration of the camera, and the running procedure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationStatus {
-    /// A procedure is going on.
+    /// Whether a procedure is running.
     pub is_running: bool,
-    /// Number of the target that is shown, from 1; `None` when none is.
+    /// Number of the shown target, counted from 1; `None` if no target is shown.
     pub target: Option<usize>,
-    /// Of how many; patterns, where Gray code is shown.
+    /// Number of all targets, or of all Gray-code patterns.
     pub targets: usize,
-    /// How many are taken, or were shown. Whoever beeps does so when it rises.
+    /// Number of measured targets, or of finished patterns.
     pub taken: usize,
-    /// A calibration is proven, and waits for being accepted.
+    /// Whether a proven calibration waits to be accepted.
     pub is_proven: bool,
-    /// What the technician shall know and do now.
+    /// Message for the technician: what happened, and what to do next.
     pub sentence: String,
-    /// The calibration that counts; `None` where the whole picture is taken for the surface.
+    /// The calibration in use; `None` if the whole picture is mapped onto the surface.
     pub current: Option<CalibrationKnown>,
-    /// How far the floor is seen from where it was calibrated; `None` where that cannot be told.
+    /// How far the camera has moved since the calibration; `None` if unknown.
     pub drift: Option<DriftStatus>,
 }
 
-/// What is known of a calibration.
+/// Properties of a calibration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationKnown {
-    /// When it was made, ISO 8601.
+    /// Date and time of the calibration, ISO 8601.
     pub date: String,
-    /// Foretold error of floor points, root of the mean square over the surface.
+    /// Predicted error of floor points, root mean square over the surface.
     pub predicted_rms_m: f64,
-    /// Foretold error where it is worst on the surface.
+    /// Largest predicted error on the surface.
     pub predicted_worst_m: f64,
-    /// Whether it knows the lamp; without it a visitor's foot is the middle of their shadow.
+    /// Whether it contains the position of the lamp. Without it, the centroid of a shadow is used as the foot point.
     pub knows_lamp: bool,
 }
 
 /// How far the camera has moved since it was calibrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriftStatus {
-    /// On the floor.
+    /// Shift on the floor.
     pub shift_m: f64,
-    /// In the picture.
+    /// Shift in the camera's picture.
     pub shift_px: f64,
-    /// Beyond what is allowed: calibrate anew.
+    /// Whether the shift is above the limit, so that the camera has to be calibrated again.
     pub is_alarm: bool,
 }
 
-/// A command that was refused whole.
+/// A rejected command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Refusal {
-    /// Before which tick.
+pub struct Rejection {
+    /// Number of ticks done when the command arrived.
     pub tick: u64,
     /// All reasons.
     pub problems: Vec<Reason>,
 }
 
-/// One reason of a refusal.
+/// One reason of a rejection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
-    /// The document, as people name it; empty where none is meant.
+    /// Name of the document; empty if the reason belongs to no document.
     pub file: String,
-    /// Line, counted from 1, in the text that was refused; 0 where the whole document is meant.
+    /// Line in the rejected text, counted from 1; 0 for the whole document.
     pub line: usize,
-    /// Path of the value; empty where the whole document is meant.
+    /// Path of the value; empty for the whole document.
     pub path: String,
-    /// The value, what is wrong with it, what is allowed.
+    /// The value, what is wrong with it, and what is allowed.
     pub message: String,
 }

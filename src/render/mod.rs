@@ -7,6 +7,7 @@
 //! and never occurs here. The stages: [`RenderSetup`] → scenery, bodies, water and overlay as plain data on the CPU →
 //! `gpu` → one picture per output.
 
+mod calibration_pattern;
 mod caustics;
 mod color;
 mod draw_list;
@@ -41,6 +42,7 @@ mod water;
 mod waterfalls;
 mod writer;
 
+pub use calibration_pattern::{CalibrationPattern, FloorStripes, FloorTarget, StripeAxis};
 pub use caustics::Caustics;
 pub use color::Tint;
 pub use draw_list::DrawList;

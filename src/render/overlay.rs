@@ -6,16 +6,14 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::calibration_pattern::{FloorStripes, FloorTarget, StripeAxis};
 use super::glyphs;
 use super::labels::LabelLayout;
 use super::noise::unit_hash;
 use super::touch_target;
 use super::view::View;
 use crate::geometry::Surface;
-use crate::world::{
-    AgentPose, FloorStripes, FloorTarget, OverlayItem, OverlayLayer, OverlayShape, Shadow,
-    StripeAxis,
-};
+use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape, Shadow};
 
 /// Lines are drawn in pieces of at most this share of the surface's width, so that they bend with the warp.
 const PIECE_SHARE: f32 = 0.05;

@@ -6,8 +6,8 @@
 
 use glam::Vec2;
 
+use super::calibration_pattern::FloorTarget;
 use crate::geometry::Surface;
-use crate::world::FloorTarget;
 
 /// A straight stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]

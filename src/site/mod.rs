@@ -20,4 +20,4 @@ pub use editor::{Applied, Editor};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};
 pub use load::{Site, SiteSpecies, load};
 pub use report::{CheckReport, check_report, schemas};
-pub use watch::DiskWatch;
+pub use watch::{DiskWatch, POLL_SECS};

@@ -33,7 +33,7 @@ pub use pool::{
 pub use random::{Random, RandomStream};
 pub(crate) use relations::KNOWN_BIT;
 pub use relations::{NameTable, Relations, VISITOR_SPECIES};
-pub use snapshot::{AgentPose, FloorStripes, FloorTarget, Snapshot, Splash, StripeAxis};
+pub use snapshot::{AgentPose, Snapshot, Splash};
 pub use solids::SolidIndex;
 pub use terrace::{LeapParams, TerraceParams};
 pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, copy_shadow, outline_at_depth};

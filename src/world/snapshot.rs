@@ -1,6 +1,6 @@
 //! What others may see of the pool after a tick: plain data, filled in place so that a steady tick allocates nothing.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use super::Shadow;
@@ -22,41 +22,8 @@ pub struct Snapshot {
     pub splashes: Vec<Splash>,
     /// The shadows that the agents reacted to.
     pub shadows: Vec<Shadow>,
-    /// The touch target that is to be seen over the pool while somebody calibrates the camera.
-    pub target: Option<FloorTarget>,
-    /// The stripes that are to be seen instead of the pool while somebody calibrates a camera for visible light.
-    pub stripes: Option<FloorStripes>,
     /// Marks that somebody wants to see over the pool; empty unless wished for.
     pub overlay: Vec<OverlayItem>,
-}
-
-/// A numbered cross on the surface.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FloorTarget {
-    /// Its number, from 1.
-    pub number: usize,
-    /// Its middle, floor space.
-    pub at_m: Vec2,
-}
-
-/// Bright and dark stripes that cover the surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FloorStripes {
-    /// Which way they are counted.
-    pub axis: StripeAxis,
-    /// How many there are, up to 64.
-    pub count: u32,
-    /// Which are bright: the first in the lowest bit.
-    pub bright: u64,
-}
-
-/// Which way stripes are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StripeAxis {
-    /// From the left, along x.
-    Columns,
-    /// From the upper edge, along z.
-    Rows,
 }
 
 /// Something that broke through the water's surface.

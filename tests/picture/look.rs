@@ -32,7 +32,7 @@ fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
             (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
         }
         let aspect = site.file.surface.height_m / site.file.surface.width_m;
-        let mut setup = shoal::app::picture(site, (320, (320.0 * aspect) as u32));
+        let mut setup = shoal::app::first_output_setup(site, (320, (320.0 * aspect) as u32));
         setup.edges = Some(EdgeSmoothing::Off);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let calm = Snapshot::default();

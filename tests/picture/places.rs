@@ -1,9 +1,10 @@
 //! Things land on their pixels: through keystone, warp and soft edges, and where the snapshot says.
 
 use shoal::render::{
-    Corner, Corners, EdgeSmoothing, Individual, Renderer, StaticForm, StaticShape,
+    CalibrationPattern, Corner, Corners, EdgeSmoothing, FloorStripes, Individual, Renderer,
+    StaticForm, StaticShape, StripeAxis,
 };
-use shoal::world::{FloorStripes, Snapshot, StripeAxis};
+use shoal::world::Snapshot;
 
 use crate::golden::warped;
 use crate::{linear, stage};
@@ -76,9 +77,9 @@ fn stripes_cover_the_surface() {
         };
         let snapshot = Snapshot {
             agents: fish.clone(),
-            stripes: Some(stripes),
             ..Snapshot::default()
         };
+        renderer.calibration_pattern = Some(CalibrationPattern::Stripes(stripes));
         let mut rgba = Vec::new();
         // The picture follows a change of all of it slowly, so that it does not flash.
         for step in 0..200 {

@@ -9,15 +9,15 @@
     reason = "tests may"
 )]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::desk::{Pool, edit};
 use serde_json::json;
-use shoal::app::desk::{Undelivered, command_queue};
-use shoal::app::simulate::{SimulateOptions, Told, agents_line, simulate};
-use shoal::app::watch::watch;
+use shoal::app::{
+    CommandScript, HangPolicy, SimulateOptions, StopFlag, Supervisor, Undelivered, agents_line,
+    command_queue, simulate, watch_files,
+};
 use shoal::control::Command;
 use shoal::simulation::SimulationParams;
 use shoal::site::{DiskWatch, Editor};
@@ -108,7 +108,7 @@ fn a_log_of_commands_gives_the_same_run_again() {
         why: false,
         save_state: None,
         load_state: None,
-        told: Some(Told {
+        commands: Some(CommandScript {
             editor,
             commands: log.clone(),
             log: Some(again.clone()),
@@ -125,7 +125,7 @@ fn a_log_of_commands_gives_the_same_run_again() {
     );
     // Without the commands it is another run: the comparison can fail.
     let untold = SimulateOptions {
-        told: None,
+        commands: None,
         out: out.clone(),
         why: true,
         ..options
@@ -255,7 +255,7 @@ fn changed_files_are_taken_over_or_refused_whole() {
     let status = pool.desk.status(&pool.simulation);
     assert!(
         status
-            .refused
+            .rejection
             .unwrap()
             .problems
             .iter()
@@ -316,8 +316,14 @@ fn the_watching_thread_sends_what_changed() {
     let pool = Pool::new();
     let site = pool.site();
     let (sender, receiver) = command_queue();
-    let stop = Arc::new(AtomicBool::new(false));
-    let thread = watch(&site, sender, Arc::clone(&stop)).unwrap();
+    let mut supervisor = Supervisor::new(StopFlag::default());
+    let watched = site.clone();
+    supervisor
+        .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
+            watch_files(&watched, &sender, heartbeat);
+            Ok(())
+        })
+        .unwrap();
     let text = std::fs::read_to_string(&site).unwrap();
     let changed = Instant::now();
     std::fs::write(&site, text.replace("seed = 1", "seed = 2")).unwrap();
@@ -334,8 +340,7 @@ fn the_watching_thread_sends_what_changed() {
             .iter()
             .any(|d| d.text.as_ref().is_some_and(|t| t.contains("seed = 2")))
     );
-    stop.store(true, Ordering::Relaxed);
-    thread.join().unwrap();
+    supervisor.shut_down().unwrap();
 }
 
 #[test]

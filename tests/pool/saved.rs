@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use glam::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use shoal::app::simulate::{SimulateOptions, simulate};
+use shoal::app::{SimulateOptions, simulate};
 use shoal::simulation::{Change, SceneDescription, Simulation, SimulationParams};
 use shoal::site::load;
 use shoal::world::{Observation, Shadow, Snapshot};
@@ -167,7 +167,7 @@ fn the_command_goes_on_from_a_saved_state() {
         why: false,
         save_state: None,
         load_state: None,
-        told: None,
+        commands: None,
     };
     let go = |options: &SimulateOptions| {
         simulate(options, &AtomicBool::new(false)).unwrap();

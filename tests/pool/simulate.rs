@@ -10,8 +10,8 @@
 use crate::pools;
 use std::sync::atomic::AtomicBool;
 
-use shoal::app::simulate::{SimulateOptions, simulate};
-use shoal::control::lines::AgentsLine;
+use shoal::app::{SimulateOptions, simulate};
+use shoal::control::AgentsLine;
 
 fn lines_of(options: &SimulateOptions) -> Vec<AgentsLine> {
     simulate(options, &AtomicBool::new(false)).unwrap();
@@ -46,7 +46,7 @@ fn a_recorded_visitor_scares_fish_and_the_lines_say_so() {
         why: false,
         save_state: None,
         load_state: None,
-        told: None,
+        commands: None,
     };
     let lines = lines_of(&options);
     assert_eq!(lines.len(), 40);
@@ -93,8 +93,8 @@ fn a_broken_track_is_refused_with_its_line() {
         why: false,
         save_state: None,
         load_state: None,
-        told: None,
+        commands: None,
     };
     let error = simulate(&options, &AtomicBool::new(false)).unwrap_err();
-    assert!(format!("{error:#}").contains("line 2"), "{error:#}");
+    assert!(format!("{error:#}").contains(".jsonl:2: "), "{error:#}");
 }

@@ -1,4 +1,4 @@
-//! The command line as a user meets it: exit codes, and messages that say what, where and how to mend it.
+//! The command line as a user sees it: exit codes, and messages that say what is wrong, where, and what to do.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,25 +7,25 @@ fn shoal(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_shoal"))
         .args(arguments)
         .output()
-        .expect("the binary that cargo built can be started")
+        .expect("the program starts")
 }
 
-/// What the user was told: messages, and the report of `check`, which goes to standard output.
-fn told(output: &Output) -> String {
+/// Messages for the user, and the report of `check`, which goes to standard output.
+fn messages(output: &Output) -> String {
     let both = [&output.stderr[..], &output.stdout[..]];
     both.map(|text| String::from_utf8_lossy(text)).concat()
 }
 
-/// A refusal: exit code 1 and a message with each of the words; never a panic.
+/// Asserts exit code 1, a message with each of the words, and no panic.
 #[track_caller]
-fn refused(output: &Output, words: &[&str]) {
-    let errors = told(output);
+fn assert_rejected(output: &Output, words: &[&str]) {
+    let errors = messages(output);
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     for word in words {
         assert!(
             errors.contains(word),
-            "the message lacks '{word}':\n{errors}"
+            "the message does not contain '{word}':\n{errors}"
         );
     }
 }
@@ -34,7 +34,7 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder can be made"))
+        Self(tempfile::tempdir().expect("a temporary folder can be created"))
     }
 
     fn path(&self, name: &str) -> String {
@@ -42,14 +42,14 @@ impl Folder {
             .path()
             .join(name)
             .to_str()
-            .expect("temporary paths are text")
+            .expect("temporary paths are valid text")
             .to_owned()
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = PathBuf::from(self.path(name));
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).expect("a folder can be made");
+            std::fs::create_dir_all(parent).expect("a folder can be created");
         }
         std::fs::write(&path, content).expect("a file can be written");
         self.path(name)
@@ -98,34 +98,34 @@ fn wrong_usage_is_exit_code_2() {
             output.status.code(),
             Some(2),
             "{arguments:?}: {}",
-            told(&output)
+            messages(&output)
         );
     }
 }
 
 #[test]
-fn a_camera_source_in_the_place_of_the_site_is_told_where_it_goes() {
+fn a_camera_source_instead_of_the_site_file_is_explained() {
     let output = shoal(&["track", "file:walk.y4m", "--out", "-"]);
     assert_eq!(output.status.code(), Some(2));
-    let errors = told(&output);
+    let errors = messages(&output);
     assert!(errors.contains("behind --camera"), "{errors}");
 }
 
 #[test]
-fn the_built_in_site_is_without_problems() {
+fn the_built_in_site_has_no_problems() {
     let output = shoal(&["check"]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
 }
 
 #[test]
-fn a_broken_site_is_refused_with_all_its_problems() {
+fn an_invalid_site_is_rejected_with_all_its_problems() {
     let folder = Folder::new();
     let site = folder.write(
         "site.toml",
         "[surface]\nwidth_m = -3\nheigth_m = 2.0\n\n[simulation]\nseed = \"seven\"\n",
     );
     let output = shoal(&["check", &site]);
-    refused(
+    assert_rejected(
         &output,
         &[
             "site.toml:2",
@@ -138,29 +138,29 @@ fn a_broken_site_is_refused_with_all_its_problems() {
             "seed",
         ],
     );
-    refused(
+    assert_rejected(
         &shoal(&["simulate", &site, "--seconds", "1", "--out", "-"]),
         &["site.toml:2"],
     );
 }
 
 #[test]
-fn an_unreadable_recording_is_refused() {
+fn an_unreadable_recording_is_rejected() {
     let folder = Folder::new();
     let out = folder.path("t.jsonl");
     let missing = format!("file:{}", folder.path("missing.y4m"));
-    refused(
+    assert_rejected(
         &shoal(&["track", "--camera", &missing, "--fast", "--out", &out]),
         &["missing.y4m"],
     );
     let garbage = format!("file:{}", folder.write("garbage.y4m", [0xff; 300]));
-    refused(
+    assert_rejected(
         &shoal(&["track", "--camera", &garbage, "--fast", "--out", &out]),
         &["garbage.y4m", "YUV4MPEG2"],
     );
     let empty = folder.path("empty");
-    std::fs::create_dir(&empty).expect("a folder can be made");
-    refused(
+    std::fs::create_dir(&empty).expect("a folder can be created");
+    assert_rejected(
         &shoal(&[
             "track",
             "--camera",
@@ -171,11 +171,11 @@ fn an_unreadable_recording_is_refused() {
         ]),
         &["empty"],
     );
-    refused(
+    assert_rejected(
         &shoal(&["track", "--camera", "gopher:7", "--fast", "--out", &out]),
         &["gopher", "file:"],
     );
-    refused(
+    assert_rejected(
         &shoal(&[
             "track",
             "--camera",
@@ -189,7 +189,7 @@ fn an_unreadable_recording_is_refused() {
 }
 
 #[test]
-fn broken_shadows_are_refused_with_their_line() {
+fn invalid_tracks_are_rejected_with_their_line() {
     let folder = Folder::new();
     let tracks = folder.write(
         "t.jsonl",
@@ -204,9 +204,9 @@ fn broken_shadows_are_refused_with_their_line() {
         "--out",
         "-",
     ]);
-    refused(&output, &["t.jsonl", "line 2"]);
+    assert_rejected(&output, &["t.jsonl:2"]);
     let missing = folder.path("no.jsonl");
-    refused(
+    assert_rejected(
         &shoal(&[
             "simulate",
             "--shadows",
@@ -221,8 +221,8 @@ fn broken_shadows_are_refused_with_their_line() {
 }
 
 #[test]
-fn an_unknown_scene_is_refused_with_those_there_are() {
-    refused(
+fn an_unknown_scene_is_rejected_with_the_known_ones() {
+    assert_rejected(
         &shoal(&[
             "simulate",
             "--scene",
@@ -237,7 +237,7 @@ fn an_unknown_scene_is_refused_with_those_there_are() {
 }
 
 #[test]
-fn the_same_run_whatever_the_threads() {
+fn the_number_of_threads_does_not_change_a_run() {
     let folder = Folder::new();
     let tracks = folder.path("t.jsonl");
     let output = shoal(&[
@@ -250,7 +250,7 @@ fn the_same_run_whatever_the_threads() {
         "--out",
         &tracks,
     ]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let lines = |threads: &str, seed: &str| {
         let output = shoal(&[
             "simulate",
@@ -265,22 +265,22 @@ fn the_same_run_whatever_the_threads() {
             "--out",
             "-",
         ]);
-        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
         output.stdout
     };
     let once = lines("1", "7");
     assert_eq!(once.iter().filter(|byte| **byte == b'\n').count(), 300);
     assert!(
         once.windows(12).any(|w| w == b"evade_shadow"),
-        "nobody fled in five seconds"
+        "no fish fled in five seconds"
     );
     assert!(once == lines("1", "7"), "a second run differs");
     assert!(once == lines("2", "7"), "a run with two threads differs");
-    assert!(once != lines("1", "8"), "another seed makes no difference");
+    assert!(once != lines("1", "8"), "another seed gives the same run");
 }
 
 #[test]
-fn tracks_of_a_shorter_recording_are_the_same() {
+fn a_shorter_recording_gives_the_same_tracks() {
     let folder = Folder::new();
     let track = |seconds: &str| {
         let out = folder.path(&format!("{seconds}.jsonl"));
@@ -294,20 +294,23 @@ fn tracks_of_a_shorter_recording_are_the_same() {
             "--out",
             &out,
         ]);
-        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-        std::fs::read_to_string(out).expect("tracks were written")
+        assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
+        std::fs::read_to_string(out).expect("the tracks can be read")
     };
     let (short, long) = (track("4"), track("8"));
     assert_eq!(short.lines().count(), 120);
-    assert!(short.contains("\"id\":"), "nobody was seen in four seconds");
+    assert!(
+        short.contains("\"id\":"),
+        "no visitor was tracked in four seconds"
+    );
     assert!(
         long.starts_with(&short),
-        "what comes later changed what came before"
+        "later frames changed earlier tracks"
     );
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_refused() {
+fn an_output_that_cannot_be_written_is_rejected() {
     let output = shoal(&[
         "simulate",
         "--seconds",
@@ -315,11 +318,11 @@ fn a_place_that_cannot_be_written_is_refused() {
         "--out",
         "/proc/no/such/place.jsonl",
     ]);
-    refused(&output, &["/proc/no/such/place.jsonl"]);
+    assert_rejected(&output, &["/proc/no/such/place.jsonl"]);
 }
 
 #[test]
-fn no_graphics_adapter_is_told_with_a_remedy() {
+fn a_missing_graphics_adapter_is_reported_with_a_remedy() {
     let folder = Folder::new();
     let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
         .args([
@@ -335,28 +338,28 @@ fn no_graphics_adapter_is_told_with_a_remedy() {
         .env("VK_ICD_FILENAMES", "/nowhere.json")
         .env("WGPU_BACKEND", "vulkan")
         .output()
-        .expect("the binary that cargo built can be started");
-    refused(&output, &["mesa-vulkan-drivers"]);
+        .expect("the program starts");
+    assert_rejected(&output, &["mesa-vulkan-drivers"]);
     assert!(!Path::new(&folder.path("frames/00000.png")).exists());
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn monitors_without_a_display_are_told_with_a_remedy() {
+fn a_missing_display_is_reported_with_a_remedy() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shoal"));
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
         command.env_remove(name);
     }
     let output = command.arg("monitors").output();
-    let output = output.expect("the binary that cargo built can be started");
-    refused(
+    let output = output.expect("the program starts");
+    assert_rejected(
         &output,
         &["there is no display", "DISPLAY=:0 shoal monitors"],
     );
 }
 
 #[test]
-fn a_model_that_is_missing_is_told() {
+fn a_missing_model_is_reported() {
     let folder = Folder::new();
     let site = folder.write("site.toml", "scene = \"one\"\n");
     folder.write("scenes/one.toml", "[population]\nghost = 1\n");
@@ -364,7 +367,7 @@ fn a_model_that_is_missing_is_told() {
         "species/ghost.toml",
         "[look]\nmodel = \"models/ghost.glb\"\n",
     );
-    refused(
+    assert_rejected(
         &shoal(&["check", &site]),
         &["ghost.toml:2", "models/ghost.glb"],
     );

@@ -1,7 +1,8 @@
-//! The pool live, as a visitor and a technician meet it: `shoal run` on a real X server (Xvfb) with software Vulkan, and
+//! The running pool as visitors and technicians see it: `shoal run` on a real X server (Xvfb) with software Vulkan, and
 //! without a display.
 //!
-//! Needs Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver; what is not there is said loudly and skipped.
+//! Needs Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver. Tests whose programs are missing are skipped, and print
+//! that.
 
 #![allow(
     clippy::panic,
@@ -16,9 +17,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Never reached on a machine that works at all; what is measured is told, not asserted.
+/// Longest wait for anything in these tests. Durations are printed, not asserted, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(240);
-/// A small picture: these tests are about windows, not about beauty.
+/// A site with one output.
 const SITE: &str = r#"
 [surface]
 width_m = 4.0
@@ -27,12 +28,12 @@ height_m = 3.0
 [[outputs]]
 monitor = "MONITOR"
 "#;
-/// The screen that they are on.
+/// Size and depth of the X screen. Small, because rendering is done in software.
 const SCREEN: &str = "320x240x24";
-/// What one on it says of its picture, whatever size the site names.
+/// Message about a fullscreen picture on this screen.
 const PICTURE: &str = "picture: outputs[0] 320x240 px";
 
-/// What Xorg needs to know for monitors without a graphics card.
+/// Xorg configuration for monitors without a graphics card.
 const MONITORS: &str = r#"
 Section "Device"
     Identifier "no card"
@@ -49,14 +50,14 @@ Section "Screen"
 EndSection
 "#;
 
-/// Tests with a display run one after another: software rendering needs the whole machine.
+/// Tests with a display run one after the other, because software rendering needs the whole machine.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a program can be started; says loudly when not.
+/// Whether a program is installed. Prints a message if not.
 fn has_program(name: &str) -> bool {
     let found = Command::new(name).arg("-version").output().is_ok();
     if !found {
@@ -65,14 +66,14 @@ fn has_program(name: &str) -> bool {
     found
 }
 
-/// An X server of its own.
+/// An X server for one test.
 struct Display {
     server: Child,
     name: String,
 }
 
 impl Display {
-    /// On a number that the server finds free. `None`, and said, where a program is missing.
+    /// Starts Xvfb with a free display number. `None` if a program is missing.
     fn start() -> Option<Self> {
         let programs = ["Xvfb", "import", "xdotool"];
         if !programs.map(has_program).into_iter().all(|found| found) {
@@ -81,15 +82,15 @@ impl Display {
         Some(Self::on(None))
     }
 
-    /// On this number, or one that the server finds free.
+    /// Starts Xvfb with this display number, or a free one.
     fn on(number: Option<u32>) -> Self {
         let number = number.map(|number| format!(":{number}"));
         let screen = ["-screen", "0", SCREEN];
         let arguments = number.iter().map(String::as_str).chain(screen);
-        Self::served_by("Xvfb", &arguments.collect::<Vec<_>>())
+        Self::start_server("Xvfb", &arguments.collect::<Vec<_>>())
     }
 
-    /// With monitors that can be plugged in and out. `None`, and said, where a program is missing.
+    /// Starts Xorg with monitors that can be plugged in and out. `None` if a program is missing.
     fn with_monitors(folder: &Folder) -> Option<Self> {
         let programs = ["Xorg", "xrandr", "import"];
         if !programs.map(has_program).into_iter().all(|found| found) {
@@ -103,14 +104,14 @@ impl Display {
         let (config, log) = (folder.file("xorg.conf"), folder.file("xorg.log"));
         std::fs::write(&config, MONITORS).expect("a file can be written");
         let arguments = ["-config", &config, "-logfile", &log];
-        Some(Self::served_by("Xorg", &arguments))
+        Some(Self::start_server("Xorg", &arguments))
     }
 
-    /// Returns when the server takes clients.
-    fn served_by(program: &str, arguments: &[&str]) -> Self {
+    /// Starts a server. Returns when the server accepts clients.
+    fn start_server(program: &str, arguments: &[&str]) -> Self {
         let begun = Instant::now();
         loop {
-            // Without -noreset it throws out whoever comes while the client before is leaving.
+            // Without -noreset the server disconnects a client that connects while the last other client leaves.
             let options = "-displayfd 1 -noreset -nolisten tcp";
             let mut server = Command::new(program)
                 .args(arguments)
@@ -119,11 +120,11 @@ impl Display {
                 .stderr(Stdio::null())
                 .spawn()
                 .expect("the X server starts");
-            let mut said = String::new();
+            let mut answer = String::new();
             let mut stdout = BufReader::new(server.stdout.take().expect("piped"));
-            stdout.read_line(&mut said).expect("text");
-            if said.ends_with('\n') {
-                let name = format!(":{}", said.trim());
+            stdout.read_line(&mut answer).expect("text");
+            if answer.ends_with('\n') {
+                let name = format!(":{}", answer.trim());
                 return Self { server, name };
             }
             let ended = server.kill().and_then(|()| server.wait());
@@ -154,8 +155,8 @@ impl Display {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// A photograph of the whole screen.
-    fn photograph(&self, folder: &Path, name: &str) -> image::RgbImage {
+    /// Takes a screenshot of the whole screen.
+    fn screenshot(&self, folder: &Path, name: &str) -> image::RgbImage {
         let path = folder.join(format!("{name}.png"));
         let file = path.to_str().expect("a path in text");
         self.run("import", &["-window", "root", file]);
@@ -169,7 +170,7 @@ impl Drop for Display {
     }
 }
 
-/// Mean brightness as encoded, 0..1.
+/// Mean brightness of the encoded values, 0 to 1.
 fn luminance(picture: &image::RgbImage) -> f64 {
     let sum: f64 = picture
         .pixels()
@@ -178,7 +179,7 @@ fn luminance(picture: &image::RgbImage) -> f64 {
     sum / 255.0 / f64::from(picture.width() * picture.height())
 }
 
-/// Share of pixels that differ clearly.
+/// Share of pixels whose color differs by more than noise.
 fn changed_share(a: &image::RgbImage, b: &image::RgbImage) -> f64 {
     let changed = a
         .pixels()
@@ -187,10 +188,10 @@ fn changed_share(a: &image::RgbImage, b: &image::RgbImage) -> f64 {
     changed.count() as f64 / f64::from(a.width() * a.height())
 }
 
-/// `shoal run`, with everything it says.
+/// A running `shoal`, with everything it writes to standard error.
 struct Pool {
     child: Child,
-    said: Arc<Mutex<String>>,
+    output: Arc<Mutex<String>>,
 }
 
 impl Pool {
@@ -208,39 +209,39 @@ impl Pool {
             command.env("DISPLAY", display);
         }
         let mut child = command.spawn().expect("shoal starts");
-        let said = Arc::new(Mutex::new(String::new()));
-        let (heard, lines) = (
-            Arc::clone(&said),
+        let output = Arc::new(Mutex::new(String::new()));
+        let (written, lines) = (
+            Arc::clone(&output),
             BufReader::new(child.stderr.take().expect("piped")),
         );
         std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
-                let mut heard = heard.lock().unwrap();
-                heard.push_str(&line);
-                heard.push('\n');
+                let mut written = written.lock().unwrap();
+                written.push_str(&line);
+                written.push('\n');
             }
         });
-        Self { child, said }
+        Self { child, output }
     }
 
-    fn said(&self) -> String {
-        self.said.lock().unwrap().clone()
+    fn output(&self) -> String {
+        self.output.lock().unwrap().clone()
     }
 
     fn wait_for(&mut self, words: &str, times: usize) {
         let begun = Instant::now();
-        while self.said().matches(words).count() < times {
+        while self.output().matches(words).count() < times {
             let ended = self.child.try_wait().expect("a child can be asked");
             assert!(
                 ended.is_none() && begun.elapsed() < PATIENCE,
-                "never said '{words}' {times} times ({ended:?}):\n{}",
-                self.said()
+                "'{words}' was not printed {times} times ({ended:?}):\n{}",
+                self.output()
             );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Photographs until one is neither black nor the one before.
+    /// Takes screenshots until one is neither black nor equal to `before`.
     fn shows(
         &mut self,
         display: &Display,
@@ -250,7 +251,7 @@ impl Pool {
     ) -> image::RgbImage {
         let begun = Instant::now();
         loop {
-            let now = display.photograph(folder.path(), name);
+            let now = display.screenshot(folder.path(), name);
             let changed = before.is_none_or(|before| changed_share(before, &now) > 0.02);
             if luminance(&now) > 0.05 && changed {
                 return now;
@@ -259,7 +260,7 @@ impl Pool {
             assert!(
                 ended.is_none() && begun.elapsed() < PATIENCE,
                 "{name}: no new picture comes ({ended:?}):\n{}",
-                self.said()
+                self.output()
             );
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -281,16 +282,17 @@ impl Pool {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        panic!("does not end:\n{}", self.said());
+        panic!("the program does not end:\n{}", self.output());
     }
 
-    /// Ends by this and says how long it took: the promise is two seconds, which a loaded machine may miss.
+    /// Waits for the end of the program, and prints how long it took. It should take two seconds, but may be longer on a busy
+    /// machine.
     #[track_caller]
-    fn ends_well(&mut self, by: &str) {
+    fn assert_ends(&mut self, by: &str) {
         let (status, took) = self.ended();
-        eprintln!("ended by {by} within {:.2} s", took.as_secs_f64());
-        assert_eq!(status.code(), Some(0), "{by}:\n{}", self.said());
-        assert!(!self.said().contains("panicked"), "{}", self.said());
+        eprintln!("{by} ended the program after {:.2} s", took.as_secs_f64());
+        assert_eq!(status.code(), Some(0), "{by}:\n{}", self.output());
+        assert!(!self.output().contains("panicked"), "{}", self.output());
     }
 }
 
@@ -334,7 +336,7 @@ fn has_adapter() -> bool {
 
 const SYNTHETIC: [&str; 2] = ["--camera", "synthetic:3"];
 
-/// `shoal run` on a display of its own, alone on the machine. It is taken apart in this order.
+/// `shoal run` on a display of its own. The fields are dropped in this order.
 struct Shown {
     pool: Pool,
     display: Display,
@@ -342,7 +344,7 @@ struct Shown {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// `None`, and said, where something is missing.
+/// Starts `shoal run`. `None` if a program or a graphics adapter is missing.
 fn shown_on(monitor: &str, more: &[&str]) -> Option<Shown> {
     let turn = turn();
     let display = Display::start().filter(|_| has_adapter())?;
@@ -358,25 +360,25 @@ fn shown_on(monitor: &str, more: &[&str]) -> Option<Shown> {
 }
 
 impl Shown {
-    /// A photograph that is neither black nor the one before.
+    /// Takes a screenshot that is neither black nor equal to `before`.
     fn shows(&mut self, name: &str, before: Option<&image::RgbImage>) -> image::RgbImage {
         self.pool.shows(&self.display, &self.folder, name, before)
     }
 
-    /// What is shown moves.
-    fn is_alive(&mut self) {
+    /// Asserts that the picture changes.
+    fn assert_moves(&mut self) {
         let before = self.shows("before", None);
         self.shows("alive", Some(&before));
     }
 
     fn ends_by(mut self, signal: &str) {
         self.pool.signal(signal);
-        self.pool.ends_well(signal);
+        self.pool.assert_ends(signal);
     }
 }
 
 #[test]
-fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
+fn the_window_is_fullscreen_and_moving_and_ends_with_sigterm() {
     let Some(mut shown) = shown_on("no-such-projector", &[]) else {
         return;
     };
@@ -385,10 +387,10 @@ fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
     let second = shown.shows("second", Some(&first));
     for picture in [&first, &second] {
         let mean = luminance(picture);
-        // Encoded once, as in a file: twice or never would be paler or darker than this.
+        // Colors are encoded exactly once: encoded twice they would be brighter than this, not encoded darker.
         assert!((0.42..0.72).contains(&mean), "mean luminance {mean}");
         eprintln!("mean luminance {mean:.3}");
-        // Every corner is water: the picture fills the screen.
+        // There is water in every corner, so the picture fills the screen.
         for (x, y) in [(0, 0), (280, 0), (0, 200), (280, 200)] {
             let corner = image::imageops::crop_imm(picture, x, y, 40, 40).to_image();
             assert!(luminance(&corner) > 0.03, "black at {x}, {y}");
@@ -402,26 +404,26 @@ fn the_window_is_fullscreen_alive_and_closed_by_sigterm() {
         window.contains("320x240") && window.contains("0,0"),
         "{window}"
     );
-    let told = "outputs[0].monitor = 'no-such-projector' is not there; 'screen' is taken; connected: 'screen' (320x240 px at 0,0";
-    let said = shown.pool.said();
-    assert!(said.contains(told), "{said}");
+    let expected = "outputs[0].monitor = 'no-such-projector' is not connected; 'screen' is used instead; connected: 'screen' (320x240 px at 0,0";
+    let output = shown.pool.output();
+    assert!(output.contains(expected), "{output}");
     shown.ends_by("TERM");
 }
 
 #[test]
-fn escape_ends_it() {
+fn escape_ends_the_program() {
     let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
     shown.shows("shown", None);
     shown.display.run("xdotool", &["key", "Escape"]);
-    shown.pool.ends_well("Escape");
-    let said = shown.pool.said();
-    assert!(said.contains("fineness of the picture"), "{said}");
+    shown.pool.assert_ends("Escape");
+    let output = shown.pool.output();
+    assert!(output.contains("picture quality"), "{output}");
 }
 
 #[test]
-fn the_demo_opens_a_window_where_there_is_a_display() {
+fn the_demo_opens_a_window_if_there_is_a_display() {
     let _turn = turn();
     let Some(display) = Display::start().filter(|_| has_adapter()) else {
         return;
@@ -431,23 +433,26 @@ fn the_demo_opens_a_window_where_there_is_a_display() {
     pool.wait_for(PICTURE, 1);
     pool.shows(&display, &folder, "demo", None);
     pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    pool.assert_ends("SIGTERM");
 }
 
 #[test]
-fn a_lost_device_comes_back() {
+fn a_lost_device_is_opened_again() {
     let Some(mut shown) = shown_on("", &["--lose-device-after", "3"]) else {
         return;
     };
     shown.pool.wait_for(PICTURE, 2);
-    let said = shown.pool.said();
-    assert!(said.contains("the graphics device failed: lost"), "{said}");
-    shown.is_alive();
+    let output = shown.pool.output();
+    assert!(
+        output.contains("the graphics device failed: lost"),
+        "{output}"
+    );
+    shown.assert_moves();
     shown.ends_by("INT");
 }
 
 #[test]
-fn changed_files_are_taken_over_or_refused_while_it_runs() {
+fn changed_files_are_applied_or_rejected_while_the_pool_runs() {
     let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
@@ -455,25 +460,25 @@ fn changed_files_are_taken_over_or_refused_while_it_runs() {
     std::fs::create_dir(shown.folder.path().join("scenes")).expect("a folder can be made");
     let file = shown.folder.file("scenes/pool.toml");
     let scene = |text: &str| std::fs::write(&file, text).expect("a file can be written");
-    // Without sharks every later species has another number: pool and picture change together.
+    // Without sharks, the species get other numbers, so simulation and render setup must change together.
     scene(
         "[[obstacles]]\nshape = \"sphere\"\ncenter_m = [0.0, -0.8, 0.0]\nradius_m = 0.4\n\n[population]\ntrout = 5\n",
     );
-    shown.pool.wait_for("changed files were taken over", 1);
+    shown.pool.wait_for("changes of the site were applied", 1);
     shown.pool.wait_for(PICTURE, 2);
     scene("[population]\ntrout = -5\nsalmon = \"many\"\n");
-    shown.pool.wait_for("a command was refused", 1);
+    shown.pool.wait_for("a command was rejected", 1);
     shown.pool.wait_for("population.salmon", 1);
-    let said = shown.pool.said();
+    let output = shown.pool.output();
     for part in ["pool.toml:2", "-5", "pool.toml:3"] {
-        assert!(said.contains(part), "'{part}' is not told:\n{said}");
+        assert!(output.contains(part), "'{part}' is not reported:\n{output}");
     }
-    shown.is_alive();
+    shown.assert_moves();
     shown.ends_by("TERM");
 }
 
 #[test]
-fn a_display_that_goes_and_comes_back_is_found_again() {
+fn a_display_that_ends_and_starts_again_is_found() {
     let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
@@ -482,13 +487,14 @@ fn a_display_that_goes_and_comes_back_is_found_again() {
     shown.display.end();
     shown
         .pool
-        .wait_for("the pool runs without a picture until there is one", 1);
+        .wait_for("the pool runs without a picture until a display answers", 1);
     shown.display = Display::on(Some(number));
-    shown.is_alive();
+    shown.assert_moves();
     shown.ends_by("TERM");
 }
 
-/// Two projectors on one machine: each its own part of the pool, in its own size. One is pulled out while it runs.
+/// Two projectors on one machine show different parts of the pool in different sizes. One of them is unplugged and plugged in
+/// again.
 #[test]
 fn every_output_is_on_its_own_monitor() {
     let turn = turn();
@@ -518,7 +524,7 @@ fn every_output_is_on_its_own_monitor() {
     let bright = |pool: &mut Pool, name: &str, monitors: &[(u32, u32, u32)]| {
         let begun = Instant::now();
         loop {
-            let screen = display.photograph(folder.path(), name);
+            let screen = display.screenshot(folder.path(), name);
             let lights = monitors.iter().map(|&(x, width, height)| {
                 luminance(&image::imageops::crop_imm(&screen, x, 0, width, height).to_image())
             });
@@ -526,8 +532,8 @@ fn every_output_is_on_its_own_monitor() {
             if lights.iter().all(|&light| light > 0.2) {
                 return;
             }
-            let said = pool.said();
-            assert!(begun.elapsed() < PATIENCE, "{name}: {lights:?}\n{said}");
+            let output = pool.output();
+            assert!(begun.elapsed() < PATIENCE, "{name}: {lights:?}\n{output}");
             std::thread::sleep(Duration::from_millis(200));
         }
     };
@@ -536,7 +542,7 @@ fn every_output_is_on_its_own_monitor() {
     bright(&mut pool, "both", &[(0, 320, 240), (320, 400, 300)]);
     xrandr("--output DUMMY1 --off");
     pool.wait_for(
-        "outputs[0].monitor = 'DUMMY1' is not there; it is shown as soon as there is one; connected: 'DUMMY0'",
+        "outputs[0].monitor = 'DUMMY1' is not connected; the output is shown as soon as a monitor is connected; connected: 'DUMMY0'",
         1,
     );
     pool.wait_for("picture: outputs[1] 320x240 px, drawn by", 1);
@@ -545,13 +551,13 @@ fn every_output_is_on_its_own_monitor() {
     pool.wait_for(whole, 2);
     bright(&mut pool, "again", &[(0, 320, 240), (320, 400, 300)]);
     pool.signal("TERM");
-    pool.ends_well("TERM");
+    pool.assert_ends("TERM");
     drop((pool, turn));
 }
 
-/// An X server that lets nobody in, as one that is just beginning or ending.
+/// Simulates an X server that rejects clients, as it does while it starts or ends.
 #[test]
-fn a_display_that_gives_no_window_is_asked_again() {
+fn a_display_that_rejects_windows_is_tried_again() {
     let _turn = turn();
     let Some(display) = Display::start().filter(|_| has_adapter()) else {
         return;
@@ -559,7 +565,7 @@ fn a_display_that_gives_no_window_is_asked_again() {
     let number = display.number();
     drop(display);
     let socket = format!("/tmp/.X11-unix/X{number}");
-    // The one that was there may have left its own behind.
+    // The server that ended may have left its socket.
     let _ = std::fs::remove_file(&socket);
     let listener = std::os::unix::net::UnixListener::bind(&socket).expect("the socket is free");
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -575,7 +581,7 @@ fn a_display_that_gives_no_window_is_asked_again() {
     let site = folder.site("");
     let arguments = [&["run", &site][..], &SYNTHETIC].concat();
     let mut pool = Pool::start(Some(&format!(":{number}")), &arguments);
-    pool.wait_for("there is no window", 2);
+    pool.wait_for("no window can be opened", 2);
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let _last = std::os::unix::net::UnixStream::connect(&socket);
     refusing.join().expect("it ends");
@@ -583,27 +589,31 @@ fn a_display_that_gives_no_window_is_asked_again() {
     let display = Display::on(Some(number));
     pool.shows(&display, &folder, "shown", None);
     pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    pool.assert_ends("SIGTERM");
 }
 
 #[test]
-fn without_display_or_camera_the_pool_runs_and_ends_well() {
+fn the_pool_runs_without_display_and_camera() {
     let folder = Folder::new();
     let site = folder.site("");
     let missing = format!("file:{}", folder.file("missing.y4m"));
     let mut pool = Pool::start(None, &["run", &site, "--camera", &missing]);
     pool.wait_for("neither WAYLAND_DISPLAY nor DISPLAY is set", 1);
     pool.wait_for("missing.y4m", 1);
-    pool.wait_for("the pool goes on without visitors", 1);
-    assert!(pool.child.try_wait().unwrap().is_none(), "{}", pool.said());
+    pool.wait_for("the pool runs without visitors", 1);
+    assert!(
+        pool.child.try_wait().unwrap().is_none(),
+        "{}",
+        pool.output()
+    );
     pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    pool.assert_ends("SIGTERM");
 }
 
 #[test]
-fn what_run_records_gives_the_same_tracks() {
+fn a_recording_of_run_gives_the_same_tracks() {
     let folder = Folder::new();
-    // Uneven frame times, as a camera has them, through stamps; sizes and depth are kept.
+    // With uneven time stamps, as from a camera. Picture size and bit depth must be kept.
     let walk = folder.file("walk.y4m");
     make_walk(Path::new(&walk));
     let kept = folder.file("kept.y4m");
@@ -622,9 +632,9 @@ fn what_run_records_gives_the_same_tracks() {
         ],
     );
     pool.wait_for("recorded ", 1);
-    pool.wait_for("at its end after", 1);
+    pool.wait_for("the camera source ended after", 1);
     pool.signal("TERM");
-    pool.ends_well("SIGTERM");
+    pool.assert_ends("SIGTERM");
     let tracks = |source: &str, out: &str| -> Vec<String> {
         let out = folder.file(out);
         let done = Command::new(env!("CARGO_BIN_EXE_shoal"))
@@ -646,7 +656,7 @@ fn what_run_records_gives_the_same_tracks() {
     assert!(shadows > 20, "only {shadows} lines have a shadow");
 }
 
-/// A dark disc that walks over a lit floor, 16 bit, with uneven time stamps.
+/// Records a dark disc that moves over a bright floor, with 10 bits per pixel and uneven time stamps.
 fn make_walk(path: &Path) {
     use shoal::camera::{Frame, Luma, Recording};
     let mut recording = Recording::create(path, 60.0, 30.0).expect("a file can be written");

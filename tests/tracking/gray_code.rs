@@ -13,7 +13,7 @@ use crate::rooms::{Room, Wired, error};
 use glam::{DVec2, DVec3};
 use shoal::camera::{Frame, Luma};
 use shoal::control::CalibrationStep;
-use shoal::world::{FloorStripes, StripeAxis};
+use shoal::render::{FloorStripes, StripeAxis};
 
 const FPS: f64 = 5.0;
 /// The light of the room that is no projector's, as a share of the projector's.
@@ -53,7 +53,7 @@ impl Stage {
 
     /// Projects what is asked for, and shows the stage what the camera sees.
     fn watch(&mut self) {
-        self.shown.push_back(self.wired.calibrating.stripes());
+        self.shown.push_back(self.wired.stripes());
         let shown = self
             .shown
             .pop_front()
@@ -67,7 +67,7 @@ impl Stage {
             luma: Luma::U8(self.picture(shown)),
         };
         self.frames += 1;
-        self.wired.calibrating.observe(&frame, None);
+        self.wired.calibration.observe(&frame, None);
     }
 
     fn picture(&self, shown: Option<FloorStripes>) -> Vec<u8> {
@@ -110,7 +110,7 @@ fn stripes_calibrate_a_camera_that_sees_them() {
             .wired
             .status()
             .sentence
-            .contains("no picture has come"),
+            .contains("has sent no picture"),
         "{:?}",
         stage.wired.status()
     );
@@ -123,11 +123,7 @@ fn stripes_calibrate_a_camera_that_sees_them() {
         taken = taken.max(status.taken);
         stage.watch();
     }
-    assert_eq!(
-        stage.wired.calibrating.stripes(),
-        None,
-        "the pool is seen again"
-    );
+    assert_eq!(stage.wired.stripes(), None, "the pool is seen again");
     assert_eq!(taken, 25, "all but the last of 26 patterns");
     assert!(stage.wired.tell(CalibrationStep::Accept));
     let calibration = stage.wired.accepted.try_recv().expect("it is handed over");
@@ -158,11 +154,12 @@ fn a_camera_that_sees_infrared_only_is_told_so_at_once() {
     }
     let said = stage.wired.status().sentence;
     assert!(
-        said.contains("must see visible light") && said.contains("The old calibration stays."),
+        said.contains("must see visible light")
+            && said.contains("The old calibration stays in use."),
         "{said}"
     );
     assert!(!stage.wired.tell(CalibrationStep::Accept));
-    assert_eq!(stage.wired.calibrating.current(), None);
+    assert_eq!(stage.wired.calibration.current(), None);
 }
 
 #[test]
@@ -181,5 +178,5 @@ fn a_scan_can_be_cancelled_and_goes_on_through_a_clock_that_jumps_back() {
     assert_eq!(stage.wired.status().taken, 3);
     stage.wired.tell(CalibrationStep::Cancel);
     assert!(!stage.wired.status().is_running);
-    assert_eq!(stage.wired.calibrating.stripes(), None);
+    assert_eq!(stage.wired.stripes(), None);
 }

@@ -13,7 +13,7 @@
 )]
 
 use glam::DVec3;
-use shoal::app::observe::observe_tracks;
+use shoal::app::update_observation;
 use shoal::camera::{Frame, Playback, Source, SourceSpec};
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, Vision, VisionParams};
@@ -277,7 +277,7 @@ fn memory_does_not_grow() {
                 let tracks = vision.observe(&frame);
                 seen += tracks.len();
                 highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);
-                observe_tracks(frame.time_secs, tracks, &mut observation);
+                update_observation(frame.time_secs, tracks, &mut observation);
             }
             // Forgotten, so that their memory still counts as allocated.
             std::mem::forget((source, vision, frame, observation));

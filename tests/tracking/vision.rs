@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use glam::DVec2;
-use shoal::app::track::{TrackOptions, track};
+use shoal::app::{TrackOptions, TrackerConfig, track};
 use shoal::camera::{Frame, Luma};
-use shoal::control::lines::TrackLine;
+use shoal::control::TrackLine;
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, LightState, Track, Vision, VisionParams};
 
@@ -404,9 +404,11 @@ fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
         fast: true,
         fps: None,
         seconds,
-        calibration: None,
-        surface: Surface::default(),
-        vision: VisionParams::default(),
+        tracker: TrackerConfig {
+            vision: VisionParams::default(),
+            calibration: None,
+            surface: Surface::default(),
+        },
         drift_max_m: 0.03,
         out: out.to_owned(),
         debug: None,

@@ -1,15 +1,15 @@
-//! Whether there is a display to open a window on. Asked before the windowing library is touched, which may be tried
-//! only once in the life of a process.
+//! Checks whether there is a display to open a window on. The windowing library can be started only once per process, so
+//! this is checked before it is touched.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Tells what is lacking for a window; `Ok` where a display answers.
+/// Checks that a display answers.
 ///
 /// # Errors
-/// Why there is no display, in words.
-pub fn reachable() -> Result<(), String> {
+/// The reason why no display can be used, as a sentence.
+pub(crate) fn check_reachable() -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if variable("WAYLAND_SOCKET").is_some() {
         return Ok(());
@@ -31,22 +31,27 @@ pub fn reachable() -> Result<(), String> {
         None if cfg!(target_os = "linux") => {
             Err("there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned())
         }
-        // Elsewhere displays have no names.
+        // Other operating systems do not name their display.
         None => Ok(()),
     }
 }
 
-/// Whether windows are opened through X11, as the windowing library decides it.
-pub fn is_x11() -> bool {
+/// Whether the windowing library opens windows through X11; the same rule as in winit.
+pub(crate) fn is_x11() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(target_os = "linux") && !is_set("WAYLAND_SOCKET") && !is_set("WAYLAND_DISPLAY")
 }
 
 /// Connects to `[HOST]:NUMBER[.SCREEN]`.
 ///
-/// **Source**: X(7), section DISPLAY NAMES; Xtrans for where the sockets lie.
+/// **Source**: X(7), section DISPLAY NAMES. The paths of the sockets are those of the Xtrans library.
 fn x11(name: &str) -> io::Result<()> {
-    let broken = || io::Error::new(io::ErrorKind::InvalidInput, "this is no name of a display");
+    let broken = || {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the name of a display has the form HOST:NUMBER",
+        )
+    };
     let (host, rest) = name.rsplit_once(':').ok_or_else(broken)?;
     let number: u16 = rest
         .split('.')
@@ -90,14 +95,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_none_are_refused() {
+    fn invalid_names_are_rejected() {
         for name in ["", "0", ":", ":x", "::", "host:70000"] {
             assert!(x11(name).is_err(), "{name}");
         }
     }
 
     #[test]
-    fn a_display_that_is_not_there_does_not_answer() {
+    fn a_missing_display_does_not_answer() {
         assert!(x11(":64999").is_err());
         assert!(x11("unix:64999.0").is_err());
         assert!(x11("127.0.0.1:59000").is_err());

@@ -1,13 +1,16 @@
-//! Keys of the pool's window that calibrate the camera: for whoever has no panel at hand.
+//! Keys of the window that control the camera calibration.
 //!
-//! In: a key, how the camera is calibrated. Out: the step that it stands for. Must not: do it.
+//! In: a key, and the state of the calibration. Out: the calibration step for the key. Must not: do the step.
 
 use winit::keyboard::{Key, NamedKey};
 
 use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
 
-/// The step that a key stands for now; `None` for a key that has no meaning here.
-pub fn step_of_key(key: &Key, status: &CalibrationStatus) -> Option<CalibrationStep> {
+/// Returns the calibration step for a key in the current state; `None` if the key does nothing.
+pub(crate) fn calibration_step_for_key(
+    key: &Key,
+    status: &CalibrationStatus,
+) -> Option<CalibrationStep> {
     if !status.is_running {
         let start = |mark| CalibrationStep::Start {
             columns: 4,
@@ -43,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_mean_what_the_state_allows() {
+    fn keys_depend_on_the_state_of_the_calibration() {
         let idle = CalibrationStatus::default();
         let running = CalibrationStatus {
             is_running: true,
@@ -55,31 +58,26 @@ mod tests {
         };
         let named = |key| Key::Named(key);
         let letter = |text: &str| Key::Character(text.into());
+        let step = calibration_step_for_key;
         let escape = named(NamedKey::Escape);
-        assert_eq!(step_of_key(&escape, &idle), None, "Escape ends the program");
-        assert_eq!(
-            step_of_key(&escape, &running),
-            Some(CalibrationStep::Cancel)
-        );
+        assert_eq!(step(&escape, &idle), None, "Escape ends the program");
+        assert_eq!(step(&escape, &running), Some(CalibrationStep::Cancel));
         for key in ["c", "C"] {
-            let start = step_of_key(&letter(key), &idle);
+            let start = step(&letter(key), &idle);
             assert!(
                 matches!(start, Some(CalibrationStep::Start { .. })),
                 "{start:?}"
             );
-            assert_eq!(step_of_key(&letter(key), &running), None);
+            assert_eq!(step(&letter(key), &running), None);
         }
-        assert_eq!(
-            step_of_key(&letter("g"), &idle),
-            Some(CalibrationStep::GrayCode)
-        );
+        assert_eq!(step(&letter("g"), &idle), Some(CalibrationStep::GrayCode));
         let enter = named(NamedKey::Enter);
-        assert_eq!(step_of_key(&enter, &running), None);
-        assert_eq!(step_of_key(&enter, &proven), Some(CalibrationStep::Accept));
+        assert_eq!(step(&enter, &running), None);
+        assert_eq!(step(&enter, &proven), Some(CalibrationStep::Accept));
         let (left, right) = (named(NamedKey::ArrowLeft), named(NamedKey::ArrowRight));
-        assert_eq!(step_of_key(&left, &running), Some(CalibrationStep::Back));
-        assert_eq!(step_of_key(&right, &running), Some(CalibrationStep::Skip));
-        assert_eq!(step_of_key(&right, &idle), None);
-        assert!(step_of_key(&letter("r"), &running).is_some());
+        assert_eq!(step(&left, &running), Some(CalibrationStep::Back));
+        assert_eq!(step(&right, &running), Some(CalibrationStep::Skip));
+        assert_eq!(step(&right, &idle), None);
+        assert!(step(&letter("r"), &running).is_some());
     }
 }

@@ -1,255 +1,288 @@
-//! The pool as it runs: stages on threads of their own, joined by slots in which the latest wins.
+//! The running pool: stages on threads of their own, with slots between them in which the latest value wins.
 //!
 //! ```text
-//! capture ──frame──► vision ──sighting──► simulation ──moment──► render ──► window
-//!     └──frames──► recorder (only with --record)                    main thread: the window's events
+//! capture ──frame──► vision ──observation──► simulation ──snapshots──► render ──► window
+//!     │                 └──calibration pattern───────────────────────────▲
+//!     └──frames──► recorder (only with --record)              main thread: events of the windows
 //! ```
 //!
-//! In: a [`Plan`]. Out: a running crew, and how long frames take on their way. Each stage owns its state and makes it
-//! anew when it starts again after a panic; none waits for another's work.
+//! In: a [`LiveConfig`]. Out: the running threads, and measured latencies. Each stage owns its state and builds it again
+//! when it is restarted after a panic. No stage waits for the work of another.
 
-pub mod calibrating;
-pub mod capture;
-pub mod clock;
-pub mod display;
-pub mod drifting;
-pub mod editing;
-pub mod keys;
-pub mod living;
-pub mod meter;
-pub mod monitors;
-pub mod recorder;
-pub mod show;
-pub mod slot;
-pub mod supervise;
-pub mod watch;
-pub mod window;
+mod capture_stage;
+mod desk_stage;
+mod display;
+mod drift_monitor;
+mod duration_meter;
+mod fault_reporter;
+mod keys;
+mod latest_slot;
+mod live_calibration;
+mod monitors;
+mod recorder;
+mod render_stage;
+mod screen_supervisor;
+mod simulation_stage;
+mod supervisor;
+mod timing;
+mod vision_stage;
+mod windows;
+
+pub use capture_stage::AtEnd;
+pub use desk_stage::{SetupBuilder, SetupHandoff};
+pub use duration_meter::{DurationMeter, DurationSummary};
+pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
+pub use screen_supervisor::ScreenOpener;
+pub use supervisor::{HangPolicy, Heartbeat, StopFlag, Supervisor};
+
+pub(super) use display::{check_reachable, is_x11};
+pub(super) use drift_monitor::DriftMonitor;
+pub(super) use keys::calibration_step_for_key;
+pub(super) use monitors::{list_monitors, watch_monitors};
+pub(super) use timing::{Backoff, FailureLimit};
+pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::desk::Desk;
 use crate::calibration::Calibration;
 use crate::camera::{CameraParams, Recording, SourceSpec};
 use crate::control::{CalibrationStatus, Command, PictureStatus};
 use crate::geometry::Surface;
+use crate::render::CalibrationPattern;
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::Editor;
 use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
-use editing::{Beginning, Edited, Editing, Painter, Pictures};
-
-use calibrating::{Calibrating, Wish};
-use capture::{Arrival, AtEnd, Capture};
-use living::{Living, Moment};
-use meter::Meter;
+use capture_stage::{CaptureStage, CapturedFrame};
+use desk_stage::{DeskStage, PoolChange, PoolStart};
+use latest_slot::LatestSlot;
 use recorder::recorder;
-use show::{Opener, Showing};
-use slot::Slot;
-use supervise::{Crew, Stop, Watch};
-use watch::{Sighting, Watching};
+use render_stage::RenderStage;
+use simulation_stage::{SimulationStage, SnapshotPair};
+use vision_stage::{TimedObservation, VisionStage};
 
-/// Header rate of recordings whose source does not say its own.
+/// Frame rate in the header of a recording whose source does not report one.
 const RECORDING_FPS: f64 = 30.0;
 
-/// What runs.
+/// Everything that capture, vision and simulation need.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// The camera's source.
+pub struct LiveConfig {
+    /// Camera source.
     pub camera: SourceSpec,
-    /// What a live camera is set to, and the rate of a recording that does not say its own.
+    /// Settings of a live camera, and the frame rate of a recording that does not contain one.
     pub camera_params: CameraParams,
-    /// What happens when it is over.
+    /// What happens at the end of a recording.
     pub at_end: AtEnd,
-    /// Keep its frames.
-    pub record: Option<RecordPlan>,
-    /// How shadows are found.
+    /// Where the camera's frames are recorded; `None` records nothing.
+    pub record: Option<RecordConfig>,
+    /// Parameters of detection and tracking.
     pub vision: VisionParams,
-    /// How the camera sees the floor; without it the whole picture is the surface.
+    /// Calibration of the camera; without one the whole picture is mapped onto the surface.
     pub calibration: Option<Calibration>,
     /// The projected surface.
     pub surface: Surface,
-    /// Marks that the pool is to fill.
+    /// Overlay layers that the snapshots contain.
     pub layers: OverlayLayers,
     /// The pool.
     pub scene: SceneDescription,
-    /// The tick.
+    /// Parameters of the tick.
     pub simulation: SimulationParams,
 }
 
-/// What is kept of the camera's frames.
+/// A recording of the camera's frames.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RecordPlan {
+pub struct RecordConfig {
     /// The y4m file.
     pub path: PathBuf,
-    /// No longer than this.
+    /// Longest duration of the recording.
     pub secs: f64,
 }
 
-/// A pool that runs.
-pub struct Live {
+/// A running pool.
+pub struct LivePool {
     /// The threads.
-    pub crew: Crew,
-    /// From a frame's arrival to the observation's hand-over.
-    pub observed: Arc<Meter>,
-    /// From a frame's arrival to the first picture handed to the GPU that shows what came of it.
-    pub submitted: Arc<Meter>,
-    /// Time that making and handing over a picture took.
-    pub drawn: Arc<Meter>,
-    /// How pictures are drawn.
-    pub picture: Arc<Mutex<PictureStatus>>,
-    /// Version of the picture on the screen; whoever opens one with [`Pictures`] sets it.
-    pub opened: Arc<AtomicU64>,
-    /// How the camera is calibrated.
-    pub calibration: Arc<Mutex<CalibrationStatus>>,
-    wishes: SyncSender<Wish>,
+    pub supervisor: Supervisor,
+    /// Time from the arrival of a frame until its observation is handed on.
+    pub observation_latency: Arc<DurationMeter>,
+    /// Time from the arrival of a frame until the first picture with its effect is handed to the GPU.
+    pub picture_latency: Arc<DurationMeter>,
+    /// Time to prepare one picture and hand it to the GPU.
+    pub draw_time: Arc<DurationMeter>,
+    /// Picture quality.
+    pub picture_status: Arc<Mutex<PictureStatus>>,
+    /// Version of the render setup on the screen, set by [`SetupHandoff::take`].
+    pub shown_version: Arc<AtomicU64>,
+    /// Status of the camera calibration.
+    pub calibration_status: Arc<Mutex<CalibrationStatus>>,
+    calibration_commands: SyncSender<CalibrationCommand>,
     accepted: Option<Receiver<Box<Calibration>>>,
-    frames: Arc<Slot<Arrival>>,
-    moments: Arc<Slot<Moment>>,
-    edited: SyncSender<Edited>,
-    beginning: Arc<Mutex<Beginning>>,
+    frames: Arc<LatestSlot<CapturedFrame>>,
+    snapshots: Arc<LatestSlot<SnapshotPair>>,
+    pattern: Arc<Mutex<Option<CalibrationPattern>>>,
+    changes: SyncSender<PoolChange>,
+    pool_start: Arc<Mutex<PoolStart>>,
 }
 
-impl Live {
-    /// Starts capture, vision and simulation; `stop` ends them.
+impl LivePool {
+    /// Starts capture, vision and simulation. They end when `stop` is set.
     ///
     /// # Errors
-    /// When the recording cannot be begun, or the system gives no threads.
-    pub fn start(plan: Plan, stop: Stop) -> anyhow::Result<Self> {
-        let mut crew = Crew::new(stop);
-        let frames: Arc<Slot<Arrival>> = Arc::default();
-        let sightings: Arc<Slot<Sighting>> = Arc::default();
-        let moments: Arc<Slot<Moment>> = Arc::default();
-        let observed: Arc<Meter> = Arc::default();
+    /// When the recording cannot be created, or a thread cannot be started.
+    pub fn start(config: LiveConfig, stop: StopFlag) -> anyhow::Result<Self> {
+        let mut supervisor = Supervisor::new(stop);
+        let frames: Arc<LatestSlot<CapturedFrame>> = Arc::default();
+        let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
+        let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
+        let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
+        let observation_latency: Arc<DurationMeter> = Arc::default();
 
-        let mut tap = None;
-        if let Some(record) = &plan.record {
-            let fps = plan.camera.fps.or(plan.camera_params.fps);
+        let mut recorder_input = None;
+        if let Some(record) = &config.record {
+            let fps = config.camera.fps.or(config.camera_params.fps);
             let recording =
                 Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
-            let (given, mut writer) = recorder(recording);
-            tap = Some(given);
-            crew.start("recorder", Watch::MayWait, move |pulse| {
-                writer.run(pulse);
+            let (input, mut recorder) = recorder(recording);
+            recorder_input = Some(input);
+            supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
+                recorder.run(heartbeat);
                 Ok(())
             })?;
         }
-        let (edited, changes) = sync_channel(editing::WAITING_MAX);
-        let beginning = Arc::new(Mutex::new(Beginning {
-            version: 0,
-            scene: plan.scene,
+        let (changes, received_changes) = sync_channel(desk_stage::WAITING_MAX);
+        let pool_start = Arc::new(Mutex::new(PoolStart {
+            setup_version: 0,
+            scene: config.scene,
         }));
-        let mut living = Living {
-            beginning: Arc::clone(&beginning),
-            edited: changes,
-            params: plan.simulation,
-            layers: plan.layers,
-            sightings: Arc::clone(&sightings),
-            moments: Arc::clone(&moments),
+        let mut simulation = SimulationStage {
+            start: Arc::clone(&pool_start),
+            changes: received_changes,
+            params: config.simulation,
+            layers: config.layers,
+            observations: Arc::clone(&observations),
+            snapshots: Arc::clone(&snapshots),
         };
-        crew.start("simulation", Watch::Pulse, move |pulse| living.run(pulse))?;
-        let (wishes, wished) = sync_channel(calibrating::WAITING_MAX);
-        let (handed_over, accepted) = sync_channel(calibrating::WAITING_MAX);
-        let calibration: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let mut watching = Watching {
-            calibrating: Calibrating::new(
-                wished,
-                handed_over,
-                Arc::clone(&calibration),
-                (plan.vision.clone(), plan.surface.clone()),
-                plan.calibration,
+        supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
+            simulation.run(heartbeat)
+        })?;
+        let (calibration_commands, received_commands) =
+            sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
+        let (accept, accepted) = sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
+        let calibration_status: Arc<Mutex<CalibrationStatus>> = Arc::default();
+        let mut vision = VisionStage {
+            calibration: LiveCalibration::new(
+                received_commands,
+                accept,
+                Arc::clone(&calibration_status),
+                (config.vision.clone(), config.surface.clone()),
+                config.calibration,
             ),
-            params: plan.vision,
-            surface: plan.surface,
-            latency_secs: plan.camera_params.latency_ms / 1000.0,
+            params: config.vision,
+            surface: config.surface,
+            latency_secs: config.camera_params.latency_ms / 1000.0,
             frames: Arc::clone(&frames),
-            sightings,
-            observed: Arc::clone(&observed),
+            observations,
+            pattern: Arc::clone(&pattern),
+            observation_latency: Arc::clone(&observation_latency),
         };
-        crew.start("vision", Watch::Pulse, move |pulse| {
-            watching.run(pulse);
+        supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
+            vision.run(heartbeat);
             Ok(())
         })?;
-        let (camera, params, at_end) = (plan.camera, plan.camera_params, plan.at_end);
-        let mut capture = Capture::new(camera, params, at_end, tap, Arc::clone(&frames));
-        crew.start("capture", Watch::MayWait, move |pulse| {
-            capture.run(pulse);
+        let mut capture = CaptureStage::new(
+            config.camera,
+            config.camera_params,
+            config.at_end,
+            recorder_input,
+            Arc::clone(&frames),
+        );
+        supervisor.start("capture", HangPolicy::WaitAtEnd, move |heartbeat| {
+            capture.run(heartbeat);
             Ok(())
         })?;
         Ok(Self {
-            crew,
-            observed,
-            submitted: Arc::default(),
-            drawn: Arc::default(),
-            picture: Arc::default(),
-            opened: Arc::default(),
-            calibration,
-            wishes,
+            supervisor,
+            observation_latency,
+            picture_latency: Arc::default(),
+            draw_time: Arc::default(),
+            picture_status: Arc::default(),
+            shown_version: Arc::default(),
+            calibration_status,
+            calibration_commands,
             accepted: Some(accepted),
             frames,
-            moments,
-            edited,
-            beginning,
+            snapshots,
+            pattern,
+            changes,
+            pool_start,
         })
     }
 
-    /// Starts a thread that obeys commands: pool, camera and, where there are pictures, screen follow. What is calibrated
-    /// is saved in `folder`, the site's.
+    /// Starts the desk: it applies commands to the documents, the pool and the render setup. Accepted calibrations are saved
+    /// in `folder`, the folder of the site file.
     ///
     /// # Errors
-    /// When the system gives no thread.
-    pub fn edit(
+    /// When the thread cannot be started.
+    pub fn start_desk(
         &mut self,
         editor: Editor,
         commands: Receiver<Command>,
         folder: Option<PathBuf>,
-        pictures: Option<(Arc<Pictures>, Painter)>,
+        setups: Option<(Arc<SetupHandoff>, SetupBuilder)>,
     ) -> anyhow::Result<()> {
-        let mut editing = Editing {
-            wishes: self.wishes.clone(),
-            accepted: self.accepted.take(),
-            folder,
+        let mut desk = DeskStage {
             desk: Desk::new(editor),
             commands,
-            edited: self.edited.clone(),
-            beginning: Arc::clone(&self.beginning),
-            pictures,
+            changes: self.changes.clone(),
+            start: Arc::clone(&self.pool_start),
+            calibration_commands: self.calibration_commands.clone(),
+            accepted: self.accepted.take(),
+            folder,
+            setups,
         };
-        self.crew.start("desk", Watch::MayWait, move |pulse| {
-            editing.run(pulse);
-            Ok(())
-        })
+        self.supervisor
+            .start("desk", HangPolicy::WaitAtEnd, move |heartbeat| {
+                desk.run(heartbeat);
+                Ok(())
+            })
     }
 
-    /// Starts a render thread, which shows the pool on whatever `open` makes, no faster than `interval` says.
+    /// Starts the render stage. It draws on the screen that `open_screen` opens, with at least the time between two pictures
+    /// that `min_interval` returns. For tests, the graphics device is lost once after `lose_device_after` pictures.
     ///
     /// # Errors
-    /// When the system gives no thread.
-    pub fn show(
+    /// When the thread cannot be started.
+    pub fn start_render(
         &mut self,
-        open: Opener,
-        interval: impl Fn() -> Duration + Send + 'static,
+        open_screen: ScreenOpener,
+        min_interval: impl Fn() -> Duration + Send + 'static,
         lose_device_after: Option<u64>,
     ) -> anyhow::Result<()> {
-        let mut showing = Showing {
-            open,
-            moments: Arc::clone(&self.moments),
-            interval: Box::new(interval),
-            submitted: Arc::clone(&self.submitted),
-            drawn: Arc::clone(&self.drawn),
+        let mut render = RenderStage {
+            open_screen,
+            snapshots: Arc::clone(&self.snapshots),
+            pattern: Arc::clone(&self.pattern),
+            min_interval: Box::new(min_interval),
+            picture_latency: Arc::clone(&self.picture_latency),
+            draw_time: Arc::clone(&self.draw_time),
             lose_device_after,
-            status: Arc::clone(&self.picture),
-            opened: Arc::clone(&self.opened),
+            status: Arc::clone(&self.picture_status),
+            shown_version: Arc::clone(&self.shown_version),
         };
-        self.crew
-            .start("render", Watch::Pulse, move |pulse| showing.run(pulse))
+        self.supervisor
+            .start("render", HangPolicy::EndProgram, move |heartbeat| {
+                render.run(heartbeat)
+            })
     }
 
-    /// Frames that vision did not take in time.
+    /// Returns the number of frames that the vision stage did not take in time.
     pub fn frames_skipped(&self) -> u64 {
         self.frames.replaced()
     }

@@ -1,15 +1,16 @@
-//! Which monitors there are: what `shoal monitors` lists, and what tells the windows of monitors that come and go.
+//! Finds the monitors of the display, for `shoal monitors` and for the windows of the running pool.
 //!
-//! In: the display. Out: monitors with their places. On X11 the windowing library reads its list once in the life of a
-//! process; so a process of its own is asked again and again. Must not: know outputs or windows.
+//! In: the display. Out: monitors with their positions. On X11 the windowing library reads the list of monitors only once
+//! per process. To notice monitors that are plugged in or out, the running pool therefore starts `shoal monitors` every two
+//! seconds. Must not: know outputs or windows.
 
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use winit::application::ApplicationHandler;
 use winit::event::WindowEvent;
@@ -18,52 +19,51 @@ use winit::monitor::MonitorHandle;
 use winit::window::WindowId;
 
 use super::display;
-use super::editing::lock;
-use super::supervise::Pulse;
+use super::supervisor::Heartbeat;
 
-/// How often monitors are looked for while the pool runs.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// How long the process that looks may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is asked whether it is done.
-const ASK_EVERY: Duration = Duration::from_millis(20);
+/// Time between two searches for monitors while the pool runs.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
+/// Longest time that `shoal monitors` may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time between two checks whether `shoal monitors` has ended.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A monitor, and where its picture lies on the display.
+/// A monitor, and the position of its picture on the display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Monitor {
-    /// What `outputs.monitor` calls it.
-    pub name: String,
-    /// Its left upper corner, in pixels of the display.
-    pub position_px: [i32; 2],
-    /// Width and height.
-    pub size_px: [u32; 2],
-    /// Pictures a second; `None` where it does not say.
-    pub refresh_hz: Option<f64>,
-    /// The one that is taken where none is named.
-    pub is_primary: bool,
+pub(crate) struct Monitor {
+    /// Name of the monitor, as written in `outputs.monitor`.
+    pub(crate) name: String,
+    /// Upper left corner, in pixels of the display.
+    pub(crate) position_px: [i32; 2],
+    /// Width and height in pixels.
+    pub(crate) size_px: [u32; 2],
+    /// Refresh rate; `None` if the monitor does not report it.
+    pub(crate) refresh_hz: Option<f64>,
+    /// Whether this is the primary monitor, which is used by an output that names none.
+    pub(crate) is_primary: bool,
 }
 
 impl Monitor {
-    /// Whether the windowing library means this monitor, as it is now.
-    pub fn is(&self, handle: &MonitorHandle) -> bool {
+    /// Whether `handle` is this monitor, at the same position and with the same size.
+    pub(crate) fn matches(&self, handle: &MonitorHandle) -> bool {
         handle.name().is_some_and(|name| name == self.name)
             && <[i32; 2]>::from(handle.position()) == self.position_px
             && <[u32; 2]>::from(handle.size()) == self.size_px
     }
 
-    /// Name, size, place and rate, for people.
-    pub fn describe(&self) -> String {
+    /// Name, size, position and refresh rate as text for the user.
+    pub(crate) fn describe(&self) -> String {
         let ([width, height], [x, y]) = (self.size_px, self.position_px);
         let rate = match self.refresh_hz {
             Some(hz) => format!("{hz:.1} Hz"),
-            None => "unknown rate".to_owned(),
+            None => "unknown refresh rate".to_owned(),
         };
         format!("'{}' ({width}x{height} px at {x},{y}, {rate})", self.name)
     }
 }
 
-/// The monitors as the windowing library knows them.
-pub fn known(events: &ActiveEventLoop) -> Vec<Monitor> {
+/// Returns the monitors that the windowing library knows.
+pub(crate) fn known_monitors(events: &ActiveEventLoop) -> Vec<Monitor> {
     let primary = events.primary_monitor();
     let of = |handle: MonitorHandle| Monitor {
         name: handle.name().unwrap_or_default(),
@@ -77,24 +77,23 @@ pub fn known(events: &ActiveEventLoop) -> Vec<Monitor> {
     events.available_monitors().map(of).collect()
 }
 
-/// The monitors of the display. To be called on the main thread, once, and by nobody who opens windows.
+/// Lists the monitors of the display. May be called once, on the main thread, in a process that opens no windows.
 ///
 /// # Errors
 /// When there is no display, or it does not answer.
-pub fn list() -> anyhow::Result<Vec<Monitor>> {
+pub(crate) fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
     struct Lister(Vec<Monitor>);
     impl ApplicationHandler for Lister {
         fn resumed(&mut self, events: &ActiveEventLoop) {
-            self.0 = known(events);
+            self.0 = known_monitors(events);
             events.exit();
         }
 
         fn window_event(&mut self, _: &ActiveEventLoop, _: WindowId, _: WindowEvent) {}
     }
-    display::reachable().map_err(|reason| {
+    display::check_reachable().map_err(|reason| {
         anyhow!(
-            "{reason}; monitors are listed where they are: in the desktop's own terminal, or with the name of its display, \
-             DISPLAY=:0 shoal monitors"
+            "{reason}; run this command in a terminal of the desktop, or name its display: DISPLAY=:0 shoal monitors"
         )
     })?;
     let mut lister = Lister(Vec::new());
@@ -102,23 +101,26 @@ pub fn list() -> anyhow::Result<Vec<Monitor>> {
     Ok(lister.0)
 }
 
-/// Asks a process of its own again and again, and leaves in `seen` what it answered last.
+/// Searches for monitors until the program ends, and keeps the latest list in `found`.
 ///
 /// # Errors
-/// When the program does not know its own path.
-pub fn watch(seen: &Mutex<Option<Vec<Monitor>>>, pulse: &Pulse) -> anyhow::Result<()> {
+/// When the path of the running program is unknown.
+pub(crate) fn watch_monitors(
+    found: &Mutex<Option<Vec<Monitor>>>,
+    heartbeat: &Heartbeat,
+) -> anyhow::Result<()> {
     let program = std::env::current_exe()?;
-    while pulse.sleep(LOOK_EVERY) {
-        match answered(&program, pulse) {
-            Ok(monitors) => *lock(seen) = Some(monitors),
-            Err(error) => tracing::debug!("monitors are not known: {error:#}"),
+    while heartbeat.sleep(SEARCH_INTERVAL) {
+        match search(&program, heartbeat) {
+            Ok(monitors) => *found.lock() = Some(monitors),
+            Err(error) => tracing::debug!("the monitors cannot be listed: {error:#}"),
         }
     }
     Ok(())
 }
 
-/// What `shoal monitors` says now.
-fn answered(program: &Path, pulse: &Pulse) -> anyhow::Result<Vec<Monitor>> {
+/// Runs `shoal monitors` and returns its list.
+fn search(program: &Path, heartbeat: &Heartbeat) -> anyhow::Result<Vec<Monitor>> {
     let mut child = Command::new(program)
         .arg("monitors")
         .stdin(Stdio::null())
@@ -130,22 +132,24 @@ fn answered(program: &Path, pulse: &Pulse) -> anyhow::Result<Vec<Monitor>> {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if begun.elapsed() > PATIENCE || !pulse.goes_on() {
+        if begun.elapsed() > ANSWER_TIMEOUT || !heartbeat.keep_running() {
             child.kill()?;
             child.wait()?;
             anyhow::bail!("no answer within {} s", begun.elapsed().as_secs());
         }
-        std::thread::sleep(ASK_EVERY);
+        std::thread::sleep(CHECK_INTERVAL);
     };
     anyhow::ensure!(status.success(), "{status}");
     let mut text = String::new();
-    let mut stdout = child.stdout.take().context("its output is piped")?;
+    let mut stdout = child.stdout.take().context("the output is not piped")?;
     stdout.read_to_string(&mut text)?;
     parse(&text)
 }
 
 fn parse(text: &str) -> anyhow::Result<Vec<Monitor>> {
-    let line = |line| serde_json::from_str(line).with_context(|| format!("not a monitor: {line}"));
+    let line = |line| {
+        serde_json::from_str(line).with_context(|| format!("this line is no monitor: {line}"))
+    };
     text.lines().map(line).collect()
 }
 
@@ -154,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_listed_is_read_again() {
+    fn a_written_list_can_be_read() {
         let monitor = Monitor {
             name: "DP-1".to_owned(),
             position_px: [-1920, 0],

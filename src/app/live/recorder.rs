@@ -1,96 +1,100 @@
-//! Keeps the camera's frames on a thread of its own, so that a slow disk delays nobody. A frame that the disk does not
-//! keep up with is left out and counted.
+//! Records the camera's frames on a thread of its own, so that a slow disk does not delay the other stages. Frames that
+//! the disk cannot write in time are dropped and counted.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
 use crate::camera::{Frame, Luma, Recording};
 
-use super::super::tell;
-use super::supervise::{Pulse, Trouble};
+use super::super::print_message;
+use super::fault_reporter::FaultReporter;
+use super::supervisor::Heartbeat;
 
-/// Frames that may wait for the disk: a second or two of a camera.
-const WAITING: usize = 48;
+/// Number of frames that may wait for the disk: one to two seconds of a camera.
+const WAITING_MAX: usize = 48;
+/// Longest wait for a frame before the next heartbeat.
+const FRAME_WAIT: Duration = Duration::from_millis(100);
 
-/// Where the capture thread hands its frames to.
-pub struct Tap {
+/// The capture stage's end of the recorder.
+pub(crate) struct RecorderInput {
     frames: SyncSender<Frame>,
-    /// Frames that are written, to be filled again.
-    empty: Receiver<Frame>,
-    late: Trouble,
-    open: bool,
+    /// Written frames that come back, so that their memory is used again.
+    written: Receiver<Frame>,
+    late: FaultReporter,
+    is_open: bool,
 }
 
-/// The recorder's side.
-pub struct Recorder {
+/// The recorder thread's end.
+pub(crate) struct Recorder {
     recording: Option<Recording>,
-    ends: Option<(Receiver<Frame>, SyncSender<Frame>)>,
+    channels: Option<(Receiver<Frame>, SyncSender<Frame>)>,
 }
 
-/// Both ends of a recording that has been begun.
-pub fn recorder(recording: Recording) -> (Tap, Recorder) {
-    let (frames, to_write) = sync_channel(WAITING);
-    let (written, empty) = sync_channel(WAITING);
-    let tap = Tap {
+/// Creates both ends of a recorder for a recording that was created before.
+pub(crate) fn recorder(recording: Recording) -> (RecorderInput, Recorder) {
+    let (frames, to_write) = sync_channel(WAITING_MAX);
+    let (give_back, written) = sync_channel(WAITING_MAX);
+    let input = RecorderInput {
         frames,
-        empty,
-        late: Trouble::new("recording_late"),
-        open: true,
+        written,
+        late: FaultReporter::new("recording_late"),
+        is_open: true,
     };
     let recorder = Recorder {
         recording: Some(recording),
-        ends: Some((to_write, written)),
+        channels: Some((to_write, give_back)),
     };
-    (tap, recorder)
+    (input, recorder)
 }
 
-impl Tap {
-    /// Hands a copy of a frame over; never waits.
-    pub fn keep(&mut self, frame: &Frame) {
-        if !self.open {
+impl RecorderInput {
+    /// Sends a copy of a frame to the recorder. Never waits: if too many frames wait already, the frame is dropped.
+    pub(crate) fn send(&mut self, frame: &Frame) {
+        if !self.is_open {
             return;
         }
-        let mut copy = self.empty.try_recv().unwrap_or_default();
+        let mut copy = self.written.try_recv().unwrap_or_default();
         copy_frame(&mut copy, frame);
         match self.frames.try_send(copy) {
-            Ok(()) => self.late.calm(),
+            Ok(()) => self.late.clear_if_quiet(),
             Err(TrySendError::Full(_)) => {
-                let sentence = "the disk is too slow for the recording: frames are left out";
-                self.late.happened(&sentence);
+                self.late
+                    .raise(&"the disk is too slow for the recording; frames are dropped");
             }
-            Err(TrySendError::Disconnected(_)) => self.open = false,
+            Err(TrySendError::Disconnected(_)) => self.is_open = false,
         }
     }
 }
 
 impl Recorder {
-    /// Writes until the recording is full, the disk is, the tap is gone or the program ends. Then the file is whole.
-    pub fn run(&mut self, pulse: &Pulse) {
-        let (Some(mut recording), Some((frames, empty))) =
-            (self.recording.take(), self.ends.take())
+    /// Writes frames until the recording has its full length, the disk is full, or the program ends. Then it finishes the
+    /// file.
+    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+        let (Some(mut recording), Some((frames, give_back))) =
+            (self.recording.take(), self.channels.take())
         else {
             return;
         };
         loop {
-            let frame = match frames.recv_timeout(Duration::from_millis(100)) {
+            let frame = match frames.recv_timeout(FRAME_WAIT) {
                 Ok(frame) => frame,
-                Err(RecvTimeoutError::Timeout) if pulse.goes_on() => continue,
-                // At the end, what waited has been written by now.
+                Err(RecvTimeoutError::Timeout) if heartbeat.keep_running() => continue,
+                // At the end of the program, all waiting frames have been written at this point.
                 Err(_) => break,
             };
             match recording.write(&frame) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    tracing::warn!("{error}; the show goes on without recording");
+                    tracing::warn!("{error}; the recording ends here, the pool keeps running");
                     break;
                 }
             }
-            // Where nobody takes it back there is nothing to keep.
-            let _full = empty.try_send(frame);
+            // If the channel is full, the frame's memory is simply freed.
+            let _full = give_back.try_send(frame);
         }
         match recording.finish() {
-            Ok(done) => tell(&format!(
+            Ok(done) => print_message(&format!(
                 "recorded {} frames, {:.1} s: {}",
                 done.frames,
                 done.secs,
@@ -101,6 +105,7 @@ impl Recorder {
     }
 }
 
+/// Copies a frame into memory that is used again.
 fn copy_frame(to: &mut Frame, from: &Frame) {
     to.sequence = from.sequence;
     to.time_secs = from.time_secs;
@@ -124,20 +129,20 @@ fn copy_frame(to: &mut Frame, from: &Frame) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::supervise::{Crew, Stop, Watch};
+    use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn frames_handed_over_before_the_end_are_in_the_file() {
+    fn frames_sent_before_the_end_are_in_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.y4m");
         let recording = Recording::create(&path, 60.0, 30.0).unwrap();
-        let (mut tap, mut writer) = recorder(recording);
-        let stop = Stop::default();
-        let mut crew = Crew::new(Stop::clone(&stop));
+        let (mut input, mut recorder) = recorder(recording);
+        let stop = StopFlag::default();
+        let mut supervisor = Supervisor::new(StopFlag::clone(&stop));
         for n in 0..20 {
-            tap.keep(&Frame {
+            input.send(&Frame {
                 sequence: n,
                 time_secs: n as f64 / 30.0,
                 width_px: 2,
@@ -146,18 +151,19 @@ mod tests {
             });
         }
         stop.store(true, Ordering::Relaxed);
-        crew.start("recorder", Watch::MayWait, move |pulse| {
-            writer.run(pulse);
-            Ok(())
-        })
-        .unwrap();
-        while crew.any_alive() {
+        supervisor
+            .start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
+                recorder.run(heartbeat);
+                Ok(())
+            })
+            .unwrap();
+        while supervisor.is_any_running() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        crew.end().unwrap();
+        supervisor.shut_down().unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.windows(5).filter(|w| w == b"FRAME").count(), 20);
-        tap.keep(&Frame::default());
-        assert!(!tap.open, "nobody writes any more");
+        input.send(&Frame::default());
+        assert!(!input.is_open, "the recorder has ended");
     }
 }

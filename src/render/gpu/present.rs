@@ -10,6 +10,7 @@ use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUs
 
 use super::device::Gpu;
 use super::renderer::Renderer;
+use crate::render::calibration_pattern::CalibrationPattern;
 use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
@@ -49,6 +50,9 @@ pub trait Presenter {
     /// # Errors
     /// [`RenderError::Device`] when the device is lost.
     fn acquire(&mut self) -> Result<Acquired, RenderError>;
+
+    /// Sets the pattern that the camera calibration shows from the next picture on; `None` shows nothing.
+    fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>);
 
     /// Draws the moment `alpha` (0..1) between two snapshots into the room acquired before, and shows it.
     ///
@@ -329,6 +333,10 @@ impl Presenter for GpuPresenter {
         let windows = self.windows.iter_mut().zip(self.renderer.views());
         let states = windows.map(|(window, view)| window.acquire(gpu, view.size_px));
         Ok(states.max().unwrap_or(Acquired::Occluded))
+    }
+
+    fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>) {
+        self.renderer.calibration_pattern = pattern;
     }
 
     fn show(

@@ -9,6 +9,7 @@ use super::output::OutputPass;
 use super::pipelines::{BindGroupLayouts, Pipelines};
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
 use crate::geometry::Surface;
+use crate::render::calibration_pattern::CalibrationPattern;
 use crate::render::caustics::Caustics;
 use crate::render::draw_list::DrawList;
 use crate::render::dust::Dust;
@@ -73,6 +74,8 @@ pub struct Renderer {
     pub(super) quality: Quality,
     /// What to draw over the picture apart from the annotations of the snapshots.
     pub overlay_options: OverlayOptions,
+    /// The pattern that the camera calibration shows; `None` while it shows nothing.
+    pub calibration_pattern: Option<CalibrationPattern>,
 }
 
 impl Renderer {
@@ -180,6 +183,7 @@ impl Renderer {
             overlay: Overlay::default(),
             quality: Quality::FULL,
             overlay_options,
+            calibration_pattern: None,
             gpu,
             layouts,
             pipelines,
@@ -296,12 +300,13 @@ impl Renderer {
                 .pattern(pattern, self.outputs.iter().map(|output| &output.view));
             return;
         }
-        if let Some(stripes) = &next.stripes {
-            self.overlay.stripes(stripes);
-            return;
-        }
-        if let Some(target) = &next.target {
-            self.overlay.target(target);
+        match &self.calibration_pattern {
+            Some(CalibrationPattern::Stripes(stripes)) => {
+                self.overlay.stripes(stripes);
+                return;
+            }
+            Some(CalibrationPattern::Target(target)) => self.overlay.target(target),
+            None => {}
         }
         if self.overlay_options.vectors {
             self.overlay.vectors(self.draw_list.agents());

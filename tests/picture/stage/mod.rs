@@ -1,11 +1,11 @@
-//! A made-up pool for looking at the picture: fish on smooth paths that depend on nothing but time and seed.
+//! A pool for tests of the picture: fish on smooth paths that depend only on time and seed.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
     dead_code,
-    reason = "what a test does not expect ends it, loudly"
+    reason = "an unexpected result ends a test"
 )]
 
 use glam::{Vec2, Vec3};
@@ -102,7 +102,7 @@ pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
     }
 }
 
-/// The device, or `None` after saying loudly that the test is skipped.
+/// Opens the graphics device. Returns `None` and prints a message if there is no graphics adapter; then the test is skipped.
 pub(crate) fn gpu() -> Option<Gpu> {
     match Gpu::headless() {
         Ok(gpu) => Some(gpu),
@@ -120,7 +120,7 @@ fn wave(seed: u32, k: u32) -> f32 {
     ((h ^ (h >> 13)) & 0xFFFF) as f32 / 65535.0
 }
 
-/// Where fish `i` is at a time: a school of herring on one slow curve, the others on loops of their own.
+/// Position of fish `i` at a time: herring swim as a school on one slow curve, all others on loops of their own.
 fn place(i: u32, species: u16, t: f32) -> Vec3 {
     let r = |k| wave(i, k);
     let tau = std::f32::consts::TAU;

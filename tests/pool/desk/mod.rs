@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
-use shoal::app::desk::Desk;
+use shoal::app::Desk;
 use shoal::config::Problems;
 use shoal::control::{Command, DocumentName};
 use shoal::simulation::{Simulation, SimulationParams};
@@ -72,7 +72,7 @@ impl Pool {
     pub(crate) fn try_tell(&mut self, command: Value) -> Result<(), Problems> {
         let command: Command =
             serde_json::from_value(command.clone()).unwrap_or_else(|e| panic!("{e}: {command}"));
-        self.desk.obey(&command, &mut self.simulation)
+        self.desk.apply_to(&command, &mut self.simulation)
     }
 
     pub(crate) fn tell(&mut self, command: Value) {

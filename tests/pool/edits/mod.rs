@@ -86,10 +86,10 @@ fn a_refused_command_says_everything_and_changes_nothing() {
     assert!(text.contains("there is no species 'unicorn'"), "{text}");
     assert_eq!(pool.texts(), texts);
     let status = pool.desk.status(&pool.simulation);
-    let refused = status.refused.unwrap();
-    assert_eq!(refused.problems.len(), 3);
+    let rejection = status.rejection.unwrap();
+    assert_eq!(rejection.problems.len(), 3);
     assert!(
-        refused
+        rejection
             .problems
             .iter()
             .any(|r| r.path == "motion.cruise_mps" && r.line > 0)

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use glam::DVec3;
-use shoal::app::track::{TrackOptions, track};
+use shoal::app::{TrackOptions, TrackerConfig, track};
 use shoal::calibration::{CalibrationParams, Setup, calibrate, read_points};
 use shoal::geometry::Surface;
 use shoal::vision::VisionParams;
@@ -221,13 +221,15 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
         fps: None,
         camera: shoal::camera::CameraParams::default(),
         seconds: None,
-        calibration: Some(calibration),
-        surface: Surface {
-            width_m: surface_m[0] as f32,
-            height_m: surface_m[1] as f32,
-            ..Surface::default()
+        tracker: TrackerConfig {
+            vision: VisionParams::default(),
+            calibration: Some(calibration),
+            surface: Surface {
+                width_m: surface_m[0] as f32,
+                height_m: surface_m[1] as f32,
+                ..Surface::default()
+            },
         },
-        vision: VisionParams::default(),
         drift_max_m: 0.03,
         out: out.clone(),
         debug: None,

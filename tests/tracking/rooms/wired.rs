@@ -1,48 +1,74 @@
-//! The part of the vision stage that calibrates, wired as in a running pool.
+//! The live calibration, connected as in a running pool.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 
 use glam::DVec2;
-use shoal::app::live::calibrating::{Calibrating, WAITING_MAX, Wish};
+use parking_lot::Mutex;
+use shoal::app::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
 use shoal::calibration::{Calibration, CalibrationParams};
 use shoal::control::{CalibrationStatus, CalibrationStep};
 use shoal::geometry::Surface;
+use shoal::render::{CalibrationPattern, FloorStripes, FloorTarget};
 use shoal::vision::VisionParams;
 
 use super::Room;
 
 pub(crate) struct Wired {
-    pub(crate) calibrating: Calibrating,
+    pub(crate) calibration: LiveCalibration,
     pub(crate) accepted: Receiver<Box<Calibration>>,
     pub(crate) status: Arc<Mutex<CalibrationStatus>>,
-    wishes: SyncSender<Wish>,
+    commands: SyncSender<CalibrationCommand>,
 }
 
 impl Wired {
-    /// Of the usual surface.
+    /// A calibration of the default surface.
     pub(crate) fn new(current: Option<Calibration>) -> Self {
-        let (wishes, wished) = sync_channel(WAITING_MAX);
-        let (handed_over, accepted) = sync_channel(WAITING_MAX);
+        let (commands, received) = sync_channel(CALIBRATION_COMMANDS_MAX);
+        let (accept, accepted) = sync_channel(CALIBRATION_COMMANDS_MAX);
         let status: Arc<Mutex<CalibrationStatus>> = Arc::default();
         let parts = (VisionParams::default(), Surface::default());
         Self {
-            calibrating: Calibrating::new(wished, handed_over, Arc::clone(&status), parts, current),
+            calibration: LiveCalibration::new(
+                received,
+                accept,
+                Arc::clone(&status),
+                parts,
+                current,
+            ),
             accepted,
             status,
-            wishes,
+            commands,
         }
     }
 
-    /// True when another calibration counts from now on.
+    /// Sends a step and applies it. Returns true if another calibration is in use now.
     pub(crate) fn tell(&mut self, step: CalibrationStep) -> bool {
-        let wish = Wish::Step(step, CalibrationParams::default());
-        self.wishes.send(wish).expect("the stage listens");
-        self.calibrating.obey()
+        let command = CalibrationCommand::Step(step, CalibrationParams::default());
+        self.commands
+            .send(command)
+            .expect("the calibration has room for a command");
+        self.calibration.apply_commands()
+    }
+
+    /// The touch target that is shown.
+    pub(crate) fn target(&self) -> Option<FloorTarget> {
+        match self.calibration.pattern() {
+            Some(CalibrationPattern::Target(target)) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// The Gray-code stripes that are shown.
+    pub(crate) fn stripes(&self) -> Option<FloorStripes> {
+        match self.calibration.pattern() {
+            Some(CalibrationPattern::Stripes(stripes)) => Some(stripes),
+            _ => None,
+        }
     }
 
     pub(crate) fn status(&self) -> CalibrationStatus {
-        self.status.lock().expect("nobody panicked").clone()
+        self.status.lock().clone()
     }
 }
 
@@ -50,7 +76,7 @@ impl Wired {
 pub(crate) fn error(room: &Room, calibration: &Calibration) -> (f64, f64) {
     let map = calibration
         .floor_from_camera(room.size_px.0, room.size_px.1)
-        .expect("it was made with these pictures");
+        .expect("the calibration has this picture size");
     let errors: Vec<f64> = (0..=20)
         .flat_map(|i| (0..=15).map(move |j| (f64::from(i) / 20.0, f64::from(j) / 15.0)))
         .map(|(u, v)| DVec2::new(4.0 * u - 2.0, 3.0 * v - 1.5))

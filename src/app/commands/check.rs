@@ -1,0 +1,22 @@
+//! `shoal check`: prints all problems of a site, each with its file and line, as text or as JSON.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::app::cli::CheckArguments;
+use crate::site;
+
+/// Prints the report. Returns 0 if the site can run, else 1.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub(super) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+    let report = site::check_report(arguments.site.site.as_deref());
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        writeln!(out, "{report}")?;
+    }
+    Ok(ExitCode::from(u8::from(!report.is_good())))
+}

@@ -1,0 +1,86 @@
+//! `shoal demo`: in a window, or rendered into a folder.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::app::cli::DemoArguments;
+use crate::app::demo_video::{self, DemoOptions, render_demo};
+use crate::app::live::{AtEnd, check_reachable};
+use crate::app::print_message;
+use crate::app::process::stop_on_signals;
+use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, run_pool};
+use crate::app::site_setup::{
+    camera_source, first_output_setup, live_config, load_documents, load_site, render_setup,
+    simulation, tracker_config, window_settings,
+};
+use crate::site::Site;
+use crate::world::OverlayLayers;
+
+/// Duration of a demo that is rendered into a folder, unless `--seconds` is given.
+const VIDEO_SECS: f64 = 10.0;
+/// Folder of a demo without display, unless `--out` is given.
+const VIDEO_FOLDER: &str = "demo-output";
+
+pub(super) fn demo(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
+    let folder = match &arguments.out {
+        Some(out) => Some(out.clone()),
+        None => check_reachable().err().map(|reason| {
+            print_message(&format!("{reason}; the demo is rendered into a folder"));
+            PathBuf::from(VIDEO_FOLDER)
+        }),
+    };
+    match folder {
+        Some(folder) => demo_in_folder(arguments, folder)?,
+        None => demo_in_window(arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
+    let path = arguments.site.site;
+    let editor = load_documents(path.as_deref(), None)?;
+    let site = Site::clone(editor.site());
+    let options = RunOptions {
+        config: live_config(
+            &site,
+            arguments.camera,
+            AtEnd::Repeat,
+            None,
+            OverlayLayers::NONE,
+        )?,
+        display: Some(DisplayOptions {
+            windows: window_settings(&site, arguments.size, !arguments.windowed),
+            lose_device_after: None,
+            setup: render_setup(site),
+        }),
+        seconds: arguments.seconds,
+        documents: Documents {
+            editor,
+            site: path,
+            build_setup: Box::new(render_setup),
+        },
+        commands: None,
+        restarts: None,
+    };
+    run_pool(options, stop_on_signals()?)?;
+    Ok(())
+}
+
+fn demo_in_folder(arguments: DemoArguments, out: PathBuf) -> anyhow::Result<()> {
+    let site = load_site(arguments.site.site.as_deref(), None)?;
+    let (source, folder) = camera_source(&site, arguments.camera);
+    let params = &site.file.simulation;
+    let size_px = arguments
+        .size
+        .unwrap_or_else(|| demo_video::size_px(&site.file.surface));
+    let options = DemoOptions {
+        source,
+        folder,
+        tracker: tracker_config(&site),
+        simulation: simulation(&site, params.seed, params.threads)?,
+        setup: first_output_setup(site, size_px),
+        seconds: arguments.seconds.unwrap_or(VIDEO_SECS),
+        out,
+    };
+    render_demo(options, &*stop_on_signals()?)
+}

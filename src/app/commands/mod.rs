@@ -1,0 +1,46 @@
+//! The commands of the command line: one file per command, which turns its arguments into the options of the library code
+//! that does the work.
+
+mod calibrate;
+mod cameras;
+mod capture_worker;
+mod check;
+mod demo;
+mod monitors;
+mod render;
+mod run;
+mod schema;
+mod simulate;
+mod track;
+
+pub(super) use cameras::CamerasArguments;
+pub(super) use capture_worker::CaptureWorkerArguments;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use super::cli::Command;
+use super::process::ensure_runtime_dir;
+
+/// Runs a command. `words` is the command line without the name of the program.
+pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<ExitCode> {
+    if matches!(
+        command,
+        Command::Run(_) | Command::Demo(_) | Command::Render(_)
+    ) {
+        ensure_runtime_dir();
+    }
+    match command {
+        Command::Run(arguments) => run::run(arguments, words),
+        Command::Demo(arguments) => demo::demo(arguments),
+        Command::Track(arguments) => track::track(arguments),
+        Command::Simulate(arguments) => simulate::simulate(arguments),
+        Command::Render(arguments) => render::render(&arguments),
+        Command::Calibrate(arguments) => calibrate::calibrate(arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Schema => schema::schema(),
+        Command::Cameras(arguments) => cameras::cameras(&arguments),
+        Command::Monitors => monitors::monitors(),
+        Command::CaptureWorker(arguments) => capture_worker::capture_worker(&arguments),
+    }
+}

@@ -1,0 +1,47 @@
+//! `shoal render`.
+
+use std::process::ExitCode;
+
+use crate::app::cli::RenderArguments;
+use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
+use crate::app::print_message;
+use crate::app::process::stop_on_signals;
+use crate::app::site_setup::{first_output_setup, load_site, simulation};
+use crate::app::tracks_file::TracksFile;
+use crate::world::OverlayLayer;
+use crate::world::Snapshot;
+
+pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
+    let pool = &arguments.pool;
+    let site = load_site(arguments.site.site.as_deref(), pool.scene.as_deref())?;
+    let mut tracks = TracksFile::open(pool.shadows.as_deref())?;
+    let mut simulation = simulation(&site, pool.seed, pool.threads)?;
+    let mut setup = first_output_setup(site, arguments.size);
+    setup.overlay_options = arguments.overlay.options();
+    let layers = arguments.overlay.layers();
+    simulation.record_forces(layers.has(OverlayLayer::Force));
+    let advance = |snapshot: &mut Snapshot| {
+        let reached_secs = simulation.time_secs() + simulation.dt_secs();
+        simulation.run_tick(tracks.at(reached_secs)?);
+        simulation.snapshot(snapshot);
+        snapshot.overlay.clear();
+        simulation.fill_overlay(layers, &mut snapshot.overlay);
+        Ok(())
+    };
+    let options = RenderOptions {
+        fps: arguments.fps,
+        seconds: pool.seconds,
+        outputs: vec![PictureOutput {
+            path: arguments.out.clone(),
+            every: 1,
+        }],
+    };
+    let rendered = render_offscreen(&options, setup, advance, &*stop_on_signals()?)?;
+    print_message(&format!(
+        "{} frames rendered on {}: {}",
+        rendered.frames,
+        rendered.adapter,
+        arguments.out.display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}

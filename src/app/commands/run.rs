@@ -1,0 +1,62 @@
+//! `shoal run`.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::app::cli::RunArguments;
+use crate::app::live::{AtEnd, RecordConfig};
+use crate::app::parent_process;
+use crate::app::process::stop_on_signals;
+use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
+use crate::app::site_setup::{live_config, load_documents, render_setup, window_settings};
+use crate::render::RenderSetup;
+use crate::site::Site;
+
+pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
+    let stop = stop_on_signals()?;
+    match arguments.child_restarts {
+        Some(_) => parent_process::end_with_parent(),
+        None if arguments.headless => {}
+        None => return parent_process::run_child(&std::env::current_exe()?, words, &stop),
+    }
+    let path = arguments.site.site;
+    let editor = load_documents(path.as_deref(), arguments.scene.as_deref())?;
+    let site = Site::clone(editor.site());
+    // After a crash, the recording from before the crash is kept and not overwritten.
+    let is_first = arguments.child_restarts.unwrap_or(0) == 0;
+    let record = arguments
+        .record
+        .filter(|_| is_first)
+        .map(|path| RecordConfig {
+            path,
+            secs: arguments.record_secs,
+        });
+    let layers = arguments.overlay.layers();
+    let config = live_config(&site, arguments.camera, AtEnd::Stay, record, layers)?;
+    let overlay_options = arguments.overlay.options();
+    let build_setup = move |site| RenderSetup {
+        overlay_options,
+        ..render_setup(site)
+    };
+    let display = (!arguments.headless).then(|| DisplayOptions {
+        windows: window_settings(&site, None, !arguments.windowed),
+        lose_device_after: arguments.lose_device_after,
+        setup: build_setup(site),
+    });
+    let options = RunOptions {
+        config,
+        display,
+        seconds: arguments.seconds,
+        documents: Documents {
+            editor,
+            site: path,
+            build_setup: Box::new(build_setup),
+        },
+        commands: arguments.commands,
+        restarts: arguments.child_restarts,
+    };
+    Ok(match run_pool(options, stop)? {
+        RunEnd::Finished => ExitCode::SUCCESS,
+        RunEnd::NoWindow => ExitCode::from(parent_process::EXIT_NO_WINDOW),
+    })
+}

@@ -1,0 +1,12 @@
+//! `shoal schema`: prints the JSON Schema of all configuration files as one JSON object.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::site;
+
+pub(super) fn schema() -> anyhow::Result<ExitCode> {
+    let text = serde_json::to_string_pretty(&site::schemas())?;
+    writeln!(std::io::stdout().lock(), "{text}")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,222 @@
+//! Reads and writes files of JSON lines: one JSON object per line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Writes JSON lines to a file or to standard output.
+pub(super) struct JsonLinesWriter {
+    path: PathBuf,
+    out: Box<dyn Write + Send>,
+}
+
+impl JsonLinesWriter {
+    /// Creates the file; `-` is standard output.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+        let out: Box<dyn Write + Send> = if is_standard_stream(path) {
+            Box::new(BufWriter::new(std::io::stdout()))
+        } else {
+            let file = File::create(path).with_context(|| cannot_be_written(path))?;
+            Box::new(BufWriter::new(file))
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            out,
+        })
+    }
+
+    /// Writes one line.
+    ///
+    /// # Errors
+    /// When the file cannot be written, for example because the disk is full or the pipe is closed.
+    pub(super) fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+        serde_json::to_writer(&mut self.out, line)
+            .map_err(anyhow::Error::from)
+            .and_then(|()| self.out.write_all(b"\n").map_err(anyhow::Error::from))
+            .with_context(|| cannot_be_written(&self.path))
+    }
+
+    /// Writes buffered lines and closes the file.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+        self.out
+            .flush()
+            .with_context(|| cannot_be_written(&self.path))
+    }
+}
+
+fn cannot_be_written(path: &Path) -> String {
+    format!("{}: cannot be written", path.display())
+}
+
+/// Whether a path on the command line stands for standard input or output.
+pub(super) fn is_standard_stream(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads JSON lines. It keeps only one line in memory, so a file may be as long as a whole day.
+pub(super) struct JsonLinesReader {
+    name: String,
+    input: BufReader<Box<dyn Read + Send>>,
+    max_line_bytes: u64,
+    /// The current line, or its first part if the end of the input was reached in the middle of it.
+    text: Vec<u8>,
+    /// Number of the current line, counted from 1.
+    number: u64,
+    /// Whether `text` is the first part of a line.
+    is_partial: bool,
+}
+
+impl JsonLinesReader {
+    /// Opens a file; `-` is standard input. Lines of `max_line_bytes` or more are an error.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub(super) fn open(path: &Path, max_line_bytes: u64) -> anyhow::Result<Self> {
+        if is_standard_stream(path) {
+            let input = Box::new(std::io::stdin());
+            return Ok(Self::new("standard input", input, max_line_bytes));
+        }
+        let name = path.display().to_string();
+        let file = File::open(path).with_context(|| format!("{name}: cannot be read"))?;
+        Ok(Self::new(&name, Box::new(file), max_line_bytes))
+    }
+
+    /// Reads from `input`, which is called `name` in messages.
+    pub(super) fn new(name: &str, input: Box<dyn Read + Send>, max_line_bytes: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            input: BufReader::new(input),
+            max_line_bytes,
+            text: Vec::new(),
+            number: 0,
+            is_partial: false,
+        }
+    }
+
+    /// Name of the file and number of the current line, for messages.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}", self.name, self.number)
+    }
+
+    /// Reads the next line that is not empty. Returns `None` at the end of the input.
+    ///
+    /// The last line of a file may lack its line feed. With `accepts_partial` such a line is returned. Otherwise it is kept,
+    /// and completed by a later call when the file has grown.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or a line is too long.
+    pub(super) fn next_text(&mut self, accepts_partial: bool) -> anyhow::Result<Option<&[u8]>> {
+        loop {
+            if !self.is_partial {
+                self.text.clear();
+                self.number += 1;
+            }
+            let room = self.max_line_bytes.saturating_sub(self.text.len() as u64);
+            let read = (&mut self.input)
+                .take(room)
+                .read_until(b'\n', &mut self.text);
+            read.with_context(|| format!("{}: cannot be read", self.place()))?;
+            let is_complete = self.text.last() == Some(&b'\n');
+            if !is_complete && self.text.len() as u64 >= self.max_line_bytes {
+                bail!(
+                    "{}: the line is longer than {} bytes",
+                    self.place(),
+                    self.max_line_bytes
+                );
+            }
+            if !is_complete && (self.text.is_empty() || !accepts_partial) {
+                // The end of the input. The same line is continued by the next call.
+                self.is_partial = true;
+                return Ok(None);
+            }
+            self.is_partial = false;
+            if !self.text.trim_ascii().is_empty() {
+                return Ok(Some(self.text.trim_ascii()));
+            }
+        }
+    }
+
+    /// Reads and parses the next line that is not empty. Returns `None` at the end of the input. Messages call a line
+    /// `line_kind`.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or a line is too long or not of this kind.
+    pub(super) fn next<T: DeserializeOwned>(
+        &mut self,
+        line_kind: &str,
+    ) -> anyhow::Result<Option<T>> {
+        let Some(text) = self.next_text(true)? else {
+            return Ok(None);
+        };
+        let parsed = serde_json::from_slice(text);
+        let line =
+            parsed.with_context(|| format!("{}: this line is no {line_kind}", self.place()))?;
+        Ok(Some(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(text: &'static str) -> JsonLinesReader {
+        JsonLinesReader::new("a.jsonl", Box::new(text.as_bytes()), 64)
+    }
+
+    #[test]
+    fn empty_lines_are_skipped_and_the_last_line_feed_may_be_missing() {
+        let mut lines = reader("\n1\n  \n2");
+        assert_eq!(lines.next::<u32>("number").unwrap(), Some(1));
+        assert_eq!(lines.place(), "a.jsonl:2");
+        assert_eq!(lines.next::<u32>("number").unwrap(), Some(2));
+        assert_eq!(lines.next::<u32>("number").unwrap(), None);
+        assert_eq!(lines.next::<u32>("number").unwrap(), None);
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let mut lines = reader("1\nx\n");
+        lines.next::<u32>("number").unwrap();
+        let error = format!("{:#}", lines.next::<u32>("number").unwrap_err());
+        assert!(
+            error.starts_with("a.jsonl:2: this line is no number"),
+            "{error}"
+        );
+        let mut long = reader(" ".repeat(70).leak());
+        let error = long.next_text(true).unwrap_err().to_string();
+        assert!(error.contains("a.jsonl:1"), "{error}");
+        assert!(error.contains("longer than 64 bytes"), "{error}");
+    }
+
+    /// A file that grows: first half a line, then the rest of it.
+    struct Growing(std::collections::VecDeque<&'static [u8]>);
+
+    impl Read for Growing {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            let part = self.0.pop_front().unwrap_or_default();
+            to[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_still_being_written_is_completed() {
+        let parts = [&b"12"[..], b"", b"3\n4", b"", b""];
+        let mut lines = JsonLinesReader::new("a.jsonl", Box::new(Growing(parts.into())), 64);
+        assert_eq!(lines.next_text(false).unwrap(), None);
+        assert_eq!(lines.next_text(false).unwrap(), Some(&b"123"[..]));
+        assert_eq!(lines.next_text(false).unwrap(), None);
+        assert_eq!(lines.next_text(true).unwrap(), Some(&b"4"[..]));
+        assert_eq!(lines.place(), "a.jsonl:2");
+    }
+}

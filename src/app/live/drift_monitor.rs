@@ -1,0 +1,200 @@
+//! Checks whether the camera has moved since its calibration: schedules the search for the floor's marks, and decides when a
+//! shift is an alarm.
+//!
+//! In: frames. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and one when the marks are no longer
+//! found. Must not: find marks; [`crate::calibration`] does.
+//!
+//! One round averages the frames of half a second, so that faint texture stands out from the noise. Within the next second
+//! it searches for all marks in this mean picture, a few per frame, so that no frame takes much longer.
+
+use crate::calibration::{
+    Calibration, Drift, DriftWatch, FloorPicture, MeanPicture, texture_marks,
+};
+use crate::camera::{Frame, UsedBits};
+use crate::control::DriftStatus;
+use crate::vision::Vision;
+
+use super::fault_reporter::FaultReporter;
+
+/// Time from the start of one round to the start of the next.
+const ROUND_SECS: f64 = 3.0;
+/// Time over which frames are averaged in a round.
+const MEAN_SECS: f64 = 0.5;
+/// Time after averaging over which the search for the marks is spread.
+const SEARCH_SECS: f64 = 1.0;
+/// A calibration without marks gets them this long after the first frame, when the background model is stable.
+const FIRST_MARKS_SECS: f64 = 3.0;
+/// If a floor has no texture for marks, the next search for it starts after this time.
+const NO_TEXTURE_SECS: f64 = 60.0;
+/// Number of rounds in a row with a shift above the limit that raise the alarm.
+const ALARM_ROUNDS: u32 = 2;
+/// Number of rounds in a row without enough marks after which this is logged; with [`ROUND_SECS`] this is one minute.
+const LOST_ROUNDS: u32 = 20;
+/// A change from one round to the next above this means that the camera was knocked, even if the shift is within the limit.
+/// In camera pixels.
+const SUDDEN_PX: f64 = 2.0;
+
+/// The rounds of one calibration and their result.
+pub(crate) struct DriftMonitor {
+    watch: Option<DriftWatch>,
+    /// Time stamp at which the round starts; without marks, the time stamp at which marks are chosen.
+    begin_secs: Option<f64>,
+    mean: MeanPicture,
+    /// Number of marks searched in this round; `None` while frames are averaged.
+    searched: Option<usize>,
+    status: Option<DriftStatus>,
+    /// Shift in the last round that was not sudden, in camera pixels.
+    last_px: Option<f64>,
+    /// Rounds in a row with a shift above the limit.
+    above: u32,
+    /// Rounds in a row without enough marks.
+    lost: u32,
+    used_bits: UsedBits,
+    fault: FaultReporter,
+}
+
+impl DriftMonitor {
+    /// Monitors the marks of a calibration.
+    pub(crate) fn new(calibration: Option<&Calibration>) -> Self {
+        let watch = calibration.and_then(|c| {
+            let map = c
+                .floor_from_camera(c.picture.width_px, c.picture.height_px)
+                .ok()?;
+            DriftWatch::new(&c.marks, &map)
+        });
+        Self {
+            watch,
+            begin_secs: None,
+            mean: MeanPicture::default(),
+            searched: None,
+            status: None,
+            last_px: None,
+            above: 0,
+            lost: 0,
+            used_bits: UsedBits::default(),
+            fault: FaultReporter::new("camera_moved"),
+        }
+    }
+
+    /// Returns how far the camera has moved; `None` if that is unknown.
+    pub(crate) fn status(&self) -> Option<DriftStatus> {
+        self.status
+    }
+
+    /// Uses a frame that `vision` has processed. Returns true when a round is complete and [`Self::status`] changed. `levels`
+    /// is scratch memory.
+    ///
+    /// For a calibration without marks, they are chosen in the background model. Then a shift is measured from the camera's
+    /// place at that time.
+    pub(crate) fn observe(
+        &mut self,
+        (frame, vision): (&Frame, Option<&Vision>),
+        calibration: &Calibration,
+        levels: &mut Vec<u8>,
+        allowed_m: f64,
+    ) -> bool {
+        let size = (frame.width_px, frame.height_px);
+        let calibrated = calibration.picture;
+        if (calibrated.width_px, calibrated.height_px) != size {
+            return false;
+        }
+        let wait_secs = if self.watch.is_some() {
+            0.0
+        } else {
+            FIRST_MARKS_SECS
+        };
+        let begin_secs = *(self.begin_secs).get_or_insert(frame.time_secs + wait_secs);
+        let secs = frame.time_secs - begin_secs;
+        if secs < 0.0 {
+            return false;
+        }
+        let Some(watch) = &mut self.watch else {
+            let map = calibration.floor_from_camera(size.0, size.1);
+            if let (Ok(map), Some(vision)) = (map, vision) {
+                let width_px = vision.write_background(levels);
+                let marks = texture_marks(&FloorPicture { levels, width_px }, &map, |_| true);
+                self.watch = DriftWatch::new(&marks, &map);
+            }
+            // Choosing marks in the whole picture is slow, so a floor without texture is searched only once a minute.
+            let wait_secs = if self.watch.is_some() {
+                0.0
+            } else {
+                NO_TEXTURE_SECS
+            };
+            self.begin_secs = Some(frame.time_secs + wait_secs);
+            return false;
+        };
+        let Some(searched) = &mut self.searched else {
+            self.used_bits.observe(&frame.luma);
+            self.used_bits.write_eight_bit(&frame.luma, levels);
+            let width_px = frame.width_px as usize;
+            self.mean.add(&FloorPicture { levels, width_px });
+            if secs >= MEAN_SECS {
+                self.mean.finish();
+                self.searched = Some(0);
+            }
+            return false;
+        };
+        let share = (secs - MEAN_SECS) / SEARCH_SECS;
+        while (*searched as f64) < share * watch.marks() as f64 {
+            *searched += 1;
+            if let Some(drift) = watch.look(&self.mean.picture()) {
+                self.searched = None;
+                self.begin_secs = Some((begin_secs + ROUND_SECS).max(frame.time_secs));
+                self.evaluate(drift, allowed_m);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Evaluates a complete round; `None` if too few marks were found.
+    fn evaluate(&mut self, round: Option<Drift>, allowed_m: f64) {
+        let Some(drift) = round else {
+            self.status = None;
+            self.lost += 1;
+            if self.lost >= LOST_ROUNDS {
+                self.fault.raise(
+                    &"the marks of the floor have not been found for a minute: the camera was moved far, or the floor is covered. If \
+                      the camera was moved, calibrate it again",
+                );
+            }
+            return;
+        };
+        self.lost = 0;
+        let is_sudden = self
+            .last_px
+            .is_some_and(|last| (drift.shift_px - last).abs() > SUDDEN_PX);
+        // In a round during which the camera moved, the measured shift lies in between. The next round decides.
+        if !is_sudden {
+            self.last_px = Some(drift.shift_px);
+        }
+        self.above = if is_sudden || drift.shift_m > allowed_m {
+            self.above + 1
+        } else {
+            0
+        };
+        let is_alarm = self.above >= ALARM_ROUNDS;
+        if is_alarm {
+            self.fault.raise(&format!(
+                "drift: the camera has moved: the floor is shifted by {:.0} mm ({:.1} px) since the calibration, {:.0} mm are allowed; \
+                 calibrate the camera again",
+                drift.shift_m * 1e3,
+                drift.shift_px,
+                allowed_m * 1e3
+            ));
+        } else if self.above == 0 {
+            self.fault.clear();
+        }
+        tracing::trace!(
+            "drift: {:.2} px, {:.1} mm",
+            drift.shift_px,
+            drift.shift_m * 1e3
+        );
+        self.status = Some(DriftStatus {
+            shift_m: drift.shift_m,
+            shift_px: drift.shift_px,
+            is_alarm,
+        });
+    }
+}

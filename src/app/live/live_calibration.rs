@@ -1,0 +1,402 @@
+//! Calibration of the camera while the pool runs: the part of the vision stage that guides the technician from target to
+//! target, and monitors whether the camera has moved since.
+//!
+//! In: commands from the desk, and every frame. Out: the pattern to show, a new calibration when one is accepted, and a
+//! [`CalibrationStatus`]. The marks are found by a second [`Vision`], which maps the whole picture onto the surface, so that
+//! it also sees what the old calibration leaves out. Meanwhile the fish use the old calibration. Must not: write a file; the
+//! desk does.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use glam::{DVec2, DVec3};
+use parking_lot::Mutex;
+
+use crate::calibration::{
+    Calibration, CalibrationParams, DarkPicture, FloorPicture, GrayScan, Mark, MeanPicture,
+    MeasuredPoint, PointOrigin, PoleMeasurement, Report, Setup, Sight, Touch, TouchPlan, Turn,
+    find_spots, lamp_from_poles, read_points,
+};
+use crate::camera::{Frame, UsedBits};
+use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
+use crate::geometry::{FloorFromCamera, Surface};
+use crate::render::{CalibrationPattern, FloorTarget};
+use crate::vision::{FloorView, LightState, Vision, VisionParams};
+
+use super::super::date::now_iso;
+use super::drift_monitor::DriftMonitor;
+
+mod accept;
+mod gray_scan;
+mod status;
+
+/// Factor on the shadow threshold of the tracker while marks are measured. Marks are opaque, so only darker pixels belong to
+/// them. With the usual threshold, half-shadows beside a pole would shift its measured foot to one side.
+const MARK_THRESHOLD_FACTOR: f32 = 0.85;
+
+/// Number of commands, and of accepted calibrations, that may wait.
+pub const CALIBRATION_COMMANDS_MAX: usize = 16;
+
+/// Time in which the background model learns uncovered floor while the camera is calibrated.
+const LEARN_SECS: f32 = 60.0;
+
+/// Number of frames in the mean picture in which the floor's marks are chosen.
+const MEAN_FRAMES: u16 = 16;
+
+/// Error message of steps that need a calibration.
+const NO_CALIBRATION: &str = "the camera is not calibrated yet; calibrate it first";
+/// Error message of steps that need the size of the camera's picture.
+const NO_PICTURE: &str = "the camera has sent no picture yet";
+
+/// A message from the desk to the calibration.
+#[derive(Clone, Debug)]
+pub enum CalibrationCommand {
+    /// A step of the calibration procedure, with the current limits of the site.
+    Step(CalibrationStep, CalibrationParams),
+    /// The site file names another calibration.
+    Replace(Option<Box<Calibration>>),
+    /// A message whether the accepted calibration was saved.
+    ReportSaved(String),
+}
+
+/// The calibration in use, the running procedure, and the drift monitor.
+pub struct LiveCalibration {
+    commands: Receiver<CalibrationCommand>,
+    accepted: SyncSender<Box<Calibration>>,
+    status: Arc<Mutex<CalibrationStatus>>,
+    params: VisionParams,
+    limits: CalibrationParams,
+    surface: Surface,
+    current: Option<Calibration>,
+    procedure: Option<Procedure>,
+    /// Message of the last step, shown in addition to the procedure's own message.
+    message: String,
+    drift: DriftMonitor,
+    /// The last frame with 8 bits per pixel. Scratch memory.
+    levels: Vec<u8>,
+    /// Mean of the frames since the procedure started, in which the floor's marks are chosen.
+    mean: MeanPicture,
+    used_bits: UsedBits,
+    /// Pixels of the last frame that a mark covers.
+    dark: Vec<bool>,
+    /// Size of the camera's pictures, once known.
+    picture_px: Option<(u32, u32)>,
+    /// Whether the message has to be printed although the state did not change.
+    has_new_message: bool,
+}
+
+/// A running calibration procedure.
+enum Procedure {
+    /// Touch targets were requested; the procedure starts with the next frame, whose size is needed.
+    Requested { grid: (u8, u8), mark: Mark },
+    /// Touch targets are shown.
+    Touching {
+        touch: Box<Touch>,
+        vision: Box<Vision>,
+    },
+    /// Gray-code stripes are shown.
+    Scanning(Box<GrayScan>),
+    /// A calibration from markers, a table or stripes waits to be accepted.
+    Proven(Box<(Calibration, Report)>),
+}
+
+impl LiveCalibration {
+    /// Starts with the calibration of the site, and publishes the first status.
+    pub fn new(
+        commands: Receiver<CalibrationCommand>,
+        accepted: SyncSender<Box<Calibration>>,
+        status: Arc<Mutex<CalibrationStatus>>,
+        (params, surface): (VisionParams, Surface),
+        current: Option<Calibration>,
+    ) -> Self {
+        let mut started = Self {
+            commands,
+            accepted,
+            status,
+            limits: CalibrationParams::default(),
+            params: VisionParams {
+                learn_secs: LEARN_SECS,
+                shadow_ratio: params.shadow_ratio * MARK_THRESHOLD_FACTOR,
+                ..params
+            },
+            surface,
+            drift: DriftMonitor::new(current.as_ref()),
+            current,
+            procedure: None,
+            message: String::new(),
+            levels: Vec::new(),
+            mean: MeanPicture::default(),
+            used_bits: UsedBits::default(),
+            dark: Vec::new(),
+            picture_px: None,
+            has_new_message: false,
+        };
+        started.publish();
+        started
+    }
+
+    /// Returns the calibration in use.
+    pub fn current(&self) -> Option<&Calibration> {
+        self.current.as_ref()
+    }
+
+    /// Returns the pattern to show on the surface.
+    pub fn pattern(&self) -> Option<CalibrationPattern> {
+        match &self.procedure {
+            Some(Procedure::Touching { touch, .. }) => {
+                let pattern = touch.pattern()?;
+                Some(CalibrationPattern::Target(FloorTarget {
+                    number: pattern.number,
+                    at_m: pattern.floor_m.as_vec2(),
+                }))
+            }
+            Some(Procedure::Scanning(scan)) => {
+                Some(CalibrationPattern::Stripes(gray_scan::stripes(scan)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Applies the commands that arrived since the last call. Returns true if another calibration is in use now.
+    pub fn apply_commands(&mut self) -> bool {
+        let (mut is_replaced, mut has_commands) = (false, false);
+        while let Ok(command) = self.commands.try_recv() {
+            has_commands = true;
+            match command {
+                CalibrationCommand::Step(step, limits) => {
+                    self.limits = limits;
+                    match self.step(step) {
+                        Ok(changed) => is_replaced |= changed,
+                        Err(message) => {
+                            tracing::warn!("calibration: {message}");
+                            self.message = message;
+                        }
+                    }
+                }
+                CalibrationCommand::Replace(named) => {
+                    let named = named.map(|boxed| *boxed);
+                    if named != self.current {
+                        self.use_calibration(named);
+                        is_replaced = true;
+                    }
+                }
+                CalibrationCommand::ReportSaved(message) => self.message = message,
+            }
+        }
+        if has_commands {
+            self.has_new_message = true;
+            self.publish();
+        }
+        is_replaced
+    }
+
+    /// Uses a frame for the running procedure, or for the drift monitor. `vision` has processed the frame with the calibration
+    /// in use; `None` if that was not possible.
+    pub fn observe(&mut self, frame: &Frame, vision: Option<&Vision>) {
+        if frame.luma.len() != frame.width_px as usize * frame.height_px as usize {
+            return;
+        }
+        self.picture_px = Some((frame.width_px, frame.height_px));
+        if self.procedure.is_some() {
+            self.used_bits.observe(&frame.luma);
+            (self.used_bits).write_eight_bit(&frame.luma, &mut self.levels);
+            self.mean.add(&FloorPicture {
+                levels: &self.levels,
+                width_px: frame.width_px as usize,
+            });
+            if self.mean.pictures() >= MEAN_FRAMES {
+                self.mean.finish();
+            }
+        }
+        match self.procedure.take() {
+            Some(Procedure::Requested { grid, mark }) => {
+                self.procedure = self.begin(grid, mark, (frame.width_px, frame.height_px));
+                self.publish();
+            }
+            Some(Procedure::Touching { touch, vision }) => self.touch(frame, touch, vision),
+            Some(Procedure::Scanning(scan)) => self.scan(frame, scan),
+            Some(waiting) => self.procedure = Some(waiting),
+            None => self.monitor_drift(frame, vision),
+        }
+    }
+
+    fn step(&mut self, step: CalibrationStep) -> Result<bool, String> {
+        self.message.clear();
+        match step {
+            CalibrationStep::Start {
+                columns,
+                rows,
+                mark,
+            } => {
+                let mark = match mark {
+                    TouchMark::Disc => Mark::Disc,
+                    TouchMark::Pole => Mark::Pole,
+                };
+                // An invalid grid is rejected at once. The picture size does not matter for that.
+                Touch::new(self.plan((columns, rows), mark, (640, 480)))?;
+                self.mean.clear();
+                self.procedure = Some(Procedure::Requested {
+                    grid: (columns, rows),
+                    mark,
+                });
+            }
+            CalibrationStep::GrayCode => self.start_scan()?,
+            CalibrationStep::Back => self.touching()?.back(),
+            CalibrationStep::Skip => self.touching()?.skip(),
+            CalibrationStep::Repeat { target } => self.touching()?.repeat(target)?,
+            CalibrationStep::Cancel => {
+                if self.procedure.take().is_some() {
+                    "Cancelled. The old calibration stays in use.".clone_into(&mut self.message);
+                }
+            }
+            CalibrationStep::Accept => return self.accept(),
+            CalibrationStep::Markers { points } => {
+                let measured = points.iter().zip(1..).map(|(p, number)| MeasuredPoint {
+                    camera_px: DVec2::from_array(p.camera_px),
+                    floor_m: DVec2::from_array(p.floor_m),
+                    origin: PointOrigin::Marker(number),
+                });
+                let measured: Vec<_> = measured.collect();
+                self.fit(&measured)?;
+            }
+            CalibrationStep::Table { text } => {
+                let points = read_points(&text).map_err(|error| error.to_string())?;
+                self.fit(&points)?;
+            }
+            CalibrationStep::Lamp { position_m } => {
+                self.set_lamp(position_m)?;
+                return Ok(true);
+            }
+            CalibrationStep::Poles { height_m, poles } => {
+                let map = self.map().ok_or(NO_CALIBRATION)?;
+                let measured: Vec<PoleMeasurement> = poles
+                    .iter()
+                    .map(|p| PoleMeasurement {
+                        foot_m: map.floor_from_camera(DVec2::from_array(p.foot_px)),
+                        tip_m: map.floor_from_camera(DVec2::from_array(p.tip_px)),
+                    })
+                    .collect();
+                let found = lamp_from_poles(&measured, height_m)?;
+                self.set_lamp(found.position_m.to_array())?;
+                let [x, y, z] = found.position_m.to_array();
+                self.message = format!(
+                    "The lamp is at {x:.2}, {y:.2}, {z:.2} m (± {:.2} m); the tips of the shadows agree within {:.0} mm.",
+                    found.deviation_m,
+                    found.rms_m * 1e3
+                );
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn touching(&mut self) -> Result<&mut Touch, String> {
+        match &mut self.procedure {
+            Some(Procedure::Touching { touch, .. }) => Ok(touch),
+            _ => Err("no touch targets are shown; start a calibration first".to_owned()),
+        }
+    }
+
+    fn setup(&self, picture_px: (u32, u32)) -> Setup {
+        Setup {
+            picture_px,
+            surface_m: (
+                f64::from(self.surface.width_m),
+                f64::from(self.surface.height_m),
+            ),
+            lamp_m: self
+                .current
+                .as_ref()
+                .and_then(|c| c.lamp_m)
+                .map(DVec3::from_array),
+            camera_m: None,
+            date: now_iso(),
+        }
+    }
+
+    fn plan(&self, grid: (u8, u8), mark: Mark, picture_px: (u32, u32)) -> TouchPlan {
+        TouchPlan {
+            grid,
+            mark,
+            setup: self.setup(picture_px),
+            limits: self.limits.clone(),
+        }
+    }
+
+    fn begin(&mut self, grid: (u8, u8), mark: Mark, picture_px: (u32, u32)) -> Option<Procedure> {
+        match Touch::new(self.plan(grid, mark, picture_px)) {
+            Ok(touch) => {
+                let view = FloorView {
+                    map: FloorFromCamera::whole_picture(picture_px.0, picture_px.1, &self.surface),
+                    lamp_m: None,
+                    camera_m: None,
+                    surface: self.surface.clone(),
+                };
+                Some(Procedure::Touching {
+                    touch: Box::new(touch),
+                    vision: Box::new(Vision::new(&self.params, view)),
+                })
+            }
+            Err(message) => {
+                self.message = message;
+                None
+            }
+        }
+    }
+
+    fn touch(&mut self, frame: &Frame, mut touch: Box<Touch>, mut vision: Box<Vision>) {
+        if touch.picture_px() != (frame.width_px, frame.height_px) {
+            self.size_changed();
+            return;
+        }
+        vision.observe(frame);
+        let width_px = vision.write_foreground(&mut self.dark);
+        let picture = DarkPicture {
+            dark: &self.dark,
+            width_px,
+        };
+        let before = touch.pattern();
+        let turn = touch.observe(&Sight {
+            time_secs: frame.time_secs,
+            is_steady: vision.light() == LightState::Steady,
+            spots: &find_spots(&picture, touch.mark()),
+            picture,
+        });
+        if let Turn::Taken(number) = turn {
+            self.message.clear();
+            tracing::info!(number, "calibration: target taken");
+        }
+        if before.is_some() && touch.pattern().is_none() {
+            tracing::info!("calibration: {}", touch.sentence());
+        }
+        self.procedure = Some(Procedure::Touching { touch, vision });
+        self.publish();
+    }
+
+    fn size_changed(&mut self) {
+        "The size of the camera's pictures changed. Start the calibration again."
+            .clone_into(&mut self.message);
+        self.publish();
+    }
+
+    fn use_calibration(&mut self, calibration: Option<Calibration>) {
+        self.drift = DriftMonitor::new(calibration.as_ref());
+        self.current = calibration;
+    }
+
+    fn map(&self) -> Option<FloorFromCamera> {
+        let current = self.current.as_ref()?;
+        let picture = current.picture;
+        current
+            .floor_from_camera(picture.width_px, picture.height_px)
+            .ok()
+    }
+
+    fn monitor_drift(&mut self, frame: &Frame, vision: Option<&Vision>) {
+        let Some(current) = &self.current else { return };
+        let allowed_m = self.limits.drift_max_m;
+        if (self.drift).observe((frame, vision), current, &mut self.levels, allowed_m) {
+            self.status.lock().drift = self.drift.status();
+        }
+    }
+}

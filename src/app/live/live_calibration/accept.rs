@@ -1,0 +1,109 @@
+//! From measured points to the calibration in use: a proven calibration waits until it is accepted, and is then handed to the
+//! desk.
+
+use std::sync::mpsc::TrySendError;
+
+use super::super::super::date::now_iso;
+use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure};
+use crate::calibration::{Calibration, DarkPicture, MeasuredPoint, calibrate, texture_marks};
+
+/// Largest number of points that is fitted while the pool runs, because tracking pauses during a fit.
+const POINTS_MAX: usize = 500;
+/// Largest absolute coordinate of the lamp, in meters. Larger values are typing errors.
+const LAMP_MAX_M: f64 = 1000.0;
+/// Lowest height of the lamp above the surface, in meters.
+const LAMP_MIN_HEIGHT_M: f64 = 0.1;
+
+impl LiveCalibration {
+    /// Fits a calibration to points. A proven calibration waits to be accepted.
+    pub(super) fn fit(&mut self, points: &[MeasuredPoint]) -> Result<(), String> {
+        if points.len() > POINTS_MAX {
+            return Err(format!(
+                "{} points are too many: while the pool runs, at most {POINTS_MAX} are fitted. Use `shoal calibrate` for more",
+                points.len()
+            ));
+        }
+        let picture_px = self.picture_px.ok_or(NO_PICTURE)?;
+        match calibrate(points, &self.setup(picture_px), &self.limits) {
+            Ok(proven) => {
+                let errors = &proven.1.errors;
+                self.message = format!(
+                    "{} points give a predicted floor error of {:.0} mm (RMS) and {:.0} mm (maximum). Accept the calibration, or \
+                     cancel to keep the old one.",
+                    proven.1.points,
+                    errors.predicted_rms_m * 1e3,
+                    errors.predicted_worst_m * 1e3
+                );
+                self.procedure = Some(Procedure::Proven(Box::new(proven)));
+                self.dark.clear();
+                self.mean.clear();
+                Ok(())
+            }
+            Err(rejection) => Err(format!(
+                "{} The old calibration stays in use.",
+                rejection.text()
+            )),
+        }
+    }
+
+    /// Puts the proven calibration in use and hands it to the desk. Returns true.
+    pub(super) fn accept(&mut self) -> Result<bool, String> {
+        let proven = match &self.procedure {
+            Some(Procedure::Touching { touch, .. }) => touch.proven(),
+            Some(Procedure::Proven(proven)) => Some(&**proven),
+            _ => None,
+        };
+        let (mut calibration, _) = proven
+            .cloned()
+            .ok_or("there is no proven calibration to accept yet")?;
+        self.procedure = None;
+        let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
+        if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
+            if self.mean.picture().levels.is_empty() {
+                // Accepted before enough frames were averaged: the few frames so far are used.
+                self.mean.finish();
+            }
+            let dark = DarkPicture {
+                dark: &self.dark,
+                width_px: width_px as usize,
+            };
+            calibration.marks = texture_marks(&self.mean.picture(), &map, |at| !dark.is_dark(at));
+        }
+        self.mean.clear();
+        self.hand_to_desk(&calibration);
+        "The new calibration is accepted and in use.".clone_into(&mut self.message);
+        self.use_calibration(Some(calibration));
+        Ok(true)
+    }
+
+    /// Sets the position of the lamp in the calibration in use.
+    pub(super) fn set_lamp(&mut self, position_m: [f64; 3]) -> Result<(), String> {
+        let [x, y, z] = position_m;
+        let is_possible = position_m
+            .iter()
+            .all(|v| v.is_finite() && v.abs() <= LAMP_MAX_M)
+            && y > LAMP_MIN_HEIGHT_M;
+        if !is_possible {
+            return Err(format!(
+                "the lamp cannot be at {x}, {y}, {z}: give three numbers in meters, with the height (the second one) above \
+                 {LAMP_MIN_HEIGHT_M}"
+            ));
+        }
+        let mut calibration = self.current.clone().ok_or(NO_CALIBRATION)?;
+        calibration.lamp_m = Some(position_m);
+        calibration.date = now_iso();
+        self.hand_to_desk(&calibration);
+        self.message = format!("The lamp is at {x:.2}, {y:.2}, {z:.2} m.");
+        self.use_calibration(Some(calibration));
+        Ok(())
+    }
+
+    /// Hands a calibration to the desk, which saves it. Without a desk, nothing is saved.
+    fn hand_to_desk(&self, calibration: &Calibration) {
+        if let Err(TrySendError::Full(_)) = self.accepted.try_send(Box::new(calibration.clone())) {
+            tracing::error!(
+                "the calibration is in use but not saved, because too many calibrations wait to be saved"
+            );
+        }
+    }
+}

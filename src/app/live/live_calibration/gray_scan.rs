@@ -1,0 +1,60 @@
+//! Calibration by Gray code: stripes on the surface, for a camera that sees visible light.
+
+use crate::calibration::{GrayAxis, GrayPattern, GrayScan};
+use crate::camera::Frame;
+use crate::render::{FloorStripes, StripeAxis};
+
+use super::{LiveCalibration, NO_PICTURE, Procedure};
+
+/// Returns the stripes that a scan shows now.
+pub(super) fn stripes(scan: &GrayScan) -> Option<FloorStripes> {
+    let pattern = scan.pattern()?;
+    let (bright, count) = scan.bright_stripes(pattern);
+    let axis = match pattern {
+        GrayPattern::Stripes {
+            axis: GrayAxis::Row,
+            ..
+        } => StripeAxis::Rows,
+        _ => StripeAxis::Columns,
+    };
+    Some(FloorStripes {
+        axis,
+        count,
+        bright,
+    })
+}
+
+impl LiveCalibration {
+    pub(super) fn start_scan(&mut self) -> Result<(), String> {
+        let picture_px = self.picture_px.ok_or(NO_PICTURE)?;
+        let surface_m = self.setup(picture_px).surface_m;
+        let scan = GrayScan::new(surface_m, picture_px).ok_or_else(|| {
+            let (width, height) = surface_m;
+            format!(
+                "a surface of {width} x {height} m is too narrow for stripes; use touch targets"
+            )
+        })?;
+        self.procedure = Some(Procedure::Scanning(Box::new(scan)));
+        Ok(())
+    }
+
+    /// Uses a frame for the running scan, and fits a calibration after the last pattern.
+    pub(super) fn scan(&mut self, frame: &Frame, mut scan: Box<GrayScan>) {
+        if scan.picture_px() != (frame.width_px, frame.height_px) {
+            self.size_changed();
+            return;
+        }
+        let fitted = match scan.observe(frame.time_secs, &self.levels) {
+            Ok(None) => {
+                self.procedure = Some(Procedure::Scanning(scan));
+                Ok(())
+            }
+            Ok(Some(points)) => self.fit(&points),
+            Err(error) => Err(format!("{error}. The old calibration stays in use.")),
+        };
+        if let Err(message) = fitted {
+            self.message = message;
+        }
+        self.publish();
+    }
+}

@@ -1,0 +1,117 @@
+//! The render stage: draws the newest pair of snapshots, one tick late, until the program ends.
+
+use std::cmp::Ordering as Order;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::control::PictureStatus;
+use crate::render::CalibrationPattern;
+
+use super::duration_meter::DurationMeter;
+use super::latest_slot::LatestSlot;
+use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
+use super::simulation_stage::SnapshotPair;
+use super::supervisor::Heartbeat;
+use super::timing::FramePacer;
+
+/// Inputs and outputs of the render stage.
+pub(crate) struct RenderStage {
+    /// Opens the screen.
+    pub(crate) open_screen: ScreenOpener,
+    /// Snapshots from the simulation stage.
+    pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
+    /// Calibration pattern from the vision stage.
+    pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
+    /// Returns the shortest time between two pictures; it depends on the monitors.
+    pub(crate) min_interval: Box<dyn Fn() -> Duration + Send>,
+    /// Time from the arrival of a camera frame until the first picture with its effect is handed to the GPU.
+    pub(crate) picture_latency: Arc<DurationMeter>,
+    /// Time to prepare one picture and hand it to the GPU, without waiting for the display.
+    pub(crate) draw_time: Arc<DurationMeter>,
+    /// Number of pictures after which the graphics device is lost once. For tests.
+    pub(crate) lose_device_after: Option<u64>,
+    /// Picture quality, for the status.
+    pub(crate) status: Arc<Mutex<PictureStatus>>,
+    /// Version of the render setup that the open screen draws (see [`super::desk_stage::SetupHandoff`]).
+    pub(crate) shown_version: Arc<AtomicU64>,
+}
+
+impl RenderStage {
+    /// Draws until the program ends.
+    ///
+    /// # Errors
+    /// When screens are lost so often that the program has to be restarted.
+    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
+        let mut supervisor = ScreenSupervisor::new(&mut self.open_screen);
+        let (mut pair, mut newer) = (SnapshotPair::default(), SnapshotPair::default());
+        let mut needs_other_setup = false;
+        let mut pacer = FramePacer::default();
+        let mut last_frame_at = None;
+        let mut status = PictureStatus::default();
+        // There is nothing to draw before the first tick.
+        while heartbeat.keep_running() && !self.snapshots.take(&mut pair, UNSEEN_PAUSE) {}
+        while heartbeat.keep_running() {
+            if std::mem::take(&mut needs_other_setup) {
+                std::mem::swap(&mut pair, &mut newer);
+            }
+            if supervisor.screen().is_some() {
+                let shown = self.shown_version.load(Ordering::Acquire);
+                match pair.setup_version.cmp(&shown) {
+                    Order::Equal => {}
+                    Order::Greater => supervisor.reopen(),
+                    Order::Less => {
+                        self.snapshots.take(&mut pair, UNSEEN_PAUSE);
+                        continue;
+                    }
+                }
+            }
+            if let Readiness::Wait(wait) = supervisor.prepare(Instant::now())? {
+                heartbeat.sleep(wait);
+                continue;
+            }
+            if self.snapshots.take(&mut newer, Duration::ZERO) {
+                needs_other_setup = newer.setup_version != pair.setup_version;
+                if !needs_other_setup {
+                    std::mem::swap(&mut pair, &mut newer);
+                }
+            }
+            let begun = Instant::now();
+            let pattern = *self.pattern.lock();
+            if supervisor.draw(&pair, pattern, begun)? {
+                self.draw_time.record(begun.elapsed());
+                if pair.frame_at != last_frame_at {
+                    last_frame_at = pair.frame_at;
+                    if let Some(frame_at) = pair.frame_at {
+                        self.picture_latency.record(frame_at.elapsed());
+                    }
+                }
+                if self.lose_device_after == Some(supervisor.counts().pictures) {
+                    self.lose_device_after = None;
+                    if let Some(screen) = supervisor.screen() {
+                        screen.lose_device();
+                    }
+                }
+            }
+            let interval = (self.min_interval)();
+            if supervisor.finish(Instant::now())? {
+                supervisor.adapt_quality(begun.elapsed(), interval);
+            }
+            let new_status = supervisor.status();
+            if new_status.dimmed > status.dimmed {
+                tracing::warn!(
+                    count = new_status.dimmed,
+                    "the picture would have flashed; its brightness changes slowly for a while"
+                );
+            }
+            if new_status != status {
+                status = new_status;
+                *self.status.lock() = status;
+            }
+            std::thread::sleep(pacer.pause(Instant::now(), interval));
+        }
+        Ok(())
+    }
+}

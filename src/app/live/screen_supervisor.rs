@@ -1,0 +1,292 @@
+//! Keeps a picture on the screen, whatever happens to the screen or the graphics device. A lost screen is opened again from
+//! data in main memory: the first time at once, then with growing pauses. The simulation never waits for it.
+//!
+//! In: snapshots, and the current time. Out: pictures. Must not: read a clock.
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::control::PictureStatus;
+use crate::render::{Acquired, CalibrationPattern, FlashState, Governor, Presenter};
+
+use super::fault_reporter::FaultReporter;
+use super::simulation_stage::SnapshotPair;
+use super::timing::{Backoff, FailureLimit};
+
+/// First pause between two attempts to open the screen.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// Longest pause between two attempts to open the screen.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Pause after the display had no room for a picture in time.
+const TIMEOUT_PAUSE: Duration = Duration::from_millis(5);
+/// Number of lost screens within [`LOSS_WINDOW`] that ends the program: a new device does not help, so the process has to
+/// be restarted.
+const MAX_LOSSES: usize = 30;
+/// Period over which lost screens are counted.
+const LOSS_WINDOW: Duration = Duration::from_secs(300);
+/// If the surface is outdated more than this many times in a row, the screen is opened again.
+const MAX_OUTDATED: u32 = 10;
+/// Pause while no window is visible or no display exists yet.
+pub(super) const UNSEEN_PAUSE: Duration = Duration::from_millis(100);
+
+/// Opens the screen. Returns `None` while there is no display to open it on, which is not a failure.
+pub type ScreenOpener = Box<dyn FnMut() -> anyhow::Result<Option<Box<dyn Presenter>>> + Send>;
+
+/// Counts of what happened to the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScreenCounts {
+    /// Pictures shown.
+    pub(crate) pictures: u64,
+    /// Pictures left out because the display had no room in time, or because no window was visible.
+    pub(crate) skipped: u64,
+    /// Number of times the screen was opened.
+    pub(crate) opened: u64,
+    /// Number of times the surface was configured again.
+    pub(crate) configured: u64,
+    /// Number of times the screen was lost.
+    pub(crate) lost: u64,
+}
+
+/// Whether a picture can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// There is room for a picture.
+    Draw,
+    /// There is no room; try again after this time.
+    Wait(Duration),
+}
+
+/// The screen, and how its failures are handled.
+pub(crate) struct ScreenSupervisor<'a> {
+    open_screen: &'a mut ScreenOpener,
+    screen: Option<Box<dyn Presenter>>,
+    backoff: Backoff,
+    fault: FaultReporter,
+    losses: FailureLimit,
+    /// Number of times in a row that the surface was outdated.
+    outdated: u32,
+    is_suboptimal: bool,
+    counts: ScreenCounts,
+    governor: Governor,
+    /// State of the last screen's flash limiters. The next screen continues from it, so that opening a screen causes no
+    /// flash.
+    flash_state: Vec<FlashState>,
+}
+
+impl<'a> ScreenSupervisor<'a> {
+    /// A supervisor that has not opened a screen yet.
+    pub(crate) fn new(open_screen: &'a mut ScreenOpener) -> Self {
+        Self {
+            open_screen,
+            screen: None,
+            backoff: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE),
+            fault: FaultReporter::new("picture"),
+            losses: FailureLimit::new(MAX_LOSSES, LOSS_WINDOW),
+            outdated: 0,
+            is_suboptimal: false,
+            counts: ScreenCounts::default(),
+            governor: Governor::default(),
+            flash_state: Vec::new(),
+        }
+    }
+
+    /// Returns the current picture quality.
+    pub(crate) fn status(&self) -> PictureStatus {
+        let quality = self.governor.quality();
+        PictureStatus {
+            scale: quality.scale,
+            is_plain: quality.is_reduced,
+            dimmed: self
+                .screen
+                .as_ref()
+                .map_or(0, |screen| screen.flash_limit_count()),
+        }
+    }
+
+    /// Returns the counts since the start.
+    pub(crate) fn counts(&self) -> ScreenCounts {
+        self.counts
+    }
+
+    /// Returns the screen, if one is open.
+    pub(crate) fn screen(&mut self) -> Option<&mut (dyn Presenter + 'static)> {
+        self.screen.as_deref_mut()
+    }
+
+    /// Prepares the screen for the next picture: opens it, or acquires room on it.
+    ///
+    /// # Errors
+    /// When screens are lost so often that the program has to be restarted.
+    pub(crate) fn prepare(&mut self, now: Instant) -> anyhow::Result<Readiness> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(self.open(now));
+        };
+        let acquired = match screen.acquire() {
+            Ok(acquired) => acquired,
+            Err(error) => return self.lose(now, &error),
+        };
+        if acquired != Acquired::Outdated {
+            self.outdated = 0;
+        }
+        match acquired {
+            Acquired::Ready => Ok(Readiness::Draw),
+            Acquired::Suboptimal => {
+                self.is_suboptimal = true;
+                Ok(Readiness::Draw)
+            }
+            Acquired::Timeout => {
+                self.counts.skipped += 1;
+                Ok(Readiness::Wait(TIMEOUT_PAUSE))
+            }
+            Acquired::Occluded => {
+                self.counts.skipped += 1;
+                Ok(Readiness::Wait(UNSEEN_PAUSE))
+            }
+            Acquired::WindowsChanged => {
+                self.reopen();
+                Ok(Readiness::Wait(Duration::ZERO))
+            }
+            Acquired::Outdated => {
+                self.outdated += 1;
+                if self.outdated > MAX_OUTDATED {
+                    self.outdated = 0;
+                    return self.lose(now, &"the surface stays outdated");
+                }
+                self.configure(now)
+            }
+            Acquired::Lost => self.lose(now, &"the surface is lost"),
+            Acquired::Validation => self.lose(now, &"the driver rejected the surface"),
+        }
+    }
+
+    /// Draws a picture, with `pattern` if the camera is being calibrated. [`Self::prepare`] must have returned
+    /// [`Readiness::Draw`] before. Returns false if no picture was drawn.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub(crate) fn draw(
+        &mut self,
+        pair: &SnapshotPair,
+        pattern: Option<CalibrationPattern>,
+        now: Instant,
+    ) -> anyhow::Result<bool> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(false);
+        };
+        screen.set_calibration_pattern(pattern);
+        if let Err(error) = screen.show(&pair.before, &pair.after, pair.alpha(now)) {
+            self.lose(now, &error)?;
+            return Ok(false);
+        }
+        self.counts.pictures += 1;
+        self.fault.clear();
+        self.backoff.record_success(now);
+        if std::mem::take(&mut self.is_suboptimal) {
+            self.configure(now)?;
+        }
+        Ok(true)
+    }
+
+    /// Waits until the GPU has drawn the picture. Returns false if there is none.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub(crate) fn finish(&mut self, now: Instant) -> anyhow::Result<bool> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(false);
+        };
+        if let Err(error) = screen.finish() {
+            self.lose(now, &error)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Adapts the picture quality to the time that the last picture took and the time that was available for it.
+    pub(crate) fn adapt_quality(&mut self, took: Duration, available: Duration) {
+        if !self
+            .governor
+            .record(took.as_secs_f64(), available.as_secs_f64())
+        {
+            return;
+        }
+        let quality = self.governor.quality();
+        tracing::info!(
+            "the picture quality is adapted to the speed of the graphics device: scale {:.2}, {} details",
+            quality.scale,
+            if quality.is_reduced { "fewer" } else { "all" }
+        );
+        if let Some(screen) = &mut self.screen {
+            screen.set_quality(quality);
+        }
+    }
+
+    /// Closes the screen, so that it is opened again with the newest render setup. The display keeps the last picture until
+    /// then.
+    pub(crate) fn reopen(&mut self) {
+        self.close();
+        self.is_suboptimal = false;
+    }
+
+    fn open(&mut self, now: Instant) -> Readiness {
+        let wait = self.backoff.remaining(now);
+        if !wait.is_zero() {
+            return Readiness::Wait(wait);
+        }
+        match (self.open_screen)() {
+            Ok(Some(screen)) => {
+                self.counts.opened += 1;
+                tracing::info!(screen = screen.describe(), "the screen is open");
+                let screen = self.screen.insert(screen);
+                screen.set_quality(self.governor.quality());
+                screen.resume_flash_states(&self.flash_state);
+                Readiness::Wait(Duration::ZERO)
+            }
+            Ok(None) => Readiness::Wait(UNSEEN_PAUSE),
+            Err(error) => {
+                self.fault.raise(&format!(
+                    "{error:#}; the pool runs without a picture, and the screen is opened again"
+                ));
+                self.backoff.record_failure(now);
+                Readiness::Wait(self.backoff.remaining(now))
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            screen.flash_states(&mut self.flash_state);
+        }
+    }
+
+    fn configure(&mut self, now: Instant) -> anyhow::Result<Readiness> {
+        let Some(screen) = &mut self.screen else {
+            return Ok(Readiness::Wait(Duration::ZERO));
+        };
+        self.counts.configured += 1;
+        match screen.configure() {
+            Ok(()) => Ok(Readiness::Wait(Duration::ZERO)),
+            Err(error) => self.lose(now, &error),
+        }
+    }
+
+    fn lose(&mut self, now: Instant, reason: &dyn std::fmt::Display) -> anyhow::Result<Readiness> {
+        self.close();
+        self.is_suboptimal = false;
+        self.counts.lost += 1;
+        self.fault
+            .raise(&format!("{reason}; the screen is opened again"));
+        self.backoff.record_failure(now);
+        if self.losses.record(now) {
+            bail!(
+                "the screen was lost {MAX_LOSSES} times within {} s, the last time because {reason}",
+                LOSS_WINDOW.as_secs()
+            );
+        }
+        Ok(Readiness::Wait(self.backoff.remaining(now)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The simulation stage: runs fixed ticks on the monotonic clock. In: the newest observation and changes of the pool.
+//! Out: the snapshots before and after the newest tick.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::simulation::{Simulation, SimulationParams};
+use crate::world::Snapshot;
+use crate::world::{OverlayLayer, OverlayLayers};
+
+use super::desk_stage::{PoolChange, PoolStart};
+use super::fault_reporter::FaultReporter;
+use super::latest_slot::LatestSlot;
+use super::supervisor::Heartbeat;
+use super::timing::{TickClock, TickDue};
+use super::vision_stage::TimedObservation;
+
+/// The newest tick as the render stage needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct SnapshotPair {
+    /// Snapshot before the tick.
+    pub(crate) before: Snapshot,
+    /// Snapshot after the tick.
+    pub(crate) after: Snapshot,
+    /// Time for which the tick was scheduled; `after` is the state at this time.
+    pub(crate) due: Instant,
+    /// Duration of one tick.
+    pub(crate) tick: Duration,
+    /// Arrival of the camera frame whose observation this tick used; `None` if there was none.
+    pub(crate) frame_at: Option<Instant>,
+    /// Version of the render setup that can draw these snapshots (see [`super::desk_stage::SetupHandoff`]).
+    pub(crate) setup_version: u64,
+}
+
+impl Default for SnapshotPair {
+    fn default() -> Self {
+        Self {
+            before: Snapshot::default(),
+            after: Snapshot::default(),
+            due: Instant::now(),
+            tick: Duration::ZERO,
+            frame_at: None,
+            setup_version: 0,
+        }
+    }
+}
+
+impl SnapshotPair {
+    /// Returns where the picture at `now` lies between the two snapshots, from 0 (before) to 1 (after). The picture is
+    /// one tick late, so that both snapshots are known.
+    pub(crate) fn alpha(&self, now: Instant) -> f32 {
+        let since_secs = now.saturating_duration_since(self.due).as_secs_f32();
+        let tick_secs = self.tick.as_secs_f32();
+        if tick_secs > 0.0 {
+            (since_secs / tick_secs).min(1.0)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// Inputs and outputs of the simulation stage. After a panic the pool starts again from `start`.
+pub(crate) struct SimulationStage {
+    /// The pool as it was last configured.
+    pub(crate) start: Arc<Mutex<PoolStart>>,
+    /// Changes of the running pool, from the desk.
+    pub(crate) changes: Receiver<PoolChange>,
+    /// Parameters of the tick.
+    pub(crate) params: SimulationParams,
+    /// Overlay layers that the snapshots contain.
+    pub(crate) layers: OverlayLayers,
+    /// Observations from the vision stage.
+    pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
+    /// Snapshots for the render stage.
+    pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
+}
+
+impl SimulationStage {
+    /// Runs until the program ends.
+    ///
+    /// # Errors
+    /// When the scene cannot be simulated.
+    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
+        // After a restart, `start` contains these changes already.
+        while self.changes.try_recv().is_ok() {}
+        let PoolStart {
+            mut setup_version,
+            scene,
+        } = self.start.lock().clone();
+        let mut simulation = Simulation::new(&scene, &self.params)?;
+        simulation.record_forces(self.layers.has(OverlayLayer::Force));
+        let tick = Duration::from_secs_f64(simulation.dt_secs());
+        let mut clock = TickClock::new(Instant::now(), tick);
+        let mut late = FaultReporter::new("simulation_late");
+        let mut latest = TimedObservation::default();
+        let mut pair = SnapshotPair::default();
+        while heartbeat.keep_running() {
+            let dropped = clock.dropped;
+            let due = match clock.take_due(Instant::now()) {
+                TickDue::Now(due) => due,
+                TickDue::After(wait) => {
+                    std::thread::sleep(wait);
+                    continue;
+                }
+            };
+            if clock.dropped > dropped {
+                let secs = (clock.dropped - dropped).as_secs_f64();
+                late.raise(&format!("the simulation was late and dropped {secs:.2} s"));
+            } else {
+                late.clear_if_quiet();
+            }
+            while let Ok(change) = self.changes.try_recv() {
+                setup_version = change.setup_version;
+                for change in change.changes {
+                    simulation.apply(change);
+                }
+            }
+            self.observations.take(&mut latest, Duration::ZERO);
+            simulation.snapshot(&mut pair.before);
+            simulation.run_tick(&latest.observation);
+            simulation.snapshot(&mut pair.after);
+            pair.after.overlay.clear();
+            simulation.fill_overlay(self.layers, &mut pair.after.overlay);
+            (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
+            pair.setup_version = setup_version;
+            self.snapshots.put(&mut pair);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_is_one_tick_late() {
+        let due = Instant::now();
+        let pair = SnapshotPair {
+            due,
+            tick: Duration::from_millis(20),
+            ..SnapshotPair::default()
+        };
+        for (ms, alpha) in [(0, 0.0), (5, 0.25), (20, 1.0), (500, 1.0)] {
+            let now = due + Duration::from_millis(ms);
+            assert!((pair.alpha(now) - alpha).abs() < 1e-5, "{ms}");
+        }
+        assert!((pair.alpha(due - Duration::from_millis(5))).abs() < 1e-5);
+        assert!((SnapshotPair::default().alpha(due) - 1.0).abs() < 1e-5);
+    }
+}

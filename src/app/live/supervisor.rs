@@ -1,0 +1,307 @@
+//! Starts the threads of the running pool and supervises them. A thread that panics is restarted; three panics within five
+//! minutes, or a thread that hangs, end the program, so that the service manager restarts it.
+//!
+//! In: stages as closures that run until the stop flag is set. Out: an orderly end within two seconds, or the reason why
+//! the program has to end. Must not: know what a stage does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use parking_lot::Mutex;
+
+use super::timing::FailureLimit;
+
+/// Number of panics within [`PANIC_WINDOW`] that ends the program.
+const MAX_PANICS: usize = 3;
+/// Period over which panics are counted.
+const PANIC_WINDOW: Duration = Duration::from_secs(300);
+/// Pause before a thread that panicked is restarted.
+const RESTART_PAUSE: Duration = Duration::from_millis(100);
+/// A thread without a heartbeat for this long hangs. Compiling shaders on a slow machine takes several seconds.
+const HANG_TIMEOUT: Duration = Duration::from_secs(60);
+/// At the end of the program, threads get this long to finish; a thread that still runs is abandoned.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Longest single sleep of [`Heartbeat::sleep`], so that a thread notices the stop flag soon.
+const SLEEP_STEP: Duration = Duration::from_millis(50);
+
+/// Ends the program when it is set. All threads share one flag.
+pub type StopFlag = Arc<AtomicBool>;
+
+/// A thread's sign of life, and its view of the stop flag.
+#[derive(Debug)]
+pub struct Heartbeat {
+    started: Instant,
+    /// Time of the last heartbeat, in milliseconds since `started`.
+    last_ms: AtomicU64,
+    stop: StopFlag,
+}
+
+impl Heartbeat {
+    fn new(stop: StopFlag) -> Self {
+        Self {
+            started: Instant::now(),
+            last_ms: AtomicU64::new(0),
+            stop,
+        }
+    }
+
+    /// Records a heartbeat. Returns false when the thread has to end.
+    pub fn keep_running(&self) -> bool {
+        let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_ms.store(ms, Ordering::Relaxed);
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag that ends the program.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// Sleeps in short steps with a heartbeat in each. Returns false when the thread has to end.
+    pub fn sleep(&self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        while self.keep_running() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            std::thread::sleep(left.min(SLEEP_STEP));
+        }
+        false
+    }
+
+    /// Time since the last heartbeat.
+    fn silence(&self) -> Duration {
+        let last = Duration::from_millis(self.last_ms.load(Ordering::Relaxed));
+        self.started.elapsed().saturating_sub(last)
+    }
+}
+
+/// What the supervisor does about a thread without a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HangPolicy {
+    /// Ends the program after [`HANG_TIMEOUT`]: the thread never waits for anything long.
+    EndProgram,
+    /// Nothing, because the thread may wait for a file or another program. At the end it gets time to finish its work.
+    WaitAtEnd,
+    /// Nothing, also not at the end: the thread may block in a read that never returns, and has no work to finish.
+    Abandon,
+}
+
+/// The threads of the running pool.
+pub struct Supervisor {
+    stop: StopFlag,
+    failure: Arc<Mutex<Option<String>>>,
+    panics: Arc<Mutex<FailureLimit>>,
+    threads: Vec<SupervisedThread>,
+}
+
+struct SupervisedThread {
+    name: &'static str,
+    hang_policy: HangPolicy,
+    heartbeat: Arc<Heartbeat>,
+    thread: JoinHandle<()>,
+}
+
+impl Supervisor {
+    /// A supervisor without threads. Its threads end when `stop` is set.
+    pub fn new(stop: StopFlag) -> Self {
+        Self {
+            stop,
+            failure: Arc::default(),
+            panics: Arc::new(Mutex::new(FailureLimit::new(MAX_PANICS, PANIC_WINDOW))),
+            threads: Vec::new(),
+        }
+    }
+
+    /// The flag that ends the program.
+    pub fn stop_flag(&self) -> &StopFlag {
+        &self.stop
+    }
+
+    /// Starts a stage on a thread of its own. After a panic the closure is called again, so whatever has to survive a
+    /// panic belongs into its captures. The stage returns when its heartbeat says so or when its work is done. If it
+    /// returns an error, the program ends.
+    ///
+    /// # Errors
+    /// When the operating system cannot start the thread.
+    pub fn start(
+        &mut self,
+        name: &'static str,
+        hang_policy: HangPolicy,
+        mut stage: impl FnMut(&Heartbeat) -> anyhow::Result<()> + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let heartbeat = Arc::new(Heartbeat::new(Arc::clone(&self.stop)));
+        let own = Arc::clone(&heartbeat);
+        let failure = Arc::clone(&self.failure);
+        let panics = Arc::clone(&self.panics);
+        let body = move || {
+            loop {
+                // A stage builds its working state again when it is called, so a panic leaves nothing half-changed.
+                match catch_unwind(AssertUnwindSafe(|| stage(&own))) {
+                    Ok(Ok(())) => return,
+                    Ok(Err(error)) => {
+                        return fail(&failure, &own.stop, format!("{name}: {error:#}"));
+                    }
+                    Err(_) => {
+                        tracing::error!(thread = name, "the thread panicked and is restarted");
+                        if panics.lock().record(Instant::now()) {
+                            let reason = format!(
+                                "{MAX_PANICS} panics within {} s, the last one in thread '{name}'",
+                                PANIC_WINDOW.as_secs()
+                            );
+                            return fail(&failure, &own.stop, reason);
+                        }
+                    }
+                }
+                if !own.sleep(RESTART_PAUSE) {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(body)
+            .with_context(|| format!("the thread '{name}' cannot be started"))?;
+        self.threads.push(SupervisedThread {
+            name,
+            hang_policy,
+            heartbeat,
+            thread,
+        });
+        Ok(())
+    }
+
+    /// Checks for threads that hang; the main thread calls this regularly. Returns false when the program has to end.
+    pub fn check(&self) -> bool {
+        for thread in &self.threads {
+            if thread.hang_policy == HangPolicy::EndProgram
+                && !thread.thread.is_finished()
+                && thread.heartbeat.silence() > HANG_TIMEOUT
+            {
+                let reason = format!(
+                    "the thread '{}' has hung for {} s",
+                    thread.name,
+                    HANG_TIMEOUT.as_secs()
+                );
+                fail(&self.failure, &self.stop, reason);
+            }
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether any thread still runs.
+    pub fn is_any_running(&self) -> bool {
+        self.threads.iter().any(|t| !t.thread.is_finished())
+    }
+
+    /// Sets the stop flag and waits for the threads, at most [`SHUTDOWN_TIMEOUT`].
+    ///
+    /// # Errors
+    /// The reason, if a failure of a thread ended the program.
+    pub fn shut_down(self) -> anyhow::Result<()> {
+        self.stop.store(true, Ordering::Relaxed);
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
+        for thread in self.threads {
+            if thread.hang_policy == HangPolicy::Abandon {
+                continue;
+            }
+            while !thread.thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if thread.thread.is_finished() {
+                // Panics were caught and logged inside the thread.
+                let _ended = thread.thread.join();
+            } else {
+                tracing::warn!(
+                    thread = thread.name,
+                    "the thread does not end and is abandoned"
+                );
+            }
+        }
+        match self.failure.lock().as_ref() {
+            Some(reason) => Err(anyhow::anyhow!("{reason}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Ends the program; the first reason is kept.
+fn fail(failure: &Mutex<Option<String>>, stop: &AtomicBool, reason: String) {
+    tracing::error!(reason, "the program ends");
+    failure.lock().get_or_insert(reason);
+    stop.store(true, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait_until(condition: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !condition() {
+            assert!(Instant::now() < deadline, "the condition never became true");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_stage_that_panics_is_restarted_and_keeps_its_captures() {
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        let rounds = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&rounds);
+        supervisor
+            .start("shaky", HangPolicy::EndProgram, move |heartbeat| {
+                let round = counted.fetch_add(1, Ordering::Relaxed);
+                assert!(round >= 2, "one of the two panics of this test");
+                while heartbeat.sleep(Duration::from_millis(5)) {}
+                Ok(())
+            })
+            .unwrap();
+        wait_until(|| rounds.load(Ordering::Relaxed) == 3);
+        assert!(supervisor.check());
+        supervisor.shut_down().unwrap();
+    }
+
+    #[test]
+    fn three_panics_end_all_threads_with_the_reason() {
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        supervisor
+            .start("broken", HangPolicy::EndProgram, |_| {
+                panic!("part of the test")
+            })
+            .unwrap();
+        supervisor
+            .start("sound", HangPolicy::EndProgram, |heartbeat| {
+                while heartbeat.sleep(Duration::from_millis(5)) {}
+                Ok(())
+            })
+            .unwrap();
+        wait_until(|| !supervisor.check());
+        let reason = supervisor.shut_down().unwrap_err().to_string();
+        assert!(reason.contains("3 panics"), "{reason}");
+        assert!(reason.contains("'broken'"), "{reason}");
+    }
+
+    #[test]
+    fn a_thread_that_hangs_does_not_keep_the_program_from_ending() {
+        for policy in [HangPolicy::WaitAtEnd, HangPolicy::Abandon] {
+            let mut supervisor = Supervisor::new(StopFlag::default());
+            supervisor
+                .start("stuck", policy, |_| {
+                    std::thread::sleep(Duration::from_secs(600));
+                    Ok(())
+                })
+                .unwrap();
+            let begun = Instant::now();
+            supervisor.shut_down().unwrap();
+            if policy == HangPolicy::Abandon {
+                assert!(begun.elapsed() < SHUTDOWN_TIMEOUT, "it was waited for");
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Decides when something is due: ticks of the simulation, frames of the picture, the next attempt after a failure.
+//!
+//! The caller reads the monotonic clock and passes the time in; nothing in this file reads a clock.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// If the simulation is later than this, the overdue ticks are dropped: the fish pause instead of moving too fast.
+const MAX_LATENESS: Duration = Duration::from_millis(100);
+
+/// The schedule of the fixed simulation ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TickClock {
+    next: Instant,
+    tick: Duration,
+    /// Total time whose ticks were dropped.
+    pub(crate) dropped: Duration,
+}
+
+/// Whether a tick is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TickDue {
+    /// A tick is due now; it was scheduled for this time.
+    Now(Instant),
+    /// The next tick is due after this time.
+    After(Duration),
+}
+
+impl TickClock {
+    /// A schedule whose first tick is due at `start`.
+    pub(crate) fn new(start: Instant, tick: Duration) -> Self {
+        Self {
+            next: start,
+            tick,
+            dropped: Duration::ZERO,
+        }
+    }
+
+    /// Takes the next tick from the schedule if it is due at `now`.
+    pub(crate) fn take_due(&mut self, now: Instant) -> TickDue {
+        if now < self.next {
+            return TickDue::After(self.next - now);
+        }
+        let lateness = now - self.next;
+        if lateness > MAX_LATENESS.max(self.tick * 2) {
+            self.next = now;
+            self.dropped += lateness;
+        }
+        let scheduled = self.next;
+        self.next += self.tick;
+        TickDue::Now(scheduled)
+    }
+}
+
+/// Limits the frame rate, for displays that do not limit it themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FramePacer {
+    next: Option<Instant>,
+}
+
+impl FramePacer {
+    /// Returns the pause before the next frame may start. After a late frame the following frames are not hurried.
+    pub(crate) fn pause(&mut self, now: Instant, interval: Duration) -> Duration {
+        let due = self.next.unwrap_or(now);
+        let start = if now > due + interval { now } else { due };
+        self.next = Some(start + interval);
+        due.saturating_duration_since(now)
+    }
+}
+
+/// Pauses between attempts: the first retry is immediate, the second comes after `first`, and each further pause is twice
+/// as long as the one before, up to `longest`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Backoff {
+    first: Duration,
+    longest: Duration,
+    pause: Duration,
+    ready: Option<Instant>,
+    settles: Option<Instant>,
+}
+
+/// After this long without a failure, the pauses start from the beginning again.
+const SETTLED_AFTER: Duration = Duration::from_secs(5);
+
+impl Backoff {
+    /// A backoff without failures.
+    pub(crate) fn new(first: Duration, longest: Duration) -> Self {
+        Self {
+            first,
+            longest,
+            pause: Duration::ZERO,
+            ready: None,
+            settles: None,
+        }
+    }
+
+    /// Time left until the next attempt; zero if it may be made now.
+    pub(crate) fn remaining(&self, now: Instant) -> Duration {
+        self.ready
+            .map_or(Duration::ZERO, |ready| ready.saturating_duration_since(now))
+    }
+
+    /// Records that an attempt failed, or that an opened resource was lost.
+    pub(crate) fn record_failure(&mut self, now: Instant) {
+        self.ready = Some(now + self.pause);
+        self.pause = (self.pause * 2).clamp(self.first, self.longest);
+        self.settles = None;
+    }
+
+    /// Records that the resource works. After [`SETTLED_AFTER`] the next pause is the first one again.
+    pub(crate) fn record_success(&mut self, now: Instant) {
+        let settles = *self.settles.get_or_insert(now + SETTLED_AFTER);
+        if now >= settles {
+            self.pause = Duration::ZERO;
+        }
+    }
+}
+
+/// Detects failures that repeat too often.
+#[derive(Clone, Debug)]
+pub(crate) struct FailureLimit {
+    max: usize,
+    window: Duration,
+    times: VecDeque<Instant>,
+}
+
+impl FailureLimit {
+    /// A limit that is reached by `max` failures within `window`.
+    pub(crate) fn new(max: usize, window: Duration) -> Self {
+        Self {
+            max,
+            window,
+            times: VecDeque::with_capacity(max),
+        }
+    }
+
+    /// Records a failure. Returns true when the limit is reached.
+    pub(crate) fn record(&mut self, now: Instant) -> bool {
+        while self.times.len() >= self.max
+            || (self.times.front()).is_some_and(|&t| now.saturating_duration_since(t) > self.window)
+        {
+            self.times.pop_front();
+        }
+        self.times.push_back(now);
+        self.times.len() >= self.max
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn late_ticks_are_caught_up_one_by_one() {
+        let start = Instant::now();
+        let mut clock = TickClock::new(start, 10 * MS);
+        assert_eq!(clock.take_due(start), TickDue::Now(start));
+        assert_eq!(clock.take_due(start + 4 * MS), TickDue::After(6 * MS));
+        // 35 ms late, by three ticks: each is taken with its own scheduled time.
+        for n in 1..=3 {
+            let scheduled = start + 10 * n * MS;
+            assert_eq!(clock.take_due(start + 35 * MS), TickDue::Now(scheduled));
+        }
+        assert_eq!(clock.take_due(start + 35 * MS), TickDue::After(5 * MS));
+        assert_eq!(clock.dropped, Duration::ZERO);
+    }
+
+    #[test]
+    fn the_ticks_of_a_long_stall_are_dropped() {
+        let start = Instant::now();
+        let mut clock = TickClock::new(start, 10 * MS);
+        let later = start + 3_600_000 * MS;
+        assert_eq!(clock.take_due(later), TickDue::Now(later));
+        assert_eq!(clock.take_due(later), TickDue::After(10 * MS));
+        assert_eq!(clock.dropped, 3_600_000 * MS);
+        // With ticks of 200 ms, a lateness of 150 ms is no stall.
+        let mut slow = TickClock::new(start, 200 * MS);
+        assert_eq!(slow.take_due(start + 150 * MS), TickDue::Now(start));
+    }
+
+    #[test]
+    fn frames_keep_their_interval_and_are_never_hurried() {
+        let start = Instant::now();
+        let mut pacer = FramePacer::default();
+        assert_eq!(pacer.pause(start, 10 * MS), Duration::ZERO);
+        assert_eq!(pacer.pause(start + 2 * MS, 10 * MS), 8 * MS);
+        assert_eq!(pacer.pause(start + 13 * MS, 10 * MS), 7 * MS);
+        // One frame takes 100 ms, the next ones are fast again.
+        assert_eq!(pacer.pause(start + 113 * MS, 10 * MS), Duration::ZERO);
+        assert_eq!(pacer.pause(start + 114 * MS, 10 * MS), 9 * MS);
+    }
+
+    #[test]
+    fn pauses_grow_and_are_short_again_after_a_while_without_failure() {
+        let start = Instant::now();
+        let mut backoff = Backoff::new(100 * MS, 300 * MS);
+        let mut pauses = Vec::new();
+        for _ in 0..5 {
+            backoff.record_failure(start);
+            pauses.push(backoff.remaining(start));
+        }
+        assert_eq!(pauses, [0, 100, 200, 300, 300].map(|n| n * MS));
+        assert_eq!(backoff.remaining(start + 300 * MS), Duration::ZERO);
+        backoff.record_success(start + 300 * MS);
+        backoff.record_failure(start + 400 * MS);
+        assert_eq!(
+            backoff.remaining(start + 400 * MS),
+            300 * MS,
+            "100 ms without failure are too short to shorten the pauses"
+        );
+        backoff.record_success(start + 1_000 * MS);
+        backoff.record_success(start + 6_000 * MS);
+        backoff.record_failure(start + 6_000 * MS);
+        assert_eq!(backoff.remaining(start + 6_000 * MS), Duration::ZERO);
+    }
+
+    #[test]
+    fn only_failures_within_the_window_count() {
+        let start = Instant::now();
+        let mut limit = FailureLimit::new(3, 100 * MS);
+        assert!(!limit.record(start));
+        assert!(!limit.record(start + 60 * MS));
+        assert!(
+            !limit.record(start + 120 * MS),
+            "the first one is outside the window"
+        );
+        assert!(limit.record(start + 150 * MS));
+        assert!(limit.record(start + 151 * MS));
+        assert!(!limit.record(start + 1_000 * MS));
+    }
+}

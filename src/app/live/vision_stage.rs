@@ -1,0 +1,113 @@
+//! The vision stage: turns the newest camera frame into an observation of the visitors, and runs the camera calibration.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::geometry::Surface;
+use crate::render::CalibrationPattern;
+use crate::vision::{Vision, VisionParams};
+use crate::world::Observation;
+
+use super::super::floor_view::floor_view;
+use super::super::observation::{extrapolate, update_observation};
+use super::capture_stage::CapturedFrame;
+use super::duration_meter::DurationMeter;
+use super::fault_reporter::FaultReporter;
+use super::latest_slot::LatestSlot;
+use super::live_calibration::LiveCalibration;
+use super::supervisor::Heartbeat;
+
+/// Longest wait for a frame before the next heartbeat.
+const FRAME_WAIT: Duration = Duration::from_millis(100);
+/// Without a frame for this long the camera is considered lost, and all visitors are removed.
+const CAMERA_LOST_AFTER: Duration = Duration::from_secs(1);
+
+/// An observation, and when its camera frame arrived.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimedObservation {
+    /// The visitors on the surface.
+    pub(crate) observation: Observation,
+    /// Arrival of the frame; `None` if the observation does not come from a frame.
+    pub(crate) frame_at: Option<Instant>,
+}
+
+/// Inputs and outputs of the vision stage. After a panic, background model and tracks are built again.
+pub(crate) struct VisionStage {
+    /// Parameters of detection and tracking.
+    pub(crate) params: VisionParams,
+    /// The calibration in use and the running calibration procedure. Without a calibration the whole picture is mapped
+    /// onto the surface.
+    pub(crate) calibration: LiveCalibration,
+    /// The projected surface.
+    pub(crate) surface: Surface,
+    /// Time from a frame until its effect is visible. Positions are extrapolated by this time.
+    pub(crate) latency_secs: f32,
+    /// Frames from the capture stage.
+    pub(crate) frames: Arc<LatestSlot<CapturedFrame>>,
+    /// Observations for the simulation stage.
+    pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
+    /// Calibration pattern for the render stage.
+    pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
+    /// Time from the arrival of a frame until its observation is handed on.
+    pub(crate) observation_latency: Arc<DurationMeter>,
+}
+
+impl VisionStage {
+    /// Runs until the program ends.
+    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+        let mut vision: Option<(u32, u32, Vision)> = None;
+        let mut wrong_size = FaultReporter::new("camera_size");
+        let mut captured = CapturedFrame::default();
+        let mut latest = TimedObservation::default();
+        let mut last_frame_at: Option<Instant> = None;
+        while heartbeat.keep_running() {
+            if self.calibration.apply_commands() {
+                // The new calibration maps the picture differently, so the tracker starts again.
+                vision = None;
+                tracing::info!("a new calibration is in use");
+            }
+            *self.pattern.lock() = self.calibration.pattern();
+            if !self.frames.take(&mut captured, FRAME_WAIT) {
+                if last_frame_at.is_some_and(|at| at.elapsed() > CAMERA_LOST_AFTER) {
+                    last_frame_at = None;
+                    latest.observation.shadows.clear();
+                    latest.frame_at = None;
+                    self.observations.put(&mut latest);
+                }
+                continue;
+            }
+            let frame = &captured.frame;
+            let size = (frame.width_px, frame.height_px);
+            if !matches!(&vision, Some((width, height, _)) if (*width, *height) == size) {
+                // The first frame, or a camera that came back with another picture size.
+                match floor_view(self.calibration.current(), &self.surface, frame) {
+                    Ok(view) => {
+                        wrong_size.clear();
+                        vision = Some((size.0, size.1, Vision::new(&self.params, view)));
+                    }
+                    Err(error) => {
+                        wrong_size.raise(&error);
+                        vision = None;
+                    }
+                }
+            }
+            let Some((_, _, vision)) = &mut vision else {
+                // The calibration belongs to another picture size: no tracking, but the camera can be calibrated again.
+                self.calibration.observe(frame, None);
+                latest.observation.shadows.clear();
+                self.observations.put(&mut latest);
+                continue;
+            };
+            let tracks = vision.observe(frame);
+            update_observation(frame.time_secs, tracks, &mut latest.observation);
+            extrapolate(&mut latest.observation, self.latency_secs);
+            latest.frame_at = Some(captured.taken_at);
+            last_frame_at = Some(captured.taken_at);
+            self.observations.put(&mut latest);
+            self.observation_latency.record(captured.taken_at.elapsed());
+            self.calibration.observe(frame, Some(&*vision));
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! Opens one window per output, on the monitor that the output names, and handles the events of the display. Runs on the
+//! main thread; the render stage draws the pictures.
+//!
+//! In: the window settings, and the monitors. Out: windows, their sizes and the monitors' refresh rates in
+//! [`SharedWindows`], and the stop flag when a window is closed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use winit::application::ApplicationHandler;
+use winit::dpi::{PhysicalPosition, PhysicalSize};
+use winit::event::{ElementState, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, OwnedDisplayHandle};
+use winit::keyboard::{Key, NamedKey};
+use winit::window::{Fullscreen, Window, WindowId};
+
+use crate::render::{WindowTarget, WindowTargets};
+
+use super::super::print_message;
+use super::fault_reporter::FaultReporter;
+use super::monitors::{self, Monitor};
+use super::supervisor::Supervisor;
+
+/// Longest time between two checks of the other threads and the stop flag.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time between two checks for monitors that were plugged in or out.
+const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
+/// Refresh rate of a monitor that does not report one.
+const DEFAULT_HZ: f64 = 60.0;
+/// Frame rate limit as a multiple of the refresh rate. Slightly above 1, so that a display with vertical sync sets the pace,
+/// and only a display without it is limited.
+const LIMIT_FACTOR: f64 = 1.03;
+
+/// Settings of the window of one output.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WindowSettings {
+    /// Name of the monitor; empty for the primary monitor.
+    pub(crate) monitor: String,
+    /// Whether the window covers the whole monitor, without border and cursor.
+    pub(crate) fullscreen: bool,
+    /// Inner size in pixels if the window is not fullscreen.
+    pub(crate) size_px: [u32; 2],
+}
+
+/// The windows as the render stage sees them.
+pub(crate) struct SharedWindows {
+    outputs: Vec<Arc<SharedWindow>>,
+    /// Number of times a window was opened or closed.
+    changes: AtomicU64,
+    /// Monitors found by [`monitors::watch_monitors`]; `None` where the windowing library itself finds them.
+    pub(crate) monitors: Mutex<Option<Vec<Monitor>>>,
+}
+
+/// The window of one output as the render stage sees it.
+#[derive(Default)]
+struct SharedWindow {
+    open: Mutex<Option<OpenWindow>>,
+    /// Width in the upper 32 bits, height in the lower 32 bits.
+    size_px: AtomicU64,
+    /// Refresh rate of the monitor in millihertz; 0 if unknown.
+    refresh_mhz: AtomicU32,
+}
+
+#[derive(Clone)]
+struct OpenWindow {
+    window: Arc<Window>,
+    display: OwnedDisplayHandle,
+}
+
+impl SharedWindows {
+    /// No window is open yet.
+    pub(crate) fn new(outputs: usize) -> Arc<Self> {
+        Arc::new(Self {
+            outputs: (0..outputs).map(|_| Arc::default()).collect(),
+            changes: AtomicU64::new(0),
+            monitors: Mutex::default(),
+        })
+    }
+
+    /// Returns the open windows as targets to draw on; `None` if no window is open.
+    pub(crate) fn targets(self: &Arc<Self>) -> Option<WindowTargets> {
+        let seen = self.changes.load(Ordering::Acquire);
+        let (mut windows, mut display) = (Vec::new(), None);
+        for (output, shared) in self.outputs.iter().enumerate() {
+            let Some(open) = shared.open.lock().clone() else {
+                continue;
+            };
+            let (sized, shown) = (Arc::clone(shared), Arc::clone(&open.window));
+            let target = WindowTarget {
+                output,
+                size_px: Box::new(move || sized.size_px()),
+                before_first: Box::new(move || shown.set_visible(true)),
+            };
+            windows.push((open.window.into(), target));
+            display = Some(open.display);
+        }
+        let all = Arc::clone(self);
+        Some(WindowTargets {
+            windows,
+            display: Box::new(display?),
+            have_changed: Box::new(move || all.changes.load(Ordering::Acquire) != seen),
+        })
+    }
+
+    /// Returns the shortest time between two pictures: the frame time of the slowest monitor with a window.
+    pub(crate) fn min_interval(&self) -> Duration {
+        let open = (self.outputs.iter()).filter(|shared| shared.open.lock().is_some());
+        let hz = open
+            .map(|shared| shared.refresh_hz())
+            .min_by(f64::total_cmp);
+        let hz = hz.unwrap_or(DEFAULT_HZ).clamp(10.0, 1000.0);
+        Duration::from_secs_f64(1.0 / (hz * LIMIT_FACTOR))
+    }
+
+    fn set(&self, output: usize, open: Option<OpenWindow>) {
+        if let Some(shared) = self.outputs.get(output) {
+            *shared.open.lock() = open;
+            self.changes.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+impl SharedWindow {
+    fn refresh_hz(&self) -> f64 {
+        match self.refresh_mhz.load(Ordering::Relaxed) {
+            0 => DEFAULT_HZ,
+            mhz => f64::from(mhz) / 1000.0,
+        }
+    }
+
+    fn size_px(&self) -> [u32; 2] {
+        let packed = self.size_px.load(Ordering::Relaxed);
+        [(packed >> 32) as u32, packed as u32]
+    }
+
+    fn resize(&self, size: PhysicalSize<u32>) {
+        let packed = u64::from(size.width) << 32 | u64::from(size.height);
+        self.size_px.store(packed, Ordering::Relaxed);
+    }
+}
+
+/// Opens the windows and handles their events until the program ends. May be called once per process, on the main thread,
+/// and only if a display answers. `on_key` is called with every key that is pressed, and returns whether it handled the key.
+/// Escape ends the program unless it was handled.
+///
+/// # Errors
+/// When a window cannot be opened, or the display closes the connection.
+pub(crate) fn run_windows(
+    settings: Vec<WindowSettings>,
+    windows: &Arc<SharedWindows>,
+    supervisor: &Supervisor,
+    on_key: &mut dyn FnMut(&Key) -> bool,
+) -> anyhow::Result<()> {
+    let events = EventLoop::new()?;
+    let output = |(output, settings)| OutputWindow {
+        output,
+        settings,
+        window: None,
+        placed: None,
+        wrong_monitor: FaultReporter::new("monitor"),
+    };
+    let mut handler = WindowEventHandler {
+        outputs: settings.into_iter().enumerate().map(output).collect(),
+        windows,
+        supervisor,
+        on_key,
+        display: events.owned_display_handle(),
+        failure: None,
+        monitors_checked: Instant::now(),
+    };
+    let ended = events.run_app(&mut handler);
+    for window in &handler.outputs {
+        windows.set(window.output, None);
+    }
+    if let Some(error) = handler.failure {
+        return Err(error);
+    }
+    Ok(ended?)
+}
+
+/// Handles the events of the display.
+struct WindowEventHandler<'a> {
+    outputs: Vec<OutputWindow>,
+    windows: &'a Arc<SharedWindows>,
+    supervisor: &'a Supervisor,
+    on_key: &'a mut dyn FnMut(&Key) -> bool,
+    display: OwnedDisplayHandle,
+    failure: Option<anyhow::Error>,
+    monitors_checked: Instant,
+}
+
+/// The window of one output.
+struct OutputWindow {
+    output: usize,
+    settings: WindowSettings,
+    window: Option<Arc<Window>>,
+    /// Monitor on which the window was placed.
+    placed: Option<Monitor>,
+    wrong_monitor: FaultReporter,
+}
+
+/// Assigns a monitor to each output; `wanted` contains the monitor names of the outputs, and no two outputs share a monitor.
+/// First come the outputs whose named monitor is connected, then those that name none, then those whose monitor is missing.
+/// Outputs of the last two kinds get the primary monitor or the first free one.
+fn assign_monitors(wanted: &[&str], connected: &[Monitor]) -> Vec<Option<usize>> {
+    let primary = connected.iter().position(|monitor| monitor.is_primary);
+    let mut free: Vec<usize> = primary.into_iter().collect();
+    free.extend((0..connected.len()).filter(|&i| primary != Some(i)));
+    let mut assigned = vec![None; wanted.len()];
+    let mut take = |fits: &dyn Fn(&str) -> bool, on: &dyn Fn(&str, &str) -> bool| {
+        for (place, name) in assigned.iter_mut().zip(wanted) {
+            let at = |&monitor: &usize| {
+                connected
+                    .get(monitor)
+                    .is_some_and(|monitor| on(name, &monitor.name))
+            };
+            if place.is_none() && fits(name) {
+                *place = free.iter().position(at).map(|at| free.remove(at));
+            }
+        }
+    };
+    take(&|name| !name.is_empty(), &|name, monitor| name == monitor);
+    take(&str::is_empty, &|_, _| true);
+    take(&|_| true, &|_, _| true);
+    assigned
+}
+
+impl WindowEventHandler<'_> {
+    /// Opens, closes and moves windows so that they match the connected monitors.
+    fn arrange(&mut self, events: &ActiveEventLoop) -> Result<(), winit::error::OsError> {
+        let found = self.windows.monitors.lock().clone();
+        let monitors = found.unwrap_or_else(|| monitors::known_monitors(events));
+        let wanted: Vec<&str> = self
+            .outputs
+            .iter()
+            .map(|window| window.settings.monitor.as_str())
+            .collect();
+        let assigned = assign_monitors(&wanted, &monitors);
+        for (window, monitor) in self.outputs.iter_mut().zip(assigned) {
+            let monitor = monitor.and_then(|i| monitors.get(i));
+            window.report_wrong_monitor(monitor, &monitors);
+            match monitor {
+                Some(monitor) => window.open(events, self.windows, monitor, &self.display)?,
+                None => window.close(self.windows),
+            }
+        }
+        Ok(())
+    }
+
+    fn arrange_or_end(&mut self, events: &ActiveEventLoop) {
+        if let Err(error) = self.arrange(events) {
+            self.failure = Some(error.into());
+            events.exit();
+        }
+    }
+}
+
+impl OutputWindow {
+    fn report_wrong_monitor(&mut self, monitor: Option<&Monitor>, connected: &[Monitor]) {
+        let Self {
+            output, settings, ..
+        } = self;
+        if monitor.is_some_and(|m| settings.monitor.is_empty() || m.name == settings.monitor) {
+            self.wrong_monitor.clear();
+            return;
+        }
+        let problem = if settings.monitor.is_empty() {
+            format!("outputs[{output}]: no monitor is free")
+        } else {
+            let name = &settings.monitor;
+            format!("outputs[{output}].monitor = '{name}' is not connected")
+        };
+        let remedy = match monitor {
+            Some(monitor) => format!("'{}' is used instead", monitor.name),
+            None => "the output is shown as soon as a monitor is connected".to_owned(),
+        };
+        let connected: Vec<String> = connected.iter().map(Monitor::describe).collect();
+        let connected = if connected.is_empty() {
+            "no monitor".to_owned()
+        } else {
+            connected.join(", ")
+        };
+        self.wrong_monitor
+            .raise(&format!("{problem}; {remedy}; connected: {connected}"));
+    }
+
+    /// Opens the window if it is not open, and places it on its monitor if it is not there or the monitor changed.
+    fn open(
+        &mut self,
+        events: &ActiveEventLoop,
+        windows: &SharedWindows,
+        monitor: &Monitor,
+        display: &OwnedDisplayHandle,
+    ) -> Result<(), winit::error::OsError> {
+        let Some(shared) = windows.outputs.get(self.output) else {
+            return Ok(());
+        };
+        let fullscreen = self.settings.fullscreen;
+        let is_new = self.window.is_none();
+        let window = match &self.window {
+            Some(window) => Arc::clone(window),
+            None => {
+                let size_px = if fullscreen {
+                    monitor.size_px
+                } else {
+                    self.settings.size_px
+                };
+                let attributes = Window::default_attributes()
+                    .with_title("Shoal")
+                    // The window becomes visible when its first picture is ready.
+                    .with_visible(false)
+                    .with_decorations(!fullscreen)
+                    .with_inner_size(PhysicalSize::<u32>::from(size_px));
+                let window = Arc::new(events.create_window(attributes)?);
+                window.set_cursor_visible(!fullscreen);
+                shared.resize(window.inner_size());
+                self.window = Some(Arc::clone(&window));
+                window
+            }
+        };
+        if self.placed.as_ref() != Some(monitor) {
+            print_message(&format!(
+                "monitor: outputs[{}] is shown on {}",
+                self.output,
+                monitor.describe()
+            ));
+            let refresh_mhz = monitor.refresh_hz.map_or(0, |hz| (1000.0 * hz) as u32);
+            shared.refresh_mhz.store(refresh_mhz, Ordering::Relaxed);
+            if fullscreen {
+                // `None` if the windowing library does not know this monitor yet; then size and position below are enough.
+                let known = events.available_monitors().find(|m| monitor.matches(m));
+                window.set_fullscreen(known.map(|m| Fullscreen::Borderless(Some(m))));
+                // Without a window manager, only size and position have an effect.
+                window.set_outer_position(PhysicalPosition::<i32>::from(monitor.position_px));
+                if let Some(size) =
+                    window.request_inner_size(PhysicalSize::<u32>::from(monitor.size_px))
+                {
+                    shared.resize(size);
+                }
+            }
+            self.placed = Some(monitor.clone());
+        }
+        if is_new {
+            let display = display.clone();
+            windows.set(self.output, Some(OpenWindow { window, display }));
+        }
+        Ok(())
+    }
+
+    /// Drops the window. It disappears when the render stage has dropped it too.
+    fn close(&mut self, windows: &SharedWindows) {
+        if self.window.take().is_some() {
+            windows.set(self.output, None);
+        }
+        self.placed = None;
+    }
+}
+
+impl ApplicationHandler for WindowEventHandler<'_> {
+    fn resumed(&mut self, events: &ActiveEventLoop) {
+        self.arrange_or_end(events);
+    }
+
+    fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WindowEvent) {
+        let has_id =
+            |output: &&mut OutputWindow| output.window.as_ref().is_some_and(|w| w.id() == id);
+        let output = self.outputs.iter_mut().find(has_id);
+        match event {
+            WindowEvent::Resized(size) => {
+                let shared = output.and_then(|output| self.windows.outputs.get(output.output));
+                if let Some(shared) = shared {
+                    shared.resize(size);
+                }
+            }
+            WindowEvent::CloseRequested => {
+                self.supervisor.stop_flag().store(true, Ordering::Relaxed)
+            }
+            WindowEvent::KeyboardInput { event, .. }
+                if event.state == ElementState::Pressed && !event.repeat =>
+            {
+                let is_handled = (self.on_key)(&event.logical_key);
+                if !is_handled && event.logical_key == Key::Named(NamedKey::Escape) {
+                    self.supervisor.stop_flag().store(true, Ordering::Relaxed);
+                }
+            }
+            // The window was closed from outside; it is opened again at the next check of the monitors.
+            WindowEvent::Destroyed => {
+                if let Some(output) = output {
+                    output.close(self.windows);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn about_to_wait(&mut self, events: &ActiveEventLoop) {
+        if !self.supervisor.check() {
+            events.exit();
+            return;
+        }
+        if self.monitors_checked.elapsed() > MONITOR_INTERVAL {
+            self.monitors_checked = Instant::now();
+            self.arrange_or_end(events);
+        }
+        events.set_control_flow(ControlFlow::wait_duration(CHECK_INTERVAL));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_named_monitor_comes_first_then_the_primary_then_the_first_free_one() {
+        let names = |wanted: &[&str], connected: &[&str], primary: &str| -> Vec<String> {
+            let monitor = |name: &&str| Monitor {
+                name: (*name).to_owned(),
+                position_px: [0, 0],
+                size_px: [640, 480],
+                refresh_hz: None,
+                is_primary: *name == primary,
+            };
+            let connected: Vec<Monitor> = connected.iter().map(monitor).collect();
+            let name =
+                |i: Option<usize>| i.map_or("none".to_owned(), |i| connected[i].name.clone());
+            assign_monitors(wanted, &connected)
+                .into_iter()
+                .map(name)
+                .collect()
+        };
+        let connected = ["HDMI-1", "DP-1", "DP-2"];
+        assert_eq!(names(&["DP-2"], &connected, "DP-1"), ["DP-2"]);
+        assert_eq!(names(&[""], &connected, "DP-1"), ["DP-1"]);
+        assert_eq!(names(&["VGA-1"], &connected, "DP-1"), ["DP-1"]);
+        assert_eq!(names(&[""], &connected, ""), ["HDMI-1"]);
+        assert_eq!(names(&["x"], &[], ""), ["none"]);
+        // The order of the outputs in the file does not matter.
+        let two = names(&["", "DP-1"], &connected, "DP-1");
+        assert_eq!(two, ["HDMI-1", "DP-1"]);
+        let four = names(&["VGA-1", "", "DP-2", "VGA-2"], &connected, "HDMI-1");
+        assert_eq!(four, ["DP-1", "HDMI-1", "DP-2", "none"]);
+    }
+
+    #[test]
+    fn the_frame_rate_limit_follows_the_monitor() {
+        let windows = SharedWindows::new(1);
+        let hz = 1.0 / windows.min_interval().as_secs_f64();
+        assert!((hz - 61.8).abs() < 0.01, "without a window: {hz}");
+        let shared = SharedWindow::default();
+        assert!(
+            (shared.refresh_hz() - 60.0).abs() < 1e-9,
+            "a monitor that reports no rate"
+        );
+        shared.refresh_mhz.store(50_000, Ordering::Relaxed);
+        assert!((shared.refresh_hz() - 50.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sizes_can_be_packed_and_unpacked() {
+        let shared = SharedWindow::default();
+        shared.resize(PhysicalSize::new(7680, 4320));
+        assert_eq!(shared.size_px(), [7680, 4320]);
+    }
+}

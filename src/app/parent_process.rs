@@ -1,0 +1,186 @@
+//! The parent process of `shoal run`: runs the pool in a child process, and restarts the child when it crashes.
+//!
+//! The X11 library ends its process when the X server ends, and a faulty graphics driver can crash it. Neither can be
+//! prevented inside that process. The parent uses neither, so it survives; the restarted child runs the pool and waits for the
+//! display. The parent also forwards the signals that end the program. Must not: do anything else.
+
+use std::ffi::OsString;
+use std::process::{Child, Command, ExitCode};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use super::live::{FailureLimit, StopFlag};
+use super::print_message;
+
+/// Exit code of a child that has printed its error and must not be restarted.
+pub(super) const EXIT_REPORTED: u8 = 3;
+/// Exit code of a child that could not open a window and has to be restarted, because the windowing library can be started
+/// only once per process.
+pub(super) const EXIT_NO_WINDOW: u8 = 4;
+/// Time between two checks of the child.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Longest time that the child may take to end. Slightly more than the child gives its own threads.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1800);
+/// Number of crashes within [`CRASH_WINDOW`] that ends the program, so that the service manager decides what to do.
+const MAX_CRASHES: usize = 5;
+/// Period over which crashes are counted.
+const CRASH_WINDOW: Duration = Duration::from_secs(300);
+/// Pause before the child is restarted.
+const RESTART_PAUSE: Duration = Duration::from_millis(200);
+
+/// Runs `program` with these arguments as a child process until it ends without a crash or `stop` is set.
+/// `--child-restarts N` is added to its arguments.
+///
+/// # Errors
+/// When the child cannot be started, or crashes too often.
+pub(super) fn run_child(
+    program: &std::path::Path,
+    arguments: &[OsString],
+    stop: &StopFlag,
+) -> anyhow::Result<ExitCode> {
+    let mut crashes = FailureLimit::new(MAX_CRASHES, CRASH_WINDOW);
+    for restarts in 0_u64.. {
+        let mut child = start(program, arguments, restarts)
+            .with_context(|| format!("{} cannot be started", program.display()))?;
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(end_child(&mut child));
+            }
+            std::thread::sleep(CHECK_INTERVAL);
+        };
+        match status.code() {
+            Some(0) => return Ok(ExitCode::SUCCESS),
+            Some(code) if code == i32::from(EXIT_REPORTED) => return Ok(ExitCode::from(1)),
+            // No pause: the child has waited itself.
+            Some(code) if code == i32::from(EXIT_NO_WINDOW) => continue,
+            _ => {}
+        }
+        let how = status.to_string();
+        anyhow::ensure!(
+            !crashes.record(Instant::now()),
+            "the process crashed {MAX_CRASHES} times within {} s, the last time with {how}",
+            CRASH_WINDOW.as_secs()
+        );
+        print_message(&format!(
+            "the display or the graphics driver ended the process ({how}); it is restarted"
+        ));
+        std::thread::sleep(RESTART_PAUSE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn start(
+    program: &std::path::Path,
+    arguments: &[OsString],
+    restarts: u64,
+) -> std::io::Result<Child> {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .args(["--child-restarts", &restarts.to_string()]);
+    // With a process group of its own, the child does not get Ctrl-C from the terminal. The parent forwards it once; a second
+    // signal would end the child immediately.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn()
+}
+
+/// Asks the child to end, and kills it if it does not.
+fn end_child(child: &mut Child) -> ExitCode {
+    let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
+    ask_to_end(child);
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return ExitCode::SUCCESS,
+            Ok(Some(_)) | Err(_) => return ExitCode::from(1),
+            Ok(None) => std::thread::sleep(CHECK_INTERVAL),
+        }
+    }
+    tracing::error!("the child process does not end and is killed");
+    let _gone = child.kill().and_then(|()| child.wait());
+    ExitCode::from(1)
+}
+
+#[cfg(unix)]
+fn ask_to_end(child: &Child) {
+    // It fails only if the child has ended already.
+    let _asked = rustix::process::kill_process(
+        rustix::process::Pid::from_child(child),
+        rustix::process::Signal::TERM,
+    );
+}
+
+#[cfg(not(unix))]
+fn ask_to_end(child: &mut Child) {
+    let _gone = child.kill();
+}
+
+/// Makes the child end when its parent is killed. Called in the child.
+pub(super) fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) =
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+    {
+        tracing::debug!(%error, "the child process would outlive its parent");
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn run_script(script: &str, stop: &StopFlag) -> anyhow::Result<ExitCode> {
+        run_child(Path::new("/bin/sh"), &["-c".into(), script.into()], stop)
+    }
+
+    #[test]
+    fn success_and_a_reported_error_are_passed_on() {
+        let stop = StopFlag::default();
+        assert_eq!(run_script("exit 0", &stop).unwrap(), ExitCode::SUCCESS);
+        assert_eq!(run_script("exit 3", &stop).unwrap(), ExitCode::from(1));
+    }
+
+    #[test]
+    fn a_crash_restarts_the_child_with_the_number_of_restarts() {
+        // `sh -c SCRIPT --child-restarts N`: $0 is the option, $1 the number. It crashes twice, then succeeds.
+        let script = r#"[ "$0" = --child-restarts ] || exit 3; case $1 in 0) exit 1;; 1) kill -SEGV $$;; 2) exit 0;; *) exit 3;; esac"#;
+        assert_eq!(
+            run_script(script, &StopFlag::default()).unwrap(),
+            ExitCode::SUCCESS
+        );
+    }
+
+    #[test]
+    fn a_missing_window_is_tried_again_without_limit() {
+        let script = r#"case $1 in 9) exit 0;; *) exit 4;; esac"#;
+        assert_eq!(
+            run_script(script, &StopFlag::default()).unwrap(),
+            ExitCode::SUCCESS
+        );
+    }
+
+    #[test]
+    fn repeated_crashes_end_the_program() {
+        let error = run_script("exit 1", &StopFlag::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("5 times"), "{error}");
+    }
+
+    #[test]
+    fn the_stop_flag_ends_the_child() {
+        let stop = StopFlag::default();
+        stop.store(true, Ordering::Relaxed);
+        let script =
+            "trap 'exit 0' TERM; i=0; while [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done; exit 3";
+        // If the shell has not set its trap yet, the signal ends it with another code. The test is that this call returns
+        // without restarting the child.
+        let _code = run_script(script, &stop).unwrap();
+    }
+}

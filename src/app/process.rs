@@ -1,0 +1,50 @@
+//! Signals and environment of the process.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+
+/// Value of `XDG_RUNTIME_DIR` where it is missing: an absolute path that does not exist.
+#[cfg(target_os = "linux")]
+const NO_RUNTIME_DIR: &str = "/nonexistent";
+
+/// Returns a flag that Ctrl-C and SIGTERM set. A second signal ends the program at once.
+///
+/// # Errors
+/// When the signal handlers cannot be installed.
+pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("the signal handlers cannot be installed")?;
+    }
+    Ok(stop)
+}
+
+/// Restarts the program with `XDG_RUNTIME_DIR` set if that is missing, as it is on machines without a desktop.
+///
+/// Otherwise the Vulkan driver prints an error about it for every graphics device, although it needs no Wayland display. A
+/// process cannot change its own environment without unsafe code, so it is replaced by itself. Where that fails, the error
+/// message of the driver stays and does no harm.
+#[cfg(target_os = "linux")]
+pub(super) fn ensure_runtime_dir() {
+    use std::os::unix::process::CommandExt as _;
+    let variable = std::env::var_os("XDG_RUNTIME_DIR");
+    if variable.is_some_and(|path| path.as_encoded_bytes().starts_with(b"/")) {
+        return;
+    }
+    let Ok(program) = std::env::current_exe() else {
+        return;
+    };
+    let error = std::process::Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .env("XDG_RUNTIME_DIR", NO_RUNTIME_DIR)
+        .exec();
+    tracing::debug!(%error, "the program cannot be restarted with XDG_RUNTIME_DIR");
+}
+
+/// Only Linux has Wayland.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn ensure_runtime_dir() {}

@@ -1,0 +1,327 @@
+//! Runs the live pool with one window per output: `shoal run`, and `shoal demo` if there is a display.
+//!
+//! The main thread opens the windows and handles their events; everything else runs in threads of its own (see
+//! [`super::live`]). Without a display the pool runs without a picture until a display answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::control::{Command, PictureStatus};
+use crate::render::{GpuPresenter, Presenter, RenderSetup};
+use crate::site::Editor;
+
+use super::command_input::CommandInput;
+use super::desk::{CommandSender, command_queue};
+use super::disk_watch::watch_files;
+use super::live::{
+    Backoff, DurationMeter, HangPolicy, LiveConfig, LivePool, ScreenOpener, SetupBuilder,
+    SetupHandoff, SharedWindows, StopFlag, Supervisor, WindowSettings, calibration_step_for_key,
+    check_reachable, is_x11, run_windows, watch_monitors,
+};
+use super::print_message;
+
+/// Time between two checks of the other threads while there is no window.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// First pause between two attempts to reach a display.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Longest pause between two attempts to reach a display.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Time between two log entries with the measured latencies.
+const STATISTICS_INTERVAL: Duration = Duration::from_secs(600);
+/// Longest time without a window before the process is restarted to try again.
+const LONGEST_WITHOUT_WINDOW: Duration = Duration::from_secs(60);
+
+/// What runs, and how it is shown.
+pub(super) struct RunOptions {
+    /// Camera, vision and pool.
+    pub(super) config: LiveConfig,
+    /// The picture; `None` runs without one.
+    pub(super) display: Option<DisplayOptions>,
+    /// Ends the program after this time.
+    pub(super) seconds: Option<f64>,
+    /// The documents that can be changed while the pool runs.
+    pub(super) documents: Documents,
+    /// File of commands; `-` is standard input.
+    pub(super) commands: Option<PathBuf>,
+    /// Number of times that a parent process has restarted this process; `None` without a parent process.
+    pub(super) restarts: Option<u64>,
+}
+
+/// The documents of a site. Changed files are applied while the pool runs.
+pub(super) struct Documents {
+    /// Their current content.
+    pub(super) editor: Editor,
+    /// The site file; `None` for the built-in site, which has no files.
+    pub(super) site: Option<PathBuf>,
+    /// Builds the render setup of a changed site.
+    pub(super) build_setup: SetupBuilder,
+}
+
+/// The windows and what is drawn in them.
+pub(super) struct DisplayOptions {
+    /// The render setup.
+    pub(super) setup: RenderSetup,
+    /// Settings of the windows, in the order of the outputs.
+    pub(super) windows: Vec<WindowSettings>,
+    /// Number of pictures after which the graphics device is lost once. For tests.
+    pub(super) lose_device_after: Option<u64>,
+}
+
+/// How a run ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunEnd {
+    /// The program was asked to end, or its time is over.
+    Finished,
+    /// No window could be opened. Another process can try again.
+    NoWindow,
+}
+
+/// Runs until `stop` is set, a window is closed or the time is over.
+///
+/// # Errors
+/// When a recording cannot be created, or the program has to be restarted: too many panics, a thread that hangs, a graphics
+/// device that is lost again and again. A missing camera or display is no error.
+pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<RunEnd> {
+    if let Some(record) = &options.config.record {
+        print_message(&format!(
+            "recording: {}, at most {} s",
+            record.path.display(),
+            record.secs
+        ));
+    }
+    let mut live = LivePool::start(options.config, stop)?;
+    let statistics = Statistics::new(&live);
+    let logged = statistics.clone();
+    live.supervisor
+        .start("statistics", HangPolicy::EndProgram, move |heartbeat| {
+            while heartbeat.sleep(STATISTICS_INTERVAL) {
+                logged.log();
+            }
+            Ok(())
+        })?;
+    if let Some(seconds) = options.seconds {
+        let seconds = Duration::from_secs_f64(seconds);
+        live.supervisor
+            .start("timer", HangPolicy::EndProgram, move |heartbeat| {
+                heartbeat.sleep(seconds);
+                heartbeat.stop_flag().store(true, Ordering::Relaxed);
+                Ok(())
+            })?;
+    }
+    let (handoff, windows, lose_device_after) = match options.display {
+        Some(display) => {
+            let handoff = SetupHandoff::new(display.setup, Arc::clone(&live.shown_version));
+            let handoff = Arc::new(handoff);
+            (Some(handoff), display.windows, display.lose_device_after)
+        }
+        None => (None, Vec::new(), None),
+    };
+    let sender = start_editing(&mut live, options.documents, handoff.clone())?;
+    if let Some(path) = options.commands {
+        let mut input = CommandInput::new(&path, sender.clone());
+        live.supervisor
+            .start("commands", HangPolicy::Abandon, move |heartbeat| {
+                input.run(heartbeat);
+                Ok(())
+            })?;
+    }
+    let mut end = RunEnd::Finished;
+    if let Some(handoff) = handoff {
+        let shared = start_render(&mut live, handoff, &windows, lose_device_after)?;
+        end = show_windows(&mut live, windows, &shared, &sender)?;
+        if end == RunEnd::NoWindow {
+            run_without_window(&live.supervisor, options.restarts);
+        }
+    } else {
+        print_message("picture: none (--headless)");
+        while live.supervisor.check() {
+            std::thread::sleep(CHECK_INTERVAL);
+        }
+    }
+    let is_stopped = live.supervisor.stop_flag().load(Ordering::Relaxed);
+    live.supervisor.shut_down()?;
+    statistics.log();
+    Ok(if is_stopped { RunEnd::Finished } else { end })
+}
+
+/// Runs the pool without a picture for a while. Then this process ends and the parent process restarts it, because the
+/// windowing library can be started only once per process. Without a parent process it runs until it is stopped.
+fn run_without_window(supervisor: &Supervisor, restarts: Option<u64>) {
+    let pause = restarts.map(|restarts| {
+        let doublings = u32::try_from(restarts).unwrap_or(u32::MAX).min(7);
+        (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_WITHOUT_WINDOW)
+    });
+    let begun = Instant::now();
+    while supervisor.check() && pause.is_none_or(|pause| begun.elapsed() < pause) {
+        std::thread::sleep(CHECK_INTERVAL);
+    }
+}
+
+/// Starts the desk, and watches the files of the site. Returns the sender for further commands.
+fn start_editing(
+    live: &mut LivePool,
+    documents: Documents,
+    handoff: Option<Arc<SetupHandoff>>,
+) -> anyhow::Result<CommandSender> {
+    let (sender, commands) = command_queue();
+    let setups = handoff.map(|handoff| (handoff, documents.build_setup));
+    let folder = documents
+        .site
+        .as_deref()
+        .map(|site| site.parent().map(Path::to_path_buf).unwrap_or_default());
+    live.start_desk(documents.editor, commands, folder, setups)?;
+    if let Some(site) = documents.site {
+        print_message(&format!(
+            "files: changes of {} and the files beside it are applied while the pool runs",
+            site.display()
+        ));
+        let sender = sender.clone();
+        live.supervisor
+            .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
+                watch_files(&site, &sender, heartbeat);
+                Ok(())
+            })?;
+    }
+    Ok(sender)
+}
+
+/// Starts the render stage on the windows that will be opened.
+fn start_render(
+    live: &mut LivePool,
+    handoff: Arc<SetupHandoff>,
+    windows: &[WindowSettings],
+    lose_device_after: Option<u64>,
+) -> anyhow::Result<Arc<SharedWindows>> {
+    let shared = SharedWindows::new(windows.len());
+    let drawn = Arc::clone(&shared);
+    let open_screen: ScreenOpener = Box::new(move || {
+        let Some(targets) = drawn.targets() else {
+            return Ok(None);
+        };
+        let screen = GpuPresenter::open(targets, handoff.take())?;
+        print_message(&format!("picture: {}", screen.describe()));
+        Ok(Some(Box::new(screen)))
+    });
+    let paced = Arc::clone(&shared);
+    live.start_render(open_screen, move || paced.min_interval(), lose_device_after)?;
+    Ok(shared)
+}
+
+/// Waits for a display, then opens the windows and handles their events until the program ends.
+fn show_windows(
+    live: &mut LivePool,
+    windows: Vec<WindowSettings>,
+    shared: &Arc<SharedWindows>,
+    sender: &CommandSender,
+) -> anyhow::Result<RunEnd> {
+    wait_for_display(&live.supervisor);
+    if !live.supervisor.check() {
+        return Ok(RunEnd::Finished);
+    }
+    if is_x11() {
+        let found = Arc::clone(shared);
+        live.supervisor
+            .start("monitors", HangPolicy::WaitAtEnd, move |heartbeat| {
+                watch_monitors(&found.monitors, heartbeat)
+            })?;
+    }
+    let status = Arc::clone(&live.calibration_status);
+    let mut on_key = |key: &_| {
+        let step = calibration_step_for_key(key, &status.lock());
+        step.is_some_and(|step| {
+            let sent = sender.send(Command::Calibrate { step });
+            sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
+        })
+    };
+    let Err(error) = run_windows(windows, shared, &live.supervisor, &mut on_key) else {
+        return Ok(RunEnd::Finished);
+    };
+    print_message(&format!(
+        "display: no window can be opened: {error:#}; the pool runs without a picture"
+    ));
+    Ok(RunEnd::NoWindow)
+}
+
+/// Returns when a display answers, or the program ends.
+fn wait_for_display(supervisor: &Supervisor) {
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
+    let mut was_missing = false;
+    while supervisor.check() {
+        if backoff.remaining(Instant::now()).is_zero() {
+            match check_reachable() {
+                Ok(()) => {
+                    if was_missing {
+                        print_message("display: found");
+                    }
+                    return;
+                }
+                Err(reason) => {
+                    if !std::mem::replace(&mut was_missing, true) {
+                        print_message(&format!(
+                            "display: {reason}; the pool runs without a picture until a display answers (with --headless it \
+                             never waits for one)"
+                        ));
+                    }
+                    backoff.record_failure(Instant::now());
+                }
+            }
+        }
+        std::thread::sleep(CHECK_INTERVAL);
+    }
+}
+
+/// Measurements that are logged regularly and at the end.
+#[derive(Clone)]
+struct Statistics {
+    observation_latency: Arc<DurationMeter>,
+    picture_latency: Arc<DurationMeter>,
+    draw_time: Arc<DurationMeter>,
+    picture: Arc<Mutex<PictureStatus>>,
+}
+
+impl Statistics {
+    fn new(live: &LivePool) -> Self {
+        Self {
+            observation_latency: Arc::clone(&live.observation_latency),
+            picture_latency: Arc::clone(&live.picture_latency),
+            draw_time: Arc::clone(&live.draw_time),
+            picture: Arc::clone(&live.picture_status),
+        }
+    }
+
+    fn log(&self) {
+        log_durations(
+            "latency from frame to observation",
+            &self.observation_latency,
+        );
+        log_durations("latency from frame to picture", &self.picture_latency);
+        log_durations("time to draw a picture", &self.draw_time);
+        let PictureStatus {
+            scale,
+            is_plain,
+            dimmed,
+        } = *self.picture.lock();
+        if scale > 0.0 {
+            tracing::info!(
+                "picture quality: scale {scale:.2}, {} details, limited {dimmed} times to prevent a flash",
+                if is_plain { "fewer" } else { "all" }
+            );
+        }
+    }
+}
+
+fn log_durations(name: &str, meter: &DurationMeter) {
+    let summary = meter.summary();
+    if summary.count > 0 {
+        tracing::info!(
+            "{name}: median {:.1} ms, 99th percentile {:.1} ms, {} measured",
+            summary.p50_secs * 1e3,
+            summary.p99_secs * 1e3,
+            summary.count
+        );
+    }
+}

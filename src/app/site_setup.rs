@@ -1,0 +1,162 @@
+//! Loads a site, and builds from it what the stages need: simulation, render setup, windows and live configuration.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::anyhow;
+
+use super::frame_tracker::TrackerConfig;
+use super::live::{AtEnd, LiveConfig, RecordConfig, WindowSettings};
+use super::print_message;
+use crate::camera::SourceSpec;
+use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
+use crate::simulation::{Simulation, SimulationParams};
+use crate::site::{self, Editor, Site};
+use crate::world::ObstacleParams;
+use crate::world::OverlayLayers;
+
+/// Loads a site file, or the built-in demo, with the scene it names or another one. Prints its warnings.
+///
+/// # Errors
+/// All problems of the site.
+pub(super) fn load_site(path: Option<&Path>, scene: Option<&str>) -> anyhow::Result<Site> {
+    let site = site::load(path, scene).map_err(|problems| anyhow!("{problems}"))?;
+    print_warnings(&site);
+    Ok(site)
+}
+
+/// As [`load_site`], with the documents, so that they can be edited.
+///
+/// # Errors
+/// All problems of the site.
+pub(super) fn load_documents(path: Option<&Path>, scene: Option<&str>) -> anyhow::Result<Editor> {
+    let editor = Editor::open(path, scene).map_err(|problems| anyhow!("{problems}"))?;
+    print_warnings(editor.site());
+    Ok(editor)
+}
+
+fn print_warnings(site: &Site) {
+    for warning in &site.warnings {
+        print_message(&format!("warning: {warning}"));
+    }
+}
+
+/// Returns the camera source, and the folder to which its relative paths refer: for a source from the command line the
+/// working folder, for the source of the site the folder of the site file.
+pub(super) fn camera_source(site: &Site, from_command_line: Option<String>) -> (String, PathBuf) {
+    match from_command_line {
+        Some(source) => (source, PathBuf::new()),
+        None => (site.file.camera.source.clone(), site.folder.clone()),
+    }
+}
+
+/// Returns how visitors are tracked on a site.
+pub(super) fn tracker_config(site: &Site) -> TrackerConfig {
+    TrackerConfig {
+        vision: site.file.vision.clone(),
+        calibration: site.calibration.clone(),
+        surface: site.file.surface.clone(),
+    }
+}
+
+/// Returns the configuration of the live pool. Prints scene, camera and calibration.
+///
+/// # Errors
+/// When the camera source is invalid.
+pub(super) fn live_config(
+    site: &Site,
+    camera: Option<String>,
+    at_end: AtEnd,
+    record: Option<RecordConfig>,
+    layers: OverlayLayers,
+) -> anyhow::Result<LiveConfig> {
+    let (source, folder) = camera_source(site, camera);
+    let spec = SourceSpec::parse(&source)?.relative_to(&folder);
+    let fish: Vec<String> = site
+        .species
+        .iter()
+        .map(|species| format!("{} {}", species.count, species.name))
+        .collect();
+    print_message(&format!("scene: {} ({})", site.scene_name, fish.join(", ")));
+    print_message(&format!("camera: {source}"));
+    if let Some(calibration) = &site.calibration {
+        print_message(&format!("calibration: made at {}", calibration.date));
+    }
+    Ok(LiveConfig {
+        camera: spec,
+        camera_params: site.file.camera.clone(),
+        at_end,
+        record,
+        vision: site.file.vision.clone(),
+        calibration: site.calibration.clone(),
+        surface: site.file.surface.clone(),
+        layers,
+        scene: site.description(),
+        simulation: site.file.simulation.clone(),
+    })
+}
+
+/// Returns the settings of the windows of all outputs. Windows that are not fullscreen have the size `size_px`, or the size
+/// of their output.
+pub(super) fn window_settings(
+    site: &Site,
+    size_px: Option<(u32, u32)>,
+    fullscreen: bool,
+) -> Vec<WindowSettings> {
+    let settings = |output: OutputParams| WindowSettings {
+        size_px: size_px.map_or([output.width_px, output.height_px], <[u32; 2]>::from),
+        monitor: output.monitor,
+        fullscreen,
+    };
+    site.outputs().into_iter().map(settings).collect()
+}
+
+/// Builds the simulation of a site.
+///
+/// # Errors
+/// When the scene cannot be simulated.
+pub(super) fn simulation(site: &Site, seed: u64, threads: u16) -> anyhow::Result<Simulation> {
+    let params = SimulationParams {
+        seed,
+        threads,
+        ..site.file.simulation.clone()
+    };
+    Ok(Simulation::new(&site.description(), &params)?)
+}
+
+/// Builds the render setup of all outputs of a site.
+pub(super) fn render_setup(site: Site) -> RenderSetup {
+    let kind = site.file.surface.kind;
+    RenderSetup {
+        outputs: site.outputs(),
+        surface: site.file.surface,
+        look: site.scene.look,
+        depth_m: site.scene.pool.ground_depth_m,
+        species: site
+            .species
+            .into_iter()
+            .map(|s| (s.file.look, Arc::unwrap_or_clone(s.model)))
+            .collect(),
+        static_models: site.stones.to_vec(),
+        static_shapes: site
+            .scene
+            .obstacles
+            .iter()
+            .filter_map(ObstacleParams::solid)
+            .flat_map(|solid| StaticShape::all_of(&solid, kind))
+            .collect(),
+        terraces: site.scene.pool.terraces,
+        edges: None,
+        overlay_options: OverlayOptions::default(),
+    }
+}
+
+/// Builds the render setup of the first output of a site, with another picture size.
+pub fn first_output_setup(site: Site, (width_px, height_px): (u32, u32)) -> RenderSetup {
+    let mut setup = render_setup(site);
+    setup.outputs.truncate(1);
+    for output in &mut setup.outputs {
+        (output.width_px, output.height_px) = (width_px, height_px);
+    }
+    setup
+}

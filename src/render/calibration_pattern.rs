@@ -1,0 +1,41 @@
+//! Patterns that the camera calibration shows on the surface: a numbered cross over the pool, or stripes instead of it.
+
+use glam::Vec2;
+
+/// A pattern that is shown while the camera is calibrated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CalibrationPattern {
+    /// A touch target, drawn over the pool.
+    Target(FloorTarget),
+    /// Gray-code stripes, drawn instead of the pool.
+    Stripes(FloorStripes),
+}
+
+/// A numbered cross on the surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FloorTarget {
+    /// Number of the target, counted from 1.
+    pub number: usize,
+    /// Center of the cross, floor space.
+    pub at_m: Vec2,
+}
+
+/// Bright and dark stripes that cover the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloorStripes {
+    /// Direction in which the stripes are counted.
+    pub axis: StripeAxis,
+    /// Number of stripes, up to 64.
+    pub count: u32,
+    /// One bit per stripe, 1 for bright; the first stripe is the lowest bit.
+    pub bright: u64,
+}
+
+/// Direction in which stripes are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StripeAxis {
+    /// From the left edge, along x.
+    Columns,
+    /// From the upper edge, along z.
+    Rows,
+}
