@@ -1,4 +1,4 @@
-//! The director's rules, individuals with names, drives and intentions; and every shipped scene lives.
+//! The director's rules, named individuals, drives and intentions; and every shipped scene runs without faults.
 
 #![allow(
     clippy::unwrap_used,
@@ -54,7 +54,7 @@ fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
     }
 }
 
-/// One fish that hunts when it is told to.
+/// A pool with one fish that hunts only when the director switches hunting on.
 fn hunter() -> SceneDescription {
     let mut fish = wants(
         bare("fish", 1),
@@ -67,7 +67,7 @@ fn hunter() -> SceneDescription {
 }
 
 #[test]
-fn a_rule_waits_for_its_condition_lasts_and_rests() {
+fn a_rule_waits_for_its_condition_lasts_and_pauses() {
     let mut scene = hunter();
     scene.director = vec![
         rule(
@@ -79,22 +79,30 @@ fn a_rule_waits_for_its_condition_lasts_and_rests() {
     ];
     let mut pool = start(&scene);
     run(&mut pool, 1.9, &visitors(0, 0.0));
-    assert_eq!(pool.active_need(0), "", "not yet");
+    assert_eq!(
+        pool.active_need(0),
+        "",
+        "the condition has not held for 2 s yet"
+    );
     run(&mut pool, 0.2, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "hunt");
     run(&mut pool, 0.1, &visitors(1, 0.0));
-    assert_eq!(pool.active_need(0), "hunt", "one visitor does not end it");
+    assert_eq!(
+        pool.active_need(0),
+        "hunt",
+        "one visitor does not switch hunting off"
+    );
     run(&mut pool, 0.1, &visitors(2, 0.0));
-    assert_eq!(pool.active_need(0), "", "two do");
-    // It began after 2 s, lasts 1 s, rests 3 s; and its condition has held for 2 s again by then.
+    assert_eq!(pool.active_need(0), "", "two visitors switch hunting off");
+    // The rule began after 2 s, lasts 1 s and pauses for 3 s. By then its condition has held for 2 s again.
     run(&mut pool, 3.5, &visitors(0, 0.0));
-    assert_eq!(pool.active_need(0), "", "it rests");
+    assert_eq!(pool.active_need(0), "", "the rule pauses");
     run(&mut pool, 0.6, &visitors(0, 0.0));
-    assert_eq!(pool.active_need(0), "hunt", "again");
+    assert_eq!(pool.active_need(0), "hunt", "the rule begins again");
 }
 
 #[test]
-fn a_school_is_sent_across_and_let_go() {
+fn a_school_is_sent_across_until_the_effect_ends() {
     let seek = Seek {
         weight: 0.0,
         ..Seek::default()
@@ -116,10 +124,10 @@ fn a_school_is_sent_across_and_let_go() {
         pool.place(index, at(-1.5, index as f32 * 0.3 - 0.8), Vec3::X);
     }
     run(&mut pool, 0.5, &visitors(0, 0.0));
-    assert_eq!(pool.active_need(0), "", "nobody told it anything");
+    assert_eq!(pool.active_need(0), "", "the rule has not started");
     pool.apply(Change::StartRule { name: "go".into() });
     run(&mut pool, 5.0, &visitors(0, 0.0));
-    let middle = |pool: &Simulation| {
+    let mean_x_m = |pool: &Simulation| {
         pool.world()
             .agents
             .bodies
@@ -128,15 +136,15 @@ fn a_school_is_sent_across_and_let_go() {
             .sum::<f32>()
             / 6.0
     };
-    assert!(middle(&pool) > 1.0, "{}", middle(&pool));
+    assert!(mean_x_m(&pool) > 1.0, "mean x: {} m", mean_x_m(&pool));
     assert_eq!(pool.active_need(0), "school");
     run(&mut pool, 1.5, &visitors(0, 0.0));
-    assert_eq!(pool.active_need(0), "", "let go");
+    assert_eq!(pool.active_need(0), "", "the effect has ended");
     assert!(!pool.start_rule("nowhere"));
 }
 
 #[test]
-fn fish_gather_round_a_still_visitor_and_boosts_end_by_a_rule() {
+fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
     let seek = Seek {
         weight: 0.0,
         ..Seek::default()
@@ -162,7 +170,7 @@ fn fish_gather_round_a_still_visitor_and_boosts_end_by_a_rule() {
     let scale = pool.world().water.scale(place.y);
     let near = Vec2::new(place.x, place.z).distance(Vec2::new(-1.0, 0.4) * scale);
     assert!(near < 0.8, "{near} m from the visitor");
-    // The visitor goes: there is nowhere to gather.
+    // The visitor has left, so there is no place to gather.
     run(&mut pool, 0.1, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "");
 
@@ -182,12 +190,12 @@ fn fish_gather_round_a_still_visitor_and_boosts_end_by_a_rule() {
     run(&mut pool, 0.1, &visitors(0, 0.0));
     assert!(
         pool.world().agents.bodies[1].boost.allowed_mps > 2.9,
-        "the boost holds on for a second"
+        "the boost continues for 1 s after the danger"
     );
     run(&mut pool, 0.2, &visitors(0, 0.0));
     assert!(
         pool.world().agents.bodies[1].boost.allowed_mps < 1.01,
-        "calmed by the rule"
+        "the rule has ended the boost"
     );
 }
 
@@ -216,7 +224,7 @@ fn an_individual_has_its_own_name_relations_and_mind() {
     });
     let mut pool = start(&wide(vec![cat, mouse]));
     let world = pool.world();
-    assert_eq!(world.agents.len(), 4, "Tom is one of the three");
+    assert_eq!(world.agents.len(), 4, "Tom is one of the three cats");
     let tom = (0..4)
         .find(|&i| {
             world.species[usize::from(world.agents.species[i])]
@@ -227,7 +235,7 @@ fn an_individual_has_its_own_name_relations_and_mind() {
     assert_eq!(world.agents.bodies[tom].position_m, at(3.0, 0.0));
     let mut snapshot = shoal::world::Snapshot::default();
     pool.snapshot(&mut snapshot);
-    assert_eq!(snapshot.agents[tom].species, 0, "it is drawn as a cat");
+    assert_eq!(snapshot.agents[tom].species, 0, "Tom is drawn as a cat");
     let others: Vec<usize> = (0..4)
         .filter(|&i| {
             i != tom
@@ -240,17 +248,21 @@ fn an_individual_has_its_own_name_relations_and_mind() {
     pool.place(others[1], at(-1.0, 0.0), Vec3::X);
     pool.place(mouse, at(0.0, 0.0), Vec3::X);
     pool.run_tick(&visitors(0, 0.0));
-    assert_eq!(pool.active_need(mouse), "", "other cats are no enemies");
+    assert_eq!(
+        pool.active_need(mouse),
+        "",
+        "the mouse does not fear other cats"
+    );
     pool.place(tom, at(0.0, 2.0), Vec3::NEG_Z);
     pool.place(mouse, at(0.0, 0.0), Vec3::Z);
     pool.run_tick(&visitors(0, 0.0));
-    assert_eq!(pool.active_need(mouse), "survive", "Tom is");
-    assert_eq!(pool.active_need(tom), "survive", "and he fears mice");
+    assert_eq!(pool.active_need(mouse), "survive", "the mouse fears Tom");
+    assert_eq!(pool.active_need(tom), "survive", "Tom fears mice");
     assert_eq!(pool.active_need(others[0]), "roam");
 }
 
 #[test]
-fn below_its_threshold_of_fear_a_fish_schools_and_above_it_flees() {
+fn a_fish_schools_below_its_fear_limit_and_flees_above_it() {
     let flee = ActionParams::FleeEnemy(FleeEnemy {
         flee_distance_m: Some(9.0),
         ..FleeEnemy::default()
@@ -278,10 +290,10 @@ fn below_its_threshold_of_fear_a_fish_schools_and_above_it_flees() {
         pool.run_tick(&visitors(0, 0.0));
         pool.active_need(0).to_owned()
     };
-    // Fear is 0.5 m over the distance: 0.3 at 1.67 m.
+    // Fear is 0.5 m divided by the distance of the enemy, so it is 0.3 at 1.67 m.
     assert_eq!(need_at(1.8), "school");
     assert_eq!(need_at(1.5), "survive");
-    assert_eq!(need_at(4.5), "survive", "it still fears");
+    assert_eq!(need_at(4.5), "survive", "fear has not faded yet");
     for _ in 0..60 {
         need_at(4.5);
     }
@@ -289,7 +301,7 @@ fn below_its_threshold_of_fear_a_fish_schools_and_above_it_flees() {
 }
 
 #[test]
-fn an_intention_persists_but_gives_way_to_what_is_more_important() {
+fn an_intention_persists_but_a_more_important_need_interrupts_it() {
     let point = |x: f32, z: f32| {
         ActionParams::Seek(Seek {
             target: SeekTarget::Point,
@@ -309,28 +321,32 @@ fn an_intention_persists_but_gives_way_to_what_is_more_important() {
     let mut fish = wants(fish, "roam", &[("back", point(-99.0, 0.0))]);
     fish.relations.insert("enemy".into(), vec!["enemy".into()]);
     let mut pool = start(&wide(vec![fish, bare("enemy", 1)]));
-    let mut step = |hunger: f32, enemy_m: f32| {
+    let mut active_need = |hunger: f32, enemy_m: f32| {
         pool.set_need("fish", "feed", hunger);
         pool.place(0, at(0.0, 0.0), Vec3::X);
         pool.place(1, at(enemy_m, 0.0), Vec3::X);
         pool.run_tick(&visitors(0, 0.0));
         pool.active_need(0).to_owned()
     };
-    assert_eq!(step(0.0, 9.0), "roam");
-    assert_eq!(step(2.0, 9.0), "feed");
+    assert_eq!(active_need(0.0, 9.0), "roam");
+    assert_eq!(active_need(2.0, 9.0), "feed");
     for tick in 0..29 {
-        assert_eq!(step(0.0, 9.0), "feed", "tick {tick}");
+        assert_eq!(active_need(0.0, 9.0), "feed", "tick {tick}");
     }
     for _ in 0..3 {
-        step(0.0, 9.0);
+        active_need(0.0, 9.0);
     }
-    assert_eq!(step(0.0, 9.0), "roam");
-    assert_eq!(step(2.0, 9.0), "feed");
-    assert_eq!(step(2.0, 0.5), "survive", "danger goes before an intention");
+    assert_eq!(active_need(0.0, 9.0), "roam");
+    assert_eq!(active_need(2.0, 9.0), "feed");
+    assert_eq!(
+        active_need(2.0, 0.5),
+        "survive",
+        "danger interrupts the intention"
+    );
 }
 
 #[test]
-fn the_shipped_shark_hunts_when_the_director_says_so() {
+fn the_shipped_shark_hunts_only_when_the_director_switches_hunting_on() {
     let site = load(None, None).unwrap();
     let mut pool = start(&site.description());
     let shark = |pool: &Simulation| {
@@ -341,20 +357,26 @@ fn the_shipped_shark_hunts_when_the_director_says_so() {
     };
     let hunts = |pool: &Simulation| pool.active_need(shark(pool)) == "hunt";
     run(&mut pool, 19.0, &visitors(0, 0.0));
-    assert!(!hunts(&pool), "it has no hunger of its own");
+    assert!(
+        !hunts(&pool),
+        "without the director the shark does not hunt"
+    );
     run(&mut pool, 3.0, &visitors(0, 0.0));
     assert!(hunts(&pool) || pool.catches() > 0);
     run(&mut pool, 4.0, &visitors(5, 0.0));
-    assert!(!hunts(&pool), "it rests while many are there");
+    assert!(
+        !hunts(&pool),
+        "it does not hunt while five visitors are present"
+    );
 }
 
 #[test]
-fn every_shipped_scene_lives() {
+fn every_shipped_scene_runs_without_faults() {
     for name in ["molecules", "nursery", "plankton", "pool", "lagoon"] {
         let site = load(None, Some(name)).unwrap_or_else(|problems| panic!("{name}: {problems}"));
         assert_eq!(site.warnings, [], "{name}");
         let scene = site.description();
-        assert!(!scene.director.is_empty(), "{name} has a director");
+        assert!(!scene.director.is_empty(), "{name} has no director rules");
         let mut pool = start(&scene);
         for second in 0..40 {
             let seen = visitors(u32::from(second > 10 && second < 20) * 3, 0.0);
@@ -375,7 +397,7 @@ fn every_shipped_scene_lives() {
 }
 
 #[test]
-fn the_young_stay_with_greta_and_herrings_eat_plankton() {
+fn fry_stay_with_their_mother_and_grazers_eat_plankton() {
     let nursery = load(None, Some("nursery")).unwrap().description();
     let (mut near, mut samples) = (0, 0);
     for seed in 1..=3 {
@@ -404,10 +426,10 @@ fn the_young_stay_with_greta_and_herrings_eat_plankton() {
     }
     let share = near as f32 / samples as f32;
     println!(
-        "the young are within a meter of their mother {:.0} % of the time",
+        "the fry are within 1 m of their mother {:.0} % of the time",
         share * 100.0
     );
-    assert!(share > 0.8, "{share}");
+    assert!(share > 0.8, "share of the time near the mother: {share}");
 
     let mut pool = start(&load(None, Some("plankton")).unwrap().description());
     run(&mut pool, 60.0, &visitors(0, 0.0));
@@ -425,18 +447,18 @@ fn the_young_stay_with_greta_and_herrings_eat_plankton() {
     });
     run(&mut pool, 0.1, &visitors(0, 0.0));
     println!(
-        "{before} of 30 wanted to feed before feeding time, {} after",
+        "{before} of 30 grazers were feeding before the rule, {} after it",
         feeding(&pool)
     );
     assert!(
         feeding(&pool) >= 28 && before < 28,
-        "{before}, then {}",
+        "{before} grazers were feeding before the rule, {} after it",
         feeding(&pool)
     );
 }
 
 #[test]
-fn molecules_are_no_fish_and_scatter_before_a_visitor() {
+fn molecules_are_no_fish_and_flee_from_a_visitor() {
     let site = load(None, Some("molecules")).unwrap();
     for species in &site.species {
         assert!(!species.file.groups.iter().any(|group| group == "fish"));
@@ -444,7 +466,7 @@ fn molecules_are_no_fish_and_scatter_before_a_visitor() {
     assert_eq!(site.species.iter().map(|s| s.count).sum::<u32>(), 15);
     let mut pool = start(&site.description());
     run(&mut pool, 5.0, &visitors(0, 0.0));
-    // A visitor walks from left to right: behind, nobody is left on the right half before it, then all are on the left.
+    // A visitor walks from left to right through the middle.
     let mut shadow = visitors(1, 0.0);
     let (mut near, mut samples) = (0, 0);
     for tick in 0..60 * 8 {
@@ -460,17 +482,17 @@ fn molecules_are_no_fish_and_scatter_before_a_visitor() {
         }
     }
     let share = near as f32 / samples as f32;
-    // Evenly spread, 0.5 of 12 square meters would hold 4 %.
+    // If the molecules were spread evenly, 4 % would be near the visitor: 0.5 of 12 square meters.
     println!(
         "{:.1} % of the molecules are near the visitor",
         share * 100.0
     );
-    assert!(share < 0.02, "{share}");
+    assert!(share < 0.02, "share of molecules near the visitor: {share}");
 }
 
-/// A vehicle that had come to rest could not turn back: its velocity was too small to be followed.
+/// A fixed bug: an agent at rest could not turn back, because its velocity was too small to define a heading.
 #[test]
-fn one_that_stands_turns_back_when_it_wants_to() {
+fn an_agent_at_rest_can_turn_back() {
     let back = Seek {
         target: SeekTarget::Point,
         point_m: [-3.0, Y, 0.0],
@@ -482,5 +504,5 @@ fn one_that_stands_turns_back_when_it_wants_to() {
     pool.place(0, at(0.0, 0.0), Vec3::X);
     run(&mut pool, 3.0, &visitors(0, 0.0));
     let x = pool.world().agents.bodies[0].position_m.x;
-    assert!(x < -0.8, "it is at {x} m");
+    assert!(x < -0.8, "the fish has not turned back, x = {x} m");
 }

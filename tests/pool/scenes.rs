@@ -1,4 +1,4 @@
-//! Scenes that must come true with the shipped species, over a few seeds; over 20 in `./scripts/verify behavior`.
+//! Behavior of the shipped species in typical situations, over 3 seeds; over 20 seeds in `./scripts/verify behavior`.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,14 +15,14 @@ use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
 
 const HZ: u64 = 60;
 
-/// A few seeds, or the 20 of a verification.
+/// Seeds of the runs: 3, or 20 when `SHOAL_VERIFY` is set.
 fn seeds() -> std::ops::RangeInclusive<u64> {
     let is_verified = std::env::var_os("SHOAL_VERIFY").is_some();
     1..=if is_verified { 20 } else { 3 }
 }
 
-/// A figure beside what is wanted, for `scripts/verify`.
-fn tell(name: &str, wanted: &str, got: &str, is_good: bool) {
+/// Prints a measured value beside the required one, in the format that `scripts/verify` reads.
+fn report(name: &str, wanted: &str, got: &str, is_good: bool) {
     let verdict = if is_good { "ok" } else { "short" };
     println!("verify: {name} | {wanted} | {got} | {verdict}");
 }
@@ -39,7 +39,7 @@ fn start(scene: &SceneDescription, seed: u64) -> Simulation {
     Simulation::new(scene, &pools::run(seed, 1)).unwrap()
 }
 
-fn nobody() -> Observation {
+fn no_visitors() -> Observation {
     Observation::default()
 }
 
@@ -60,13 +60,13 @@ fn visitor(at: Vec2, velocity_mps: Vec2, radius_m: f32, still_secs: f32) -> Obse
     }
 }
 
-fn live(simulation: &mut Simulation, secs: u64) {
+fn run(simulation: &mut Simulation, secs: u64) {
     for _ in 0..secs * HZ {
-        simulation.run_tick(&nobody());
+        simulation.run_tick(&no_visitors());
     }
 }
 
-fn places(simulation: &Simulation, species: &str) -> Vec<Vec3> {
+fn positions(simulation: &Simulation, species: &str) -> Vec<Vec3> {
     let world = simulation.world();
     let agents = &world.agents;
     (0..agents.len())
@@ -75,14 +75,14 @@ fn places(simulation: &Simulation, species: &str) -> Vec<Vec3> {
         .collect()
 }
 
-/// Size of the largest group that hangs together by links no longer than `link_m`.
-fn largest_group(places: &[Vec3], link_m: f32) -> usize {
-    let mut group: Vec<usize> = (0..places.len()).collect();
+/// Size of the largest group of agents that are connected by distances of at most `link_m`.
+fn largest_group(positions: &[Vec3], link_m: f32) -> usize {
+    let mut group: Vec<usize> = (0..positions.len()).collect();
     loop {
         let mut changed = false;
-        for a in 0..places.len() {
-            for b in 0..places.len() {
-                if group[a] < group[b] && places[a].distance(places[b]) <= link_m {
+        for a in 0..positions.len() {
+            for b in 0..positions.len() {
+                if group[a] < group[b] && positions[a].distance(positions[b]) <= link_m {
                     group[b] = group[a];
                     changed = true;
                 }
@@ -92,50 +92,53 @@ fn largest_group(places: &[Vec3], link_m: f32) -> usize {
             break;
         }
     }
-    (0..places.len())
+    (0..positions.len())
         .map(|g| group.iter().filter(|&&other| other == g).count())
         .max()
         .unwrap_or(0)
 }
 
 #[test]
-fn a_school_forms_and_forms_again_after_a_scare() {
+fn a_school_forms_again_after_a_scare() {
     let (mut least_again, mut longest_secs) = (12, 0.0f32);
     for seed in seeds() {
         let scene = pools::pool_with(vec![pools::species("salmon", 12)]);
         let mut simulation = start(&scene, seed);
-        live(&mut simulation, 20);
-        let formed = largest_group(&places(&simulation, "salmon"), 0.8);
-        // Somebody jumps right into the school and runs about in it.
-        let school = places(&simulation, "salmon");
+        run(&mut simulation, 20);
+        let formed = largest_group(&positions(&simulation, "salmon"), 0.8);
+        // A visitor jumps into the school and runs in circles.
+        let school = positions(&simulation, "salmon");
         let middle = school.iter().sum::<Vec3>() / school.len() as f32 / 1.2;
         for tick in 0..3 * HZ {
             let swing = Vec2::from_angle(tick as f32 * 0.1) * 0.4;
             let at = Vec2::new(middle.x, middle.z) + swing;
             simulation.run_tick(&visitor(at, swing.perp() * 6.0, 0.4, 0.0));
         }
-        let scared = largest_group(&places(&simulation, "salmon"), 0.8);
+        let scared = largest_group(&positions(&simulation, "salmon"), 0.8);
         let mut secs = None;
         for tick in 0..20 * HZ {
-            simulation.run_tick(&nobody());
-            if secs.is_none() && largest_group(&places(&simulation, "salmon"), 0.8) == 12 {
+            simulation.run_tick(&no_visitors());
+            if secs.is_none() && largest_group(&positions(&simulation, "salmon"), 0.8) == 12 {
                 secs = Some(tick as f32 / HZ as f32);
             }
         }
-        let again = largest_group(&places(&simulation, "salmon"), 0.8);
+        let again = largest_group(&positions(&simulation, "salmon"), 0.8);
         println!(
-            "seed {seed}: {formed} together, {scared} right after the scare, all 12 after {secs:?} s, {again} 20 s later"
+            "seed {seed}: largest group {formed} before the scare, {scared} right after it, {again} 20 s later; all 12 after {secs:?} s"
         );
         longest_secs = longest_secs.max(secs.unwrap_or(20.0));
         least_again = least_again.min(again);
-        assert!(formed >= 11, "seed {seed}: {formed} of 12 found together");
+        assert!(
+            formed >= 11,
+            "seed {seed}: only {formed} of 12 formed a school"
+        );
         assert!(
             again >= 11,
-            "seed {seed}: {again} of 12 found together again"
+            "seed {seed}: only {again} of 12 formed a school after the scare"
         );
     }
     let got = format!("at least {least_again} of 12, all after at most {longest_secs:.1} s");
-    tell(
+    report(
         "a school of 12 re-forms after a scare",
         "within 20 s",
         &got,
@@ -143,7 +146,7 @@ fn a_school_forms_and_forms_again_after_a_scare() {
     );
 }
 
-/// The flee distance of a species from a visitor who moves.
+/// Flee distance of a species from a moving visitor.
 fn flee_distance_m(species: &str) -> f32 {
     match pools::species(species, 1).mind.actions.get("evade_shadow") {
         Some(ActionParams::EvadeShadow(evade)) => evade.flee_distance_m,
@@ -151,8 +154,8 @@ fn flee_distance_m(species: &str) -> f32 {
     }
 }
 
-/// How many fish are nearer to a shadow's edge than a share of their own flee distance, against how many there would be if
-/// all were spread evenly over the picture: inside and even, summed over ticks.
+/// Number of fish whose distance from a shadow's edge is less than a share of their flee distance, and the number
+/// expected if all fish were spread evenly over the picture.
 fn crowd_near(simulation: &Simulation, at: Vec2, flees_m: &[f32], share: f32) -> Vec2 {
     let world = simulation.world();
     let visible = world.water.surface.half_extent_m();
@@ -160,7 +163,7 @@ fn crowd_near(simulation: &Simulation, at: Vec2, flees_m: &[f32], share: f32) ->
     for (index, body) in world.agents.bodies.iter().enumerate() {
         let scale = world.water.scale(body.position_m.y);
         let offset = world.water.surface.floor_from_world(body.position_m) - at;
-        // As it is seen on the surface: the flee distance shrinks with the depth, the shadow of 0.25 m does not.
+        // Projected to the surface: the flee distance shrinks with depth, the shadow's radius of 0.25 m does not.
         let flee_m = flees_m[usize::from(world.agents.species[index])];
         let radius = (flee_m * share + world.agents.radii_m[index]) / scale + 0.25;
         sum.x += f32::from(u8::from(offset.length() < radius));
@@ -173,7 +176,7 @@ fn crowd_near(simulation: &Simulation, at: Vec2, flees_m: &[f32], share: f32) ->
 }
 
 #[test]
-fn a_visitor_walking_through_empties_a_circle() {
+fn fish_leave_the_flee_distance_around_a_walking_visitor() {
     let flees: Vec<f32> = pools::pool()
         .species
         .iter()
@@ -182,12 +185,12 @@ fn a_visitor_walking_through_empties_a_circle() {
     let (mut circles, mut cores, mut longests) = (Vec::new(), Vec::new(), Vec::new());
     for seed in seeds() {
         let mut simulation = start(&pools::pool(), seed);
-        live(&mut simulation, 10);
+        run(&mut simulation, 10);
         let (mut circle, mut core) = (Vec2::ZERO, Vec2::ZERO);
         let mut under_secs = vec![0.0f32; simulation.world().agents.len()];
         let mut longest = 0.0f32;
         for walk in 0..4 {
-            // Through the picture from edge to edge, to and fro, at a stroll; then nobody for a while.
+            // The visitor walks through the picture from edge to edge at 0.8 m/s, then leaves for 5 s.
             let direction = if walk % 2 == 0 { 1.0 } else { -1.0 };
             for tick in 0..5 * HZ {
                 let x = -2.0 + tick as f32 / HZ as f32 * 0.8;
@@ -209,7 +212,7 @@ fn a_visitor_walking_through_empties_a_circle() {
                     longest = longest.max(under_secs[index]);
                 }
             }
-            live(&mut simulation, 5);
+            run(&mut simulation, 5);
         }
         let (circle, core) = (circle.x / circle.y, core.x / core.y);
         println!(
@@ -225,24 +228,24 @@ fn a_visitor_walking_through_empties_a_circle() {
     let (core, longest) = (most(&cores), most(&longests));
     let is_good = mean < 0.25 && core < 0.1 && longest <= 1.0;
     let got = format!(
-        "{:.0} % on the mean and at most {:.0} %, within half of it at most {:.0} %, {longest:.2} s under it",
+        "{:.0} % on average and at most {:.0} %, within half the flee distance at most {:.0} %, {longest:.2} s under the shadow",
         mean * 100.0,
         most(&circles) * 100.0,
         core * 100.0
     );
-    tell(
-        "a walker empties the circle of the flee distance (of an even spread)",
-        "< 25 %, half < 10 %, <= 1 s under",
+    report(
+        "fish within the flee distance of a walking visitor (share of an even spread)",
+        "< 25 %, within half < 10 %, <= 1 s under the shadow",
         &got,
         is_good,
     );
     assert!(is_good, "{got}");
 }
 
-/// When somebody who stands there, still or restless, first has had the company of a fish within a step for a second.
+/// Time until a standing visitor, still or restless, has had a fish within 0.35 m for 1 s. Counted from 10 s on.
 fn company_after_secs(seed: u64, is_still: bool) -> f32 {
     let mut simulation = start(&pools::pool(), seed);
-    live(&mut simulation, 5);
+    run(&mut simulation, 5);
     let at = Vec2::new(0.2, 0.0);
     let mut together = 0.0f32;
     for tick in 0..60 * HZ {
@@ -269,7 +272,7 @@ fn company_after_secs(seed: u64, is_still: bool) -> f32 {
 }
 
 #[test]
-fn one_who_stands_still_has_company_and_one_who_fidgets_has_none() {
+fn fish_come_to_a_still_visitor_but_not_to_a_restless_one() {
     let mut latest = Vec::new();
     for seed in seeds() {
         let (still, restless) = (
@@ -277,25 +280,25 @@ fn one_who_stands_still_has_company_and_one_who_fidgets_has_none() {
             company_after_secs(seed, false),
         );
         println!(
-            "seed {seed}: company after {still:.1} s when still, {restless:.1} s when restless"
+            "seed {seed}: fish came to the still visitor after {still:.1} s, to the restless one after {restless:.1} s"
         );
         latest.push(still);
         assert!(
             restless > 40.0,
-            "seed {seed}: company after {restless} s although restless"
+            "seed {seed}: fish came to the restless visitor after {restless} s"
         );
     }
     let latest = most(&latest);
-    tell(
-        "one who stands still for 10 s has company",
+    report(
+        "fish come to a visitor who stands still for 10 s",
         "within 30 s",
         &format!("after at most {latest:.1} s"),
         latest <= 30.0,
     );
-    assert!(latest <= 30.0, "company after {latest} s only");
+    assert!(latest <= 30.0, "fish came only after {latest} s");
 }
 
-/// Catches a minute of a hunter that never tires, among 40 salmon that school or do not.
+/// Catches per minute of a hunter that never stops hunting, among 40 salmon that school or do not.
 fn catches_per_minute(seed: u64, schools: bool, secs: u64) -> f32 {
     let mut salmon = pools::species("salmon", 40);
     if let Some(ActionParams::FlockWithRelation(flock)) = salmon.mind.actions.get_mut("flock")
@@ -307,22 +310,22 @@ fn catches_per_minute(seed: u64, schools: bool, secs: u64) -> f32 {
         &pools::pool_with(vec![pools::species("shark", 1), salmon]),
         seed,
     );
-    live(&mut simulation, 15);
+    run(&mut simulation, 15);
     for second in 0..secs {
-        // It hunts again as soon as it has caught one.
+        // A catch switches hunting off, so it is switched on again every 2 s.
         if second % 2 == 0 {
             simulation.apply(Change::Hunting {
                 species: Some("shark".into()),
                 on: true,
             });
         }
-        live(&mut simulation, 1);
+        run(&mut simulation, 1);
     }
     simulation.catches() as f32 * 60.0 / secs as f32
 }
 
 #[test]
-fn a_hunter_catches_fewer_when_its_prey_school() {
+fn a_hunter_catches_less_prey_from_a_school() {
     let secs = if *seeds().end() > 3 { 180 } else { 60 };
     let mut differences = Vec::new();
     let (mut sum_school, mut sum_alone) = (0.0, 0.0);
@@ -332,7 +335,7 @@ fn a_hunter_catches_fewer_when_its_prey_school() {
             catches_per_minute(seed, false, secs),
         );
         println!(
-            "seed {seed}: {school:.1} catches a minute from a school, {alone:.1} from single fish"
+            "seed {seed}: {school:.1} catches per minute from a school, {alone:.1} from single fish"
         );
         differences.push(alone - school);
         (sum_school, sum_alone) = (sum_school + school, sum_alone + alone);
@@ -340,18 +343,18 @@ fn a_hunter_catches_fewer_when_its_prey_school() {
     let count = differences.len() as f32;
     let mean = differences.iter().sum::<f32>() / count;
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f32>() / (count - 1.0);
-    // Student's t for 95 % on both sides, with 19 degrees of freedom, or 2.
+    // Two-sided 95 % quantile of Student's t distribution with 19 degrees of freedom, or 2.
     let t = if count > 10.0 { 2.093 } else { 4.303 };
     let half = t * (variance / count).sqrt();
     let got = format!(
-        "{:.1} against {:.1} a minute: {mean:.2} fewer, 95 % within {:.2} to {:.2}",
+        "{:.1} instead of {:.1} per minute: {mean:.2} fewer, 95 % interval {:.2} to {:.2}",
         sum_school / count,
         sum_alone / count,
         mean - half,
         mean + half
     );
-    tell(
-        "a hunter catches fewer from a school",
+    report(
+        "a hunter catches less prey from a school",
         "> 0 fewer",
         &got,
         mean - half > 0.0,
@@ -360,7 +363,7 @@ fn a_hunter_catches_fewer_when_its_prey_school() {
     assert!(count < 10.0 || mean - half > 0.0, "{got}");
 }
 
-/// Share of the time in which the rock stands between trout and shark, over 60 s from the first 10 s on.
+/// Share of the time in which the rock hides the trout from the shark, over 60 s after the first 10 s.
 fn hidden_share(seed: u64, hides: bool) -> f32 {
     let mut trout = pools::species("trout", 1);
     if let Some(ActionParams::HideFromEnemy(hide)) = trout.mind.actions.get_mut("hide_from_enemy")
@@ -377,14 +380,14 @@ fn hidden_share(seed: u64, hides: bool) -> f32 {
     let mut simulation = start(&scene, seed);
     let (mut hidden, mut close) = (0, 0);
     for tick in 0..70 * HZ {
-        // The shark circles the rock, as a hunter does.
+        // The shark circles the rock.
         let angle = tick as f32 / HZ as f32 * 0.35;
         let at = rock + Vec3::new(angle.cos(), 0.0, angle.sin()) * 1.1;
         simulation.place(1, at, Vec3::new(-angle.sin(), 0.0, angle.cos()));
         if tick == 0 {
             simulation.place(0, rock + Vec3::new(-0.6, 0.0, 0.0), Vec3::X);
         }
-        simulation.run_tick(&nobody());
+        simulation.run_tick(&no_visitors());
         let world = simulation.world();
         let (trout, shark) = (&world.agents.bodies[0], &world.agents.bodies[1]);
         let distance = trout.position_m.distance(shark.position_m);
@@ -400,7 +403,7 @@ fn hidden_share(seed: u64, hides: bool) -> f32 {
 }
 
 #[test]
-fn a_trout_with_a_rock_hides_and_stays_hidden() {
+fn a_trout_hides_behind_a_rock_and_stays_hidden() {
     let (mut hidden, mut gains) = (Vec::new(), Vec::new());
     for seed in seeds() {
         let (with, without) = (hidden_share(seed, true), hidden_share(seed, false));
@@ -418,7 +421,7 @@ fn a_trout_with_a_rock_hides_and_stays_hidden() {
         hidden * 100.0,
         gain * 100.0
     );
-    tell(
+    report(
         "a trout hides and stays hidden",
         "> 80 %, > 20 points",
         &got,

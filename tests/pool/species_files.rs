@@ -1,4 +1,5 @@
-//! The shipped species and scene: they parse, say nothing contradictory, and differ as they are told to.
+//! The shipped species: their files are valid, without contradictions, and have the properties that their
+//! descriptions promise.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,19 +26,19 @@ fn shipped_species_have_no_problems() {
 }
 
 #[test]
-fn the_trout_hides_well_before_it_flees() {
+fn trout_hides_at_more_than_twice_its_flee_distance() {
     let trout = pools::species("trout", 1);
     let ActionParams::FleeEnemy(flee) = &trout.mind.actions["flee_enemy"] else {
-        panic!("flee_enemy is no flee_enemy");
+        panic!("the action flee_enemy has another kind");
     };
     let ActionParams::HideFromEnemy(hide) = &trout.mind.actions["hide_from_enemy"] else {
-        panic!("hide_from_enemy is no hide_from_enemy");
+        panic!("the action hide_from_enemy has another kind");
     };
     assert!(flee.flee_distance_m.unwrap() < 0.5 * hide.flee_distance_m);
 }
 
 #[test]
-fn a_mind_with_contradictions_is_told_all_of_them() {
+fn all_contradictions_of_a_mind_are_reported() {
     let mut mind = pools::species("trout", 1).mind;
     mind.needs[0].actions.push("swim_home".into());
     mind.needs[1].limit = None;

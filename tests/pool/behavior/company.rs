@@ -1,4 +1,4 @@
-//! Actions towards visitors, strangers, family, food and leaders, one by one: 2-behavior.md sections 4 and 6.
+//! Actions that concern visitors, strangers, family, food and leaders.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -8,10 +8,10 @@ use shoal::behavior::actions::{
 };
 use shoal::world::{Observation, Shadow, outline_at_depth};
 
-use super::{Y, at, executed, nobody, related, run, seek_point, start};
+use super::{Y, at, executed, no_visitors, related, run, seek_point, start};
 use crate::pools::{bare, wants, wide};
 
-/// A square shadow of a meter that has stood still so long.
+/// A square shadow with sides of 1 m that has stood still for `still_secs`.
 fn square(still_secs: f32) -> Observation {
     let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
     Observation {
@@ -31,7 +31,7 @@ fn square(still_secs: f32) -> Observation {
 }
 
 #[test]
-fn a_still_shadow_is_a_shelter_and_a_moving_one_is_none() {
+fn fish_shelter_under_a_still_shadow_only() {
     let shelter = ShelterUnder {
         reach_m: 3.0,
         ..ShelterUnder::default()
@@ -44,7 +44,11 @@ fn a_still_shadow_is_a_shelter_and_a_moving_one_is_none() {
     fish.motion.cruise_mps = 0.4;
     let mut pool = start(&wide(vec![fish]), &[(at(2.0, 0.1), Vec3::Z)]);
     run(&mut pool, 1.0, &square(4.9));
-    assert_eq!(executed(&pool, 0), [""; 0], "not yet still for long enough");
+    assert_eq!(
+        executed(&pool, 0),
+        [""; 0],
+        "the shadow has not stood still long enough"
+    );
     let seen = square(5.0);
     run(&mut pool, 15.0, &seen);
     let body = pool.world().agents.bodies[0];
@@ -52,22 +56,22 @@ fn a_still_shadow_is_a_shelter_and_a_moving_one_is_none() {
     let edge = outline_at_depth(&seen.shadows[0], body.position_m, 0.1, scale);
     assert!(
         (edge.distance_m + 0.05).abs() < 0.1,
-        "under the edge: {edge:?}"
+        "the fish is not at its place under the edge: {edge:?}"
     );
     assert!(
         body.forward.dot(edge.away) > 0.5,
-        "looks outwards: {}",
+        "the fish does not look outwards: {}",
         body.forward
     );
     assert!(
         body.velocity_mps.length() < 0.15,
-        "and rests: {}",
+        "the fish does not rest: {} m/s",
         body.velocity_mps
     );
 }
 
 #[test]
-fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
+fn a_slow_stranger_is_circled_until_it_is_known_and_again_after_it_is_forgotten() {
     let mut stone = bare("stone", 1);
     stone.motion.cruise_mps = 0.0;
     stone.motion.boost_mps = 0.0;
@@ -87,7 +91,7 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
     let (mut known_at, mut again_at, mut turned) = (None, None, 0.0f32);
     let mut last: Option<Vec2> = None;
     for tick in 0..60 * 30 {
-        pool.run_tick(&nobody());
+        pool.run_tick(&no_visitors());
         let secs = tick as f32 / 60.0;
         let is_curious = !executed(&pool, 0).is_empty();
         let offset = pool.world().agents.bodies[0].position_m - at(1.4, 0.0);
@@ -98,11 +102,11 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
         last = Some(offset);
         if secs > 1.0 && !is_curious && known_at.is_none() {
             known_at = Some(secs);
-            // It would swim on; here it turns back so that it can be curious again.
+            // It would swim on. The test moves it back, so that it can become curious again.
             let stays = pool.world().agents.bodies[0].position_m;
             assert!(
                 stays.distance(at(1.4, 0.0)) < 1.0,
-                "it had come near: {stays}"
+                "the fish did not come near: {stays}"
             );
         }
         if known_at.is_some() && again_at.is_none() {
@@ -114,23 +118,23 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_when_forgotten() {
         }
     }
     let (known, again) = (known_at.unwrap(), again_at.unwrap());
-    assert!(turned.abs() > 0.8, "it circles: {turned} rad");
+    assert!(turned.abs() > 0.8, "the fish circled by only {turned} rad");
     assert!(
         (again - known - 5.0).abs() < 0.2,
-        "known at {known}, curious again at {again}"
+        "known at {known} s, curious again at {again} s"
     );
-    // Who has a relation to it already is not curious.
+    // A fish with a relation to the stone is not curious about it.
     let mut scene = scene;
     scene.species[0]
         .relations
         .insert("friend".into(), vec!["stone".into()]);
     let mut pool = start(&scene, &[(at(0.0, 0.0), Vec3::X), (at(1.4, 0.0), Vec3::X)]);
-    pool.run_tick(&nobody());
+    pool.run_tick(&no_visitors());
     assert!(executed(&pool, 0).is_empty());
 }
 
 #[test]
-fn children_keep_beside_their_mother_and_she_waits_for_them() {
+fn children_swim_beside_their_mother_and_she_waits_for_them() {
     let stay = StayWithMother {
         spread_m: 0.0,
         hurry_m: 9.0,
@@ -166,10 +170,10 @@ fn children_keep_beside_their_mother_and_she_waits_for_them() {
         (at(0.0, 0.0), Vec3::X),
     ];
     let mut pool = start(&scene, &places);
-    run(&mut pool, 8.0, &nobody());
+    run(&mut pool, 8.0, &no_visitors());
     let bodies = &pool.world().agents.bodies;
     let offset = |child: usize| bodies[child].position_m - bodies[2].position_m;
-    // 0.3 m to each side and 0.2 m behind.
+    // Places are 0.3 m to each side and 0.2 m behind.
     assert!(
         offset(0).distance(Vec3::new(-0.2, 0.0, 0.3)) < 0.1,
         "{}",
@@ -183,21 +187,21 @@ fn children_keep_beside_their_mother_and_she_waits_for_them() {
     assert_eq!(
         executed(&pool, 2),
         ["ahead"],
-        "they are near: she need not wait"
+        "the children are near, so the mother does not wait"
     );
-    // One is left behind.
+    // Both children fall behind.
     let mother_m = bodies[2].position_m;
     pool.place(0, mother_m - Vec3::X * 1.1, Vec3::NEG_X);
     pool.place(1, mother_m - Vec3::X * 1.8, Vec3::NEG_X);
-    pool.run_tick(&nobody());
+    pool.run_tick(&no_visitors());
     assert_eq!(executed(&pool, 2), ["keep"]);
-    run(&mut pool, 0.3, &nobody());
+    run(&mut pool, 0.3, &no_visitors());
     let speed = pool.world().agents.bodies[2].velocity_mps.length();
-    assert!(speed < 0.45, "she waits: {speed} m/s");
+    assert!(speed < 0.45, "the mother does not wait: {speed} m/s");
 }
 
 #[test]
-fn food_is_eaten_and_comes_back_out_of_sight() {
+fn eaten_food_re_enters_out_of_sight() {
     let mut fish = wants(
         bare("fish", 1),
         "feed",
@@ -213,16 +217,16 @@ fn food_is_eaten_and_comes_back_out_of_sight() {
         &wide(vec![fish, crumb]),
         &[(at(0.0, 0.0), Vec3::X), (at(3.0, 0.0), Vec3::X)],
     );
-    run(&mut pool, 0.5, &nobody());
+    run(&mut pool, 0.5, &no_visitors());
     assert!((pool.drives(0).hunger - 0.05).abs() < 0.01);
-    assert!(executed(&pool, 0).is_empty(), "out of reach");
+    assert!(executed(&pool, 0).is_empty(), "the food is out of reach");
     let near = pool.world().agents.bodies[0].position_m + Vec3::X * 0.5;
     pool.place(1, near, Vec3::NEG_X);
-    run(&mut pool, 0.5, &nobody());
+    run(&mut pool, 0.5, &no_visitors());
     assert_eq!((pool.meals(), pool.catches()), (1, 0));
     assert!(
         pool.drives(0).hunger < 0.05,
-        "sated: {}",
+        "the meal did not reset hunger: {}",
         pool.drives(0).hunger
     );
     let crumb = &pool.world().agents.bodies[1];
@@ -230,7 +234,7 @@ fn food_is_eaten_and_comes_back_out_of_sight() {
 }
 
 #[test]
-fn followers_swim_behind_their_leader_and_clear_its_way() {
+fn followers_swim_behind_their_leader_and_clear_the_way() {
     let follow = FollowLeader {
         apart_m: 0.0,
         ..FollowLeader::default()
@@ -254,7 +258,7 @@ fn followers_swim_behind_their_leader_and_clear_its_way() {
     boss.motion.cruise_mps = 0.4;
     let scene = wide(vec![fish, boss]);
     let mut pool = start(&scene, &[(at(-2.0, 1.0), Vec3::X), (at(0.0, 0.0), Vec3::X)]);
-    run(&mut pool, 10.0, &nobody());
+    run(&mut pool, 10.0, &no_visitors());
     let bodies = &pool.world().agents.bodies;
     let offset = bodies[0].position_m - bodies[1].position_m;
     assert!(offset.distance(Vec3::new(-0.4, 0.0, 0.0)) < 0.1, "{offset}");
@@ -262,16 +266,16 @@ fn followers_swim_behind_their_leader_and_clear_its_way() {
         &scene,
         &[(at(0.5, 0.05), Vec3::NEG_X), (at(0.0, 0.0), Vec3::X)],
     );
-    pool.run_tick(&nobody());
+    pool.run_tick(&no_visitors());
     assert!(
         pool.decision(0).proposal.force.z > 0.5,
-        "out of the way: {}",
+        "the follower does not leave the leader's way: {}",
         pool.decision(0).proposal.force
     );
 }
 
 #[test]
-fn combined_actions_act_when_any_or_all_can() {
+fn combined_actions_act_when_any_or_all_parts_can() {
     let force = |mode, second_weight: f32| {
         let combined = Combined {
             weight: 0.5,
@@ -294,20 +298,25 @@ fn combined_actions_act_when_any_or_all_can() {
             .insert("right".into(), seek_point(0.0, 9.0, 1.0));
         assert_eq!(fish.mind.problems(), vec![]);
         let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
-        pool.run_tick(&nobody());
+        pool.run_tick(&no_visitors());
         (executed(&pool, 0).len(), pool.decision(0).proposal.force)
     };
-    // Seeking aside from 1 m/s ahead: (-1, 0, ∓1) times the part's weight, times the own half.
+    // Seeking sideways at 1 m/s ahead wants (-1, 0, ∓1), times the weight of the part, times the weight 0.5 of the
+    // combined action.
     let (count, first) = force(CombinedMode::Any, 0.0);
     assert_eq!(count, 1);
     assert!(first.distance(Vec3::new(-1.0, 0.0, -1.0)) < 1e-4, "{first}");
-    assert_eq!(force(CombinedMode::All, 0.0).0, 0, "one of them can not");
+    assert_eq!(
+        force(CombinedMode::All, 0.0).0,
+        0,
+        "one part cannot be executed"
+    );
     let (_, sum) = force(CombinedMode::All, 1.0);
     assert!(sum.distance(Vec3::new(-1.5, 0.0, -0.5)) < 1e-4, "{sum}");
 }
 
 #[test]
-fn habits_lead_to_the_light_and_the_warmth() {
+fn habits_lead_to_preferred_light_and_temperature() {
     let habits = KeepHabits {
         light: 0.9,
         light_tolerance: 0.05,
@@ -325,7 +334,7 @@ fn habits_lead_to_the_light_and_the_warmth() {
     scene.pool.climate.warmth_c = 16.0;
     scene.pool.climate.warmer_per_m = [1.0, 0.0, 0.0];
     let mut pool = start(&scene, &[(Vec3::new(0.0, -1.0, 0.0), Vec3::Z)]);
-    run(&mut pool, 20.0, &nobody());
+    run(&mut pool, 20.0, &no_visitors());
     let place = pool.world().agents.bodies[0].position_m;
     let climate = &pool.world().water.params.climate;
     assert!(
@@ -341,7 +350,7 @@ fn habits_lead_to_the_light_and_the_warmth() {
 }
 
 #[test]
-fn an_agent_can_be_sought() {
+fn seek_can_target_an_agent() {
     let seek = Seek {
         target: SeekTarget::Agent,
         relations: vec!["idol".into()],
@@ -356,7 +365,7 @@ fn an_agent_can_be_sought() {
         &wide(vec![fish, bare("star", 1)]),
         &[(at(0.0, 0.0), Vec3::X), (at(0.0, 3.0), Vec3::X)],
     );
-    pool.run_tick(&nobody());
+    pool.run_tick(&no_visitors());
     assert!(
         pool.decision(0)
             .proposal

@@ -1,4 +1,4 @@
-//! What happens at the picture's edge, how standard and active need are put together, and what every shape of rock hides.
+//! The edges of the picture, the combination of standard and active need, and occlusion by each shape of obstacle.
 
 use glam::Vec3;
 use shoal::behavior::actions::{AvoidObstacles, FleeEnemy, Wander};
@@ -36,7 +36,7 @@ fn roaming(edge: EdgeMode) -> Simulation {
 }
 
 #[test]
-fn nobody_appears_or_vanishes_in_view() {
+fn agents_never_appear_or_vanish_in_view() {
     for edge in [EdgeMode::Guide, EdgeMode::Reinsert, EdgeMode::Wrap] {
         let mut pool = roaming(edge);
         pool.run_tick(&Observation::default());
@@ -74,7 +74,7 @@ fn nobody_appears_or_vanishes_in_view() {
             }
         }
         println!(
-            "{edge:?}: {teleports} went to another place in a minute, {wrapped} to the opposite side"
+            "{edge:?}: {teleports} agents were moved in a minute, {wrapped} of them to the opposite side"
         );
         match edge {
             EdgeMode::Guide => assert_eq!(teleports, 0),
@@ -85,7 +85,7 @@ fn nobody_appears_or_vanishes_in_view() {
 }
 
 #[test]
-fn standard_and_active_need_are_put_together_in_four_ways() {
+fn standard_and_active_need_combine_in_four_ways() {
     let run = |combine, ticks: usize| {
         let mut fish = wants(
             bare("fish", 1),
@@ -108,12 +108,12 @@ fn standard_and_active_need_are_put_together_in_four_ways() {
             })
             .collect::<Vec<Vec3>>()
     };
-    // Each wants (-1, 0, ±1) times its weight.
+    // Each action wants (-1, 0, ±1) times its weight.
     let sum = Vec3::new(-5.0, 0.0, -1.0);
     let standard = Vec3::new(-2.0, 0.0, 2.0);
     assert!(run(Combine::Sum, 1)[0].distance(sum) < 1e-4);
     assert!(run(Combine::First, 1)[0].distance(standard) < 1e-4);
-    // The standard need takes 2√2 of 4 N; the rest is left for the other's direction.
+    // The standard need uses 2√2 of 4 N; the rest is left for the active need.
     let left = 4.0 - 8f32.sqrt();
     let rest = Vec3::new(-1.0, 0.0, -1.0).normalize() * left;
     assert!(run(Combine::Budget, 1)[0].distance(standard + rest) < 1e-3);
@@ -126,12 +126,12 @@ fn standard_and_active_need_are_put_together_in_four_ways() {
     assert_eq!(alone + both, 2000);
     assert!(
         (400..600).contains(&alone),
-        "the standard need alone in {alone} of 2000"
+        "the standard need acted alone in {alone} of 2000 ticks"
     );
 }
 
 #[test]
-fn every_shape_of_rock_hides_an_enemy() {
+fn every_shape_of_obstacle_hides_an_enemy() {
     let decides = |obstacle: Option<ObstacleParams>, enemy_z: f32| {
         let flee = ActionParams::FleeEnemy(FleeEnemy::default());
         let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
@@ -167,10 +167,13 @@ fn every_shape_of_rock_hides_an_enemy() {
     ];
     assert!(decides(None, 0.0));
     for shape in shapes {
-        assert!(!decides(Some(shape.clone()), 0.0), "{shape:?} hides it");
+        assert!(
+            !decides(Some(shape.clone()), 0.0),
+            "{shape:?} does not hide the enemy"
+        );
         assert!(
             decides(Some(shape.clone()), 2.5),
-            "{shape:?}: beside it is seen"
+            "{shape:?} hides an enemy beside it"
         );
     }
 }

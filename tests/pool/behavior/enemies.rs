@@ -1,4 +1,4 @@
-//! Perception of enemies and prey (2-behavior.md section 1), and fleeing, hunting and hiding (section 4).
+//! Perception of enemies and prey; fleeing, hunting and hiding. **Source**: Jockel 2005, §4.2.1 and §4.2.5.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -23,7 +23,7 @@ fn hunter(count: u32) -> SpeciesDescription {
 }
 
 #[test]
-fn fish_flee_from_the_nearest_enemy_they_see_within_the_distance() {
+fn fish_flee_from_a_visible_enemy_within_the_flee_distance() {
     let flee = |flee_distance_m| {
         ActionParams::FleeEnemy(FleeEnemy {
             flee_distance_m,
@@ -52,12 +52,12 @@ fn fish_flee_from_the_nearest_enemy_they_see_within_the_distance() {
     assert_eq!(
         decide(None, at(0.0, 4.9), vec![]).actions,
         1,
-        "without one the sight radius counts"
+        "without a flee distance the sight radius counts"
     );
     assert_eq!(
         decide(None, at(-2.0, 0.2), vec![]).actions,
         0,
-        "blind behind"
+        "the enemy is behind, outside the field of view"
     );
     let rock = ObstacleParams::Sphere(SphereParams {
         center_m: [0.0, Y, 1.0],
@@ -66,12 +66,12 @@ fn fish_flee_from_the_nearest_enemy_they_see_within_the_distance() {
     assert_eq!(
         decide(None, at(0.0, 2.0), vec![rock]).actions,
         0,
-        "hidden by a rock"
+        "a rock hides the enemy"
     );
 }
 
 #[test]
-fn larger_ones_are_seen_earlier_and_prey_farther() {
+fn larger_agents_are_seen_earlier_and_prey_is_seen_farther() {
     let sees = |change: fn(&mut SpeciesDescription)| {
         let mut fish = prey_fish(ActionParams::FleeEnemy(FleeEnemy {
             flee_distance_m: Some(50.0),
@@ -87,14 +87,14 @@ fn larger_ones_are_seen_earlier_and_prey_farther() {
         tick(&mut pool);
         pool.decision(0).actions == 1
     };
-    assert!(!sees(|_| {}), "8 m away, sight 5 m");
+    assert!(!sees(|_| {}), "8 m away, sight radius 5 m");
     assert!(
         sees(|fish| fish.perception.size_gain = 0.5),
         "three times as large: 5 m * (1 + 0.5 * 2) = 10 m"
     );
     assert!(
         !sees(|fish| fish.perception.prey_sight_radius_m = 9.0),
-        "no prey"
+        "the sight radius for prey does not apply to other agents"
     );
     assert!(sees(|fish| {
         fish.perception.prey_sight_radius_m = 9.0;
@@ -114,7 +114,7 @@ fn a_visitor_can_be_an_enemy_by_relation() {
 }
 
 #[test]
-fn many_prey_confuse_the_hunter_three_to_two() {
+fn the_mean_of_all_prey_confuses_the_hunter_in_the_ratio_3_to_2() {
     let aim = |confusion_radius_m| {
         let hunt = HuntPrey {
             confusion_radius_m,
@@ -132,16 +132,16 @@ fn many_prey_confuse_the_hunter_three_to_two() {
         ];
         let mut pool = pool(vec![hunter, bare("prey", 3)], &places);
         tick(&mut pool);
-        // Seek wants the boost speed of 3 m/s along the aim; it swims 1 m/s along x.
+        // Seek wants the boost speed of 3 m/s in the direction of the aim; the hunter swims at 1 m/s along x.
         (pool.decision(0).proposal.force + Vec3::X).normalize()
     };
     assert!(aim(0.0).distance(Vec3::X) < 1e-4);
-    // Mean of the two within 1.5 m: (2, 0.5); aim (3 (2, 0.5) + 2 (2, 0)) / 5 = (2, 0.3).
+    // Mean of the two prey within 1.5 m: (2, 0.5). Aim: (3 (2, 0.5) + 2 (2, 0)) / 5 = (2, 0.3).
     assert!(aim(1.5).distance(Vec3::new(2.0, 0.0, 0.3).normalize()) < 1e-4);
 }
 
 #[test]
-fn a_hunter_follows_what_it_last_saw_for_two_seconds() {
+fn a_hunter_follows_invisible_prey_for_two_seconds() {
     let hunt = ActionParams::HuntPrey(HuntPrey {
         radius_m: 4.0,
         ..HuntPrey::default()
@@ -159,11 +159,14 @@ fn a_hunter_follows_what_it_last_saw_for_two_seconds() {
         tick(&mut pool);
         lasts += u32::from(pool.decision(0).actions == 1);
     }
-    assert!((119..=121).contains(&lasts), "{lasts} ticks");
+    assert!(
+        (119..=121).contains(&lasts),
+        "the hunter followed for {lasts} ticks"
+    );
 }
 
 #[test]
-fn the_hiding_place_lies_behind_the_rock_and_the_nearer_rock_counts() {
+fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
     let hide = HideFromEnemy {
         flee_distance_m: 3.0,
         use_boost: false,
@@ -188,27 +191,28 @@ fn the_hiding_place_lies_behind_the_rock_and_the_nearer_rock_counts() {
             (pool.decision(0).proposal.force + Vec3::X).normalize_or_zero(),
         )
     };
-    // Enemy at (2, 0), rock at (-0.2, 1.3): 0.4 m on behind the rock, seen from the enemy.
-    let (count, wish) = run(&[(-0.2, 1.3)]);
+    // Enemy at (2, 0), rock at (-0.2, 1.3): the hiding place is 0.4 m behind the rock's center, as seen from the
+    // enemy.
+    let (count, direction) = run(&[(-0.2, 1.3)]);
     let from_enemy = Vec3::new(-2.2, 0.0, 1.3);
     let place = Vec3::new(2.0, 0.0, 0.0) + from_enemy.normalize() * (from_enemy.length() + 0.4);
     assert_eq!(count, 1);
-    assert!(wish.distance(place.normalize()) < 1e-3, "{wish}");
+    assert!(direction.distance(place.normalize()) < 1e-3, "{direction}");
     assert_eq!(
         run(&[(1.8, 0.9)]).0,
         0,
-        "towards the enemy and not much nearer than it: unsuitable"
+        "a rock towards the enemy and not much nearer than it is unsuitable"
     );
-    assert_eq!(run(&[(-2.9, 1.5)]).0, 0, "too far");
+    assert_eq!(run(&[(-2.9, 1.5)]).0, 0, "the rock is too far away");
     assert!(
         run(&[(-0.2, 1.3), (-0.2, -1.1)]).1.z < 0.0,
-        "the nearer one"
+        "the nearer rock is chosen"
     );
-    assert_eq!(run(&[]).0, 0, "no rock, no hiding");
+    assert_eq!(run(&[]).0, 0, "without a rock there is no hiding place");
 }
 
 #[test]
-fn one_that_hides_remembers_the_hunter_and_creeps_round_the_rock_as_it_goes_on() {
+fn a_hiding_fish_predicts_the_invisible_hunter_and_moves_around_the_rock() {
     let hide = HideFromEnemy {
         flee_distance_m: 3.0,
         memory_secs: 1.0,
@@ -229,25 +233,25 @@ fn one_that_hides_remembers_the_hunter_and_creeps_round_the_rock_as_it_goes_on()
         let decision = pool.decision(0);
         (decision.actions == 1, decision.proposal.force + Vec3::X)
     };
-    // The hunter swims 1 m/s along z; once it is out of sight, half of that is believed.
+    // The hunter swims at 1 m/s along z. Once it is out of sight, the fish predicts it at half of that speed.
     place(&mut pool, at(2.0, 0.0));
     let mut lasts = 0;
     for step in 1..100u8 {
-        let (hides, wish) = place(&mut pool, at(25.0, 25.0));
+        let (hides, wanted) = place(&mut pool, at(25.0, 25.0));
         if !hides {
             break;
         }
         lasts = step;
-        let believed = at(2.0, f32::from(step) / 60.0 * 0.5);
-        let from_enemy = Vec3::new(0.0, Y, 1.0) - believed;
-        let hiding = believed + from_enemy + from_enemy.normalize() * 0.4 - at(0.0, 0.0);
+        let predicted = at(2.0, f32::from(step) / 60.0 * 0.5);
+        let from_enemy = Vec3::new(0.0, Y, 1.0) - predicted;
+        let hiding = predicted + from_enemy + from_enemy.normalize() * 0.4 - at(0.0, 0.0);
         assert!(
-            wish.normalize().distance(hiding.normalize()) < 1e-3,
-            "step {step}: {wish}, not towards {hiding}"
+            wanted.normalize().distance(hiding.normalize()) < 1e-3,
+            "tick {step}: the force {wanted} does not lead to {hiding}"
         );
     }
     assert!(
         (59..=60).contains(&lasts),
-        "a second of memory: {lasts} ticks"
+        "the memory lasts 1 s, measured {lasts} ticks"
     );
 }

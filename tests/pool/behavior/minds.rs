@@ -1,4 +1,4 @@
-//! How needs, actions and chance make a decision: 2-behavior.md section 1.
+//! How needs, actions and chance lead to a decision. **Source**: Jockel 2005, §3.3.
 
 use glam::Vec3;
 use shoal::behavior::actions::{AvoidObstacles, HuntPrey, Investigate, Seek, SeekTarget, Wander};
@@ -10,7 +10,7 @@ use super::{Y, at, executed, only, pool, pool_with_rocks, seek_point, tick};
 use crate::pools::{self, bare};
 
 #[test]
-fn the_standard_need_acts_besides_the_first_unsatisfied_need_alone() {
+fn the_standard_need_and_the_first_unsatisfied_need_act() {
     let mut fish = only(
         bare("fish", 1),
         &[
@@ -33,7 +33,8 @@ fn the_standard_need_acts_besides_the_first_unsatisfied_need_alone() {
     tick(&mut pool);
     assert_eq!(pool.active_need(0), "only");
     assert_eq!(executed(&pool, 0), ["ahead", "left"]);
-    // Seek left at 1 m/s minus the own 1 m/s ahead, twice; seek ahead wants nothing more.
+    // Seeking left: 1 m/s to the left minus the own 1 m/s ahead, with weight 2. Seeking ahead adds no force at cruise
+    // speed.
     assert!(
         pool.decision(0)
             .proposal
@@ -46,7 +47,7 @@ fn the_standard_need_acts_besides_the_first_unsatisfied_need_alone() {
 }
 
 #[test]
-fn exclusive_takes_the_first_additive_adds_and_weight_zero_is_never_executed() {
+fn exclusive_needs_take_the_first_action_and_additive_needs_combine_all() {
     let actions = [
         ("a", seek_point(0.0, -9.0, 0.0)),
         ("b", seek_point(0.0, 9.0, 1.0)),
@@ -74,12 +75,12 @@ fn exclusive_takes_the_first_additive_adds_and_weight_zero_is_never_executed() {
         need.combine = Combine::Budget;
         need.actions = vec!["c".into(), "b".into()];
     });
-    // The first wants 3 * sqrt(2) N, more than the 4 N that there are.
+    // The first action wants 3 * sqrt(2) N, which is more than the largest force of 4 N.
     assert!((force.length() - 4.0).abs() < 1e-4, "{force}");
 }
 
 #[test]
-fn a_choice_by_chance_is_kept_for_its_time_and_takes_every_action_in_turn() {
+fn a_random_choice_is_kept_for_its_minimum_time_and_uses_every_action() {
     let actions = [
         ("a", seek_point(0.0, -9.0, 1.0)),
         ("b", seek_point(0.0, 9.0, 1.0)),
@@ -101,14 +102,17 @@ fn a_choice_by_chance_is_kept_for_its_time_and_takes_every_action_in_turn() {
         for _ in 0..3600 {
             tick(&mut pool);
             let now = executed(&pool, 0);
-            for (place, name) in ["a", "b"].into_iter().enumerate() {
-                counts[place] += usize::from(now == [name]);
+            for (index, name) in ["a", "b"].into_iter().enumerate() {
+                counts[index] += usize::from(now == [name]);
             }
             if now == last || last.is_empty() {
                 kept += 1;
             } else {
                 changes += 1;
-                assert!(last.is_empty() || kept >= 29, "kept for {kept} ticks only");
+                assert!(
+                    last.is_empty() || kept >= 29,
+                    "the choice was kept for only {kept} ticks"
+                );
                 kept = 1;
             }
             last = now;
@@ -147,7 +151,11 @@ fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
             break;
         }
     }
-    assert_eq!(active_at, Some(60), "1 per second over a limit of 1");
+    assert_eq!(
+        active_at,
+        Some(60),
+        "the variable grows by 1 per second and the limit is 1"
+    );
     let near = pool.world().agents.bodies[0].position_m + Vec3::X * 0.15;
     pool.place(1, near, Vec3::X);
     tick(&mut pool);
@@ -155,17 +163,21 @@ fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
     let prey = &pool.world().agents.bodies[1];
     assert!(
         prey.teleported && !pool.world().water.is_visible(prey.position_m, 0.3),
-        "comes back in out of sight"
+        "the prey re-enters out of sight"
     );
     tick(&mut pool);
-    assert_eq!(pool.active_need(0), "", "satisfied again");
+    assert_eq!(pool.active_need(0), "", "the catch has satisfied the need");
     assert!(pool.set_need("hunter", "only", 2.0));
     tick(&mut pool);
-    assert_eq!(pool.active_need(0), "only", "the director says so");
+    assert_eq!(
+        pool.active_need(0),
+        "only",
+        "the director has set the variable beyond the limit"
+    );
 }
 
 #[test]
-fn what_is_not_finite_is_put_back_and_counted() {
+fn non_finite_state_is_reset_and_counted() {
     let far = ActionParams::Seek(Seek {
         target: SeekTarget::Point,
         point_m: [f32::NAN; 3],
@@ -191,7 +203,7 @@ fn what_is_not_finite_is_put_back_and_counted() {
 }
 
 #[test]
-fn pauses_begin_at_their_rate_whatever_the_tick() {
+fn pauses_begin_at_their_rate_at_any_tick_rate() {
     for tick_hz in [30.0, 120.0] {
         let wander = Wander {
             idle_per_sec: 0.5,
@@ -218,14 +230,17 @@ fn pauses_begin_at_their_rate_whatever_the_tick() {
                 .filter(|&index| simulation.decision(index).proposal.force == Vec3::ZERO)
                 .count();
         }
-        // Half a second of pause after two seconds on the way, on average: a fifth of the time.
+        // On average 0.5 s of pause follow 2 s of swimming: a fifth of the time.
         let share = idle as f32 / (20 * ticks) as f32;
-        assert!((0.15..0.25).contains(&share), "{share} at {tick_hz} Hz");
+        assert!(
+            (0.15..0.25).contains(&share),
+            "share of pauses at {tick_hz} Hz: {share}"
+        );
     }
 }
 
 #[test]
-fn an_action_that_two_needs_share_is_asked_once_a_step_and_has_one_memory() {
+fn an_action_of_two_needs_is_evaluated_once_per_tick_and_has_one_memory() {
     let look = ActionParams::Investigate(Investigate {
         interest_secs: 1.0,
         reach_m: 3.0,
@@ -244,7 +259,7 @@ fn an_action_that_two_needs_share_is_asked_once_a_step_and_has_one_memory() {
         vec![fish, stone],
         &[(at(0.0, 0.0), Vec3::X), (at(1.5, 0.0), Vec3::X)],
     );
-    let looked = (0..120)
+    let looking_ticks = (0..120)
         .filter(|_| {
             pool.place(0, at(0.0, 0.0), Vec3::X);
             tick(&mut pool);
@@ -252,13 +267,13 @@ fn an_action_that_two_needs_share_is_asked_once_a_step_and_has_one_memory() {
         })
         .count();
     assert!(
-        (60..=61).contains(&looked),
-        "its second of interest: {looked} ticks"
+        (60..=61).contains(&looking_ticks),
+        "interest lasts 1 s, measured {looking_ticks} ticks"
     );
 }
 
 #[test]
-fn a_lower_limit_is_kept_from_below_and_a_default_need_is_never_satisfied() {
+fn a_lower_limit_works_and_a_default_need_is_never_satisfied() {
     let mut fish = only(bare("fish", 1), &[("go", seek_point(9.0, 0.0, 1.0))]);
     fish.mind.needs[0].kind = NeedKind::LimitBased;
     fish.mind.needs[0].limit = Some(LimitParams {
@@ -276,7 +291,7 @@ fn a_lower_limit_is_kept_from_below_and_a_default_need_is_never_satisfied() {
         limit: None,
         ..last
     });
-    // An action that never applies does not satisfy it either.
+    // An action that cannot be executed does not satisfy the need either.
     fish.mind
         .actions
         .insert("go".into(), seek_point(9.0, 0.0, 0.0));
@@ -291,7 +306,7 @@ fn a_lower_limit_is_kept_from_below_and_a_default_need_is_never_satisfied() {
 }
 
 #[test]
-fn obstacle_avoidance_is_never_left_to_the_draw() {
+fn obstacle_avoidance_is_never_left_to_chance() {
     let actions = [
         ("go", seek_point(9.0, 0.0, 1.0)),
         (
@@ -311,7 +326,7 @@ fn obstacle_avoidance_is_never_left_to_the_draw() {
     assert_eq!(
         executed(&pool, 0),
         ["keep"],
-        "although the other comes first, for sure"
+        "obstacle avoidance acts although the other action is first with chance 1"
     );
     pool.place(0, at(0.0, 3.0), Vec3::Z);
     tick(&mut pool);

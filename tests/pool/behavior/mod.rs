@@ -1,5 +1,4 @@
-//! The rules of minds, perception and actions, one by one, in pools made for each. **Source** of every rule: 2-behavior.md, in
-//! the section that its file names.
+//! Rules of minds, perception and actions, each tested in a small pool of its own.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,14 +24,14 @@ use shoal::behavior::actions::{Seek, SeekTarget};
 use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
 use shoal::world::{Observation, ObstacleParams, Shadow};
 
-/// Height at which everybody swims here.
+/// Height of all agents in these tests, in meters.
 const Y: f32 = -0.8;
 
 fn at(x: f32, z: f32) -> Vec3 {
     Vec3::new(x, Y, z)
 }
 
-/// Gives a species one need with these actions in this order.
+/// Returns the species with one need that has these actions, in this order.
 fn only(species: SpeciesDescription, actions: &[(&str, ActionParams)]) -> SpeciesDescription {
     wants(species, "only", actions)
 }
@@ -50,7 +49,7 @@ fn start(scene: &SceneDescription, places: &[(Vec3, Vec3)]) -> Simulation {
     simulation
 }
 
-/// Wide water with these species, the agents at these places in order.
+/// A wide pool with these species, and the agents at these places in order.
 fn pool(species: Vec<SpeciesDescription>, places: &[(Vec3, Vec3)]) -> Simulation {
     start(&wide(species), places)
 }
@@ -68,7 +67,7 @@ fn pool_with_rocks(
 }
 
 fn tick(simulation: &mut Simulation) {
-    simulation.run_tick(&nobody());
+    simulation.run_tick(&no_visitors());
 }
 
 fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
@@ -77,7 +76,7 @@ fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
     }
 }
 
-fn nobody() -> Observation {
+fn no_visitors() -> Observation {
     Observation::default()
 }
 

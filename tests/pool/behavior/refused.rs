@@ -1,18 +1,17 @@
-//! What no pool can be made of is refused, and the message says what it is and how to mend it. **Source**: 2-behavior.md,
-//! 'Bad input'.
+//! Invalid descriptions are rejected with a message that says what is wrong and how to fix it.
 
 use shoal::simulation::{SceneDescription, Simulation, SimulationError, SpeciesDescription};
 use shoal::world::{ObstacleParams, SphereParams, TerraceParams};
 
 use crate::pools::{self, wide};
 
-fn refusal(scene: &SceneDescription, tick_hz: f32) -> String {
+fn rejection(scene: &SceneDescription, tick_hz: f32) -> String {
     let params = shoal::simulation::SimulationParams {
         tick_hz,
         ..pools::run(1, 1)
     };
     match Simulation::new(scene, &params) {
-        Ok(_) => panic!("a pool was made"),
+        Ok(_) => panic!("the description was accepted"),
         Err(error) => error.to_string(),
     }
 }
@@ -26,31 +25,34 @@ fn species(name: &str, count: u32) -> SpeciesDescription {
 }
 
 #[test]
-fn more_names_than_fit() {
+fn too_many_names() {
     let groups = (0..100).map(|place| format!("group_{place}")).collect();
     let scene = wide(vec![SpeciesDescription {
         groups,
         ..species("sprat", 1)
     }]);
-    let told = refusal(&scene, 60.0);
+    let message = rejection(&scene, 60.0);
     assert!(
-        told.starts_with("the species 'sprat' brings more than"),
-        "{told}"
+        message.starts_with("the species 'sprat' brings more than"),
+        "{message}"
     );
-    assert!(told.ends_with("use fewer groups or relations"), "{told}");
+    assert!(
+        message.ends_with("use fewer groups or relations"),
+        "{message}"
+    );
 }
 
 #[test]
-fn more_agents_than_are_allowed() {
+fn too_many_agents() {
     let scene = wide(vec![species("sprat", 150_000), species("cod", 50_001)]);
     assert_eq!(
-        refusal(&scene, 60.0),
+        rejection(&scene, 60.0),
         "200001 agents are more than the 200000 that one pool may hold; lower the population"
     );
 }
 
 #[test]
-fn an_obstacle_that_is_no_solid() {
+fn an_obstacle_with_invalid_shape() {
     let sphere = |radius_m| {
         ObstacleParams::Sphere(SphereParams {
             center_m: [0.0, -1.0, 0.0],
@@ -62,28 +64,28 @@ fn an_obstacle_that_is_no_solid() {
         ..wide(vec![species("sprat", 1)])
     };
     assert_eq!(
-        refusal(&scene, 60.0),
+        rejection(&scene, 60.0),
         "obstacle 1 (counted from 0) is no solid: a number is not finite or its outline is not convex; mend the scene file"
     );
 }
 
 #[test]
-fn terraces_without_a_mesh() {
+fn terraces_with_invalid_outlines() {
     let mut scene = wide(vec![species("sprat", 1)]);
     scene.pool.terraces = vec![TerraceParams {
         outline_m: vec![[0.0, 0.0], [f32::NAN, 0.0], [1.0, 1.0]],
         ..TerraceParams::default()
     }];
-    let told = refusal(&scene, 60.0);
+    let message = rejection(&scene, 60.0);
     assert!(
-        told.starts_with("the terraces make no mesh to find ways on: ")
-            && told.ends_with("; mend their outlines"),
-        "{told}"
+        message.starts_with("the terraces make no mesh to find ways on: ")
+            && message.ends_with("; mend their outlines"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_tick_rate_that_is_none() {
+fn invalid_tick_rates() {
     for (tick_hz, named) in [
         (0.0, "0"),
         (-60.0, "-60"),
@@ -91,13 +93,13 @@ fn a_tick_rate_that_is_none() {
         (f32::INFINITY, "inf"),
     ] {
         assert_eq!(
-            refusal(&wide(Vec::new()), tick_hz),
+            rejection(&wide(Vec::new()), tick_hz),
             format!("tick_hz = {named} is no rate; give a number above 0, such as 60")
         );
     }
 }
 
-/// No machine refuses threads for sure, so this is about the words alone.
+/// No machine fails to start threads reliably, so this only tests the message.
 #[test]
 fn threads_that_do_not_start() {
     let error = SimulationError::Threads {

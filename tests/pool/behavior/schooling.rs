@@ -1,4 +1,4 @@
-//! The table of `flock` and its three repairs: 2-behavior.md section 4.
+//! Flocking and its three repairs. **Source**: Jockel 2005, §4.2.5.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -10,7 +10,7 @@ use shoal::simulation::SpeciesDescription;
 use super::{at, executed, only, pool, shadow, tick};
 use crate::pools::bare;
 
-/// A schooling species: separation within 1 m, alignment within 1.5 m, cohesion within 2 m, the default angles.
+/// A schooling species: separation within 1 m, alignment within 1.5 m, cohesion within 2 m, default angles.
 fn schooling(count: u32) -> SpeciesDescription {
     let flock = FlockWithRelation {
         pace_weight: 0.0,
@@ -27,7 +27,7 @@ fn schooling(count: u32) -> SpeciesDescription {
 
 #[test]
 fn repair_1_separation_never_acts_alone() {
-    // 120 degrees aside: within separation's 135, but neither alignment's 45 nor cohesion's 99.
+    // At 120° to the side: within the 135° of separation, but outside the 45° of alignment and the 99° of cohesion.
     let aside = Vec3::new(-0.4, 0.0, 0.4 * 3f32.sqrt());
     let mut pool = pool(
         vec![schooling(2)],
@@ -39,12 +39,12 @@ fn repair_1_separation_never_acts_alone() {
     let force = pool.decision(0).proposal.force;
     assert!(
         force.distance(expected) < 1e-3,
-        "separation and alignment all round: {force}, not {expected}"
+        "separation and alignment in all directions: {force}, expected {expected}"
     );
 }
 
 #[test]
-fn repair_2_the_scattered_turn_back_but_the_leader_does_not() {
+fn repair_2_scattered_fish_turn_back_but_the_leader_does_not() {
     let force_with_other_behind = |distance: f32| {
         let behind = at(-distance, 0.3);
         let mut pool = pool(
@@ -58,12 +58,12 @@ fn repair_2_the_scattered_turn_back_but_the_leader_does_not() {
     assert_eq!(count, 1);
     assert!(
         force.distance(Vec3::new(-1.2, 0.0, 0.3).normalize()) < 1e-3,
-        "cohesion all round: {force}"
+        "cohesion in all directions: {force}"
     );
     assert_eq!(
         force_with_other_behind(1.7).0,
         0,
-        "farther than the alignment radius: a leader"
+        "beyond the alignment radius the fish is a leader"
     );
 }
 
@@ -87,17 +87,17 @@ fn repair_3_a_straggler_hurries_after_the_school() {
     assert_eq!(
         boost_with_other_at(Vec3::new(1.2, 0.0, 0.0)),
         None,
-        "near enough"
+        "the mate is near enough"
     );
     assert_eq!(
         boost_with_other_at(Vec3::new(-0.2, 0.0, 1.8)),
         None,
-        "not ahead"
+        "the mate is not ahead"
     );
 }
 
 #[test]
-fn only_the_own_kind_and_the_related_are_flock_mates() {
+fn flock_mates_are_the_own_species_and_related_agents() {
     let mut fish = schooling(1);
     fish.relations.insert("friend".into(), vec!["pals".into()]);
     let mut pal = bare("pal", 1);
@@ -111,13 +111,13 @@ fn only_the_own_kind_and_the_related_are_flock_mates() {
     tick(&mut pool);
     assert!(
         pool.decision(0).proposal.force.z > 0.1,
-        "towards the friend, not the stranger: {}",
+        "the fish does not swim to the friend: {}",
         pool.decision(0).proposal.force
     );
 }
 
 #[test]
-fn one_that_was_investigated_is_known_and_a_flock_mate_where_known_are() {
+fn an_investigated_agent_is_a_flock_mate_if_known_is_a_flock_relation() {
     let swims_with_it = |relations: &[&str]| {
         let look = Investigate {
             reach_m: 3.0,
@@ -148,11 +148,14 @@ fn one_that_was_investigated_is_known_and_a_flock_mate_where_known_are() {
         executed(&pool, 0) == ["flock"]
     };
     assert!(swims_with_it(&["friend", "known"]));
-    assert!(!swims_with_it(&["friend"]), "a stranger of another kind");
+    assert!(
+        !swims_with_it(&["friend"]),
+        "a stranger of another species is no flock mate"
+    );
 }
 
 #[test]
-fn coincident_fish_part() {
+fn coincident_fish_separate() {
     let mut pool = pool(vec![schooling(3)], &[(at(0.0, 0.0), Vec3::X); 3]);
     for _ in 0..120 {
         tick(&mut pool);
@@ -164,8 +167,8 @@ fn coincident_fish_part() {
 }
 
 #[test]
-fn the_very_near_count_at_any_angle() {
-    // Straight behind, beyond every part's angle.
+fn very_near_mates_count_at_any_angle() {
+    // Straight behind, outside the angle of each part.
     let schools = |behind_m: f32, always_radius_m| {
         let mut fish = schooling(2);
         fish.flock.always_radius_m = always_radius_m;
@@ -176,13 +179,13 @@ fn the_very_near_count_at_any_angle() {
         tick(&mut pool);
         pool.decision(0).proposal.force.x > 0.5
     };
-    assert!(schools(0.29, None), "three radii of 0.1 m unless told");
+    assert!(schools(0.29, None), "the default is three radii of 0.1 m");
     assert!(!schools(0.31, None));
     assert!(schools(0.31, Some(0.4)) && !schools(0.29, Some(0.2)));
 }
 
 #[test]
-fn flock_schools_with_everybody_and_separation_leaves_shadows_out_where_told() {
+fn flock_ignores_relations_and_separate_non_shadow_ignores_shadows() {
     let act = |action: ActionParams| {
         let mut fish = only(bare("fish", 1), &[("act", action)]);
         fish.flock.radius_m = 1.0;

@@ -1,4 +1,4 @@
-//! `evade_shadow`: 2-behavior.md section 4.
+//! The action `evade_shadow`. **Source**: Jockel 2005, §4.2.5.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -8,7 +8,7 @@ use super::{at, only, pool, shadow};
 use crate::pools::bare;
 
 #[test]
-fn the_flee_distance_falls_with_stillness_and_is_back_at_once() {
+fn the_flee_distance_falls_while_a_shadow_stands_still() {
     let evade = EvadeShadow {
         flee_distance_m: 0.6,
         still_flee_distance_m: -0.2,
@@ -31,7 +31,8 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
             vec![only(bare("fish", 1), &[("evade", evade.clone())])],
             &[(fish_at, heading)],
         );
-        // Eye 4 m up, fish 0.8 m down: k = 1.2; the shadow of 0.5 m at x = 5 has 0.6 m at x = 6 there.
+        // Eye 4 m up, fish 0.8 m down: scale 1.2. The shadow with radius 0.5 m at x = 5 has radius 0.6 m at x = 6
+        // there.
         pool.run_tick(&shadow(Vec2::new(5.0, 0.0), 0.5, still_secs));
         *pool.decision(0)
     };
@@ -39,7 +40,7 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
     assert_eq!(
         decide(at(edge + 0.51, 0.0), Vec3::X, 0.0).actions,
         0,
-        "beyond"
+        "beyond the flee distance"
     );
     let near = decide(at(edge + 0.49, 0.0), Vec3::Z, 0.0);
     assert!(
@@ -51,27 +52,27 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
     assert_eq!(
         decide(at(edge + 0.3, 0.0), Vec3::X, 60.0).actions,
         0,
-        "it stands still"
+        "the shadow stands still"
     );
     let under = decide(at(6.2, 0.0), Vec3::X, 0.0);
     assert!(
         under.proposal.turns_in_place && under.proposal.boost.is_some(),
-        "the shadow is behind it"
+        "under a shadow that is behind it, the fish turns in place and boosts"
     );
     let facing = decide(at(6.2, 0.0), Vec3::NEG_X, 0.0);
     assert!(
         facing.proposal.turns_in_place && facing.proposal.boost.is_none(),
-        "it would dart into the shadow"
+        "the fish does not boost towards the shadow"
     );
     let middle = decide(at(6.0, 0.0), Vec3::Z, 0.0);
     assert!(
         middle.proposal.force.z > 0.0 || middle.proposal.boost.is_some(),
-        "straight ahead out of the middle"
+        "from the center the fish swims straight on"
     );
 }
 
 #[test]
-fn fish_go_aside_before_a_walker_and_not_along() {
+fn fish_leave_the_way_of_a_walking_visitor_sideways() {
     let decide = |lead_secs, walks_mps: f32, fish_at: Vec3, outline_m: &[Vec2]| {
         let evade = ActionParams::EvadeShadow(EvadeShadow {
             lead_secs,
@@ -88,17 +89,34 @@ fn fish_go_aside_before_a_walker_and_not_along() {
         *pool.decision(0)
     };
     let square = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)].map(Vec2::from);
-    // k = 1.2 at its depth: from here to the circle of 0.36 m and less the own radius it is 0.56 m, to the square 0.56 m too.
+    // Scale 1.2 at this depth: the fish is 0.56 m from the circle of 0.36 m and from the square, minus its own
+    // radius.
     let ahead = at(1.0, 0.2);
     for outline in [&[][..], &square] {
-        assert_eq!(decide(0.0, 1.0, ahead, outline).actions, 0, "the source's");
-        assert_eq!(decide(1.0, 0.0, ahead, outline).actions, 0, "it stands");
-        assert_eq!(decide(1.0, -1.0, ahead, outline).actions, 0, "it leaves");
-        assert_eq!(decide(0.02, 1.0, ahead, outline).actions, 0, "too late");
+        assert_eq!(
+            decide(0.0, 1.0, ahead, outline).actions,
+            0,
+            "without prediction the shadow is too far away"
+        );
+        assert_eq!(
+            decide(1.0, 0.0, ahead, outline).actions,
+            0,
+            "the visitor stands"
+        );
+        assert_eq!(
+            decide(1.0, -1.0, ahead, outline).actions,
+            0,
+            "the visitor walks away"
+        );
+        assert_eq!(
+            decide(0.02, 1.0, ahead, outline).actions,
+            0,
+            "the predicted way is too short"
+        );
         let aside = decide(1.0, 1.0, ahead, outline);
         assert!(
             aside.proposal.force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-3,
-            "to the side it is on, off the way: {}",
+            "the fish does not leave the way sideways: {}",
             aside.proposal.force
         );
         assert!(
@@ -106,13 +124,13 @@ fn fish_go_aside_before_a_walker_and_not_along() {
             "the shadow is not overhead yet"
         );
     }
-    // The way ends 1.2 m on: from there on it flees along.
+    // The predicted way ends after 1.2 m; beyond it the fish flees in the direction of the walk.
     let farther = decide(1.0, 1.0, at(2.0, 0.0), &[]);
     assert!(farther.proposal.force.distance(Vec3::ZERO) < 1e-3 && farther.actions == 1);
 }
 
 #[test]
-fn of_several_shadows_the_nearest_counts() {
+fn the_nearest_shadow_counts() {
     let evade = ActionParams::EvadeShadow(EvadeShadow::default());
     let mut pool = pool(
         vec![only(bare("fish", 1), &[("evade", evade)])],

@@ -1,4 +1,5 @@
-//! What a body makes of a decision: 2-behavior.md section 2; and that no order of agents changes it (section 1).
+//! How a body moves after a decision, and that the order of agents does not matter. **Source**: Reynolds 1999; Jockel
+//! 2005, §4.2.1.
 
 use glam::Vec3;
 use shoal::behavior::ActionParams;
@@ -9,13 +10,13 @@ use super::{Y, at, executed, only, pool, pool_with_rocks, related, seek_point, s
 use crate::pools::bare;
 
 #[test]
-fn a_force_is_cut_to_the_largest_and_moves_the_mass() {
+fn force_is_limited_and_accelerates_the_mass() {
     let mut fish = only(bare("fish", 1), &[("go", seek_point(0.0, 50.0, 10.0))]);
     fish.motion.max_force_n = 3.0;
     fish.body.mass_kg = 2.0;
     let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
     tick(&mut pool);
-    // It swims 1 m/s along x and wants 1 m/s along z, ten times: far more than 3 N.
+    // The fish swims at 1 m/s along x and wants 1 m/s along z with weight 10: much more than 3 N.
     let gained = Vec3::new(-1.0, 0.0, 1.0).normalize() * (3.0 / 2.0 / 60.0);
     let body = &pool.world().agents.bodies[0];
     assert!(
@@ -26,16 +27,16 @@ fn a_force_is_cut_to_the_largest_and_moves_the_mass() {
     let way = body.position_m - at(0.0, 0.0);
     assert!(
         way.distance(body.velocity_mps / 60.0) < 1e-5,
-        "p += v dt: {way}"
+        "position changes by velocity times tick: {way}"
     );
     assert!(
         body.forward.distance(body.velocity_mps.normalize()) < 1e-4,
-        "the nose follows the velocity"
+        "the heading follows the velocity"
     );
 }
 
 #[test]
-fn nobody_is_pushed_beyond_the_allowed_speed_and_one_that_stands_keeps_its_heading() {
+fn speed_stays_within_its_limit_and_an_agent_at_rest_keeps_its_heading() {
     let apart = ActionParams::Separate(Separate {
         radius_m: 2.0,
         angle_deg: 180.0,
@@ -60,7 +61,7 @@ fn nobody_is_pushed_beyond_the_allowed_speed_and_one_that_stands_keeps_its_headi
 }
 
 #[test]
-fn the_limit_of_turning_is_lifted_for_one_step_alone() {
+fn turning_in_place_lasts_one_tick() {
     let evade = ActionParams::EvadeShadow(EvadeShadow {
         weight: 100.0,
         ..EvadeShadow::default()
@@ -70,12 +71,12 @@ fn the_limit_of_turning_is_lifted_for_one_step_alone() {
     fish.motion.cruise_mps = 0.1;
     fish.body.mass_kg = 0.1;
     let mut pool = pool(vec![fish], &[(at(0.3, 0.0), Vec3::NEG_X)]);
-    // Under the shadow, and facing its middle: it turns round at once.
+    // Under the shadow and facing its center, the fish turns in place.
     pool.run_tick(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
     assert!(pool.decision(0).proposal.turns_in_place);
     let forward = pool.world().agents.bodies[0].forward;
     assert!(forward.angle_between(Vec3::NEG_X) > 1.0, "{forward}");
-    // Beside it, it turns as slowly as it can.
+    // Beside the shadow the fish turns at most at its turn rate.
     pool.place(0, at(1.0, 0.0), Vec3::NEG_X);
     pool.run_tick(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
     assert!(!pool.decision(0).proposal.turns_in_place && pool.decision(0).actions == 1);
@@ -84,12 +85,12 @@ fn the_limit_of_turning_is_lifted_for_one_step_alone() {
         .angle_between(Vec3::NEG_X);
     assert!(
         (turned.to_degrees() - 1.0).abs() < 0.05,
-        "{turned} in 1/60 s"
+        "the fish turned by {turned} rad in 1/60 s"
     );
 }
 
 #[test]
-fn two_who_flee_each_other_do_so_alike_whoever_comes_first() {
+fn two_agents_that_flee_from_each_other_move_symmetrically() {
     let flee = ActionParams::FleeEnemy(FleeEnemy::default());
     let fish = |name, enemy| {
         let mut fish = related(
@@ -112,11 +113,11 @@ fn two_who_flee_each_other_do_so_alike_whoever_comes_first() {
     }
     let bodies = &pool.world().agents.bodies;
     let apart = bodies[0].position_m.distance(bodies[1].position_m);
-    assert!(apart > 1.2, "they parted: {apart} m");
+    assert!(apart > 1.2, "the distance is only {apart} m");
 }
 
 #[test]
-fn nobody_is_related_to_oneself() {
+fn an_agent_has_no_relation_to_itself() {
     let flees = |count| {
         let flee = ActionParams::FleeEnemy(FleeEnemy::default());
         let fish = related(
@@ -133,7 +134,7 @@ fn nobody_is_related_to_oneself() {
 }
 
 #[test]
-fn an_obstacle_beyond_the_goal_is_no_concern() {
+fn obstacles_beyond_the_goal_are_ignored() {
     let avoids = |goal_x: f32| {
         let mut fish = only(bare("fish", 1), &[("go", seek_point(goal_x, 0.0, 1.0))]);
         let avoid = AvoidObstacles {
@@ -152,10 +153,10 @@ fn an_obstacle_beyond_the_goal_is_no_concern() {
         tick(&mut pool);
         executed(&pool, 0).contains(&"avoid".to_owned())
     };
-    assert!(avoids(5.0), "the goal lies behind the rock");
-    assert!(!avoids(0.8), "the goal lies before it");
+    assert!(avoids(5.0), "the goal is behind the rock");
+    assert!(!avoids(0.8), "the goal is in front of the rock");
     assert!(
         avoids(-1.0),
-        "the goal lies behind the fish, which swims on for now"
+        "the goal is behind the fish, which still swims towards the rock"
     );
 }
