@@ -8,6 +8,7 @@ mod context;
 mod decision;
 mod director;
 mod drives;
+mod effect;
 mod evaluation;
 mod migration;
 mod mind;
@@ -24,8 +25,12 @@ pub use actions::ActionParams;
 pub use climb::{Climb, ClimbAnswer, ClimbRequest};
 pub use context::ActionContext;
 pub use decision::Decision;
-pub use director::{Condition, Effect, RuleParams, RuleState, RuleTransition, rule_problems};
+pub use director::{Condition, RuleParams, RuleState, RuleTransition, rule_problems};
 pub use drives::{Drives, DrivesParams};
+pub use effect::{
+    CalmEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect, SendAcrossEffect,
+    SetNeedEffect,
+};
 pub use mind::{Mind, MindWorkspace};
 pub use mind_state::MindState;
 pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};

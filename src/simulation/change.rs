@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::PoolPlan;
 use super::tick::Simulation;
 use crate::behavior::{
-    Decision, Mind, MindParams, MindState, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m,
+    Decision, Effect, Mind, MindParams, MindState, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m,
 };
 use crate::world::{Gathering, Random, RandomStream, SolidIndex, Species};
 
@@ -20,22 +20,9 @@ pub enum Change {
     /// Everything that was configured is as the plan says from now on. Individuals stay who they are as long as their
     /// species has room; who is too many goes, the last to come first; who is lacking comes in out of sight.
     Pool(Box<PlanChange>),
-    /// Sets the variable of a `limit_based` need of all individuals of a species.
-    SetNeed {
-        /// The species' name.
-        species: String,
-        /// The need's name.
-        need: String,
-        /// The variable's value.
-        value: f32,
-    },
-    /// Switches hunting on, beyond its limit, or off, to where a catch sets it.
-    Hunting {
-        /// The species' name; `None`: all.
-        species: Option<String>,
-        /// Whether they hunt.
-        on: bool,
-    },
+    /// Applies an effect of the director once. Effects that last, such as gathering, are started by rules or by
+    /// [`Change::Gather`].
+    Effect(Effect),
     /// Starts a rule of the director by hand.
     StartRule {
         /// Its name.
@@ -43,8 +30,6 @@ pub enum Change {
     },
     /// Where all are to gather; `None` lets them go.
     Gather(Option<Gathering>),
-    /// All boosts end.
-    Calm,
     /// Gives one individual another mind for a while, in place of one that it was given before.
     OverrideMind {
         /// Its id.
@@ -89,42 +74,13 @@ impl Simulation {
     pub fn apply(&mut self, change: Change) {
         match change {
             Change::Pool(replan) => self.take_over(*replan),
-            Change::SetNeed {
-                species,
-                need,
-                value,
-            } => {
-                self.set_need(&species, &need, value);
-            }
-            Change::Hunting { species, on } => {
-                for index in 0..self.world.agents.len() {
-                    let kind = usize::from(self.world.agents.species[index]);
-                    let is_meant = species
-                        .as_ref()
-                        .is_none_or(|name| self.world.species[kind].name == *name);
-                    if is_meant {
-                        let mind = &self.minds[usize::from(self.mind_of[index])];
-                        mind.switch_hunting(&mut self.states[index], on);
-                    }
-                }
+            Change::Effect(effect) => {
+                self.apply_effect(&effect);
             }
             Change::StartRule { name } => {
                 self.start_rule(&name);
             }
             Change::Gather(gathering) => self.world.director.by_hand = gathering,
-            Change::Calm => {
-                for (body, kind) in self
-                    .world
-                    .agents
-                    .bodies
-                    .iter_mut()
-                    .zip(&self.world.agents.species)
-                {
-                    body.boost.hold_secs = 0.0;
-                    body.boost.allowed_mps =
-                        self.world.species[usize::from(*kind)].motion.cruise_mps;
-                }
-            }
             Change::OverrideMind { id, mind, secs } => self.override_mind(id, *mind, secs),
             Change::EndOverride { id } => {
                 if let Some(place) = self.overrides.iter().position(|o| o.id == id) {

@@ -5,8 +5,8 @@
 use glam::{Vec2, Vec3};
 
 use super::tick::Simulation;
-use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
-use crate::world::{Gathering, Water};
+use crate::behavior::{Effect, Mind, MindState, RuleParams, RuleState, RuleTransition};
+use crate::world::{Gathering, Water, World};
 
 /// Share of the way from the middle to the edge at which those are to arrive who are sent across.
 const ACROSS_SHARE: f32 = 0.9;
@@ -59,35 +59,19 @@ impl Simulation {
     }
 
     fn begin(&mut self, place: usize) {
-        let Self {
-            rules,
-            world,
-            minds,
-            mind_of,
-            states,
-            ..
-        } = self;
-        let effect = &rules[place].then;
-        for index in 0..world.agents.len() {
-            let kind = usize::from(world.agents.species[index]);
-            if !effect.applies_to(&world.species[kind].name) {
-                continue;
-            }
-            let mind = &minds[usize::from(mind_of[index])];
-            match effect {
-                Effect::Hunting(hunting) => mind.switch_hunting(&mut states[index], hunting.on),
-                Effect::SetNeed(set) => {
-                    mind.set_variable(&mut states[index], &set.need, set.value);
-                }
-                Effect::Calm(_) => {
-                    let boost = &mut world.agents.bodies[index].boost;
-                    boost.hold_secs = 0.0;
-                    boost.allowed_mps = world.species[kind].motion.cruise_mps;
-                }
-                Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_) => {}
-            }
-        }
+        apply_effect(
+            &self.rules[place].then,
+            &mut self.world,
+            (&self.minds, &self.mind_of),
+            &mut self.states,
+        );
         self.gather(place);
+    }
+
+    /// Applies an effect once to all agents of its species. Returns whether it changed the mind of an agent.
+    pub(super) fn apply_effect(&mut self, effect: &Effect) -> bool {
+        let minds = (&self.minds[..], &self.mind_of[..]);
+        apply_effect(effect, &mut self.world, minds, &mut self.states)
     }
 
     /// Sets the gatherings of a rule that begins.
@@ -174,6 +158,41 @@ impl Simulation {
         let at: Vec2 = stillest.centroid_m * self.world.water.scale(y);
         Some(Vec3::new(at.x, y, at.y))
     }
+}
+
+/// Applies an effect once to all agents of its species. `minds` are all minds, and the index of each agent's mind.
+///
+/// Returns whether it changed the mind of an agent. Effects that last do nothing here.
+fn apply_effect(
+    effect: &Effect,
+    world: &mut World,
+    (minds, mind_of): (&[Mind], &[u16]),
+    states: &mut [MindState],
+) -> bool {
+    let mut changed = false;
+    for index in 0..world.agents.len() {
+        let species = &world.species[usize::from(world.agents.species[index])];
+        if !effect.applies_to(&species.name) {
+            continue;
+        }
+        let mind = &minds[usize::from(mind_of[index])];
+        match effect {
+            Effect::Hunting(hunting) => {
+                mind.switch_hunting(&mut states[index], hunting.on);
+                changed = true;
+            }
+            Effect::SetNeed(set) => {
+                changed |= mind.set_variable(&mut states[index], &set.need, set.value);
+            }
+            Effect::Calm(_) => {
+                let boost = &mut world.agents.bodies[index].boost;
+                boost.hold_secs = 0.0;
+                boost.allowed_mps = species.motion.cruise_mps;
+            }
+            Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_) => {}
+        }
+    }
+    changed
 }
 
 fn middle_height(water: &Water) -> f32 {

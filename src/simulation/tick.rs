@@ -13,8 +13,8 @@ use super::plan::PoolPlan;
 use super::terraces::Terraces;
 use super::vehicle::{Rates, advance, reenter};
 use crate::behavior::{
-    Decision, Drives, Mind, MindState, MindWorkspace, NeedEvent, RuleParams, RuleState,
-    query_radius_m,
+    Decision, Drives, Effect, Mind, MindState, MindWorkspace, NeedEvent, RuleParams, RuleState,
+    SetNeedEffect, query_radius_m,
 };
 use crate::navigation::{FlowFields, GridPlanner};
 use crate::world::{
@@ -201,14 +201,11 @@ impl Simulation {
     /// Sets the variable of a `limit_based` need of all individuals of a species, as the director does; false where
     /// there is no such species or need.
     pub fn set_need(&mut self, species: &str, need: &str, value: f32) -> bool {
-        let mut found = false;
-        for (index, kind) in self.world.agents.species.iter().enumerate() {
-            if self.world.species[usize::from(*kind)].name == species {
-                let mind = &self.minds[usize::from(self.mind_of[index])];
-                found |= mind.set_variable(&mut self.states[index], need, value);
-            }
-        }
-        found
+        self.apply_effect(&Effect::SetNeed(SetNeedEffect {
+            species: vec![species.into()],
+            need: need.into(),
+            value,
+        }))
     }
 
     /// Puts the agent at this index to a place and a level heading, cruising; false where a number is not finite.

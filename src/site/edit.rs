@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::editor::{Director, Editor, SpeciesOf, schema_of_kind};
 use super::files::SpeciesFile;
-use crate::behavior::MindParams;
+use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
 use crate::config::edit::{Change as TextChange, edited};
 use crate::config::{self, Path, Problem, Problems};
 use crate::control::{Command, DirectorEvent, DocumentName, Edit, EditChange, MindChoice};
@@ -233,11 +233,12 @@ impl Draft {
                         format!("value = {value} is out of range; allowed is -1000000 to 1000000"),
                     ));
                 }
-                self.changes.push(Change::SetNeed {
-                    species: species.clone(),
+                let effect = Effect::SetNeed(SetNeedEffect {
+                    species: vec![species.clone()],
                     need: need.clone(),
                     value: *value,
                 });
+                self.changes.push(Change::Effect(effect));
                 return Ok(());
             }
             DirectorEvent::Hunting { species, on } => {
@@ -248,9 +249,9 @@ impl Draft {
                     .hunting
                     .insert(species.clone(), *on)
                     .unwrap_or(false);
-                let hunting = |on| Change::Hunting {
-                    species: species.clone(),
-                    on,
+                let hunting = |on| {
+                    let species = species.iter().cloned().collect();
+                    Change::Effect(Effect::Hunting(HuntingEffect { species, on }))
                 };
                 self.changes.push(hunting(*on));
                 self.undone.push(hunting(was));
@@ -285,7 +286,8 @@ impl Draft {
             }
             DirectorEvent::StopGathering => self.gather(&mut director, None),
             DirectorEvent::Calm => {
-                self.changes.push(Change::Calm);
+                let effect = Effect::Calm(CalmEffect::default());
+                self.changes.push(Change::Effect(effect));
                 return Ok(());
             }
         }

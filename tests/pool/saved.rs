@@ -16,6 +16,7 @@ use glam::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use shoal::app::{SimulateOptions, simulate};
+use shoal::behavior::{Effect, HuntingEffect};
 use shoal::simulation::{Change, SceneDescription, Simulation, SimulationParams};
 use shoal::site::load;
 use shoal::world::{Observation, Shadow, Snapshot};
@@ -54,10 +55,10 @@ fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, thre
                 mind,
                 secs: 6.0,
             });
-            pool.apply(Change::Hunting {
-                species: None,
+            pool.apply(Change::Effect(Effect::Hunting(HuntingEffect {
+                species: vec![],
                 on: true,
-            });
+            })));
             if let Some(rule) = scene.director.last() {
                 pool.apply(Change::StartRule {
                     name: rule.name.clone(),

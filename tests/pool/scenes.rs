@@ -9,7 +9,7 @@
 
 use crate::pools;
 use glam::{Vec2, Vec3};
-use shoal::behavior::ActionParams;
+use shoal::behavior::{ActionParams, Effect, HuntingEffect};
 use shoal::simulation::{Change, SceneDescription, Simulation};
 use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
 
@@ -314,10 +314,10 @@ fn catches_per_minute(seed: u64, schools: bool, secs: u64) -> f32 {
     for second in 0..secs {
         // A catch switches hunting off, so it is switched on again every 2 s.
         if second % 2 == 0 {
-            simulation.apply(Change::Hunting {
-                species: Some("shark".into()),
+            simulation.apply(Change::Effect(Effect::Hunting(HuntingEffect {
+                species: vec!["shark".into()],
                 on: true,
-            });
+            })));
         }
         run(&mut simulation, 1);
     }
