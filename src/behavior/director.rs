@@ -10,7 +10,7 @@ use crate::world::{RandomStream, World};
 
 use super::effect::Effect;
 
-/// Most rules of one scene.
+/// Most rules of one scene. All of them are checked in every tick.
 const MAX_RULES: usize = 64;
 
 /// One rule of a scene: when its condition has held for a while, its effect begins.
@@ -204,9 +204,9 @@ pub enum RuleTransition {
 
 impl RuleState {
     /// Advances the rule by one tick.
-    pub fn advance(&mut self, rule: &RuleParams, place: usize, world: &World) -> RuleTransition {
+    pub fn advance(&mut self, rule: &RuleParams, index: usize, world: &World) -> RuleTransition {
         let dt = world.dt_secs;
-        let holds = rule.when.holds(place, world);
+        let holds = rule.when.holds(index, world);
         self.held_secs = if holds { self.held_secs + dt } else { 0.0 };
         if self.is_on {
             self.left_secs -= dt;
@@ -235,7 +235,7 @@ impl RuleState {
 
 impl Condition {
     /// Whether the condition of the rule with this index holds now.
-    fn holds(&self, place: usize, world: &World) -> bool {
+    fn holds(&self, index: usize, world: &World) -> bool {
         let shadows = &world.visitors.shadows;
         match self {
             Self::Visitors(want) => {
@@ -246,7 +246,7 @@ impl Condition {
                 shadows.len() <= want.visitors_at_most as usize && scared_share(world) >= want.share
             }
             Self::Chance(want) => {
-                let chance = world.random.unit(place as u32, RandomStream::Director, 0);
+                let chance = world.random.unit(index as u32, RandomStream::Director, 0);
                 chance < 1.0 - (-want.rate_per_sec * world.dt_secs).exp()
             }
             Self::Always(_) => true,

@@ -91,12 +91,12 @@ impl EvadeShadow {
     }
 
     /// Returns the nearest of all shadows that are nearer than their flee distance.
-    fn nearest(&self, context: &ActionContext<'_>) -> Option<Menace> {
+    fn nearest(&self, context: &ActionContext<'_>) -> Option<Threat> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
         let visitors = &context.world.visitors;
         let widest_m = self.flee_distance_m.max(self.still_flee_distance_m);
-        let mut least: Option<Menace> = None;
+        let mut least: Option<Threat> = None;
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
@@ -128,7 +128,7 @@ impl EvadeShadow {
                 (now.distance_m, now.away)
             };
             if distance_m < limit {
-                least = Some(Menace {
+                least = Some(Threat {
                     flee_m,
                     distance_m,
                     away,
@@ -165,7 +165,7 @@ fn nearest_along(way_m: Vec2, offset_m: Vec2) -> Vec2 {
 }
 
 /// The shadow that the agent flees from.
-struct Menace {
+struct Threat {
     /// Flee distance from it.
     flee_m: f32,
     /// Smallest distance from it, now or predicted.
@@ -180,17 +180,17 @@ impl Action for EvadeShadow {
     type Memory = ();
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
-        let menace = self.nearest(context)?;
-        let calmed_m = (self.flee_distance_m - menace.flee_m).max(0.0);
+        let threat = self.nearest(context)?;
+        let calmed_m = (self.flee_distance_m - threat.flee_m).max(0.0);
         // Never negative, so an agent under a shadow always counts as close enough to boost.
         let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
         let ahead = context.motion.forward;
-        let away = if menace.away == Vec3::ZERO {
+        let away = if threat.away == Vec3::ZERO {
             ahead
         } else {
-            menace.away
+            threat.away
         };
-        let is_close = menace.distance_m < boost_distance_m;
+        let is_close = threat.distance_m < boost_distance_m;
         let boosts = is_close && self.use_boost && ahead.dot(away) > 0.0;
         let boost = boosts.then_some(BoostRequest {
             scale: 1.0,
@@ -201,7 +201,7 @@ impl Action for EvadeShadow {
         Some(Proposal {
             force,
             boost,
-            turns_in_place: menace.is_over && self.can_turn_in_place,
+            turns_in_place: threat.is_over && self.can_turn_in_place,
             ..Proposal::default()
         })
     }

@@ -188,9 +188,9 @@ impl FlockSimple {
 
     /// Returns the agent's current goal, and advances to the next one when the goal is reached.
     fn own_goal(&self, at: Vec3, progress: &mut Progress) -> Option<Vec3> {
-        let goal = |place: u32| {
+        let goal = |index: u32| {
             let count = self.goals_m.len();
-            (count > 0).then(|| Vec3::from(self.goals_m[place as usize % count]))
+            (count > 0).then(|| Vec3::from(self.goals_m[index as usize % count]))
         };
         if goal(progress.goal)?.distance(at) < self.stop_m {
             progress.goal = (progress.goal + 1) % self.goals_m.len() as u32;

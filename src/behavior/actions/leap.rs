@@ -71,13 +71,13 @@ pub struct Journey {
 }
 
 /// Index of the terrace with the highest or the lowest water surface.
-fn extreme(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
-    let depth = |place: &usize| terraces[*place].surface_depth_m;
-    let places = 0..terraces.len();
+fn extreme_terrace(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
+    let depth = |index: &usize| terraces[*index].surface_depth_m;
+    let indices = 0..terraces.len();
     if lowest {
-        places.max_by(|a, b| depth(a).total_cmp(&depth(b)))
+        indices.max_by(|a, b| depth(a).total_cmp(&depth(b)))
     } else {
-        places.min_by(|a, b| depth(a).total_cmp(&depth(b)))
+        indices.min_by(|a, b| depth(a).total_cmp(&depth(b)))
     }
 }
 
@@ -107,7 +107,7 @@ impl Action for Leap {
             LeapTarget::Top => false,
             LeapTarget::Bottom => true,
         };
-        let terrace = extreme(terraces, lowest)?;
+        let terrace = extreme_terrace(terraces, lowest)?;
         journey.climb.request = Some(ClimbRequest {
             terrace: terrace as u16,
             at_m: terraces[terrace].middle_m(),
