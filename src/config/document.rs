@@ -261,6 +261,18 @@ mod tests {
                 "pond.toml:2:1: water.depht_m: unknown key 'depht_m'; did you mean 'depth_m'?",
             ),
             (
+                "[water]\ndeepness_m = 2",
+                "pond.toml:2:1: water.deepness_m: key \"deepness_m\" was renamed to \"depth_m\"",
+            ),
+            (
+                "[reeds.a]\ndeepness_m = 2",
+                "pond.toml:2:1: reeds.a.deepness_m: key \"deepness_m\" was renamed to \"height_m\"",
+            ),
+            (
+                "kind = 'calm'",
+                "pond.toml:1:8: kind: \"calm\" was renamed to \"still\"",
+            ),
+            (
                 "[water]\nfish = 2",
                 "pond.toml:2:1: water.fish: unknown key 'fish'; known here are depth_m",
             ),

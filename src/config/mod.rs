@@ -15,6 +15,7 @@ pub mod edit;
 mod lists;
 mod path;
 mod problem;
+mod renamed;
 pub mod save;
 pub mod schema;
 mod spans;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::renamed::new_name;
 use super::schema::{tag_of, variant_name};
 use super::suggest::nearest;
 
@@ -126,7 +127,12 @@ impl Check<'_> {
         }
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            if !table.contains_key(name) {
+            // The message about the old key is enough.
+            let has_old_key = || {
+                let mut keys = table.keys().map(|key| key.get_ref());
+                keys.any(|key| new_name(key, [name]).is_some())
+            };
+            if !table.contains_key(name) && !has_old_key() {
                 let wants = known
                     .get(name)
                     .map_or(String::new(), |s| format!(": it wants {}", wanted(s)));
@@ -351,11 +357,15 @@ fn article(found: &DeValue<'_>) -> &'static str {
 
 fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
     let name = shown(name);
-    match nearest(&name, known.keys().map(String::as_str)) {
+    let names = || known.keys().map(String::as_str);
+    if let Some(new) = new_name(&name, names()) {
+        return format!("key \"{name}\" was renamed to \"{new}\"");
+    }
+    match nearest(&name, names()) {
         Some(near) => format!("unknown key '{name}'; did you mean '{near}'?"),
         None if known.is_empty() => format!("unknown key '{name}'; none is allowed here"),
         None => {
-            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            let names: Vec<&str> = names().collect();
             format!("unknown key '{name}'; known here are {}", names.join(", "))
         }
     }
@@ -363,6 +373,9 @@ fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
 
 fn unknown_name(word: &str, names: &[&str]) -> String {
     let word = shown(word);
+    if let Some(new) = new_name(&word, names.iter().copied()) {
+        return format!("\"{word}\" was renamed to \"{new}\"");
+    }
     let meant = nearest(&word, names.iter().copied())
         .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
     format!("'{word}' is none of {}{meant}", names.join(", "))

@@ -1,0 +1,70 @@
+//! Configuration names that were renamed: an old file gets a message with the new name instead of a guess.
+//!
+//! In: an unknown name, the names allowed at its place. Out: the new name. Must not: accept the old name.
+
+/// Renamed keys and values of configuration files: old name, new name.
+///
+/// A row applies only where the new name is allowed. The same old name can therefore have several rows, one for each
+/// table in which it was renamed differently.
+const RENAMED: &[(&str, &str)] = &[
+    // behavior
+
+    // calibration
+
+    // camera
+
+    // navigation, simulation
+
+    // render
+
+    // site
+
+    // vision
+
+    // world, steering
+
+    // For the unit tests of this room.
+    #[cfg(test)]
+    ("deepness_m", "depth_m"),
+    #[cfg(test)]
+    ("deepness_m", "height_m"),
+    #[cfg(test)]
+    ("calm", "still"),
+];
+
+/// The new name of `old` among the allowed names; `None` if `old` was not renamed to one of them.
+pub(super) fn new_name<'n>(
+    old: &str,
+    allowed: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    allowed
+        .into_iter()
+        .find(|new| RENAMED.contains(&(old, *new)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_applies_only_where_its_new_name_is_allowed() {
+        assert_eq!(
+            new_name("deepness_m", ["title", "depth_m"]),
+            Some("depth_m")
+        );
+        assert_eq!(new_name("deepness_m", ["height_m"]), Some("height_m"));
+        assert_eq!(new_name("deepness_m", ["title"]), None);
+        assert_eq!(new_name("title", ["depth_m"]), None);
+    }
+
+    #[test]
+    fn no_name_is_renamed_twice() {
+        for (old, new) in RENAMED {
+            assert_ne!(old, new);
+            assert!(
+                RENAMED.iter().all(|(other, _)| other != new),
+                "\"{old}\" must lead to the newest name, not to \"{new}\""
+            );
+        }
+    }
+}
