@@ -46,7 +46,7 @@ fn measure(width: u32, height: u32) {
     let mut source = Source::open(&spec, playback).expect("a synthetic source can be opened");
     let surface = Surface::default();
     let view = FloorView {
-        map: FloorFromCamera::whole_picture(width, height, &surface),
+        map: FloorFromCamera::whole_frame(width, height, &surface),
         lamp_m: Some(DVec3::new(0.1, 4.0, -0.2)),
         camera_m: Some(DVec3::new(0.0, 5.0, 1.0)),
         surface,

@@ -10,7 +10,9 @@ use anyhow::{Context, anyhow};
 use glam::DVec3;
 
 use super::date::now_iso;
-use crate::calibration::{CalibrationParams, Report, Setup, calibrate as fit, read_points};
+use crate::calibration::{
+    CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit, read_points,
+};
 use crate::config::{read_text, write_atomically};
 
 /// Options of [`calibrate`].
@@ -39,8 +41,8 @@ pub struct CalibrateOptions {
 pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
     let text = read_text(&options.points).map_err(|problem| anyhow!("{problem}"))?;
     let points = read_points(&text).with_context(|| options.points.display().to_string())?;
-    let setup = Setup {
-        picture_px: options.camera_size_px,
+    let setup = CalibrationSetup {
+        frame_px: options.camera_size_px,
         surface_m: options.surface_m,
         lamp_m: options.lamp_m,
         camera_m: options.camera_m,
@@ -79,7 +81,7 @@ pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn report_text(report: &Report) -> String {
+fn report_text(report: &CalibrationReport) -> String {
     let mm = |m: f64| format!("{:.1} mm", m * 1e3);
     let errors = &report.errors;
     let mut text = format!(

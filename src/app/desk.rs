@@ -104,7 +104,7 @@ impl Desk {
 
     /// Returns the status of documents and simulation.
     pub fn status(&self, simulation: &Simulation) -> Status {
-        let (undo_depth, redo_depth) = self.editor.depths();
+        let (undo_depth, redo_depth) = self.editor.undo_depths();
         let world = simulation.world();
         let mut status = Status {
             tick: simulation.tick(),

@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::desk::{CommandSender, Undelivered};
 use super::live::Heartbeat;
 use crate::control::Command;
-use crate::site::{DiskWatch, POLL_SECS};
+use crate::site::{FileWatcher, POLL_SECS};
 
 /// Watches a site file and the scenes and species beside it, and sends changed documents to the desk. Returns when the
 /// program ends.
 pub fn watch_files(site: &Path, commands: &CommandSender, heartbeat: &Heartbeat) {
-    let mut watch = DiskWatch::new(site);
+    let mut watch = FileWatcher::new(site);
     let mut waiting = None;
     while heartbeat.keep_running() {
         match watch.poll() {

@@ -26,7 +26,7 @@ pub(super) fn floor_view(
             surface.width_m, surface.height_m
         ));
         return Ok(FloorView {
-            map: FloorFromCamera::whole_picture(frame.width_px, frame.height_px, &surface),
+            map: FloorFromCamera::whole_frame(frame.width_px, frame.height_px, &surface),
             lamp_m: None,
             camera_m: None,
             surface,

@@ -12,7 +12,7 @@ use super::desk::Desk;
 use super::json_lines::JsonLinesWriter;
 use super::print_message;
 use super::tracks_file::TracksFile;
-use crate::config::save;
+use crate::config::save_file;
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};
 use crate::site::Editor;
 use crate::world::Snapshot;
@@ -113,7 +113,7 @@ pub fn simulate(options: &SimulateOptions, stop: &AtomicBool) -> anyhow::Result<
     );
     out.finish()?;
     if let Some(path) = &options.save_state {
-        save(path, simulation.save().as_bytes())
+        save_file(path, simulation.save().as_bytes())
             .with_context(|| format!("{}: the state cannot be saved", path.display()))?;
     }
     player.map_or(Ok(()), |player| player.desk.close())?;

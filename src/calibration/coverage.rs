@@ -1,11 +1,11 @@
-//! How much of the surface points span, and where on it a fit is asked.
+//! The share of the surface that points span, and the grid of points at which a fit is tested.
 //!
-//! In: floor points and the surface's size. Out: a share, or a grid. Must not: know limits.
+//! In: floor points and the size of the surface. Out: a share, or a grid. Must not: know limits.
 
 use glam::DVec2;
 
-/// Floor points all over the surface, corners and edges included.
-pub(super) fn over_surface(surface_m: (f64, f64)) -> Vec<DVec2> {
+/// A grid of 17 × 13 floor points over the surface, including corners and edges.
+pub(super) fn surface_grid(surface_m: (f64, f64)) -> Vec<DVec2> {
     let (columns, rows) = (17, 13);
     let at = |i: i32, n: i32| f64::from(i) / f64::from(n - 1) - 0.5;
     (0..columns * rows)
@@ -18,11 +18,11 @@ pub(super) fn over_surface(surface_m: (f64, f64)) -> Vec<DVec2> {
         .collect()
 }
 
-/// Part of the surface's area inside the convex hull of the points.
+/// Share of the surface's area inside the convex hull of the points.
 pub(super) fn coverage(points: Vec<DVec2>, surface_m: (f64, f64)) -> f64 {
     let half = DVec2::new(surface_m.0, surface_m.1) / 2.0;
     let mut corners = hull(points);
-    // Cut along the surface's four edges (Sutherland & Hodgman 1974).
+    // The hull is clipped at the four edges of the surface (Sutherland & Hodgman 1974).
     for (inward, limit) in [
         (DVec2::X, half.x),
         (DVec2::NEG_X, half.x),
@@ -48,7 +48,7 @@ pub(super) fn coverage(points: Vec<DVec2>, surface_m: (f64, f64)) -> f64 {
     (doubled.abs() / 2.0 / (4.0 * half.x * half.y)).clamp(0.0, 1.0)
 }
 
-/// Convex hull. **Source**: Andrew 1979, monotone chain.
+/// Corners of the convex hull. **Source**: Andrew 1979 (monotone chain).
 fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let chain = |points: &mut dyn Iterator<Item = DVec2>| {
@@ -86,7 +86,7 @@ mod tests {
         assert!(close(corners(1.0, 0.75), 0.25));
         assert!(
             close(corners(5.0, 5.0), 1.0),
-            "what lies beside the surface covers nothing"
+            "points outside the surface cover nothing"
         );
         assert!(close(corners(5.0, 0.75), 0.5));
         assert!(close(
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_grid_reaches_the_corners() {
-        let grid = over_surface((4.0, 3.0));
+        let grid = surface_grid((4.0, 3.0));
         assert_eq!(grid.first(), Some(&DVec2::new(-2.0, -1.5)));
         assert_eq!(grid.last(), Some(&DVec2::new(2.0, 1.5)));
     }

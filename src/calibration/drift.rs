@@ -1,56 +1,57 @@
-//! Whether the camera still sees the floor where it was calibrated: the slow watch over marks in the floor's own texture.
+//! Detects that the camera has moved since its calibration, from marks in the texture of the floor.
 //!
-//! In: marks of the floor from when it was calibrated, later pictures of it. Out: how far the floor has moved in the
-//! picture, in pixels and in millimeters on the floor. Must not: raise an alarm, ask a clock, touch a camera.
+//! In: texture marks from the time of the calibration, later frames. Out: how far the floor has moved in the frame, in pixels
+//! and in meters on the floor. Must not: raise an alarm, ask a clock, use a camera.
 //!
-//! A mark that somebody stands on is not found and tells nothing. The median over the marks that are found is believed
-//! only when many are.
+//! A mark that a visitor covers is not found and does not count. The result is the median shift of the found marks, if enough
+//! marks are found.
 
 use glam::DVec2;
 
 use crate::geometry::FloorFromCamera;
 
-use super::texture::{FloorPicture, Mark, TextureMark};
+use super::texture::{FloorFrame, MarkTemplate, TextureMark};
 
-/// So many marks, and this part of all, must be found.
+/// Least number of found marks for a result.
 const FOUND_MIN: usize = 5;
+/// Least share of all marks that must be found for a result.
 const FOUND_SHARE: f64 = 0.3;
-/// And so many in a quarter of the picture for that to be heard by itself.
+/// Least number of found marks in one quarter of the frame for a result of that quarter alone.
 const QUARTER_MIN: usize = 4;
 
-/// How far the floor has moved in the picture.
+/// How far the floor has moved in the camera's view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// Median distance in the picture.
+    /// Median shift in the frame, in pixels.
     pub shift_px: f64,
-    /// Median distance on the floor.
+    /// Median shift on the floor, in meters.
     pub shift_m: f64,
-    /// Marks that were found.
+    /// Number of marks that were found.
     pub marks: usize,
 }
 
-/// The marks of a floor. Looks for one of them at a time, so that a frame costs little.
+/// Measures the drift of the camera. Searches one mark per call, so that the cost per frame is small.
 #[derive(Clone, Debug)]
-pub struct DriftWatch {
+pub struct DriftDetector {
     map: FloorFromCamera,
-    marks: Vec<Mark>,
+    marks: Vec<MarkTemplate>,
     next: usize,
-    /// The marks of this round that were found.
+    /// Marks found in the current round.
     found: Vec<Found>,
 }
 
-/// A mark's place, and how far from it the mark was found.
+/// A found mark: its original position in the frame, and its shift since then.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    place: DVec2,
+    original_px: DVec2,
     shift_px: DVec2,
     shift_m: DVec2,
 }
 
-impl DriftWatch {
-    /// Watches these marks; `None` when they are too few to tell anything.
+impl DriftDetector {
+    /// Creates a detector for these marks; `None` if they are too few for a result.
     pub fn new(marks: &[TextureMark], map: &FloorFromCamera) -> Option<Self> {
-        let marks: Vec<Mark> = marks.iter().filter_map(Mark::of).collect();
+        let marks: Vec<MarkTemplate> = marks.iter().filter_map(MarkTemplate::of).collect();
         (marks.len() >= FOUND_MIN).then(|| Self {
             found: Vec::with_capacity(marks.len()),
             marks,
@@ -59,22 +60,22 @@ impl DriftWatch {
         })
     }
 
-    /// Marks that are watched.
-    pub fn marks(&self) -> usize {
+    /// Number of marks.
+    pub fn mark_count(&self) -> usize {
         self.marks.len()
     }
 
-    /// Looks for the next mark in a picture of the size that the marks are from. After the last one, tells how far the
-    /// floor has moved; `None` then means that too few were found to tell.
-    pub fn look(&mut self, picture: &FloorPicture<'_>) -> Option<Option<Drift>> {
+    /// Searches the next mark in a frame of the same size as at the calibration. After the last mark, returns the result of the
+    /// round; the inner `None` means that too few marks were found.
+    pub fn observe(&mut self, frame: &FloorFrame<'_>) -> Option<Option<Drift>> {
         let mark = self.marks.get(self.next)?;
-        if let Some(at) = mark.find(picture) {
-            let place = mark.place();
-            let shift_m = self.map.floor_from_camera(at) - self.map.floor_from_camera(place);
+        if let Some(at) = mark.find(frame) {
+            let original_px = mark.position();
+            let shift_m = self.map.floor_from_camera(at) - self.map.floor_from_camera(original_px);
             if shift_m.is_finite() {
                 self.found.push(Found {
-                    place,
-                    shift_px: at - place,
+                    original_px,
+                    shift_px: at - original_px,
                     shift_m,
                 });
             }
@@ -84,14 +85,14 @@ impl DriftWatch {
             return None;
         }
         self.next = 0;
-        let drift = self.judge();
+        let drift = self.evaluate();
         self.found.clear();
         Some(drift)
     }
 
-    /// The median over all marks, or over those of one quarter of the picture, if that says more: a camera that was turned
-    /// about its axis moves nothing on the whole.
-    fn judge(&mut self) -> Option<Drift> {
+    /// The median shift over all marks, or over the marks of one quarter of the frame if that is larger: if the camera was
+    /// rotated about its axis, the shifts of the quarters cancel out.
+    fn evaluate(&mut self) -> Option<Drift> {
         let count = self.found.len();
         let least = FOUND_MIN.max((FOUND_SHARE * self.marks.len() as f64).ceil() as usize);
         if count < least {
@@ -99,7 +100,7 @@ impl DriftWatch {
         }
         let lens = self.map.lens();
         let quarter = |found: &Found| {
-            let beyond = found.place.cmpgt(lens.center_px());
+            let beyond = found.original_px.cmpgt(lens.center_px());
             usize::from(beyond.x) + 2 * usize::from(beyond.y)
         };
         let all = (median_of(&mut self.found), count);
@@ -117,8 +118,8 @@ impl DriftWatch {
     }
 }
 
-/// Lengths of the medians of shifts, in the picture and on the floor; each direction by itself. Of the two in the middle
-/// of an even number it is the lesser: what half of the marks say is no majority.
+/// Length of the median shift in the frame and on the floor; the medians of x and y are taken separately. For an even number
+/// of marks, the smaller of the two middle values is used: half of the marks are not a majority.
 fn median_of(found: &mut [Found]) -> (f64, f64) {
     let mut median = |value: &dyn Fn(&Found) -> f64| {
         let (middle, is_even) = (found.len() / 2, found.len().is_multiple_of(2));
@@ -132,38 +133,40 @@ fn median_of(found: &mut [Found]) -> (f64, f64) {
             above
         }
     };
-    let in_picture = DVec2::new(median(&|f| f.shift_px.x), median(&|f| f.shift_px.y));
+    let in_frame = DVec2::new(median(&|f| f.shift_px.x), median(&|f| f.shift_px.y));
     let on_floor = DVec2::new(median(&|f| f.shift_m.x), median(&|f| f.shift_m.y));
-    (in_picture.length(), on_floor.length())
+    (in_frame.length(), on_floor.length())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::calibration::sample::{
-        FLOOR_SIZE as SIZE, floor_map as map, floor_picture as picture, floor_texture as texture,
-        noisy, seen,
+        FLOOR_SIZE as SIZE, floor_frame as frame, floor_map as map, floor_texture as texture,
+        frame_of, noisy,
     };
-    use crate::calibration::texture::{MeanPicture, texture_marks};
+    use crate::calibration::texture::{MeanFrame, find_texture_marks};
 
-    fn round(watch: &mut DriftWatch, levels: &[u8]) -> Option<Drift> {
-        for _ in 1..watch.marks() {
-            assert_eq!(watch.look(&seen(levels)), None);
+    fn full_round(detector: &mut DriftDetector, levels: &[u8]) -> Option<Drift> {
+        for _ in 1..detector.mark_count() {
+            assert_eq!(detector.observe(&frame_of(levels)), None);
         }
-        watch
-            .look(&seen(levels))
-            .expect("a round is over after its last mark")
+        detector
+            .observe(&frame_of(levels))
+            .expect("a round ends with its last mark")
     }
 
-    fn watch() -> DriftWatch {
-        let marks = texture_marks(&seen(&picture(DVec2::ZERO, 1.0, 2.5, 1)), &map(), |_| true);
+    fn detector() -> DriftDetector {
+        let marks = find_texture_marks(&frame_of(&frame(DVec2::ZERO, 1.0, 2.5, 1)), &map(), |_| {
+            true
+        });
         assert!(marks.len() > 20, "{}", marks.len());
-        DriftWatch::new(&marks, &map()).expect("there are marks")
+        DriftDetector::new(&marks, &map()).expect("there are enough marks")
     }
 
     #[test]
     fn shifts_are_measured_to_a_third_of_a_pixel() {
-        let mut watch = watch();
+        let mut detector = detector();
         for (i, shift) in [
             DVec2::ZERO,
             DVec2::new(0.5, 0.0),
@@ -174,8 +177,8 @@ mod tests {
         .enumerate()
         {
             for gain in [1.0, 0.7, 1.3] {
-                let levels = picture(shift, gain, 2.5, 7 + i as u64);
-                let drift = round(&mut watch, &levels).expect("the floor is in full view");
+                let levels = frame(shift, gain, 2.5, 7 + i as u64);
+                let drift = full_round(&mut detector, &levels).expect("the floor is in full view");
                 assert!(
                     (drift.shift_px - shift.length()).abs() < 0.33,
                     "{shift} {gain}: {drift:?}"
@@ -188,34 +191,34 @@ mod tests {
         }
     }
 
-    /// The mean of some pictures of a floor whose texture is fainter than the noise of each, moved by `shift_px`.
-    fn faint(shift_px: DVec2, pictures: u64, seed: u64) -> MeanPicture {
-        let mut mean = MeanPicture::default();
-        for number in 0..pictures {
+    /// The mean of several frames of a floor that is shifted by `shift_px`. Its texture is fainter than the noise of one frame.
+    fn faint(shift_px: DVec2, frames: u64, seed: u64) -> MeanFrame {
+        let mut mean = MeanFrame::default();
+        for number in 0..frames {
             let shade = |at: DVec2| 90.0 + 28.0 * texture((at - shift_px) / 7.0);
-            mean.add(&seen(&noisy(shade, 6.0, seed + number)));
+            mean.add(&frame_of(&noisy(shade, 6.0, seed + number)));
         }
         mean.finish();
         mean
     }
 
     #[test]
-    fn faint_texture_is_found_in_the_mean_of_noisy_pictures() {
+    fn faint_texture_is_found_in_the_mean_of_noisy_frames() {
         let learned = faint(DVec2::ZERO, 60, 100);
-        let marks = texture_marks(&learned.picture(), &map(), |_| true);
-        let mut watch = DriftWatch::new(&marks, &map()).expect("there are marks");
+        let marks = find_texture_marks(&learned.frame(), &map(), |_| true);
+        let mut detector = DriftDetector::new(&marks, &map()).expect("there are enough marks");
         let moved = DVec2::new(3.0, -1.0);
-        let one = round(&mut watch, faint(moved, 1, 300).picture().levels);
-        let mean = round(&mut watch, faint(moved, 15, 300).picture().levels);
-        assert_eq!(one, None, "a picture alone is too noisy");
-        let drift = mean.expect("the mean is not");
-        assert!(drift.marks > watch.marks() / 2, "{drift:?}");
+        let single = full_round(&mut detector, faint(moved, 1, 300).frame().levels);
+        let mean = full_round(&mut detector, faint(moved, 15, 300).frame().levels);
+        assert_eq!(single, None, "a single frame is too noisy");
+        let drift = mean.expect("the mean has little noise");
+        assert!(drift.marks > detector.mark_count() / 2, "{drift:?}");
         assert!((drift.shift_px - moved.length()).abs() < 0.33, "{drift:?}");
     }
 
     #[test]
-    fn a_camera_that_was_turned_about_its_axis_has_moved() {
-        let mut watch = watch();
+    fn a_rotation_about_the_camera_axis_is_detected() {
+        let mut detector = detector();
         let center = map().lens().center_px();
         let levels: Vec<u8> = (0..SIZE.0 * SIZE.1)
             .map(|i| {
@@ -226,8 +229,8 @@ mod tests {
                 (90.0 + shade) as u8
             })
             .collect();
-        let drift = round(&mut watch, &levels).expect("the floor is in full view");
-        // A quarter's marks lie about 100 px from the middle.
+        let drift = full_round(&mut detector, &levels).expect("the floor is in full view");
+        // The marks of a quarter are about 100 px from the center.
         assert!((2.0..6.0).contains(&drift.shift_px), "{drift:?}");
     }
 
@@ -235,7 +238,7 @@ mod tests {
     fn half_of_the_marks_are_no_majority() {
         let of = |shifts_px: &[f64]| {
             let found = shifts_px.iter().map(|&px| Found {
-                place: DVec2::ZERO,
+                original_px: DVec2::ZERO,
                 shift_px: DVec2::new(px, 0.0),
                 shift_m: DVec2::new(0.01 * px, 0.0),
             });
@@ -248,28 +251,32 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_on_marks_does_not_move_the_floor() {
-        let mut watch = watch();
-        let mut levels = picture(DVec2::new(1.0, 1.0), 1.0, 2.5, 3);
-        // Dark people over almost half of the floor.
+    fn covered_marks_do_not_change_the_result() {
+        let mut detector = detector();
+        let mut levels = frame(DVec2::new(1.0, 1.0), 1.0, 2.5, 3);
+        // Dark columns, like visitors, cover almost half of the floor.
         for y in 40..200 {
             for x in (30..290).filter(|x| x / 30 % 2 == 0) {
                 levels[y * SIZE.0 + x] = 12 + (x * y % 5) as u8;
             }
         }
-        let drift = round(&mut watch, &levels).expect("marks are left over");
+        let drift = full_round(&mut detector, &levels).expect("some marks are visible");
         assert!((drift.shift_px - 2_f64.sqrt()).abs() < 0.2, "{drift:?}");
-        assert!(drift.marks < watch.marks());
+        assert!(drift.marks < detector.mark_count());
     }
 
     #[test]
-    fn nothing_is_told_of_what_cannot_be_seen() {
-        let mut watch = watch();
-        assert_eq!(round(&mut watch, &vec![90; SIZE.0 * SIZE.1]), None);
+    fn there_is_no_result_without_visible_marks() {
+        let mut detector = detector();
+        assert_eq!(full_round(&mut detector, &vec![90; SIZE.0 * SIZE.1]), None);
         assert_eq!(
-            round(&mut watch, &picture(DVec2::splat(60.0), 1.0, 2.5, 9)),
+            full_round(&mut detector, &frame(DVec2::splat(60.0), 1.0, 2.5, 9)),
             None
         );
-        assert_eq!(round(&mut watch, &[]), None, "a picture of another size");
+        assert_eq!(
+            full_round(&mut detector, &[]),
+            None,
+            "a frame of another size"
+        );
     }
 }

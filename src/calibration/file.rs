@@ -1,6 +1,6 @@
-//! The calibration file: everything that a fit found and was made from, read back without a digit lost.
+//! The contents of a calibration file: the result of a fit and the points it was made from, stored with full precision.
 //!
-//! In and out: TOML text. Must not: touch a file, fit.
+//! In and out: TOML text. Must not: open a file, fit.
 
 use std::fmt::Write as _;
 
@@ -13,41 +13,41 @@ use super::texture::TextureMark;
 use crate::config::{self, Problems};
 use crate::geometry::{FloorFromCamera, Homography, Lens};
 
-/// A proven map from camera to floor, with where it comes from.
+/// An accepted map from camera to floor, with the data it was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// When it was made, ISO 8601.
+    /// Date and time of the calibration, ISO 8601.
     pub date: String,
-    /// Position `[x, y, z]` of the infrared lamp. Without it nobody knows which end of a shadow is the feet.
+    /// Position `[x, y, z]` of the infrared lamp. Without it, the end of a shadow at the feet is unknown.
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lamp_m: Option<[f64; 3]>,
-    /// Position `[x, y, z]` of the camera, from the fit or typed.
+    /// Position `[x, y, z]` of the camera, from the fit or from the user.
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera_m: Option<[f64; 3]>,
-    /// Pictures that it belongs to.
-    pub picture: Picture,
-    /// Surface that it belongs to.
+    /// Size of the camera frames that the calibration is for.
+    pub picture: FrameSize,
+    /// Size of the surface that the calibration is for.
     pub surface: SurfaceSize,
-    /// How the lens bends.
+    /// Distortion of the lens.
     pub lens: LensTerms,
-    /// From straight-lined pixels to floor meters.
+    /// Homography from undistorted pixels to floor meters.
     pub floor_from_straight: HomographyRows,
-    /// How good it is.
+    /// Errors of the fit.
     pub errors: FitErrors,
-    /// What it was made from.
+    /// The points that the fit was made from.
     pub points: Vec<CalibrationPoint>,
-    /// The floor's texture as the camera saw it then, to notice that it was moved.
+    /// Texture of the floor at the time of the calibration, to detect that the camera has moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TextureMark>,
 }
 
-/// Size of the camera's pictures.
+/// Size of the camera frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Picture {
+pub struct FrameSize {
     /// Width.
     #[schemars(range(min = 16, max = 16384))]
     pub width_px: u32,
@@ -68,11 +68,11 @@ pub struct SurfaceSize {
     pub height_m: f64,
 }
 
-/// Radial terms; radii are divided by half the picture's diagonal.
+/// Radial terms. Radii are divided by half the frame's diagonal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LensTerms {
-    /// Which terms were fitted.
+    /// The terms that were fitted.
     pub model: LensModel,
     /// Coefficient of r².
     #[schemars(range(min = -1000.0, max = 1000.0))]
@@ -92,46 +92,46 @@ pub struct HomographyRows {
     /// Row that gives z.
     #[schemars(inner(range(min = -1e12, max = 1e12)))]
     pub z: [f64; 3],
-    /// Row that gives what both are divided by.
+    /// Row that gives the common divisor of both.
     #[schemars(inner(range(min = -1e12, max = 1e12)))]
     pub w: [f64; 3],
 }
 
-/// How good a fit is.
+/// Errors of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FitErrors {
-    /// Root of the mean squared error at the points.
+    /// Error at the points, root mean square.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rms_m: f64,
-    /// The same where each point is foretold by the others.
+    /// Leave-one-out error, root mean square: each point is compared with a fit to all other points.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub left_out_rms_m: f64,
-    /// The worst of these.
+    /// Largest leave-one-out error.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub left_out_worst_m: f64,
-    /// Foretold error, root of the mean square over the surface.
+    /// Predicted error, root mean square over the surface.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub predicted_rms_m: f64,
-    /// Foretold error where it is worst on the surface.
+    /// Largest predicted error on the surface.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub predicted_worst_m: f64,
-    /// Part of the surface's area that the points span.
+    /// Share of the surface that the points span.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub coverage: f64,
 }
 
-/// One target.
+/// One measured point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationPoint {
-    /// Where the camera saw it, `[x, y]`.
+    /// Position in the camera frame, `[x, y]`.
     #[schemars(inner(range(min = -1e6, max = 1e6)))]
     pub camera_px: [f64; 2],
-    /// Where it lay, `[x, z]`.
+    /// Position on the floor, `[x, z]`.
     #[schemars(inner(range(min = -1e6, max = 1e6)))]
     pub floor_m: [f64; 2],
-    /// How far the others put it from there.
+    /// Leave-one-out error: distance from the position that all other points predict.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub left_out_m: f64,
 }
@@ -139,31 +139,31 @@ pub struct CalibrationPoint {
 /// Why a calibration cannot be used for a camera's frames.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrationError {
-    /// The camera delivers other pictures.
+    /// The camera delivers frames of another size.
     #[error(
-        "the calibration was made with pictures of {made_width}x{made_height}, the camera delivers {width}x{height}; \
-         set the camera to that size, or calibrate anew"
+        "the calibration is for frames of {calibrated_width}x{calibrated_height}, but the camera delivers {width}x{height}; \
+         set the camera to the calibrated size, or calibrate again"
     )]
     OtherSize {
-        /// Width of the pictures it was made with.
-        made_width: u32,
-        /// Height of the pictures it was made with.
-        made_height: u32,
-        /// Width that the camera delivers.
+        /// Frame width of the calibration.
+        calibrated_width: u32,
+        /// Frame height of the calibration.
+        calibrated_height: u32,
+        /// Frame width of the camera.
         width: u32,
-        /// Height that the camera delivers.
+        /// Frame height of the camera.
         height: u32,
     },
-    /// The numbers are no map.
-    #[error("the calibration's numbers are no map from picture to floor; calibrate anew")]
-    NoMap,
+    /// The numbers are not an invertible map.
+    #[error("the calibration is not an invertible map from frame to floor; calibrate again")]
+    NotInvertible,
 }
 
 impl Calibration {
-    /// Reads a calibration file's text.
+    /// Parses the text of a calibration file.
     ///
     /// # Errors
-    /// All problems of the text with line and column: what is no number, missing, out of range, or no map.
+    /// All problems of the text with line and column: wrong, missing or out-of-range values, or a map that is not invertible.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problems> {
         let (calibration, spans) = config::parse::<Self>(text, file)?;
         let problems = calibration.problems();
@@ -176,13 +176,13 @@ impl Calibration {
         Err(Problems(located.collect()))
     }
 
-    /// What one field forbids another: path and sentence.
+    /// Contradictions between fields: path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         match self.map() {
             None => problems.push((
                 "floor_from_straight".to_owned(),
-                "the nine numbers are no map that can be turned round; calibrate anew".to_owned(),
+                "the nine numbers are not an invertible map; calibrate again".to_owned(),
             )),
             Some(map) => {
                 let middle = map.camera_from_floor(DVec2::ZERO);
@@ -193,7 +193,7 @@ impl Calibration {
                 if !(middle.cmpge(-size).all() && middle.cmple(2.0 * size).all()) {
                     problems.push((
                         "floor_from_straight".to_owned(),
-                        "the surface's middle lies far beside the camera's picture; calibrate anew"
+                        "the center of the surface is far outside the camera frame; calibrate again"
                             .to_owned(),
                     ));
                 }
@@ -202,7 +202,7 @@ impl Calibration {
         problems
     }
 
-    /// The map, whatever size the frames have; `None` when the numbers are no map.
+    /// The map for frames of the calibrated size; `None` if the numbers are not an invertible map.
     fn map(&self) -> Option<FloorFromCamera> {
         let lens = Lens::new(
             self.picture.width_px,
@@ -216,7 +216,7 @@ impl Calibration {
     /// The map for frames of this size.
     ///
     /// # Errors
-    /// When the frames have another size than those that it was made with.
+    /// If the calibration is for frames of another size, or its numbers are not an invertible map.
     pub fn floor_from_camera(
         &self,
         width_px: u32,
@@ -224,22 +224,22 @@ impl Calibration {
     ) -> Result<FloorFromCamera, CalibrationError> {
         if (width_px, height_px) != (self.picture.width_px, self.picture.height_px) {
             return Err(CalibrationError::OtherSize {
-                made_width: self.picture.width_px,
-                made_height: self.picture.height_px,
+                calibrated_width: self.picture.width_px,
+                calibrated_height: self.picture.height_px,
                 width: width_px,
                 height: height_px,
             });
         }
-        self.map().ok_or(CalibrationError::NoMap)
+        self.map().ok_or(CalibrationError::NotInvertible)
     }
 
-    /// The text of its file.
+    /// The text of the calibration file.
     pub fn to_toml(&self) -> String {
-        let mut text = "# Made by `shoal calibrate`. Lengths in meters on the surface, origin in its middle; pixel centers are whole numbers.\n"
+        let mut text = "# Created by `shoal calibrate`. Lengths are in meters on the surface, with the origin at its center. Pixel centers are at whole numbers.\n"
             .to_owned();
         match toml::to_string(self) {
             Ok(body) => text.push_str(&body),
-            // Plain structs of numbers and texts always have a TOML form; a file without one is refused when read.
+            // Cannot happen for structs of numbers and texts. If it did, reading the file would report the missing keys.
             Err(e) => {
                 let _ = writeln!(text, "# {e}");
             }
@@ -249,7 +249,7 @@ impl Calibration {
 }
 
 impl HomographyRows {
-    /// From the matrix.
+    /// The rows of a homography.
     pub fn new(homography: &Homography) -> Self {
         let rows = homography.0.transpose();
         Self {

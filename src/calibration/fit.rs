@@ -1,9 +1,10 @@
 //! One least-squares fit of lens and homography to point pairs.
 //!
-//! In: pairs (camera pixel, point of the plane), a lens model. Out: the map, its residuals and its covariance. The plane's
-//! unit is the caller's: meters of a floor, pixels of a projector. Must not: choose a model, judge a fit, drop a pair.
+//! In: pairs (camera pixel, point of the plane), a lens model. Out: the map, its residuals and its covariance. The caller
+//! chooses the unit of the plane: meters of a floor, or pixels of a projector. Must not: select a model, evaluate a fit, drop a
+//! pair.
 //!
-//! The residual is measured in the plane, because placing the target is by far less exact than finding it in the picture.
+//! Residuals are measured in the plane, because placing a target is far less exact than locating it in the frame.
 //!
 //! **Source**: Hartley & Zisserman 2004, sections 4.1, 5.1 (covariance), A6.2 (Levenberg–Marquardt).
 
@@ -14,30 +15,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::{Homography, Lens};
 
-/// Entries of a homography that are free once its scale is fixed.
+/// Free entries of a homography with fixed scale.
 const HOMOGRAPHY_TERMS: usize = 8;
 
-/// Most free numbers of any model.
+/// Free parameters of the largest model.
 const TERMS_MAX: usize = HOMOGRAPHY_TERMS + 2;
 
-/// Standard deviations of k1 and k2 over the lenses that cameras have, wide ones included: where points say little of the
-/// lens, this says that it is no stranger. **Source**: tuned by eye on lenses of 40° to 110°, 2026-11-20.
+/// Standard deviations of k1 and k2 over usual camera lenses, including wide ones. They are the prior for the lens where the
+/// points determine it poorly. Chosen from lenses of 40° to 110°.
 const LENS_DEVIATIONS: [f64; 2] = [0.5, 0.2];
 
-/// How the lens is described.
+/// The lens model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LensModel {
-    /// The lens bends nothing: homography only.
+    /// No distortion: homography only.
     Straight,
-    /// Radial term k1.
+    /// One radial term, k1.
     OneTerm,
-    /// Radial terms k1 and k2.
+    /// Two radial terms, k1 and k2.
     TwoTerms,
 }
 
 impl LensModel {
-    /// Free numbers of lens and homography together.
+    /// Number of free parameters of lens and homography together.
     pub fn terms(self) -> usize {
         HOMOGRAPHY_TERMS + self.lens_terms()
     }
@@ -61,25 +62,26 @@ impl std::fmt::Display for LensModel {
     }
 }
 
-/// A pixel of the camera and the point of the plane seen there.
-pub type Pair = (DVec2, DVec2);
+/// A camera pixel and the point of the plane that is visible there.
+pub type PointPair = (DVec2, DVec2);
 
-/// Lens and homography that fit some pairs best.
+/// The lens and homography that fit a set of pairs best.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// How the lens is described.
+    /// The lens model.
     pub model: LensModel,
-    /// Size of the camera's picture.
+    /// Size of the camera frame.
     size_px: (u32, u32),
-    /// The free numbers: eight of the homography between normalized points, then the lens terms; 0 where the model has none.
+    /// Free parameters: eight of the homography between normalized points, then two lens terms, 0 if the model lacks them.
     terms: [f64; TERMS_MAX],
-    /// Brings straight-lined pixels near to the unit square; fixed, so that the ninth entry of the homography is 1.
+    /// Normalization of undistorted pixels: shift and scale. It does not change during the fit, so that the ninth entry of the
+    /// homography can stay 1.
     from: (DVec2, f64),
-    /// The same for the plane.
+    /// Normalization of points of the plane: shift and scale.
     to: (DVec2, f64),
     /// Sum of the squared residuals.
     pub squares: f64,
-    /// Scatter² that [`LENS_DEVIATIONS`] are weighed against; 0 in the first round, when it is not known.
+    /// Variance of the residuals, as the weight of the prior on the lens. 0 in the first round, in which it is unknown.
     prior: f64,
     /// Inverse of `JᵀJ`: covariance of the terms for residuals of unit variance.
     inverse_normal: DMatrix<f64>,
@@ -88,30 +90,30 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// The best fit. `None` where the pairs do not fix one: too few, on a line, not finite.
-    pub fn new(pairs: &[Pair], size_px: (u32, u32), model: LensModel) -> Option<Self> {
-        let is_flat =
+    /// Fits the pairs. `None` if they do not determine a fit: too few, on a line, not finite.
+    pub fn new(pairs: &[PointPair], size_px: (u32, u32), model: LensModel) -> Option<Self> {
+        let is_on_a_line =
             breadth(pairs.iter().map(|p| p.0)).min(breadth(pairs.iter().map(|p| p.1))) < 1e-3;
-        if 2 * pairs.len() < model.terms() || is_flat {
+        if 2 * pairs.len() < model.terms() || is_on_a_line {
             return None;
         }
-        // Strong lenses have more than one valley: begin in the best of several.
+        // For strong distortion the error has several local minima: the best of several starts is refined.
         let k1_grid: &[f64] = match model {
             LensModel::Straight => &[0.0],
             _ => &[0.0, -0.6, -0.4, -0.3, -0.2, -0.1, 0.1, 0.25],
         };
         let mut fit = k1_grid
             .iter()
-            .filter_map(|&k1| Self::begin(pairs, size_px, model, k1))
+            .filter_map(|&k1| Self::start(pairs, size_px, model, k1))
             .min_by(|a, b| a.squares.total_cmp(&b.squares))?
             .refine(pairs)?;
-        // Once the scatter is known, the lens can be held against those that exist.
+        // With the scatter known, the second round includes the prior on the lens.
         fit.prior = fit.scatter().unwrap_or(0.0).powi(2);
         fit.refine(pairs)
     }
 
-    /// The best fit to other pairs, found from this one; for small changes of the pairs.
-    pub fn refit(&self, pairs: &[Pair]) -> Option<Self> {
+    /// Fits other pairs, starting from this fit. For small changes of the pairs.
+    pub fn refit(&self, pairs: &[PointPair]) -> Option<Self> {
         if 2 * pairs.len() < self.model.terms() {
             return None;
         }
@@ -121,14 +123,14 @@ impl Fit {
         fit.refine(pairs)
     }
 
-    fn begin(pairs: &[Pair], size_px: (u32, u32), model: LensModel, k1: f64) -> Option<Self> {
+    fn start(pairs: &[PointPair], size_px: (u32, u32), model: LensModel, k1: f64) -> Option<Self> {
         let lens = Lens::new(size_px.0, size_px.1, k1, 0.0)?;
-        let straight: Vec<Pair> = pairs
+        let straight: Vec<PointPair> = pairs
             .iter()
             .map(|(a, b)| (lens.undistort(*a), *b))
             .collect();
-        let from = (middle(pairs.iter().map(|p| p.0)), lens.half_diagonal_px());
-        let target = middle(pairs.iter().map(|p| p.1));
+        let from = (centroid(pairs.iter().map(|p| p.0)), lens.half_diagonal_px());
+        let target = centroid(pairs.iter().map(|p| p.1));
         let spread = pairs
             .iter()
             .map(|p| p.1.distance(target))
@@ -161,8 +163,8 @@ impl Fit {
         fit.squares.is_finite().then_some(fit)
     }
 
-    /// Levenberg–Marquardt to the bottom of the valley.
-    fn refine(mut self, pairs: &[Pair]) -> Option<Self> {
+    /// Minimizes the objective (Levenberg–Marquardt).
+    fn refine(mut self, pairs: &[PointPair]) -> Option<Self> {
         let count = self.model.terms();
         let mut damping = 1e-4;
         for _ in 0..60 {
@@ -205,7 +207,7 @@ impl Fit {
         is_sound.then_some(self)
     }
 
-    fn normal_equations(&self, pairs: &[Pair]) -> (DMatrix<f64>, DVector<f64>) {
+    fn normal_equations(&self, pairs: &[PointPair]) -> (DMatrix<f64>, DVector<f64>) {
         let count = self.model.terms();
         let mut normal = DMatrix::zeros(count, count);
         let mut gradient = DVector::zeros(count);
@@ -221,24 +223,24 @@ impl Fit {
                 }
             }
         }
-        for (i, k, weight) in self.strangeness() {
+        for (i, k, weight) in self.lens_prior() {
             gradient[i] += weight * k;
             normal[(i, i)] += weight;
         }
         (normal, gradient)
     }
 
-    /// What is made least: squared residuals, and how strange the lens is.
+    /// The minimized value: squared residuals plus the prior on the lens.
     fn objective(&self) -> f64 {
         self.squares
             + self
-                .strangeness()
+                .lens_prior()
                 .map(|(_, k, weight)| weight * k * k)
                 .sum::<f64>()
     }
 
-    /// Index, value and weight of every lens term.
-    fn strangeness(&self) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
+    /// The prior on the lens: index, value and weight of each lens term.
+    fn lens_prior(&self) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
         LENS_DEVIATIONS
             .iter()
             .enumerate()
@@ -252,7 +254,7 @@ impl Fit {
             })
     }
 
-    fn sum_of_squares(&self, pairs: &[Pair]) -> f64 {
+    fn sum_of_squares(&self, pairs: &[PointPair]) -> f64 {
         let sum: f64 = pairs
             .iter()
             .map(|p| self.residual(p).length_squared())
@@ -260,7 +262,7 @@ impl Fit {
         if sum.is_nan() { f64::INFINITY } else { sum }
     }
 
-    /// How the plane's point seen at a pixel changes with every term: a row for each direction.
+    /// Derivative of the plane point at a pixel by every term: one row for x, one for y.
     fn slope(&self, camera_px: DVec2) -> [[f64; TERMS_MAX]; 2] {
         let [mut across, mut along] = [[0.0; TERMS_MAX]; 2];
         let rows = across.iter_mut().zip(&mut along).enumerate();
@@ -273,7 +275,7 @@ impl Fit {
         [across, along]
     }
 
-    /// A small step of one term, and the terms that far above and below.
+    /// A small step of one term, and the terms with that step added and subtracted.
     fn steps(&self, term: usize) -> (f64, [f64; TERMS_MAX], [f64; TERMS_MAX]) {
         let step = 1e-6 * self.terms[term].abs().max(1.0);
         let (mut above, mut below) = (self.terms, self.terms);
@@ -282,7 +284,7 @@ impl Fit {
         (step, above, below)
     }
 
-    /// The point of the plane seen at a pixel. NaN beyond the horizon.
+    /// Maps a pixel to the plane. NaN beyond the horizon.
     pub fn plane_from_camera(&self, camera_px: DVec2) -> DVec2 {
         self.plane_with(&self.terms, camera_px)
     }
@@ -303,12 +305,12 @@ impl Fit {
         self.to.0 + p / w * self.to.1
     }
 
-    /// Where the fit puts a pair's pixel, minus where it is.
-    pub fn residual(&self, pair: &Pair) -> DVec2 {
+    /// Residual of a pair: the fitted point minus the given point.
+    pub fn residual(&self, pair: &PointPair) -> DVec2 {
         self.plane_from_camera(pair.0) - pair.1
     }
 
-    /// Covariance of the plane's point at a pixel, for residuals of unit variance in each direction.
+    /// Covariance of the fitted point at a pixel, for residuals of unit variance in each direction.
     pub fn covariance(&self, camera_px: DVec2) -> DMat2 {
         let slope = self.slope(camera_px);
         let count = self.model.terms();
@@ -325,23 +327,23 @@ impl Fit {
         )
     }
 
-    /// Numbers measured minus numbers fitted: what is left to estimate the scatter from.
+    /// Degrees of freedom: number of measured coordinates minus number of fitted parameters.
     pub fn degrees_of_freedom(&self) -> usize {
         (2 * self.pairs).saturating_sub(self.model.terms())
     }
 
-    /// Scatter of the points in each direction, estimated from the residuals; `None` when nothing is left over.
+    /// Standard deviation of the points in each direction, estimated from the residuals; `None` without degrees of freedom.
     pub fn scatter(&self) -> Option<f64> {
         let left = self.degrees_of_freedom();
         (left > 0).then(|| (self.squares / left as f64).sqrt())
     }
 
-    /// Root of the mean squared distance of the residuals.
+    /// Root mean square of the residual lengths.
     pub fn rms(&self) -> f64 {
         (self.squares / self.pairs as f64).sqrt()
     }
 
-    /// The fitted lens; `None` for terms that are not finite.
+    /// The fitted lens; `None` if a term is not finite.
     pub fn lens(&self) -> Option<Lens> {
         self.lens_with(&self.terms)
     }
@@ -351,7 +353,7 @@ impl Fit {
         Lens::new(self.size_px.0, self.size_px.1, k1, k2)
     }
 
-    /// From straight-lined pixels to the plane.
+    /// The fitted homography from undistorted pixels to the plane.
     pub fn homography(&self) -> Homography {
         self.homography_with(&self.terms)
     }
@@ -362,8 +364,8 @@ impl Fit {
         Homography(affine(self.to) * normalized * affine(self.from).inverse())
     }
 
-    /// Standard deviations of what is derived from lens and homography, for residuals of standard deviation `scatter`.
-    /// `None` where a small change of a term leaves nothing to derive.
+    /// Standard deviations of `N` values that `derive` computes from lens and homography, for residuals with the standard
+    /// deviation `scatter`. `None` if `derive` fails for a small change of a term.
     pub fn deviation<const N: usize>(
         &self,
         scatter: f64,
@@ -386,19 +388,20 @@ impl Fit {
     }
 }
 
-/// Scale, then shift.
+/// The matrix that scales, then shifts.
 fn affine((shift, scale): (DVec2, f64)) -> DMat3 {
     DMat3::from_translation(shift) * DMat3::from_scale(DVec2::splat(scale))
 }
 
-fn middle(points: impl Iterator<Item = DVec2> + Clone) -> DVec2 {
+/// Centroid of points.
+fn centroid(points: impl Iterator<Item = DVec2> + Clone) -> DVec2 {
     let count = points.clone().count().max(1) as f64;
     points.sum::<DVec2>() / count
 }
 
-/// How broad a cloud of points is across its length: 0 on a line, 1 where no direction is longer. NaN counts as a line.
+/// Width of a set of points relative to its length: 0 on a line, 1 if all directions are equal. NaN counts as a line.
 pub(super) fn breadth(points: impl Iterator<Item = DVec2> + Clone) -> f64 {
-    let center = middle(points.clone());
+    let center = centroid(points.clone());
     let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
     for point in points {
         let d = point - center;
@@ -406,12 +409,12 @@ pub(super) fn breadth(points: impl Iterator<Item = DVec2> + Clone) -> f64 {
         xy += d.x * d.y;
         yy += d.y * d.y;
     }
-    // The two eigenvalues of the points' covariance.
+    // Half of the sum and half of the difference of the two eigenvalues of the covariance.
     let (mean, apart) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
     ((mean - apart) / (mean + apart)).max(0.0).sqrt()
 }
 
-/// Inverse of a symmetric positive matrix whose rows may differ much in size.
+/// Inverse of a symmetric positive definite matrix whose rows can differ strongly in scale.
 fn invert(normal: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     let count = normal.nrows();
     let scale = DVector::from_iterator(count, (0..count).map(|i| normal[(i, i)].sqrt().recip()));
@@ -420,7 +423,7 @@ fn invert(normal: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     }
     let scaled = DMatrix::from_fn(count, count, |i, j| normal[(i, j)] * scale[i] * scale[j]);
     let factor = scaled.cholesky()?;
-    // The square of a diagonal entry is the part of a term that those before it do not explain already.
+    // The square of a diagonal entry is the share of a term's variance that the earlier terms do not explain.
     if factor.l_dirty().diagonal().amin() < 3e-5 {
         return None;
     }
@@ -446,7 +449,7 @@ mod tests {
         ] {
             let view = view(k1, k2);
             let pairs = grid(&view, 4);
-            let fit = Fit::new(&pairs, (640, 480), model).expect("a grid fixes a map");
+            let fit = Fit::new(&pairs, (640, 480), model).expect("a grid determines a map");
             assert!(fit.rms() < 1e-9, "{model} {k1} {k2}: {}", fit.rms());
             let lens = fit.lens().expect("the fit is finite");
             assert!((lens.k1() - k1).abs() < 1e-6 && (lens.k2() - k2).abs() < 1e-6);
@@ -468,33 +471,33 @@ mod tests {
     }
 
     #[test]
-    fn covariance_foretells_what_noise_does() {
-        // Many noisy fits: their spread at a pixel must be what one of them foretells.
+    fn covariance_predicts_what_noise_does() {
+        // The spread of many noisy fits at a pixel must match the covariance of a single fit.
         let view = view(-0.25, 0.05);
         let clean = grid(&view, 4);
         let p = DVec2::new(500.0, 380.0);
         let mut noise = Noise::new(1);
-        let (mut spread, mut foretold, mut scatter) = (0.0, 0.0, 0.0);
+        let (mut spread, mut predicted, mut scatter) = (0.0, 0.0, 0.0);
         for _ in 0..500 {
             let pairs = noise.on(&clean, 0.002);
             let fit =
-                Fit::new(&pairs, (640, 480), LensModel::TwoTerms).expect("a grid fixes a map");
+                Fit::new(&pairs, (640, 480), LensModel::TwoTerms).expect("a grid determines a map");
             spread += fit
                 .plane_from_camera(p)
                 .distance_squared(view.floor_from_camera(p))
                 / 500.0;
             let c = fit.covariance(p);
-            foretold += 0.002_f64.powi(2) * (c.x_axis.x + c.y_axis.y) / 500.0;
+            predicted += 0.002_f64.powi(2) * (c.x_axis.x + c.y_axis.y) / 500.0;
             scatter += fit
                 .scatter()
-                .expect("16 points leave something over")
+                .expect("16 points leave degrees of freedom")
                 .powi(2)
                 / 500.0;
         }
-        let ratio = (spread / foretold).sqrt();
+        let ratio = (spread / predicted).sqrt();
         assert!(
             (0.85..1.15).contains(&ratio),
-            "spread is {ratio} of what was foretold"
+            "the spread is {ratio} of the predicted one"
         );
         assert!(
             (scatter.sqrt() / 0.002 - 1.0).abs() < 0.05,
@@ -504,8 +507,8 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_fix_nothing_give_nothing() {
-        let line: Vec<Pair> = (0..9)
+    fn degenerate_pairs_give_no_fit() {
+        let line: Vec<PointPair> = (0..9)
             .map(|i| {
                 (
                     DVec2::splat(f64::from(i) * 10.0),

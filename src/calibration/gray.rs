@@ -1,12 +1,12 @@
-//! Gray code: stripes that tell a camera for visible light which place of the projected picture each of its pixels sees.
+//! Gray code: projected stripe patterns from which each pixel of a camera for visible light finds its position in the
+//! projected image.
 //!
-//! In: how finely the picture is divided; later the frames that the camera took of the patterns. Out: which parts of the
-//! picture are bright in each pattern; points of the surface with where the camera sees them, for [`super::calibrate`].
-//! Must not: touch a camera or a projector.
+//! In: the width of the finest stripes; later the frames of the patterns. Out: the bright stripes of each pattern; measured
+//! points for [`super::calibrate`]. Must not: use a camera or a projector.
 //!
-//! Every pattern is followed by its inverse, so that no brightness has to be known: a pixel is bright or dark by which of
-//! the two was brighter, and does not count where both were about the same. Neighboring stripes differ in one bit, so an
-//! edge between two is at most off by one stripe.
+//! Every pattern is followed by its inverse, so no brightness threshold is needed: a pixel is bright or dark depending on which
+//! of the two frames is brighter, and is ignored if both are about equal. Neighboring stripes differ in one bit, so an error at
+//! the edge between two stripes is at most one stripe.
 //!
 //! **Source**: Inokuchi et al. 1984 (Gray code); Scharstein & Szeliski 2003, section 3.1 (inverse patterns).
 
@@ -19,36 +19,36 @@ mod scan;
 
 pub use scan::GrayScan;
 
-/// The finest stripes: no projector has more pixels.
+/// Most bits of a position: 8192 pixels, more than any projector has per side.
 const BITS_MAX: u32 = 13;
-/// A pixel counts where the lit picture is this much brighter than the dark one, in levels of 255,
+/// Least difference between the bright and the dark frame for a pixel to be used, in levels of 255.
 const CONTRAST_MIN: i32 = 12;
-/// and where every pattern differs from its inverse by this part of that.
-const SURE_SHARE: f64 = 0.2;
-/// Pixels of a cell that must count before it tells a point.
+/// Least difference between a pattern and its inverse for a pixel to be used, as a share of the pixel's contrast.
+const DIFFERENCE_SHARE_MIN: f64 = 0.2;
+/// Least number of usable camera pixels in a cell for a correspondence.
 const CELL_PIXELS_MIN: usize = 12;
-/// A cell's pixels whose place is farther from what the others say than this many times the usual are left out.
-const OUTLIER_TIMES: f64 = 4.0;
+/// A pixel of a cell is an outlier if its residual exceeds this multiple of the cell's median residual.
+const OUTLIER_FACTOR: f64 = 4.0;
 
-/// What one pattern shows.
+/// One projected pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrayPattern {
-    /// The whole picture bright.
+    /// The whole image is bright.
     Bright,
-    /// The whole picture dark.
+    /// The whole image is dark.
     Dark,
     /// Stripes.
     Stripes {
-        /// Which way places are counted.
+        /// Direction in which the stripes are counted.
         axis: GrayAxis,
-        /// Which bit of the place's Gray code is bright, the coarsest highest.
+        /// The bit of the position's Gray code that makes a stripe bright. The highest bit has the widest stripes.
         bit: u32,
-        /// Bright and dark changed over.
+        /// Whether bright and dark are swapped.
         is_inverse: bool,
     },
 }
 
-/// Which way stripes count.
+/// Direction in which stripes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrayAxis {
     /// Columns from the left.
@@ -57,54 +57,58 @@ pub enum GrayAxis {
     Row,
 }
 
-/// The patterns for one projected picture.
+/// The patterns for one projected image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrayCode {
-    /// Width and height of the projected picture.
+    /// Width and height of the projected image.
     size_px: (u32, u32),
     /// Width of the finest stripes.
     stripe_px: u32,
 }
 
-/// A place of the projected picture, in its pixels, and where the camera sees it.
+/// A point of the projected image, and the camera pixel that sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Correspondence {
-    /// In the projected picture; pixel centers are whole numbers.
-    pub picture_px: DVec2,
-    /// In the camera's picture.
+    /// Position in the projected image; pixel centers are at whole numbers.
+    pub image_px: DVec2,
+    /// Position in the camera frame.
     pub camera_px: DVec2,
-    /// Camera pixels that say so.
+    /// Number of camera pixels that it was computed from.
     pub pixels: usize,
 }
 
 /// Frames that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GrayError {
-    /// There are too many or too few frames.
-    #[error("{given} frames were given, the patterns are {wanted}: one frame each, in their order")]
+    /// The number of frames differs from the number of patterns.
+    #[error(
+        "there are {given} frames for {wanted} patterns; give one frame per pattern, in their order"
+    )]
     Count {
-        /// Frames given.
+        /// Number of frames.
         given: usize,
-        /// Patterns.
+        /// Number of patterns.
         wanted: usize,
     },
-    /// A frame has another size than the first.
-    #[error("frame {number} has {given} pixels, the first has {wanted}: all must be of one camera")]
+    /// A frame has another size than the first one.
+    #[error(
+        "frame {number} has {given} pixels, but the first frame has {wanted}; all frames must come from one camera"
+    )]
     Size {
-        /// Its number, from 1.
+        /// Number of the frame, from 1.
         number: usize,
-        /// Pixels given.
+        /// Pixels of this frame.
         given: usize,
-        /// Pixels wanted.
+        /// Pixels of the first frame.
         wanted: usize,
     },
     /// The camera does not see the patterns.
     #[error(
-        "the camera sees the patterns in {seen} of {all} pixels only: it must see visible light (take the infrared filter off, \
+        "the camera sees the patterns in only {seen} of {all} pixels; it must see visible light (remove the infrared filter, \
          or use touch targets), and the room must be dark"
     )]
-    Unseen {
-        /// Pixels that see them.
+    NotVisible {
+        /// Pixels that see the patterns.
         seen: usize,
         /// All pixels.
         all: usize,
@@ -112,8 +116,8 @@ pub enum GrayError {
 }
 
 impl GrayCode {
-    /// Patterns for a projected picture; `None` for a picture without pixels, or of more than a projector has, or stripes
-    /// that are wider than it.
+    /// Creates the patterns for a projected image. `None` if a side of the image is 0 or larger than 8192 pixels, or the stripes
+    /// are wider than the image.
     pub fn new(size_px: (u32, u32), stripe_px: u32) -> Option<Self> {
         let (width, height) = size_px;
         let is_possible = (1..=1 << BITS_MAX).contains(&width)
@@ -122,7 +126,7 @@ impl GrayCode {
         is_possible.then_some(Self { size_px, stripe_px })
     }
 
-    /// The patterns in the order of showing.
+    /// The patterns in the order in which they are shown.
     pub fn patterns(&self) -> Vec<GrayPattern> {
         let mut patterns = vec![GrayPattern::Bright, GrayPattern::Dark];
         for axis in [GrayAxis::Column, GrayAxis::Row] {
@@ -137,7 +141,7 @@ impl GrayCode {
         patterns
     }
 
-    /// Whether a pixel of the projected picture is bright in a pattern.
+    /// Whether a pixel of the projected image is bright in a pattern.
     pub fn is_bright(&self, pattern: GrayPattern, x: u32, y: u32) -> bool {
         match pattern {
             GrayPattern::Bright => true,
@@ -157,7 +161,7 @@ impl GrayCode {
         }
     }
 
-    /// Which stripes of a pattern are bright, the first 64: the first in the lowest bit; and how many there are.
+    /// The bright stripes of a pattern as bits, the first stripe in the lowest bit (at most 64), and the number of stripes.
     pub fn bright_stripes(&self, pattern: GrayPattern) -> (u64, u32) {
         let axis = match pattern {
             GrayPattern::Stripes { axis, .. } => axis,
@@ -165,30 +169,30 @@ impl GrayCode {
         };
         let count = self.stripes(axis);
         let bright = (0..count.min(u64::BITS)).filter(|stripe| {
-            // Along the other axis all are alike.
+            // A pattern is constant along the other axis.
             let place = stripe * self.stripe_px;
             self.is_bright(pattern, place, place)
         });
         (bright.fold(0, |bits, stripe| bits | 1 << stripe), count)
     }
 
-    /// Whether a camera sees patterns at all, told by its frames of [`GrayPattern::Bright`] and [`GrayPattern::Dark`].
+    /// Checks whether the camera sees the patterns, from its frames of [`GrayPattern::Bright`] and [`GrayPattern::Dark`].
     ///
     /// # Errors
-    /// [`GrayError::Unseen`], when less than this share of its pixels does.
-    pub fn check_seen(&self, frames: &[Vec<u8>], share: f64) -> Result<(), GrayError> {
+    /// [`GrayError::NotVisible`] if less than this share of its pixels sees them.
+    pub fn check_visible(&self, frames: &[Vec<u8>], share: f64) -> Result<(), GrayError> {
         let all = frames.first().map_or(0, Vec::len);
         let seen =
             (0..all).filter(|pixel| contrast(frames, *pixel).is_some_and(|c| c >= CONTRAST_MIN));
         let seen = seen.count();
         if (seen as f64) < share * all as f64 {
-            return Err(GrayError::Unseen { seen, all });
+            return Err(GrayError::NotVisible { seen, all });
         }
         Ok(())
     }
 
-    /// A pattern as a picture: 255 bright, 0 dark, height × width, row-major.
-    pub fn picture(&self, pattern: GrayPattern) -> Vec<u8> {
+    /// A pattern as an image: 255 bright, 0 dark, height × width, row-major.
+    pub fn image(&self, pattern: GrayPattern) -> Vec<u8> {
         let (width, height) = self.size_px;
         (0..height)
             .flat_map(|y| (0..width).map(move |x| (x, y)))
@@ -214,11 +218,11 @@ impl GrayCode {
         self.stripes(axis).next_power_of_two().trailing_zeros()
     }
 
-    /// Decodes one frame a pattern, 8-bit levels of a camera whose rows have `width_px` pixels. The picture is divided into
-    /// cells of `cell_px`; each that enough camera pixels see well tells one correspondence, for its middle.
+    /// Decodes one frame per pattern: 8-bit levels, with `width_px` pixels per row. The projected image is divided into cells of
+    /// `cell_px`. Each cell with enough usable camera pixels gives one correspondence.
     ///
     /// # Errors
-    /// [`GrayError`]: frames that are missing or of different sizes, or a camera that does not see the patterns.
+    /// [`GrayError`]: frames are missing or have different sizes, or the camera does not see the patterns.
     pub fn decode(
         &self,
         frames: &[Vec<u8>],
@@ -246,47 +250,47 @@ impl GrayCode {
         let mut cells: Vec<Vec<(DVec2, DVec2)>> = vec![Vec::new(); columns * rows];
         let mut seen = 0;
         for pixel in 0..wanted {
-            let Some((column, row)) = self.place(frames, pixel) else {
+            let Some((column, row)) = self.stripes_at(frames, pixel) else {
                 continue;
             };
             seen += 1;
-            // The middle of its stripe's pixels.
+            // The center of a stripe.
             let middle = |stripe: u32| {
                 f64::from(stripe * self.stripe_px) + f64::from(self.stripe_px - 1) / 2.0
             };
-            let at_picture = DVec2::new(middle(column), middle(row));
-            let at_camera = DVec2::new(
+            let in_image = DVec2::new(middle(column), middle(row));
+            let in_frame = DVec2::new(
                 (pixel % width_px.max(1)) as f64,
                 (pixel / width_px.max(1)) as f64,
             );
             let cell = (row * self.stripe_px / cell_px) as usize * columns
                 + (column * self.stripe_px / cell_px) as usize;
             if let Some(cell) = cells.get_mut(cell) {
-                cell.push((at_picture, at_camera));
+                cell.push((in_image, in_frame));
             }
         }
         if seen < 4 * CELL_PIXELS_MIN {
-            return Err(GrayError::Unseen { seen, all: wanted });
+            return Err(GrayError::NotVisible { seen, all: wanted });
         }
         let found = cells.iter().filter_map(|cell| correspondence(cell));
         Ok(found.collect())
     }
 
-    /// Column and row of stripes that a camera pixel sees; `None` where it cannot tell.
-    fn place(&self, frames: &[Vec<u8>], pixel: usize) -> Option<(u32, u32)> {
+    /// Column and row of the stripes that a camera pixel sees; `None` for a pixel that is not usable.
+    fn stripes_at(&self, frames: &[Vec<u8>], pixel: usize) -> Option<(u32, u32)> {
         let level = |frame: usize| frames.get(frame)?.get(pixel).copied().map(i32::from);
         let contrast = contrast(frames, pixel)?;
         if contrast < CONTRAST_MIN {
             return None;
         }
-        let sure = (SURE_SHARE * f64::from(contrast)) as i32;
+        let least = (DIFFERENCE_SHARE_MIN * f64::from(contrast)) as i32;
         let mut frame = 2;
         let mut stripe = |axis: GrayAxis| -> Option<u32> {
             let mut code = 0;
             for bit in (0..self.bits(axis)).rev() {
                 let difference = level(frame)? - level(frame + 1)?;
                 frame += 2;
-                if difference.abs() < sure {
+                if difference.abs() < least {
                     return None;
                 }
                 code |= u32::from(difference > 0) << bit;
@@ -298,13 +302,13 @@ impl GrayCode {
     }
 }
 
-/// How much brighter a pixel is in the first frame, of the bright pattern, than in the second.
+/// Contrast of a pixel: its level in the frame of the bright pattern minus that of the dark pattern.
 fn contrast(frames: &[Vec<u8>], pixel: usize) -> Option<i32> {
     let level = |frame: usize| frames.get(frame)?.get(pixel).copied().map(i32::from);
     Some(level(0)? - level(1)?)
 }
 
-/// What the pixels of one cell say of its middle: the affine map that fits them best, without those that it does not fit.
+/// The correspondence of one cell, from the affine map that fits its pixels best. Outliers are removed.
 fn correspondence(cell: &[(DVec2, DVec2)]) -> Option<Correspondence> {
     let mut pixels = cell.to_vec();
     for _ in 0..3 {
@@ -312,18 +316,18 @@ fn correspondence(cell: &[(DVec2, DVec2)]) -> Option<Correspondence> {
             return None;
         }
         let map = Affine::fit(&pixels)?;
-        let off = |p: &(DVec2, DVec2)| map.apply(p.1).distance(p.0);
-        let mut sorted: Vec<f64> = pixels.iter().map(off).collect();
+        let residual = |p: &(DVec2, DVec2)| map.apply(p.1).distance(p.0);
+        let mut sorted: Vec<f64> = pixels.iter().map(residual).collect();
         sorted.sort_by(f64::total_cmp);
-        let usual = sorted.get(sorted.len() / 2).copied()?.max(0.3);
+        let median = sorted.get(sorted.len() / 2).copied()?.max(0.3);
         let before = pixels.len();
-        pixels.retain(|p| off(p) <= OUTLIER_TIMES * usual);
+        pixels.retain(|p| residual(p) <= OUTLIER_FACTOR * median);
         if pixels.len() == before {
             let count = pixels.len() as f64;
-            // At the middle of the pixels themselves the map says most.
+            // The map is most accurate at the centroid of the pixels.
             let camera_px = pixels.iter().map(|p| p.1).sum::<DVec2>() / count;
             return Some(Correspondence {
-                picture_px: map.apply(camera_px),
+                image_px: map.apply(camera_px),
                 camera_px,
                 pixels: pixels.len(),
             });
@@ -332,7 +336,7 @@ fn correspondence(cell: &[(DVec2, DVec2)]) -> Option<Correspondence> {
     None
 }
 
-/// From camera pixels to picture pixels over one cell.
+/// An affine map from camera pixels to image pixels over one cell.
 struct Affine {
     x: DVec2,
     y: DVec2,
@@ -346,8 +350,8 @@ impl Affine {
         let from = pixels.iter().map(|p| p.1).sum::<DVec2>() / count;
         let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
         let (mut along, mut across) = (DVec2::ZERO, DVec2::ZERO);
-        for (picture, camera) in pixels {
-            let (d, p) = (*camera - from, *picture - to);
+        for (image, camera) in pixels {
+            let (d, p) = (*camera - from, *image - to);
             xx += d.x * d.x;
             xy += d.x * d.y;
             yy += d.y * d.y;
@@ -372,11 +376,11 @@ impl Affine {
     }
 }
 
-/// Correspondences as measured points: `floor_from_picture` leads from picture pixels to the floor. Of more than can be
-/// fitted, those are taken that most pixels say.
+/// Converts correspondences to measured points; `floor_from_image` maps image pixels to the floor. If there are too many to
+/// fit, those with the most camera pixels are used.
 pub fn points_from_gray(
     found: &[Correspondence],
-    floor_from_picture: &Homography,
+    floor_from_image: &Homography,
 ) -> Vec<MeasuredPoint> {
     let mut best = found.to_vec();
     best.sort_by_key(|c| std::cmp::Reverse(c.pixels));
@@ -385,7 +389,7 @@ pub fn points_from_gray(
         .zip(1..)
         .map(|(c, number)| MeasuredPoint {
             camera_px: c.camera_px,
-            floor_m: floor_from_picture.apply(c.picture_px),
+            floor_m: floor_from_image.apply(c.image_px),
             origin: PointOrigin::Marker(number),
         })
         .collect()

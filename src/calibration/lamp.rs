@@ -1,74 +1,76 @@
-//! Where the infrared lamp hangs, from the shadows of an upright pole.
+//! Estimates the position of the infrared lamp from the shadows of an upright pole.
 //!
-//! In: for every place, the pole's foot and the tip of its shadow on the floor; its height. Out: the lamp's position with its
-//! error, or a sentence that says what to measure better. Must not: know the camera.
+//! In: for several places, the foot of the pole and the tip of its shadow on the floor; the height of the pole. Out: the
+//! position of the lamp with its error, or a message that says what to measure better. Must not: know the camera.
 //!
-//! The lamp lies on the line from every tip through the top of its pole. The position is the one whose shadows would end
-//! nearest to the measured tips.
+//! The lamp is on the line from each shadow tip through the top of the pole. The estimate minimizes the distance between the
+//! predicted and the measured tips.
 
 use glam::{DMat3, DVec2, DVec3};
 
-/// Fewer places fix no position with anything left over to tell its error.
+/// Least number of pole places. Two determine a position, but leave little to estimate its error.
 pub const POLES_MIN: usize = 3;
 
-/// A position that is less sure than this helps nobody: feet would be off by a twentieth of it and more.
+/// Largest accepted standard deviation of the position, in meters. Foot points would be wrong by a twentieth of it or more.
 const DEVIATION_MAX_M: f64 = 0.25;
-/// Tips that disagree by more than this were not measured where they are.
+/// Largest accepted root mean square distance between predicted and measured tips, in meters. Beyond it, a measurement is
+/// wrong.
 const RMS_MAX_M: f64 = 0.06;
-/// Nobody places a pole and points at a shadow's soft tip better than this.
+/// Assumed error of a measured tip, in meters, even if the tips agree better: a shadow has a soft tip.
 const TIP_ERROR_M: f64 = 0.01;
 
-/// A pole at one place.
+/// The measurement of the pole at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoleMeasurement {
-    /// Its foot, floor space.
+    /// Foot of the pole, floor space.
     pub foot_m: DVec2,
-    /// The tip of its shadow, floor space.
+    /// Tip of its shadow, floor space.
     pub tip_m: DVec2,
 }
 
-/// Where the lamp hangs.
+/// The estimated position of the lamp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LampFit {
-    /// World space.
+    /// Position in world space.
     pub position_m: DVec3,
-    /// Root of the mean squared distance between measured tips and those that this lamp would throw.
+    /// Root mean square distance between predicted and measured tips.
     pub rms_m: f64,
     /// Standard deviation of the position.
     pub deviation_m: f64,
 }
 
-/// Finds the lamp.
+/// Estimates the position of the lamp.
 ///
 /// # Errors
-/// A sentence: too few places, impossible numbers, poles in one place, tips that disagree, or a position that is too unsure.
+/// A message: too few places, impossible numbers, all poles at one place, tips that disagree, or a result that is too
+/// uncertain.
 pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampFit, String> {
     if poles.len() < POLES_MIN {
         return Err(format!(
-            "{} places are too few to find the lamp: stand the pole at {POLES_MIN} at least, far from each other",
+            "{} places are too few to find the lamp; measure the pole at {POLES_MIN} places or more, far from each other",
             poles.len()
         ));
     }
     if !(0.1..=4.0).contains(&height_m) {
         return Err(format!(
-            "a pole of {height_m} m is not possible; 0.1 to 4 m are"
+            "a pole height of {height_m} m is not possible; allowed: 0.1 to 4 m"
         ));
     }
     for (pole, number) in poles.iter().zip(1..) {
         if !(pole.foot_m.is_finite() && pole.tip_m.is_finite()) {
             return Err(format!(
-                "pole {number}: foot or tip lies where the camera sees no floor; point at them again"
+                "pole {number}: foot or tip is where the camera sees no floor; mark them again"
             ));
         }
     }
-    let unsure = "the shadows do not tell where the lamp hangs: stand the pole at places farther apart, where its shadow is long";
-    let mut position = crossing(poles, height_m).ok_or(unsure)?;
-    // Gauss and Newton, from where the lines cross best to where the tips agree best.
+    let uncertain = "the shadows do not determine the lamp position; put the pole at places farther apart, where its shadow is long";
+    let mut position = nearest_point_to_rays(poles, height_m).ok_or(uncertain)?;
+    // Gauss–Newton iterations, starting from the point nearest to all rays.
     for _ in 0..30 {
         let (normal, gradient) = normal_equations(poles, height_m, position);
         let step = normal.inverse() * gradient;
         if !step.is_finite() {
-            return Err(unsure.to_owned());
+            return Err(uncertain.to_owned());
         }
         position -= step.clamp_length_max(0.5);
         position.y = position.y.max(height_m + 0.05);
@@ -78,7 +80,7 @@ pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampF
     }
     let squares: f64 = poles
         .iter()
-        .map(|p| (tip(p.foot_m, height_m, position) - p.tip_m).length_squared())
+        .map(|p| (predicted_tip(p.foot_m, height_m, position) - p.tip_m).length_squared())
         .sum();
     let rms_m = (squares / poles.len() as f64).sqrt();
     let left = 2 * poles.len() - 3;
@@ -90,18 +92,20 @@ pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampF
             .max(0.0)
             .sqrt();
     if !deviation_m.is_finite() || !position.is_finite() {
-        return Err(unsure.to_owned());
+        return Err(uncertain.to_owned());
     }
     if rms_m > RMS_MAX_M {
         return Err(format!(
-            "the shadows' tips disagree by {:.0} mm, {:.0} mm are allowed: is the pole {height_m} m high and upright, is each tip \
-             that of its own foot?",
+            "the shadow tips disagree by {:.0} mm, but only {:.0} mm are allowed; check that the pole is {height_m} m high and upright, \
+             and that each tip belongs to its foot",
             rms_m * 1e3,
             RMS_MAX_M * 1e3
         ));
     }
     if deviation_m > DEVIATION_MAX_M {
-        return Err(format!("{unsure} (give or take {deviation_m:.2} m)"));
+        return Err(format!(
+            "{uncertain} (the result would be uncertain by {deviation_m:.2} m)"
+        ));
     }
     Ok(LampFit {
         position_m: position,
@@ -110,19 +114,19 @@ pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampF
     })
 }
 
-/// Where the shadow of a pole's top falls.
-fn tip(foot_m: DVec2, height_m: f64, lamp_m: DVec3) -> DVec2 {
+/// Predicted shadow tip of a pole.
+fn predicted_tip(foot_m: DVec2, height_m: f64, lamp_m: DVec3) -> DVec2 {
     let below = DVec2::new(lamp_m.x, lamp_m.z);
     below + (foot_m - below) * (lamp_m.y / (lamp_m.y - height_m))
 }
 
-/// Half of the squared tip errors' second and first derivatives by the lamp's position, the second as Gauss has it.
+/// Normal matrix and gradient of half the squared tip errors by the lamp position (Gauss–Newton approximation).
 fn normal_equations(poles: &[PoleMeasurement], height_m: f64, lamp_m: DVec3) -> (DMat3, DVec3) {
     let (mut normal, mut gradient) = (DMat3::ZERO, DVec3::ZERO);
     for pole in poles {
-        let error = tip(pole.foot_m, height_m, lamp_m) - pole.tip_m;
+        let error = predicted_tip(pole.foot_m, height_m, lamp_m) - pole.tip_m;
         let over = lamp_m.y - height_m;
-        // The tip is below + (foot − below) · y / (y − h).
+        // tip = below + (foot − below) · y / (y − h), where `below` is the floor point below the lamp.
         let aside = 1.0 - lamp_m.y / over;
         let away = pole.foot_m - DVec2::new(lamp_m.x, lamp_m.z);
         let higher = away * (-height_m / (over * over));
@@ -137,8 +141,8 @@ fn normal_equations(poles: &[PoleMeasurement], height_m: f64, lamp_m: DVec3) -> 
     (normal, gradient)
 }
 
-/// The point nearest to all lines from tips through tops.
-fn crossing(poles: &[PoleMeasurement], height_m: f64) -> Option<DVec3> {
+/// The point nearest to all lines from shadow tips through pole tops.
+fn nearest_point_to_rays(poles: &[PoleMeasurement], height_m: f64) -> Option<DVec3> {
     let (mut across, mut sum) = (DMat3::ZERO, DVec3::ZERO);
     for pole in poles {
         let from = DVec3::new(pole.tip_m.x, 0.0, pole.tip_m.y);
@@ -151,7 +155,7 @@ fn crossing(poles: &[PoleMeasurement], height_m: f64) -> Option<DVec3> {
     }
     let found = across.inverse() * sum;
     let is_possible = across.determinant() > 1e-9 && found.is_finite();
-    // Lines that hardly differ may cross below the floor; the search begins above it all the same.
+    // Nearly parallel lines can cross below the floor; the iterations must still start above the pole.
     is_possible.then(|| DVec3::new(found.x, found.y.max(height_m + 0.5), found.z))
 }
 
@@ -168,7 +172,7 @@ mod tests {
                 let foot_m = DVec2::new(x, z);
                 PoleMeasurement {
                     foot_m,
-                    tip_m: tip(foot_m, HEIGHT_M, lamp_m),
+                    tip_m: predicted_tip(foot_m, HEIGHT_M, lamp_m),
                 }
             })
             .collect()
@@ -193,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_foretold() {
+    fn the_error_is_predicted() {
         let lamp_m = DVec3::new(0.2, 4.2, -0.3);
         let feet = [
             (-1.5, 1.0),
@@ -203,7 +207,7 @@ mod tests {
             (1.8, -1.3),
         ];
         let clean = poles(lamp_m, &feet);
-        let (mut squares, mut foretold) = (0.0, 0.0);
+        let (mut squares, mut predicted) = (0.0, 0.0);
         for seed in 0..200 {
             let pairs: Vec<_> = clean.iter().map(|p| (p.foot_m, p.tip_m)).collect();
             let noisy: Vec<_> = Noise::new(seed)
@@ -213,18 +217,18 @@ mod tests {
                 .collect();
             let found = lamp_from_poles(&noisy, HEIGHT_M).unwrap();
             squares += found.position_m.distance_squared(lamp_m) / 200.0;
-            foretold += found.deviation_m.powi(2) / 200.0;
+            predicted += found.deviation_m.powi(2) / 200.0;
         }
-        let (error, foretold) = (f64::sqrt(squares), f64::sqrt(foretold));
+        let (error, predicted) = (f64::sqrt(squares), f64::sqrt(predicted));
         assert!(error < 0.1, "{error}");
         assert!(
-            (0.6..1.4).contains(&(error / foretold)),
-            "{error} {foretold}"
+            (0.6..1.4).contains(&(error / predicted)),
+            "{error} {predicted}"
         );
     }
 
     #[test]
-    fn what_cannot_be_is_refused_in_words() {
+    fn impossible_measurements_are_rejected_with_a_message() {
         let good = poles(DVec3::new(0.2, 4.2, -0.3), &THREE);
         let mut nowhere = good.clone();
         nowhere[1].tip_m.x = f64::NAN;
@@ -237,23 +241,30 @@ mod tests {
         );
         for (measured, height_m, wanted) in [
             (good[..2].to_vec(), HEIGHT_M, "2 places are too few"),
-            (good.clone(), 0.0, "a pole of 0 m is not possible"),
-            (good.clone(), f64::NAN, "a pole of NaN m is not possible"),
+            (good.clone(), 0.0, "a pole height of 0 m is not possible"),
+            (
+                good.clone(),
+                f64::NAN,
+                "a pole height of NaN m is not possible",
+            ),
             (
                 nowhere,
                 HEIGHT_M,
-                "pole 2: foot or tip lies where the camera sees no floor",
+                "pole 2: foot or tip is where the camera sees no floor",
             ),
-            (other_foot, HEIGHT_M, "the shadows' tips disagree by"),
-            (near, HEIGHT_M, "stand the pole at places farther apart"),
+            (other_foot, HEIGHT_M, "the shadow tips disagree by"),
+            (near, HEIGHT_M, "put the pole at places farther apart"),
             (
                 vec![good[0]; 3],
                 HEIGHT_M,
-                "stand the pole at places farther apart",
+                "put the pole at places farther apart",
             ),
         ] {
-            let said = lamp_from_poles(&measured, height_m).unwrap_err();
-            assert!(said.contains(wanted), "wanted '{wanted}', got: {said}");
+            let message = lamp_from_poles(&measured, height_m).unwrap_err();
+            assert!(
+                message.contains(wanted),
+                "expected \"{wanted}\", got: {message}"
+            );
         }
     }
 }

@@ -1,42 +1,44 @@
-//! Fits lens and homography from measured points, and proves how good they are. Touches no camera and no file.
+//! Fits lens and homography to measured points and predicts the error of the fit. Uses no camera and no file.
 //!
-//! In: where targets lie on the floor and where the camera sees them. Out: a [`Calibration`] that is proven good enough,
-//! or a [`Rejection`] that says what to do. The order is: points that cannot be are refused; those that contradict all
-//! others are named; of several lens models the one that foretells left-out points best is taken; its covariance
-//! foretells the error over the whole surface, and that decides.
+//! In: positions of targets on the floor and in the camera frame. Out: a [`Calibration`] whose predicted error is within the
+//! limits, or a [`Rejection`] that says what to do. The steps are: impossible points are rejected; points that contradict all
+//! others are reported; among several lens models, the simplest with nearly the least leave-one-out error is selected; its
+//! covariance predicts the error over the whole surface, and that error is compared with the limits.
 
+mod calibrate;
 mod coverage;
 mod drift;
 mod file;
 mod fit;
 mod gray;
-mod judge;
 mod lamp;
 mod params;
 mod points;
 mod pole;
 mod pose;
-mod prove;
+mod quality;
 #[cfg(test)]
 mod sample;
 mod spot;
 mod texture;
 mod touch;
 
-pub use drift::{Drift, DriftWatch};
+pub use calibrate::{CalibrationReport, CalibrationSetup, POINTS_MIN, Rejection, calibrate};
+pub use drift::{Drift, DriftDetector};
 pub use file::{
-    Calibration, CalibrationError, CalibrationPoint, FitErrors, HomographyRows, LensTerms, Picture,
-    SurfaceSize,
+    Calibration, CalibrationError, CalibrationPoint, FitErrors, FrameSize, HomographyRows,
+    LensTerms, SurfaceSize,
 };
-pub use fit::{Fit, LensModel, Pair};
+pub use fit::{Fit, LensModel, PointPair};
 pub use gray::{
     Correspondence, GrayAxis, GrayCode, GrayError, GrayPattern, GrayScan, points_from_gray,
 };
-pub use judge::{POINTS_MIN, Rejection, Report, Setup, calibrate};
 pub use lamp::{LampFit, POLES_MIN, PoleMeasurement, lamp_from_poles};
 pub use params::CalibrationParams;
-pub use points::{COLUMNS, MeasuredPoint, POINTS_MAX, PointOrigin, PointsError, read_points};
-pub use prove::{Chosen, LENS_PAIRS_MIN, foretold, leave_one_out, outliers};
-pub use spot::{DarkPicture, Mark, Spot, SpotFault, find_spots};
-pub use texture::{FloorPicture, MeanPicture, TextureMark, texture_marks};
-pub use touch::{GRID_SIDES, Pattern, Sight, Touch, TouchPlan, Turn};
+pub use points::{MeasuredPoint, POINT_COLUMNS, POINTS_MAX, PointOrigin, PointsError, read_points};
+pub use quality::{LENS_PAIRS_MIN, SelectedFit, leave_one_out, outliers, predicted_error};
+pub use spot::{DarkMask, DarkSpot, SpotFault, TargetObject, find_dark_spots};
+pub use texture::{FloorFrame, MeanFrame, TextureMark, find_texture_marks};
+pub use touch::{
+    SpotFrame, TOUCH_GRID_SIDES, TouchEvent, TouchOptions, TouchProcedure, TouchTarget,
+};

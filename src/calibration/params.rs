@@ -1,34 +1,35 @@
-//! What a calibration must reach to be taken. In: the site file's `[calibration]`. Must not: measure anything.
+//! Limits that a calibration must meet. In: the table `[calibration]` of the site file. Must not: measure anything.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which calibration is used, and how good a new one must be.
+/// The calibration file in use, and the limits for a new calibration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CalibrationParams {
-    /// Calibration file, relative to the site file: made by `shoal calibrate`, or while `shoal run` runs. Without one the
-    /// whole picture is the surface.
+    /// Calibration file, relative to the site file. `shoal calibrate` and `shoal run` create it. Without one, the camera frame
+    /// covers exactly the surface.
     pub file: Option<String>,
-    /// Largest predicted floor error, root of the mean square over the surface. Larger takes worse fits.
+    /// Largest predicted floor error, as root mean square over the surface. A larger value accepts worse calibrations.
     #[schemars(range(min = 0.001, max = 1.0))]
     pub predicted_rms_max_m: f64,
-    /// Largest predicted floor error anywhere on the surface. Larger takes worse fits.
+    /// Largest predicted floor error at any point of the surface. A larger value accepts worse calibrations.
     #[schemars(range(min = 0.001, max = 2.0))]
     pub predicted_worst_max_m: f64,
-    /// A point this far from where all others say it is, and improbably far, was not measured where it was meant to be.
+    /// A point at least this far from its position according to all other points counts as wrongly placed, if that distance is
+    /// also improbable for their scatter.
     #[schemars(range(min = 0.005, max = 1.0))]
     pub outlier_m: f64,
-    /// Least error of placing a target that is believed, however well the points agree. Smaller trusts few points more.
+    /// Assumed error of placing a target, even if the points agree better. A smaller value gives more weight to few points.
     #[schemars(range(min = 0.0001, max = 0.1))]
     pub placement_error_m: f64,
-    /// Least part of the surface's area that the points must span.
+    /// Least share of the surface that the points must span.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub coverage_min: f64,
-    /// A disc or pole on a target is taken after it stood still for so long.
+    /// A disc or pole on a target is measured after it has been still for this time.
     #[schemars(range(min = 0.2, max = 30.0))]
     pub still_secs: f64,
-    /// The floor being seen this far from where it was calibrated is an alarm.
+    /// If the floor has moved farther than this in the camera's view since the calibration, an alarm is raised.
     #[schemars(range(min = 0.005, max = 1.0))]
     pub drift_max_m: f64,
 }
@@ -49,14 +50,14 @@ impl Default for CalibrationParams {
 }
 
 impl CalibrationParams {
-    /// What one field forbids another: path and sentence.
+    /// Contradictions between fields: path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         if self.predicted_worst_max_m < self.predicted_rms_max_m {
             problems.push((
                 "predicted_worst_max_m".to_owned(),
                 format!(
-                    "{} m is less than predicted_rms_max_m = {} m, but the worst error is never less than the mean one; \
+                    "{} m is less than predicted_rms_max_m = {} m, but the largest error is never less than the mean error; \
                      make it at least as large",
                     self.predicted_worst_max_m, self.predicted_rms_max_m
                 ),
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_is_not_below_the_mean() {
+    fn the_largest_error_is_not_less_than_the_mean_error() {
         assert_eq!(CalibrationParams::default().problems(), []);
         let swapped = CalibrationParams {
             predicted_rms_max_m: 0.06,

@@ -1,37 +1,38 @@
-//! Measured points: where a target lies on the floor, and where the camera sees it. Reads their table.
+//! Measured points (positions of a target on the floor and in the camera frame), and the parser of their table.
 //!
-//! In: the text of a table with the columns [`COLUMNS`]. Out: points, or every line that is wrong. Must not: judge fits.
+//! In: the text of a table with the columns [`POINT_COLUMNS`]. Out: points, or an error for every wrong line. Must not:
+//! evaluate fits.
 
 use glam::DVec2;
 
-/// The columns of the table; the first line names them, in any order.
-pub const COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
+/// Columns of the table. Its first line contains these names in any order.
+pub const POINT_COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
 
-/// More points than these are no calibration by hand, and would only cost time.
+/// Most points of one fit. More would only cost time.
 pub const POINTS_MAX: usize = 5000;
 
-/// More wrong lines than these are counted, not listed.
-const ERRORS_MAX: usize = 20;
+/// Wrong lines that are reported. Reading stops after them.
+const LISTED_ERRORS_MAX: usize = 20;
 
-/// One target.
+/// One measured target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredPoint {
-    /// Where the camera sees it; pixel centers are whole numbers.
+    /// Position in the camera frame; pixel centers are at whole numbers.
     pub camera_px: DVec2,
-    /// Where it lies, floor space.
+    /// Position on the floor, floor space.
     pub floor_m: DVec2,
-    /// Where it comes from, for sentences that name it.
+    /// Source of the point, for messages.
     pub origin: PointOrigin,
 }
 
-/// Where a point comes from. Numbers count from 1.
+/// Source of a point. Numbers start at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointOrigin {
     /// A line of a table.
     Line(usize),
-    /// A target of the procedure.
+    /// A target of the touch procedure.
     Target(usize),
-    /// A marker that was dragged onto the camera's picture.
+    /// A marker that was placed on the camera image, or a cell of a Gray code.
     Marker(usize),
 }
 
@@ -40,11 +41,11 @@ pub enum PointOrigin {
 #[error("{}", .0.join("\n"))]
 pub struct PointsError(pub Vec<String>);
 
-/// Reads a table of points. Byte order mark, CRLF, spaces, quotation marks, empty lines and lines that begin with `#`
-/// are understood.
+/// Parses a table of points. Ignores a byte order mark, CRLF, spaces, quotation marks, empty lines and lines that start with
+/// `#`.
 ///
 /// # Errors
-/// Every line that is wrong, with its number, what it holds and what it should.
+/// Every wrong line, with its number, its contents and the expected contents.
 pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text
@@ -55,7 +56,7 @@ pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
     let Some((number, header)) = lines.next() else {
         return Err(PointsError(vec![format!(
             "the table is empty; its first line must be {}",
-            COLUMNS.join(",")
+            POINT_COLUMNS.join(",")
         )]));
     };
     let order =
@@ -65,7 +66,7 @@ pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
     for (number, line) in lines {
         if points.len() == POINTS_MAX {
             errors.push(format!(
-                "line {number}: more than {POINTS_MAX} points; 16 good ones are enough"
+                "line {number}: more than {POINTS_MAX} points; remove some, 16 good points are enough"
             ));
             break;
         }
@@ -77,8 +78,8 @@ pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
             }),
             Err(e) => errors.push(format!("line {number}: {e}")),
         }
-        if errors.len() == ERRORS_MAX {
-            errors.push("… and perhaps more".to_owned());
+        if errors.len() == LISTED_ERRORS_MAX {
+            errors.push("… reading stopped here; there may be more wrong lines".to_owned());
             break;
         }
     }
@@ -89,61 +90,63 @@ pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
     }
 }
 
-/// In which column of the table each of [`COLUMNS`] stands.
+/// The index in the table of each of [`POINT_COLUMNS`].
 fn read_header(line: &str) -> Result<[usize; 4], String> {
     let names: Vec<String> = cells(line).map(str::to_lowercase).collect();
-    let wanted = COLUMNS.join(",");
+    let wanted = POINT_COLUMNS.join(",");
     if let [first, ..] = names.as_slice()
         && first.parse::<f64>().is_ok()
     {
         return Err(format!(
-            "the names of the columns are missing; put {wanted} above the numbers"
+            "the column names are missing; put {wanted} above the numbers"
         ));
     }
     let mut order = [0; 4];
-    for (at, column) in order.iter_mut().zip(COLUMNS) {
+    for (at, column) in order.iter_mut().zip(POINT_COLUMNS) {
         *at = names.iter().position(|n| n == column).ok_or_else(|| {
             format!(
-                "column {column} is missing in '{}'; the columns are {wanted}",
+                "column {column} is missing in \"{}\"; the columns must be {wanted}",
                 shown(line)
             )
         })?;
     }
-    if let Some(other) = names.iter().find(|n| !COLUMNS.contains(&n.as_str())) {
+    if let Some(other) = names.iter().find(|n| !POINT_COLUMNS.contains(&n.as_str())) {
         return Err(format!(
-            "'{}' is no column; the columns are {wanted}",
+            "\"{}\" is not a known column; the columns must be {wanted}",
             shown(other)
         ));
     }
-    if names.len() > COLUMNS.len() {
-        return Err(format!("a column is named twice; the columns are {wanted}"));
+    if names.len() > POINT_COLUMNS.len() {
+        return Err(format!(
+            "a column appears twice; the columns must be {wanted}"
+        ));
     }
     Ok(order)
 }
 
 fn read_row(line: &str, order: &[usize; 4]) -> Result<[f64; 4], String> {
-    let values: Vec<&str> = cells(line).take(COLUMNS.len() + 1).collect();
-    if values.len() != COLUMNS.len() {
+    let values: Vec<&str> = cells(line).take(POINT_COLUMNS.len() + 1).collect();
+    if values.len() != POINT_COLUMNS.len() {
         let hint = if line.contains(';') {
-            "; separate them by commas, and write 1.5 with a point"
+            "; separate them by commas, and use a decimal point, as in 1.5"
         } else {
             ""
         };
         return Err(format!(
-            "'{}' does not hold exactly {} values{hint}",
+            "\"{}\" does not have exactly {} values{hint}",
             shown(line),
-            COLUMNS.len()
+            POINT_COLUMNS.len()
         ));
     }
     let mut numbers = [0.0_f64; 4];
-    for ((number, at), column) in numbers.iter_mut().zip(order).zip(COLUMNS) {
+    for ((number, at), column) in numbers.iter_mut().zip(order).zip(POINT_COLUMNS) {
         let value = values.get(*at).copied().unwrap_or_default();
         *number = value
             .parse()
-            .map_err(|_| format!("{column} is '{}', which is no number", shown(value)))?;
+            .map_err(|_| format!("{column} is \"{}\", which is not a number", shown(value)))?;
         if !number.is_finite() || number.abs() > 1e6 {
             return Err(format!(
-                "{column} is {}; a finite number below a million is wanted",
+                "{column} is {}; expected a finite number below a million",
                 shown(value)
             ));
         }
@@ -174,12 +177,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn refused(text: &str) -> String {
+    fn error(text: &str) -> String {
         read_points(text).expect_err(text).to_string()
     }
 
     #[test]
-    fn a_table_as_spreadsheets_write_it() {
+    fn a_table_from_a_spreadsheet_is_read() {
         let text = "\u{feff}# measured by hand\r\nfloor_x_m, floor_z_m, Camera_X_px,\"camera_y_px\"\r\n\r\n 1.5 , -0.25,320, 1e2\r\n";
         let point = MeasuredPoint {
             camera_px: DVec2::new(320.0, 100.0),
@@ -190,56 +193,57 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_line_is_named() {
-        let header = COLUMNS.join(",");
+    fn every_wrong_line_is_reported() {
+        let header = POINT_COLUMNS.join(",");
         let text = format!(
             "{header}\n1,2,3,4\n1,2,3\n1,2,x,4\n1,nan,3,4\n1,2,3,inf\n1;2;3;4\n1,2,3,4,5\n1,2,,4\n1,2,3,1e99\n"
         );
-        let wanted = "line 3: '1,2,3' does not hold exactly 4 values\n\
-             line 4: floor_x_m is 'x', which is no number\n\
-             line 5: camera_y_px is nan; a finite number below a million is wanted\n\
-             line 6: floor_z_m is inf; a finite number below a million is wanted\n\
-             line 7: '1;2;3;4' does not hold exactly 4 values; separate them by commas, and write 1.5 with a point\n\
-             line 8: '1,2,3,4,5' does not hold exactly 4 values\n\
-             line 9: floor_x_m is '', which is no number\n\
-             line 10: floor_z_m is 1e99; a finite number below a million is wanted";
-        assert_eq!(refused(&text), wanted);
+        let wanted = "line 3: \"1,2,3\" does not have exactly 4 values\n\
+             line 4: floor_x_m is \"x\", which is not a number\n\
+             line 5: camera_y_px is nan; expected a finite number below a million\n\
+             line 6: floor_z_m is inf; expected a finite number below a million\n\
+             line 7: \"1;2;3;4\" does not have exactly 4 values; separate them by commas, and use a decimal point, as in 1.5\n\
+             line 8: \"1,2,3,4,5\" does not have exactly 4 values\n\
+             line 9: floor_x_m is \"\", which is not a number\n\
+             line 10: floor_z_m is 1e99; expected a finite number below a million";
+        assert_eq!(error(&text), wanted);
     }
 
     #[test]
-    fn a_wrong_header_is_told() {
-        assert!(refused("").contains("the table is empty"));
-        assert!(refused("1,2,3,4\n").contains("names of the columns are missing"));
+    fn a_wrong_header_is_reported() {
+        assert!(error("").contains("the table is empty"));
+        assert!(error("1,2,3,4\n").contains("column names are missing"));
         assert!(
-            refused("camera_x_px,camera_y_px,floor_x_m\n").contains("column floor_z_m is missing")
+            error("camera_x_px,camera_y_px,floor_x_m\n").contains("column floor_z_m is missing")
         );
         assert!(
-            refused("camera_x_px,camera_y_px,floor_x_m,floor_z_m,h\n").contains("'h' is no column")
+            error("camera_x_px,camera_y_px,floor_x_m,floor_z_m,h\n")
+                .contains("\"h\" is not a known column")
         );
         assert!(
-            refused("camera_x_px,camera_y_px,floor_x_m,floor_z_m,floor_z_m\n")
-                .contains("named twice")
+            error("camera_x_px,camera_y_px,floor_x_m,floor_z_m,floor_z_m\n")
+                .contains("appears twice")
         );
     }
 
     #[test]
-    fn hostile_tables_end() {
-        let header = COLUMNS.join(",");
+    fn hostile_tables_are_rejected_quickly() {
+        let header = POINT_COLUMNS.join(",");
         assert!(
-            refused(&format!("{header}\n{}", "1,2,3,4\n".repeat(100_000)))
+            error(&format!("{header}\n{}", "1,2,3,4\n".repeat(100_000)))
                 .contains("more than 5000 points")
         );
         assert!(
-            refused(&format!("{header}\n{}", "x\n".repeat(100_000))).ends_with("and perhaps more")
+            error(&format!("{header}\n{}", "x\n".repeat(100_000))).ends_with("more wrong lines")
         );
-        assert!(refused(&format!("{header}\n{}", ",".repeat(1_000_000))).len() < 300);
+        assert!(error(&format!("{header}\n{}", ",".repeat(1_000_000))).len() < 300);
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "\\PC{0,40}\n([0-9nai.,;\"# -]{0,20}\n){0,10}") {
+        fn arbitrary_text_does_not_panic(text in "\\PC{0,40}\n([0-9nai.,;\"# -]{0,20}\n){0,10}") {
             let _ = read_points(&text);
-            let _ = read_points(&format!("{}\n{text}", COLUMNS.join(",")));
+            let _ = read_points(&format!("{}\n{text}", POINT_COLUMNS.join(",")));
         }
     }
 }

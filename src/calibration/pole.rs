@@ -1,40 +1,40 @@
-//! Where an upright pole stands: at the point where its shadow and its picture meet.
+//! Finds the foot of an upright pole: the point where its shadow and its image meet.
 //!
-//! In: the dark pixels of a pole, two stripes that begin at its foot. Out: the foot, in pixels, where both stripes can be
-//! told apart. Must not: know lamp, camera or floor.
+//! In: the dark pixels of a pole: two stripes that start at its foot. Out: the foot in pixels, if the two stripes can be
+//! distinguished. Must not: know lamp, camera or floor.
 //!
-//! Both stripes are straight and their middle lines pass through the middle of the pole's foot: the shadow's comes from
-//! below the lamp, the picture's from below the camera.
+//! Both stripes are straight, and their center lines pass through the center of the foot. The shadow points away from the floor
+//! point below the lamp, the image of the pole away from the floor point below the camera.
 
 use glam::DVec2;
 
 use super::spot::Moments;
 
-/// Stripes are told apart where the patch reaches this many stripe widths away from the line between its ends.
-const APART_WIDTHS: f64 = 1.2;
-/// Around the foot the stripes run together: their lines are told by what lies farther, in stripe widths at a right angle's
-/// half.
-const TOGETHER_WIDTHS: f64 = 0.75;
-/// A stripe is at least this much longer than wide, beyond where they run together.
+/// Least distance of a corner of the spot from the line through the other two, in stripe widths, for two distinct stripes.
+const SEPARATION_WIDTHS_MIN: f64 = 1.2;
+/// Radius around the foot in which the stripes overlap and pixels are ignored, in stripe widths, divided by the sine of half
+/// the angle between the stripes.
+const OVERLAP_WIDTHS: f64 = 0.75;
+/// Least ratio of length to width of a stripe outside the overlap.
 const SLENDER_MIN: f64 = 1.3;
-/// Stripes that cross at less than this angle say little of where they meet.
+/// Least angle between the stripes. At smaller angles, their crossing is too inaccurate.
 const ANGLE_MIN_RAD: f64 = 0.17;
 
-/// Where a pole stands whose dark pixels these are; `None` where its stripes cannot be told apart.
+/// The foot of the pole with these dark pixels; `None` if its two stripes cannot be distinguished.
 pub(super) fn pole_foot(patch: &[DVec2]) -> Option<DVec2> {
     let (a, b, c) = corners(patch)?;
     let [one, other, foot] = [[a, b, c], [b, c, a], [c, a, b]]
         .into_iter()
-        .min_by(|x, y| darkness(patch, x[0], x[1]).total_cmp(&darkness(patch, y[0], y[1])))?;
-    // First the mean width of both stripes, as if they did not run together.
+        .min_by(|x, y| dark_share(patch, x[0], x[1]).total_cmp(&dark_share(patch, y[0], y[1])))?;
+    // Mean width of the stripes, ignoring their overlap.
     let length = foot.distance(one) + foot.distance(other);
     let width = patch.len() as f64 / length.max(1.0);
-    let apart = (one - foot).angle_to(other - foot).abs();
-    let between = distance_from_line(foot, one, other).min(distance_from_line(one, foot, other));
-    if between < APART_WIDTHS * width || apart < ANGLE_MIN_RAD {
+    let angle = (one - foot).angle_to(other - foot).abs();
+    let separation = distance_from_line(foot, one, other).min(distance_from_line(one, foot, other));
+    if separation < SEPARATION_WIDTHS_MIN * width || angle < ANGLE_MIN_RAD {
         return None;
     }
-    let clear = TOGETHER_WIDTHS * width / (apart / 2.0).sin().max(0.05);
+    let clear = OVERLAP_WIDTHS * width / (angle / 2.0).sin().max(0.05);
     let stripe = |tip: DVec2, rival: DVec2| -> Option<Moments> {
         let own: Vec<DVec2> = patch
             .iter()
@@ -53,11 +53,11 @@ pub(super) fn pole_foot(patch: &[DVec2]) -> Option<DVec2> {
         return None;
     }
     let along = (second.middle - first.middle).perp_dot(second.axis) / across;
-    let met = first.middle + first.axis * along;
-    (met.distance(foot) < clear).then_some(met)
+    let crossing = first.middle + first.axis * along;
+    (crossing.distance(foot) < clear).then_some(crossing)
 }
 
-/// Three corners of the patch that span about the largest triangle.
+/// Three pixels of the spot that span approximately the largest triangle.
 fn corners(patch: &[DVec2]) -> Option<(DVec2, DVec2, DVec2)> {
     let farthest = |distance: &dyn Fn(DVec2) -> f64| {
         patch
@@ -72,8 +72,8 @@ fn corners(patch: &[DVec2]) -> Option<(DVec2, DVec2, DVec2)> {
     Some((a, b, c))
 }
 
-/// Share of the way from one point to another that lies on the patch.
-fn darkness(patch: &[DVec2], from: DVec2, to: DVec2) -> f64 {
+/// Share of the segment between two points that is on the spot.
+fn dark_share(patch: &[DVec2], from: DVec2, to: DVec2) -> f64 {
     let steps = 24;
     let on_patch = (1..steps)
         .filter(|i| {
@@ -98,7 +98,7 @@ fn distance_from_segment(p: DVec2, a: DVec2, b: DVec2) -> f64 {
 mod tests {
     use super::*;
 
-    /// Two stripes of a width from a foot, the first broader at its end, as shadows are.
+    /// Pixels of two stripes that start at a foot. The first one widens towards its end, like a shadow.
     fn stripes(foot: DVec2, tips: [DVec2; 2], width: f64) -> Vec<DVec2> {
         let near = |p: DVec2, tip: DVec2, broader: f64| {
             let t = ((p - foot).dot(tip - foot) / (tip - foot).length_squared()).clamp(0.0, 1.0);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_foot_is_where_both_stripes_meet() {
+    fn the_foot_is_at_the_crossing_of_the_stripes() {
         for (i, foot) in [DVec2::new(80.4, 70.7), DVec2::new(100.0, 90.2)]
             .into_iter()
             .enumerate()

@@ -2,11 +2,11 @@
 
 use glam::DVec2;
 
-use super::fit::Pair;
-use super::texture::FloorPicture;
+use super::fit::PointPair;
+use super::texture::FloorFrame;
 use crate::geometry::{FloorFromCamera, Homography, Lens, Surface};
 
-/// A camera of 640 × 480 that looks aslant at a floor of 4 × 3 m from above.
+/// The view of a camera of 640 × 480 px that looks obliquely from above at a floor of 4 × 3 m.
 pub(super) fn view(k1: f64, k2: f64) -> FloorFromCamera {
     let corners = [
         (DVec2::new(150.0, 120.0), DVec2::new(-2.0, -1.5)),
@@ -14,13 +14,13 @@ pub(super) fn view(k1: f64, k2: f64) -> FloorFromCamera {
         (DVec2::new(620.0, 440.0), DVec2::new(2.0, 1.5)),
         (DVec2::new(20.0, 450.0), DVec2::new(-2.0, 1.5)),
     ];
-    let homography = Homography::from_pairs(&corners).expect("four corners fix a map");
+    let homography = Homography::from_pairs(&corners).expect("four corners determine a map");
     let lens = Lens::new(640, 480, k1, k2).expect("finite terms make a lens");
     FloorFromCamera::new(lens, homography).expect("a view from above is a map")
 }
 
-/// `n × n` targets at the middles of equal parts of that floor.
-pub(super) fn grid(view: &FloorFromCamera, n: i32) -> Vec<Pair> {
+/// `n × n` targets at the centers of equal parts of that floor.
+pub(super) fn grid(view: &FloorFromCamera, n: i32) -> Vec<PointPair> {
     let at = |i: i32| f64::from(2 * i + 1) / f64::from(n) - 1.0;
     (0..n * n)
         .map(|i| DVec2::new(2.0 * at(i % n), 1.5 * at(i / n)))
@@ -28,7 +28,7 @@ pub(super) fn grid(view: &FloorFromCamera, n: i32) -> Vec<Pair> {
         .collect()
 }
 
-/// Nearly normal noise that is the same in every run.
+/// Approximately normal noise, the same in every run.
 pub(super) struct Noise(u64);
 
 impl Noise {
@@ -36,8 +36,8 @@ impl Noise {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The pairs with their points moved, standard deviation `deviation` in each direction.
-    pub(super) fn on(&mut self, pairs: &[Pair], deviation: f64) -> Vec<Pair> {
+    /// The pairs with noise on their points; `deviation` is the standard deviation in each direction.
+    pub(super) fn on(&mut self, pairs: &[PointPair], deviation: f64) -> Vec<PointPair> {
         pairs
             .iter()
             .map(|(a, b)| {
@@ -49,7 +49,7 @@ impl Noise {
             .collect()
     }
 
-    /// Twelve uniform numbers add up to a nearly normal one. **Source**: generator splitmix64 (Steele et al. 2014).
+    /// The sum of twelve uniform numbers is approximately normal. **Source**: generator splitmix64 (Steele et al. 2014).
     fn normal(&mut self) -> f64 {
         let sum: f64 = (0..12)
             .map(|_| {
@@ -64,10 +64,10 @@ impl Noise {
     }
 }
 
-/// Size of the pictures of [`floor_picture`].
+/// Size of the frames of [`floor_frame`].
 pub(super) const FLOOR_SIZE: (usize, usize) = (320, 240);
 
-/// Smooth chance between 0 and 1, the same at the same place in every run.
+/// Smooth random texture between 0 and 1, the same in every run.
 pub(super) fn floor_texture(p: DVec2) -> f64 {
     let cell = |x: f64, y: f64| {
         let mut z = (x as i64 as u64)
@@ -83,8 +83,8 @@ pub(super) fn floor_texture(p: DVec2) -> f64 {
     top * (1.0 - f.y) + low * f.y
 }
 
-/// The floor seen by a camera that was turned so that all moves by `shift_px`; `noise` in levels.
-pub(super) fn floor_picture(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -> Vec<u8> {
+/// A frame of the floor, shifted by `shift_px`, with `noise` in levels.
+pub(super) fn floor_frame(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -> Vec<u8> {
     let shade = |at: DVec2| {
         let at = at - shift_px;
         90.0 + 40.0 * floor_texture(at / 7.0) + 25.0 * floor_texture(at / 19.0 + DVec2::splat(40.0))
@@ -92,7 +92,7 @@ pub(super) fn floor_picture(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -
     noisy(|at| gain * shade(at), noise, seed)
 }
 
-/// A picture of these levels, with noise.
+/// A frame with the levels of `shade` and added noise.
 pub(super) fn noisy(shade: impl Fn(DVec2) -> f64, noise: f64, seed: u64) -> Vec<u8> {
     let mut state = seed;
     (0..FLOOR_SIZE.0 * FLOOR_SIZE.1)
@@ -107,20 +107,20 @@ pub(super) fn noisy(shade: impl Fn(DVec2) -> f64, noise: f64, seed: u64) -> Vec<
         .collect()
 }
 
-/// Levels of that size as a picture.
-pub(super) fn seen(levels: &[u8]) -> FloorPicture<'_> {
-    FloorPicture {
+/// Wraps the levels of one frame.
+pub(super) fn frame_of(levels: &[u8]) -> FloorFrame<'_> {
+    FloorFrame {
         levels,
         width_px: FLOOR_SIZE.0,
     }
 }
 
-/// A map whose pixels are 10 mm on the floor everywhere.
+/// A map in which every pixel is 10 mm wide on the floor.
 pub(super) fn floor_map() -> FloorFromCamera {
     let surface = Surface {
         width_m: 3.2,
         height_m: 2.4,
         ..Surface::default()
     };
-    FloorFromCamera::whole_picture(FLOOR_SIZE.0 as u32, FLOOR_SIZE.1 as u32, &surface)
+    FloorFromCamera::whole_frame(FLOOR_SIZE.0 as u32, FLOOR_SIZE.1 as u32, &surface)
 }

@@ -1,10 +1,11 @@
-//! Dark spots in the camera's picture, and where each stands, in pixels: what a calibration can know before there is one.
+//! Finds dark spots in a camera frame and the position of each in pixels, as the input of a calibration.
 //!
-//! In: which pixels are darker than the lit floor, and what the technician puts on the targets. Out: a [`Spot`] for every
-//! connected patch, with its foot, or with what is wrong about it. Must not: know the floor, time, or targets.
+//! In: the mask of pixels darker than the lit floor, and the object that the technician puts on the targets. Out: a
+//! [`DarkSpot`] for every connected region, with its foot or the reason why it cannot be the object. Must not: know the floor,
+//! time, or targets.
 //!
-//! A disc on the floor has its foot in its middle. A pole darkens two stripes: its shadow runs away from the lamp, its own
-//! picture away from the camera; they meet where it stands, see [`super::pole`].
+//! The foot of a disc is its center. A pole makes two dark stripes: its shadow, which points away from the lamp, and its own
+//! image, which points away from the camera. They cross at the foot of the pole, see [`super::pole`].
 
 use glam::DVec2;
 use schemars::JsonSchema;
@@ -12,64 +13,65 @@ use serde::{Deserialize, Serialize};
 
 use super::pole::pole_foot;
 
-/// Patches of fewer pixels are specks.
+/// Least number of pixels of a spot. Smaller regions are noise.
 const PIXELS_MIN: usize = 12;
 
-/// A patch over more than this share of the picture is nobody's disc or pole.
+/// Largest share of the frame that a disc or a pole can cover.
 const SHARE_MAX: f64 = 0.2;
 
-/// An ellipse fills exactly what its second moments say; the ragged edge of a small one a little less.
+/// Allowed ratio of a spot's area to the area of an ellipse with the same second moments. It is 1 for an ellipse; the pixel
+/// edge of a small one changes it slightly.
 const ELLIPSE_FILL: std::ops::RangeInclusive<f64> = 0.93..=1.07;
 
-/// A round disc is seen at most this much longer than wide: a camera that looks along the floor sees no floor.
+/// Largest ratio of length to width of a disc in the frame. A camera that looks flatter along the floor is not supported.
 const DISC_LENGTH_MAX: f64 = 4.0;
 
-/// What the technician puts on a target.
+/// The object that the technician puts on a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Mark {
-    /// A flat dark disc, its middle on the cross.
+pub enum TargetObject {
+    /// A flat dark disc, with its center on the cross.
     #[default]
     Disc,
-    /// An upright dark pole, its foot on the cross.
+    /// An upright dark pole, with its foot on the cross.
     Pole,
 }
 
-/// What keeps a patch from being the mark that was put on a target.
+/// The reason why a spot cannot be the object on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpotFault {
-    /// The picture's edge cuts it off.
+    /// The spot touches the edge of the frame.
     CutOff,
-    /// It covers too much of the picture.
+    /// The spot covers too much of the frame.
     TooLarge,
-    /// It is no ellipse: a person, or the disc and a person in one.
-    NoDisc,
-    /// Its shadow and its picture cannot be told apart, so nothing says which end is the foot.
+    /// The spot is not an ellipse: a person, or the disc together with a person.
+    NotElliptic,
+    /// The shadow and the image of the pole cannot be distinguished, so the foot is unknown.
     OneStripe,
 }
 
-/// One connected dark patch.
+/// One connected dark region in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
-    /// Where it stands; its middle where there is a fault.
+pub struct DarkSpot {
+    /// Foot of the object; with a fault, the center of the spot.
     pub foot_px: DVec2,
-    /// Its area.
+    /// Area, in pixels.
     pub pixels: usize,
-    /// Why it is not the mark.
+    /// The reason why it cannot be the object, if any.
     pub fault: Option<SpotFault>,
 }
 
-/// Which pixels are darker than the lit floor: height × width, row-major.
+/// The mask of pixels that are darker than the lit floor: height × width, row-major.
 #[derive(Clone, Copy, Debug)]
-pub struct DarkPicture<'a> {
-    /// One value a pixel.
+pub struct DarkMask<'a> {
+    /// One value per pixel.
     pub dark: &'a [bool],
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width_px: usize,
 }
 
-impl DarkPicture<'_> {
-    /// Whether the pixel at a place is dark; false beside the picture.
+impl DarkMask<'_> {
+    /// Whether the pixel at a position is dark; false outside the frame.
     pub fn is_dark(&self, at_px: DVec2) -> bool {
         let (x, y) = (at_px.x.round(), at_px.y.round());
         let inside = x >= 0.0 && y >= 0.0 && (x as usize) < self.width_px;
@@ -86,33 +88,33 @@ impl DarkPicture<'_> {
     }
 }
 
-/// All patches but specks, in the order of their first pixels, as what a mark of this kind makes of them.
-pub fn find_spots(picture: &DarkPicture<'_>, mark: Mark) -> Vec<Spot> {
-    let (width, height) = (picture.width_px, picture.height_px());
-    let mut left = picture.dark.get(..width * height).unwrap_or(&[]).to_vec();
+/// Finds all spots, in the order of their first pixels, and measures each as an object of the given kind.
+pub fn find_dark_spots(mask: &DarkMask<'_>, object: TargetObject) -> Vec<DarkSpot> {
+    let (width, height) = (mask.width_px, mask.height_px());
+    let mut left = mask.dark.get(..width * height).unwrap_or(&[]).to_vec();
     let mut spots = Vec::new();
     for first in 0..left.len() {
         if left.get(first) == Some(&true) {
-            let patch = take_patch(&mut left, first, width);
-            if patch.len() >= PIXELS_MIN {
-                spots.push(spot(&patch, (width, height), mark));
+            let region = take_region(&mut left, first, width);
+            if region.len() >= PIXELS_MIN {
+                spots.push(spot(&region, (width, height), object));
             }
         }
     }
     spots
 }
 
-/// Takes the patch around a pixel out of the picture, with its corners joined.
-fn take_patch(left: &mut [bool], first: usize, width: usize) -> Vec<DVec2> {
+/// Removes the region around a pixel from the mask and returns its pixels. Diagonal neighbors are connected.
+fn take_region(left: &mut [bool], first: usize, width: usize) -> Vec<DVec2> {
     let height = left.len() / width;
-    let mut patch = Vec::new();
+    let mut region = Vec::new();
     let mut open = vec![first];
     if let Some(pixel) = left.get_mut(first) {
         *pixel = false;
     }
     while let Some(at) = open.pop() {
         let (x, y) = (at % width, at / width);
-        patch.push(DVec2::new(x as f64, y as f64));
+        region.push(DVec2::new(x as f64, y as f64));
         for row in y.saturating_sub(1)..(y + 2).min(height) {
             for column in x.saturating_sub(1)..(x + 2).min(width) {
                 let near = row * width + column;
@@ -124,47 +126,50 @@ fn take_patch(left: &mut [bool], first: usize, width: usize) -> Vec<DVec2> {
             }
         }
     }
-    patch
+    region
 }
 
-fn spot(patch: &[DVec2], (width, height): (usize, usize), mark: Mark) -> Spot {
-    let shape = Moments::of(patch);
+/// Measures one region as an object of the given kind.
+fn spot(region: &[DVec2], (width, height): (usize, usize), object: TargetObject) -> DarkSpot {
+    let shape = Moments::of(region);
     let last = DVec2::new(width as f64 - 1.0, height as f64 - 1.0);
-    let is_cut = patch
+    let is_cut = region
         .iter()
         .any(|p| p.cmple(DVec2::ZERO).any() || p.cmpge(last).any());
-    let is_large = patch.len() as f64 > SHARE_MAX * (width * height) as f64;
+    let is_large = region.len() as f64 > SHARE_MAX * (width * height) as f64;
     let general = if is_large {
         Some(SpotFault::TooLarge)
     } else {
         is_cut.then_some(SpotFault::CutOff)
     };
-    let (foot, own) = match mark {
-        Mark::Disc => (
+    let (foot, own) = match object {
+        TargetObject::Disc => (
             Some(shape.middle),
-            (!shape.is_ellipse(patch.len())).then_some(SpotFault::NoDisc),
+            (!shape.is_ellipse(region.len())).then_some(SpotFault::NotElliptic),
         ),
-        Mark::Pole if general.is_some() => (None, None),
-        Mark::Pole => {
-            let foot = pole_foot(patch);
+        TargetObject::Pole if general.is_some() => (None, None),
+        TargetObject::Pole => {
+            let foot = pole_foot(region);
             (foot, foot.is_none().then_some(SpotFault::OneStripe))
         }
     };
-    Spot {
+    DarkSpot {
         foot_px: foot.unwrap_or(shape.middle),
-        pixels: patch.len(),
+        pixels: region.len(),
         fault: general.or(own),
     }
 }
 
-/// Middle and second moments of a cloud of pixels.
+/// Center and second moments of a set of pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
+    /// Center.
     pub(super) middle: DVec2,
-    /// Variances along and across.
+    /// Variance along the axis.
     pub(super) along: f64,
+    /// Variance across the axis.
     pub(super) across: f64,
-    /// Unit vector along.
+    /// Main axis; a unit vector.
     pub(super) axis: DVec2,
 }
 
@@ -179,7 +184,7 @@ impl Moments {
             xy += d.x * d.y / count;
             yy += d.y * d.y / count;
         }
-        // A pixel is a square, not a point.
+        // The variance of a square pixel is added to that of its center.
         (xx, yy) = (xx + 1.0 / 12.0, yy + 1.0 / 12.0);
         let (mean, apart) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
         let angle = (2.0 * xy).atan2(xx - yy) / 2.0;
@@ -202,19 +207,19 @@ impl Moments {
 mod tests {
     use super::*;
 
-    /// A picture of 160 × 120 in which a rule says what is dark.
+    /// A mask of 160 × 120 px, dark where `is_dark` says so.
     fn drawn(is_dark: impl Fn(DVec2) -> bool) -> Vec<bool> {
         (0..160 * 120)
             .map(|i| is_dark(DVec2::new(f64::from(i % 160), f64::from(i / 160))))
             .collect()
     }
 
-    fn spots(dark: &[bool], mark: Mark) -> Vec<Spot> {
-        let picture = DarkPicture {
+    fn spots(dark: &[bool], object: TargetObject) -> Vec<DarkSpot> {
+        let mask = DarkMask {
             dark,
             width_px: 160,
         };
-        find_spots(&picture, mark)
+        find_dark_spots(&mask, object)
     }
 
     fn disc(p: DVec2, at: DVec2, half: DVec2) -> bool {
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disc_is_found_in_its_middle() {
+    fn the_foot_of_a_disc_is_its_center() {
         for at in [DVec2::new(40.3, 50.8), DVec2::new(90.0, 31.5)] {
             for half in [
                 DVec2::new(6.0, 4.0),
@@ -230,7 +235,7 @@ mod tests {
                 DVec2::splat(3.5),
             ] {
                 let dark = drawn(|p| disc(p, at, half));
-                let found = spots(&dark, Mark::Disc);
+                let found = spots(&dark, TargetObject::Disc);
                 let [spot] = found.as_slice() else {
                     panic!("{found:?}")
                 };
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn people_and_edges_are_no_disc() {
+    fn people_and_cut_off_discs_have_a_fault() {
         let at = DVec2::new(60.0, 60.0);
         let beside = DVec2::new(72.0, 66.0);
         let with_leg =
@@ -251,37 +256,40 @@ mod tests {
         let huge = drawn(|p| disc(p, DVec2::new(80.0, 60.0), DVec2::splat(50.0)));
         let specks = drawn(|p| p.x as i32 % 9 < 3 && p.y as i32 % 9 < 3);
         for (dark, fault) in [
-            (with_leg, SpotFault::NoDisc),
-            (stripe, SpotFault::NoDisc),
+            (with_leg, SpotFault::NotElliptic),
+            (stripe, SpotFault::NotElliptic),
             (cut, SpotFault::CutOff),
             (huge, SpotFault::TooLarge),
         ] {
-            let faults: Vec<_> = spots(&dark, Mark::Disc).iter().map(|s| s.fault).collect();
+            let faults: Vec<_> = spots(&dark, TargetObject::Disc)
+                .iter()
+                .map(|s| s.fault)
+                .collect();
             assert_eq!(faults, [Some(fault)]);
         }
-        assert_eq!(spots(&specks, Mark::Disc), []);
+        assert_eq!(spots(&specks, TargetObject::Disc), []);
     }
 
     #[test]
-    fn two_patches_are_two_spots_and_odd_pictures_none() {
+    fn two_regions_are_two_spots_and_an_empty_mask_has_none() {
         let dark = drawn(|p| {
             disc(p, DVec2::new(40.0, 40.0), DVec2::splat(6.0))
                 || disc(p, DVec2::new(100.0, 80.0), DVec2::splat(6.0))
         });
-        assert_eq!(spots(&dark, Mark::Disc).len(), 2);
-        let empty = DarkPicture {
+        assert_eq!(spots(&dark, TargetObject::Disc).len(), 2);
+        let empty = DarkMask {
             dark: &[],
             width_px: 0,
         };
-        assert_eq!(find_spots(&empty, Mark::Disc), []);
+        assert_eq!(find_dark_spots(&empty, TargetObject::Disc), []);
         assert!(!empty.is_dark(DVec2::ZERO));
-        let picture = DarkPicture {
+        let mask = DarkMask {
             dark: &dark,
             width_px: 160,
         };
-        assert!(picture.is_dark(DVec2::new(40.4, 39.6)));
+        assert!(mask.is_dark(DVec2::new(40.4, 39.6)));
         for beside in [DVec2::new(-1.0, 40.0), DVec2::new(160.0, 40.0), DVec2::NAN] {
-            assert!(!picture.is_dark(beside), "{beside}");
+            assert!(!mask.is_dark(beside), "{beside}");
         }
     }
 }

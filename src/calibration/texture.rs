@@ -1,12 +1,12 @@
-//! Marks in the floor's own texture: small patches around strong corners, and where they are in a later picture.
+//! Texture marks of the floor: small patches around strong corners, and their positions in a later frame.
 //!
-//! In: pictures of the floor, best the mean of several. Out: [`TextureMark`]s, and for each its place in another picture.
-//! Must not: judge what their places mean; [`super::drift`] does.
+//! In: frames of the floor, preferably the mean of several. Out: [`TextureMark`]s, and the position of each in another frame.
+//! Must not: interpret the positions; [`super::drift`] does.
 //!
-//! A mark is looked for around its place by normalized correlation, which does not care for brightness. One that is not
-//! found in its own picture, because the floor looks the same beside it, tells nothing and is none.
+//! A mark is searched around its original position by normalized correlation, which does not depend on brightness. A patch that
+//! is not found in its own frame, because the floor beside it looks the same, is not used.
 //!
-//! **Source**: Shi & Tomasi 1994 (corners); Lewis 1995 (normalized correlation); the peak's parabola is Tian & Huhns 1986.
+//! **Source**: Shi & Tomasi 1994 (corners); Lewis 1995 (normalized correlation); Tian & Huhns 1986 (parabola through the peak).
 
 use glam::DVec2;
 use schemars::JsonSchema;
@@ -14,37 +14,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::FloorFromCamera;
 
-/// Half of a mark's side: marks are `2 · HALF + 1` pixels wide.
+/// Half of the side of a mark, in pixels.
 const HALF: usize = 7;
+/// Side of a mark, in pixels.
 const SIDE: usize = 2 * HALF + 1;
-/// Pixels in a mark.
+/// Number of pixels of a mark.
 const AREA: usize = SIDE * SIDE;
-/// A mark is looked for up to so far from its place.
+/// Largest shift of a mark that is searched, in pixels, in x and in y.
 const SEARCH_PX: i32 = 14;
-/// Marks that are kept.
+/// Most marks of one floor.
 const MARKS_MAX: usize = 24;
-/// One mark at most in each cell of a grid over the picture, so that they lie everywhere.
+/// Columns and rows of a grid over the frame. Each cell has at most one mark, so that they are spread over the frame.
 const CELLS: (usize, usize) = (8, 6);
-/// A corner's smaller eigenvalue, as a squared difference of levels from pixel to pixel, is at least this: above the
-/// noise that the mean of a few frames of a usual camera has left. **Source**: tuned by eye, 2026-11-22.
+/// Least strength of a corner: the smaller eigenvalue of its structure tensor, in squared levels per pixel. It is above the
+/// noise in the mean of a few frames of a usual camera; chosen by eye.
 const STRENGTH_MIN: f64 = 2.0;
-/// Less alike than this, it is not the mark.
-const ALIKE_MIN: f64 = 0.75;
-/// A mark must be this much more alike its place than anywhere else around, or it says nothing.
-const AHEAD_MIN: f64 = 0.04;
-/// No more pictures than these go into a mean, so that its sums hold them.
-const PICTURES_MAX: u16 = 256;
+/// Least correlation at which a patch counts as the mark.
+const CORRELATION_MIN: f64 = 0.75;
+/// Least lead of the best correlation over all others that are not beside it. Otherwise the position is ambiguous.
+const LEAD_MIN: f64 = 0.04;
+/// Most frames of one mean. Their sum of levels fits in 16 bits.
+const FRAMES_MAX: u16 = 256;
 
-/// A picture of the camera: 8-bit levels, height × width, row-major.
+/// A camera frame: 8-bit levels, height × width, row-major.
 #[derive(Clone, Copy, Debug)]
-pub struct FloorPicture<'a> {
-    /// One level a pixel.
+pub struct FloorFrame<'a> {
+    /// One level per pixel.
     pub levels: &'a [u8],
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width_px: usize,
 }
 
-impl FloorPicture<'_> {
+impl FloorFrame<'_> {
     fn height_px(&self) -> usize {
         self.levels.len() / self.width_px.max(1)
     }
@@ -54,46 +55,46 @@ impl FloorPicture<'_> {
         level.copied().map_or(0.0, f64::from)
     }
 
-    /// Rows of the patch whose left upper corner a pixel is; what would lie beyond the picture is left out.
+    /// Rows of the patch with this upper left corner; rows outside the frame are skipped.
     fn patch(&self, left: usize, top: usize) -> impl Iterator<Item = &[u8]> {
         let start = move |row: usize| (top + row) * self.width_px + left;
         (0..SIDE).filter_map(move |row| self.levels.get(start(row)..start(row) + SIDE))
     }
 }
 
-/// The mean of pictures of one size: the camera's noise is fainter in it than in each of them.
+/// The mean of frames of one size. It has less noise than a single frame.
 #[derive(Clone, Debug, Default)]
-pub struct MeanPicture {
+pub struct MeanFrame {
     sums: Vec<u16>,
-    pictures: u16,
+    count: u16,
     levels: Vec<u8>,
     width_px: usize,
 }
 
-impl MeanPicture {
-    /// Adds a picture to the next mean; one of another size than those before starts it anew.
-    pub fn add(&mut self, picture: &FloorPicture<'_>) {
-        if (self.sums.len(), self.width_px) != (picture.levels.len(), picture.width_px) {
+impl MeanFrame {
+    /// Adds a frame to the next mean. A frame of another size starts a new mean.
+    pub fn add(&mut self, frame: &FloorFrame<'_>) {
+        if (self.sums.len(), self.width_px) != (frame.levels.len(), frame.width_px) {
             self.clear();
-            self.sums.resize(picture.levels.len(), 0);
-            self.width_px = picture.width_px;
+            self.sums.resize(frame.levels.len(), 0);
+            self.width_px = frame.width_px;
         }
-        if self.pictures < PICTURES_MAX {
-            self.pictures += 1;
-            for (sum, &level) in self.sums.iter_mut().zip(picture.levels) {
+        if self.count < FRAMES_MAX {
+            self.count += 1;
+            for (sum, &level) in self.sums.iter_mut().zip(frame.levels) {
                 *sum += u16::from(level);
             }
         }
     }
 
-    /// Pictures added since the last mean.
-    pub fn pictures(&self) -> u16 {
-        self.pictures
+    /// Number of frames added since the last mean.
+    pub fn frame_count(&self) -> u16 {
+        self.count
     }
 
-    /// Takes the mean of what was added since the last one; nothing added leaves that one.
+    /// Computes the mean of the frames added since the last one. Without any, the last mean stays.
     pub fn finish(&mut self) {
-        let count = self.pictures;
+        let count = self.count;
         if count == 0 {
             return;
         }
@@ -102,55 +103,55 @@ impl MeanPicture {
         self.levels.clear();
         self.levels.extend(self.sums.iter().map(rounded));
         self.sums.fill(0);
-        self.pictures = 0;
+        self.count = 0;
     }
 
-    /// Forgets everything.
+    /// Removes all frames and the mean.
     pub fn clear(&mut self) {
         self.sums.clear();
         self.levels.clear();
-        self.pictures = 0;
+        self.count = 0;
     }
 
-    /// The last mean; empty before there is one.
-    pub fn picture(&self) -> FloorPicture<'_> {
-        FloorPicture {
+    /// The last mean; empty before the first one.
+    pub fn frame(&self) -> FloorFrame<'_> {
+        FloorFrame {
             levels: &self.levels,
             width_px: self.width_px,
         }
     }
 }
 
-/// A patch of the floor's texture that is found again.
+/// A patch of the floor's texture that can be found again in later frames.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextureMark {
-    /// Its middle in the camera's picture, `[x, y]`.
+    /// Center of the patch in the camera frame, `[x, y]`.
     #[schemars(inner(range(min = 0, max = 16384)))]
     pub camera_px: [u32; 2],
-    /// Its 15 × 15 levels, row by row, two hexadecimal digits each.
+    /// Levels of the 15 × 15 pixels, row by row, two hexadecimal digits each.
     pub levels: String,
 }
 
-/// A mark, ready to be looked for.
+/// A texture mark in the form needed for the search.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
+pub(super) struct MarkTemplate {
     x: usize,
     y: usize,
     levels: [u8; AREA],
     sum: f64,
-    /// Root of the summed squares around the mean.
+    /// Root of the sum of squared deviations from the mean level.
     norm: f64,
 }
 
-/// The strongest corners of a picture of the floor, spread over it, that are found again in it; those whose place on the
-/// floor the map does not know are left out, and those on which `is_free` says that somebody is.
-pub fn texture_marks(
-    picture: &FloorPicture<'_>,
+/// Selects the strongest corners of a frame, spread over it, that are found again in the same frame. Skips positions outside the
+/// floor according to `map`, and positions that `is_free` rejects because they are covered.
+pub fn find_texture_marks(
+    frame: &FloorFrame<'_>,
     map: &FloorFromCamera,
     is_free: impl Fn(DVec2) -> bool,
 ) -> Vec<TextureMark> {
-    let (width, height) = (picture.width_px, picture.height_px());
+    let (width, height) = (frame.width_px, frame.height_px());
     let margin = HALF + SEARCH_PX as usize + 1;
     if width <= 2 * margin || height <= 2 * margin {
         return Vec::new();
@@ -162,7 +163,7 @@ pub fn texture_marks(
             let Some(place) = best.get_mut(cell) else {
                 continue;
             };
-            let strength = corner_strength(picture, x, y);
+            let strength = corner_strength(frame, x, y);
             if strength > place.map_or(STRENGTH_MIN, |(s, _, _)| s) {
                 let at = DVec2::new(x as f64, y as f64);
                 if map.floor_from_camera(at).is_finite() && is_free(at) {
@@ -174,26 +175,27 @@ pub fn texture_marks(
     let mut corners: Vec<(f64, usize, usize)> = best.into_iter().flatten().collect();
     corners.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mark = |(_, x, y): (f64, usize, usize)| {
-        let levels = picture.patch(x - HALF, y - HALF).flatten();
+        let levels = frame.patch(x - HALF, y - HALF).flatten();
         TextureMark {
             camera_px: [x as u32, y as u32],
             levels: levels.map(|v| format!("{v:02x}")).collect(),
         }
     };
-    let is_found = |mark: &TextureMark| Mark::of(mark).is_some_and(|m| m.find(picture).is_some());
+    let is_found =
+        |mark: &TextureMark| MarkTemplate::of(mark).is_some_and(|m| m.find(frame).is_some());
     let marks = corners.into_iter().map(mark).filter(is_found);
     marks.take(MARKS_MAX).collect()
 }
 
-/// Smaller eigenvalue of the structure tensor over a mark, a pixel.
-fn corner_strength(picture: &FloorPicture<'_>, x: usize, y: usize) -> f64 {
+/// Strength of a corner: the smaller eigenvalue of the structure tensor over a mark, per pixel.
+fn corner_strength(frame: &FloorFrame<'_>, x: usize, y: usize) -> f64 {
     let (mut xx, mut xy, mut yy, mut count) = (0.0, 0.0, 0.0, 0.0);
     for row in (y - HALF + 1..y + HALF).step_by(2) {
         for column in (x - HALF + 1..x + HALF).step_by(2) {
-            // Differences over two pixels, of pairs of rows or columns: half as noisy.
+            // Central differences, averaged over two rows or columns to reduce noise.
             let pair = |x: usize, y: usize, along: bool| {
                 let (u, v) = if along { (x, y + 1) } else { (x + 1, y) };
-                f64::midpoint(picture.level(x, y), picture.level(u, v))
+                f64::midpoint(frame.level(x, y), frame.level(u, v))
             };
             let gx = (pair(column + 1, row, true) - pair(column - 1, row, true)) / 2.0;
             let gy = (pair(column, row + 1, false) - pair(column, row - 1, false)) / 2.0;
@@ -206,13 +208,13 @@ fn corner_strength(picture: &FloorPicture<'_>, x: usize, y: usize) -> f64 {
     ((xx + yy) / 2.0 - ((xx - yy) / 2.0).hypot(xy)) / count
 }
 
-impl Mark {
-    /// Its middle in the picture it is from.
-    pub(super) fn place(&self) -> DVec2 {
+impl MarkTemplate {
+    /// Center of the mark in its original frame.
+    pub(super) fn position(&self) -> DVec2 {
         DVec2::new(self.x as f64, self.y as f64)
     }
 
-    /// `None` where it is broken or bare.
+    /// Decodes a texture mark; `None` if its levels are invalid or all equal.
     pub(super) fn of(mark: &TextureMark) -> Option<Self> {
         let mut levels = [0; AREA];
         if mark.levels.len() != 2 * AREA || !mark.levels.is_ascii() {
@@ -235,16 +237,16 @@ impl Mark {
         })
     }
 
-    /// How much the patch with this left upper corner is like the mark: 1 where they are the same but for brightness. Sums
-    /// of whole numbers: 225 products of two levels fit in 32 bits.
-    fn likeness(&self, picture: &FloorPicture<'_>, left: usize, top: usize) -> f64 {
+    /// Normalized correlation of the mark with the patch at this upper left corner: 1 if they differ only in brightness and
+    /// contrast. The sums are exact: 225 products of two levels fit in 32 bits.
+    fn correlation(&self, frame: &FloorFrame<'_>, left: usize, top: usize) -> f64 {
         let (mut sum, mut squares, mut products) = (0_u32, 0_u32, 0_u32);
-        for (seen, own) in picture.patch(left, top).zip(self.levels.chunks_exact(SIDE)) {
-            for (&seen, &own) in seen.iter().zip(own) {
-                let (seen, own) = (u32::from(seen), u32::from(own));
-                sum += seen;
-                squares += seen * seen;
-                products += seen * own;
+        for (other, own) in frame.patch(left, top).zip(self.levels.chunks_exact(SIDE)) {
+            for (&other, &own) in other.iter().zip(own) {
+                let (other, own) = (u32::from(other), u32::from(own));
+                sum += other;
+                squares += other * other;
+                products += other * own;
             }
         }
         let (area, sum) = (AREA as f64, f64::from(sum));
@@ -253,53 +255,53 @@ impl Mark {
         product / (norm * self.norm).max(f64::MIN_POSITIVE)
     }
 
-    /// Where the mark is in a picture, to a part of a pixel.
-    pub(super) fn find(&self, picture: &FloorPicture<'_>) -> Option<DVec2> {
+    /// Searches the mark in a frame; returns its center with subpixel accuracy.
+    pub(super) fn find(&self, frame: &FloorFrame<'_>) -> Option<DVec2> {
         let side = (2 * SEARCH_PX + 1) as usize;
-        let mut alike = [0.0; ((2 * SEARCH_PX + 1) * (2 * SEARCH_PX + 1)) as usize];
+        let mut correlations = [0.0; ((2 * SEARCH_PX + 1) * (2 * SEARCH_PX + 1)) as usize];
         let first = |at: usize| at.checked_sub(SEARCH_PX as usize);
         let (left, top) = (first(self.x)?, first(self.y)?);
         let fits = left >= HALF
             && top >= HALF
-            && left + side + HALF <= picture.width_px
-            && top + side + HALF <= picture.height_px();
+            && left + side + HALF <= frame.width_px
+            && top + side + HALF <= frame.height_px();
         if !fits {
             return None;
         }
-        for (i, to) in alike.iter_mut().enumerate() {
-            *to = self.likeness(picture, left - HALF + i % side, top - HALF + i / side);
+        for (i, to) in correlations.iter_mut().enumerate() {
+            *to = self.correlation(frame, left - HALF + i % side, top - HALF + i / side);
         }
-        let (best, most) = alike
+        let (best, peak) = correlations
             .iter()
             .copied()
             .enumerate()
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         let (x, y) = (best % side, best / side);
-        // At the edge of where it was looked for it may well lie beyond.
-        if most < ALIKE_MIN || x == 0 || y == 0 || x + 1 == side || y + 1 == side {
+        // If the maximum is at the edge of the search area, the true position may be outside.
+        if peak < CORRELATION_MIN || x == 0 || y == 0 || x + 1 == side || y + 1 == side {
             return None;
         }
-        let rival = alike
+        let rival = correlations
             .iter()
             .enumerate()
             .filter(|(i, _)| (i % side).abs_diff(x).max((i / side).abs_diff(y)) > 3)
             .map(|(_, a)| *a)
             .fold(f64::MIN, f64::max);
-        if most - rival < AHEAD_MIN {
+        if peak - rival < LEAD_MIN {
             return None;
         }
-        let peak = |before: f64, after: f64| {
-            let bend = before + after - 2.0 * most;
+        let offset = |before: f64, after: f64| {
+            let bend = before + after - 2.0 * peak;
             if bend < 0.0 {
                 ((before - after) / (2.0 * bend)).clamp(-0.5, 0.5)
             } else {
                 0.0
             }
         };
-        let at = |i: usize| alike.get(i).copied().unwrap_or(most);
+        let at = |i: usize| correlations.get(i).copied().unwrap_or(peak);
         Some(DVec2::new(
-            (left + x) as f64 + peak(at(best - 1), at(best + 1)),
-            (top + y) as f64 + peak(at(best - side), at(best + side)),
+            (left + x) as f64 + offset(at(best - 1), at(best + 1)),
+            (top + y) as f64 + offset(at(best - side), at(best + side)),
         ))
     }
 }
@@ -307,55 +309,68 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::sample::{floor_map, floor_picture, noisy, seen, view};
+    use crate::calibration::sample::{floor_frame, floor_map, frame_of, noisy, view};
 
     #[test]
-    fn a_bare_floor_has_no_marks() {
-        let mut mean = MeanPicture::default();
+    fn a_floor_without_texture_has_no_marks() {
+        let mut mean = MeanFrame::default();
         for seed in 0..8 {
-            mean.add(&seen(&noisy(|_| 90.0, 3.5, seed)));
+            mean.add(&frame_of(&noisy(|_| 90.0, 3.5, seed)));
         }
         mean.finish();
-        assert_eq!(texture_marks(&mean.picture(), &floor_map(), |_| true), []);
-        assert_eq!(texture_marks(&seen(&[]), &floor_map(), |_| true), []);
+        assert_eq!(
+            find_texture_marks(&mean.frame(), &floor_map(), |_| true),
+            []
+        );
+        assert_eq!(
+            find_texture_marks(&frame_of(&[]), &floor_map(), |_| true),
+            []
+        );
     }
 
     #[test]
-    fn floor_that_looks_the_same_beside_has_no_marks() {
+    fn a_periodic_floor_has_no_marks() {
         let tiles = |at: DVec2| 90.0 + 50.0 * f64::from((at.x as u32 / 6 + at.y as u32 / 6) % 2);
         let levels = noisy(tiles, 1.0, 3);
-        assert_eq!(texture_marks(&seen(&levels), &floor_map(), |_| true), []);
+        assert_eq!(
+            find_texture_marks(&frame_of(&levels), &floor_map(), |_| true),
+            []
+        );
     }
 
     #[test]
-    fn a_mean_has_a_part_of_the_noise() {
-        let mut mean = MeanPicture::default();
+    fn a_mean_has_less_noise() {
+        let mut mean = MeanFrame::default();
         mean.finish();
-        assert!(mean.picture().levels.is_empty());
-        mean.add(&seen(&[1; 12]));
+        assert!(mean.frame().levels.is_empty());
+        mean.add(&frame_of(&[1; 12]));
         for seed in 0..16 {
-            mean.add(&seen(&noisy(|_| 90.5, 4.0, seed)));
+            mean.add(&frame_of(&noisy(|_| 90.5, 4.0, seed)));
         }
-        assert_eq!(mean.pictures(), 16, "one of another size starts anew");
+        assert_eq!(
+            mean.frame_count(),
+            16,
+            "a frame of another size starts a new mean"
+        );
         mean.finish();
-        let levels = mean.picture().levels;
+        let levels = mean.frame().levels;
         let square = |v: &u8| (f64::from(*v) - 90.0).powi(2);
         let spread = (levels.iter().map(square).sum::<f64>() / levels.len() as f64).sqrt();
         assert!((0.8..1.2).contains(&spread), "{spread}");
-        assert_eq!(mean.pictures(), 0);
+        assert_eq!(mean.frame_count(), 0);
     }
 
     #[test]
-    fn marks_lie_where_the_map_knows_the_floor_and_nobody_stands() {
-        let levels = floor_picture(DVec2::ZERO, 1.0, 2.5, 1);
-        let marks = texture_marks(&seen(&levels), &floor_map(), |p| p.x < 160.0);
+    fn marks_are_only_on_free_floor_inside_the_map() {
+        let levels = floor_frame(DVec2::ZERO, 1.0, 2.5, 1);
+        let marks = find_texture_marks(&frame_of(&levels), &floor_map(), |p| p.x < 160.0);
         assert!(!marks.is_empty() && marks.iter().all(|m| m.camera_px[0] < 160));
-        // Beyond this view's horizon nothing is floor.
-        let _ = texture_marks(&seen(&levels), &view(-0.2, 0.05), |_| true);
+        // In this view, part of the frame is beyond the horizon.
+        let _ = find_texture_marks(&frame_of(&levels), &view(-0.2, 0.05), |_| true);
     }
 
     #[test]
-    fn broken_marks_are_left_out() {
+    fn invalid_marks_are_rejected() {
         let mark = |levels: &str| TextureMark {
             camera_px: [100, 100],
             levels: levels.to_owned(),
@@ -366,7 +381,7 @@ mod tests {
             "00".repeat(AREA),
             "é".repeat(AREA),
         ] {
-            assert!(Mark::of(&mark(&levels)).is_none(), "{levels}");
+            assert!(MarkTemplate::of(&mark(&levels)).is_none(), "{levels}");
         }
     }
 }

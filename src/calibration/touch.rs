@@ -1,248 +1,264 @@
-//! Touch targets: crosses are shown one by one, the technician puts a mark on each, and what stands still there is taken.
+//! The touch procedure: crosses are projected one by one, the technician puts an object (disc or pole) on each, and its position
+//! in the camera frame is measured once it is still.
 //!
-//! In: a [`Sight`] of every frame, and the technician's wishes. Out: the [`Pattern`] to show, a sentence for the
-//! technician, at the end a proven calibration or the targets to repeat. Asks no clock but the frames' time stamps, so the
-//! same frames and wishes give the same calibration. Must not: touch a camera, a projector or a file.
+//! In: a [`SpotFrame`] for every frame, and the technician's commands. Out: the [`TouchTarget`] to show, an instruction for the
+//! technician, and at the end a calibration or the targets to repeat. The only clock is the time stamps of the frames, so the
+//! same frames and commands give the same calibration. Must not: use a camera, a projector or a file.
 //!
-//! A spot is the mark on the target that is shown when it was not there before the cross appeared, stands still, and is
-//! the only one that does.
+//! A spot counts as the object on the shown target if it was not there before the cross appeared, is still, and is the only
+//! such spot.
 
 use std::fmt::Write as _;
 
 use glam::DVec2;
 
+use super::calibrate::{CalibrationReport, CalibrationSetup, POINTS_MIN, Rejection, calibrate};
 use super::file::Calibration;
-use super::judge::{POINTS_MIN, Rejection, Report, Setup, calibrate};
 use super::params::CalibrationParams;
 use super::points::{MeasuredPoint, PointOrigin};
-use super::spot::{DarkPicture, Mark, Spot, SpotFault};
+use super::spot::{DarkMask, DarkSpot, SpotFault, TargetObject};
 
-/// Rows and columns of targets.
-pub const GRID_SIDES: std::ops::RangeInclusive<u8> = 3..=5;
+/// Allowed number of rows and of columns of targets.
+pub const TOUCH_GRID_SIDES: std::ops::RangeInclusive<u8> = 3..=5;
 
-/// The outer targets lie this part of the way from the surface's middle to its edge: near enough to prove the corners, far
-/// enough in for a mark of 0.3 m on a surface of 4 × 3 m. **Source**: tuned by eye, 2026-11-21.
+/// Position of the outer targets, as a share of the distance from the surface's center to its edge. Close enough to the corners
+/// to measure them, far enough inside for an object of 0.3 m on a surface of 4 × 3 m; chosen by eye.
 const REACH: f64 = 0.9;
 
-/// Nothing is taken in the first seconds, in which the empty floor is learned.
+/// Time at the start in which vision learns the empty floor and nothing is measured, in seconds.
 const LEARN_SECS: f64 = 2.0;
-/// A spot that was not seen for so long is gone; shorter gaps are noise.
+/// A spot that is missing for this time has been removed, in seconds. Shorter gaps are noise.
 const GONE_SECS: f64 = 0.3;
-/// A spot that moves less than this part of the picture's width stands still.
+/// Largest movement of a spot that counts as still, as a share of the frame width.
 const STILL_SHARE: f64 = 0.0016;
-/// And less than this in pixels is always noise.
-const STILL_LEAST_PX: f64 = 0.75;
-/// Spots nearer to each other than this part of the picture's width are in the same place.
+/// Movement that always counts as still, in pixels: the noise of a foot position.
+const STILL_MIN_PX: f64 = 0.75;
+/// Spots closer than this count as being at the same position, as a share of the frame width.
 const NEAR_SHARE: f64 = 0.02;
-/// The area of a spot that stands still changes by at most this part.
+/// Largest relative change of the area of a still spot.
 const AREA_CHANGE: f64 = 0.2;
 
-/// What a procedure is made of.
+/// The settings of a touch procedure.
 #[derive(Clone, Debug)]
-pub struct TouchPlan {
-    /// Columns and rows of targets, each within [`GRID_SIDES`].
+pub struct TouchOptions {
+    /// Columns and rows of targets, each within [`TOUCH_GRID_SIDES`].
     pub grid: (u8, u8),
-    /// What is put on the targets.
-    pub mark: Mark,
-    /// What the points belong to.
-    pub setup: Setup,
-    /// What is good enough.
+    /// The object that is put on the targets.
+    pub object: TargetObject,
+    /// The camera and the surface.
+    pub setup: CalibrationSetup,
+    /// Limits for the calibration.
     pub limits: CalibrationParams,
 }
 
-/// What the camera sees in one frame.
-pub struct Sight<'a> {
-    /// The frame's time stamp.
+/// The dark spots of one frame.
+pub struct SpotFrame<'a> {
+    /// Time stamp of the frame.
     pub time_secs: f64,
-    /// Whether the floor's light can be trusted.
+    /// Whether the light is steady, so that the spots are valid.
     pub is_steady: bool,
-    /// The dark spots.
-    pub spots: &'a [Spot],
-    /// Which pixels are dark.
-    pub picture: DarkPicture<'a>,
+    /// The dark spots in the frame.
+    pub spots: &'a [DarkSpot],
+    /// The mask that the spots were found in.
+    pub mask: DarkMask<'a>,
 }
 
-/// What the projector shall show.
+/// The target that the projector shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pattern {
-    /// The target's number, from 1.
+pub struct TouchTarget {
+    /// Number of the target, from 1.
     pub number: usize,
-    /// Of how many.
+    /// Number of all targets.
     pub of: usize,
-    /// Where its cross is, floor space.
+    /// Position of its cross, floor space.
     pub floor_m: DVec2,
 }
 
-/// What a frame has brought.
+/// The result of processing one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// Nothing that was waited for.
-    Nothing,
-    /// The target of this number was taken.
-    Taken(usize),
+pub enum TouchEvent {
+    /// No target was measured.
+    None,
+    /// The target of this number was measured.
+    Measured(usize),
 }
 
+/// One target of the grid.
 #[derive(Clone, Debug)]
 struct Target {
     floor_m: DVec2,
-    state: State,
+    state: TargetState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+enum TargetState {
     Open,
-    Taken { camera_px: DVec2 },
+    Measured { camera_px: DVec2 },
     Skipped,
 }
 
-/// A spot as it was followed from frame to frame.
+/// A spot that is followed from frame to frame while it is still.
 #[derive(Clone, Debug)]
-struct Followed {
+struct SpotTrack {
+    /// Its foot when it became still.
     anchor_px: DVec2,
+    /// Its area when it became still.
     pixels: usize,
+    /// Time when it became still.
     since_secs: f64,
+    /// Time of its last frame.
     last_secs: f64,
+    /// Sum of its feet over `count` frames.
     sum_px: DVec2,
     count: u32,
     fault: Option<SpotFault>,
 }
 
-/// Where a spot was when the cross appeared, and since when its place has been free.
+/// A spot that was there when the cross appeared.
 #[derive(Clone, Debug)]
-struct Before {
+struct EarlierSpot {
     at_px: DVec2,
+    /// Time since which its position has been free; `None` while it is dark.
     free_since_secs: Option<f64>,
 }
 
-/// What is waited for.
+/// What the procedure waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Waiting {
+enum WaitReason {
+    /// The empty floor is being learned.
     Floor,
+    /// The light is not steady.
     Light,
-    Mark,
+    /// The object is not on the target yet.
+    Object,
+    /// All spots were there before the cross appeared; the object must be lifted first.
     Removal,
+    /// The object must stay still for this time.
     Stillness { left_secs: f64 },
-    Solitude { spots: usize },
-    Better(SpotFault),
+    /// Several spots are still; only one is allowed.
+    SingleSpot { spots: usize },
+    /// The spot cannot be the object.
+    Faulty(SpotFault),
 }
 
+/// The result of a fit to all measured targets.
 #[derive(Clone, Debug)]
-enum Verdict {
-    Proven(Box<(Calibration, Report)>),
-    Refused(Rejection),
+enum Outcome {
+    Fitted(Box<(Calibration, CalibrationReport)>),
+    Rejected(Rejection),
 }
 
-/// The procedure.
+/// A running touch procedure.
 #[derive(Clone, Debug)]
-pub struct Touch {
-    plan: TouchPlan,
+pub struct TouchProcedure {
+    options: TouchOptions,
     targets: Vec<Target>,
-    /// The target that is shown; none when all are done.
+    /// Index of the shown target; `None` if all targets are done.
     shown: Option<usize>,
-    began_secs: Option<f64>,
+    started_secs: Option<f64>,
     last_secs: f64,
-    followed: Vec<Followed>,
-    before: Vec<Before>,
-    /// The cross is new: what is there in the next frame was there before it.
-    is_fresh: bool,
-    waiting: Waiting,
-    verdict: Option<Verdict>,
+    tracks: Vec<SpotTrack>,
+    earlier: Vec<EarlierSpot>,
+    /// Whether the cross is new, so that all spots of the next frame are earlier spots.
+    is_new_target: bool,
+    waiting: WaitReason,
+    outcome: Option<Outcome>,
 }
 
-impl Touch {
-    /// Begins with the first target.
+impl TouchProcedure {
+    /// Starts with the first target.
     ///
     /// # Errors
-    /// A sentence, when the grid has too few or too many targets.
-    pub fn new(plan: TouchPlan) -> Result<Self, String> {
-        let (columns, rows) = plan.grid;
-        if !GRID_SIDES.contains(&columns) || !GRID_SIDES.contains(&rows) {
+    /// A message if the grid has too few or too many targets.
+    pub fn new(options: TouchOptions) -> Result<Self, String> {
+        let (columns, rows) = options.grid;
+        if !TOUCH_GRID_SIDES.contains(&columns) || !TOUCH_GRID_SIDES.contains(&rows) {
             return Err(format!(
-                "a grid of {columns} x {rows} targets is not possible; 3 x 3 to 5 x 5 are, 4 x 4 is usual"
+                "a grid of {columns} x {rows} targets is not possible; allowed: 3 x 3 to 5 x 5, usually 4 x 4"
             ));
         }
-        let targets = targets(plan.grid, plan.setup.surface_m);
+        let targets = targets(options.grid, options.setup.surface_m);
         Ok(Self {
-            plan,
+            options,
             targets,
             shown: Some(0),
-            began_secs: None,
+            started_secs: None,
             last_secs: f64::NEG_INFINITY,
-            followed: Vec::new(),
-            before: Vec::new(),
-            is_fresh: true,
-            waiting: Waiting::Floor,
-            verdict: None,
+            tracks: Vec::new(),
+            earlier: Vec::new(),
+            is_new_target: true,
+            waiting: WaitReason::Floor,
+            outcome: None,
         })
     }
 
-    /// Takes one frame in. Frames that go back in time change nothing.
-    pub fn observe(&mut self, sight: &Sight<'_>) -> Turn {
-        let now = sight.time_secs;
+    /// Processes one frame. Frames that go back in time are ignored.
+    pub fn observe(&mut self, frame: &SpotFrame<'_>) -> TouchEvent {
+        let now = frame.time_secs;
         if !now.is_finite() || now < self.last_secs {
-            return Turn::Nothing;
+            return TouchEvent::None;
         }
         self.last_secs = now;
-        let began = *self.began_secs.get_or_insert(now);
-        if !sight.is_steady {
-            self.followed.clear();
-            self.waiting = Waiting::Light;
-            return Turn::Nothing;
+        let began = *self.started_secs.get_or_insert(now);
+        if !frame.is_steady {
+            self.tracks.clear();
+            self.waiting = WaitReason::Light;
+            return TouchEvent::None;
         }
-        self.follow(sight.spots, now);
+        self.follow(frame.spots, now);
         if now - began < LEARN_SECS {
-            self.waiting = Waiting::Floor;
-            return Turn::Nothing;
+            self.waiting = WaitReason::Floor;
+            return TouchEvent::None;
         }
         let Some(shown) = self.shown else {
-            return Turn::Nothing;
+            return TouchEvent::None;
         };
-        if std::mem::take(&mut self.is_fresh) {
-            let there = self.followed.iter().map(|f| Before {
+        if std::mem::take(&mut self.is_new_target) {
+            let spots = self.tracks.iter().map(|f| EarlierSpot {
                 at_px: f.anchor_px,
                 free_since_secs: None,
             });
-            self.before = there.collect();
+            self.earlier = spots.collect();
         }
-        self.before.retain_mut(|before| {
-            if sight.picture.is_dark(before.at_px) {
-                before.free_since_secs = None;
+        self.earlier.retain_mut(|spot| {
+            if frame.mask.is_dark(spot.at_px) {
+                spot.free_since_secs = None;
                 return true;
             }
-            now - *before.free_since_secs.get_or_insert(now) < GONE_SECS
+            now - *spot.free_since_secs.get_or_insert(now) < GONE_SECS
         });
-        let Some(foot_px) = self.wait_for_mark(now) else {
-            return Turn::Nothing;
+        let Some(foot_px) = self.measured_foot(now) else {
+            return TouchEvent::None;
         };
-        self.take(shown, foot_px);
-        Turn::Taken(shown + 1)
+        self.record(shown, foot_px);
+        TouchEvent::Measured(shown + 1)
     }
 
-    /// Leaves the target that is shown out.
+    /// Skips the shown target.
     pub fn skip(&mut self) {
         if let Some(target) = self.shown.and_then(|i| self.targets.get_mut(i)) {
-            target.state = State::Skipped;
+            target.state = TargetState::Skipped;
             self.show_next();
         }
     }
 
-    /// Shows the target before the one that is shown again, to be taken anew.
-    pub fn back(&mut self) {
+    /// Goes back to the previous target, to measure it again.
+    pub fn previous(&mut self) {
         let before = self.shown.unwrap_or(self.targets.len()).saturating_sub(1);
         self.show(before);
     }
 
-    /// Shows a target (from 1) again, to be taken anew; without a number the one that is shown.
+    /// Measures a target again, given its number from 1; without a number, the shown target.
     ///
     /// # Errors
-    /// A sentence, when there is no such target.
+    /// A message if there is no such target.
     pub fn repeat(&mut self, number: Option<usize>) -> Result<(), String> {
         let last = self.targets.len();
         let index = match number {
             Some(number) if (1..=last).contains(&number) => number - 1,
             Some(number) => {
                 return Err(format!(
-                    "there is no target {number}; they are numbered 1 to {last}"
+                    "there is no target {number}; give a number from 1 to {last}"
                 ));
             }
             None => self.shown.unwrap_or(last - 1),
@@ -251,73 +267,73 @@ impl Touch {
         Ok(())
     }
 
-    /// What the projector shall show; nothing when all targets are done.
-    pub fn pattern(&self) -> Option<Pattern> {
+    /// The target to show; `None` if all targets are done.
+    pub fn shown_target(&self) -> Option<TouchTarget> {
         let index = self.shown?;
         let target = self.targets.get(index)?;
-        Some(Pattern {
+        Some(TouchTarget {
             number: index + 1,
             of: self.targets.len(),
             floor_m: target.floor_m,
         })
     }
 
-    /// Size of the pictures that it is for.
-    pub fn picture_px(&self) -> (u32, u32) {
-        self.plan.setup.picture_px
+    /// Size of the camera frames.
+    pub fn frame_px(&self) -> (u32, u32) {
+        self.options.setup.frame_px
     }
 
-    /// What is put on the targets.
-    pub fn mark(&self) -> Mark {
-        self.plan.mark
+    /// The object that is put on the targets.
+    pub fn target_object(&self) -> TargetObject {
+        self.options.object
     }
 
-    /// How many targets there are.
-    pub fn targets(&self) -> usize {
+    /// Number of targets.
+    pub fn target_count(&self) -> usize {
         self.targets.len()
     }
 
-    /// How many targets are taken.
-    pub fn taken(&self) -> usize {
-        let is_taken = |t: &&Target| matches!(t.state, State::Taken { .. });
-        self.targets.iter().filter(is_taken).count()
+    /// Number of measured targets.
+    pub fn measured_count(&self) -> usize {
+        let is_measured = |t: &&Target| matches!(t.state, TargetState::Measured { .. });
+        self.targets.iter().filter(is_measured).count()
     }
 
-    /// The calibration, once it is proven good enough.
-    pub fn proven(&self) -> Option<&(Calibration, Report)> {
-        match &self.verdict {
-            Some(Verdict::Proven(proven)) => Some(proven),
+    /// The fitted calibration, if all targets are done and it is within the limits.
+    pub fn fitted(&self) -> Option<&(Calibration, CalibrationReport)> {
+        match &self.outcome {
+            Some(Outcome::Fitted(fitted)) => Some(fitted),
             _ => None,
         }
     }
 
-    /// Why the targets that were taken make no calibration, as of the last time that all were done.
+    /// Why the last fit was rejected, if it was.
     pub fn rejection(&self) -> Option<&Rejection> {
-        match &self.verdict {
-            Some(Verdict::Refused(rejection)) => Some(rejection),
+        match &self.outcome {
+            Some(Outcome::Rejected(rejection)) => Some(rejection),
             _ => None,
         }
     }
 
-    /// What the technician shall know and do now.
-    pub fn sentence(&self) -> String {
+    /// The current instruction for the technician.
+    pub fn instruction(&self) -> String {
         let mut text = String::new();
         if let Some(rejection) = self.rejection() {
             text = rejection.text();
             text.push(' ');
         }
         // Writing to a String cannot fail.
-        let _ = match (self.pattern(), self.proven()) {
-            (Some(pattern), _) => write!(
+        let _ = match (self.shown_target(), self.fitted()) {
+            (Some(target), _) => write!(
                 text,
                 "Target {} of {}: {}",
-                pattern.number,
-                pattern.of,
-                self.wish()
+                target.number,
+                target.of,
+                self.step_instruction()
             ),
             (None, Some((_, report))) => write!(
                 text,
-                "{} targets are taken: floor errors of {:.0} mm are to be expected (worst place {:.0} mm). Accept it, or \
+                "{} targets are measured. The predicted floor error is {:.0} mm (at most {:.0} mm). Accept the calibration, or \
                  cancel to keep the old one.",
                 report.points,
                 report.errors.predicted_rms_m * 1e3,
@@ -325,59 +341,63 @@ impl Touch {
             ),
             (None, None) => write!(
                 text,
-                "The old calibration stays. Repeat a target by its number, or cancel."
+                "The old calibration stays in use. Repeat a target by its number, or cancel."
             ),
         };
         text
     }
 
-    fn wish(&self) -> String {
-        let (put, mark) = match self.plan.mark {
-            Mark::Disc => ("lay the disc's middle on the cross and step away", "disc"),
-            Mark::Pole => ("stand the pole on the cross and step away", "pole"),
+    /// The instruction for the shown target.
+    fn step_instruction(&self) -> String {
+        let (put, object) = match self.options.object {
+            TargetObject::Disc => (
+                "put the center of the disc on the cross and step away",
+                "disc",
+            ),
+            TargetObject::Pole => ("put the pole on the cross and step away", "pole"),
         };
         match self.waiting {
-            Waiting::Floor => "the empty floor is being learned, step out of the light".to_owned(),
-            Waiting::Light => "the light changed, wait a moment".to_owned(),
-            Waiting::Mark => format!("{put}."),
-            Waiting::Removal => format!(
-                "{put}; what lies in the picture since before the cross appeared does not count, take it up first."
+            WaitReason::Floor => "the empty floor is being learned. Step out of the light.".to_owned(),
+            WaitReason::Light => "the light is changing. Wait a moment.".to_owned(),
+            WaitReason::Object => format!("{put}."),
+            WaitReason::Removal => format!(
+                "{put}. First lift the object: what was there before the cross appeared is ignored."
             ),
-            Waiting::Stillness { left_secs } => format!("hold still for {left_secs:.1} s."),
-            Waiting::Solitude { spots } => format!(
-                "{spots} shadows stand still, only the one on the cross may; step out of the light."
+            WaitReason::Stillness { left_secs } => format!("do not move the object for {left_secs:.1} s."),
+            WaitReason::SingleSpot { spots } => format!(
+                "{spots} dark spots are still, but only the one on the cross is allowed. Step out of the light."
             ),
-            Waiting::Better(SpotFault::CutOff) => {
-                "the picture's edge cuts the shadow off; turn the camera so that it sees this target whole, or skip it."
+            WaitReason::Faulty(SpotFault::CutOff) => {
+                "the spot is cut off by the edge of the camera frame. Turn the camera so that it sees this target completely, or skip it."
                     .to_owned()
             }
-            Waiting::Better(SpotFault::TooLarge) => {
-                format!("the shadow is too large for a {mark}; step out of the light.")
+            WaitReason::Faulty(SpotFault::TooLarge) => {
+                format!("the dark spot is too large for a {object}. Step out of the light.")
             }
-            Waiting::Better(SpotFault::NoDisc) => {
-                "what is dark there is no disc; step away, so that only the disc is dark.".to_owned()
+            WaitReason::Faulty(SpotFault::NotElliptic) => {
+                "the dark spot is not a disc. Step away, so that only the disc is dark.".to_owned()
             }
-            Waiting::Better(SpotFault::OneStripe) => {
-                "the pole's shadow and the pole itself cannot be told apart from here; use the disc for this target, or skip it."
+            WaitReason::Faulty(SpotFault::OneStripe) => {
+                "the camera cannot distinguish the pole from its shadow here. Use the disc for this target, or skip it."
                     .to_owned()
             }
         }
     }
 
-    /// Follows spots from the last frame to this one.
-    fn follow(&mut self, spots: &[Spot], now: f64) {
-        let width = f64::from(self.plan.setup.picture_px.0);
-        let still_px = (STILL_SHARE * width).max(STILL_LEAST_PX);
+    /// Matches the spots of this frame to those of the last frame.
+    fn follow(&mut self, spots: &[DarkSpot], now: f64) {
+        let width = f64::from(self.options.setup.frame_px.0);
+        let still_px = (STILL_SHARE * width).max(STILL_MIN_PX);
         let near_px = NEAR_SHARE * width;
         for spot in spots {
             let nearest = self
-                .followed
+                .tracks
                 .iter_mut()
                 .filter(|f| f.last_secs < now)
                 .map(|f| (f.anchor_px.distance(spot.foot_px), f))
                 .filter(|(distance, _)| *distance < near_px)
                 .min_by(|a, b| a.0.total_cmp(&b.0));
-            let fresh = Followed {
+            let new = SpotTrack {
                 anchor_px: spot.foot_px,
                 pixels: spot.pixels,
                 since_secs: now,
@@ -387,99 +407,100 @@ impl Touch {
                 fault: spot.fault,
             };
             match nearest {
-                None => self.followed.push(fresh),
-                Some((distance, followed)) => {
-                    let area = spot.pixels as f64 / followed.pixels.max(1) as f64;
+                None => self.tracks.push(new),
+                Some((distance, track)) => {
+                    let area = spot.pixels as f64 / track.pixels.max(1) as f64;
                     let is_still = distance <= still_px && (area - 1.0).abs() <= AREA_CHANGE;
-                    if !is_still || spot.fault != followed.fault {
-                        *followed = fresh;
+                    if !is_still || spot.fault != track.fault {
+                        *track = new;
                         continue;
                     }
-                    followed.last_secs = now;
-                    followed.sum_px += spot.foot_px;
-                    followed.count += 1;
+                    track.last_secs = now;
+                    track.sum_px += spot.foot_px;
+                    track.count += 1;
                 }
             }
         }
-        self.followed.retain(|f| now - f.last_secs < GONE_SECS);
+        self.tracks.retain(|f| now - f.last_secs < GONE_SECS);
     }
 
-    /// The mark's foot, when it was waited for long enough.
-    fn wait_for_mark(&mut self, now: f64) -> Option<DVec2> {
-        let near_px = NEAR_SHARE * f64::from(self.plan.setup.picture_px.0);
-        let was_before = |f: &&Followed| {
-            self.before
+    /// The foot of the object, once it has been still long enough.
+    fn measured_foot(&mut self, now: f64) -> Option<DVec2> {
+        let near_px = NEAR_SHARE * f64::from(self.options.setup.frame_px.0);
+        let is_earlier = |f: &&SpotTrack| {
+            self.earlier
                 .iter()
                 .any(|b| b.at_px.distance(f.anchor_px) < near_px)
         };
-        let new: Vec<&Followed> = self.followed.iter().filter(|f| !was_before(f)).collect();
-        let is_still = |f: &&&Followed| now - f.since_secs >= 0.5 * self.plan.limits.still_secs;
-        let marks: Vec<&Followed> = new.iter().copied().filter(|f| f.fault.is_none()).collect();
-        let still = marks.iter().filter(is_still).count();
-        let longest = marks
+        let new: Vec<&SpotTrack> = self.tracks.iter().filter(|f| !is_earlier(f)).collect();
+        let is_still = |f: &&&SpotTrack| now - f.since_secs >= 0.5 * self.options.limits.still_secs;
+        let objects: Vec<&SpotTrack> = new.iter().copied().filter(|f| f.fault.is_none()).collect();
+        let still = objects.iter().filter(is_still).count();
+        let longest = objects
             .iter()
             .min_by(|a, b| a.since_secs.total_cmp(&b.since_secs));
         let faulty = new.iter().find_map(|f| f.fault);
         let (waiting, foot) = match longest {
-            _ if still > 1 => (Waiting::Solitude { spots: still }, None),
-            Some(mark) if now - mark.since_secs >= self.plan.limits.still_secs => {
-                (Waiting::Mark, Some(mark.sum_px / f64::from(mark.count)))
-            }
-            Some(mark) => {
-                let left_secs = self.plan.limits.still_secs - (now - mark.since_secs);
-                (Waiting::Stillness { left_secs }, None)
+            _ if still > 1 => (WaitReason::SingleSpot { spots: still }, None),
+            Some(object) if now - object.since_secs >= self.options.limits.still_secs => (
+                WaitReason::Object,
+                Some(object.sum_px / f64::from(object.count)),
+            ),
+            Some(object) => {
+                let left_secs = self.options.limits.still_secs - (now - object.since_secs);
+                (WaitReason::Stillness { left_secs }, None)
             }
             None => match faulty {
-                Some(fault) => (Waiting::Better(fault), None),
-                None if self.followed.is_empty() => (Waiting::Mark, None),
-                None if new.is_empty() => (Waiting::Removal, None),
-                None => (Waiting::Mark, None),
+                Some(fault) => (WaitReason::Faulty(fault), None),
+                None if self.tracks.is_empty() => (WaitReason::Object, None),
+                None if new.is_empty() => (WaitReason::Removal, None),
+                None => (WaitReason::Object, None),
             },
         };
         self.waiting = waiting;
         foot
     }
 
-    fn take(&mut self, index: usize, camera_px: DVec2) {
+    fn record(&mut self, index: usize, camera_px: DVec2) {
         if let Some(target) = self.targets.get_mut(index) {
-            target.state = State::Taken { camera_px };
+            target.state = TargetState::Measured { camera_px };
         }
         self.show_next();
     }
 
     fn show(&mut self, index: usize) {
         if let Some(target) = self.targets.get_mut(index) {
-            target.state = State::Open;
+            target.state = TargetState::Open;
             self.shown = Some(index);
-            self.is_fresh = true;
-            self.waiting = Waiting::Mark;
-            // What was proven was proven with the target.
-            self.verdict = self
-                .verdict
+            self.is_new_target = true;
+            self.waiting = WaitReason::Object;
+            // A fitted calibration includes the target that is now measured again.
+            self.outcome = self
+                .outcome
                 .take()
-                .filter(|v| matches!(v, Verdict::Refused(_)));
+                .filter(|v| matches!(v, Outcome::Rejected(_)));
         }
     }
 
     fn show_next(&mut self) {
-        let open = |state: State| self.targets.iter().position(|t| t.state == state);
-        match open(State::Open) {
+        let open = |state: TargetState| self.targets.iter().position(|t| t.state == state);
+        match open(TargetState::Open) {
             Some(next) => self.show(next),
             None => {
                 self.shown = None;
-                self.judge();
+                self.evaluate();
             }
         }
     }
 
-    /// Fits and proves; where single targets are to blame, only those are shown again.
-    fn judge(&mut self) {
+    /// Fits the measured targets. After a rejection, shows the targets that caused it again.
+    fn evaluate(&mut self) {
         let points: Vec<MeasuredPoint> = self
             .targets
             .iter()
             .enumerate()
             .filter_map(|(i, target)| match target.state {
-                State::Taken { camera_px } => Some(MeasuredPoint {
+                TargetState::Measured { camera_px } => Some(MeasuredPoint {
                     camera_px,
                     floor_m: target.floor_m,
                     origin: PointOrigin::Target(i + 1),
@@ -487,36 +508,40 @@ impl Touch {
                 _ => None,
             })
             .collect();
-        let rejection = match calibrate(&points, &self.plan.setup, &self.plan.limits) {
+        let rejection = match calibrate(&points, &self.options.setup, &self.options.limits) {
             Ok(proven) => {
-                self.verdict = Some(Verdict::Proven(Box::new(proven)));
+                self.outcome = Some(Outcome::Fitted(Box::new(proven)));
                 return;
             }
             Err(rejection) => rejection,
         };
-        let blamed: Vec<usize> = rejection
-            .again
+        let wrong: Vec<usize> = rejection
+            .repeat
             .iter()
             .filter_map(|i| match points.get(*i)?.origin {
                 PointOrigin::Target(number) => Some(number - 1),
                 _ => None,
             })
             .collect();
-        // Too few targets, or all in a corner: those that were left out are what is missing.
-        let is_short = points.len() < POINTS_MIN || rejection.again.is_empty();
-        self.verdict = Some(Verdict::Refused(rejection));
+        // If there are too few targets, or all are in a corner, the skipped ones are needed.
+        let needs_skipped = points.len() < POINTS_MIN || rejection.repeat.is_empty();
+        self.outcome = Some(Outcome::Rejected(rejection));
         for (i, target) in self.targets.iter_mut().enumerate() {
-            if blamed.contains(&i) || is_short && target.state == State::Skipped {
-                target.state = State::Open;
+            if wrong.contains(&i) || needs_skipped && target.state == TargetState::Skipped {
+                target.state = TargetState::Open;
             }
         }
-        if let Some(next) = self.targets.iter().position(|t| t.state == State::Open) {
+        if let Some(next) = self
+            .targets
+            .iter()
+            .position(|t| t.state == TargetState::Open)
+        {
             self.show(next);
         }
     }
 }
 
-/// The targets in the order of a walk: to and fro over the rows.
+/// The targets row by row, in alternating direction, so that the technician walks short distances.
 fn targets((columns, rows): (u8, u8), (width_m, height_m): (f64, f64)) -> Vec<Target> {
     let share = |i: u8, n: u8| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * REACH / 2.0;
     (0..rows)
@@ -528,7 +553,7 @@ fn targets((columns, rows): (u8, u8), (width_m, height_m): (f64, f64)) -> Vec<Ta
                     share(column, columns) * width_m,
                     share(row, rows) * height_m,
                 ),
-                state: State::Open,
+                state: TargetState::Open,
             }
         })
         .collect()

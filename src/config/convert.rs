@@ -1,14 +1,14 @@
-//! JSON values written as TOML, by the type that the schema wants, into what is written already.
+//! Writes JSON values as TOML of the type that the schema asks for, and keeps the spelling of unchanged values.
 //!
-//! In: JSON, the schema of the place. Out: items of a document. Must not: refuse what is only out of range or of the wrong
-//! type; the validator says that better, with line and column.
+//! In: JSON, the schema at its place. Out: items of a document. Must not: reject a value because of its range or type; the
+//! validator does that later, with line and column.
 
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, Decor, InlineTable, Item, Table, TableLike, Value};
 
 use super::schema::{tag_of, variant_name};
 
-/// The schema of a table's variant by the tag that the JSON itself bears, and the tag.
+/// The schema of the variant that the tag in the JSON names, and the name of the tag. Without variants, the schema itself.
 fn variant_of<'s>(schema: Option<&'s Json>, json: &Json) -> (Option<&'s Json>, Option<&'s str>) {
     let Some(variants) = schema.and_then(|s| s.get("oneOf")?.as_array()) else {
         return (schema, None);
@@ -25,7 +25,7 @@ fn property<'s>(schema: Option<&'s Json>, key: &str) -> Option<&'s Json> {
     named.or_else(|| schema.get("additionalProperties").filter(|s| s.is_object()))
 }
 
-/// The entries of an object, that which says what kind it is first.
+/// The entries of an object. The tag comes first; without a tag, the entry `name` comes first.
 fn entries<'j>(
     map: &'j Map<String, Json>,
     tag: Option<&str>,
@@ -37,12 +37,10 @@ fn entries<'j>(
     first.into_iter()
 }
 
-/// A value that stands on one line.
+/// Converts JSON to a value that is written on one line.
 pub(super) fn value_of(json: &Json, schema: Option<&Json>) -> Result<Value, String> {
     match json {
-        Json::Null => {
-            Err("null is no value; remove the key instead, then its default counts".into())
-        }
+        Json::Null => Err("null is not a value; remove the key instead to get its default".into()),
         Json::Bool(flag) => Ok((*flag).into()),
         Json::String(text) => Ok(text.as_str().into()),
         Json::Number(number) => number_of(number, schema),
@@ -69,13 +67,15 @@ fn number_of(number: &serde_json::Number, schema: Option<&Json>) -> Result<Value
     let wanted = schema.and_then(|s| s.get("type")?.as_str());
     let exact = number.as_i64();
     let Some(near) = number.as_f64().filter(|n| n.is_finite()) else {
-        return Err(format!("{number} is no number that can be held"));
+        return Err(format!(
+            "{number} cannot be represented; give a smaller number"
+        ));
     };
     let near = short(near);
     Ok(match (wanted, exact) {
         (Some("number"), _) => near.into(),
         (_, Some(exact)) => exact.into(),
-        // A page knows no whole numbers: 3.0 is meant as 3. Beyond 2^53 it would no longer be exact.
+        // JavaScript has no whole numbers, so it may send 3 as 3.0. Above 2^53 the conversion would not be exact.
         (Some("integer"), None) if near.fract() == 0.0 && near.abs() <= 9_007_199_254_740_992.0 => {
             (near as i64).into()
         }
@@ -83,7 +83,7 @@ fn number_of(number: &serde_json::Number, schema: Option<&Json>) -> Result<Value
     })
 }
 
-/// A number that was an f32 is written as people write it: 0.1, not 0.10000000149011612. It reads as the same f32.
+/// Shortens a number that was an f32: 0.1, not 0.10000000149011612. Both read as the same f32.
 fn short(wide: f64) -> f64 {
     let narrow = wide as f32;
     if f64::from(narrow) == wide {
@@ -93,7 +93,7 @@ fn short(wide: f64) -> f64 {
     }
 }
 
-/// A value or a table; in an open table, tables get lines of their own.
+/// Converts JSON to a value or a table. `is_open`: the parent has a heading line, so tables in it get heading lines too.
 pub(super) fn item_of(json: &Json, schema: Option<&Json>, is_open: bool) -> Result<Item, String> {
     match json {
         Json::Object(map) if is_open => {
@@ -118,7 +118,7 @@ pub(super) fn item_of(json: &Json, schema: Option<&Json>, is_open: bool) -> Resu
     }
 }
 
-/// Brings what is written to a new value, and touches only what differs.
+/// Assigns a new value to an item and changes only the parts of the text that differ.
 pub(super) fn assign(
     item: &mut Item,
     json: &Json,
@@ -138,7 +138,7 @@ pub(super) fn assign(
             return assign_table(table, (map, json), schema, false);
         }
         (Item::Table(table), Json::Object(map)) => {
-            // It may have stood for the tables in it only.
+            // An implicit table has no heading line; with values of its own it needs one.
             table.set_implicit(false);
             return assign_table(table, (map, json), schema, true);
         }
@@ -157,7 +157,7 @@ pub(super) fn assign(
     Ok(())
 }
 
-/// Whether two single values mean the same, so that the spelling of the first can stay.
+/// Whether two single values are equal, so that the spelling of the first one can stay.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => a.value() == b.value(),
@@ -176,12 +176,12 @@ fn assign_table(
     is_open: bool,
 ) -> Result<(), String> {
     let (schema, tag) = variant_of(schema, json);
-    let gone: Vec<String> = table
+    let removed: Vec<String> = table
         .iter()
         .map(|(key, _)| key.to_owned())
         .filter(|key| !map.contains_key(key))
         .collect();
-    for key in gone {
+    for key in removed {
         table.remove(&key);
     }
     for (key, inner) in entries(map, tag) {

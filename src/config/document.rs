@@ -1,6 +1,6 @@
-//! One TOML text: read with a cap, parsed with all its errors, checked, made a value.
+//! Reads one TOML text with a size limit, parses it, checks it against the schema, and converts it to a value.
 //!
-//! In: text and the name of its file. Out: a value with [`Spans`], or [`Problems`]. Must not: know any parameter.
+//! In: text and the name of its file. Out: a value with [`Spans`], or all [`Problems`]. Must not: know any parameter.
 
 use std::io::Read;
 use std::ops::Range;
@@ -15,96 +15,96 @@ use super::schema::schema_of;
 use super::spans::Spans;
 use super::validate::validate;
 
-/// No configuration file is larger; one that is was not written by hand.
+/// Largest configuration file, in bytes. Files written by hand are far smaller.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
-/// More problems than these in one file are counted, not listed.
+/// Problems listed for one file. Further ones are only counted.
 const PROBLEMS_MAX: usize = 100;
 
 /// Reads a text file of at most [`TEXT_BYTES_MAX`].
 ///
 /// # Errors
-/// One problem of the whole file: it cannot be opened, is no file, is too large, or is not UTF-8.
+/// One problem of the whole file: it cannot be opened, is not a regular file, is too large, or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
     let file = path.display().to_string();
-    let refuse = |message: String| Problem::of_file(file.clone(), message);
-    let handle = std::fs::File::open(path).map_err(|e| refuse(format!("cannot be opened: {e}")))?;
-    // A pipe or a device could deliver for ever, or never.
+    let reject = |message: String| Problem::of_file(file.clone(), message);
+    let handle = std::fs::File::open(path).map_err(|e| reject(format!("cannot be opened: {e}")))?;
+    // A pipe or a device could deliver endless data, or none.
     if !handle.metadata().is_ok_and(|m| m.is_file()) {
-        return Err(refuse("is not a file".into()));
+        return Err(reject("is not a regular file".into()));
     }
     let mut bytes = Vec::new();
     handle
         .take(TEXT_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
-        .map_err(|e| refuse(format!("cannot be read: {e}")))?;
+        .map_err(|e| reject(format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(refuse(format!(
-            "is larger than {TEXT_BYTES_MAX} bytes, which no file of this kind needs"
+        return Err(reject(format!(
+            "is larger than {TEXT_BYTES_MAX} bytes, the limit for a configuration file"
         )));
     }
     String::from_utf8(bytes).map_err(|e| {
-        refuse(format!(
+        reject(format!(
             "is not UTF-8 text (byte {}); save it as UTF-8",
             e.utf8_error().valid_up_to()
         ))
     })
 }
 
-/// Makes a value of a text.
+/// Parses a text as a value of type `T`.
 ///
 /// # Errors
 /// All problems of the text, by line: syntax, duplicate and unknown keys, wrong types, numbers that are not finite or
-/// out of range, names that are none of an enum's, missing values.
+/// out of range, unknown names, missing values.
 pub fn parse<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
 ) -> Result<(T, Spans), Problems> {
-    let (value, problems) = read(text, file);
+    let (value, problems) = parse_lenient(text, file);
     match value {
         Some(value) if problems.0.is_empty() => Ok(value),
         _ => Err(problems),
     }
 }
 
-/// [`parse`], and beside the problems what the text says in spite of them, so that it can be held against other files:
-/// unknown keys are left out, numbers are as they stand, in their range or not. Nothing may run from such a value.
-pub fn read<T: JsonSchema + DeserializeOwned>(
+/// Parses a text like [`parse`], but also returns the value of a faulty text, so that it can be checked against other files.
+/// Unknown keys are ignored, and numbers may be out of range: nothing may run with such a value.
+pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
 ) -> (Option<(T, Spans)>, Problems) {
     if text.len() as u64 > TEXT_BYTES_MAX {
         let message =
-            format!("is larger than {TEXT_BYTES_MAX} bytes, which no file of this kind needs");
+            format!("is larger than {TEXT_BYTES_MAX} bytes, the limit for a configuration file");
         return (None, Problems(vec![Problem::of_file(file, message)]));
     }
     let mut spans = Spans::new(text, file);
     let (mut tree, syntax) = DeTable::parse_recoverable(text);
-    spans.note(tree.get_ref(), "");
+    spans.record(tree.get_ref(), "");
     let mut problems: Vec<Problem> = syntax
         .iter()
         .map(|e| spans.problem_at(e.span(), String::new(), syntax_message(e.message())))
         .collect();
-    // The parser says several things about one slip; the first is enough.
+    // The parser can report one mistake several times; the first report of a line is enough.
     problems.dedup_by_key(|p| p.line);
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
     let findings = validate(tree.get_ref(), &schema_of::<T>(), text);
     let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
     let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
     for finding in findings {
-        // What follows a syntax error on the same line, and what is missing because of one, is its echo.
-        let is_echo = finding.is_absence && !broken.is_empty();
+        // A finding on the line of a syntax error, or a value missing because of one, is only its consequence.
+        let is_consequence = finding.is_absence && !broken.is_empty();
         let problem = spans.problem_at(Some(finding.span), finding.path, finding.message);
-        if !is_echo && !broken.contains(&problem.line) {
+        if !is_consequence && !broken.contains(&problem.line) {
             problems.push(problem);
         }
     }
     let mut value = None;
     if broken.is_empty() {
-        without(tree.get_mut(), &unknown);
+        remove_keys(tree.get_mut(), &unknown);
         match T::deserialize(toml::de::Deserializer::from(tree)) {
             Ok(read) => value = Some((read, spans)),
-            // What the findings have told already.
+            // The findings already report why.
             Err(_) if !problems.is_empty() => {}
             Err(e) => problems.push(spans.problem_at(e.span(), String::new(), e.message().into())),
         }
@@ -122,11 +122,11 @@ pub fn read<T: JsonSchema + DeserializeOwned>(
     (value, problems)
 }
 
-/// Takes the keys out that stand at these places.
-fn without(table: &mut DeTable<'_>, keys: &[Range<usize>]) {
+/// Removes the keys at these byte ranges, also from nested tables.
+fn remove_keys(table: &mut DeTable<'_>, keys: &[Range<usize>]) {
     fn inside(value: &mut DeValue<'_>, keys: &[Range<usize>]) {
         match value {
-            DeValue::Table(table) => without(table, keys),
+            DeValue::Table(table) => remove_keys(table, keys),
             DeValue::Array(array) => {
                 for value in array.iter_mut() {
                     inside(value.get_mut(), keys);
@@ -141,17 +141,19 @@ fn without(table: &mut DeTable<'_>, keys: &[Range<usize>]) {
     for (_, value) in table.iter_mut() {
         inside(value.get_mut(), keys);
     }
-    let gone = table.keys().filter(|key| keys.contains(&key.span()));
-    let gone: Vec<String> = gone.map(|key| key.get_ref().to_string()).collect();
-    for name in gone {
+    let removed = table.keys().filter(|key| keys.contains(&key.span()));
+    let removed: Vec<String> = removed.map(|key| key.get_ref().to_string()).collect();
+    for name in removed {
         table.remove(name.as_str());
     }
 }
 
 fn syntax_message(message: &str) -> String {
     match message {
-        "duplicate key" => "duplicate key: the same name is given twice; remove one of them".into(),
-        other => format!("no valid TOML: {other}"),
+        "duplicate key" => {
+            "duplicate key: this key already exists in the table; remove one of them".into()
+        }
+        other => format!("invalid TOML: {other}"),
     }
 }
 
@@ -234,10 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn a_good_text_is_a_value() {
+    fn a_valid_text_gives_a_value() {
         let text = "title = 'x'\nducks = 0x4\nat_m = [1, -0.5]\n[water]\ndepth_m = 2\n[reeds.a]\nheight_m = 1.5\n\
                     [[stones]]\nshape = 'round'\nradius_m = 1\n[[stones]]\nshape = 'flat'\n";
-        let (value, spans) = pond(text).expect("the text is good");
+        let (value, spans) = pond(text).expect("the text is valid");
         assert_eq!(value.water.depth_m, 2.0);
         assert_eq!(value.ducks, 4);
         assert_eq!(value.stones, [Stone::Round { radius_m: 1.0 }, Stone::Flat]);
@@ -249,16 +251,16 @@ mod tests {
         assert_eq!(spans.locate("at_m[1]"), (3, 12));
         assert_eq!(spans.locate("nothing"), (1, 1));
         assert!(spans.is_written("ducks") && !spans.is_written("deep"));
-        assert_eq!(pond("").expect("defaults are good").0, Pond::default());
+        assert_eq!(pond("").expect("the defaults are valid").0, Pond::default());
     }
 
-    /// Each kind of mistake with its whole message.
+    /// Each kind of mistake with its complete message.
     #[test]
-    fn every_mistake_has_its_sentence() {
+    fn every_mistake_has_its_message() {
         for (text, wanted) in [
             (
                 "[water]\ndepht_m = 2",
-                "pond.toml:2:1: water.depht_m: unknown key 'depht_m'; did you mean 'depth_m'?",
+                "pond.toml:2:1: water.depht_m: unknown key \"depht_m\"; did you mean \"depth_m\"?",
             ),
             (
                 "[water]\ndeepness_m = 2",
@@ -274,92 +276,92 @@ mod tests {
             ),
             (
                 "[water]\nfish = 2",
-                "pond.toml:2:1: water.fish: unknown key 'fish'; known here are depth_m",
+                "pond.toml:2:1: water.fish: unknown key \"fish\"; allowed here: depth_m",
             ),
             (
                 "[water]\ndepth_m = 50",
-                "pond.toml:2:11: water.depth_m: 50 m is too large; allowed is 0.1 to 5 m",
+                "pond.toml:2:11: water.depth_m: 50 m is too large; allowed: 0.1 to 5 m",
             ),
             (
                 "[water]\ndepth_m = -1.5",
-                "pond.toml:2:11: water.depth_m: -1.5 m is too small; allowed is 0.1 to 5 m",
+                "pond.toml:2:11: water.depth_m: -1.5 m is too small; allowed: 0.1 to 5 m",
             ),
             (
                 "[water]\ndepth_m = nan",
-                "pond.toml:2:11: water.depth_m: nan is no finite number; allowed is 0.1 to 5 m",
+                "pond.toml:2:11: water.depth_m: nan is not a finite number; allowed: 0.1 to 5 m",
             ),
             (
                 "[water]\ndepth_m = -inf",
-                "pond.toml:2:11: water.depth_m: -inf is no finite number; allowed is 0.1 to 5 m",
+                "pond.toml:2:11: water.depth_m: -inf is not a finite number; allowed: 0.1 to 5 m",
             ),
             (
                 "[water]\ndepth_m = '2 m'",
-                "pond.toml:2:11: water.depth_m: '2 m' is a text, but a number (0.1 to 5 m) is wanted; write the number \
-                 without quotation marks and without a unit, the unit is in the name",
+                "pond.toml:2:11: water.depth_m: '2 m' is a text; expected a number (0.1 to 5 m); write the number \
+                 without quotation marks and without a unit, the key names the unit",
             ),
             (
                 "ducks = 2.5",
-                "pond.toml:1:9: ducks: 2.5 is a number with a point, but a whole number (0 to 9) is wanted",
+                "pond.toml:1:9: ducks: 2.5 is a decimal number; expected a whole number (0 to 9)",
             ),
             (
                 "ducks = 10",
-                "pond.toml:1:9: ducks: 10 is too large; allowed is 0 to 9",
+                "pond.toml:1:9: ducks: 10 is too large; allowed: 0 to 9",
             ),
             (
                 "ducks = 99999999999999999999",
-                "pond.toml:1:9: ducks: 99999999999999999999 is too large to be held; allowed is 0 to 9",
+                "pond.toml:1:9: ducks: 99999999999999999999 is too large; allowed: 0 to 9",
             ),
             (
                 "deep = 'true'",
-                "pond.toml:1:8: deep: 'true' is a text, but true or false is wanted; write it without quotation marks",
+                "pond.toml:1:8: deep: 'true' is a text; expected true or false; write it without quotation marks",
             ),
             (
                 "title = 3",
-                "pond.toml:1:9: title: 3 is a whole number, but a text is wanted; put it in quotation marks",
+                "pond.toml:1:9: title: 3 is a whole number; expected a text; put it in quotation marks",
             ),
             (
                 "title = 1979-05-27",
-                "pond.toml:1:9: title: 1979-05-27 is a date, but a text is wanted",
+                "pond.toml:1:9: title: 1979-05-27 is a date; expected a text",
             ),
             (
                 "water = 3",
-                "pond.toml:1:9: water: 3 is a whole number, but a table is wanted",
+                "pond.toml:1:9: water: 3 is a whole number; expected a table",
             ),
             (
                 "at_m = [0, 0, 0]",
-                "pond.toml:1:8: at_m: has 3 items; allowed are exactly 2",
+                "pond.toml:1:8: at_m: has 3 items; allowed: exactly 2",
             ),
             (
                 "at_m = [1, 2]",
-                "pond.toml:1:12: at_m[1]: 2 m is too large; allowed is -1 to 1 m",
+                "pond.toml:1:12: at_m[1]: 2 m is too large; allowed: -1 to 1 m",
             ),
             (
                 "at_m = 1",
-                "pond.toml:1:8: at_m: 1 is a whole number, but a list is wanted; put it in [ ]",
+                "pond.toml:1:8: at_m: 1 is a whole number; expected a list; put it in [ ]",
             ),
             (
                 "kind = 'stil'",
-                "pond.toml:1:8: kind: 'stil' is none of still, running; did you mean 'still'?",
+                "pond.toml:1:8: kind: \"stil\" is not one of still, running; did you mean \"still\"?",
             ),
             (
                 "[reeds.a]\n",
-                "pond.toml:1:1: reeds.a: 'height_m' is missing: it wants a number (0 to 3 m)",
+                "pond.toml:1:1: reeds.a: \"height_m\" is missing; expected a number (0 to 3 m)",
             ),
             (
                 "[[stones]]\n",
-                "pond.toml:1:1: stones[0]: 'shape' is missing: it says which kind this is, one of round, flat",
+                "pond.toml:1:1: stones[0]: \"shape\" is missing; it selects the kind: one of round, flat",
             ),
             (
                 "[[stones]]\nshape = 'rund'",
-                "pond.toml:2:9: stones[0].shape: 'rund' is none of round, flat; did you mean 'round'?",
+                "pond.toml:2:9: stones[0].shape: \"rund\" is not one of round, flat; did you mean \"round\"?",
             ),
             (
                 "[[stones]]\nshape = 'flat'\nradius_m = 1",
-                "pond.toml:3:1: stones[0].radius_m: unknown key 'radius_m'; known here are shape",
+                "pond.toml:3:1: stones[0].radius_m: unknown key \"radius_m\"; allowed here: shape",
             ),
             (
                 "ducks = 1\nducks = 2",
-                "pond.toml:2:1: duplicate key: the same name is given twice; remove one of them",
+                "pond.toml:2:1: duplicate key: this key already exists in the table; remove one of them",
             ),
         ] {
             let problems = pond(text).expect_err(text);
@@ -376,8 +378,8 @@ mod tests {
     }
 
     #[test]
-    fn no_echo_of_a_syntax_error() {
-        let problems = pond("[reeds.a]\nheight_m = 1..5\n").expect_err("1..5 is no number");
+    fn a_syntax_error_has_no_follow_up_problems() {
+        let problems = pond("[reeds.a]\nheight_m = 1..5\n").expect_err("1..5 is not a number");
         assert_eq!(problems.0.len(), 1, "{problems}");
         assert_eq!(problems.0[0].line, 2);
     }
@@ -385,7 +387,7 @@ mod tests {
     #[test]
     fn columns_count_characters() {
         let problems = pond("title = 'ééé'  \nkind = 'é' # x\nat_m = ['é', 1]")
-            .expect_err("an é is no number");
+            .expect_err("an é is not a number");
         assert_eq!(
             (problems.0[1].line, problems.0[1].column),
             (3, 9),
@@ -394,8 +396,8 @@ mod tests {
     }
 
     #[test]
-    fn large_files_are_refused_and_long_lists_of_problems_cut() {
-        let problems = pond(&"#".repeat(2 << 20)).expect_err("two megabytes are refused");
+    fn large_files_are_rejected_and_long_lists_of_problems_cut() {
+        let problems = pond(&"#".repeat(2 << 20)).expect_err("two megabytes are too large");
         assert!(
             problems.to_string().contains("is larger than"),
             "{problems}"
@@ -407,31 +409,31 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn unreadable_files_are_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("a.toml");
-        let refused = |path: &Path| read_text(path).expect_err("it cannot be read").message;
-        assert!(refused(&path).starts_with("cannot be opened"));
-        assert_eq!(refused(folder.path()), "is not a file");
+        let message = |path: &Path| read_text(path).expect_err("it cannot be read").message;
+        assert!(message(&path).starts_with("cannot be opened"));
+        assert_eq!(message(folder.path()), "is not a regular file");
         std::fs::write(&path, b"a = '\xff'").expect("the folder is writable");
         assert_eq!(
-            refused(&path),
+            message(&path),
             "is not UTF-8 text (byte 5); save it as UTF-8"
         );
         std::fs::write(&path, vec![b'#'; 2 << 20]).expect("the folder is writable");
-        assert!(refused(&path).starts_with("is larger than"));
+        assert!(message(&path).starts_with("is larger than"));
         std::fs::write(&path, "a = 1").expect("the folder is writable");
         assert_eq!(read_text(&path).expect("it is a small text"), "a = 1");
     }
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = pond(&String::from_utf8_lossy(&bytes));
         }
 
         #[test]
-        fn no_lines_make_it_panic(lines in proptest::collection::vec(
+        fn arbitrary_lines_do_not_panic(lines in proptest::collection::vec(
             "(\\[{0,2}(water|stones|reeds\\.a|x)?\\]{0,2})|((title|ducks|at_m|kind|shape|depth_m|water|stones\\.a) ?= ?(1|-0|1e999|nan|'é|\"x\"|\\[1,|\\]|\\{a=|\\}|true|0xff|1979-05-27|\"\"\"))", 0..12)) {
             let text = lines.join("\n");
             if let Err(problems) = pond(&text) {
@@ -442,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_refused() {
+    fn deep_nesting_is_rejected() {
         let text = format!("title = {}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(pond(&text).is_err());
         let text = format!("{}x = 1", "a.".repeat(100_000));

@@ -1,75 +1,78 @@
-//! Changes of a document that keep its comments, its order and the look of everything they do not touch.
+//! Applies changes to a TOML text and keeps its comments, its order and the formatting of all untouched parts.
 //!
 //! In: a TOML text, the schema of its type, changes of values at paths, given as JSON. Out: the new text, or every change
-//! that cannot be made. Must not: decide whether the new text is valid; [`super::parse`] does.
+//! that cannot be applied. Must not: decide whether the new text is valid; [`super::parse`] does.
 
 use serde_json::Value as Json;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::convert::{assign, item_of, value_of};
-use super::lists::{List, insert_value, settle};
-use super::path::{Path, Step};
+use super::lists::{List, align_positions, insert_value};
+use super::path::{PathSegment, ValuePath};
 use super::schema::{tag_of, variant_name};
 
-/// What is to become of the value at a path.
+/// A change of the value at a path.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// It gets this value; where there is none yet, it is written, with the tables above it.
+pub enum TextChange {
+    /// Sets the value. If the key is not in the text yet, it is added, together with missing parent tables.
     Set(Json),
-    /// The list at the path gets one more item, before the one at `index`, or at its end.
+    /// Inserts an item into the list at the path: before the item at `index`, or at the end without an index.
     Insert {
-        /// Place of the new item, counted from 0.
+        /// Index of the new item, from 0.
         index: Option<usize>,
-        /// The item.
+        /// The new item.
         value: Json,
     },
-    /// It is taken out: its default counts again, or the list is one shorter.
+    /// Removes the key, so that its default applies again, or removes the item from its list.
     Remove,
-    /// The item of a list at the path goes to another place, counted from 0 in the list without it.
+    /// Moves the list item at the path to another index.
     Move {
-        /// Its new place.
+        /// New index of the item, from 0, counted in the list without it.
         to: usize,
     },
 }
 
-/// A change that cannot be made.
+/// A change that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Path of the value.
+pub struct RejectedChange {
+    /// ValuePath of the value.
     pub path: String,
-    /// What is wrong, and how to mend it.
+    /// What is wrong and what to do.
     pub message: String,
 }
 
-/// Makes all changes, in order, or none.
+/// Applies all changes in order, or none of them.
 ///
 /// # Errors
-/// Every change that cannot be made, such as one of an item that a list does not have. A text that is no TOML is one too.
-pub fn edited(
+/// Every change that cannot be applied, such as one of a missing list item; or one error if the text is not valid TOML.
+pub fn apply_changes(
     text: &str,
     schema: &Json,
-    changes: &[(Path, Change)],
-) -> Result<String, Vec<Refused>> {
+    changes: &[(ValuePath, TextChange)],
+) -> Result<String, Vec<RejectedChange>> {
     let mut document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| {
-        vec![Refused {
+        vec![RejectedChange {
             path: String::new(),
-            message: format!("the text cannot be changed: {}", e.message()),
+            message: format!(
+                "the text is not valid TOML, so it cannot be changed: {}",
+                e.message()
+            ),
         }]
     })?;
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for (path, change) in changes {
-        if let Err(message) = make(document.as_item_mut(), schema, path, change) {
-            refused.push(Refused {
+        if let Err(message) = apply_change(document.as_item_mut(), schema, path, change) {
+            rejected.push(RejectedChange {
                 path: path.to_string(),
                 message,
             });
         }
     }
-    if !refused.is_empty() {
-        return Err(refused);
+    if !rejected.is_empty() {
+        return Err(rejected);
     }
     let mut new = document.to_string();
-    // The comment at the head belongs to the file, even where it stands before what was removed.
+    // The comment at the top belongs to the file, even if the key below it was removed.
     let head = head_comment(text);
     if !new.starts_with(head) {
         new = format!("{head}\n{}", new.trim_start_matches('\n'));
@@ -77,7 +80,7 @@ pub fn edited(
     Ok(new)
 }
 
-/// The lines of comment before the first empty line or value.
+/// The comment lines at the top of the file, up to the first line that is not a comment.
 fn head_comment(text: &str) -> &str {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -89,7 +92,7 @@ fn head_comment(text: &str) -> &str {
     &text[..end]
 }
 
-/// A place in a document that can be gone on from.
+/// A mutable place in a document: the parent of the next path segment.
 enum Place<'a> {
     Item(&'a mut Item),
     Table(&'a mut Table),
@@ -113,48 +116,54 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether tables below it may have lines of their own.
+    /// Whether tables inside can have heading lines of their own. Tables inside braces cannot.
     fn is_open(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Item(Item::Table(_)))
     }
 }
 
-fn make(root: &mut Item, schema: &Json, path: &Path, change: &Change) -> Result<(), String> {
+fn apply_change(
+    root: &mut Item,
+    schema: &Json,
+    path: &ValuePath,
+    change: &TextChange,
+) -> Result<(), String> {
     let Some((last, above)) = path.0.split_last() else {
         return Err("the path is empty".into());
     };
-    let creates = matches!(change, Change::Set(_) | Change::Insert { .. });
+    let creates = matches!(change, TextChange::Set(_) | TextChange::Insert { .. });
     let mut place = Place::Item(root);
     let mut schema = Some(schema);
     for (depth, step) in above.iter().enumerate() {
         schema = schema_below(schema, place.table(), step);
-        let shown = Path(path.0[..=depth].to_vec());
-        place = down(place, step, creates).ok_or_else(|| format!("there is no {shown}"))?;
+        let shown = ValuePath(path.0[..=depth].to_vec());
+        place =
+            down(place, step, creates).ok_or_else(|| format!("there is no value at {shown}"))?;
     }
     let inner = schema_below(schema, place.table(), last);
     match (change, last) {
-        (Change::Set(json), Step::Key(key)) => set_key(place, key, json, inner),
-        (Change::Set(json), Step::Item(index)) => set_item(place, *index, json, inner),
-        (Change::Insert { index, value }, step) => insert(place, step, (*index, value), inner),
-        (Change::Remove, Step::Key(key)) => {
-            let table = place.into_table().ok_or("there is no table above it")?;
+        (TextChange::Set(json), PathSegment::Key(key)) => set_key(place, key, json, inner),
+        (TextChange::Set(json), PathSegment::Item(index)) => set_item(place, *index, json, inner),
+        (TextChange::Insert { index, value }, step) => insert(place, step, (*index, value), inner),
+        (TextChange::Remove, PathSegment::Key(key)) => {
+            let table = place.into_table().ok_or("the parent is not a table")?;
             let gone = table.remove(key);
             gone.map(drop)
-                .ok_or_else(|| "nothing is written there, so nothing can be removed".into())
+                .ok_or_else(|| "the key is not in the text, so it cannot be removed".into())
         }
-        (Change::Remove, Step::Item(index)) => list(place)?.remove(*index),
-        (Change::Move { to }, Step::Item(index)) => list(place)?.shift(*index, *to),
-        (Change::Move { .. }, Step::Key(_)) => {
-            Err("only the items of a list have an order; name one, such as needs[2]".into())
+        (TextChange::Remove, PathSegment::Item(index)) => list(place)?.remove(*index),
+        (TextChange::Move { to }, PathSegment::Item(index)) => list(place)?.shift(*index, *to),
+        (TextChange::Move { .. }, PathSegment::Key(_)) => {
+            Err("only list items can be moved; give the path of one, such as needs[2]".into())
         }
     }
 }
 
-/// The schema of what a step leads to; of several variants that which the table's tag names.
+/// The schema of the value that a path segment leads to. Among several variants, the tag in the table selects one.
 fn schema_below<'s>(
     schema: Option<&'s Json>,
     table: Option<&dyn TableLike>,
-    step: &Step,
+    step: &PathSegment,
 ) -> Option<&'s Json> {
     let mut schema = schema?;
     if let Some(variants) = schema.get("oneOf").and_then(Json::as_array) {
@@ -165,22 +174,23 @@ fn schema_below<'s>(
             .find(|v| variant_name(v, tag) == Some(name))?;
     }
     match step {
-        Step::Item(_) => schema.get("items"),
-        Step::Key(key) => {
+        PathSegment::Item(_) => schema.get("items"),
+        PathSegment::Key(key) => {
             let named = schema.get("properties").and_then(|p| p.get(key));
             named.or_else(|| schema.get("additionalProperties").filter(|s| s.is_object()))
         }
     }
 }
 
-fn down<'a>(place: Place<'a>, step: &Step, creates: bool) -> Option<Place<'a>> {
+/// Goes one path segment down. With `creates`, a missing key is created as an empty table.
+fn down<'a>(place: Place<'a>, step: &PathSegment, creates: bool) -> Option<Place<'a>> {
     match step {
-        Step::Key(key) => {
+        PathSegment::Key(key) => {
             let is_open = place.is_open();
             let table = place.into_table()?;
             if creates && !table.contains_key(key) {
                 let mut new = Table::new();
-                // Its own line is needed only where it comes to hold values of its own; tables in it have their lines.
+                // An implicit table has no heading line; it gets one when it receives values of its own.
                 new.set_implicit(true);
                 let item = if is_open {
                     Item::Table(new)
@@ -191,7 +201,7 @@ fn down<'a>(place: Place<'a>, step: &Step, creates: bool) -> Option<Place<'a>> {
             }
             table.get_mut(key).map(Place::Item)
         }
-        Step::Item(index) => match place {
+        PathSegment::Item(index) => match place {
             Place::Item(Item::ArrayOfTables(tables)) => tables.get_mut(*index).map(Place::Table),
             Place::Item(Item::Value(Value::Array(items))) | Place::Value(Value::Array(items)) => {
                 items.get_mut(*index).map(Place::Value)
@@ -203,9 +213,7 @@ fn down<'a>(place: Place<'a>, step: &Step, creates: bool) -> Option<Place<'a>> {
 
 fn set_key(place: Place<'_>, key: &str, json: &Json, schema: Option<&Json>) -> Result<(), String> {
     let is_open = place.is_open();
-    let table = place
-        .into_table()
-        .ok_or("what stands above it is no table")?;
+    let table = place.into_table().ok_or("the parent is not a table")?;
     match table.get_mut(key) {
         Some(item) => assign(item, json, schema, is_open),
         None => {
@@ -220,7 +228,7 @@ fn set_key(place: Place<'_>, key: &str, json: &Json, schema: Option<&Json>) -> R
     }
 }
 
-/// Whether a table in braces goes over several lines.
+/// Whether a table in braces is written over several lines.
 fn has_line_breaks(table: &dyn TableLike) -> bool {
     table.iter().any(|(key, item)| {
         let breaks = |decor: &toml_edit::Decor| {
@@ -240,16 +248,16 @@ fn set_item(
     schema: Option<&Json>,
 ) -> Result<(), String> {
     let mut list = list(place)?;
-    list.has(index)?;
+    list.check_index(index)?;
     match &mut list {
         List::Tables(tables) => {
-            // A table of a list can only be looked into as an item, so it is one for a moment.
+            // `assign` needs an item, so the table is wrapped in one and put back.
             let mut item = Item::Table(tables.get(index).cloned().unwrap_or_default());
             assign(&mut item, json, schema, true)?;
             if let (Item::Table(new), Some(old)) = (item, tables.get_mut(index)) {
                 *old = new;
             }
-            settle(tables);
+            align_positions(tables);
             Ok(())
         }
         List::Values(values) => {
@@ -268,18 +276,18 @@ fn set_item(
 
 fn insert(
     place: Place<'_>,
-    step: &Step,
+    step: &PathSegment,
     (index, json): (Option<usize>, &Json),
     schema: Option<&Json>,
 ) -> Result<(), String> {
     let is_open = place.is_open();
     let items = schema.and_then(|s| s.get("items"));
     let place = match step {
-        Step::Item(_) => down(place, step, true).ok_or("there is no such item")?,
-        Step::Key(key) => {
-            let table = place
-                .into_table()
-                .ok_or("what stands above it is no table")?;
+        PathSegment::Item(_) => {
+            down(place, step, true).ok_or("there is no item with this index")?
+        }
+        PathSegment::Key(key) => {
+            let table = place.into_table().ok_or("the parent is not a table")?;
             let is_empty = table.get(key).is_none_or(|item| {
                 item.is_table_like() && item.as_table_like().is_some_and(TableLike::is_empty)
                     || item.as_array().is_some_and(toml_edit::Array::is_empty)
@@ -292,7 +300,7 @@ fn insert(
                 };
                 table.insert(key, new);
             }
-            Place::Item(table.get_mut(key).ok_or("there is no such list")?)
+            Place::Item(table.get_mut(key).ok_or("there is no list at this path")?)
         }
     };
     let mut list = list(place)?;
@@ -300,17 +308,17 @@ fn insert(
     let index = index.unwrap_or(count);
     if index > count {
         return Err(format!(
-            "the list has {count} items, so a new one can stand at 0 to {count}, not at {index}"
+            "the list has {count} items; the index of a new one can be 0 to {count}, not {index}"
         ));
     }
     match &mut list {
         List::Tables(tables) => match item_of(json, items, true)? {
             Item::Table(table) => {
                 tables.insert(index, table);
-                settle(tables);
+                align_positions(tables);
                 Ok(())
             }
-            _ => Err("the items of this list are tables; give an object".into()),
+            _ => Err("the items of this list are tables; give a JSON object".into()),
         },
         List::Values(values) => {
             let value = value_of(json, items)?;
@@ -322,7 +330,7 @@ fn insert(
 
 #[allow(
     clippy::needless_pass_by_value,
-    reason = "the list lives as long as what the place borrows"
+    reason = "the list borrows what the place borrows"
 )]
 fn list(place: Place<'_>) -> Result<List<'_>, String> {
     match place {
@@ -330,7 +338,7 @@ fn list(place: Place<'_>) -> Result<List<'_>, String> {
         Place::Item(Item::Value(Value::Array(values))) | Place::Value(Value::Array(values)) => {
             Ok(List::Values(values))
         }
-        _ => Err("this is no list".into()),
+        _ => Err("the value is not a list".into()),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Lists of a document in both spellings, values in brackets and tables with headings: items come, go and change places,
-//! and keep their comments.
+//! Inserts, removes and moves list items and keeps their comments, in both spellings of a list: values in brackets, and
+//! tables with headings.
 //!
-//! In: a list of a document. Out: the list, changed. Must not: know what its items mean.
+//! In: a list of a document. Out: the changed list. Must not: know what its items mean.
 
 use toml_edit::{Array, ArrayOfTables, Item, Table, Value};
 
@@ -19,27 +19,27 @@ impl List<'_> {
         }
     }
 
-    pub(super) fn has(&self, index: usize) -> Result<(), String> {
+    pub(super) fn check_index(&self, index: usize) -> Result<(), String> {
         let count = self.count();
         match index < count {
             true => Ok(()),
             false => Err(format!(
-                "the list has {count} items, counted from 0; there is no {index}"
+                "the list has {count} items, counted from 0; there is no item {index}"
             )),
         }
     }
 
     pub(super) fn remove(&mut self, index: usize) -> Result<(), String> {
-        self.has(index)?;
+        self.check_index(index)?;
         match self {
             Self::Tables(tables) => {
-                settle(tables);
-                let gone = tables.remove(index);
-                // What is said above the first of a list is often said of the list.
+                align_positions(tables);
+                let removed = tables.remove(index);
+                // A comment above the first item often describes the whole list, so the next item inherits it.
                 if let (0, Some(next)) = (index, tables.get_mut(0))
                     && !comment(next).contains('#')
                 {
-                    let prefix = comment(&gone).to_owned();
+                    let prefix = comment(&removed).to_owned();
                     next.decor_mut().set_prefix(prefix);
                 }
             }
@@ -52,13 +52,13 @@ impl List<'_> {
     }
 
     pub(super) fn shift(&mut self, from: usize, to: usize) -> Result<(), String> {
-        self.has(from)?;
-        self.has(to)?;
+        self.check_index(from)?;
+        self.check_index(to)?;
         match self {
             Self::Tables(tables) => {
                 let table = tables.remove(from);
                 tables.insert(to, table);
-                settle(tables);
+                align_positions(tables);
             }
             Self::Values(values) => {
                 let value = values.remove(from);
@@ -75,27 +75,27 @@ fn comment(table: &Table) -> &str {
     prefix.and_then(|raw| raw.as_str()).unwrap_or("")
 }
 
-/// Lets the tables of a list, with those in them, stand in the list's order: tables are written by the places they had
-/// in the text, and those of one place in the order of the tree.
-pub(super) fn settle(tables: &mut ArrayOfTables) {
+/// Makes the tables of a list, with their subtables, print in the order of the list. `toml_edit` prints tables by their former
+/// positions in the text; tables with the same position print in the order of the tree.
+pub(super) fn align_positions(tables: &mut ArrayOfTables) {
     let first = tables.iter().filter_map(Table::position).min();
     for table in tables.iter_mut() {
-        place_at(table, first);
+        set_positions(table, first);
     }
 }
 
-fn place_at(table: &mut Table, position: Option<isize>) {
+fn set_positions(table: &mut Table, position: Option<isize>) {
     table.set_position(position);
     for (_, item) in table.iter_mut() {
         match item {
-            Item::Table(inner) => place_at(inner, position),
-            Item::ArrayOfTables(inner) => inner.iter_mut().for_each(|t| place_at(t, position)),
+            Item::Table(inner) => set_positions(inner, position),
+            Item::ArrayOfTables(inner) => inner.iter_mut().for_each(|t| set_positions(t, position)),
             Item::None | Item::Value(_) => {}
         }
     }
 }
 
-/// Whether every item is on the list's own line.
+/// Whether the whole list is on one line.
 fn is_on_one_line(values: &Array) -> bool {
     let is_broken = |raw: Option<&toml_edit::RawString>| {
         raw.and_then(|r| r.as_str())
@@ -107,7 +107,7 @@ fn is_on_one_line(values: &Array) -> bool {
         && !is_broken(Some(values.trailing()))
 }
 
-/// One space after each comma of a list on one line. A list on several lines stays as it is.
+/// Puts one space after each comma of a one-line list. A list on several lines stays unchanged.
 fn tidy(values: &mut Array) {
     if is_on_one_line(values) {
         values.fmt();
@@ -120,7 +120,7 @@ pub(super) fn insert_value(values: &mut Array, index: usize, value: Value) {
         values.fmt();
         return;
     }
-    // A line of its own, indented as its neighbor.
+    // The new item gets its own line, with the indentation of its neighbor.
     let near = values.get(index.min(values.len().saturating_sub(1)));
     let prefix = near.and_then(|v| v.decor().prefix()?.as_str());
     let indent = prefix

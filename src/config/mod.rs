@@ -1,31 +1,37 @@
-//! The mechanism of configuration: parse with spans, collect all problems, ranges, edits that lose nothing, atomic saves.
-//! Holds no parameter of anybody.
+//! The mechanism of configuration files: parsing with positions, reporting all problems at once, checking ranges, editing
+//! without losing comments, and atomic saving. This room holds no parameters of its own.
 //!
-//! In: TOML text and a type that describes itself by JSON Schema. Out: a value of that type, or every [`Problem`] of the
-//! text at once, with file, line and column; [`read`] gives both, to hold a faulty file against others. The path of a text
-//! is: syntax (all errors, not the first), then the raw tree against [`schema_of`] the type, then serde. What one number
-//! allows of another is asked of the rooms afterwards;
-//! [`Spans`] says where in the file their answer belongs.
+//! In: TOML text and a type that describes itself by a JSON Schema. Out: a value of that type, or every [`Problem`] of the
+//! text with file, line and column. [`parse_lenient`] returns both, so that a faulty file can still be checked against other
+//! files.
 //!
-//! Must not: know any parameter, fall back to a default for a bad value, stop at the first problem.
+//! A text passes three stages: syntax (all errors, not only the first), the raw tree against the schema of the type
+//! ([`schema_of`]), then serde. The rooms check rules between several values afterwards; [`Spans`] gives the position that
+//! their messages refer to.
+//!
+//! Must not: know any parameter, replace a bad value by a default, stop at the first problem.
 
 mod convert;
 mod document;
-pub mod edit;
+mod edit;
 mod lists;
 mod path;
 mod problem;
 mod renamed;
-pub mod save;
-pub mod schema;
+mod save;
+mod schema;
 mod spans;
 mod suggest;
 mod validate;
 
-pub use document::{TEXT_BYTES_MAX, parse, read, read_text};
-pub use path::{Path, Step};
+pub use document::{TEXT_BYTES_MAX, parse, parse_lenient, read_text};
+pub use edit::{RejectedChange, TextChange, apply_changes};
+pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
-pub use save::{save, write_atomically};
-pub use schema::schema_of;
+pub use save::{
+    AfterOperation, GENERATIONS_FOLDER, GENERATIONS_KEPT, SaveOperation, file_generations,
+    remove_file, remove_file_stepwise, save_file, save_file_stepwise, write_atomically,
+};
+pub use schema::{schema_of, schema_problems, unit_of_field};
 pub use spans::Spans;
-pub use suggest::nearest;
+pub use suggest::nearest_name;

@@ -1,23 +1,23 @@
-//! What is wrong, where, and how to mend it.
+//! Problems of configuration files: what is wrong, where, and what to do.
 //!
-//! In: findings of the parser, the validator and the rooms. Out: sentences for people. Must not: decide what is wrong.
+//! In: findings of the parser, the validator and the rooms. Out: messages for people. Must not: decide what is wrong.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One thing that is wrong in one file.
+/// One problem in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The file as the user named it.
     pub file: String,
-    /// Line, counted from 1; 0 where the whole file is meant.
+    /// Line, from 1; 0 for a problem of the whole file.
     pub line: usize,
-    /// Column in characters, counted from 1; 0 where the whole file is meant.
+    /// Column in characters, from 1; 0 for a problem of the whole file.
     pub column: usize,
-    /// Dotted path of the value, `needs[0].name`; empty where the whole file is meant.
+    /// Path of the value, such as `needs[0].name`; empty for a problem of the whole file.
     pub path: String,
-    /// The value, what is wrong with it, and how to mend it.
+    /// The value, what is wrong with it, and what to do.
     pub message: String,
 }
 
@@ -48,12 +48,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong, by file and then by place in it. Never empty where it is returned as an error.
+/// All problems, by file and position. Never empty when returned as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
-    /// Sorts by place within each file; files stay in the order in which they came.
+    /// Sorts the problems of each file by position. The order of the files does not change.
     pub fn sort(&mut self) {
         let mut files: Vec<String> = Vec::new();
         for problem in &self.0 {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_say_where_and_come_in_order() {
+    fn problems_are_sorted_and_show_their_position() {
         let at = |file: &str, line, message: &str| Problem {
             file: file.into(),
             line,

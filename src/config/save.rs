@@ -1,8 +1,8 @@
-//! Writing a file so that a power cut leaves the old one or the new one, never half of one, and keeping the old ones.
+//! Saves files so that a power cut leaves either the old or the new file, never a part of one, and keeps old versions.
 //!
-//! In: a path and its new contents. Out: the file, and in the folder `.generations` beside it the ten contents that it had
-//! before, `demo.toml.000041` being older than `demo.toml.000042`: to go back, copy one over the file. Must not: write
-//! into a file that somebody may read.
+//! In: a path and its new contents. Out: the file, and beside it the folder `.generations` with its last ten versions.
+//! `demo.toml.000041` is older than `demo.toml.000042`; to restore one, copy it over the file. Must not: write into a file
+//! that another program may be reading.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,64 +10,67 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Contents of before that are kept of each file.
+/// Old versions that are kept of each file.
 pub const GENERATIONS_KEPT: usize = 10;
 
-/// The folder beside a file that holds what the file was before.
+/// Folder beside a file that holds its old versions.
 pub const GENERATIONS_FOLDER: &str = ".generations";
 
-/// One operation of the file system on the way of saving. Between any two of them the power may fail.
+/// One file system operation of a save. The power may fail between any two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// The folder of generations was made, or was there.
+pub enum SaveOperation {
+    /// The folder of the generations was created, or exists.
     MakeFolder,
-    /// The old contents were written beside their place among the generations.
+    /// The old contents were written to a temporary file among the generations.
     WriteOld,
-    /// They were flushed to the disk.
+    /// The old contents were flushed to the disk.
     SyncOld,
-    /// They got their name among the generations.
+    /// The temporary file was renamed to its generation.
     RenameOld,
-    /// The folder of generations was flushed.
+    /// The folder of the generations was flushed to the disk.
     SyncGenerations,
-    /// The new contents were written beside the file.
+    /// The new contents were written to a temporary file beside the file.
     WriteNew,
-    /// They were flushed to the disk.
+    /// The new contents were flushed to the disk.
     SyncNew,
-    /// They took the file's name.
+    /// The temporary file was renamed to the file.
     RenameNew,
-    /// The file was moved to the generations, as its last one.
+    /// The file was moved to the generations as the newest one.
     Remove,
-    /// The file's folder was flushed.
+    /// The folder of the file was flushed to the disk.
     SyncFolder,
-    /// One generation too many was removed.
+    /// The oldest surplus generation was removed.
     RemoveOldest,
 }
 
-/// Told after each operation; `Break` leaves everything as it is then, as a power cut would.
-pub type AfterOperation<'a> = &'a mut dyn FnMut(Operation) -> ControlFlow<()>;
+/// Called after each operation. `Break` stops at once, like a power cut.
+pub type AfterOperation<'a> = &'a mut dyn FnMut(SaveOperation) -> ControlFlow<()>;
 
-/// Replaces `path` by a file that holds `contents`: written beside it, flushed to the disk, then renamed over it.
+/// Replaces the file at `path`: writes a temporary file beside it, flushes it to the disk, and renames it over the old file.
 ///
 /// # Errors
-/// Whatever the file system says; the old file is then untouched, and what was written beside it is removed.
+/// Any error of the file system. The old file is then untouched, and the temporary file is removed.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_stepwise(path, contents, NEW, &mut |_| ControlFlow::Continue(())).map(drop)
 }
 
-/// Replaces a file atomically, and keeps what it was among its generations. Contents that the file has already are not
-/// written again.
+/// Replaces a file atomically and keeps its old contents as a generation. Does nothing if the contents are unchanged.
 ///
 /// # Errors
-/// Whatever the file system says, with what was being done; the file then has its old contents.
-pub fn save(path: &Path, contents: &[u8]) -> io::Result<()> {
-    save_stepwise(path, contents, &mut |_| ControlFlow::Continue(()))
+/// Any error of the file system. The file then has its old contents.
+pub fn save_file(path: &Path, contents: &[u8]) -> io::Result<()> {
+    save_file_stepwise(path, contents, &mut |_| ControlFlow::Continue(()))
 }
 
-/// [`save`], stoppable after each operation.
+/// Saves like [`save_file`], and can be stopped after each operation.
 ///
 /// # Errors
-/// As [`save`]; being stopped is none.
-pub fn save_stepwise(path: &Path, contents: &[u8], after: AfterOperation<'_>) -> io::Result<()> {
+/// As [`save_file`]. A stop is not an error.
+pub fn save_file_stepwise(
+    path: &Path,
+    contents: &[u8],
+    after: AfterOperation<'_>,
+) -> io::Result<()> {
     match std::fs::read(path) {
         Ok(old) if old == contents => return Ok(()),
         Ok(old) => {
@@ -85,44 +88,44 @@ pub fn save_stepwise(path: &Path, contents: &[u8], after: AfterOperation<'_>) ->
     Ok(())
 }
 
-/// Takes a file away; it stays as its last generation.
+/// Removes a file, but keeps it as its newest generation.
 ///
 /// # Errors
-/// Whatever the file system says; the file is then still there.
-pub fn remove(path: &Path) -> io::Result<()> {
-    remove_stepwise(path, &mut |_| ControlFlow::Continue(()))
+/// Any error of the file system. The file then still exists.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    remove_file_stepwise(path, &mut |_| ControlFlow::Continue(()))
 }
 
-/// [`remove`], stoppable after each operation.
+/// Removes like [`remove_file`], and can be stopped after each operation.
 ///
 /// # Errors
-/// As [`remove`]; being stopped is none.
-pub fn remove_stepwise(path: &Path, after: AfterOperation<'_>) -> io::Result<()> {
+/// As [`remove_file`]. A stop is not an error.
+pub fn remove_file_stepwise(path: &Path, after: AfterOperation<'_>) -> io::Result<()> {
     if !path.try_exists()? {
         return Ok(());
     }
     let folder = folder_of(path).join(GENERATIONS_FOLDER);
     std::fs::create_dir_all(&folder)?;
-    if after(Operation::MakeFolder).is_break() {
+    if after(SaveOperation::MakeFolder).is_break() {
         return Ok(());
     }
     std::fs::rename(path, next_generation(path)?)?;
-    if after(Operation::Remove).is_break() {
+    if after(SaveOperation::Remove).is_break() {
         return Ok(());
     }
     sync_folder(&folder);
     sync_folder(folder_of(path));
-    if after(Operation::SyncFolder).is_continue() {
+    if after(SaveOperation::SyncFolder).is_continue() {
         drop_oldest(path, after);
     }
     Ok(())
 }
 
-/// The generations of a file, oldest first.
+/// Paths of the generations of a file, oldest first; empty for a file without any.
 ///
 /// # Errors
-/// When their folder cannot be read; a file without generations has none.
-pub fn generations(path: &Path) -> io::Result<Vec<PathBuf>> {
+/// If the folder of the generations cannot be read.
+pub fn file_generations(path: &Path) -> io::Result<Vec<PathBuf>> {
     let folder = folder_of(path).join(GENERATIONS_FOLDER);
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -140,19 +143,19 @@ pub fn generations(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The three operations that bring contents under a name.
-type Sequence = [Operation; 4];
+/// The four operations that replace a file: write, flush, rename, flush the folder.
+type Sequence = [SaveOperation; 4];
 const NEW: Sequence = [
-    Operation::WriteNew,
-    Operation::SyncNew,
-    Operation::RenameNew,
-    Operation::SyncFolder,
+    SaveOperation::WriteNew,
+    SaveOperation::SyncNew,
+    SaveOperation::RenameNew,
+    SaveOperation::SyncFolder,
 ];
 const OLD: Sequence = [
-    Operation::WriteOld,
-    Operation::SyncOld,
-    Operation::RenameOld,
-    Operation::SyncGenerations,
+    SaveOperation::WriteOld,
+    SaveOperation::SyncOld,
+    SaveOperation::RenameOld,
+    SaveOperation::SyncGenerations,
 ];
 
 fn write_stepwise(
@@ -161,10 +164,10 @@ fn write_stepwise(
     operations: Sequence,
     after: AfterOperation<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let beside = beside(path)?;
+    let temporary = temporary_path(path)?;
     let [write, sync, rename, sync_name] = operations;
     let written = (|| {
-        let mut file = File::create(&beside)?;
+        let mut file = File::create(&temporary)?;
         file.write_all(contents)?;
         if after(write).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -173,15 +176,15 @@ fn write_stepwise(
         if after(sync).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        std::fs::rename(&beside, path)?;
+        std::fs::rename(&temporary, path)?;
         Ok(after(rename))
     })();
     match written {
         Ok(ControlFlow::Continue(())) => {}
         Ok(stop) => return Ok(stop),
         Err(error) => {
-            // A failure to tidy up says nothing new: the first error is the one that matters.
-            let _ = std::fs::remove_file(&beside);
+            // Only the first error matters, not a failure of the cleanup.
+            let _ = std::fs::remove_file(&temporary);
             return Err(error);
         }
     }
@@ -195,11 +198,11 @@ fn keep_generation(
     after: AfterOperation<'_>,
 ) -> io::Result<ControlFlow<()>> {
     std::fs::create_dir_all(folder_of(path).join(GENERATIONS_FOLDER))?;
-    if after(Operation::MakeFolder).is_break() {
+    if after(SaveOperation::MakeFolder).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    // A power cut after this had been done once leaves the very same contents: one copy is enough.
-    if let Some(last) = generations(path)?.last()
+    // After a power cut these contents may already be the newest generation; one copy is enough.
+    if let Some(last) = file_generations(path)?.last()
         && std::fs::read(last).is_ok_and(|kept| kept == old)
     {
         return Ok(ControlFlow::Continue(()));
@@ -208,19 +211,19 @@ fn keep_generation(
 }
 
 fn drop_oldest(path: &Path, after: AfterOperation<'_>) {
-    let kept = generations(path).unwrap_or_default();
+    let kept = file_generations(path).unwrap_or_default();
     let surplus = kept.len().saturating_sub(GENERATIONS_KEPT);
     for oldest in kept.iter().take(surplus) {
-        // One generation too many does no harm; the next save tries again.
+        // A surplus generation does no harm; the next save tries again to remove it.
         let _ = std::fs::remove_file(oldest);
-        if after(Operation::RemoveOldest).is_break() {
+        if after(SaveOperation::RemoveOldest).is_break() {
             return;
         }
     }
 }
 
 fn next_generation(path: &Path) -> io::Result<PathBuf> {
-    let last = generations(path)?;
+    let last = file_generations(path)?;
     let last = last
         .last()
         .and_then(|last| number_of(path, last.file_name()?));
@@ -229,7 +232,7 @@ fn next_generation(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).join(GENERATIONS_FOLDER).join(name))
 }
 
-/// The number of a generation of this file by its name; `None` for any other name.
+/// The number of a generation, from its file name; `None` if the name is not a generation of this file.
 fn number_of(path: &Path, name: &std::ffi::OsStr) -> Option<u64> {
     let number = name
         .to_str()?
@@ -240,12 +243,8 @@ fn number_of(path: &Path, name: &std::ffi::OsStr) -> Option<u64> {
 }
 
 fn name_of(path: &Path) -> io::Result<&std::ffi::OsStr> {
-    path.file_name().ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path names no file to write",
-        )
-    })
+    path.file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -255,15 +254,15 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The process id keeps two programs that save at once from writing into each other's file.
-fn beside(path: &Path) -> io::Result<PathBuf> {
-    let mut beside = OsString::from(".");
-    beside.push(name_of(path)?);
-    beside.push(format!(".{}.new", std::process::id()));
-    Ok(folder_of(path).join(beside))
+/// Path of the temporary file. It contains the process id, so that two programs do not write into the same file.
+fn temporary_path(path: &Path) -> io::Result<PathBuf> {
+    let mut name = OsString::from(".");
+    name.push(name_of(path)?);
+    name.push(format!(".{}.new", std::process::id()));
+    Ok(folder_of(path).join(name))
 }
 
-/// A rename itself must reach the disk. Systems where a folder cannot be opened do it on their own terms.
+/// Flushes a folder, so that a rename in it reaches the disk. Some systems cannot open folders; there this does nothing.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
@@ -275,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replaces_whole_and_leaves_nothing_beside() {
+    fn a_file_is_replaced_and_no_temporary_file_is_left() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("a.toml");
         write_atomically(&path, b"old").expect("the folder is writable");
@@ -288,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_leaves_the_old_one() {
+    fn a_failure_leaves_the_old_file() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        // A folder in the way cannot be replaced by a file.
+        // A folder with this name cannot be replaced by a file.
         let path = folder.path().join("a.toml");
         std::fs::create_dir(&path).expect("the folder is writable");
         assert!(write_atomically(&path, b"new").is_err());
-        assert!(save(&path, b"new").is_err());
+        assert!(save_file(&path, b"new").is_err());
         assert!(path.is_dir());
         let names = std::fs::read_dir(folder.path())
             .expect("it is a folder")
@@ -308,25 +307,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("a.toml");
         let other = folder.path().join("a.toml.x");
-        save(&other, b"other").unwrap();
-        save(&other, b"another").unwrap();
+        save_file(&other, b"other").unwrap();
+        save_file(&other, b"another").unwrap();
         for version in 0..15 {
-            save(&path, format!("{version}").as_bytes()).unwrap();
-            save(&path, format!("{version}").as_bytes()).unwrap();
+            save_file(&path, format!("{version}").as_bytes()).unwrap();
+            save_file(&path, format!("{version}").as_bytes()).unwrap();
         }
-        let kept: Vec<String> = generations(&path)
+        let kept: Vec<String> = file_generations(&path)
             .unwrap()
             .iter()
             .map(|p| std::fs::read_to_string(p).unwrap())
             .collect();
         let wanted: Vec<String> = (4..14).map(|v| v.to_string()).collect();
         assert_eq!(kept, wanted);
-        remove(&path).unwrap();
+        remove_file(&path).unwrap();
         assert!(!path.exists());
-        let kept = generations(&path).unwrap();
+        let kept = file_generations(&path).unwrap();
         assert_eq!(kept.len(), 10);
         assert_eq!(std::fs::read_to_string(&kept[9]).unwrap(), "14");
-        assert_eq!(generations(&other).unwrap().len(), 1);
-        remove(&path).unwrap();
+        assert_eq!(file_generations(&other).unwrap().len(), 1);
+        remove_file(&path).unwrap();
     }
 }

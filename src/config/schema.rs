@@ -1,17 +1,17 @@
-//! JSON Schema of a parameter struct, in a closed set of keywords that a page can make editors of.
+//! JSON Schema of a parameter struct, reduced to a small set of keywords from which an editor page can be generated.
 //!
 //! In: a type with `#[derive(JsonSchema)]`. Out: plain JSON. Must not: know any parameter.
 //!
-//! What is left after [`schema_of`]: `type` (object, array, string, boolean, number, integer), `properties`, `required`,
+//! The keywords after [`schema_of`]: `type` (object, array, string, boolean, number, integer), `properties`, `required`,
 //! `additionalProperties` (`false`, or the schema of a map's values), `items`, `minItems`, `maxItems`, `enum` of strings,
-//! `oneOf` tables told apart by a `const` string, `minimum`, `maximum`, `title`, `description`, `default`, `x-unit` (from
-//! the field name's suffix) and `x-restart`. [`foreign`] finds everything else, so that a test can refuse it.
+//! `oneOf` tables distinguished by a `const` string, `minimum`, `maximum`, `title`, `description`, `default`, `x-unit` (from
+//! the field name's suffix) and `x-restart`. [`schema_problems`] finds everything else, so that a test can reject it.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The keywords that may stay, and whether their values are looked into by [`foreign`].
+/// The allowed keywords.
 const KEYWORDS: [&str; 17] = [
     "type",
     "properties",
@@ -32,7 +32,7 @@ const KEYWORDS: [&str; 17] = [
     "x-restart",
 ];
 
-/// Units by the last words of a field's name, longest first where one ends in another.
+/// Units by the suffix of a field name. A suffix that ends in another one comes before it.
 const UNITS: [(&str, &str); 30] = [
     ("_per_sec", "1/s"),
     ("_per_m2", "1/m²"),
@@ -66,15 +66,15 @@ const UNITS: [(&str, &str); 30] = [
     ("_bytes", "B"),
 ];
 
-/// The unit that a field's name ends in, `None` for a name without one.
-pub fn unit_of(name: &str) -> Option<&'static str> {
+/// The unit that the suffix of a field name stands for; `None` for a name without a unit.
+pub fn unit_of_field(name: &str) -> Option<&'static str> {
     UNITS
         .iter()
         .find(|(suffix, _)| name.ends_with(suffix))
         .map(|(_, unit)| *unit)
 }
 
-/// The schema of a type, whole (nothing is referred to), in the closed set of keywords where the type allows it.
+/// The complete schema of a type, without references, in the allowed keywords as far as the type permits it.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| {
@@ -87,31 +87,33 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Everything in a schema that is no keyword of the closed set or no closed form of it, with the path to it.
-pub fn foreign(schema: &Value) -> Vec<String> {
+/// All parts of a schema that are outside the allowed keywords or incomplete, each with its path.
+pub fn schema_problems(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    look(schema, "", &mut found);
+    find_problems(schema, "", &mut found);
     found
 }
 
-fn look(schema: &Value, path: &str, found: &mut Vec<String>) {
+fn find_problems(schema: &Value, path: &str, found: &mut Vec<String>) {
     let Value::Object(map) = schema else {
-        found.push(format!("{path}: a schema is a table, this is {schema}"));
+        found.push(format!(
+            "{path}: a schema must be a table, but this is {schema}"
+        ));
         return;
     };
     for key in map.keys() {
         if !KEYWORDS.contains(&key.as_str()) {
-            found.push(format!("{path}: '{key}' is no keyword of the closed set"));
+            found.push(format!("{path}: \"{key}\" is not an allowed keyword"));
         }
     }
     if let Some(Value::Array(variants)) = map.get("oneOf") {
         if tag_of(variants).is_none() {
             found.push(format!(
-                "{path}: oneOf without a const property that tells its tables apart"
+                "{path}: oneOf without a const property that distinguishes its tables"
             ));
         }
         for (i, variant) in variants.iter().enumerate() {
-            look(variant, &format!("{path}/oneOf/{i}"), found);
+            find_problems(variant, &format!("{path}/oneOf/{i}"), found);
         }
         return;
     }
@@ -123,33 +125,33 @@ fn look(schema: &Value, path: &str, found: &mut Vec<String>) {
                 .into_iter()
                 .flatten()
             {
-                look(inner, &format!("{path}/{name}"), found);
+                find_problems(inner, &format!("{path}/{name}"), found);
             }
             match map.get("additionalProperties") {
                 Some(Value::Bool(false)) => {}
-                Some(inner @ Value::Object(_)) => look(inner, &format!("{path}/*"), found),
+                Some(inner @ Value::Object(_)) => find_problems(inner, &format!("{path}/*"), found),
                 _ => found.push(format!(
-                    "{path}: a table that takes any key (deny_unknown_fields is missing)"
+                    "{path}: a table that accepts any key (deny_unknown_fields is missing)"
                 )),
             }
         }
         Some("array") => match map.get("items") {
-            Some(inner) => look(inner, &format!("{path}/items"), found),
-            None => found.push(format!("{path}: an array without a type of its items")),
+            Some(inner) => find_problems(inner, &format!("{path}/items"), found),
+            None => found.push(format!("{path}: an array without a type for its items")),
         },
         Some("number" | "integer") => {
             if map.get("minimum").and_then(Value::as_f64).is_none()
                 || map.get("maximum").and_then(Value::as_f64).is_none()
             {
-                found.push(format!("{path}: a number without minimum and maximum (of a list's items: `inner(range(…))`)"));
+                found.push(format!("{path}: a number without minimum and maximum (for list items, use `inner(range(…))`)"));
             }
         }
         Some("string" | "boolean") => {}
-        other => found.push(format!("{path}: type {other:?} is none of the closed set")),
+        other => found.push(format!("{path}: type {other:?} is not allowed")),
     }
 }
 
-/// The property that holds a different constant string in each of the tables.
+/// The name of the tag: the property that is a constant string in every variant.
 pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
     let first = variants.first()?.get("properties")?.as_object()?;
     first
@@ -158,12 +160,12 @@ pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
         .find(|tag| variants.iter().all(|v| variant_name(v, tag).is_some()))
 }
 
-/// The constant that stands in `tag` in this variant.
+/// The value of the tag in this variant.
 pub(super) fn variant_name<'a>(variant: &'a Value, tag: &str) -> Option<&'a str> {
     variant.get("properties")?.get(tag)?.get("const")?.as_str()
 }
 
-/// Brings one schema, that of the field `name`, and all below it into the closed form.
+/// Reduces the schema of the field `name`, and all schemas inside it, to the allowed keywords.
 fn simplify(schema: &mut Value, name: Option<&str>) {
     let Value::Object(map) = schema else { return };
     drop_null(map);
@@ -180,10 +182,10 @@ fn simplify(schema: &mut Value, name: Option<&str>) {
         shorten(default);
     }
     if let Some(name) = name {
-        if let Some(unit) = unit_of(name).filter(|_| holds_numbers(map)) {
+        if let Some(unit) = unit_of_field(name).filter(|_| holds_numbers(map)) {
             map.insert("x-unit".into(), unit.into());
         }
-        map.entry("title").or_insert_with(|| words(name).into());
+        map.entry("title").or_insert_with(|| label(name).into());
     }
     for (name, inner) in map
         .get_mut("properties")
@@ -210,7 +212,7 @@ fn simplify(schema: &mut Value, name: Option<&str>) {
     }
 }
 
-/// An absent key means nothing; TOML has no null, so the schema of an optional value is that of the value.
+/// Removes `null` from the schema of an optional value: TOML has no null, an absent key means `None`.
 fn drop_null(map: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = map.get_mut("type") {
         types.retain(|t| t != "null");
@@ -235,7 +237,7 @@ fn drop_null(map: &mut Map<String, Value>) {
     }
 }
 
-/// Documented unit variants come as a list of constants: an `enum` with their help in the description.
+/// Turns a list of documented constants into an `enum`, and appends their descriptions to its description.
 fn merge_constants(map: &mut Map<String, Value>) {
     let Some(Value::Array(variants)) = map.get("oneOf") else {
         return;
@@ -272,8 +274,8 @@ fn merge_constants(map: &mut Map<String, Value>) {
     }
 }
 
-/// What the number's Rust type allows, where no narrower range is given; of an f32 only what is no mistake anywhere, for
-/// beyond its own range it would become infinite.
+/// Sets the range of the Rust type where no narrower one is given. Floats get ±1e6, which no sensible parameter exceeds;
+/// the full range of f64 would become infinite as an f32.
 fn bound(map: &mut Map<String, Value>, format: Option<&str>) {
     let bounds = match format {
         Some("uint8") => json!([0, u8::MAX]),
@@ -292,7 +294,7 @@ fn bound(map: &mut Map<String, Value>, format: Option<&str>) {
     map.entry("maximum").or_insert_with(|| bounds[1].clone());
 }
 
-/// A default that was an f32 is written as people write it: 0.1, not 0.10000000149011612.
+/// Shortens a default that was an f32: 0.1, not 0.10000000149011612.
 fn shorten(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -323,8 +325,8 @@ fn holds_numbers(map: &Map<String, Value>) -> bool {
     }
 }
 
-/// `flee_distance_m` as a label: 'Flee distance'; the unit is told apart.
-fn words(name: &str) -> String {
+/// `flee_distance_m` as a label: "Flee distance". The unit is a keyword of its own.
+fn label(name: &str) -> String {
     let bare = UNITS
         .iter()
         .find_map(|(suffix, _)| name.strip_suffix(suffix))
@@ -387,9 +389,9 @@ mod tests {
     }
 
     #[test]
-    fn closed_form() {
+    fn schemas_use_only_allowed_keywords() {
         let schema = schema_of::<Sample>();
-        assert_eq!(foreign(&schema), Vec::<String>::new(), "{schema:#}");
+        assert_eq!(schema_problems(&schema), Vec::<String>::new(), "{schema:#}");
         let of = |name: &str| schema["properties"][name].clone();
         assert_eq!(of("reach_m")["x-unit"], "m");
         assert_eq!(of("reach_m")["title"], "Reach");
@@ -413,30 +415,30 @@ mod tests {
 
     #[derive(Serialize, Deserialize, JsonSchema)]
     struct Open {
-        /// Unknown keys beside it are swallowed.
+        /// Size.
         size: f32,
         /// Anything.
         anything: (f32, String),
     }
 
     #[test]
-    fn what_is_not_closed_is_found() {
-        let found = foreign(&schema_of::<Open>()).join("\n");
+    fn other_keywords_are_reported() {
+        let found = schema_problems(&schema_of::<Open>()).join("\n");
         assert!(found.contains("any key"), "{found}");
         assert!(found.contains("prefixItems"), "{found}");
     }
 
     #[test]
     fn units_and_labels() {
-        assert_eq!(unit_of("cruise_mps"), Some("m/s"));
-        assert_eq!(unit_of("idle_per_sec"), Some("1/s"));
-        assert_eq!(unit_of("weight"), None);
-        assert_eq!(words("still_flee_distance_m"), "Still flee distance");
-        assert_eq!(words("depth_m"), "Depth");
+        assert_eq!(unit_of_field("cruise_mps"), Some("m/s"));
+        assert_eq!(unit_of_field("idle_per_sec"), Some("1/s"));
+        assert_eq!(unit_of_field("weight"), None);
+        assert_eq!(label("still_flee_distance_m"), "Still flee distance");
+        assert_eq!(label("depth_m"), "Depth");
     }
 
     #[test]
-    fn defaults_are_written_as_people_write_them() {
+    fn defaults_are_shortened() {
         let mut value = json!([f64::from(0.1_f32), 0.1, 3]);
         shorten(&mut value);
         assert_eq!(value, json!([0.1, 0.1, 3]));

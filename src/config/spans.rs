@@ -1,6 +1,6 @@
-//! Where everything stands in one TOML text.
+//! Positions of all values in one TOML text.
 //!
-//! In: the text and its raw tree. Out: lines and columns of dotted paths. Must not: judge a value.
+//! In: the text and its raw tree. Out: line and column for a path. Must not: check a value.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use toml::de::{DeTable, DeValue};
 
 use super::problem::Problem;
 
-/// Where every value of one text stands, so that a later finding can name its line.
+/// The position of every value of one text, so that a later check can report the line.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     file: String,
-    /// First byte of every line.
+    /// Byte offset of the start of each line.
     lines: Vec<usize>,
     text: String,
-    /// By dotted path, list items as numbers: `needs.0.name`.
-    places: BTreeMap<String, Range<usize>>,
+    /// Byte range of each value, by dotted path with list items as numbers: `needs.0.name`.
+    ranges: BTreeMap<String, Range<usize>>,
 }
 
 impl Spans {
@@ -27,11 +27,11 @@ impl Spans {
             file: file.into(),
             lines: std::iter::once(0).chain(starts).collect(),
             text: text.into(),
-            places: BTreeMap::new(),
+            ranges: BTreeMap::new(),
         }
     }
 
-    /// The file's name as it was given.
+    /// Name of the file, as the user gave it.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -41,29 +41,29 @@ impl Spans {
         &self.text
     }
 
-    /// Line and column, from 1, of the value at a dotted path (`needs[0].name` or `needs.0.name`), or of the nearest
-    /// table above it that is written in the text; line 1 where there is none.
+    /// Line and column, from 1, of the value at a path (`needs[0].name` or `needs.0.name`). If the value is not in the text,
+    /// the position of its nearest parent that is; line 1 without one.
     pub fn locate(&self, path: &str) -> (usize, usize) {
         let path = path.replace('[', ".").replace(']', "");
         let mut path = path.as_str();
         loop {
-            if let Some(span) = self.places.get(path) {
+            if let Some(span) = self.ranges.get(path) {
                 return self.line_and_column(span.start);
             }
             match path.rsplit_once('.') {
-                Some((above, _)) => path = above,
+                Some((parent, _)) => path = parent,
                 None => return (1, 1),
             }
         }
     }
 
-    /// Whether the value at a path is written in the text, rather than its default.
+    /// Whether the text contains the value at a path, so that it is not a default.
     pub fn is_written(&self, path: &str) -> bool {
-        self.places
+        self.ranges
             .contains_key(&path.replace('[', ".").replace(']', ""))
     }
 
-    /// A finding of the rooms about the value at a path.
+    /// Creates a problem with the position of the value at a path.
     pub fn problem(&self, path: &str, message: impl Into<String>) -> Problem {
         let (line, column) = self.locate(path);
         Problem {
@@ -101,27 +101,27 @@ impl Spans {
         (line, before.chars().count() + 1)
     }
 
-    pub(super) fn note(&mut self, table: &DeTable<'_>, path: &str) {
+    pub(super) fn record(&mut self, table: &DeTable<'_>, path: &str) {
         for (key, value) in table {
             let inner = join(path, key.get_ref());
-            // A value is pointed at where it stands; a table by its name, for its own span is all its lines.
-            let place = match value.get_ref() {
+            // The range of a table covers all its lines, so its name is used instead.
+            let range = match value.get_ref() {
                 DeValue::Table(_) => key.span(),
                 _ => value.span(),
             };
-            self.places.insert(inner.clone(), place);
-            self.note_value(value.get_ref(), &inner);
+            self.ranges.insert(inner.clone(), range);
+            self.record_value(value.get_ref(), &inner);
         }
     }
 
-    fn note_value(&mut self, value: &DeValue<'_>, path: &str) {
+    fn record_value(&mut self, value: &DeValue<'_>, path: &str) {
         match value {
-            DeValue::Table(table) => self.note(table, path),
+            DeValue::Table(table) => self.record(table, path),
             DeValue::Array(items) => {
                 for (i, item) in items.iter().enumerate() {
                     let inner = join(path, &i.to_string());
-                    self.places.insert(inner.clone(), item.span());
-                    self.note_value(item.get_ref(), &inner);
+                    self.ranges.insert(inner.clone(), item.span());
+                    self.record_value(item.get_ref(), &inner);
                 }
             }
             _ => {}

@@ -1,44 +1,26 @@
-//! 'Did you mean …': the known name nearest to one that is not known.
+//! Suggests the known name that is most similar to an unknown one, for messages with "did you mean".
 
-/// Longer names are not compared: nobody mistypes them, and a hostile file shall not cost time.
+/// Longest name that is compared, in characters. Longer ones are no typing mistakes, and comparing them would take long.
 const LENGTH_MAX: usize = 64;
 
-/// The candidate that fewest single-character edits (insert, delete, replace, swap of neighbors) away from `word`;
-/// `None` when even that one differs in more than a third of its letters.
+/// Returns the candidate that differs from `word` by the fewest edits: insert, delete or replace a character, or swap two
+/// neighbors. Upper and lower case count as equal. `None` if more than a third of the characters differ.
 ///
 /// **Source**: optimal string alignment distance (Damerau 1964).
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     if word.chars().count() > LENGTH_MAX {
         return None;
     }
+    let word = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|c| (distance(word, c), c))
+        .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(edits, c)| *edits <= (c.chars().count().max(3)) / 3)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, c)| c)
-}
-
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (
-        a.to_lowercase().chars().collect(),
-        b.to_lowercase().chars().collect(),
-    );
-    // Three rows of the table are enough: the one before the last is needed for swaps.
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]
@@ -46,20 +28,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_is_understood() {
+    fn a_typing_mistake_gets_a_suggestion() {
         let known = ["width_m", "height_m", "kind"];
-        assert_eq!(nearest("widht_m", known), Some("width_m"));
-        assert_eq!(nearest("Kind", known), Some("kind"));
-        assert_eq!(nearest("heigth", known), None);
-        assert_eq!(nearest("banana", known), None);
-        assert_eq!(nearest("", known), None);
-        assert_eq!(nearest(&"x".repeat(100_000), known), None);
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("abc", "acb"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(nearest_name("widht_m", known), Some("width_m"));
+        assert_eq!(nearest_name("Kind", known), Some("kind"));
+        assert_eq!(nearest_name("heigth", known), None);
+        assert_eq!(nearest_name("banana", known), None);
+        assert_eq!(nearest_name("", known), None);
+        assert_eq!(nearest_name(&"x".repeat(100_000), known), None);
     }
 }

@@ -1,7 +1,7 @@
-//! The raw tree of a TOML text against the schema of a type: every difference, not the first.
+//! Checks the raw tree of a TOML text against the schema of a type and reports every difference.
 //!
-//! In: tree with spans, schema in the closed set of keywords, the text to quote from. Out: findings. Must not: stop early,
-//! know any parameter.
+//! In: tree with positions, schema in the allowed keywords, the text to quote from. Out: findings. Must not: stop at the
+//! first finding, know any parameter.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use toml::de::{DeTable, DeValue};
 
 use super::renamed::new_name;
 use super::schema::{tag_of, variant_name};
-use super::suggest::nearest;
+use super::suggest::nearest_name;
 
-/// Longest piece of the user's text that is quoted back.
+/// Longest quote from the user's text in a message, in characters.
 const QUOTE_CHARS_MAX: usize = 40;
 
-/// One difference between tree and schema.
+/// One difference between tree and schema, at a byte range of the text.
 pub(super) struct Finding {
     pub(super) span: Range<usize>,
     pub(super) path: String,
     pub(super) message: String,
-    /// Whether something is missing, rather than wrong.
+    /// Whether a value is missing; otherwise it is wrong.
     pub(super) is_absence: bool,
-    /// Whether it is a key that nobody knows, rather than a value.
+    /// Whether the key is unknown; otherwise its value is wrong.
     pub(super) is_unknown_key: bool,
 }
 
@@ -64,7 +64,7 @@ impl Check<'_> {
             ("array", DeValue::Array(items)) => {
                 self.length(items.len(), span, schema, path);
                 for (i, item) in items.iter().enumerate() {
-                    // The items' unit and help are those of the list's own field.
+                    // Items have the unit of the list's field.
                     if let Some(inner) = schema.get("items") {
                         let inner = with_unit_of(inner, schema);
                         self.value(item, &inner, &format!("{path}[{i}]"));
@@ -127,19 +127,19 @@ impl Check<'_> {
         }
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            // The message about the old key is enough.
+            // The message about the renamed key is enough.
             let has_old_key = || {
                 let mut keys = table.keys().map(|key| key.get_ref());
                 keys.any(|key| new_name(key, [name]).is_some())
             };
             if !table.contains_key(name) && !has_old_key() {
-                let wants = known
+                let expected = known
                     .get(name)
-                    .map_or(String::new(), |s| format!(": it wants {}", wanted(s)));
+                    .map_or(String::new(), |s| format!("; expected {}", expected(s)));
                 self.found.push(Finding {
                     span: span.clone(),
                     path: path.into(),
-                    message: format!("'{name}' is missing{wants}"),
+                    message: format!("\"{name}\" is missing{expected}"),
                     is_absence: true,
                     is_unknown_key: false,
                 });
@@ -165,7 +165,7 @@ impl Check<'_> {
                 span,
                 path: path.into(),
                 message: format!(
-                    "'{tag}' is missing: it says which kind this is, one of {}",
+                    "\"{tag}\" is missing; it selects the kind: one of {}",
                     names.join(", ")
                 ),
                 is_absence: true,
@@ -176,7 +176,7 @@ impl Check<'_> {
         let DeValue::String(word) = written.get_ref() else {
             let quoted = self.quote(&written.span());
             let message = format!(
-                "{quoted} is no name; allowed is one of {}",
+                "{quoted} is not a text; expected one of {}",
                 names.join(", ")
             );
             self.find(written.span(), &format!("{path}.{tag}"), message);
@@ -208,7 +208,7 @@ impl Check<'_> {
         self.find(
             span,
             path,
-            format!("has {length} items; allowed are {allowed}"),
+            format!("has {length} items; allowed: {allowed}"),
         );
     }
 
@@ -233,32 +233,28 @@ impl Check<'_> {
                 }
                 let unit = unit(schema);
                 format!(
-                    "{quoted}{unit} is too {}; allowed is {}",
+                    "{quoted}{unit} is too {}; allowed: {}",
                     if low { "small" } else { "large" },
                     allowed(schema)
                 )
             }
             Some(_) => format!(
-                "{quoted} is no finite number; allowed is {}",
+                "{quoted} is not a finite number; allowed: {}",
                 allowed(schema)
             ),
-            None => format!(
-                "{quoted} is too large to be held; allowed is {}",
-                allowed(schema)
-            ),
+            None => format!("{quoted} is too large; allowed: {}", allowed(schema)),
         };
         self.find(span, path, message);
     }
 
     fn wrong_type(&self, found: &DeValue<'_>, span: &Range<usize>, schema: &Value) -> String {
-        let quoted = match found {
-            DeValue::Table(_) => "a table".into(),
-            DeValue::Array(_) => "a list".into(),
-            _ => self.quote(span),
+        let found_type = match found {
+            DeValue::Table(_) | DeValue::Array(_) => type_name(found).to_owned(),
+            _ => format!("{} is {}", self.quote(span), type_name(found)),
         };
         let hint = match (schema.get("type").and_then(Value::as_str), found) {
             (Some("number" | "integer"), DeValue::String(_)) => {
-                "; write the number without quotation marks and without a unit, the unit is in the name"
+                "; write the number without quotation marks and without a unit, the key names the unit"
             }
             (Some("string"), DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_)) => {
                 "; put it in quotation marks"
@@ -267,14 +263,10 @@ impl Check<'_> {
             (Some("array"), _) => "; put it in [ ]",
             _ => "",
         };
-        format!(
-            "{quoted} is {}, but {} is wanted{hint}",
-            article(found),
-            wanted(schema)
-        )
+        format!("{found_type}; expected {}{hint}", expected(schema))
     }
 
-    /// A piece of the user's own text, on one line and not too long.
+    /// Quotes the user's text, on one line and shortened.
     fn quote(&self, span: &Range<usize>) -> String {
         let piece = self.text.get(span.clone()).unwrap_or("").trim();
         let mut quoted = shown(piece);
@@ -285,6 +277,7 @@ impl Check<'_> {
     }
 }
 
+/// The schema of a list's items, with the unit of the list.
 fn with_unit_of(items: &Value, list: &Value) -> Value {
     let mut items = items.clone();
     if let (Some(unit), Value::Object(map)) = (list.get("x-unit"), &mut items) {
@@ -304,7 +297,7 @@ fn unit(schema: &Value) -> String {
         .map_or(String::new(), |u| format!(" {u}"))
 }
 
-/// The range of a number in words, with its unit.
+/// The allowed range of a number in words, with its unit.
 fn allowed(schema: &Value) -> String {
     let unit = unit(schema);
     let whole = if schema.get("type").and_then(Value::as_str) == Some("integer") {
@@ -320,7 +313,7 @@ fn allowed(schema: &Value) -> String {
     }
 }
 
-/// 4 rather than 4.0.
+/// A number as text, without a needless decimal part: 4 instead of 4.0.
 fn plain(number: &Value) -> String {
     match number.as_f64() {
         Some(n) if !number.is_i64() && !number.is_u64() => n.to_string(),
@@ -328,7 +321,8 @@ fn plain(number: &Value) -> String {
     }
 }
 
-fn wanted(schema: &Value) -> String {
+/// The expected type in words, with its range.
+fn expected(schema: &Value) -> String {
     if let Some(names) = schema.get("enum").and_then(Value::as_array) {
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
         return format!("one of {}", names.join(", "));
@@ -343,15 +337,16 @@ fn wanted(schema: &Value) -> String {
     }
 }
 
-fn article(found: &DeValue<'_>) -> &'static str {
+/// The type of a value in words.
+fn type_name(found: &DeValue<'_>) -> &'static str {
     match found {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a point",
+        DeValue::Float(_) => "a decimal number",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "there",
-        DeValue::Table(_) => "there",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
     }
 }
 
@@ -361,12 +356,12 @@ fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
     if let Some(new) = new_name(&name, names()) {
         return format!("key \"{name}\" was renamed to \"{new}\"");
     }
-    match nearest(&name, names()) {
-        Some(near) => format!("unknown key '{name}'; did you mean '{near}'?"),
-        None if known.is_empty() => format!("unknown key '{name}'; none is allowed here"),
+    match nearest_name(&name, names()) {
+        Some(near) => format!("unknown key \"{name}\"; did you mean \"{near}\"?"),
+        None if known.is_empty() => format!("unknown key \"{name}\"; no key is allowed here"),
         None => {
             let names: Vec<&str> = names().collect();
-            format!("unknown key '{name}'; known here are {}", names.join(", "))
+            format!("unknown key \"{name}\"; allowed here: {}", names.join(", "))
         }
     }
 }
@@ -376,12 +371,12 @@ fn unknown_name(word: &str, names: &[&str]) -> String {
     if let Some(new) = new_name(&word, names.iter().copied()) {
         return format!("\"{word}\" was renamed to \"{new}\"");
     }
-    let meant = nearest(&word, names.iter().copied())
-        .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-    format!("'{word}' is none of {}{meant}", names.join(", "))
+    let meant = nearest_name(&word, names.iter().copied())
+        .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+    format!("\"{word}\" is not one of {}{meant}", names.join(", "))
 }
 
-/// A name of the user's, fit to be printed.
+/// A name from the user's text, shortened and without control characters.
 fn shown(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { ' ' } else { c })

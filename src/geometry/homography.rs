@@ -8,12 +8,12 @@ use nalgebra::{DMatrix, SymmetricEigen};
 pub struct Homography(pub DMat3);
 
 impl Homography {
-    /// The map that changes nothing.
+    /// The identity map.
     pub const IDENTITY: Self = Self(DMat3::IDENTITY);
 
-    /// The map that sends each first point to its second with the least algebraic error after normalization.
+    /// Estimates the map from the first to the second points, with the least algebraic error after normalization.
     ///
-    /// `None` with fewer than four pairs, non-finite points, or points that do not fix a map (three of four on a line).
+    /// `None` for fewer than four pairs, non-finite points, or points that do not determine a map (three of four on a line).
     pub fn from_pairs(pairs: &[(DVec2, DVec2)]) -> Option<Self> {
         if pairs.len() < 4 || pairs.iter().any(|(a, b)| !a.is_finite() || !b.is_finite()) {
             return None;
@@ -39,7 +39,7 @@ impl Homography {
         let eigen = SymmetricEigen::new(normal);
         let mut order: Vec<usize> = (0..9).collect();
         order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
-        // A second vanishing eigenvalue means that a whole family of maps fits: the points are degenerate.
+        // If a second eigenvalue is zero, many maps fit equally well: the points are degenerate.
         if eigen.eigenvalues[order[1]] < 1e-9 * eigen.eigenvalues[order[8]] {
             return None;
         }
@@ -52,19 +52,19 @@ impl Homography {
         Self(to.inverse() * normalized * from).scaled()
     }
 
-    /// The image of a point; non-finite on the line that is sent to infinity.
+    /// Maps a point. Not finite for points that the map sends to infinity.
     pub fn apply(&self, point: DVec2) -> DVec2 {
         let p = self.0 * point.extend(1.0);
         DVec2::new(p.x / p.z, p.y / p.z)
     }
 
-    /// The map back; `None` when this one is not invertible.
+    /// The inverse map; `None` if this map is not invertible.
     pub fn inverse(&self) -> Option<Self> {
         let determinant = self.0.determinant();
         (determinant.is_finite() && determinant.abs() > 1e-300).then(|| Self(self.0.inverse()))
     }
 
-    /// The same map with its last entry 1 (or unit norm when that entry vanishes); `None` when it is not finite.
+    /// The same map, scaled so that its last entry is 1, or to unit norm if that entry is zero. `None` if not finite.
     fn scaled(self) -> Option<Self> {
         let last = self.0.z_axis.z;
         let norm = self
@@ -84,7 +84,7 @@ impl Homography {
     }
 }
 
-/// The similarity that moves the points' middle to the origin and their mean distance from it to √2.
+/// The similarity that moves the centroid of the points to the origin and scales their mean distance from it to √2.
 fn normalization(points: impl Iterator<Item = DVec2> + Clone) -> Option<DMat3> {
     let count = points.clone().count() as f64;
     let middle = points.clone().sum::<DVec2>() / count;
@@ -108,7 +108,7 @@ mod tests {
     ];
 
     #[test]
-    fn four_corners_are_met_exactly() {
+    fn four_corners_are_mapped_exactly() {
         let to = [
             DVec2::new(10.0, 5.0),
             DVec2::new(600.0, 20.0),
@@ -116,8 +116,8 @@ mod tests {
             DVec2::new(40.0, 400.0),
         ];
         let pairs: Vec<_> = SQUARE.into_iter().zip(to).collect();
-        let map =
-            Homography::from_pairs(&pairs).expect("four corners in general position fix a map");
+        let map = Homography::from_pairs(&pairs)
+            .expect("four corners in general position determine a map");
         let back = map.inverse().expect("such a map is invertible");
         for (a, b) in pairs {
             assert!(map.apply(a).distance(b) < 1e-8);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_points_fix_no_map() {
+    fn degenerate_points_determine_no_map() {
         let on_a_line = SQUARE.map(|p| (p, DVec2::new(p.x, 2.0 * p.x)));
         assert_eq!(Homography::from_pairs(&on_a_line), None);
         let three_on_a_line = [DVec2::ZERO, DVec2::X, 2.0 * DVec2::X, DVec2::Y].map(|p| (p, p));

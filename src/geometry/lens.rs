@@ -1,47 +1,47 @@
-//! The camera's lens and its view of the floor: from pixels to meters and back.
+//! The camera's lens and its view of the floor: maps pixels to meters and back.
 //!
-//! In: two radial terms, a homography, points. Out: points. Must not: fit anything (`calibration` does), map pictures.
+//! In: two radial terms, a homography, points. Out: points. Must not: fit anything (`calibration` does), warp images.
 //!
-//! **Model** (Brown 1966, radial part): with `p` a pixel relative to the picture's middle, divided by half its diagonal,
-//! a straight-lined ('undistorted') point `p` is seen at `p · (1 + k1·r² + k2·r⁴)`, `r = |p|`. The principal point is the
-//! picture's middle, `((width − 1) / 2, (height − 1) / 2)` with pixel centers on whole numbers; pixels are square. The
-//! picture's corners lie at r = 1 whatever its size, so `k1`, `k2` stay the same when the picture is scaled. The focal
-//! length is no part of the lens here: the homography that follows holds it.
+//! **Model** (Brown 1966, radial part): let `p` be an undistorted pixel relative to the frame's center, divided by half the
+//! frame's diagonal. The lens shows it at `p · (1 + k1·r² + k2·r⁴)`, `r = |p|`. The principal point is the frame's center,
+//! `((width − 1) / 2, (height − 1) / 2)` with pixel centers at whole numbers; pixels are square. The frame's corners have
+//! r = 1 for any frame size, so `k1` and `k2` do not change when the frame is scaled. The focal length is not part of the
+//! lens here; it is part of the homography that follows.
 
 use glam::{DMat3, DVec2, DVec3};
 
 use super::{Homography, Surface};
 
-/// The least slope of the distortion's radial curve that is believed. Where a polynomial would turn back on itself it
-/// is continued straight with this slope, so that every point has exactly one image, and one origin.
+/// Least slope of the radial distortion curve. From the radius where the polynomial becomes flatter, the curve continues as a
+/// straight line with this slope, so that it can be inverted everywhere.
 const SLOPE_MIN: f64 = 0.05;
 
-/// Radial distortion of a camera with square pixels and its principal point in the middle of the picture.
+/// Radial distortion of a camera with square pixels and the principal point at the frame's center.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lens {
     width_px: u32,
     height_px: u32,
     k1: f64,
     k2: f64,
-    /// Undistorted radius from which the curve is straight; infinite for most lenses.
+    /// Undistorted radius from which the curve is a straight line; infinite for most lenses.
     limit: f64,
 }
 
 impl Lens {
-    /// A lens for pictures of this size. `k1`, `k2` belong to radii divided by half the picture's diagonal.
+    /// Creates a lens for frames of this size. `k1` and `k2` apply to radii divided by half the frame's diagonal.
     ///
-    /// `None` when a term is not finite or a side of the picture is 0.
+    /// `None` if a term is not finite or a side of the frame is 0.
     pub fn new(width_px: u32, height_px: u32, k1: f64, k2: f64) -> Option<Self> {
         (k1.is_finite() && k2.is_finite() && width_px > 0 && height_px > 0).then(|| Self {
             width_px,
             height_px,
             k1,
             k2,
-            limit: straight_from(k1, k2),
+            limit: straight_line_radius(k1, k2),
         })
     }
 
-    /// A lens that bends nothing; a side of 0 counts as 1.
+    /// Creates a lens without distortion. A side of 0 counts as 1.
     pub fn straight(width_px: u32, height_px: u32) -> Self {
         Self {
             width_px: width_px.max(1),
@@ -52,12 +52,12 @@ impl Lens {
         }
     }
 
-    /// Width of the pictures this lens belongs to.
+    /// Frame width, in pixels.
     pub fn width_px(&self) -> u32 {
         self.width_px
     }
 
-    /// Height of the pictures this lens belongs to.
+    /// Frame height, in pixels.
     pub fn height_px(&self) -> u32 {
         self.height_px
     }
@@ -72,7 +72,7 @@ impl Lens {
         self.k2
     }
 
-    /// The principal point: the middle of the picture.
+    /// The principal point: the frame's center.
     pub fn center_px(&self) -> DVec2 {
         DVec2::new(
             f64::from(self.width_px) - 1.0,
@@ -80,25 +80,25 @@ impl Lens {
         ) / 2.0
     }
 
-    /// Half the picture's diagonal, the unit of radii.
+    /// Half the frame's diagonal: the unit of radii.
     pub fn half_diagonal_px(&self) -> f64 {
         f64::from(self.width_px).hypot(f64::from(self.height_px)) / 2.0
     }
 
-    /// The seen radius up to which the polynomial itself holds; beyond it the curve is continued straight.
-    /// In units of half the diagonal: 1 is a corner of the picture. Infinite for a lens that never turns back.
+    /// The distorted radius up to which the polynomial applies; beyond it the curve is a straight line. In units of half the
+    /// diagonal: 1 is a corner of the frame. Infinite if the polynomial applies everywhere.
     pub fn trusted_radius(&self) -> f64 {
         self.distorted_radius(self.limit)
     }
 
-    /// Where a straight-lined point is seen.
+    /// The distorted position of an undistorted point.
     pub fn distort(&self, undistorted_px: DVec2) -> DVec2 {
         self.along_radius(undistorted_px, |r| self.distorted_radius(r))
     }
 
-    /// Where a seen point would be without the lens's bending: the inverse of [`Lens::distort`] everywhere.
-    pub fn undistort(&self, seen_px: DVec2) -> DVec2 {
-        self.along_radius(seen_px, |r| self.undistorted_radius(r))
+    /// The undistorted position of a point in the frame: the inverse of [`Lens::distort`].
+    pub fn undistort(&self, distorted_px: DVec2) -> DVec2 {
+        self.along_radius(distorted_px, |r| self.undistorted_radius(r))
     }
 
     fn along_radius(&self, point_px: DVec2, radius: impl Fn(f64) -> f64) -> DVec2 {
@@ -120,18 +120,18 @@ impl Lens {
         inside * (1.0 + s * (self.k1 + s * self.k2)) + SLOPE_MIN * (r - inside)
     }
 
-    /// Newton's method kept inside a bracket; the curve rises everywhere, so there is one solution.
-    fn undistorted_radius(&self, seen: f64) -> f64 {
+    /// Inverts the radial curve by Newton's method within a bracket. The curve rises everywhere, so there is one solution.
+    fn undistorted_radius(&self, distorted: f64) -> f64 {
         let at_limit = self.distorted_radius(self.limit);
-        if seen >= at_limit {
-            return self.limit + (seen - at_limit) / SLOPE_MIN;
+        if distorted >= at_limit {
+            return self.limit + (distorted - at_limit) / SLOPE_MIN;
         }
-        // The slope is at least SLOPE_MIN below the limit, so the solution lies below seen / SLOPE_MIN.
-        let (mut low, mut high) = (0.0, self.limit.min(seen / SLOPE_MIN));
-        let mut r = seen.min(high);
+        // The slope is at least SLOPE_MIN below the limit, so the solution is below distorted / SLOPE_MIN.
+        let (mut low, mut high) = (0.0, self.limit.min(distorted / SLOPE_MIN));
+        let mut r = distorted.min(high);
         for _ in 0..80 {
-            let error = self.distorted_radius(r) - seen;
-            if error.abs() <= 1e-14 * seen {
+            let error = self.distorted_radius(r) - distorted;
+            if error.abs() <= 1e-14 * distorted {
                 break;
             }
             if error > 0.0 {
@@ -152,8 +152,8 @@ impl Lens {
 }
 
 /// The least radius at which the slope `1 + 3·k1·r² + 5·k2·r⁴` falls to [`SLOPE_MIN`].
-fn straight_from(k1: f64, k2: f64) -> f64 {
-    // a·s² + b·s + c = 0 in s = r², solved in the form that does not cancel: s = 2c / (−b ± √(b² − 4ac)).
+fn straight_line_radius(k1: f64, k2: f64) -> f64 {
+    // Solves a·s² + b·s + c = 0 for s = r², in the form without cancellation: s = 2c / (−b ± √(b² − 4ac)).
     let (a, b, c) = (5.0 * k2, 3.0 * k1, 1.0 - SLOPE_MIN);
     let discriminant = b * b - 4.0 * a * c;
     if discriminant < 0.0 {
@@ -167,20 +167,20 @@ fn straight_from(k1: f64, k2: f64) -> f64 {
         .sqrt()
 }
 
-/// The map from the camera's picture to the floor and back: first the lens, then a homography.
+/// The map from camera pixels to floor meters and back: first the lens, then a homography.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloorFromCamera {
     lens: Lens,
-    /// From straight-lined pixels to floor meters; scaled so that the third coordinate is positive before the horizon.
+    /// From undistorted pixels to floor meters. Scaled so that the third coordinate is positive in front of the horizon.
     floor_from_straight: DMat3,
-    /// Back; scaled so that the third coordinate is positive before the camera.
+    /// From floor meters to undistorted pixels. Scaled so that the third coordinate is positive in front of the camera.
     straight_from_floor: DMat3,
 }
 
 impl FloorFromCamera {
-    /// From a lens and the homography that sends straight-lined pixels to floor meters.
+    /// Creates a map from a lens and the homography from undistorted pixels to floor meters.
     ///
-    /// `None` when the homography is not finite or not invertible, or puts the surface's middle at infinity.
+    /// `None` if the homography is not finite or not invertible, or sends the surface's center to infinity.
     pub fn new(lens: Lens, floor_from_straight: Homography) -> Option<Self> {
         let forward = floor_from_straight.0;
         if !forward.is_finite() {
@@ -188,7 +188,7 @@ impl FloorFromCamera {
         }
         let back = floor_from_straight.inverse()?.0;
         let middle = back * DVec3::Z;
-        // The surface's middle lies before the camera, and its picture before the horizon.
+        // The signs are chosen so that the surface's center is in front of the camera and its pixel in front of the horizon.
         let straight_from_floor = back * middle.z.signum();
         let seen = middle.truncate() / middle.z;
         let weight = (forward * seen.extend(1.0)).z;
@@ -205,9 +205,9 @@ impl FloorFromCamera {
         })
     }
 
-    /// Without a calibration: the picture's edges are the surface's edges, its upper edge the one with the least z.
+    /// The map without a calibration: the frame covers exactly the surface, and its upper edge is the one with the smallest z.
     /// A side of 0 counts as 1.
-    pub fn whole_picture(width_px: u32, height_px: u32, surface: &Surface) -> Self {
+    pub fn whole_frame(width_px: u32, height_px: u32, surface: &Surface) -> Self {
         let lens = Lens::straight(width_px, height_px);
         let scale = DVec2::new(
             f64::from(surface.width_m) / f64::from(lens.width_px),
@@ -226,17 +226,17 @@ impl FloorFromCamera {
         &self.lens
     }
 
-    /// From straight-lined pixels to floor meters.
+    /// The homography from undistorted pixels to floor meters.
     pub fn homography(&self) -> Homography {
         Homography(self.floor_from_straight)
     }
 
-    /// The floor point seen at a pixel. NaN at and beyond the horizon, where no floor is seen.
+    /// Maps a pixel to the floor point that is visible there. NaN at and beyond the horizon.
     pub fn floor_from_camera(&self, camera_px: DVec2) -> DVec2 {
         project(&self.floor_from_straight, self.lens.undistort(camera_px))
     }
 
-    /// The pixel at which a floor point is seen; it may lie beside the picture. NaN for points behind the camera.
+    /// Maps a floor point to its pixel, which can be outside the frame. NaN for points behind the camera.
     pub fn camera_from_floor(&self, floor_m: DVec2) -> DVec2 {
         self.lens
             .distort(project(&self.straight_from_floor, floor_m))
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_rises_everywhere() {
+    fn the_radial_curve_rises_everywhere() {
         for (k1, k2) in TERMS {
             let lens = Lens::new(640, 480, k1, k2).expect("finite terms make a lens");
             let radii: Vec<f64> = (0..500)
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_form() {
+    fn distortion_equals_the_formula() {
         let lens = Lens::new(300, 400, -0.2, 0.1).expect("finite terms make a lens");
         assert_eq!(lens.half_diagonal_px(), 250.0);
         assert_eq!(lens.center_px(), DVec2::new(149.5, 199.5));
@@ -311,9 +311,9 @@ mod tests {
     }
 
     #[test]
-    fn whole_picture_maps_edges_to_edges() {
+    fn whole_frame_maps_edges_to_edges() {
         let surface = Surface::default();
-        let map = FloorFromCamera::whole_picture(640, 480, &surface);
+        let map = FloorFromCamera::whole_frame(640, 480, &surface);
         let corner = map.floor_from_camera(DVec2::new(-0.5, -0.5));
         assert!(corner.distance(DVec2::new(-2.0, -1.5)) < 1e-12);
         let corner = map.floor_from_camera(DVec2::new(639.5, 479.5));
@@ -322,7 +322,7 @@ mod tests {
         assert!(middle.distance(DVec2::new(319.5, 239.5)) < 1e-9);
     }
 
-    /// A tilted view: the horizon crosses the plane of the picture above it.
+    /// A tilted view, whose horizon is above the frame.
     fn tilted() -> FloorFromCamera {
         let corners = [
             (DVec2::new(150.0, 120.0), DVec2::new(-2.0, -1.5)),
@@ -330,7 +330,7 @@ mod tests {
             (DVec2::new(620.0, 440.0), DVec2::new(2.0, 1.5)),
             (DVec2::new(20.0, 450.0), DVec2::new(-2.0, 1.5)),
         ];
-        let homography = Homography::from_pairs(&corners).expect("four corners fix a map");
+        let homography = Homography::from_pairs(&corners).expect("four corners determine a map");
         let lens = Lens::new(640, 480, -0.2, 0.05).expect("finite terms make a lens");
         FloorFromCamera::new(lens, homography).expect("a view from above is a map")
     }
@@ -357,14 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_seen_beyond_the_horizon() {
+    fn points_beyond_the_horizon_are_nan() {
         let map = tilted();
         assert!(map.floor_from_camera(DVec2::new(320.0, -50_000.0)).is_nan());
         assert!(map.camera_from_floor(DVec2::new(0.0, 1000.0)).is_nan());
     }
 
     #[test]
-    fn unusable_homographies_are_refused() {
+    fn unusable_homographies_are_rejected() {
         let lens = Lens::straight(640, 480);
         for broken in [
             DMat3::ZERO,

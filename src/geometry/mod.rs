@@ -1,18 +1,20 @@
-//! Spaces and shapes: the projected surface, lens and homography, polygons. Pure functions; knows no camera, no fish.
+//! Spaces and shapes: the projected surface, lens and homography, polygons, solids. Pure functions without knowledge of
+//! cameras or fish.
 //!
-//! **World space**: meters; the projected surface is the plane y = 0, origin in its middle, x along its width, z along
-//! its height (towards the viewer of the picture's lower edge), fish below it at y = −depth. **Floor space** is the
-//! (x, z) of that plane. **Camera space** is pixels of the camera's picture, pixel centers on whole numbers, y down.
+//! **World space**: meters. The projected surface is the plane y = 0 with the origin at its center, x along its width, and z
+//! along its height (towards the lower edge of the projected image). Fish are below it, at y = −depth. **Floor space**: the
+//! coordinates (x, z) in that plane. **Camera space**: pixels of a camera frame, pixel centers at whole numbers, y down.
 
-pub mod homography;
-pub mod lens;
-pub mod polygon;
-pub mod prism;
-pub mod solid;
-pub mod surface;
+mod homography;
+mod lens;
+mod polygon;
+mod prism;
+mod solid;
+mod surface;
 
 pub use homography::Homography;
 pub use lens::{FloorFromCamera, Lens};
-pub use prism::Prism;
-pub use solid::Solid;
+pub use polygon::{nearest_on_polygon, polygon_contains, polygon_triangles, signed_area};
+pub use prism::{PRISM_CORNERS_MAX, Prism};
+pub use solid::{Solid, nearest_on_segment};
 pub use surface::{Surface, SurfaceKind};

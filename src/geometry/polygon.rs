@@ -1,22 +1,22 @@
-//! Simple polygons in floor space, as lists of corners in order, not closed.
+//! Simple polygons in floor space: lists of corners in order, without repeating the first corner at the end.
 
 use glam::Vec2;
 
-/// Signed area: positive when the corners go from +x towards +y.
+/// Signed area of a polygon: positive if the corners turn from +x towards +y.
 pub fn signed_area(corners: &[Vec2]) -> f32 {
     edges(corners).map(|(a, b)| a.perp_dot(b)).sum::<f32>() / 2.0
 }
 
-/// Whether a point lies inside (even-odd rule).
-pub fn contains(corners: &[Vec2], point: Vec2) -> bool {
+/// Whether a point is inside a polygon (even-odd rule).
+pub fn polygon_contains(corners: &[Vec2], point: Vec2) -> bool {
     edges(corners).fold(false, |inside, (a, b)| {
         let crosses = (a.y > point.y) != (b.y > point.y);
         inside ^ (crosses && point.x < a.x + (point.y - a.y) / (b.y - a.y) * (b.x - a.x))
     })
 }
 
-/// The point of the outline nearest to `point`; `None` for a polygon without corners.
-pub fn nearest_on_outline(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
+/// The point on the outline of a polygon that is nearest to `point`; `None` for a polygon without corners.
+pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
     edges(corners)
         .map(|(a, b)| {
             let along = b - a;
@@ -29,10 +29,10 @@ pub fn nearest_on_outline(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
         .map(|(_, at)| at)
 }
 
-/// Cuts a polygon into triangles (ear clipping). One that crosses itself gives some triangles, never an endless search.
+/// Cuts a polygon into triangles (ear clipping). A polygon that crosses itself gives some triangles, but always terminates.
 ///
-/// **Source**: Meisters, 'Polygons have ears', 1975.
-pub fn triangles(corners: &[Vec2]) -> Vec<[Vec2; 3]> {
+/// **Source**: Meisters 1975, "Polygons have ears".
+pub fn polygon_triangles(corners: &[Vec2]) -> Vec<[Vec2; 3]> {
     let mut left: Vec<Vec2> = corners.to_vec();
     if signed_area(&left) < 0.0 {
         left.reverse();
@@ -56,7 +56,7 @@ pub fn triangles(corners: &[Vec2]) -> Vec<[Vec2; 3]> {
             };
             is_convex && !left.iter().any(holds)
         });
-        // Without an ear (corners on a line, crossed sides) any corner goes, so that there is an end.
+        // Without an ear (corners on a line, crossing sides) any corner is removed, so that the loop ends.
         let i = ear.unwrap_or(0);
         if ear.is_some() {
             found.push([
@@ -84,44 +84,44 @@ mod tests {
     const UNIT: [Vec2; 4] = [Vec2::ZERO, Vec2::X, Vec2::ONE, Vec2::Y];
 
     #[test]
-    fn unit_square() {
+    fn area_containment_and_nearest_point_of_the_unit_square() {
         assert_eq!(signed_area(&UNIT), 1.0);
-        assert!(contains(&UNIT, Vec2::splat(0.5)));
-        assert!(!contains(&UNIT, Vec2::new(1.5, 0.5)));
+        assert!(polygon_contains(&UNIT, Vec2::splat(0.5)));
+        assert!(!polygon_contains(&UNIT, Vec2::new(1.5, 0.5)));
         assert_eq!(
-            nearest_on_outline(&UNIT, Vec2::new(0.5, -2.0)),
+            nearest_on_polygon(&UNIT, Vec2::new(0.5, -2.0)),
             Some(Vec2::new(0.5, 0.0))
         );
         assert_eq!(
-            nearest_on_outline(&UNIT, Vec2::new(0.9, 0.5)),
+            nearest_on_polygon(&UNIT, Vec2::new(0.9, 0.5)),
             Some(Vec2::new(1.0, 0.5))
         );
-        assert_eq!(nearest_on_outline(&[], Vec2::ZERO), None);
+        assert_eq!(nearest_on_polygon(&[], Vec2::ZERO), None);
         assert_eq!(
-            nearest_on_outline(&[Vec2::ONE], Vec2::ZERO),
+            nearest_on_polygon(&[Vec2::ONE], Vec2::ZERO),
             Some(Vec2::ONE)
         );
     }
 
     #[test]
-    fn triangles_cover_the_area_of_a_dented_polygon() {
-        let dented = [
+    fn triangles_cover_the_area_of_a_concave_polygon() {
+        let concave = [
             Vec2::ZERO,
             Vec2::new(4.0, 0.0),
             Vec2::new(4.0, 3.0),
             Vec2::new(2.0, 1.0),
             Vec2::new(0.0, 3.0),
         ];
-        let mut turned = dented;
-        turned.reverse();
-        for corners in [dented, turned] {
-            let area: f32 = triangles(&corners)
+        let mut reversed = concave;
+        reversed.reverse();
+        for corners in [concave, reversed] {
+            let area: f32 = polygon_triangles(&corners)
                 .iter()
                 .map(|t| signed_area(t).abs())
                 .sum();
             assert!((area - 8.0).abs() < 1e-5, "{area}");
         }
-        assert!(triangles(&[Vec2::ZERO, Vec2::ONE]).is_empty());
-        assert!(triangles(&[Vec2::ZERO; 5]).is_empty());
+        assert!(polygon_triangles(&[Vec2::ZERO, Vec2::ONE]).is_empty());
+        assert!(polygon_triangles(&[Vec2::ZERO; 5]).is_empty());
     }
 }

@@ -1,16 +1,16 @@
-//! An upright solid with a convex polygon for an outline.
+//! A vertical prism: an upright solid with a convex polygon as its outline.
 
 use glam::{Vec2, Vec3};
 
-use super::polygon;
+use super::polygon::{nearest_on_polygon, signed_area};
 
-/// Most corners of an outline: solids are copied into the index of neighborhoods, so their size is fixed.
-pub const CORNERS_MAX: usize = 8;
+/// Most corners of an outline. The number is fixed because solids are stored by value in a spatial index.
+pub const PRISM_CORNERS_MAX: usize = 8;
 
-/// An upright solid: a convex polygon in floor space from one height to another.
+/// A vertical prism: a convex polygon in floor space, extruded between two heights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prism {
-    corners: [Vec2; CORNERS_MAX],
+    corners: [Vec2; PRISM_CORNERS_MAX],
     count: usize,
     low_m: f32,
     high_m: f32,
@@ -19,12 +19,12 @@ pub struct Prism {
 }
 
 impl Prism {
-    /// The solid over an outline of 3 to [`CORNERS_MAX`] corners (x, z), either way round, between two heights y. `None` where
-    /// the outline encloses nothing or is not convex, or the upper height is not above the lower one.
+    /// Creates a prism from an outline of 3 to [`PRISM_CORNERS_MAX`] corners (x, z), in either direction, and two heights y.
+    /// `None` if the outline has no area or is not convex, or the upper height is not above the lower one.
     pub fn new(outline: &[Vec2], low_m: f32, high_m: f32) -> Option<Self> {
         let count = outline.len();
-        let area = polygon::signed_area(outline);
-        let is_sound = (3..=CORNERS_MAX).contains(&count)
+        let area = signed_area(outline);
+        let is_sound = (3..=PRISM_CORNERS_MAX).contains(&count)
             && outline.iter().all(|corner| corner.is_finite())
             && area.abs() > 1e-6
             && high_m - low_m > 0.0
@@ -32,7 +32,7 @@ impl Prism {
         if !is_sound {
             return None;
         }
-        let mut corners = [Vec2::ZERO; CORNERS_MAX];
+        let mut corners = [Vec2::ZERO; PRISM_CORNERS_MAX];
         corners[..count].copy_from_slice(outline);
         if area < 0.0 {
             corners[..count].reverse();
@@ -50,33 +50,33 @@ impl Prism {
             center_m: Vec3::new(mean.x, (low_m + high_m) / 2.0, mean.y),
             bounding_radius_m: reach.hypot((high_m - low_m) / 2.0),
         };
-        // All corners lie within every side: convex, and once round.
+        // Convex and winding once: every corner is on the inner side of every edge.
         let slack_m = reach * 1e-4;
         let is_convex = prism.corners().iter().all(|&c| prism.sides(c).1 <= slack_m);
         is_convex.then_some(prism)
     }
 
-    /// Corners (x, z), from +x towards +z.
+    /// Corners (x, z), in the direction from +x towards +z.
     pub fn corners(&self) -> &[Vec2] {
         &self.corners[..self.count]
     }
 
-    /// Heights y of its underside and its upper side.
+    /// Heights y of the lower and the upper face.
     pub fn heights_m(&self) -> (f32, f32) {
         (self.low_m, self.high_m)
     }
 
-    /// Middle of its bounding ball.
+    /// Center of the bounding sphere.
     pub fn center_m(&self) -> Vec3 {
         self.center_m
     }
 
-    /// Radius of its bounding ball.
+    /// Radius of the bounding sphere.
     pub fn bounding_radius_m(&self) -> f32 {
         self.bounding_radius_m
     }
 
-    /// Distance of a point from the surface; negative inside.
+    /// Distance from a point to the surface of the solid; negative inside.
     pub fn signed_distance_m(&self, point: Vec3) -> f32 {
         let across = self.outline_distance_m(flat(point));
         let above = self.above_m(point);
@@ -87,7 +87,7 @@ impl Prism {
         }
     }
 
-    /// Unit vector out of the solid at a point; inside, over the nearest face.
+    /// Outward unit normal at a point. Inside the solid, the normal of the nearest face.
     pub fn outward(&self, point: Vec3) -> Vec3 {
         let (side, depth) = self.sides(flat(point));
         let above = self.above_m(point);
@@ -109,12 +109,12 @@ impl Prism {
         }
     }
 
-    /// How far a point lies beyond the nearer of the upper and the underside; negative between them.
+    /// Distance of a point above the upper face or below the lower one; negative between them.
     fn above_m(&self, point: Vec3) -> f32 {
         (self.low_m - point.y).max(point.y - self.high_m)
     }
 
-    /// Distance of a floor point from the outline; negative inside.
+    /// Distance from a floor point to the outline; negative inside.
     fn outline_distance_m(&self, point: Vec2) -> f32 {
         let depth = self.sides(point).1;
         if depth <= 0.0 {
@@ -123,7 +123,7 @@ impl Prism {
         point.distance(self.nearest(point))
     }
 
-    /// The side whose line the point is farthest beyond (or least within): its outward normal and how far that is.
+    /// The edge whose line is farthest inside of the point: its outward normal and the signed distance to its line.
     fn sides(&self, point: Vec2) -> (Vec2, f32) {
         let mut most = (Vec2::X, f32::NEG_INFINITY);
         let corners = self.corners();
@@ -140,7 +140,7 @@ impl Prism {
     }
 
     fn nearest(&self, point: Vec2) -> Vec2 {
-        polygon::nearest_on_outline(self.corners(), point).unwrap_or(point)
+        nearest_on_polygon(self.corners(), point).unwrap_or(point)
     }
 }
 
@@ -206,22 +206,22 @@ mod tests {
     }
 
     #[test]
-    fn only_convex_outlines_that_enclose_something_are_taken() {
+    fn only_convex_outlines_with_an_area_are_accepted() {
         let of = |corners: &[(f32, f32)]| {
             let corners: Vec<Vec2> = corners.iter().map(|&c| c.into()).collect();
             Prism::new(&corners, -1.0, 0.0)
         };
         assert!(
             of(&[(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)]).is_some(),
-            "either way round"
+            "in either direction"
         );
         assert!(of(&[(0.0, 0.0), (1.0, 0.0)]).is_none());
         assert!(
             of(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]).is_none(),
             "a line"
         );
-        let dented = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)];
-        assert!(of(&dented).is_none());
+        let concave = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)];
+        assert!(of(&concave).is_none());
         let star = [0, 2, 4, 1, 3].map(|i| {
             let (sin, cos) = (i as f32 * 1.2566371).sin_cos();
             (cos, sin)

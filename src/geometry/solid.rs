@@ -1,6 +1,6 @@
-//! Convex solids in world space: signed distance, outward normal, closest approach of a straight way, and hiding.
+//! Convex solids in world space: signed distance, outward normal, closest approach of a ray, and occlusion.
 //!
-//! The signed distances are exact outside, so stepping along a way by the distance never enters a solid.
+//! The signed distances are exact outside, so a step of that length never enters a solid.
 
 use glam::{Vec2, Vec3};
 
@@ -9,37 +9,37 @@ use super::Prism;
 /// A convex solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Solid {
-    /// A ball.
+    /// A sphere.
     Sphere {
-        /// Middle.
+        /// Center.
         center_m: Vec3,
         /// Radius.
         radius_m: f32,
     },
-    /// A cuboid, turned about the vertical.
+    /// A cuboid, rotated about the vertical axis.
     Box {
-        /// Middle.
+        /// Center.
         center_m: Vec3,
-        /// Half of its extents along its own axes.
+        /// Half of the extents along the cuboid's own axes.
         half_m: Vec3,
-        /// Its own x axis in world x and z, a unit vector.
+        /// Direction of the cuboid's own x axis in world (x, z); a unit vector.
         axis: Vec2,
     },
-    /// A rod with round ends.
+    /// A cylinder with hemispherical ends.
     Capsule {
-        /// One end of its axis.
+        /// One end of the axis.
         from_m: Vec3,
         /// The other end.
         to_m: Vec3,
         /// Radius.
         radius_m: f32,
     },
-    /// An upright block with a polygon for an outline.
+    /// A vertical prism.
     Prism(Prism),
 }
 
 impl Solid {
-    /// Middle of the bounding ball.
+    /// Center of the bounding sphere.
     pub fn center_m(&self) -> Vec3 {
         match *self {
             Self::Sphere { center_m, .. } | Self::Box { center_m, .. } => center_m,
@@ -48,7 +48,7 @@ impl Solid {
         }
     }
 
-    /// Radius of the bounding ball.
+    /// Radius of the bounding sphere.
     pub fn bounding_radius_m(&self) -> f32 {
         match *self {
             Self::Sphere { radius_m, .. } => radius_m,
@@ -62,7 +62,7 @@ impl Solid {
         }
     }
 
-    /// Distance of a point from the surface; negative inside.
+    /// Distance from a point to the surface of the solid; negative inside.
     #[inline]
     pub fn signed_distance_m(&self, point: Vec3) -> f32 {
         match *self {
@@ -84,12 +84,12 @@ impl Solid {
         }
     }
 
-    /// Unit vector out of the solid at a point; upwards where there is none (the middle).
+    /// Outward unit normal at a point; upwards where it is undefined (at the center).
     pub fn normal(&self, point: Vec3) -> Vec3 {
         self.outward(point).unwrap_or(Vec3::Y)
     }
 
-    /// Unit vector out of the solid at a point; `None` in the middle of a ball or on the axis of a rod.
+    /// Outward unit normal at a point; `None` at the center of a sphere or on the axis of a capsule.
     pub fn outward(&self, point: Vec3) -> Option<Vec3> {
         match *self {
             Self::Sphere { center_m, .. } => (point - center_m).try_normalize(),
@@ -127,10 +127,10 @@ impl Solid {
         }
     }
 
-    /// Closest approach of the way from `point` along the unit vector `direction`, at most `reach_m` long:
-    /// (length of way to it, signed distance there).
+    /// Closest approach of a ray to the solid: (distance along the ray, signed distance from the solid there). The ray starts at
+    /// `point`, has the unit vector `direction`, and is `reach_m` long.
     ///
-    /// The distance from a convex solid is a convex function of the way, so a search by thirds finds its least value.
+    /// The distance from a convex solid is a convex function along a ray, so a ternary search finds its minimum.
     pub fn closest_approach(&self, point: Vec3, direction: Vec3, reach_m: f32) -> (f32, f32) {
         if let Self::Sphere { center_m, radius_m } = *self {
             let along = (center_m - point).dot(direction).clamp(0.0, reach_m);
@@ -154,10 +154,10 @@ impl Solid {
         (along, self.signed_distance_m(point + direction * along))
     }
 
-    /// Whether a ball of `radius_m` at `other` is wholly hidden from `eye`.
+    /// Whether the solid completely hides a sphere of `radius_m` at `other` from `eye`.
     ///
-    /// **Source**: 2-behavior.md section 1, 'Occlusion'; for the other shapes the same rule: the line of sight runs
-    /// deeper inside than the ball's radius.
+    /// **Source**: Jockel 2005 (spheres). For the other shapes the same rule applies: at its deepest point, the line of sight
+    /// is deeper inside the solid than the radius of the sphere.
     pub fn hides(&self, eye: Vec3, other: Vec3, radius_m: f32) -> bool {
         let to_solid = self.center_m() - eye;
         let to_other = other - eye;
@@ -195,7 +195,7 @@ fn out_of_box(local: Vec3, axis: Vec2) -> Vec3 {
     )
 }
 
-/// The point of a straight line between two points that is nearest to a third.
+/// The point on the segment between two points that is nearest to a third point.
 pub fn nearest_on_segment(from: Vec3, to: Vec3, point: Vec3) -> Vec3 {
     let along = to - from;
     let t = (point - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
@@ -206,16 +206,16 @@ pub fn nearest_on_segment(from: Vec3, to: Vec3, point: Vec3) -> Vec3 {
 mod tests {
     use super::*;
 
-    const BALL: Solid = Solid::Sphere {
+    const SPHERE: Solid = Solid::Sphere {
         center_m: Vec3::ZERO,
         radius_m: 1.0,
     };
-    const CUBE: Solid = Solid::Box {
+    const CUBOID: Solid = Solid::Box {
         center_m: Vec3::new(2.0, 0.0, 0.0),
         half_m: Vec3::new(1.0, 0.5, 0.25),
         axis: Vec2::Y,
     };
-    const ROD: Solid = Solid::Capsule {
+    const CAPSULE: Solid = Solid::Capsule {
         from_m: Vec3::ZERO,
         to_m: Vec3::Y,
         radius_m: 0.5,
@@ -223,17 +223,17 @@ mod tests {
 
     #[test]
     fn distances_and_normals_of_known_points() {
-        assert_eq!(BALL.signed_distance_m(Vec3::new(3.0, 0.0, 0.0)), 2.0);
-        assert_eq!(BALL.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
-        assert_eq!(BALL.normal(Vec3::ZERO), Vec3::Y);
-        // The cube's long side lies along z because its x axis is turned there.
-        assert_eq!(CUBE.signed_distance_m(Vec3::new(2.0, 0.0, 1.5)), 0.5);
-        assert_eq!(CUBE.signed_distance_m(Vec3::new(3.0, 0.0, 0.0)), 0.75);
-        assert_eq!(CUBE.signed_distance_m(Vec3::new(2.0, 0.375, 0.0)), -0.125);
-        assert_eq!(CUBE.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
-        assert_eq!(CUBE.normal(Vec3::new(2.0, 0.0, -1.5)), Vec3::NEG_Z);
-        assert_eq!(ROD.signed_distance_m(Vec3::new(2.0, 0.5, 0.0)), 1.5);
-        assert_eq!(ROD.signed_distance_m(Vec3::new(0.0, 2.0, 0.0)), 0.5);
+        assert_eq!(SPHERE.signed_distance_m(Vec3::new(3.0, 0.0, 0.0)), 2.0);
+        assert_eq!(SPHERE.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
+        assert_eq!(SPHERE.normal(Vec3::ZERO), Vec3::Y);
+        // The long side of the cuboid is along z because its own x axis points there.
+        assert_eq!(CUBOID.signed_distance_m(Vec3::new(2.0, 0.0, 1.5)), 0.5);
+        assert_eq!(CUBOID.signed_distance_m(Vec3::new(3.0, 0.0, 0.0)), 0.75);
+        assert_eq!(CUBOID.signed_distance_m(Vec3::new(2.0, 0.375, 0.0)), -0.125);
+        assert_eq!(CUBOID.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
+        assert_eq!(CUBOID.normal(Vec3::new(2.0, 0.0, -1.5)), Vec3::NEG_Z);
+        assert_eq!(CAPSULE.signed_distance_m(Vec3::new(2.0, 0.5, 0.0)), 1.5);
+        assert_eq!(CAPSULE.signed_distance_m(Vec3::new(0.0, 2.0, 0.0)), 0.5);
     }
 
     #[test]
@@ -245,29 +245,29 @@ mod tests {
         };
         let direction = Vec3::new(1.0, 0.1, 0.2).normalize();
         let from = Vec3::new(-4.0, 0.7, 0.1);
-        let (a, d) = BALL.closest_approach(from, direction, 10.0);
+        let (a, d) = SPHERE.closest_approach(from, direction, 10.0);
         let (b, e) = thin.closest_approach(from, direction, 10.0);
         assert!((a - b).abs() < 2e-2 && (d - e).abs() < 1e-4);
     }
 
     #[test]
-    fn a_ball_hides_what_is_wholly_behind_it() {
+    fn a_sphere_hides_what_is_completely_behind_it() {
         let eye = Vec3::new(-5.0, 0.0, 0.0);
-        assert!(BALL.hides(eye, Vec3::new(3.0, 0.0, 0.0), 0.2));
+        assert!(SPHERE.hides(eye, Vec3::new(3.0, 0.0, 0.0), 0.2));
         assert!(
-            !BALL.hides(eye, Vec3::new(3.0, 0.0, 0.0), 1.1),
-            "larger than the ball"
+            !SPHERE.hides(eye, Vec3::new(3.0, 0.0, 0.0), 1.1),
+            "larger than the sphere"
         );
         assert!(
-            !BALL.hides(eye, Vec3::new(3.0, 3.0, 0.0), 0.2),
+            !SPHERE.hides(eye, Vec3::new(3.0, 3.0, 0.0), 0.2),
             "beside the line"
         );
         assert!(
-            !BALL.hides(eye, Vec3::new(-3.0, 0.0, 0.0), 0.2),
-            "in front of the ball"
+            !SPHERE.hides(eye, Vec3::new(-3.0, 0.0, 0.0), 0.2),
+            "in front of the sphere"
         );
         assert!(
-            !BALL.hides(eye, Vec3::new(-9.0, 0.0, 0.0), 0.2),
+            !SPHERE.hides(eye, Vec3::new(-9.0, 0.0, 0.0), 0.2),
             "on the other side of the eye"
         );
         let wall = Solid::Box {

@@ -55,7 +55,7 @@ impl Footprints {
             return;
         }
         let from = self.corners.len() as u32;
-        if crate::geometry::polygon::signed_area(corners) < 0.0 {
+        if crate::geometry::signed_area(corners) < 0.0 {
             self.corners.extend(corners.iter().rev());
         } else {
             self.corners.extend(corners);
@@ -216,7 +216,7 @@ impl Footprint<'_> {
     /// thin wall shrinks, but does not vanish.
     pub fn inset_limit_m(&self) -> f32 {
         let perimeter: f32 = self.edges().map(|(a, b)| a.distance(b)).sum();
-        let area = crate::geometry::polygon::signed_area(self.corners).abs();
+        let area = crate::geometry::signed_area(self.corners).abs();
         // For a rectangle, area divided by perimeter is between a quarter and a half of its width.
         self.radius_m / 2.0 + 0.5 * area / perimeter.max(f32::MIN_POSITIVE)
     }

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::look::SceneLook;
 use super::water::WaterGrid;
-use crate::geometry::{Surface, SurfaceKind, polygon};
+use crate::geometry::{Surface, SurfaceKind, polygon_contains};
 use crate::world::TerraceParams;
 
 /// Size of the body texture relative to the picture, so that refraction at the edges of the picture still finds content.
@@ -99,7 +99,7 @@ impl Scenery {
 
     /// Depth of the ground at a place, and the factor from there to the ground texture.
     pub(super) fn ground_at(&self, place: Vec2) -> (f32, f32) {
-        let is_here = |level: &&Level| polygon::contains(&level.outline, place);
+        let is_here = |level: &&Level| polygon_contains(&level.outline, place);
         let level = self.levels.iter().find(is_here);
         level.map_or((self.depth_m, 1.0), |level| (level.depth_m, level.scale))
     }

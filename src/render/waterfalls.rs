@@ -7,7 +7,7 @@ use glam::{Mat3, Vec2, Vec3};
 
 use super::noise::unit_hash;
 use super::static_shape::{StaticForm, StaticShape};
-use crate::geometry::{Surface, polygon};
+use crate::geometry::{Surface, polygon_contains};
 use crate::world::{Shadow, TerraceParams};
 
 /// Largest width of the ground between two waters that a waterfall crosses.
@@ -124,7 +124,7 @@ fn fall(
         let gap_m = 0.01 + SILL_M * step as f32 / 6.0;
         let at = rim + out * gap_m;
         let is_lower = |t: &&TerraceParams| {
-            t.surface_depth_m > high.surface_depth_m && polygon::contains(&t.corners(), at)
+            t.surface_depth_m > high.surface_depth_m && polygon_contains(&t.corners(), at)
         };
         terraces.iter().find(is_lower).map(|low| (low, gap_m))
     })?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tick::Simulation;
 use crate::behavior::{ClimbAnswer, ClimbRequest};
-use crate::geometry::polygon;
+use crate::geometry::{nearest_on_polygon, polygon_contains};
 use crate::navigation::{
     Flight, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavMesh, NeighborPull,
     NeighborScratch, TerraceRequest, TerraceRoute,
@@ -510,9 +510,9 @@ fn price(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
 fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
     let (low, high) = terrace.y_range_m(radius_m);
     let mut flat = flat(at);
-    if let Some(nearest) = polygon::nearest_on_outline(outline, flat) {
+    if let Some(nearest) = nearest_on_polygon(outline, flat) {
         let off = flat - nearest;
-        let is_inside = polygon::contains(outline, flat);
+        let is_inside = polygon_contains(outline, flat);
         if !is_inside || off.length() < radius_m {
             let inward = if is_inside { off } else { -off };
             flat = nearest + inward.normalize_or_zero() * radius_m;

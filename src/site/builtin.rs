@@ -1,4 +1,4 @@
-//! What is built into the program, so that every command runs without a file: the demo site, its scenes and species.
+//! The demo site with its scenes and species, built into the program so that every command runs without files.
 
 /// The demo's site file.
 pub(super) const SITE: &str = include_str!("../../config/demo.toml");

@@ -1,6 +1,6 @@
-//! Holds the files of a site against each other and against the rules between their own fields.
+//! Checks the files of a site against each other, and the rules between the fields of each file.
 //!
-//! In: parsed files. Out: problems and warnings, each with the place it belongs to. Must not: read files.
+//! In: parsed files. Out: problems and warnings, each with its position. Must not: read files.
 
 use std::collections::BTreeSet;
 
@@ -8,32 +8,33 @@ use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::library::{Entry, Library};
 use crate::behavior::{Effect, rule_problems};
 use crate::camera::SourceSpec;
-use crate::config::{Problem, nearest};
+use crate::config::{Problem, nearest_name};
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
 
-/// The name that every shadow bears as its species.
+/// Species name of the visitors' shadows.
 const VISITOR: &str = "visitor";
 
-/// Fish that are drawn this much longer or shorter than they are held for look as if they swam through things.
+/// Largest ratio between the drawn length of a fish and its length in the simulation. Beyond it, fish seem to swim through
+/// each other and through obstacles.
 const LENGTH_RATIO_MAX: f32 = 1.25;
 
-/// What was found.
+/// Results of the check.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// What forbids to run.
+    /// Problems: the site cannot run.
     pub(super) problems: Vec<Problem>,
-    /// What is allowed but surely not meant.
+    /// Warnings: allowed, but probably a mistake.
     pub(super) warnings: Vec<Problem>,
-    /// Files that had problems before they were held against anything.
-    ill: BTreeSet<String>,
+    /// Files that have problems of their own. They are not checked further.
+    invalid_files: BTreeSet<String>,
 }
 
 impl Findings {
-    /// Begins with what is wrong with each file for itself.
+    /// Starts with the problems of the single files.
     pub(super) fn new(problems: Vec<Problem>) -> Self {
         Self {
-            ill: problems
+            invalid_files: problems
                 .iter()
                 .map(|problem| problem.file.clone())
                 .collect(),
@@ -50,31 +51,33 @@ impl Findings {
         self.warnings.push(entry.spans.problem(path, message));
     }
 
-    /// Whether the file has values that are wrong for themselves. What they mean to others of the same file is not asked
-    /// then: the answers would be their echo.
-    fn is_ill<T>(&self, entry: &Entry<T>) -> bool {
-        self.ill.contains(entry.spans.file())
+    /// Whether the file has problems of its own. The rules between its fields are then not checked, because their problems
+    /// would only be consequences.
+    fn is_invalid<T>(&self, entry: &Entry<T>) -> bool {
+        self.invalid_files.contains(entry.spans.file())
     }
 
-    /// A room's own findings, moved below the table that holds its struct.
+    /// Adds the problems that a room found in its struct; `table` is the path of the struct in the file.
     fn problems_of<T>(&mut self, entry: &Entry<T>, table: &str, found: Vec<(String, String)>) {
-        if !self.is_ill(entry) {
+        if !self.is_invalid(entry) {
             for (path, message) in found {
-                self.problem(entry, &below(table, &path), message);
+                self.problem(entry, &join(table, &path), message);
             }
         }
     }
 
+    /// Adds the warnings that a room found in its struct; `table` is the path of the struct in the file.
     fn warnings_of<T>(&mut self, entry: &Entry<T>, table: &str, found: Vec<(String, String)>) {
-        if !self.is_ill(entry) {
+        if !self.is_invalid(entry) {
             for (path, message) in found {
-                self.warning(entry, &below(table, &path), message);
+                self.warning(entry, &join(table, &path), message);
             }
         }
     }
 }
 
-fn below(table: &str, path: &str) -> String {
+/// Joins two paths, either of which can be empty.
+fn join(table: &str, path: &str) -> String {
     match (table, path) {
         ("", path) => path.to_owned(),
         (table, "") => table.to_owned(),
@@ -82,7 +85,7 @@ fn below(table: &str, path: &str) -> String {
     }
 }
 
-/// Checks a site file against the scenes there are.
+/// Checks a site file against the existing scenes.
 pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &mut Findings) {
     let site = &entry.value;
     if !library.scenes.contains_key(&site.scene) {
@@ -107,7 +110,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
                 entry,
                 &format!("outputs[{i}].monitor"),
                 format!(
-                    "'{}' is already outputs[{other}]'s; every projector is a monitor of its own",
+                    "\"{}\" is already the monitor of outputs[{other}]; give each output its own monitor",
                     output.monitor
                 ),
             );
@@ -115,7 +118,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     }
 }
 
-/// Checks one scene against the species there are.
+/// Checks one scene against the existing species.
 pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
     findings.problems_of(entry, "pool", scene.pool.problems());
@@ -141,7 +144,7 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         for (j, other) in field.acts_on.iter().enumerate() {
             if !known.contains(other.as_str()) {
                 let message = format!(
-                    "{}; the field does not act on it",
+                    "{}; the field does not act on this name",
                     unknown("species or group", other, known.iter())
                 );
                 findings.warning(entry, &format!("{path}.acts_on[{j}]"), message);
@@ -155,29 +158,29 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         findings.problem(
             entry,
             "population",
-            format!("{count} agents are more than the {MAX_AGENTS} that one pool may hold; lower the numbers"),
+            format!("{count} agents are too many for one pool; reduce the population to at most {MAX_AGENTS}"),
         );
     }
 }
 
-/// Those with names are of the population, and what they have of their own goes with their species. Who is not in the
-/// population is only warned of: it must be possible to take a species out.
+/// Checks the named individuals: unique names, a species in the population, and actions and needs that fit the species. An
+/// individual whose species is not in the population is only a warning, so that a species can be removed from the population.
 fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
     let known = names(library);
     for (i, individual) in scene.individuals.iter().enumerate() {
         let path = format!("individuals[{i}]");
-        let is_double = scene.individuals[..i]
+        let is_duplicate = scene.individuals[..i]
             .iter()
             .any(|o| o.name == individual.name);
-        let is_of_others =
+        let is_reserved =
             library.species.contains_key(&individual.name) || individual.name == VISITOR;
-        if individual.name.is_empty() || is_double || is_of_others {
+        if individual.name.is_empty() || is_duplicate || is_reserved {
             findings.problem(
                 entry,
                 &format!("{path}.name"),
                 format!(
-                    "the name '{}' is empty, or borne by others; choose another one",
+                    "the name \"{}\" is empty or already used; choose another one",
                     individual.name
                 ),
             );
@@ -201,7 +204,7 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
                 entry,
                 &path,
                 format!(
-                    "there are {count} of '{}', and this is number {named} of those with names; raise the population or take one out",
+                    "the population has {count} of \"{}\", but this is named individual number {named}; increase the population or remove an individual",
                     individual.species
                 ),
             );
@@ -219,7 +222,7 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
                         entry,
                         &format!("{path}.relations.{relation}[{k}]"),
                         format!(
-                            "{}; the relation goes to nobody",
+                            "{}; the relation has no effect",
                             unknown("species or group", other, known.iter())
                         ),
                     );
@@ -229,7 +232,7 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
     }
 }
 
-/// The director's rules name species and needs that there are.
+/// Checks that the rules of the director use existing species and needs.
 fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
     findings.problems_of(entry, "", rule_problems(&scene.director));
@@ -246,11 +249,11 @@ fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fi
         let Effect::SetNeed(set) = &rule.then else {
             continue;
         };
-        let meant = scene
+        let targets = scene
             .population
             .keys()
             .filter(|name| rule.then.applies_to(name));
-        let species = meant.filter_map(|name| library.species.get(name)?.as_ref());
+        let species = targets.filter_map(|name| library.species.get(name)?.as_ref());
         let has_need = |file: &SpeciesFile| {
             file.needs
                 .iter()
@@ -262,7 +265,7 @@ fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fi
                 entry,
                 &format!("director[{i}].then.need"),
                 format!(
-                    "none of these species has a limit_based need '{}'; name one of theirs",
+                    "none of these species has a limit_based need \"{}\"; use the name of one of their needs",
                     set.need
                 ),
             );
@@ -270,7 +273,7 @@ fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fi
     }
 }
 
-/// Checks one species against all others.
+/// Checks one species against all other species.
 pub(super) fn check_species(
     name: &str,
     entry: &Entry<SpeciesFile>,
@@ -282,7 +285,7 @@ pub(super) fn check_species(
         findings.problem(
             entry,
             "",
-            format!("'{VISITOR}' is the name of the visitors' shadows; rename the file"),
+            format!("\"{VISITOR}\" is the species name of the visitors' shadows; rename the file"),
         );
     }
     let sight_radius_m = species.perception.sight_radius_m;
@@ -300,26 +303,27 @@ pub(super) fn check_species(
                     entry,
                     &format!("relations.{relation}[{i}]"),
                     format!(
-                        "{}; the relation goes to nobody",
+                        "{}; the relation has no effect",
                         unknown("species or group", other, known.iter())
                     ),
                 );
             }
         }
     }
-    let (drawn, held) = (species.look.length_m, species.body.length_m);
-    if drawn.max(held) > LENGTH_RATIO_MAX * drawn.min(held) && !findings.is_ill(entry) {
+    let (drawn, simulated) = (species.look.length_m, species.body.length_m);
+    if drawn.max(simulated) > LENGTH_RATIO_MAX * drawn.min(simulated) && !findings.is_invalid(entry)
+    {
         findings.warning(
             entry,
             "look.length_m",
             format!(
-                "it is drawn {drawn} m long, but body.length_m = {held}; make both about the same"
+                "it is drawn {drawn} m long, but body.length_m = {simulated}; make both about equal"
             ),
         );
     }
 }
 
-/// Every name of species and groups that a relation can go to, and those of individuals in any scene.
+/// All names that a relation can refer to: species, groups, and individuals of any scene.
 fn names(library: &Library) -> BTreeSet<&str> {
     let groups = library
         .species
@@ -340,13 +344,14 @@ fn names(library: &Library) -> BTreeSet<&str> {
         .collect()
 }
 
+/// A message about an unknown name, with the known names and the most similar one.
 fn unknown<S: AsRef<str>>(what: &str, name: &str, known: impl Iterator<Item = S>) -> String {
     let known: Vec<S> = known.collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    let meant = nearest(name, known.iter().copied())
-        .map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+    let suggestion = nearest_name(name, known.iter().copied())
+        .map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
     format!(
-        "there is no {what} '{name}', there are {}{meant}",
+        "there is no {what} \"{name}\"{suggestion}; existing: {}",
         known.join(", ")
     )
 }

@@ -1,47 +1,54 @@
-//! What a command would make of the documents, before it is known whether the whole stays valid.
+//! Turns a command into a draft: the changed documents, before they are checked as a whole.
 //!
-//! In: a command, the documents of now. Out: a draft, or every reason why there cannot be one. Must not: change anything.
+//! In: a command, the current documents. Out: a draft, or every reason why the command is impossible. Must not: change
+//! anything.
 
 use std::collections::BTreeMap;
 
 use glam::Vec3;
 use serde_json::{Value, json};
 
-use super::editor::{Director, Editor, SpeciesOf, schema_of_kind};
+use super::editor::{DirectorState, Editor, SpeciesLookup, schema_of_kind};
 use super::files::SpeciesFile;
 use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
-use crate::config::edit::{Change as TextChange, edited};
-use crate::config::{self, Path, Problem, Problems};
+use crate::config::{
+    self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
+};
 use crate::control::{Command, DirectorEvent, DocumentName, Edit, EditChange, MindChoice};
 use crate::simulation::Change;
 use crate::world::Gathering;
 
-/// Most edits of one command; no hand makes more.
+/// Most edits in one command. A person never needs more at once.
 const EDITS_MAX: usize = 1000;
 
-/// Longest time of another mind.
+/// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
 
-/// What a command would make of the documents and of the moment.
+/// The effects of a command on the documents, the director and the pool.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
-    /// New texts; `None` takes a document away.
+    /// New texts; `None` removes a document.
     pub(super) texts: BTreeMap<DocumentName, Option<String>>,
-    /// What the director is told, where that changes.
-    pub(super) director: Option<Director>,
-    /// What happens in the pool besides.
+    /// New state of the director, if the command changes it.
+    pub(super) director: Option<DirectorState>,
+    /// Changes of the pool that are not in the documents.
     pub(super) changes: Vec<Change>,
-    /// What takes that back.
-    pub(super) undone: Vec<Change>,
+    /// Changes of the pool that undo `changes`.
+    pub(super) inverse: Vec<Change>,
+    /// New individuals with a given position: species and position.
     pub(super) added: Vec<(String, Vec3)>,
+    /// Ids of the individuals to remove.
     pub(super) removed_ids: Vec<u32>,
 }
 
-/// What a command would make of it.
+/// Drafts a command.
+///
+/// # Errors
+/// Every reason why the command is impossible.
 pub(super) fn draft(
     editor: &Editor,
     command: &Command,
-    species_of: SpeciesOf<'_>,
+    species_of: SpeciesLookup<'_>,
 ) -> Result<Draft, Problems> {
     let mut draft = Draft::default();
     match command {
@@ -54,9 +61,9 @@ pub(super) fn draft(
         } => {
             let text = match (text, like) {
                 (Some(_), Some(_)) => {
-                    return Err(refused(
+                    return Err(rejected(
                         "",
-                        "give the new species a text or a species that it is like, not both",
+                        "the new species has both `text` and `like`; give only one of them",
                     ));
                 }
                 (Some(text), None) => text.clone(),
@@ -65,9 +72,9 @@ pub(super) fn draft(
             };
             let document = species(name);
             if editor.text(&document).is_some() {
-                return Err(refused(
+                return Err(rejected(
                     name,
-                    "there is such a species already; choose another name",
+                    "this species already exists; choose another name",
                 ));
             }
             draft.texts.insert(document, Some(text));
@@ -94,29 +101,29 @@ pub(super) fn draft(
             draft.count(editor, species, 1)?;
         }
         Command::RemoveIndividual { id } => {
-            let species = species_of(*id).ok_or_else(|| nobody(*id))?;
+            let species = species_of(*id).ok_or_else(|| unknown_agent(*id))?;
             draft.removed_ids.push(*id);
             draft.count(editor, &species, -1)?;
         }
         Command::Director { event } => draft.direct(editor, event)?,
         Command::OverrideMind { id, mind, secs } => {
-            let species = species_of(*id).ok_or_else(|| nobody(*id))?;
+            let species = species_of(*id).ok_or_else(|| unknown_agent(*id))?;
             if !(*secs > 0.0 && *secs <= OVERRIDE_SECS_MAX) {
                 let message = format!(
-                    "secs = {secs} is out of range; allowed is more than 0, up to {OVERRIDE_SECS_MAX} s"
+                    "secs = {secs} is out of range; allowed: more than 0, up to {OVERRIDE_SECS_MAX} s"
                 );
-                return Err(refused("", message));
+                return Err(rejected("", message));
             }
             let mind = Box::new(chosen_mind(editor, &species, mind)?);
             let (id, secs) = (*id, *secs);
             draft.changes.push(Change::OverrideMind { id, mind, secs });
-            draft.undone.push(Change::EndOverride { id });
+            draft.inverse.push(Change::EndOverride { id });
         }
-        // These are no drafts: the editor does them by itself.
+        // The editor handles the remaining commands itself, without a draft.
         Command::Calibrate { .. } => {
-            return Err(refused(
+            return Err(rejected(
                 "",
-                "nothing can be calibrated here: there is no camera; calibrate while `shoal run` runs",
+                "there is no camera here, so it cannot be calibrated; send this command to `shoal run`",
             ));
         }
         Command::TakeOver { .. }
@@ -129,7 +136,7 @@ pub(super) fn draft(
 }
 
 impl Draft {
-    /// A document's text as this draft has it so far.
+    /// Text of a document with the changes of this draft so far.
     fn text<'d>(&'d self, editor: &'d Editor, name: &DocumentName) -> Option<&'d str> {
         match self.texts.get(name) {
             Some(text) => text.as_deref(),
@@ -140,15 +147,16 @@ impl Draft {
     fn edit(&mut self, editor: &Editor, edits: &[Edit]) -> Result<(), Problems> {
         if edits.len() > EDITS_MAX {
             let message = format!(
-                "{} edits in one command are more than {EDITS_MAX}; send fewer at once",
+                "{} edits in one command are too many; send at most {EDITS_MAX} at once",
                 edits.len()
             );
-            return Err(refused("", message));
+            return Err(rejected("", message));
         }
         let mut problems = Vec::new();
-        let mut by_document: BTreeMap<&DocumentName, Vec<(Path, TextChange)>> = BTreeMap::new();
+        let mut by_document: BTreeMap<&DocumentName, Vec<(ValuePath, TextChange)>> =
+            BTreeMap::new();
         for edit in edits {
-            match Path::parse(&edit.path) {
+            match ValuePath::parse(&edit.path) {
                 Ok(path) => by_document
                     .entry(&edit.document)
                     .or_default()
@@ -160,16 +168,16 @@ impl Draft {
             let Some(text) = self.text(editor, name) else {
                 problems.push(Problem::of_file(
                     name.to_string(),
-                    "there is no such document",
+                    "this document does not exist",
                 ));
                 continue;
             };
-            match edited(text, schema_of_kind(name), &changes) {
+            match apply_changes(text, schema_of_kind(name), &changes) {
                 Ok(new) => {
                     self.texts.insert(name.clone(), Some(new));
                 }
-                Err(refused) => problems.extend(
-                    refused
+                Err(rejected) => problems.extend(
+                    rejected
                         .into_iter()
                         .map(|r| editor.library.problem(name, &r.path, r.message)),
                 ),
@@ -184,12 +192,12 @@ impl Draft {
 
     fn remove_species(&mut self, editor: &Editor, name: &str) -> Result<(), Problems> {
         species_text(editor, name)?;
-        let living = editor.library.scenes.iter().filter(|(_, scene)| {
+        let scenes = editor.library.scenes.iter().filter(|(_, scene)| {
             scene
                 .as_ref()
                 .is_some_and(|s| s.value.population.contains_key(name))
         });
-        let edits: Vec<Edit> = living
+        let edits: Vec<Edit> = scenes
             .map(|(scene, _)| Edit {
                 document: DocumentName::Scene {
                     name: scene.clone(),
@@ -202,15 +210,15 @@ impl Draft {
         if editor.library.built_in(&document).is_none() {
             self.texts.insert(document, None);
         } else if edits.is_empty() {
-            return Err(refused(
+            return Err(rejected(
                 name,
-                "this species is built in and lives in no scene; it cannot be removed further",
+                "this species is built in and in no scene; there is nothing left to remove",
             ));
         }
         self.edit(editor, &edits)
     }
 
-    /// Changes the number of a species in the scene that is shown.
+    /// Changes the population of a species in the current scene.
     fn count(&mut self, editor: &Editor, species: &str, by: i64) -> Result<(), Problems> {
         let population_now = &editor.site.scene.population;
         let count = i64::from(population_now.get(species).copied().unwrap_or(0)) + by;
@@ -228,9 +236,9 @@ impl Draft {
             } => {
                 check_need(editor, species, need)?;
                 if !value.is_finite() || value.abs() > 1e6 {
-                    return Err(refused(
+                    return Err(rejected(
                         "",
-                        format!("value = {value} is out of range; allowed is -1000000 to 1000000"),
+                        format!("value = {value} is out of range; allowed: -1000000 to 1000000"),
                     ));
                 }
                 let effect = Effect::SetNeed(SetNeedEffect {
@@ -243,7 +251,7 @@ impl Draft {
             }
             DirectorEvent::Hunting { species, on } => {
                 if let Some(name) = species {
-                    living(editor, name)?;
+                    species_in_scene(editor, name)?;
                 }
                 let was = director
                     .hunting
@@ -254,13 +262,13 @@ impl Draft {
                     Change::Effect(Effect::Hunting(HuntingEffect { species, on }))
                 };
                 self.changes.push(hunting(*on));
-                self.undone.push(hunting(was));
+                self.inverse.push(hunting(was));
             }
             DirectorEvent::Gather { point_m, weight } => {
                 if !(0.0..=1000.0).contains(weight) {
-                    return Err(refused(
+                    return Err(rejected(
                         "",
-                        format!("weight = {weight} is out of range; allowed is 0 to 1000"),
+                        format!("weight = {weight} is out of range; allowed: 0 to 1000"),
                     ));
                 }
                 let gathering = Gathering {
@@ -274,12 +282,17 @@ impl Draft {
                 if !rules.iter().any(|r| r.name == *rule) {
                     let known: Vec<&str> = rules.iter().map(|r| r.name.as_str()).collect();
                     let shown: String = rule.chars().filter(|c| !c.is_control()).take(40).collect();
-                    let sentence = if known.is_empty() {
-                        format!("there is no rule '{shown}': the director of this scene has none")
+                    let message = if known.is_empty() {
+                        format!(
+                            "there is no rule \"{shown}\": the director of this scene has no rules"
+                        )
                     } else {
-                        format!("there is no rule '{shown}', there are {}", known.join(", "))
+                        format!(
+                            "there is no rule \"{shown}\"; existing: {}",
+                            known.join(", ")
+                        )
                     };
-                    return Err(refused("", sentence));
+                    return Err(rejected("", message));
                 }
                 self.changes.push(Change::StartRule { name: rule.clone() });
                 return Ok(());
@@ -295,8 +308,8 @@ impl Draft {
         Ok(())
     }
 
-    fn gather(&mut self, director: &mut Director, gathering: Option<Gathering>) {
-        self.undone.push(Change::Gather(director.gathering));
+    fn gather(&mut self, director: &mut DirectorState, gathering: Option<Gathering>) {
+        self.inverse.push(Change::Gather(director.gathering));
         self.changes.push(Change::Gather(gathering));
         director.gathering = gathering;
     }
@@ -330,9 +343,9 @@ fn species(name: &str) -> DocumentName {
 }
 
 fn population(species: &str) -> String {
-    Path(vec![
-        config::Step::Key("population".into()),
-        config::Step::Key(species.into()),
+    ValuePath(vec![
+        PathSegment::Key("population".into()),
+        PathSegment::Key(species.into()),
     ])
     .to_string()
 }
@@ -341,30 +354,27 @@ fn species_text<'e>(editor: &'e Editor, name: &str) -> Result<&'e str, Problems>
     editor.text(&species(name)).ok_or_else(|| {
         let known: Vec<&str> = editor.library.species.keys().map(String::as_str).collect();
         let shown: String = name.chars().filter(|c| !c.is_control()).take(40).collect();
-        refused(
+        rejected(
             "",
             format!(
-                "there is no species '{shown}', there are {}",
+                "there is no species \"{shown}\"; existing: {}",
                 known.join(", ")
             ),
         )
     })
 }
 
-/// A species of the scene that is shown.
-fn living<'e>(editor: &'e Editor, name: &str) -> Result<&'e SpeciesFile, Problems> {
+/// A species of the current scene.
+fn species_in_scene<'e>(editor: &'e Editor, name: &str) -> Result<&'e SpeciesFile, Problems> {
     species_text(editor, name)?;
     let found = editor.site.species.iter().find(|s| s.name == name);
-    found.map(|s| &s.file).ok_or_else(|| {
-        refused(
-            name,
-            "this species does not live in the scene that is shown",
-        )
-    })
+    found
+        .map(|s| &s.file)
+        .ok_or_else(|| rejected(name, "this species is not in the current scene"))
 }
 
 fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems> {
-    let file = living(editor, species)?;
+    let file = species_in_scene(editor, species)?;
     let limited: Vec<&str> = file
         .needs
         .iter()
@@ -375,34 +385,34 @@ fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems
         return Ok(());
     }
     let message = format!(
-        "it has no need of this name with a limit, it has {}",
+        "it has no need \"{need}\" with a limit; it has: {}",
         limited.join(", ")
     );
-    Err(refused(species, message))
+    Err(rejected(species, message))
 }
 
-/// The mind that an individual of a species would have for a while.
+/// The mind that an individual of species `own` gets for some time.
 fn chosen_mind(editor: &Editor, own: &str, choice: &MindChoice) -> Result<MindParams, Problems> {
     let text = match choice {
         MindChoice::Species { name } => species_text(editor, name)?.to_owned(),
         MindChoice::Needs { needs } => {
-            let path = Path(vec![config::Step::Key("needs".into())]);
+            let path = ValuePath(vec![PathSegment::Key("needs".into())]);
             let change = TextChange::Set(Value::Array(needs.clone()));
-            edited(
+            apply_changes(
                 species_text(editor, own)?,
                 schema_of_kind(&species(own)),
                 &[(path, change)],
             )
             .map_err(|found| {
-                let problem = |r: config::edit::Refused| Problem {
+                let problem = |r: RejectedChange| Problem {
                     path: r.path,
-                    ..Problem::of_file("the other mind", r.message)
+                    ..Problem::of_file("the override", r.message)
                 };
                 Problems(found.into_iter().map(problem).collect())
             })?
         }
     };
-    let (file, spans): (SpeciesFile, _) = config::parse(&text, "the other mind")?;
+    let (file, spans): (SpeciesFile, _) = config::parse(&text, "the override")?;
     let mind = file.mind();
     let problems: Vec<Problem> = mind
         .problems()
@@ -421,34 +431,34 @@ fn point(at: [f32; 3]) -> Result<Vec3, Problems> {
     if at.is_finite() && at.abs().max_element() <= 1000.0 {
         return Ok(at);
     }
-    Err(refused(
+    Err(rejected(
         "",
         format!(
-            "[{}, {}, {}] is no place; each number may lie between -1000 and 1000 m",
+            "[{}, {}, {}] is not a valid position; allowed for each number: -1000 to 1000 m",
             at.x, at.y, at.z
         ),
     ))
 }
 
-fn nobody(id: u32) -> Problems {
-    refused("", format!("nobody living has the id {id}"))
+fn unknown_agent(id: u32) -> Problems {
+    rejected("", format!("no individual has the id {id}"))
 }
 
-fn refused(file: &str, message: impl Into<String>) -> Problems {
+fn rejected(file: &str, message: impl Into<String>) -> Problems {
     let file: String = file.chars().filter(|c| !c.is_control()).take(80).collect();
     Problems(vec![Problem::of_file(file, message)])
 }
 
-/// What is wrong with a document's name, which becomes that of a file.
-pub(super) fn bad_name(name: &DocumentName) -> Option<&'static str> {
+/// What is wrong with the name of a document, which becomes a file name; `None` for a valid name.
+pub(super) fn name_problem(name: &DocumentName) -> Option<&'static str> {
     let (DocumentName::Scene { name } | DocumentName::Species { name }) = name else {
         return None;
     };
-    let is_good = (1..=64).contains(&name.len())
+    let is_valid = (1..=64).contains(&name.len())
         && name
             .chars()
             .all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    (!is_good).then_some(
-        "this is no name for a file; use letters, digits, '_' and '-', at most 64 of them",
+    (!is_valid).then_some(
+        "this name cannot be a file name; use 1 to 64 letters, digits, underscores and hyphens",
     )
 }

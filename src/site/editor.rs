@@ -1,8 +1,8 @@
-//! The documents of a site while a pool runs: commands are validated against the whole, refused whole with all reasons, or
-//! done, and can be taken back.
+//! Edits the documents of a site while a pool runs. A command is checked against all documents; it is either rejected with
+//! all reasons, or applied completely. Applied commands can be undone.
 //!
-//! In: commands. Out: the [`Site`] of now, and what the living pool has to change. Must not: run anything, ask a clock,
-//! start a thread. The same commands in the same order give the same result, so that a log of them can be replayed.
+//! In: commands. Out: the current [`Site`], and the changes for the running pool. Must not: run anything, ask a clock,
+//! start a thread. The same commands in the same order give the same result, so a log of commands can be replayed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,72 +13,74 @@ use serde_json::Value;
 use super::edit::{self, Draft};
 use super::files::SiteFile;
 use super::library::Library;
-use super::load::{Models, Site, judge};
+use super::load::{Models, Site, validate};
 use super::restart::restart_needed;
-use crate::config::edit::{Change as TextChange, edited};
-use crate::config::{self, Problem, Problems, save, schema_of};
+use crate::config::{
+    PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, remove_file, save_file,
+    schema_of,
+};
 use crate::control::{Command, DocumentName, DocumentText};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 
-/// Changes that can be taken back.
+/// Most changes that can be undone. Older ones are dropped.
 const UNDO_MAX: usize = 200;
 
-/// The name of the species of a living individual by its id, as the pool is now.
-pub type SpeciesOf<'a> = &'a dyn Fn(u32) -> Option<String>;
+/// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
+pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
 
-/// All documents of a site, the site they make, and the way back.
+/// All documents of a site, the site compiled from them, and the undo history.
 #[derive(Clone, Debug)]
 pub struct Editor {
     pub(super) library: Library,
     pub(super) site: Arc<Site>,
-    /// The documents as they are on the disk, as far as known; built-in ones are on no disk.
+    /// Last known text of every document on the disk. Built-in documents are not on the disk.
     pub(super) disk: BTreeMap<DocumentName, String>,
-    pub(super) director: Director,
+    pub(super) director: DirectorState,
     models: Models,
-    /// The site that the program was started with: what it says where a restart is needed still holds.
+    /// The site at the start of the program. Its values that need a restart still apply.
     started: Arc<Site>,
-    undo: Vec<Step>,
-    redo: Vec<Step>,
+    undo: Vec<UndoStep>,
+    redo: Vec<UndoStep>,
 }
 
-/// What the director was last told.
+/// The director's settings from commands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Director {
+pub(super) struct DirectorState {
     pub(super) gathering: Option<Gathering>,
-    /// By species; `None` for all.
+    /// Whether hunting is on, by species; the key `None` means all species.
     pub(super) hunting: BTreeMap<Option<String>, bool>,
 }
 
-/// A change that can be taken back, and made again.
+/// A change that can be undone and redone.
 #[derive(Clone, Debug)]
-struct Step {
-    before: Moment,
-    after: Moment,
+struct UndoStep {
+    before: EditState,
+    after: EditState,
 }
 
-/// One side of a step.
+/// The state before or after a change: everything that is needed to restore it.
 #[derive(Clone, Debug)]
-struct Moment {
+struct EditState {
     texts: BTreeMap<DocumentName, Option<String>>,
-    director: Director,
+    director: DirectorState,
     changes: Vec<Change>,
     added: Vec<(String, glam::Vec3)>,
 }
 
-/// A command that was done.
+/// The result of an applied command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
-    /// What the living pool has to change, in order.
+    /// Changes for the running pool, in order.
     pub changes: Vec<Change>,
-    /// Whether [`Editor::site`] is another one than before.
+    /// Whether [`Editor::site`] has changed.
     pub is_new_site: bool,
-    /// The command as a log needs it; `None` where it changed nothing.
+    /// The command for the log; `None` if it changed nothing.
     pub command: Option<Command>,
 }
 
 impl Editor {
-    /// Opens a site file, or the built-in demo; `scene` replaces the scene that it names, as if by an unsaved edit.
+    /// Opens a site file, or the built-in demo. `scene` replaces the scene of the site, like an unsaved edit.
     ///
     /// # Errors
     /// As [`super::load`].
@@ -89,15 +91,15 @@ impl Editor {
         let disk = library.names().into_iter().filter_map(own).collect();
         let site_text = library.text(&DocumentName::Site).map(str::to_owned);
         if let (Some(scene), Some(text)) = (scene, site_text) {
-            let path = config::Path(vec![config::Step::Key("scene".into())]);
+            let path = ValuePath(vec![PathSegment::Key("scene".into())]);
             let change = (path, TextChange::Set(scene.into()));
-            // A text that cannot be changed has its problems told already.
-            if let Ok(text) = edited(&text, schema_of_kind(&DocumentName::Site), &[change]) {
+            // If the text cannot be changed, its problems are already in the list.
+            if let Ok(text) = apply_changes(&text, schema_of_kind(&DocumentName::Site), &[change]) {
                 library.replace(&DocumentName::Site, Some(&text), &mut problems);
             }
         }
         let mut models = Models::default();
-        let (site, warnings, problems) = judge(&library, &mut models, problems);
+        let (site, warnings, problems) = validate(&library, &mut models, problems);
         let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
             return Err(problems);
         };
@@ -109,33 +111,33 @@ impl Editor {
             disk,
             started: Arc::clone(&site),
             site,
-            director: Director::default(),
+            director: DirectorState::default(),
             undo: Vec::new(),
             redo: Vec::new(),
         })
     }
 
-    /// The site of now.
+    /// The current site.
     pub fn site(&self) -> &Arc<Site> {
         &self.site
     }
 
-    /// How many changes can be taken back, and how many that were taken back can be made again.
-    pub fn depths(&self) -> (usize, usize) {
+    /// Number of changes that can be undone, and that can be redone.
+    pub fn undo_depths(&self) -> (usize, usize) {
         (self.undo.len(), self.redo.len())
     }
 
-    /// A document's text of now; `None` where there is no such document.
+    /// Current text of a document; `None` if it does not exist.
     pub fn text(&self, name: &DocumentName) -> Option<&str> {
         self.library.text(name)
     }
 
-    /// All documents.
+    /// Names of all documents.
     pub fn documents(&self) -> Vec<DocumentName> {
         self.library.names()
     }
 
-    /// Documents that differ from what is on the disk.
+    /// Documents that differ from the disk.
     pub fn unsaved(&self) -> Vec<DocumentName> {
         let mut names = self.library.names();
         names.extend(self.disk.keys().cloned());
@@ -145,7 +147,7 @@ impl Editor {
         names
     }
 
-    /// Values of the site file that were changed since the start and count only after a restart.
+    /// Paths of the values in the site file that have changed since the start and apply only after a restart.
     pub fn restart_needed(&self) -> Vec<String> {
         let value = |site: &Site| serde_json::to_value(&site.file).unwrap_or_default();
         restart_needed(
@@ -155,18 +157,18 @@ impl Editor {
         )
     }
 
-    /// Does a command, or refuses it whole.
+    /// Applies a command completely, or rejects it.
     ///
     /// # Errors
-    /// Every reason at once, each with document, path, value and what is allowed; nothing has changed then.
+    /// All reasons for the rejection, each with document, path, value and the allowed values. Nothing has changed then.
     pub fn apply(
         &mut self,
         command: &Command,
-        species_of: SpeciesOf<'_>,
+        species_of: SpeciesLookup<'_>,
     ) -> Result<Applied, Problems> {
         match command {
-            Command::Undo => self.step_back(),
-            Command::Redo => self.step_forth(),
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
             Command::Save => self.save(),
             Command::Revert => {
                 let texts = self.unsaved().into_iter();
@@ -177,7 +179,7 @@ impl Editor {
                 };
                 self.commit(draft, command)
             }
-            Command::TakeOver { documents } => self.take_over(documents),
+            Command::TakeOver { documents } => self.apply_disk_texts(documents),
             _ => {
                 let draft = edit::draft(self, command, species_of)?;
                 self.commit(draft, command)
@@ -185,30 +187,30 @@ impl Editor {
         }
     }
 
-    /// Makes a draft the state of now, if the whole stays valid.
+    /// Applies a draft, if all documents are valid with it.
     fn commit(&mut self, draft: Draft, command: &Command) -> Result<Applied, Problems> {
-        let before = Moment {
+        let before = EditState {
             texts: draft
                 .texts
                 .keys()
                 .map(|name| (name.clone(), self.library.own_text(name).map(str::to_owned)))
                 .collect(),
             director: self.director.clone(),
-            changes: draft.undone,
+            changes: draft.inverse,
             added: Vec::new(),
         };
-        let after = Moment {
+        let after = EditState {
             texts: draft.texts,
             director: draft.director.unwrap_or_else(|| self.director.clone()),
             changes: draft.changes,
             added: draft.added,
         };
-        let changes = self.apply_moment(&after, draft.removed_ids)?;
+        let changes = self.apply_state(&after, draft.removed_ids)?;
         let is_new_site = before.texts != after.texts;
         let can_be_undone = is_new_site || !before.changes.is_empty();
         if can_be_undone {
             self.redo.clear();
-            self.undo.push(Step { before, after });
+            self.undo.push(UndoStep { before, after });
             let surplus = self.undo.len().saturating_sub(UNDO_MAX);
             self.undo.drain(..surplus);
         }
@@ -219,52 +221,53 @@ impl Editor {
         })
     }
 
-    /// Tries a moment on a copy, and takes it over when the whole is valid. What the pool has to change comes back.
-    fn apply_moment(
+    /// Restores a state, if all documents are valid with it. Returns the changes for the pool.
+    fn apply_state(
         &mut self,
-        moment: &Moment,
+        state: &EditState,
         removed_ids: Vec<u32>,
     ) -> Result<Vec<Change>, Problems> {
         let mut changes = Vec::new();
-        let differs = moment
+        let differs = state
             .texts
             .iter()
             .any(|(name, text)| self.library.own_text(name) != text.as_deref());
         if differs {
-            let (library, site, plan) = self.tried(&moment.texts)?;
+            let (library, site, plan) = self.try_texts(&state.texts)?;
             self.library = library;
             self.site = Arc::new(site);
             changes.push(Change::Pool(Box::new(PlanChange {
                 plan,
-                added: moment.added.clone(),
+                added: state.added.clone(),
                 removed_ids,
             })));
         }
-        self.director = moment.director.clone();
-        changes.extend(moment.changes.iter().cloned());
+        self.director = state.director.clone();
+        changes.extend(state.changes.iter().cloned());
         Ok(changes)
     }
 
-    fn tried(
+    /// Replaces texts in a copy of the documents and checks the copy.
+    fn try_texts(
         &mut self,
         texts: &BTreeMap<DocumentName, Option<String>>,
     ) -> Result<(Library, Site, PoolPlan), Problems> {
         let mut problems = Vec::new();
         let mut library = self.library.clone();
         for (name, text) in texts {
-            if let Some(sentence) = edit::bad_name(name) {
-                problems.push(Problem::of_file(name.to_string(), sentence));
+            if let Some(message) = edit::name_problem(name) {
+                problems.push(Problem::of_file(name.to_string(), message));
             } else {
                 library.replace(name, text.as_deref(), &mut problems);
             }
         }
-        let (site, warnings, problems) = judge(&library, &mut self.models, problems);
+        let (site, warnings, problems) = validate(&library, &mut self.models, problems);
         let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
             return Err(problems);
         };
         site.warnings = warnings.0;
         let mut scene = site.description();
-        // The picture and the camera keep the surface until the restart that it needs; so do the fish.
+        // A new surface applies only after a restart; until then the pool keeps the old one, like camera and outputs.
         scene.surface = self.started.file.surface.clone();
         let name = DocumentName::Scene {
             name: site.scene_name.clone(),
@@ -279,12 +282,12 @@ impl Editor {
         Ok((library, site, plan))
     }
 
-    fn step_back(&mut self) -> Result<Applied, Problems> {
+    fn undo(&mut self) -> Result<Applied, Problems> {
         let step = self
             .undo
             .pop()
-            .ok_or_else(|| nothing("there is nothing to take back"))?;
-        match self.apply_moment(&step.before, Vec::new()) {
+            .ok_or_else(|| no_step("there is nothing to undo"))?;
+        match self.apply_state(&step.before, Vec::new()) {
             Ok(changes) => {
                 let is_new_site = step.before.texts != step.after.texts;
                 self.redo.push(step);
@@ -301,12 +304,12 @@ impl Editor {
         }
     }
 
-    fn step_forth(&mut self) -> Result<Applied, Problems> {
+    fn redo(&mut self) -> Result<Applied, Problems> {
         let step = self
             .redo
             .pop()
-            .ok_or_else(|| nothing("there is nothing to make again"))?;
-        match self.apply_moment(&step.after, Vec::new()) {
+            .ok_or_else(|| no_step("there is nothing to redo"))?;
+        match self.apply_state(&step.after, Vec::new()) {
             Ok(changes) => {
                 let is_new_site = step.before.texts != step.after.texts;
                 self.undo.push(step);
@@ -323,14 +326,14 @@ impl Editor {
         }
     }
 
-    /// Takes over what is on the disk. Documents that are as they were known there are left as they are, edits and all.
-    fn take_over(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
+    /// Applies texts from the disk. Documents whose text on the disk is unchanged keep their unsaved edits.
+    fn apply_disk_texts(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
         let differ: Vec<&DocumentText> = documents
             .iter()
             .filter(|d| d.text.as_ref() != self.disk.get(&d.document))
             .collect();
         if differ.is_empty() {
-            return self.read_again();
+            return self.reload_fields();
         }
         let draft = Draft {
             texts: differ
@@ -339,7 +342,7 @@ impl Editor {
                 .collect(),
             ..Draft::default()
         };
-        // A model may have been changed together with its species.
+        // A model file may have changed together with its species, so all models are read again.
         let kept = std::mem::take(&mut self.models);
         let logged = Command::TakeOver {
             documents: differ.iter().map(|d| (*d).clone()).collect(),
@@ -359,9 +362,9 @@ impl Editor {
         applied
     }
 
-    /// Takes over the files that scenes name, where they were changed and the documents were not.
-    fn read_again(&mut self) -> Result<Applied, Problems> {
-        let (_, site, plan) = self.tried(&BTreeMap::new())?;
+    /// Reads the field files of the scenes again, because one may have changed without any document.
+    fn reload_fields(&mut self) -> Result<Applied, Problems> {
+        let (_, site, plan) = self.try_texts(&BTreeMap::new())?;
         let mut applied = Applied {
             changes: Vec::new(),
             is_new_site: false,
@@ -382,8 +385,8 @@ impl Editor {
         Ok(applied)
     }
 
-    /// Writes every document that differs from the disk: species first and the site last, so that no file ever names
-    /// one that is not there yet; what was taken away goes in the opposite order, after that.
+    /// Saves every document that differs from the disk: species first and the site last, so that no file ever refers to
+    /// a missing one. Removed documents are then deleted in the opposite order.
     fn save(&mut self) -> Result<Applied, Problems> {
         let mut problems = Vec::new();
         let mut names = self.unsaved();
@@ -410,25 +413,25 @@ impl Editor {
         let Some(path) = self.library.file_of(name) else {
             return Err(Problem::of_file(
                 name.to_string(),
-                "the built-in demo has no file to save to; start Shoal with a site file",
+                "the built-in demo has no file, so it cannot be saved; start Shoal with a site file",
             ));
         };
-        let refuse = |error: std::io::Error| {
+        let save_error = |error: std::io::Error| {
             Problem::of_file(
                 path.display().to_string(),
-                format!("cannot be saved: {error}; the old file is untouched"),
+                format!("cannot be saved: {error}; the old file is unchanged"),
             )
         };
         match self.library.own_text(name).map(str::to_owned) {
             Some(text) => {
                 if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-                    std::fs::create_dir_all(folder).map_err(refuse)?;
+                    std::fs::create_dir_all(folder).map_err(save_error)?;
                 }
-                save::save(&path, text.as_bytes()).map_err(refuse)?;
+                save_file(&path, text.as_bytes()).map_err(save_error)?;
                 self.disk.insert(name.clone(), text);
             }
             None => {
-                save::remove(&path).map_err(refuse)?;
+                remove_file(&path).map_err(save_error)?;
                 self.disk.remove(name);
             }
         }
@@ -436,8 +439,8 @@ impl Editor {
     }
 }
 
-fn nothing(sentence: &str) -> Problems {
-    Problems(vec![Problem::of_file("", sentence)])
+fn no_step(message: &str) -> Problems {
+    Problems(vec![Problem::of_file("", message)])
 }
 
 /// The schema of a kind of document.

@@ -1,4 +1,4 @@
-//! The three kinds of configuration files: which tables each holds. The tables themselves belong to the rooms.
+//! The three kinds of configuration files and the tables in each. The rooms define the tables.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::world::{
     RelationParams,
 };
 
-/// A site file: what is mounted here, and which scene it shows.
+/// A site file: the hardware of one installation, and the scene that it shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiteFile {
-    /// The scene that is shown: the name of a file in the folder `scenes` beside this one, without `.toml`, or a built-in one.
+    /// The shown scene: the name of a file in the folder `scenes` beside this file, without `.toml`, or of a built-in scene.
     pub scene: String,
     /// The projected surface.
     #[schemars(extend("x-restart" = true))]
@@ -30,15 +30,15 @@ pub struct SiteFile {
     /// The infrared camera.
     #[schemars(extend("x-restart" = true))]
     pub camera: CameraParams,
-    /// How shadows are told from floor, and visitors followed.
+    /// How shadows are detected and visitors are tracked.
     #[schemars(extend("x-restart" = true))]
     pub vision: VisionParams,
-    /// How the camera sees the floor.
+    /// The map from camera to floor, and its limits.
     pub calibration: CalibrationParams,
-    /// The tick.
+    /// The simulation.
     #[schemars(extend("x-restart" = true))]
     pub simulation: SimulationParams,
-    /// The projectors; one of the default size when none is named.
+    /// The projectors. Without any, one output of the default size is used.
     #[schemars(extend("x-restart" = true))]
     pub outputs: Vec<OutputParams>,
 }
@@ -57,56 +57,56 @@ impl Default for SiteFile {
     }
 }
 
-/// A scene file: a pool, what lies in it, and who lives in it.
+/// A scene file: a pool with its obstacles and its fish.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneFile {
-    /// What it is called in the panel.
+    /// Name of the scene in the control panel.
     pub title: String,
     /// The water.
     pub pool: PoolParams,
-    /// What lies in it.
+    /// Obstacles in the pool.
     pub obstacles: Vec<ObstacleParams>,
-    /// Flow fields, followed by species with the action `follow_flow_field`.
+    /// Flow fields. Species with the action `follow_flow_field` follow them.
     pub fields: Vec<FieldParams>,
-    /// How many of each species: names of files in the folder `species`, or built-in ones.
+    /// Number of individuals of each species. A species is the name of a file in the folder `species`, or built in.
     pub population: BTreeMap<String, u32>,
-    /// Those of the population that have a name of their own, and in what they differ from their species.
+    /// Named individuals of the population, and how they differ from their species.
     pub individuals: Vec<IndividualParams>,
-    /// What the installation wants of the fish: condition → effect, each with its hold times.
+    /// Rules of the director: condition → effect, each with its hold times.
     pub director: Vec<RuleParams>,
     /// Light, water and ground.
     pub look: SceneLook,
 }
 
-/// One of the population that has a name of its own. What is left out is as its species has it.
+/// A named individual of the population. Absent values are those of its species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndividualParams {
-    /// Its name; relations can go to it.
+    /// Name of the individual. Relations can refer to it.
     pub name: String,
-    /// Its species, one of the population.
+    /// Species of the individual; must be in the population.
     pub species: String,
-    /// Further names that it bears.
+    /// Groups that the individual belongs to, in addition to its species' groups. Relations can refer to them.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// Relations that take the place of those of the same type.
+    /// Relations. They replace the species' relations of the same type.
     #[serde(default)]
     pub relations: RelationParams,
-    /// Actions that come in addition, or take the place of those of the same name.
+    /// Additional actions. They replace the species' actions of the same name.
     #[serde(default)]
     pub actions: BTreeMap<String, ActionParams>,
-    /// Needs in place of all of its species' needs; the species' own where there are none.
+    /// Needs that replace all needs of the species. Without any, the species' needs apply.
     #[serde(default)]
     pub needs: Vec<NeedParams>,
-    /// Where it starts, in world space, `[x, y, z]`. Absent: where chance says.
+    /// Start position `[x, y, z]` in world space. Without it, the position is random.
     #[serde(default)]
     #[schemars(inner(range(min = -100.0, max = 100.0)))]
     pub position_m: Option<[f32; 3]>,
 }
 
 impl IndividualParams {
-    /// Its mind: its species' with what it has of its own.
+    /// The mind of the individual: that of its species with the individual's own actions and needs.
     pub fn mind(&self, species: &SpeciesFile) -> MindParams {
         let mut mind = species.mind();
         mind.actions.extend(self.actions.clone());
@@ -116,7 +116,7 @@ impl IndividualParams {
         mind
     }
 
-    /// Its relations: its species' with its own in place of those of the same type.
+    /// The relations of the individual: those of its species, with its own replacing those of the same type.
     pub fn all_relations(&self, species: &SpeciesFile) -> RelationParams {
         let mut relations = species.relations.clone();
         relations.extend(self.relations.clone());
@@ -124,40 +124,40 @@ impl IndividualParams {
     }
 }
 
-/// A species file: its body, its motion, what it sees and what it wants. Its name is that of the file.
+/// A species file: body, motion, perception and mind. The name of the species is the name of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesFile {
-    /// Further names that all its individuals bear, for relations.
+    /// Groups that all individuals belong to. Relations can refer to them.
     pub groups: Vec<String>,
-    /// Size.
+    /// Size of the body.
     pub body: BodyParams,
-    /// What the vehicle can do.
+    /// Limits of the motion.
     pub motion: MotionParams,
-    /// What it notices of others.
+    /// Perception of other agents.
     pub perception: PerceptionParams,
-    /// How it schools.
+    /// Schooling.
     pub flock: FlockParams,
-    /// Whose enemy, prey or friend it is: relation → names of species, groups or individuals; shadows are `visitor`.
+    /// Relations to other agents: relation → names of species, groups or individuals. Visitors' shadows have the name `visitor`.
     pub relations: RelationParams,
-    /// How it keeps clear of others and of obstacles.
+    /// Avoidance of other agents and obstacles.
     pub avoidance: Avoidance,
-    /// Its actions, by names that its needs use.
+    /// Actions by name. Needs refer to these names.
     pub actions: BTreeMap<String, ActionParams>,
-    /// The need that acts in every step besides the active one.
+    /// The standard need. It acts in every tick, in addition to the active need.
     pub standard: NeedParams,
-    /// Its needs, most important first; the first that is not satisfied acts.
+    /// Needs, most important first. The first need that is not satisfied is active.
     pub needs: Vec<NeedParams>,
-    /// How the forces of the standard and the active need are put together.
+    /// How the forces of the standard need and the active need are combined.
     pub combine: Combine,
-    /// How hunger, fear and libido grow and fade; off unless it says so.
+    /// How hunger, fear and libido change over time. Off by default.
     pub drives: DrivesParams,
-    /// Its model and how individuals differ.
+    /// The 3D model, and how individuals vary.
     pub look: SpeciesLook,
 }
 
 impl SpeciesFile {
-    /// The tables that make its mind.
+    /// The mind of the species.
     pub fn mind(&self) -> MindParams {
         MindParams {
             actions: self.actions.clone(),

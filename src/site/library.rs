@@ -1,8 +1,7 @@
-//! The site file, and all scenes and species that it can choose from: its own files, and the built-in ones that they do
-//! not replace.
+//! The site file with all available scenes and species: the files in its folders, and the built-in ones that no file replaces.
 //!
-//! In: a folder, or none. Out: parsed files by name, with where everything stands in them; cheap to copy, so that a change
-//! can be tried on a copy. Must not: hold them against each other (`check` does).
+//! In: a folder, or none. Out: parsed files by name, with the positions of their values. The library is cheap to copy, so a
+//! change can be tried on a copy. Must not: check the files against each other (`check` does).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,33 +15,33 @@ use super::files::{SceneFile, SiteFile, SpeciesFile};
 use crate::config::{self, Problem, Spans};
 use crate::control::DocumentName;
 
-/// More files of one kind in a folder are a mistake.
+/// Most files that are read from one folder. More are probably a mistake.
 const FILES_MAX: usize = 256;
 
-/// A file that could be read. While problems were told of it, it is only there to be held against the others.
+/// A parsed file. If it has problems, its value is only used to check the other files against it.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<T> {
     pub(super) value: T,
     pub(super) spans: Spans,
-    /// Whether it is built into the program, rather than somebody's own.
+    /// Whether the file is built into the program.
     pub(super) is_built_in: bool,
 }
 
-/// By name. A file that could not be read is `None`: it is there, and its problems are told.
-pub(super) type Shelf<T> = BTreeMap<String, Option<Arc<Entry<T>>>>;
+/// Files by name. `None`: the file exists, but could not be parsed; its problems are reported.
+pub(super) type Entries<T> = BTreeMap<String, Option<Arc<Entry<T>>>>;
 
-/// Everything that a site is made from.
+/// All files of a site.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Library {
     /// The site file, or `None` for the built-in demo.
     pub(super) path: Option<PathBuf>,
     pub(super) site: Option<Arc<Entry<SiteFile>>>,
-    pub(super) scenes: Shelf<SceneFile>,
-    pub(super) species: Shelf<SpeciesFile>,
+    pub(super) scenes: Entries<SceneFile>,
+    pub(super) species: Entries<SpeciesFile>,
 }
 
 impl Library {
-    /// Reads a site file with `scenes/*.toml` and `species/*.toml` beside it, and fills up with what is built in.
+    /// Reads a site file with `scenes/*.toml` and `species/*.toml` beside it, and adds the built-in scenes and species.
     pub(super) fn read(path: Option<&Path>, problems: &mut Vec<Problem>) -> Self {
         let site = match path.map(config::read_text) {
             None => parse_built_in(builtin::SITE, "built-in demo.toml", problems),
@@ -64,14 +63,14 @@ impl Library {
         }
     }
 
-    /// The folder that relative paths start from; empty (the working folder) for the built-in site.
+    /// Base folder of relative paths; empty (the working folder) for the built-in site.
     pub(super) fn folder(&self) -> PathBuf {
         self.path
             .as_deref()
             .map_or_else(PathBuf::new, |p| folder_of(p).to_path_buf())
     }
 
-    /// Where a document's file is, or would be; `None` for the built-in site, which has no folder.
+    /// Path of the file of a document, existing or not; `None` for the built-in site, which has no folder.
     pub(super) fn file_of(&self, name: &DocumentName) -> Option<PathBuf> {
         let path = self.path.as_deref()?;
         Some(match name {
@@ -91,12 +90,12 @@ impl Library {
             .collect()
     }
 
-    /// A document's text; `None` where there is no such document.
+    /// Text of a document; `None` if it does not exist.
     pub(super) fn text(&self, name: &DocumentName) -> Option<&str> {
         self.text_and_origin(name).map(|(text, _)| text)
     }
 
-    /// The text of a document that is not built in.
+    /// Text of a document, if it is not built in.
     pub(super) fn own_text(&self, name: &DocumentName) -> Option<&str> {
         let found = self.text_and_origin(name);
         found.and_then(|(text, is_built_in)| (!is_built_in).then_some(text))
@@ -113,7 +112,7 @@ impl Library {
         }
     }
 
-    /// Where a value of a document stands, for a finding about it.
+    /// Creates a problem with the position of a value in a document.
     pub(super) fn problem(&self, name: &DocumentName, path: &str, message: String) -> Problem {
         let spans = match name {
             DocumentName::Site => self.site.as_ref().map(|e| &e.spans),
@@ -135,7 +134,7 @@ impl Library {
         }
     }
 
-    /// The text that is built in under a name.
+    /// Text of the built-in document with this name.
     pub(super) fn built_in(&self, name: &DocumentName) -> Option<&'static str> {
         let find = |list: &[(&str, &'static str)], name: &str| {
             list.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
@@ -147,7 +146,7 @@ impl Library {
         }
     }
 
-    /// Gives a document a new text, or takes it away, where what is built in under its name shows again.
+    /// Gives a document a new text, or removes it. After a removal, the built-in document of the same name applies again.
     pub(super) fn replace(
         &mut self,
         name: &DocumentName,
@@ -155,7 +154,7 @@ impl Library {
         problems: &mut Vec<Problem>,
     ) {
         fn put<T: JsonSchema + DeserializeOwned>(
-            shelf: &mut Shelf<T>,
+            entries: &mut Entries<T>,
             name: &str,
             (text, file): (Text<'_>, &str),
             problems: &mut Vec<Problem>,
@@ -164,11 +163,11 @@ impl Library {
                 Text::Own(text) => parse(text, file, problems),
                 Text::BuiltIn(text) => parse_built_in(text, file, problems),
                 Text::None => {
-                    shelf.remove(name);
+                    entries.remove(name);
                     return;
                 }
             };
-            shelf.insert(name.to_owned(), entry);
+            entries.insert(name.to_owned(), entry);
         }
         let (text, file) = match (text, self.built_in(name)) {
             (Some(text), _) => {
@@ -187,7 +186,10 @@ impl Library {
                 self.site = parse_built_in(text, &file, problems);
             }
             (DocumentName::Site, Text::None) => {
-                problems.push(Problem::of_file(file, "the site file is gone; put it back"));
+                problems.push(Problem::of_file(
+                    file,
+                    "the site file was deleted; restore it",
+                ));
             }
             (DocumentName::Scene { name }, text) => {
                 put(&mut self.scenes, name, (text, &file), problems);
@@ -199,7 +201,7 @@ impl Library {
     }
 }
 
-/// The text that a document gets.
+/// New text of a document.
 enum Text<'t> {
     Own(&'t str),
     BuiltIn(&'t str),
@@ -218,7 +220,7 @@ fn file_in(folder: &Path, kind: &str, name: &str) -> PathBuf {
     folder.join(kind).join(format!("{name}.toml"))
 }
 
-/// The documents that lie in a folder now, by name, with their paths; what cannot be read is told.
+/// The documents that exist on the disk, with their paths. Folders that cannot be read are added to the problems.
 pub(super) fn files_on_disk(
     path: &Path,
     problems: &mut Vec<Problem>,
@@ -245,13 +247,13 @@ fn read_kind<T: JsonSchema + DeserializeOwned>(
     kind: &str,
     built_in: &[(&str, &str)],
     problems: &mut Vec<Problem>,
-) -> Shelf<T> {
+) -> Entries<T> {
     let mut entries = BTreeMap::new();
     for path in folder.map_or_else(Vec::new, |f| toml_files(&f.join(kind), problems)) {
         let Some(name) = path.file_stem().and_then(|n| n.to_str()) else {
             problems.push(Problem::of_file(
                 path.display().to_string(),
-                "its name is no text; rename it",
+                "the file name is not valid Unicode; rename the file",
             ));
             continue;
         };
@@ -275,7 +277,7 @@ fn read_kind<T: JsonSchema + DeserializeOwned>(
     entries
 }
 
-/// [`parse`] of what is built in.
+/// Parses a built-in text like [`parse`].
 fn parse_built_in<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
@@ -287,13 +289,13 @@ fn parse_built_in<T: JsonSchema + DeserializeOwned>(
     Some(Arc::new(entry))
 }
 
-/// One file's value, as far as its problems, which are told, leave one.
+/// Parses one file and adds its problems to the list. `None` if the problems leave no value.
 fn parse<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
     problems: &mut Vec<Problem>,
 ) -> Option<Arc<Entry<T>>> {
-    let (read, found) = config::read(text, file);
+    let (read, found) = config::parse_lenient(text, file);
     problems.extend(found.0);
     let (value, spans) = read?;
     Some(Arc::new(Entry {
@@ -303,7 +305,7 @@ fn parse<T: JsonSchema + DeserializeOwned>(
     }))
 }
 
-/// The `.toml` files of a folder, by name; none where there is no such folder.
+/// The `.toml` files of a folder, sorted by name; none if the folder does not exist.
 fn toml_files(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -325,7 +327,10 @@ fn toml_files(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     if files.len() > FILES_MAX {
         problems.push(Problem::of_file(
             folder.display().to_string(),
-            format!("holds {} files; at most {FILES_MAX} are read", files.len()),
+            format!(
+                "contains {} files, but at most {FILES_MAX} are read; remove some",
+                files.len()
+            ),
         ));
         files.truncate(FILES_MAX);
     }

@@ -1,7 +1,7 @@
-//! Loads a site: its file, its scenes and species, its models and its calibration, all checked at once.
+//! Loads a site: its file, its scenes and species, its models and its calibration, and checks all of them.
 //!
-//! In: the path of a site file, or none for the built-in demo. Out: a [`Site`] that can run as it is, or every problem
-//! of every file. Must not: run anything, fall back to a default for something broken.
+//! In: the path of a site file, or none for the built-in demo. Out: a [`Site`] that can run, or all problems of all files.
+//! Must not: run anything, replace something broken by a default.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,41 +20,41 @@ use crate::simulation::{IndividualDescription, SceneDescription, SpeciesDescript
 /// One species of the scene.
 #[derive(Clone, Debug)]
 pub struct SiteSpecies {
-    /// Its name.
+    /// Name of the species.
     pub name: String,
-    /// How many there are.
+    /// Number of individuals.
     pub count: u32,
-    /// Its file.
+    /// The species file.
     pub file: SpeciesFile,
-    /// Its model.
+    /// The 3D model.
     pub model: Arc<Model>,
 }
 
-/// Everything that one installation is set to, checked.
+/// The complete, checked configuration of one installation.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The site file.
     pub file: SiteFile,
-    /// The folder that relative paths start from; empty (the working folder) for the built-in site.
+    /// Base folder of relative paths; empty (the working folder) for the built-in site.
     pub folder: PathBuf,
-    /// Name of the scene.
+    /// Name of the shown scene.
     pub scene_name: String,
-    /// The scene.
+    /// The shown scene.
     pub scene: SceneFile,
-    /// The species of the scene by name, in the order that `AgentPose::species` counts.
+    /// Species of the scene, sorted by name. `AgentPose::species` is an index into this list.
     pub species: Vec<SiteSpecies>,
-    /// The grids of the scene's fields that are read from files.
+    /// Grids of the scene's fields that are read from files.
     pub field_grids: FieldGrids,
-    /// Models of stones, in the order in which the picture takes them.
+    /// Models of stones, in the order that rendering expects.
     pub stones: Arc<[Model]>,
-    /// The calibration, where the site file names one.
+    /// The calibration, if the site file names one.
     pub calibration: Option<Calibration>,
-    /// What is allowed but surely not meant.
+    /// Warnings: allowed, but probably a mistake.
     pub warnings: Vec<Problem>,
 }
 
 impl Site {
-    /// What the simulation is made from.
+    /// The description that the simulation is compiled from.
     pub fn description(&self) -> SceneDescription {
         SceneDescription {
             surface: self.file.surface.clone(),
@@ -71,7 +71,7 @@ impl Site {
         }
     }
 
-    /// The projectors; a default one where the site names none.
+    /// The projectors; one default output if the site file has none.
     pub fn outputs(&self) -> Vec<OutputParams> {
         match self.file.outputs.as_slice() {
             [] => vec![OutputParams::default()],
@@ -108,12 +108,12 @@ fn describe(species: &SiteSpecies, scene: &SceneFile) -> SpeciesDescription {
     }
 }
 
-/// Loads a site file, or the built-in demo; `scene` replaces the scene that it names.
+/// Loads a site file, or the built-in demo. `scene` replaces the scene of the site file.
 ///
 /// # Errors
-/// Every problem of the site file, of all scenes and species beside it, of the models and of the calibration.
+/// All problems of the site file, of all scenes and species beside it, of the models and of the calibration.
 pub fn load(site: Option<&Path>, scene: Option<&str>) -> Result<Site, Problems> {
-    let (site, warnings, problems) = examine(site, scene);
+    let (site, warnings, problems) = load_and_check(site, scene);
     match site {
         Some(mut site) if problems.0.is_empty() => {
             site.warnings = warnings.0;
@@ -123,8 +123,8 @@ pub fn load(site: Option<&Path>, scene: Option<&str>) -> Result<Site, Problems> 
     }
 }
 
-/// The site where it could be put together, its warnings and its problems.
-pub(super) fn examine(
+/// Loads a site and returns it, if possible, with its warnings and its problems.
+pub(super) fn load_and_check(
     path: Option<&Path>,
     scene: Option<&str>,
 ) -> (Option<Site>, Problems, Problems) {
@@ -133,18 +133,18 @@ pub(super) fn examine(
     if let (Some(scene), Some(site)) = (scene, &mut library.site) {
         scene.clone_into(&mut Arc::make_mut(site).value.scene);
     }
-    judge(&library, &mut Models::default(), problems)
+    validate(&library, &mut Models::default(), problems)
 }
 
-/// Models that were read already, so that a change elsewhere does not read them again.
+/// Cache of models, so that an edit does not read them again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Models {
     fish: BTreeMap<String, Arc<Model>>,
     stones: Option<Arc<[Model]>>,
 }
 
-/// Holds everything against each other: the site where it could be put together, its warnings and its problems.
-pub(super) fn judge(
+/// Checks all files against each other. Returns the site, if it could be assembled, with its warnings and its problems.
+pub(super) fn validate(
     library: &Library,
     models: &mut Models,
     problems: Vec<Problem>,
@@ -168,7 +168,7 @@ pub(super) fn judge(
     (site, warnings, problems)
 }
 
-/// Everything that the chosen scene needs, read; `None` where some of it is missing, which is told.
+/// Reads everything that the shown scene needs. `None` if something is missing, which is added to the problems.
 fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> Option<Site> {
     let folder = library.folder();
     read_models(library, models, &folder, findings);
@@ -210,7 +210,7 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
     })
 }
 
-/// Reads every species' model, not only those of the scene: another scene may be a button away.
+/// Reads the models of all species, not only those of the shown scene, so that switching to another scene cannot fail.
 fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: &mut Findings) {
     if models.stones.is_none() {
         match shipped_static_models() {
@@ -229,17 +229,17 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
             Ok(model) => {
                 models.fish.insert(name.clone(), Arc::new(model));
             }
-            Err(sentence) => findings
+            Err(message) => findings
                 .problems
-                .push(species.spans.problem("look.model", sentence)),
+                .push(species.spans.problem("look.model", message)),
         }
     }
 }
 
-/// Reads the fields of a scene that come from files, beside the site file. Every scene's: another may be a button away.
+/// Reads the field files of a scene. This is done for every scene, so that switching to another scene cannot fail.
 fn read_fields(scene: &Entry<SceneFile>, folder: &Path, findings: &mut Findings) -> FieldGrids {
     let mut grids = FieldGrids::new();
-    for (place, field) in scene.value.fields.iter().enumerate() {
+    for (index, field) in scene.value.fields.iter().enumerate() {
         let Some(file) = field.file().filter(|file| !file.is_empty()) else {
             continue;
         };
@@ -251,7 +251,7 @@ fn read_fields(scene: &Entry<SceneFile>, folder: &Path, findings: &mut Findings)
                 grids.insert(file.to_owned(), Arc::new(grid));
             }
             Err(error) => {
-                let path = format!("fields[{place}].shape.file");
+                let path = format!("fields[{index}].shape.file");
                 findings
                     .problems
                     .push(scene.spans.problem(&path, error.to_string()));
@@ -271,7 +271,7 @@ fn read_calibration(
         Ok(text) => text,
         Err(problem) => {
             let message = format!(
-                "{}: {}; make it with shoal calibrate, or remove this line",
+                "{}: {}; create it with shoal calibrate, or remove this line",
                 path.display(),
                 problem.message
             );
@@ -283,15 +283,17 @@ fn read_calibration(
     };
     match Calibration::parse(&text, &path.display().to_string()) {
         Ok(calibration) => {
-            let made = calibration.surface;
-            let here = &entry.value.surface;
+            let calibrated = calibration.surface;
+            let surface = &entry.value.surface;
             let differs = |a: f64, b: f32| (a - f64::from(b)).abs() > 1e-3;
-            if differs(made.width_m, here.width_m) || differs(made.height_m, here.height_m) {
+            if differs(calibrated.width_m, surface.width_m)
+                || differs(calibrated.height_m, surface.height_m)
+            {
                 findings.warnings.push(entry.spans.problem(
                     "calibration.file",
                     format!(
-                        "the calibration proves a surface of {} x {} m, the site says {} x {} m; calibrate anew if it was moved",
-                        made.width_m, made.height_m, here.width_m, here.height_m
+                        "the calibration is for a surface of {} x {} m, but the site has {} x {} m; calibrate again if the projector was moved",
+                        calibrated.width_m, calibrated.height_m, surface.width_m, surface.height_m
                     ),
                 ));
             }

@@ -1,23 +1,24 @@
-//! Puts every room's parameter structs together: load, check, schema; and changes them while a pool runs: edit, undo, save.
+//! Combines the parameter structs of all rooms into the files of a site: load, check, schema; and changes them while a pool
+//! runs: edit, undo, save.
 //!
-//! In: a site file with the scenes and species beside it, or nothing; commands. Out: a [`Site`] that is checked as a
-//! whole, every problem of every file at once, the schema of all of them, and what a living pool has to change. Must not:
-//! run anything, hold a parameter of its own, ask a clock.
+//! In: a site file with the scenes and species beside it, or nothing; commands. Out: a completely checked [`Site`], or all
+//! problems of all files at once; the schemas of the files; the changes for the running pool. Must not: run anything, hold a
+//! parameter of its own, ask a clock.
 
 mod builtin;
 mod check;
-pub mod edit;
-pub mod editor;
-pub mod files;
+mod edit;
+mod editor;
+mod file_watcher;
+mod files;
 mod library;
 mod load;
 mod models;
 mod report;
 mod restart;
-pub mod watch;
 
-pub use editor::{Applied, Editor};
+pub use editor::{Applied, Editor, SpeciesLookup};
+pub use file_watcher::{FileWatcher, POLL_SECS};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};
 pub use load::{Site, SiteSpecies, load};
 pub use report::{CheckReport, check_report, schemas};
-pub use watch::{DiskWatch, POLL_SECS};

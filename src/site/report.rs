@@ -1,4 +1,4 @@
-//! What `shoal check` and `shoal schema` say: the whole state of a site's files, and the schema of every kind of file.
+//! The reports of `shoal check` (all problems of a site's files) and `shoal schema` (the schema of every kind of file).
 
 use std::fmt;
 use std::path::Path;
@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::files::{SceneFile, SiteFile, SpeciesFile};
-use super::load::examine;
+use super::load::load_and_check;
 use crate::calibration::Calibration;
 use crate::config::{Problem, schema_of};
 
-/// Everything that is wrong, or surely not meant, in a site's files.
+/// All problems and warnings of a site's files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// What was checked.
+    /// The checked site: the path of its file, or the built-in demo.
     pub site: String,
-    /// What forbids to run it.
+    /// Problems: the site cannot run.
     pub problems: Vec<Problem>,
-    /// What is allowed but surely not meant.
+    /// Warnings: allowed, but probably a mistake.
     pub warnings: Vec<Problem>,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for CheckReport {
 
 /// Checks a site file, or the built-in demo, with all scenes and species beside it, their models and the calibration.
 pub fn check_report(site: Option<&Path>) -> CheckReport {
-    let (_, warnings, problems) = examine(site, None);
+    let (_, warnings, problems) = load_and_check(site, None);
     CheckReport {
         site: site.map_or_else(
             || "built-in demo".to_owned(),

@@ -1,17 +1,18 @@
-//! Which values of the site file count only after a restart, and which of them were changed.
+//! Finds changed values of the site file that apply only after a restart.
 //!
-//! In: the schema, whose `x-restart` says it, and two values of the file. Out: paths. Must not: know a field by name.
+//! In: the schema, in which `x-restart` marks such values, and two values of the file. Out: paths. Must not: know a field by
+//! name.
 
 use serde_json::Value;
 
-/// The paths, outermost only, whose values differ and count only after a restart.
+/// The outermost paths whose values differ and apply only after a restart.
 pub(super) fn restart_needed(schema: &Value, started: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    look(schema, (started, now), "", &mut found);
+    compare(schema, (started, now), "", &mut found);
     found
 }
 
-fn look(schema: &Value, (started, now): (&Value, &Value), path: &str, found: &mut Vec<String>) {
+fn compare(schema: &Value, (started, now): (&Value, &Value), path: &str, found: &mut Vec<String>) {
     if started == now {
         return;
     }
@@ -37,7 +38,7 @@ fn look(schema: &Value, (started, now): (&Value, &Value), path: &str, found: &mu
         if needs_restart && values.0 != values.1 {
             found.push(inner);
         } else {
-            look(field, values, &inner, found);
+            compare(field, values, &inner, found);
         }
     }
 }
@@ -48,7 +49,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_differs_and_needs_a_restart_is_named() {
+    fn changed_values_that_need_a_restart_are_found() {
         let schema = json!({"properties": {
             "scene": {"type": "string"},
             "camera": {"type": "object", "x-restart": true, "properties": {"source": {"type": "string"}}},

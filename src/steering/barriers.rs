@@ -246,7 +246,7 @@ fn distance_m(barrier: &Barrier<'_>, point: Vec3) -> f32 {
             to_m,
             radius_m,
         } => {
-            let nearest = crate::geometry::solid::nearest_on_segment(from_m, to_m, point);
+            let nearest = crate::geometry::nearest_on_segment(from_m, to_m, point);
             point.distance(nearest) - radius_m
         }
         Barrier::Plane { .. } | Barrier::Rectangle { .. } | Barrier::Mesh(_) => f32::MAX,

@@ -318,7 +318,7 @@ mod tests {
             ..Surface::default()
         };
         let view = FloorView {
-            map: FloorFromCamera::whole_picture(width as u32, height as u32, &surface),
+            map: FloorFromCamera::whole_frame(width as u32, height as u32, &surface),
             lamp_m: None,
             camera_m: None,
             surface,

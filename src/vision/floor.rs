@@ -254,7 +254,7 @@ mod tests {
     fn pixel_areas_sum_up_to_the_surface() {
         let surface = Surface::default();
         let view = FloorView {
-            map: FloorFromCamera::whole_picture(64, 48, &surface),
+            map: FloorFromCamera::whole_frame(64, 48, &surface),
             lamp_m: None,
             camera_m: None,
             surface,
@@ -307,7 +307,7 @@ mod tests {
             height_m: 0.45,
             ..Surface::default()
         };
-        let straight = FloorFromCamera::whole_picture(64, 48, &surface);
+        let straight = FloorFromCamera::whole_frame(64, 48, &surface);
         // The distortion curve of this lens turns back at 0.54 of the distance to a corner.
         let lens = Lens::new(64, 48, -0.5, 0.0).unwrap();
         let map = FloorFromCamera::new(lens, straight.homography()).unwrap();

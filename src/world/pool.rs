@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::terrace::TerraceParams;
-use crate::geometry::{Prism, Solid, prism};
+use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid};
 
 /// The water.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -296,12 +296,12 @@ impl PolygonParams {
             ));
         }
         let count = self.outline_m.len();
-        if !(3..=prism::CORNERS_MAX).contains(&count) {
+        if !(3..=PRISM_CORNERS_MAX).contains(&count) {
             found.push((
                 "outline_m".into(),
                 format!(
                     "outline_m has {count} corners; give 3 to {}, or put the shape together from several obstacles",
-                    prism::CORNERS_MAX
+                    PRISM_CORNERS_MAX
                 ),
             ));
         } else if Prism::new(&self.corners(), 0.0, 1.0).is_none() {

@@ -4,7 +4,7 @@ use glam::Vec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::polygon;
+use crate::geometry::signed_area;
 
 /// One water of several at different heights. Fish that cannot leap stay in theirs, or drop to a lower one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ impl TerraceParams {
     /// Rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let area = polygon::signed_area(&self.corners()).abs();
+        let area = signed_area(&self.corners()).abs();
         if self.outline_m.len() < 3 || area.is_nan() || area < 1e-3 {
             found.push((
                 "outline_m".into(),

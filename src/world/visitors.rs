@@ -5,7 +5,7 @@
 use glam::{Vec2, Vec3};
 
 use super::{Observation, Shadow};
-use crate::geometry::polygon;
+use crate::geometry::{nearest_on_polygon, polygon_contains};
 
 /// The shadows of this moment, kept in place from step to step.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,10 +84,10 @@ pub fn outline_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) ->
         return circle;
     }
     let floor = Vec2::new(at.x, at.z) / scale;
-    let Some(nearest) = polygon::nearest_on_outline(&shadow.outline_m, floor) else {
+    let Some(nearest) = nearest_on_polygon(&shadow.outline_m, floor) else {
         return circle;
     };
-    let is_under = polygon::contains(&shadow.outline_m, floor);
+    let is_under = polygon_contains(&shadow.outline_m, floor);
     let sign = if is_under { -1.0 } else { 1.0 };
     let away = ((floor - nearest) * sign).normalize_or_zero();
     ShadowAtDepth {

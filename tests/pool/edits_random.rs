@@ -215,7 +215,7 @@ fn lived_through(commands: &[Value]) -> usize {
         pool.step();
     }
     assert_eq!(
-        pool.desk.editor().depths().0,
+        pool.desk.editor().undo_depths().0,
         0,
         "not everything could be taken back"
     );

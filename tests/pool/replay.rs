@@ -20,7 +20,7 @@ use shoal::app::{
 };
 use shoal::control::Command;
 use shoal::simulation::SimulationParams;
-use shoal::site::{DiskWatch, Editor};
+use shoal::site::{Editor, FileWatcher};
 use shoal::world::Snapshot;
 
 #[test]
@@ -147,7 +147,7 @@ fn a_log_of_commands_gives_the_same_run_again() {
 }
 
 /// Polls until a change has stood still.
-fn polled(watch: &mut DiskWatch) -> Option<serde_json::Value> {
+fn polled(watch: &mut FileWatcher) -> Option<serde_json::Value> {
     assert!(
         watch.poll().is_none(),
         "a change is told when it stands still"
@@ -174,7 +174,7 @@ fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
         std::fs::read_to_string(&scene).unwrap(),
     );
     std::fs::write(&flow, field_of(0.5)).unwrap();
-    let mut watch = DiskWatch::new(&site);
+    let mut watch = FileWatcher::new(&site);
     let field = "\n[[fields]]\nshape = { kind = \"file\", file = \"flow.toml\" }\n";
     std::fs::write(&scene, text + field).unwrap();
     pool.tell(polled(&mut watch).expect("the scene was changed"));
@@ -210,7 +210,7 @@ fn changed_files_are_taken_over_or_refused_whole() {
     let trout = site.with_file_name("species").join("trout.toml");
     let scene = site.with_file_name("scenes").join("pool.toml");
     let text = std::fs::read_to_string(&trout).unwrap();
-    let mut watch = DiskWatch::new(&site);
+    let mut watch = FileWatcher::new(&site);
     assert!(
         watch.poll().is_none() && watch.poll().is_none(),
         "nothing was changed"

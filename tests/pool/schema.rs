@@ -11,7 +11,7 @@
 use crate::desk::{Pool, edit};
 use serde_json::{Value, json};
 use shoal::behavior::ActionParams;
-use shoal::config::schema::unit_of;
+use shoal::config::unit_of_field;
 use shoal::site::schemas;
 
 /// One field of a file, however deep.
@@ -102,7 +102,7 @@ fn every_field_says_what_an_editor_needs() {
         let is_number = |s: &Value| matches!(s["type"].as_str(), Some("number" | "integer"));
         let holds_numbers = is_number(&field.schema) || is_number(&field.schema["items"]);
         if holds_numbers
-            && unit_of(&field.name) != field.schema.get("x-unit").and_then(Value::as_str)
+            && unit_of_field(&field.name) != field.schema.get("x-unit").and_then(Value::as_str)
         {
             lacking.push(format!(
                 "{}: its name has a unit, its schema has not",

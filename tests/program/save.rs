@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use shoal::config::save::{
-    GENERATIONS_FOLDER, GENERATIONS_KEPT, Operation, generations, remove_stepwise, save,
-    save_stepwise,
+use shoal::config::{
+    GENERATIONS_FOLDER, GENERATIONS_KEPT, SaveOperation, file_generations, remove_file_stepwise,
+    save_file, save_file_stepwise,
 };
 
 const OLD: &str = "# the old one\nwidth_m = 4.0\n";
@@ -28,9 +28,9 @@ fn new() -> String {
 fn prepared(folder: &Path) -> PathBuf {
     let path = folder.join("site.toml");
     for version in 0..GENERATIONS_KEPT {
-        save(&path, format!("# version {version}\n").as_bytes()).unwrap();
+        save_file(&path, format!("# version {version}\n").as_bytes()).unwrap();
     }
-    save(&path, OLD.as_bytes()).unwrap();
+    save_file(&path, OLD.as_bytes()).unwrap();
     path
 }
 
@@ -45,7 +45,7 @@ fn check(path: &Path, stopped: &str) {
         "{stopped}: {} bytes",
         text.len()
     );
-    for kept in generations(path).unwrap() {
+    for kept in file_generations(path).unwrap() {
         assert!(
             is_whole(&std::fs::read_to_string(&kept).unwrap()),
             "{stopped}: {}",
@@ -53,7 +53,7 @@ fn check(path: &Path, stopped: &str) {
         );
     }
     if text == new() {
-        let last = generations(path).unwrap().pop().unwrap();
+        let last = file_generations(path).unwrap().pop().unwrap();
         assert_eq!(
             std::fs::read_to_string(last).unwrap(),
             OLD,
@@ -61,19 +61,19 @@ fn check(path: &Path, stopped: &str) {
         );
     }
     // Whatever was left behind, the next save goes through and nothing piles up.
-    save(path, new().as_bytes()).unwrap();
-    save(path, OLD.as_bytes()).unwrap();
+    save_file(path, new().as_bytes()).unwrap();
+    save_file(path, OLD.as_bytes()).unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), OLD, "{stopped}");
-    let kept = generations(path).unwrap();
+    let kept = file_generations(path).unwrap();
     assert!(kept.len() <= GENERATIONS_KEPT, "{stopped}: {}", kept.len());
 }
 
 /// All operations of one save, in order.
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<SaveOperation> {
     let folder = tempfile::tempdir().unwrap();
     let path = prepared(folder.path());
     let mut all = Vec::new();
-    save_stepwise(&path, new().as_bytes(), &mut |operation| {
+    save_file_stepwise(&path, new().as_bytes(), &mut |operation| {
         all.push(operation);
         ControlFlow::Continue(())
     })
@@ -84,7 +84,7 @@ fn operations() -> Vec<Operation> {
 #[test]
 fn a_save_stopped_after_any_operation_leaves_a_whole_file() {
     let all = operations();
-    use Operation::*;
+    use SaveOperation::*;
     let wanted = [
         MakeFolder,
         WriteOld,
@@ -102,7 +102,7 @@ fn a_save_stopped_after_any_operation_leaves_a_whole_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = prepared(folder.path());
         let mut count = 0;
-        save_stepwise(&path, new().as_bytes(), &mut |_| {
+        save_file_stepwise(&path, new().as_bytes(), &mut |_| {
             count += 1;
             if count > stop {
                 ControlFlow::Break(())
@@ -125,7 +125,7 @@ fn a_removal_stopped_after_any_operation_leaves_the_file_somewhere() {
         let folder = tempfile::tempdir().unwrap();
         let path = prepared(folder.path());
         let mut count = 0;
-        remove_stepwise(&path, &mut |_| {
+        remove_file_stepwise(&path, &mut |_| {
             count += 1;
             if count > stop {
                 ControlFlow::Break(())
@@ -135,7 +135,7 @@ fn a_removal_stopped_after_any_operation_leaves_the_file_somewhere() {
         })
         .unwrap();
         let text = std::fs::read_to_string(&path).unwrap_or_else(|_| {
-            let last = generations(&path).unwrap().pop().unwrap();
+            let last = file_generations(&path).unwrap().pop().unwrap();
             std::fs::read_to_string(last).unwrap()
         });
         assert_eq!(text, OLD, "stopped after operation {stop}");
@@ -153,7 +153,7 @@ fn child_that_ends_in_a_save() {
     };
     let stop: usize = stop.parse().unwrap();
     let mut count = 0;
-    let _ = save_stepwise(Path::new(&path), new().as_bytes(), &mut |_| {
+    let _ = save_file_stepwise(Path::new(&path), new().as_bytes(), &mut |_| {
         if count == stop {
             std::process::abort();
         }
@@ -196,17 +196,17 @@ fn a_full_disk_leaves_the_old_file() {
     }
     let tested = std::panic::catch_unwind(|| {
         let path = folder.path().join("site.toml");
-        save(&path, OLD.as_bytes()).unwrap();
+        save_file(&path, OLD.as_bytes()).unwrap();
         // Fills the disk more and more, so that each of the writes is the one that fails.
         let mut refused = 0;
         for filled in (0..60).step_by(4) {
             std::fs::write(folder.path().join("ballast"), vec![0; filled * 1024]).ok();
-            let error = save(&path, &vec![b'#'; 50 * 1024]);
+            let error = save_file(&path, &vec![b'#'; 50 * 1024]);
             if let Err(error) = error {
                 refused += 1;
                 assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{error}");
                 assert_eq!(std::fs::read_to_string(&path).unwrap(), OLD);
-                for kept in generations(&path).unwrap() {
+                for kept in file_generations(&path).unwrap() {
                     assert_eq!(std::fs::read_to_string(kept).unwrap(), OLD);
                 }
                 let left: Vec<_> = std::fs::read_dir(folder.path())
@@ -219,16 +219,16 @@ fn a_full_disk_leaves_the_old_file() {
                 assert_eq!(left, Vec::<String>::new(), "nothing is left beside it");
             } else {
                 // It went through; the disk is made as it was for the next round.
-                for written in generations(&path).unwrap().iter().chain([&path]) {
+                for written in file_generations(&path).unwrap().iter().chain([&path]) {
                     std::fs::remove_file(written).unwrap();
                 }
                 std::fs::remove_file(folder.path().join("ballast")).unwrap();
-                save(&path, OLD.as_bytes()).unwrap();
+                save_file(&path, OLD.as_bytes()).unwrap();
             }
         }
         assert!(refused > 5, "the disk was never full");
         std::fs::remove_file(folder.path().join("ballast")).unwrap();
-        save(&path, b"# small\n").unwrap();
+        save_file(&path, b"# small\n").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "# small\n");
     });
     let unmounted = Command::new("umount").arg(folder.path()).status();

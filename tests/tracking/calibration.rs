@@ -12,16 +12,16 @@ use crate::recordings::{report_figure, test_data};
 use glam::{DVec2, DVec3};
 use shoal::app::CalibrateOptions;
 use shoal::calibration::{
-    Calibration, CalibrationParams, Chosen, MeasuredPoint, Pair, PointOrigin, Rejection, Report,
-    Setup, calibrate, read_points,
+    Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, MeasuredPoint,
+    PointOrigin, PointPair, Rejection, SelectedFit, calibrate, read_points,
 };
 use shoal::geometry::FloorFromCamera;
 
 const SIZE_PX: (u32, u32) = (640, 480);
 
-fn setup() -> Setup {
-    Setup {
-        picture_px: SIZE_PX,
+fn setup() -> CalibrationSetup {
+    CalibrationSetup {
+        frame_px: SIZE_PX,
         surface_m: (4.0, 3.0),
         lamp_m: Some(DVec3::new(0.2, 4.2, -0.3)),
         camera_m: None,
@@ -54,7 +54,7 @@ fn scene_markers(arguments: &[&str]) -> Option<Vec<MeasuredPoint>> {
     Some(read_points(&text).expect("markers.csv is a table of points"))
 }
 
-fn accepted(points: &[MeasuredPoint]) -> (Calibration, Report) {
+fn accepted(points: &[MeasuredPoint]) -> (Calibration, CalibrationReport) {
     calibrate(points, &setup(), &CalibrationParams::default())
         .unwrap_or_else(|r| panic!("rejected: {r}"))
 }
@@ -217,13 +217,13 @@ fn trials(
     count: u64,
 ) -> (f64, f64, usize) {
     let targets = grid(truth, n, reach);
-    let (mut squares, mut foretold, mut refused) = (0.0, 0.0, 0);
+    let (mut squares, mut predicted, mut refused) = (0.0, 0.0, 0);
     for seed in 0..count {
         let noisy = Noise(seed * 104_729 + 1).placed(&targets, deviation_m);
         match calibrate(&noisy, &setup(), &CalibrationParams::default()) {
             Ok((calibration, report)) => {
                 squares += distance_m(&map_of(&calibration), truth).powi(2);
-                foretold += report.errors.predicted_rms_m.powi(2);
+                predicted += report.errors.predicted_rms_m.powi(2);
             }
             Err(rejection) => {
                 eprintln!("refused: {rejection}");
@@ -232,14 +232,14 @@ fn trials(
         }
     }
     let taken = (count as usize - refused).max(1) as f64;
-    let (error, foretold) = ((squares / taken).sqrt(), (foretold / taken).sqrt());
+    let (error, predicted) = ((squares / taken).sqrt(), (predicted / taken).sqrt());
     eprintln!(
-        "{n}x{n} targets out to {reach}, {:.0} mm: RMS {:.1} mm, foretold {:.1} mm, {refused} of {count} refused",
+        "{n}x{n} targets out to {reach}, {:.0} mm: RMS {:.1} mm, predicted {:.1} mm, {refused} of {count} refused",
         deviation_m * 1e3,
         error * 1e3,
-        foretold * 1e3
+        predicted * 1e3
     );
-    (error, foretold, refused)
+    (error, predicted, refused)
 }
 
 /// The views that the figures are measured on: one made up, others drawn.
@@ -281,9 +281,9 @@ fn thirty_good_sets_of_sixteen_are_all_accepted() {
         .skip(1)
         .flat_map(|view| [(view, 0.75), (view, 0.9)]);
     for (view, reach) in drawn.chain([(view(), 0.9)]) {
-        let (error, foretold, refused) = trials(&view, 4, reach, 0.01, 30);
+        let (error, predicted, refused) = trials(&view, 4, reach, 0.01, 30);
         assert_eq!(refused, 0);
-        assert!((0.5..2.0).contains(&(error / foretold)));
+        assert!((0.5..2.0).contains(&(error / predicted)));
     }
 }
 
@@ -294,7 +294,7 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
     };
     let text = std::fs::read_to_string(path).expect("the data can be read");
     for view in 0..5 {
-        let pairs: Vec<Pair> = text
+        let pairs: Vec<PointPair> = text
             .lines()
             .skip(1)
             .map(|line| {
@@ -305,7 +305,8 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
             .filter(|v| v[0] == f64::from(view))
             .map(|v| (DVec2::new(v[3], v[4]), DVec2::new(v[5], v[6])))
             .collect();
-        let chosen = Chosen::new(&pairs, (1280, 1024)).expect("60 corners of a board fix a map");
+        let chosen =
+            SelectedFit::new(&pairs, (1280, 1024)).expect("60 corners of a board fix a map");
         let left_out = chosen
             .candidates
             .iter()

@@ -129,7 +129,7 @@ fn stripes_calibrate_a_camera_that_sees_them() {
     let calibration = stage.wired.accepted.try_recv().expect("it is handed over");
     let (rms, worst) = error(&stage.room, &calibration);
     eprintln!(
-        "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; foretold {:?}",
+        "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; predicted {:?}",
         calibration.points.len(),
         stage.frames as f64 / FPS,
         rms * 1e3,

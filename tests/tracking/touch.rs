@@ -118,7 +118,7 @@ fn discs_on_crosses_calibrate_the_camera() {
         let (rms, worst) = stage.error(&calibration);
         let said = calibration.errors;
         eprintln!(
-            "{name}: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25); foretold {:.1} and {:.1} mm; camera {:?}",
+            "{name}: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25); predicted {:.1} and {:.1} mm; camera {:?}",
             rms * 1e3,
             worst * 1e3,
             said.predicted_rms_m * 1e3,

@@ -256,7 +256,7 @@ fn memory_does_not_grow() {
     };
     let surface = Surface::default();
     let view = FloorView {
-        map: FloorFromCamera::whole_picture(160, 120, &surface),
+        map: FloorFromCamera::whole_frame(160, 120, &surface),
         lamp_m: Some(DVec3::new(0.1, 4.0, -0.2)),
         camera_m: Some(DVec3::new(0.0, 5.0, 1.0)),
         surface,

@@ -38,7 +38,7 @@ impl Room {
     fn with(params: &VisionParams) -> Self {
         let surface = Surface::default();
         let view = FloorView {
-            map: FloorFromCamera::whole_picture(WIDTH, HEIGHT, &surface),
+            map: FloorFromCamera::whole_frame(WIDTH, HEIGHT, &surface),
             lamp_m: None,
             camera_m: None,
             surface,

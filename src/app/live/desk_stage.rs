@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use crate::app::desk::Desk;
 use crate::calibration::Calibration;
-use crate::config::save;
+use crate::config::save_file;
 use crate::control::{Command, DocumentName, Edit, EditChange};
 use crate::render::RenderSetup;
 use crate::simulation::{Change, SceneDescription};
@@ -189,7 +189,7 @@ impl DeskStage {
     fn save(&mut self, folder: &Path, calibration: &Calibration) -> Result<PathBuf, String> {
         let named = self.desk.editor().site().file.calibration.file.clone();
         let path = folder.join(named.as_deref().unwrap_or(CALIBRATION_FILE));
-        save(&path, calibration.to_toml().as_bytes())
+        save_file(&path, calibration.to_toml().as_bytes())
             .map_err(|error| format!("{}: {error}", path.display()))?;
         if named.is_none() {
             self.name_calibration_in_site()?;

@@ -8,7 +8,7 @@
 //! it searches for all marks in this mean picture, a few per frame, so that no frame takes much longer.
 
 use crate::calibration::{
-    Calibration, Drift, DriftWatch, FloorPicture, MeanPicture, texture_marks,
+    Calibration, Drift, DriftDetector, FloorFrame, MeanFrame, find_texture_marks,
 };
 use crate::camera::{Frame, UsedBits};
 use crate::control::DriftStatus;
@@ -36,10 +36,10 @@ const SUDDEN_PX: f64 = 2.0;
 
 /// The rounds of one calibration and their result.
 pub(crate) struct DriftMonitor {
-    watch: Option<DriftWatch>,
+    watch: Option<DriftDetector>,
     /// Time stamp at which the round starts; without marks, the time stamp at which marks are chosen.
     begin_secs: Option<f64>,
-    mean: MeanPicture,
+    mean: MeanFrame,
     /// Number of marks searched in this round; `None` while frames are averaged.
     searched: Option<usize>,
     status: Option<DriftStatus>,
@@ -60,12 +60,12 @@ impl DriftMonitor {
             let map = c
                 .floor_from_camera(c.picture.width_px, c.picture.height_px)
                 .ok()?;
-            DriftWatch::new(&c.marks, &map)
+            DriftDetector::new(&c.marks, &map)
         });
         Self {
             watch,
             begin_secs: None,
-            mean: MeanPicture::default(),
+            mean: MeanFrame::default(),
             searched: None,
             status: None,
             last_px: None,
@@ -112,8 +112,8 @@ impl DriftMonitor {
             let map = calibration.floor_from_camera(size.0, size.1);
             if let (Ok(map), Some(vision)) = (map, vision) {
                 let width_px = vision.write_background(levels);
-                let marks = texture_marks(&FloorPicture { levels, width_px }, &map, |_| true);
-                self.watch = DriftWatch::new(&marks, &map);
+                let marks = find_texture_marks(&FloorFrame { levels, width_px }, &map, |_| true);
+                self.watch = DriftDetector::new(&marks, &map);
             }
             // Choosing marks in the whole picture is slow, so a floor without texture is searched only once a minute.
             let wait_secs = if self.watch.is_some() {
@@ -128,7 +128,7 @@ impl DriftMonitor {
             self.used_bits.observe(&frame.luma);
             self.used_bits.write_eight_bit(&frame.luma, levels);
             let width_px = frame.width_px as usize;
-            self.mean.add(&FloorPicture { levels, width_px });
+            self.mean.add(&FloorFrame { levels, width_px });
             if secs >= MEAN_SECS {
                 self.mean.finish();
                 self.searched = Some(0);
@@ -136,9 +136,9 @@ impl DriftMonitor {
             return false;
         };
         let share = (secs - MEAN_SECS) / SEARCH_SECS;
-        while (*searched as f64) < share * watch.marks() as f64 {
+        while (*searched as f64) < share * watch.mark_count() as f64 {
             *searched += 1;
-            if let Some(drift) = watch.look(&self.mean.picture()) {
+            if let Some(drift) = watch.observe(&self.mean.frame()) {
                 self.searched = None;
                 self.begin_secs = Some((begin_secs + ROUND_SECS).max(frame.time_secs));
                 self.evaluate(drift, allowed_m);

@@ -13,9 +13,9 @@ use glam::{DVec2, DVec3};
 use parking_lot::Mutex;
 
 use crate::calibration::{
-    Calibration, CalibrationParams, DarkPicture, FloorPicture, GrayScan, Mark, MeanPicture,
-    MeasuredPoint, PointOrigin, PoleMeasurement, Report, Setup, Sight, Touch, TouchPlan, Turn,
-    find_spots, lamp_from_poles, read_points,
+    Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, DarkMask, FloorFrame,
+    GrayScan, MeanFrame, MeasuredPoint, PointOrigin, PoleMeasurement, SpotFrame, TargetObject,
+    TouchEvent, TouchOptions, TouchProcedure, find_dark_spots, lamp_from_poles, read_points,
 };
 use crate::camera::{Frame, UsedBits};
 use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
@@ -75,7 +75,7 @@ pub struct LiveCalibration {
     /// The last frame with 8 bits per pixel. Scratch memory.
     levels: Vec<u8>,
     /// Mean of the frames since the procedure started, in which the floor's marks are chosen.
-    mean: MeanPicture,
+    mean: MeanFrame,
     used_bits: UsedBits,
     /// Pixels of the last frame that a mark covers.
     dark: Vec<bool>,
@@ -88,16 +88,16 @@ pub struct LiveCalibration {
 /// A running calibration procedure.
 enum Procedure {
     /// Touch targets were requested; the procedure starts with the next frame, whose size is needed.
-    Requested { grid: (u8, u8), mark: Mark },
+    Requested { grid: (u8, u8), mark: TargetObject },
     /// Touch targets are shown.
     Touching {
-        touch: Box<Touch>,
+        touch: Box<TouchProcedure>,
         vision: Box<Vision>,
     },
     /// Gray-code stripes are shown.
     Scanning(Box<GrayScan>),
     /// A calibration from markers, a table or stripes waits to be accepted.
-    Proven(Box<(Calibration, Report)>),
+    Proven(Box<(Calibration, CalibrationReport)>),
 }
 
 impl LiveCalibration {
@@ -125,7 +125,7 @@ impl LiveCalibration {
             procedure: None,
             message: String::new(),
             levels: Vec::new(),
-            mean: MeanPicture::default(),
+            mean: MeanFrame::default(),
             used_bits: UsedBits::default(),
             dark: Vec::new(),
             picture_px: None,
@@ -144,7 +144,7 @@ impl LiveCalibration {
     pub fn pattern(&self) -> Option<CalibrationPattern> {
         match &self.procedure {
             Some(Procedure::Touching { touch, .. }) => {
-                let pattern = touch.pattern()?;
+                let pattern = touch.shown_target()?;
                 Some(CalibrationPattern::Target(FloorTarget {
                     number: pattern.number,
                     at_m: pattern.floor_m.as_vec2(),
@@ -200,11 +200,11 @@ impl LiveCalibration {
         if self.procedure.is_some() {
             self.used_bits.observe(&frame.luma);
             (self.used_bits).write_eight_bit(&frame.luma, &mut self.levels);
-            self.mean.add(&FloorPicture {
+            self.mean.add(&FloorFrame {
                 levels: &self.levels,
                 width_px: frame.width_px as usize,
             });
-            if self.mean.pictures() >= MEAN_FRAMES {
+            if self.mean.frame_count() >= MEAN_FRAMES {
                 self.mean.finish();
             }
         }
@@ -229,11 +229,11 @@ impl LiveCalibration {
                 mark,
             } => {
                 let mark = match mark {
-                    TouchMark::Disc => Mark::Disc,
-                    TouchMark::Pole => Mark::Pole,
+                    TouchMark::Disc => TargetObject::Disc,
+                    TouchMark::Pole => TargetObject::Pole,
                 };
                 // An invalid grid is rejected at once. The picture size does not matter for that.
-                Touch::new(self.plan((columns, rows), mark, (640, 480)))?;
+                TouchProcedure::new(self.touch_options((columns, rows), mark, (640, 480)))?;
                 self.mean.clear();
                 self.procedure = Some(Procedure::Requested {
                     grid: (columns, rows),
@@ -241,7 +241,7 @@ impl LiveCalibration {
                 });
             }
             CalibrationStep::GrayCode => self.start_scan()?,
-            CalibrationStep::Back => self.touching()?.back(),
+            CalibrationStep::Back => self.touching()?.previous(),
             CalibrationStep::Skip => self.touching()?.skip(),
             CalibrationStep::Repeat { target } => self.touching()?.repeat(target)?,
             CalibrationStep::Cancel => {
@@ -290,16 +290,16 @@ impl LiveCalibration {
         Ok(false)
     }
 
-    fn touching(&mut self) -> Result<&mut Touch, String> {
+    fn touching(&mut self) -> Result<&mut TouchProcedure, String> {
         match &mut self.procedure {
             Some(Procedure::Touching { touch, .. }) => Ok(touch),
             _ => Err("no touch targets are shown; start a calibration first".to_owned()),
         }
     }
 
-    fn setup(&self, picture_px: (u32, u32)) -> Setup {
-        Setup {
-            picture_px,
+    fn setup(&self, picture_px: (u32, u32)) -> CalibrationSetup {
+        CalibrationSetup {
+            frame_px: picture_px,
             surface_m: (
                 f64::from(self.surface.width_m),
                 f64::from(self.surface.height_m),
@@ -314,20 +314,30 @@ impl LiveCalibration {
         }
     }
 
-    fn plan(&self, grid: (u8, u8), mark: Mark, picture_px: (u32, u32)) -> TouchPlan {
-        TouchPlan {
+    fn touch_options(
+        &self,
+        grid: (u8, u8),
+        object: TargetObject,
+        picture_px: (u32, u32),
+    ) -> TouchOptions {
+        TouchOptions {
             grid,
-            mark,
+            object,
             setup: self.setup(picture_px),
             limits: self.limits.clone(),
         }
     }
 
-    fn begin(&mut self, grid: (u8, u8), mark: Mark, picture_px: (u32, u32)) -> Option<Procedure> {
-        match Touch::new(self.plan(grid, mark, picture_px)) {
+    fn begin(
+        &mut self,
+        grid: (u8, u8),
+        mark: TargetObject,
+        picture_px: (u32, u32),
+    ) -> Option<Procedure> {
+        match TouchProcedure::new(self.touch_options(grid, mark, picture_px)) {
             Ok(touch) => {
                 let view = FloorView {
-                    map: FloorFromCamera::whole_picture(picture_px.0, picture_px.1, &self.surface),
+                    map: FloorFromCamera::whole_frame(picture_px.0, picture_px.1, &self.surface),
                     lamp_m: None,
                     camera_m: None,
                     surface: self.surface.clone(),
@@ -344,30 +354,30 @@ impl LiveCalibration {
         }
     }
 
-    fn touch(&mut self, frame: &Frame, mut touch: Box<Touch>, mut vision: Box<Vision>) {
-        if touch.picture_px() != (frame.width_px, frame.height_px) {
+    fn touch(&mut self, frame: &Frame, mut touch: Box<TouchProcedure>, mut vision: Box<Vision>) {
+        if touch.frame_px() != (frame.width_px, frame.height_px) {
             self.size_changed();
             return;
         }
         vision.observe(frame);
         let width_px = vision.write_foreground(&mut self.dark);
-        let picture = DarkPicture {
+        let mask = DarkMask {
             dark: &self.dark,
             width_px,
         };
-        let before = touch.pattern();
-        let turn = touch.observe(&Sight {
+        let before = touch.shown_target();
+        let event = touch.observe(&SpotFrame {
             time_secs: frame.time_secs,
             is_steady: vision.light() == LightState::Steady,
-            spots: &find_spots(&picture, touch.mark()),
-            picture,
+            spots: &find_dark_spots(&mask, touch.target_object()),
+            mask,
         });
-        if let Turn::Taken(number) = turn {
+        if let TouchEvent::Measured(number) = event {
             self.message.clear();
             tracing::info!(number, "calibration: target taken");
         }
-        if before.is_some() && touch.pattern().is_none() {
-            tracing::info!("calibration: {}", touch.sentence());
+        if before.is_some() && touch.shown_target().is_none() {
+            tracing::info!("calibration: {}", touch.instruction());
         }
         self.procedure = Some(Procedure::Touching { touch, vision });
         self.publish();

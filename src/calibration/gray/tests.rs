@@ -1,13 +1,13 @@
 use super::*;
 use crate::calibration::sample::view;
-use crate::calibration::{CalibrationParams, Setup, calibrate};
+use crate::calibration::{CalibrationParams, CalibrationSetup, calibrate};
 use crate::geometry::FloorFromCamera;
 
 const SIZE_PX: (u32, u32) = (640, 480);
 const CAMERA: (usize, usize) = (640, 480);
 
-/// From the projected picture of 4 × 3 m to the floor.
-fn floor_from_picture() -> Homography {
+/// The map from the projected image of 4 × 3 m to the floor.
+fn floor_from_image() -> Homography {
     let corners = [(-0.5, -0.5), (639.5, -0.5), (639.5, 479.5), (-0.5, 479.5)];
     let floor = [(-2.0, -1.5), (2.0, -1.5), (2.0, 1.5), (-2.0, 1.5)];
     let pairs: Vec<_> = corners
@@ -18,15 +18,15 @@ fn floor_from_picture() -> Homography {
     Homography::from_pairs(&pairs).unwrap()
 }
 
-/// What a camera with this view of the floor takes of every pattern: uneven floor, other light, blur, noise.
+/// Frames of all patterns from a camera with this view of the floor, with uneven albedo, ambient light, blur and noise.
 fn frames(code: &GrayCode, map: &FloorFromCamera, light: f64, noise: f64) -> Vec<Vec<u8>> {
-    let picture_from_floor = floor_from_picture().inverse().unwrap();
+    let image_from_floor = floor_from_image().inverse().unwrap();
     let places: Vec<[DVec2; 4]> = (0..CAMERA.0 * CAMERA.1)
         .map(|i| {
-            // Four rays a pixel: an edge between stripes is seen gray.
+            // Four rays per pixel: a pixel at the edge between stripes is gray.
             [(-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25)].map(|(x, y)| {
                 let at = DVec2::new((i % CAMERA.0) as f64 + x, (i / CAMERA.0) as f64 + y);
-                picture_from_floor.apply(map.floor_from_camera(at))
+                image_from_floor.apply(map.floor_from_camera(at))
             })
         })
         .collect();
@@ -60,7 +60,7 @@ fn frames(code: &GrayCode, map: &FloorFromCamera, light: f64, noise: f64) -> Vec
 }
 
 #[test]
-fn patterns_and_their_inverses_name_every_place_once() {
+fn patterns_identify_every_position() {
     let code = GrayCode::new((20, 12), 1).unwrap();
     let patterns = code.patterns();
     assert_eq!(patterns.len(), 2 + 2 * (5 + 4));
@@ -81,13 +81,13 @@ fn patterns_and_their_inverses_name_every_place_once() {
         patterns.iter().filter(differs).count()
     };
     assert!((0..19).all(|x| differ((x, 3), (x + 1, 3)) == 2));
-    let picture = code.picture(patterns[2]);
-    assert_eq!(picture.len(), 240);
-    assert!(picture.iter().all(|level| *level == 0 || *level == 255));
+    let image = code.image(patterns[2]);
+    assert_eq!(image.len(), 240);
+    assert!(image.iter().all(|level| *level == 0 || *level == 255));
 }
 
 #[test]
-fn impossible_codes_are_refused() {
+fn impossible_codes_are_rejected() {
     for (size, stripe) in [
         ((0, 10), 1),
         ((10, 0), 1),
@@ -108,16 +108,16 @@ fn a_warped_view_is_decoded_and_calibrated() {
             .decode(&frames(&code, &truth, light, noise), CAMERA.0, 32)
             .unwrap();
         assert!(found.len() > 250, "{}", found.len());
-        let floor = floor_from_picture();
+        let floor = floor_from_image();
         let off = |c: &Correspondence| {
             truth
-                .camera_from_floor(floor.apply(c.picture_px))
+                .camera_from_floor(floor.apply(c.image_px))
                 .distance(c.camera_px)
         };
         let rms = (found.iter().map(|c| off(c).powi(2)).sum::<f64>() / found.len() as f64).sqrt();
         assert!(rms < 0.15, "light {light}, noise {noise}: {rms} px");
-        let setup = Setup {
-            picture_px: (640, 480),
+        let setup = CalibrationSetup {
+            frame_px: (640, 480),
             surface_m: (4.0, 3.0),
             lamp_m: None,
             camera_m: None,
@@ -130,32 +130,29 @@ fn a_warped_view_is_decoded_and_calibrated() {
 }
 
 #[test]
-fn what_the_camera_does_not_see_is_told() {
+fn frames_without_visible_patterns_are_rejected() {
     let code = GrayCode::new((64, 48), 4).unwrap();
     let count = code.patterns().len();
     let dark = vec![vec![20; 64 * 48]; count];
-    let said = code.decode(&dark, 64, 16).unwrap_err().to_string();
+    let message = code.decode(&dark, 64, 16).unwrap_err().to_string();
     assert!(
-        said.contains("in 0 of 3072 pixels only: it must see visible light"),
-        "{said}"
+        message.contains("in only 0 of 3072 pixels; it must see visible light"),
+        "{message}"
     );
-    let said = code.decode(&dark[1..], 64, 16).unwrap_err().to_string();
-    assert!(
-        said.contains("frames were given, the patterns are"),
-        "{said}"
-    );
+    let message = code.decode(&dark[1..], 64, 16).unwrap_err().to_string();
+    assert!(message.contains("frames for"), "{message}");
     let mut odd = dark.clone();
     odd[3].pop();
-    let said = code.decode(&odd, 64, 16).unwrap_err().to_string();
+    let message = code.decode(&odd, 64, 16).unwrap_err().to_string();
     assert!(
-        said.contains("frame 4 has 3071 pixels, the first has 3072"),
-        "{said}"
+        message.contains("frame 4 has 3071 pixels, but the first frame has 3072"),
+        "{message}"
     );
     assert!(code.decode(&vec![Vec::new(); count], 0, 0).is_err());
 }
 
 #[test]
-fn somebody_in_the_way_is_left_out() {
+fn a_person_in_the_view_gives_no_wrong_points() {
     let truth = view(-0.2, 0.05);
     let code = GrayCode::new(SIZE_PX, 8).unwrap();
     let mut taken = frames(&code, &truth, 120.0, 1.5);
@@ -167,10 +164,10 @@ fn somebody_in_the_way_is_left_out() {
         }
     }
     let found = code.decode(&taken, CAMERA.0, 32).unwrap();
-    let floor = floor_from_picture();
+    let floor = floor_from_image();
     let far = |c: &&Correspondence| {
         truth
-            .camera_from_floor(floor.apply(c.picture_px))
+            .camera_from_floor(floor.apply(c.image_px))
             .distance(c.camera_px)
             > 2.0
     };

@@ -6,21 +6,21 @@ const FPS: f64 = 30.0;
 /// Radius of the spots, in pixels.
 const RADIUS_PX: f64 = 8.0;
 
-/// A procedure with a camera that sees round spots, wherever somebody puts them.
+/// A procedure with a simulated camera that sees round spots.
 struct Room {
-    touch: Touch,
+    touch: TouchProcedure,
     time_secs: f64,
-    /// Spots in the picture.
-    spots: Vec<Spot>,
-    turns: Vec<usize>,
+    /// Spots in the frame.
+    spots: Vec<DarkSpot>,
+    measured: Vec<usize>,
 }
 
-fn plan(grid: (u8, u8), mark: Mark) -> TouchPlan {
-    TouchPlan {
+fn options(grid: (u8, u8), object: TargetObject) -> TouchOptions {
+    TouchOptions {
         grid,
-        mark,
-        setup: Setup {
-            picture_px: (640, 480),
+        object,
+        setup: CalibrationSetup {
+            frame_px: (640, 480),
             surface_m: (4.0, 3.0),
             lamp_m: None,
             camera_m: None,
@@ -30,8 +30,8 @@ fn plan(grid: (u8, u8), mark: Mark) -> TouchPlan {
     }
 }
 
-fn spot(foot_px: DVec2) -> Spot {
-    Spot {
+fn spot(foot_px: DVec2) -> DarkSpot {
+    DarkSpot {
         foot_px,
         pixels: 200,
         fault: None,
@@ -41,10 +41,10 @@ fn spot(foot_px: DVec2) -> Spot {
 impl Room {
     fn new(grid: (u8, u8)) -> Self {
         let mut room = Self {
-            touch: Touch::new(plan(grid, Mark::Disc)).unwrap(),
+            touch: TouchProcedure::new(options(grid, TargetObject::Disc)).unwrap(),
             time_secs: 100.0,
             spots: Vec::new(),
-            turns: Vec::new(),
+            measured: Vec::new(),
         };
         room.wait(LEARN_SECS + 0.1);
         room
@@ -67,28 +67,28 @@ impl Room {
                     dark[row + x.saturating_sub(r)..row + (x + r).min(WIDTH_PX)].fill(true);
                 }
             }
-            let turn = self.touch.observe(&Sight {
+            let event = self.touch.observe(&SpotFrame {
                 time_secs: self.time_secs,
                 is_steady,
                 spots: &self.spots,
-                picture: DarkPicture {
+                mask: DarkMask {
                     dark: &dark,
                     width_px: WIDTH_PX,
                 },
             });
-            if let Turn::Taken(number) = turn {
-                self.turns.push(number);
+            if let TouchEvent::Measured(number) = event {
+                self.measured.push(number);
             }
         }
     }
 
-    /// Where the camera sees the cross that is shown.
+    /// Position of the shown cross in the frame.
     fn cross_px(&self) -> DVec2 {
-        let pattern = self.touch.pattern().expect("a cross is shown");
-        view(-0.2, 0.05).camera_from_floor(pattern.floor_m)
+        let target = self.touch.shown_target().expect("a cross is shown");
+        view(-0.2, 0.05).camera_from_floor(target.floor_m)
     }
 
-    /// Takes the mark up, and puts it down beside the cross by so many pixels.
+    /// Lifts the object, and puts it down with this offset from the cross.
     fn put(&mut self, beside_px: DVec2) {
         self.spots.clear();
         self.wait(0.5);
@@ -96,26 +96,31 @@ impl Room {
         self.wait(1.5);
     }
 
-    fn says(&self, what: &str) {
-        let said = self.touch.sentence();
-        assert!(said.contains(what), "wanted '{what}', got: {said}");
+    fn expect_instruction(&self, part: &str) {
+        let text = self.touch.instruction();
+        assert!(text.contains(part), "expected \"{part}\", got: {text}");
     }
 }
 
 #[test]
-fn sixteen_marks_make_a_calibration() {
+fn sixteen_targets_make_a_calibration() {
     let mut room = Room::new((4, 4));
-    room.says("Target 1 of 16: lay the disc's middle on the cross and step away.");
+    room.expect_instruction(
+        "Target 1 of 16: put the center of the disc on the cross and step away.",
+    );
     for number in 1..=16 {
-        assert_eq!(room.touch.pattern().map(|p| p.number), Some(number));
-        assert!(room.touch.proven().is_none());
+        assert_eq!(room.touch.shown_target().map(|p| p.number), Some(number));
+        assert!(room.touch.fitted().is_none());
         room.put(DVec2::ZERO);
-        assert_eq!(room.turns.last(), Some(&number));
+        assert_eq!(room.measured.last(), Some(&number));
     }
-    assert_eq!(room.touch.pattern(), None);
-    room.says("16 targets are taken: floor errors of ");
-    room.says("Accept it");
-    let (calibration, report) = room.touch.proven().expect("exact marks are proven");
+    assert_eq!(room.touch.shown_target(), None);
+    room.expect_instruction("16 targets are measured. The predicted floor error is ");
+    room.expect_instruction("Accept the calibration");
+    let (calibration, report) = room
+        .touch
+        .fitted()
+        .expect("exact measurements are accepted");
     assert!(report.errors.left_out_rms_m < 1e-6, "{report:?}");
     let found = calibration.floor_from_camera(640, 480).unwrap();
     let truth = view(-0.2, 0.05);
@@ -126,110 +131,116 @@ fn sixteen_marks_make_a_calibration() {
 }
 
 #[test]
-fn a_mark_that_moves_on_is_not_taken_until_it_stands() {
+fn a_moving_object_is_not_measured_until_it_is_still() {
     let mut room = Room::new((3, 3));
     let cross = room.cross_px();
     for step in 0..60 {
         room.spots = vec![spot(cross + DVec2::new(f64::from(step) * 2.0, 0.0))];
         room.wait(1.0 / FPS);
     }
-    assert!(room.turns.is_empty());
+    assert!(room.measured.is_empty());
     room.wait(0.4);
-    room.says("hold still for 0.");
+    room.expect_instruction("do not move the object for 0.");
     room.wait(1.2);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
 }
 
 #[test]
-fn what_was_there_before_the_cross_is_not_taken() {
+fn a_spot_from_before_the_cross_is_not_measured() {
     let mut room = Room::new((3, 3));
     room.put(DVec2::ZERO);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
     room.wait(30.0);
     assert_eq!(
-        room.turns,
+        room.measured,
         [1],
-        "the mark of target 1 was taken for target 2"
+        "the object on target 1 was used for target 2"
     );
-    room.says("take it up first");
-    // Somebody covers the mark for a while, and lets it lie.
+    room.expect_instruction("First lift the object");
+    // A person covers the object for a moment without moving it.
     room.spots[0].pixels = 900;
     room.wait(0.2);
     room.spots[0].pixels = 200;
     room.wait(5.0);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
     room.put(DVec2::ZERO);
-    assert_eq!(room.turns, [1, 2]);
+    assert_eq!(room.measured, [1, 2]);
 }
 
 #[test]
-fn a_place_that_was_left_counts_again() {
+fn a_position_that_was_cleared_counts_again() {
     let mut room = Room::new((3, 3));
-    // The disc lies on the first cross before anybody began.
+    // The disc is on the first cross before the procedure starts.
     room.spots = vec![spot(room.cross_px())];
     room.touch.repeat(None).unwrap();
     room.wait(3.0);
-    assert!(room.turns.is_empty());
+    assert!(room.measured.is_empty());
     room.put(DVec2::ZERO);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
 }
 
 #[test]
-fn only_one_may_stand_still() {
+fn only_one_spot_may_be_still() {
     let mut room = Room::new((3, 3));
     let cross = room.cross_px();
     room.spots = vec![spot(cross), spot(cross + DVec2::new(200.0, 50.0))];
     room.wait(5.0);
-    assert!(room.turns.is_empty());
-    room.says("2 shadows stand still, only the one on the cross may");
+    assert!(room.measured.is_empty());
+    room.expect_instruction("2 dark spots are still, but only the one on the cross is allowed");
     room.spots.pop();
     room.wait(1.0);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
 }
 
 #[test]
-fn what_is_no_mark_is_not_taken_and_told() {
+fn a_faulty_spot_is_not_measured_but_explained() {
     let mut room = Room::new((3, 3));
     let cross = room.cross_px();
-    for (fault, sentence) in [
-        (SpotFault::NoDisc, "what is dark there is no disc"),
-        (SpotFault::CutOff, "the picture's edge cuts the shadow off"),
-        (SpotFault::TooLarge, "the shadow is too large"),
-        (SpotFault::OneStripe, "cannot be told apart"),
+    for (fault, part) in [
+        (SpotFault::NotElliptic, "the dark spot is not a disc"),
+        (
+            SpotFault::CutOff,
+            "the spot is cut off by the edge of the camera frame",
+        ),
+        (SpotFault::TooLarge, "the dark spot is too large"),
+        (
+            SpotFault::OneStripe,
+            "cannot distinguish the pole from its shadow",
+        ),
     ] {
-        room.spots = vec![Spot {
+        room.spots = vec![DarkSpot {
             fault: Some(fault),
             ..spot(cross)
         }];
         room.wait(2.0);
-        room.says(sentence);
-        assert!(room.turns.is_empty());
+        room.expect_instruction(part);
+        assert!(room.measured.is_empty());
     }
-    // Somebody else in the light does not matter as long as they are no mark.
+    // A person in the light does not matter, because their spot has a fault.
     room.spots = vec![
         spot(cross),
-        Spot {
-            fault: Some(SpotFault::NoDisc),
+        DarkSpot {
+            fault: Some(SpotFault::NotElliptic),
             ..spot(cross + DVec2::splat(150.0))
         },
     ];
     room.wait(1.5);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
 }
 
 #[test]
-fn nothing_is_taken_while_the_floor_is_learned_or_the_light_changes() {
+fn nothing_is_measured_while_the_floor_is_learned_or_the_light_changes() {
     let mut room = Room::new((3, 3));
-    room.touch = Touch::new(plan((3, 3), Mark::Disc)).unwrap();
+    room.touch = TouchProcedure::new(options((3, 3), TargetObject::Disc)).unwrap();
     room.spots = vec![spot(room.cross_px())];
     room.wait(LEARN_SECS - 0.1);
-    room.says("the empty floor is being learned");
+    room.expect_instruction("the empty floor is being learned");
     room.put(DVec2::ZERO);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
     room.spots = vec![spot(room.cross_px())];
     room.wait_in(3.0, false);
-    room.says("the light changed");
-    assert_eq!(room.turns, [1]);
+    room.expect_instruction("the light is changing");
+    assert_eq!(room.measured, [1]);
 }
 
 #[test]
@@ -243,16 +254,19 @@ fn only_the_misplaced_target_is_repeated() {
         };
         room.put(DVec2::new(beside, 0.0));
     }
-    assert_eq!(room.touch.pattern().map(|p| p.number), Some(4));
-    assert!(room.touch.proven().is_none());
-    room.says("target 4 is ");
-    room.says(" mm off");
-    room.says("was the pole on it?");
-    room.says("Target 4 of 16: ");
+    assert_eq!(room.touch.shown_target().map(|p| p.number), Some(4));
+    assert!(room.touch.fitted().is_none());
+    room.expect_instruction("target 4 is ");
+    room.expect_instruction("from its position according to the other 15 points");
+    room.expect_instruction("Target 4 of 16: ");
     room.put(DVec2::ZERO);
-    assert_eq!(room.touch.pattern(), None);
-    assert!(room.touch.proven().is_some(), "{}", room.touch.sentence());
-    assert_eq!(room.turns.len(), 17);
+    assert_eq!(room.touch.shown_target(), None);
+    assert!(
+        room.touch.fitted().is_some(),
+        "{}",
+        room.touch.instruction()
+    );
+    assert_eq!(room.measured.len(), 17);
 }
 
 #[test]
@@ -260,22 +274,22 @@ fn back_skip_and_repeat() {
     let mut room = Room::new((3, 3));
     room.put(DVec2::ZERO);
     room.put(DVec2::new(40.0, 0.0));
-    room.touch.back();
-    assert_eq!(room.touch.pattern().map(|p| p.number), Some(2));
-    assert_eq!(room.touch.taken(), 1);
+    room.touch.previous();
+    assert_eq!(room.touch.shown_target().map(|p| p.number), Some(2));
+    assert_eq!(room.touch.measured_count(), 1);
     room.put(DVec2::ZERO);
     room.touch.skip();
-    assert_eq!(room.touch.pattern().map(|p| p.number), Some(4));
+    assert_eq!(room.touch.shown_target().map(|p| p.number), Some(4));
     for _ in 4..=9 {
         room.put(DVec2::ZERO);
     }
-    assert!(room.touch.proven().is_some(), "eight targets are enough");
+    assert!(room.touch.fitted().is_some(), "eight targets are enough");
     room.touch.repeat(Some(7)).unwrap();
-    assert_eq!(room.touch.pattern().map(|p| p.number), Some(7));
+    assert_eq!(room.touch.shown_target().map(|p| p.number), Some(7));
     room.put(DVec2::ZERO);
-    assert!(room.touch.proven().is_some());
-    let said = room.touch.repeat(Some(10)).unwrap_err();
-    assert_eq!(said, "there is no target 10; they are numbered 1 to 9");
+    assert!(room.touch.fitted().is_some());
+    let message = room.touch.repeat(Some(10)).unwrap_err();
+    assert_eq!(message, "there is no target 10; give a number from 1 to 9");
     assert!(room.touch.repeat(Some(0)).is_err());
 }
 
@@ -288,23 +302,23 @@ fn skipped_targets_come_back_when_too_few_are_left() {
     for _ in 0..4 {
         room.touch.skip();
     }
-    room.says("5 points are too few: 6 are needed at least");
-    room.says("Target 6 of 9");
+    room.expect_instruction("5 points are too few; measure at least 6");
+    room.expect_instruction("Target 6 of 9");
 }
 
 #[test]
-fn a_target_taken_again_takes_the_proof_back() {
+fn measuring_a_target_again_drops_the_fit() {
     let mut room = Room::new((3, 3));
     for _ in 0..9 {
         room.put(DVec2::ZERO);
     }
-    assert!(room.touch.proven().is_some());
-    room.touch.back();
+    assert!(room.touch.fitted().is_some());
+    room.touch.previous();
     assert!(
-        room.touch.proven().is_none(),
-        "it is no longer what was proven"
+        room.touch.fitted().is_none(),
+        "the fit included the old measurement"
     );
-    assert_eq!(room.touch.pattern().map(|p| p.number), Some(9));
+    assert_eq!(room.touch.shown_target().map(|p| p.number), Some(9));
 }
 
 #[test]
@@ -314,36 +328,36 @@ fn the_same_frames_give_the_same_calibration() {
         for i in 0..9 {
             room.put(DVec2::new(0.2 * f64::from(i % 4), 0.1));
         }
-        room.touch.proven().cloned()
+        room.touch.fitted().cloned()
     };
     assert!(run().is_some());
     assert_eq!(run(), run());
 }
 
 #[test]
-fn impossible_grids_are_refused() {
+fn impossible_grids_are_rejected() {
     for grid in [(2, 4), (4, 6), (0, 0), (255, 255)] {
-        let said = Touch::new(plan(grid, Mark::Disc)).unwrap_err();
-        assert!(said.contains("3 x 3 to 5 x 5 are"), "{said}");
+        let message = TouchProcedure::new(options(grid, TargetObject::Disc)).unwrap_err();
+        assert!(message.contains("allowed: 3 x 3 to 5 x 5"), "{message}");
     }
 }
 
 #[test]
-fn broken_times_change_nothing() {
+fn invalid_times_are_ignored() {
     let mut room = Room::new((3, 3));
     room.spots = vec![spot(room.cross_px())];
     for time_secs in [f64::NAN, f64::INFINITY, -5.0] {
-        let turn = room.touch.observe(&Sight {
+        let event = room.touch.observe(&SpotFrame {
             time_secs,
             is_steady: true,
             spots: &room.spots,
-            picture: DarkPicture {
+            mask: DarkMask {
                 dark: &[],
                 width_px: 0,
             },
         });
-        assert_eq!(turn, Turn::Nothing);
+        assert_eq!(event, TouchEvent::None);
     }
     room.wait(2.0);
-    assert_eq!(room.turns, [1]);
+    assert_eq!(room.measured, [1]);
 }

@@ -1,4 +1,4 @@
-//! Changes of texts: what they touch, what they leave alone.
+//! Tests of text changes: which parts of a text change and which stay.
 
 use super::*;
 use proptest::prelude::*;
@@ -77,28 +77,28 @@ struct Reed {
     height_m: f64,
 }
 
-fn after(changes: &[(&str, Change)]) -> String {
+fn after(changes: &[(&str, TextChange)]) -> String {
     try_after(TEXT, changes).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
-fn try_after(text: &str, changes: &[(&str, Change)]) -> Result<String, Vec<Refused>> {
+fn try_after(text: &str, changes: &[(&str, TextChange)]) -> Result<String, Vec<RejectedChange>> {
     let changes: Vec<_> = changes
         .iter()
-        .map(|(path, change)| (Path::parse(path).unwrap(), change.clone()))
+        .map(|(path, change)| (ValuePath::parse(path).unwrap(), change.clone()))
         .collect();
-    edited(text, &super::super::schema_of::<Pond>(), &changes)
+    apply_changes(text, &super::super::schema_of::<Pond>(), &changes)
 }
 
 fn pond(text: &str) -> Pond {
     toml::from_str(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-fn set(value: Json) -> Change {
-    Change::Set(value)
+fn set(value: Json) -> TextChange {
+    TextChange::Set(value)
 }
 
-fn insert(index: usize, value: Json) -> Change {
-    Change::Insert {
+fn insert(index: usize, value: Json) -> TextChange {
+    TextChange::Insert {
         index: Some(index),
         value,
     }
@@ -120,7 +120,7 @@ fn a_number_changes_and_nothing_else() {
 }
 
 #[test]
-fn what_is_not_written_yet_is_written() {
+fn missing_keys_and_tables_are_added() {
     let new = after(&[("water.salt", set(json!(3.0))), ("ducks", set(json!(4)))]);
     assert!(
         new.contains("depth_m = 0.30    # shallow\nsalt = 3\n"),
@@ -131,7 +131,7 @@ fn what_is_not_written_yet_is_written() {
     assert_eq!(
         new,
         format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"),
-        "a new table stands behind its sisters"
+        "a new table comes after its sibling tables"
     );
     let new = after(&[("reeds.short", set(json!({"height_m": 1})))]);
     assert_eq!(new, format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"));
@@ -143,19 +143,19 @@ fn what_is_not_written_yet_is_written() {
 }
 
 #[test]
-fn lists_of_values_grow_shrink_and_turn() {
+fn items_of_value_lists_are_inserted_removed_and_moved() {
     let new = after(&[("at_m", insert(0, json!(9)))]);
     assert_eq!(new, TEXT.replace("[0.5, -1.0]   #", "[9.0, 0.5, -1.0]   #"));
-    let new = after(&[("at_m[0]", Change::Remove)]);
+    let new = after(&[("at_m[0]", TextChange::Remove)]);
     assert_eq!(new, TEXT.replace("[0.5, -1.0]", "[-1.0]"));
-    let new = after(&[("at_m[0]", Change::Move { to: 1 })]);
+    let new = after(&[("at_m[0]", TextChange::Move { to: 1 })]);
     assert_eq!(new, TEXT.replace("[0.5, -1.0]", "[-1.0, 0.5]"));
     let new = after(&[("names", insert(1, json!("c")))]);
     assert_eq!(pond(&new).names, ["a", "c", "b"]);
     assert!(new.contains("# the first"), "{new}");
     let new = after(&[(
         "names",
-        Change::Insert {
+        TextChange::Insert {
             index: None,
             value: json!("c"),
         },
@@ -164,8 +164,8 @@ fn lists_of_values_grow_shrink_and_turn() {
 }
 
 #[test]
-fn lists_of_tables_keep_what_belongs_to_them() {
-    let new = after(&[("stones[1]", Change::Move { to: 0 })]);
+fn tables_of_a_list_keep_their_comments_and_subtables() {
+    let new = after(&[("stones[1]", TextChange::Move { to: 0 })]);
     let text = "\
 # The second.
 [[stones]]
@@ -181,7 +181,7 @@ green = 3
 
 [reeds.tall]";
     assert!(new.contains(text), "{new}");
-    let new = after(&[("stones[0]", Change::Remove)]);
+    let new = after(&[("stones[0]", TextChange::Remove)]);
     assert!(
         new.contains("\n# The second.\n[[stones]]\nshape = \"flat\"\n"),
         "{new}"
@@ -196,8 +196,8 @@ green = 3
         "{new}"
     );
     let new = after(&[
-        ("stones[0]", Change::Remove),
-        ("stones[0]", Change::Remove),
+        ("stones[0]", TextChange::Remove),
+        ("stones[0]", TextChange::Remove),
         ("stones", insert(0, json!({"shape": "flat", "salt": 1}))),
     ]);
     assert_eq!(pond(&new).stones.len(), 1);
@@ -227,8 +227,8 @@ fn whole_tables_and_lists_change_only_where_they_differ() {
 }
 
 #[test]
-fn the_head_stays_when_the_first_value_goes() {
-    let new = after(&[("title", Change::Remove)]);
+fn the_top_comment_stays_when_the_first_key_is_removed() {
+    let new = after(&[("title", TextChange::Remove)]);
     assert!(
         new.starts_with("# The head of the file.\n# Two lines of it.\n\n"),
         "{new}"
@@ -237,22 +237,22 @@ fn the_head_stays_when_the_first_value_goes() {
 }
 
 #[test]
-fn everything_that_cannot_be_done_is_told_and_nothing_is_done() {
-    let refused = try_after(
+fn all_impossible_changes_are_reported_and_none_is_applied() {
+    let rejected = try_after(
         TEXT,
         &[
             ("ducks", set(json!(4))),
             ("stones[7].radius_m", set(json!(4))),
-            ("title[0]", Change::Remove),
-            ("nothing", Change::Remove),
+            ("title[0]", TextChange::Remove),
+            ("nothing", TextChange::Remove),
             ("at_m", insert(5, json!(1))),
             ("title", set(Json::Null)),
-            ("water", Change::Move { to: 0 }),
-            ("at_m[0]", Change::Move { to: 2 }),
+            ("water", TextChange::Move { to: 0 }),
+            ("at_m[0]", TextChange::Move { to: 2 }),
         ],
     )
-    .expect_err("most of it cannot be done");
-    let paths: Vec<&str> = refused.iter().map(|r| r.path.as_str()).collect();
+    .expect_err("most of the changes are impossible");
+    let paths: Vec<&str> = rejected.iter().map(|r| r.path.as_str()).collect();
     assert_eq!(
         paths,
         [
@@ -265,11 +265,11 @@ fn everything_that_cannot_be_done_is_told_and_nothing_is_done() {
             "at_m[0]"
         ]
     );
-    assert!(refused[3].message.contains("has 2 items"), "{refused:?}");
+    assert!(rejected[3].message.contains("has 2 items"), "{rejected:?}");
 }
 
 #[test]
-fn tables_on_one_line_stay_on_it() {
+fn inline_tables_stay_inline() {
     let text = "water = { depth_m = 1.0 } # w\nstones = [{ shape = \"flat\" }]\nreeds = {}\n";
     let new = try_after(
         text,
@@ -286,7 +286,7 @@ fn tables_on_one_line_stay_on_it() {
          stones = [{ shape = \"round\" }, { shape = \"flat\" }]\n\
          reeds = { a = { height_m = 1.0 } }\n"
     );
-    // An empty list may be spelled as lines from its first table on.
+    // An empty list becomes a list of tables with heading lines at its first table.
     let new = try_after(
         "stones = []\n",
         &[("stones", insert(0, json!({"shape": "flat"})))],
@@ -294,7 +294,7 @@ fn tables_on_one_line_stay_on_it() {
     assert_eq!(new.unwrap().trim(), "[[stones]]\nshape = \"flat\"");
 }
 
-fn any_change() -> impl Strategy<Value = (&'static str, Change)> {
+fn any_change() -> impl Strategy<Value = (&'static str, TextChange)> {
     let paths = [
         "title",
         "at_m",
@@ -328,19 +328,19 @@ fn any_change() -> impl Strategy<Value = (&'static str, Change)> {
         Just(json!({"tall": {"height_m": 3}, "": 1})),
     ];
     let change = prop_oneof![
-        values.clone().prop_map(Change::Set),
+        values.clone().prop_map(TextChange::Set),
         (proptest::option::of(0usize..3), values)
-            .prop_map(|(index, value)| Change::Insert { index, value }),
-        Just(Change::Remove),
-        (0usize..3).prop_map(|to| Change::Move { to }),
+            .prop_map(|(index, value)| TextChange::Insert { index, value }),
+        Just(TextChange::Remove),
+        (0usize..3).prop_map(|to| TextChange::Move { to }),
     ];
     (proptest::sample::select(paths.to_vec()), change)
 }
 
 proptest! {
-    /// Whatever is changed, the text stays a TOML text that reads as the tree it was printed from, and keeps its head.
+    /// After any changes the text is valid TOML and keeps its comment at the top.
     #[test]
-    fn any_changes_leave_a_toml_text(changes in proptest::collection::vec(any_change(), 1..12)) {
+    fn any_changes_leave_valid_toml(changes in proptest::collection::vec(any_change(), 1..12)) {
         let mut text = TEXT.to_owned();
         for (path, change) in changes {
             if let Ok(new) = try_after(&text, &[(path, change)]) {

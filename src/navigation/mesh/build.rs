@@ -233,7 +233,7 @@ mod tests {
     fn area(mesh: &NavMesh) -> f32 {
         let one = |polygon: u32| {
             let corners: Vec<Vec2> = mesh.corners(polygon).collect();
-            crate::geometry::polygon::signed_area(&corners)
+            crate::geometry::signed_area(&corners)
         };
         (0..mesh.len() as u32).map(one).sum()
     }

@@ -8,7 +8,7 @@ use super::flash_readback::FlashReadback;
 use super::passes::begin;
 use super::pipelines::{self, BindGroupLayouts, Pipelines};
 use super::targets::{self, FinishedTexture, GrowingBuffer, buffer};
-use crate::geometry::{Surface, polygon};
+use crate::geometry::{Surface, polygon_triangles};
 use crate::render::error::RenderError;
 use crate::render::flash::{self, CELLS, FlashState};
 use crate::render::output_params::{Mask, OutputParams};
@@ -194,7 +194,7 @@ fn dark(mask: &Mask) -> Vec<OverlayVertex> {
         .iter()
         .map(|c| c.position().as_vec2())
         .collect();
-    polygon::triangles(&corners)
+    polygon_triangles(&corners)
         .into_iter()
         .flatten()
         .map(|corner| OverlayVertex {

@@ -5,7 +5,7 @@
 use glam::Vec2;
 
 use super::CLEARANCE_M;
-use crate::geometry::{Solid, polygon};
+use crate::geometry::{Solid, nearest_on_polygon, polygon_contains};
 use crate::navigation::{
     Abilities, Footprints, LeapInput, MeshLinks, NavGraph, NavMesh, TerraceInput, build_mesh,
     find_links,
@@ -102,9 +102,9 @@ impl TerraceMap {
         let inside = self
             .outlines
             .iter()
-            .position(|outline| polygon::contains(outline, at));
+            .position(|outline| polygon_contains(outline, at));
         let off = |place: &usize| {
-            let nearest = polygon::nearest_on_outline(&self.outlines[*place], at);
+            let nearest = nearest_on_polygon(&self.outlines[*place], at);
             nearest.map_or(f32::INFINITY, |nearest| nearest.distance(at))
         };
         let nearest = || (0..self.outlines.len()).min_by(|a, b| off(a).total_cmp(&off(b)));

@@ -306,7 +306,7 @@ fn feet_of_each(
         ..Surface::default()
     };
     let view = FloorView {
-        map: FloorFromCamera::whole_picture(SIDE, SIDE, &surface),
+        map: FloorFromCamera::whole_frame(SIDE, SIDE, &surface),
         lamp_m: Some(lamp.as_dvec3()),
         camera_m: Some(camera.as_dvec3()),
         surface,

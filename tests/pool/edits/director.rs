@@ -105,12 +105,12 @@ fn the_director_calls_and_lets_go() {
     let hunts = |p: &mut Pool| p.simulation.active_need(p.all("shark")[0]) == "hunt";
     shown(&mut pool, hunt, |p| !hunts(p), hunts);
     let set = json!({"command": "director", "event": {"event": "set_need", "species": "shark", "need": "hunt", "value": 5.0}});
-    let depths = pool.desk.editor().depths();
+    let depths = pool.desk.editor().undo_depths();
     pool.tell(set);
     pool.step();
     assert!(hunts(&mut pool));
     assert_eq!(
-        pool.desk.editor().depths(),
+        pool.desk.editor().undo_depths(),
         depths,
         "what is over cannot be undone"
     );

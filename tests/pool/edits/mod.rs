@@ -138,7 +138,7 @@ fn a_refused_command_says_everything_and_changes_nothing() {
         assert_eq!(pool.texts(), texts, "{command}");
         assert_eq!(pool.configured(), configured, "{command}");
     }
-    assert_eq!(pool.desk.editor().depths(), (0, 0));
+    assert_eq!(pool.desk.editor().undo_depths(), (0, 0));
 }
 
 #[test]

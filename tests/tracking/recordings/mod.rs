@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use glam::DVec3;
 use shoal::app::{TrackOptions, TrackerConfig, track};
-use shoal::calibration::{CalibrationParams, Setup, calibrate, read_points};
+use shoal::calibration::{CalibrationParams, CalibrationSetup, calibrate, read_points};
 use shoal::geometry::Surface;
 use shoal::vision::VisionParams;
 
@@ -202,8 +202,8 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
     };
     let size = numbers(&text("size"), 'x');
     let surface_m = numbers(&text("surface"), 'x');
-    let setup = Setup {
-        picture_px: (size[0] as u32, size[1] as u32),
+    let setup = CalibrationSetup {
+        frame_px: (size[0] as u32, size[1] as u32),
         surface_m: (surface_m[0], surface_m[1]),
         lamp_m: Some(DVec3::from_slice(&numbers(&text("lamp"), ','))),
         camera_m: None,

@@ -5,7 +5,7 @@ use std::sync::mpsc::TrySendError;
 
 use super::super::super::date::now_iso;
 use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure};
-use crate::calibration::{Calibration, DarkPicture, MeasuredPoint, calibrate, texture_marks};
+use crate::calibration::{Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks};
 
 /// Largest number of points that is fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;
@@ -49,7 +49,7 @@ impl LiveCalibration {
     /// Puts the proven calibration in use and hands it to the desk. Returns true.
     pub(super) fn accept(&mut self) -> Result<bool, String> {
         let proven = match &self.procedure {
-            Some(Procedure::Touching { touch, .. }) => touch.proven(),
+            Some(Procedure::Touching { touch, .. }) => touch.fitted(),
             Some(Procedure::Proven(proven)) => Some(&**proven),
             _ => None,
         };
@@ -59,15 +59,16 @@ impl LiveCalibration {
         self.procedure = None;
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
-            if self.mean.picture().levels.is_empty() {
+            if self.mean.frame().levels.is_empty() {
                 // Accepted before enough frames were averaged: the few frames so far are used.
                 self.mean.finish();
             }
-            let dark = DarkPicture {
+            let dark = DarkMask {
                 dark: &self.dark,
                 width_px: width_px as usize,
             };
-            calibration.marks = texture_marks(&self.mean.picture(), &map, |at| !dark.is_dark(at));
+            calibration.marks =
+                find_texture_marks(&self.mean.frame(), &map, |at| !dark.is_dark(at));
         }
         self.mean.clear();
         self.hand_to_desk(&calibration);

@@ -40,7 +40,7 @@ impl LiveCalibration {
 
     /// Uses a frame for the running scan, and fits a calibration after the last pattern.
     pub(super) fn scan(&mut self, frame: &Frame, mut scan: Box<GrayScan>) {
-        if scan.picture_px() != (frame.width_px, frame.height_px) {
+        if scan.frame_px() != (frame.width_px, frame.height_px) {
             self.size_changed();
             return;
         }

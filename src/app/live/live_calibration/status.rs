@@ -11,18 +11,18 @@ impl LiveCalibration {
             Some(Procedure::Touching { touch, .. }) => Some(touch),
             _ => None,
         };
-        let pattern = touch.and_then(|t| t.pattern());
+        let pattern = touch.and_then(|t| t.shown_target());
         let scan = match &self.procedure {
             Some(Procedure::Scanning(scan)) => Some(scan),
             _ => None,
         };
         let message = match (&self.procedure, touch) {
-            (_, Some(touch)) if self.message.is_empty() => touch.sentence(),
-            (_, Some(touch)) => format!("{} {}", self.message, touch.sentence()),
+            (_, Some(touch)) if self.message.is_empty() => touch.instruction(),
+            (_, Some(touch)) => format!("{} {}", self.message, touch.instruction()),
             (Some(Procedure::Scanning(scan)), _) => format!(
                 "Pattern {} of {} is shown: keep off the surface, and keep the room dark.",
-                scan.shown() + 1,
-                scan.patterns()
+                scan.shown_count() + 1,
+                scan.pattern_count()
             ),
             (Some(Procedure::Requested { .. }), _) => {
                 "Waiting for the camera's picture.".to_owned()
@@ -32,11 +32,17 @@ impl LiveCalibration {
         let status = CalibrationStatus {
             is_running: self.procedure.is_some(),
             target: pattern.map(|p| p.number),
-            targets: touch.map_or_else(|| scan.map_or(0, |s| s.patterns()), |t| t.targets()),
-            taken: touch.map_or_else(|| scan.map_or(0, |s| s.shown()), |t| t.taken()),
+            targets: touch.map_or_else(
+                || scan.map_or(0, |s| s.pattern_count()),
+                |t| t.target_count(),
+            ),
+            taken: touch.map_or_else(
+                || scan.map_or(0, |s| s.shown_count()),
+                |t| t.measured_count(),
+            ),
             is_proven: match &self.procedure {
                 Some(Procedure::Proven(_)) => true,
-                _ => touch.is_some_and(|t| t.proven().is_some()),
+                _ => touch.is_some_and(|t| t.fitted().is_some()),
             },
             sentence: message,
             current: self.current.as_ref().map(|c| CalibrationKnown {

@@ -1,87 +1,89 @@
-//! From measured points to a calibration that is accepted, or to the reasons why it is not.
+//! Computes a calibration from measured points, or rejects the points with reasons.
 //!
-//! In: points, sizes, limits. Out: [`Calibration`] with its [`Report`], or a [`Rejection`] in sentences that name the
-//! target to repeat. Must not: touch a file, take a fit that it cannot prove.
+//! In: points, sizes, limits. Out: a [`Calibration`] with its [`CalibrationReport`], or a [`Rejection`] whose messages name the
+//! targets to repeat. Must not: open a file, accept a fit whose predicted error exceeds the limits.
 
 use glam::{DVec2, DVec3};
 
-use super::coverage::{coverage, over_surface};
+use super::coverage::{coverage, surface_grid};
 use super::file::{
-    Calibration, CalibrationPoint, FitErrors, HomographyRows, LensTerms, Picture, SurfaceSize,
+    Calibration, CalibrationPoint, FitErrors, FrameSize, HomographyRows, LensTerms, SurfaceSize,
 };
-use super::fit::{Fit, LensModel, Pair, breadth};
+use super::fit::{Fit, LensModel, PointPair, breadth};
 use super::params::CalibrationParams;
 use super::points::{MeasuredPoint, PointOrigin};
 use super::pose::{
-    Tilt, believed_inverse_square_focal, camera_position_through, usual_inverse_square_focal,
+    ViewConstraints, camera_position_through, estimated_inverse_square_focal,
+    typical_inverse_square_focal,
 };
-use super::prove::{Chosen, foretold, outliers, rms};
+use super::quality::{SelectedFit, outliers, predicted_error, rms};
 use crate::geometry::{FloorFromCamera, Lens};
 
-/// Fewer points leave nothing to prove a fit with.
+/// Least number of points. Fewer leave too few degrees of freedom to estimate the error.
 pub const POINTS_MIN: usize = 6;
 
-/// A cloud of points narrower than this share of its length is a line.
+/// Points whose width is less than this share of their length count as lying on a line.
 const BREADTH_MIN: f64 = 0.05;
 
-/// A camera position of a larger standard deviation had better be typed.
+/// Largest standard deviation of the camera position without a note to enter the position, in meters.
 const CAMERA_DEVIATION_MAX_M: f64 = 0.5;
 
-/// So often the focal length is told anew, and so small a share of it shows where it moves the camera.
+/// Iterations of the focal length estimate.
 const FOCAL_ROUNDS: usize = 3;
+/// Relative step of 1/f² for the numeric derivative of the camera position.
 const FOCAL_STEP: f64 = 1e-4;
 
-/// Longer lists of points are cut in sentences.
+/// Most points that a message names; further ones are counted.
 const NAMED_MAX: usize = 3;
 
-/// What the points belong to.
+/// The camera and the surface that the points belong to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setup {
-    /// Width and height of the camera's pictures.
-    pub picture_px: (u32, u32),
+pub struct CalibrationSetup {
+    /// Width and height of the camera frames.
+    pub frame_px: (u32, u32),
     /// Width and height of the projected surface.
     pub surface_m: (f64, f64),
-    /// Position of the infrared lamp, if it is known.
+    /// Position of the infrared lamp, if known.
     pub lamp_m: Option<DVec3>,
-    /// Position of the camera, if it is known better than the fit can tell.
+    /// Position of the camera, if it was measured; otherwise the fit estimates it.
     pub camera_m: Option<DVec3>,
-    /// When this is done, ISO 8601. This room has no clock.
+    /// Date and time of the calibration, ISO 8601. The caller provides it, because this room has no clock.
     pub date: String,
 }
 
-/// What was found out about a fit.
+/// The results of a fit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// The lens model with the least leave-one-out error.
+pub struct CalibrationReport {
+    /// The selected lens model.
     pub model: LensModel,
-    /// Leave-one-out error of every model tried.
+    /// Leave-one-out error of each tried model, root mean square.
     pub candidates: Vec<(LensModel, f64)>,
     /// Number of points.
     pub points: usize,
-    /// How good it is.
+    /// Errors of the fit.
     pub errors: FitErrors,
-    /// The point that the others foretell worst, in words.
+    /// Description of the point with the largest leave-one-out error.
     pub worst_point: String,
-    /// Standard deviation of the camera's position, where that comes from the fit and can be told.
+    /// Standard deviation of the estimated camera position; `None` if it was given or cannot be estimated.
     pub camera_deviation_m: Option<f64>,
-    /// What the technician should know though it is accepted.
+    /// Notes for the technician about an accepted calibration.
     pub notes: Vec<String>,
 }
 
-/// Why a calibration is not taken.
+/// Why a calibration is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", .reasons.join("\n"))]
 pub struct Rejection {
-    /// The reasons, in sentences.
+    /// The reasons, one message each.
     pub reasons: Vec<String>,
-    /// The points to measure again, as places in the list; empty where no single one is to blame.
-    pub again: Vec<usize>,
-    /// What was found out, where there was a fit.
-    pub report: Option<Box<Report>>,
+    /// Indexes of the points to measure again; empty if no single point is the cause.
+    pub repeat: Vec<usize>,
+    /// The results of the fit, if there was one.
+    pub report: Option<Box<CalibrationReport>>,
 }
 
 impl Rejection {
-    /// The reasons as sentences in a row.
+    /// All reasons in one text.
     pub fn text(&self) -> String {
         let mut text = self.reasons.join("; ");
         if !text.ends_with('?') {
@@ -90,90 +92,90 @@ impl Rejection {
         text
     }
 
-    fn because(reasons: Vec<String>) -> Self {
+    fn from_reasons(reasons: Vec<String>) -> Self {
         Self {
             reasons,
-            again: Vec::new(),
+            repeat: Vec::new(),
             report: None,
         }
     }
 }
 
-/// Fits lens and homography to points, and takes the fit only if it can be proven good enough.
+/// Fits lens and homography to points, and accepts the fit only if its predicted error is within the limits.
 ///
 /// # Errors
-/// [`Rejection`]: too few points, points that cannot be, points on a line or in a corner, a point that was not where it
-/// was meant to be, swapped columns, or a fit whose foretold error is too large.
+/// [`Rejection`]: too few points, impossible points, points on a line or in a corner, a wrongly placed point, swapped columns,
+/// or a fit whose predicted error is too large.
 pub fn calibrate(
     points: &[MeasuredPoint],
-    setup: &Setup,
+    setup: &CalibrationSetup,
     limits: &CalibrationParams,
-) -> Result<(Calibration, Report), Rejection> {
-    let (impossible, again) = impossible_points(points, setup);
+) -> Result<(Calibration, CalibrationReport), Rejection> {
+    let (impossible, repeat) = impossible_points(points, setup);
     if !impossible.is_empty() {
         return Err(Rejection {
-            again,
-            ..Rejection::because(impossible)
+            repeat,
+            ..Rejection::from_reasons(impossible)
         });
     }
-    let pairs: Vec<Pair> = points.iter().map(|p| (p.camera_px, p.floor_m)).collect();
+    let pairs: Vec<PointPair> = points.iter().map(|p| (p.camera_px, p.floor_m)).collect();
     let wrong = outliers(
         &pairs,
-        setup.picture_px,
+        setup.frame_px,
         limits.outlier_m,
         limits.placement_error_m,
     );
-    let good: Vec<Pair> = (0..pairs.len())
+    let good: Vec<PointPair> = (0..pairs.len())
         .filter(|i| !wrong.contains(i))
         .map(|i| pairs[i])
         .collect();
-    let Some(chosen) = Chosen::new(&good, setup.picture_px) else {
-        return Err(Rejection::because(vec![no_fit(points, &wrong)]));
+    let Some(selected) = SelectedFit::new(&good, setup.frame_px) else {
+        return Err(Rejection::from_reasons(vec![no_fit(points, &wrong)]));
     };
-    let map = chosen
+    let map = selected
         .fit
         .lens()
-        .and_then(|lens| FloorFromCamera::new(lens, chosen.fit.homography()));
+        .and_then(|lens| FloorFromCamera::new(lens, selected.fit.homography()));
     let Some(map) = map else {
-        return Err(Rejection::because(vec![no_fit(points, &wrong)]));
+        return Err(Rejection::from_reasons(vec![no_fit(points, &wrong)]));
     };
     let kept: Vec<&MeasuredPoint> = (0..points.len())
         .filter(|i| !wrong.contains(i))
         .map(|i| &points[i])
         .collect();
-    let mut reasons = misplaced(points, &wrong, &chosen.fit);
-    if mirrored(&chosen.fit, &good) {
+    let mut reasons = misplaced(points, &wrong, &selected.fit);
+    if is_mirrored(&selected.fit, &good) {
         reasons.push(
-            "the points are mirrored: what runs clockwise on the floor runs counterclockwise in the picture; are two \
+            "the points are mirrored: clockwise on the floor is counterclockwise in the camera frame; are two \
              columns swapped (camera_x_px with camera_y_px, or floor_x_m with floor_z_m)?"
                 .to_owned(),
         );
     }
-    let report = report(&chosen, &map, &kept, setup, limits);
-    let mut again = wrong.clone();
-    let poor = not_good_enough(&report, &map, setup, limits);
-    if again.is_empty() && reasons.is_empty() && is_too_inexact(&report.errors, limits) {
-        again.extend(
+    let report = report(&selected, &map, &kept, setup, limits);
+    let mut repeat = wrong.clone();
+    let shortcomings = limit_violations(&report, &map, setup, limits);
+    if repeat.is_empty() && reasons.is_empty() && is_too_inaccurate(&report.errors, limits) {
+        repeat.extend(
             points
                 .iter()
-                .position(|p| Some(p) == worst_of(&chosen, &kept)),
+                .position(|p| Some(p) == worst_of(&selected, &kept)),
         );
     }
-    reasons.extend(poor);
+    reasons.extend(shortcomings);
     if !reasons.is_empty() {
         return Err(Rejection {
             reasons,
-            again,
+            repeat,
             report: Some(Box::new(report)),
         });
     }
-    let (camera_m, deviation_m, note) = camera(&chosen.fit, setup, limits);
+    let (camera_m, deviation_m, note) = camera(&selected.fit, setup, limits);
     let mut report = report;
     report.camera_deviation_m = deviation_m;
     report.notes.extend(note);
     if setup.lamp_m.is_none() {
         report.notes.push(
-            "no lamp position was given (--lamp x,y,z): the middle of a shadow counts as the feet"
+            "without a lamp position (--lamp x,y,z), the center of a shadow is used as the foot point"
                 .to_owned(),
         );
     }
@@ -182,9 +184,9 @@ pub fn calibrate(
         date: setup.date.clone(),
         lamp_m: setup.lamp_m.map(|p| p.to_array()),
         camera_m,
-        picture: Picture {
-            width_px: setup.picture_px.0,
-            height_px: setup.picture_px.1,
+        picture: FrameSize {
+            width_px: setup.frame_px.0,
+            height_px: setup.frame_px.1,
         },
         surface: SurfaceSize {
             width_m: setup.surface_m.0,
@@ -199,7 +201,7 @@ pub fn calibrate(
         errors: report.errors,
         points: good
             .iter()
-            .zip(&chosen.left_out)
+            .zip(&selected.left_out)
             .map(|((camera, floor), off)| CalibrationPoint {
                 camera_px: camera.to_array(),
                 floor_m: floor.to_array(),
@@ -211,7 +213,7 @@ pub fn calibrate(
     Ok((calibration, report))
 }
 
-/// How a point is called in sentences, by its place in the list.
+/// The name of a point in messages, by its index in the list.
 fn name(points: &[MeasuredPoint], i: usize) -> String {
     match points.get(i).map(|p| p.origin) {
         Some(PointOrigin::Line(line)) => format!("point {} (line {line})", i + 1),
@@ -221,14 +223,17 @@ fn name(points: &[MeasuredPoint], i: usize) -> String {
     }
 }
 
-/// Sentences about points that cannot be, before anything is fitted, and which they are.
-fn impossible_points(points: &[MeasuredPoint], setup: &Setup) -> (Vec<String>, Vec<usize>) {
+/// Messages about impossible points, before anything is fitted, and the indexes of these points.
+fn impossible_points(
+    points: &[MeasuredPoint],
+    setup: &CalibrationSetup,
+) -> (Vec<String>, Vec<usize>) {
     let mut reasons = Vec::new();
-    let mut again: Vec<usize> = Vec::new();
-    let (width, height) = (f64::from(setup.picture_px.0), f64::from(setup.picture_px.1));
+    let mut repeat: Vec<usize> = Vec::new();
+    let (width, height) = (f64::from(setup.frame_px.0), f64::from(setup.frame_px.1));
     let (surface_w, surface_h) = setup.surface_m;
     let mut list = |wrong: Vec<usize>, what: &str, hint: &str| {
-        again.extend(&wrong);
+        repeat.extend(&wrong);
         let mut named: Vec<String> = wrong
             .iter()
             .take(NAMED_MAX)
@@ -249,7 +254,7 @@ fn impossible_points(points: &[MeasuredPoint], setup: &Setup) -> (Vec<String>, V
     };
     reasons.extend(list(
         which(&|p| !p.camera_px.is_finite() || !p.floor_m.is_finite()),
-        "a coordinate is no finite number",
+        "a coordinate is not a finite number",
         "measure again",
     ));
     reasons.extend(list(
@@ -258,58 +263,59 @@ fn impossible_points(points: &[MeasuredPoint], setup: &Setup) -> (Vec<String>, V
             c.is_finite()
                 && !(c.x >= -0.5 && c.y >= -0.5 && c.x <= width - 0.5 && c.y <= height - 0.5)
         }),
-        &format!("the camera sees it beside its own picture of {width}x{height} px"),
-        "is the camera size right, are columns swapped?",
+        &format!("it is outside the camera frame of {width}x{height} px"),
+        "is the camera size correct, are columns swapped?",
     ));
-    // Targets may lie a little beside the surface, but not a surface away.
+    // Targets can be slightly outside the surface, but not by more than half its size.
     reasons.extend(list(
         which(&|p| {
             let f = p.floor_m.abs();
             f.is_finite() && (f.x > surface_w + 0.5 || f.y > surface_h + 0.5)
         }),
         &format!(
-            "it lies far beside the surface of {surface_w} x {surface_h} m, whose middle is 0, 0"
+            "it is far outside the surface of {surface_w} x {surface_h} m, whose center is 0, 0"
         ),
         "are columns swapped, is it in millimeters, is the origin in a corner?",
     ));
     let mut distinct: Vec<DVec2> = Vec::new();
     for point in points {
-        // Past the least number nothing more is to be known, and a long list costs nothing.
+        // Counting stops at the least number, so a long list takes no longer.
         if distinct.len() < POINTS_MIN && distinct.iter().all(|d| d.distance(point.floor_m) > 1e-3)
         {
             distinct.push(point.floor_m);
         }
     }
     if distinct.len() < POINTS_MIN {
-        let twice = if points.len() > distinct.len() {
+        let different = if points.len() > distinct.len() {
             " different"
         } else {
             ""
         };
         reasons.push(format!(
-            "{}{twice} points are too few: {POINTS_MIN} are needed at least, from 8 on the lens is fitted as well, 16 are good",
+            "{}{different} points are too few; measure at least {POINTS_MIN}, from 8 on the lens is fitted too, 16 are good",
             distinct.len()
         ));
     } else if reasons.is_empty() {
         let narrow = |what: &str, b: f64| {
             (b < BREADTH_MIN).then(|| {
-                format!("the points lie on a line {what}; spread them over the whole surface")
+                format!("the points are on a line {what}; spread them over the whole surface")
             })
         };
         reasons.extend(
             narrow("on the floor", breadth(points.iter().map(|p| p.floor_m))).or_else(|| {
                 narrow(
-                    "in the picture",
+                    "in the camera frame",
                     breadth(points.iter().map(|p| p.camera_px)),
                 )
             }),
         );
     }
-    again.sort_unstable();
-    again.dedup();
-    (reasons, again)
+    repeat.sort_unstable();
+    repeat.dedup();
+    (reasons, repeat)
 }
 
+/// Message about points that no map fits.
 fn no_fit(points: &[MeasuredPoint], wrong: &[usize]) -> String {
     let without = match wrong {
         [] => String::new(),
@@ -323,11 +329,11 @@ fn no_fit(points: &[MeasuredPoint], wrong: &[usize]) -> String {
         ),
     };
     format!(
-        "no map from picture to floor fits the points{without}; are three of four on a line, are columns mixed up?"
+        "no map from camera frame to floor fits the points{without}; are three of four on a line, are columns swapped?"
     )
 }
 
-/// Sentences about the points that were not where they were meant to be.
+/// Messages about wrongly placed points.
 fn misplaced(points: &[MeasuredPoint], wrong: &[usize], fit: &Fit) -> Vec<String> {
     wrong
         .iter()
@@ -336,11 +342,11 @@ fn misplaced(points: &[MeasuredPoint], wrong: &[usize], fit: &Fit) -> Vec<String
             let off = fit.residual(&(point.camera_px, point.floor_m));
             let others = points.len() - wrong.len();
             if !off.is_finite() {
-                return format!("{} lies beyond what the {others} others say of the floor; measure it again", name(points, i));
+                return format!("{} is outside the floor according to the other {others} points; measure it again", name(points, i));
             }
             format!(
-                "{} is {:.0} mm off ({:+.0} mm in x, {:+.0} mm in z) what the {others} others say, was the pole on it? Measure it \
-                 again, or leave it out",
+                "{} is {:.0} mm ({:+.0} mm in x, {:+.0} mm in z) from its position according to the other {others} points; check its \
+                 position and measure it again, or leave it out",
                 name(points, i),
                 off.length() * 1e3,
                 -off.x * 1e3,
@@ -350,8 +356,8 @@ fn misplaced(points: &[MeasuredPoint], wrong: &[usize], fit: &Fit) -> Vec<String
         .collect()
 }
 
-/// Whether the map turns the plane over.
-fn mirrored(fit: &Fit, pairs: &[Pair]) -> bool {
+/// Whether the map mirrors the plane.
+fn is_mirrored(fit: &Fit, pairs: &[PointPair]) -> bool {
     let at = pairs.iter().map(|p| p.0).sum::<DVec2>() / pairs.len().max(1) as f64;
     let middle = fit.plane_from_camera(at);
     let (right, down) = (
@@ -362,26 +368,26 @@ fn mirrored(fit: &Fit, pairs: &[Pair]) -> bool {
 }
 
 fn report(
-    chosen: &Chosen,
+    selected: &SelectedFit,
     map: &FloorFromCamera,
     kept: &[&MeasuredPoint],
-    setup: &Setup,
+    setup: &CalibrationSetup,
     limits: &CalibrationParams,
-) -> Report {
-    let fit = &chosen.fit;
-    let scatter = believed_scatter(fit, limits);
-    let pixels: Vec<DVec2> = over_surface(setup.surface_m)
+) -> CalibrationReport {
+    let fit = &selected.fit;
+    let scatter = assumed_scatter(fit, limits);
+    let pixels: Vec<DVec2> = surface_grid(setup.surface_m)
         .into_iter()
         .map(|f| map.camera_from_floor(f))
         .collect();
     let (predicted_rms_m, predicted_worst_m) =
-        foretold(fit, &pixels, scatter).unwrap_or((f64::INFINITY, f64::INFINITY));
-    let left_out_worst_m = chosen
+        predicted_error(fit, &pixels, scatter).unwrap_or((f64::INFINITY, f64::INFINITY));
+    let left_out_worst_m = selected
         .left_out
         .iter()
         .map(|off| off.length())
         .fold(0.0, f64::max);
-    let worst_point = worst_of(chosen, kept).map_or_else(String::new, |p| {
+    let worst_point = worst_of(selected, kept).map_or_else(String::new, |p| {
         let (x, z) = (p.floor_m.x, p.floor_m.y);
         match p.origin {
             PointOrigin::Line(line) => format!("the point at {x:.2}, {z:.2} m (line {line})"),
@@ -389,13 +395,13 @@ fn report(
             PointOrigin::Marker(number) => format!("marker {number}"),
         }
     });
-    Report {
+    CalibrationReport {
         model: fit.model,
-        candidates: chosen.candidates.clone(),
+        candidates: selected.candidates.clone(),
         points: kept.len(),
         errors: FitErrors {
             rms_m: fit.rms(),
-            left_out_rms_m: rms(&chosen.left_out),
+            left_out_rms_m: rms(&selected.left_out),
             left_out_worst_m,
             predicted_rms_m,
             predicted_worst_m,
@@ -407,29 +413,31 @@ fn report(
     }
 }
 
-/// The point that the others foretell worst.
-fn worst_of<'p>(chosen: &Chosen, kept: &[&'p MeasuredPoint]) -> Option<&'p MeasuredPoint> {
-    let off = chosen.left_out.iter().map(|off| off.length());
+/// The point with the largest leave-one-out error.
+fn worst_of<'p>(selected: &SelectedFit, kept: &[&'p MeasuredPoint]) -> Option<&'p MeasuredPoint> {
+    let off = selected.left_out.iter().map(|off| off.length());
     let (_, worst) = off.zip(kept).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(worst)
 }
 
-fn is_too_inexact(errors: &FitErrors, limits: &CalibrationParams) -> bool {
+/// Whether the predicted error exceeds the limits.
+fn is_too_inaccurate(errors: &FitErrors, limits: &CalibrationParams) -> bool {
     errors.predicted_rms_m > limits.predicted_rms_max_m
         || errors.predicted_worst_m > limits.predicted_worst_max_m
 }
 
-/// Scatter in each direction: from the residuals, but never better than anybody places a target.
-fn believed_scatter(fit: &Fit, limits: &CalibrationParams) -> f64 {
+/// Standard deviation of the points in each direction: estimated from the residuals, but at least the placement error.
+fn assumed_scatter(fit: &Fit, limits: &CalibrationParams) -> f64 {
     fit.scatter()
         .unwrap_or(f64::INFINITY)
         .max(limits.placement_error_m)
 }
 
-fn not_good_enough(
-    report: &Report,
+/// Messages about limits that the fit does not meet.
+fn limit_violations(
+    report: &CalibrationReport,
     map: &FloorFromCamera,
-    setup: &Setup,
+    setup: &CalibrationSetup,
     limits: &CalibrationParams,
 ) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -437,20 +445,20 @@ fn not_good_enough(
     let mm = |m: f64| format!("{:.0} mm", m * 1e3);
     if errors.coverage < limits.coverage_min {
         reasons.push(format!(
-            "the points span only {:.0} % of the surface, {:.0} % are needed; spread them over all of it, its corners too",
+            "the points span only {:.0} % of the surface, but {:.0} % are needed; spread them over the whole surface, including its corners",
             errors.coverage * 100.0,
             limits.coverage_min * 100.0
         ));
     }
-    let seen = over_surface(setup.surface_m)
+    let is_visible = surface_grid(setup.surface_m)
         .iter()
         .all(|f| map.camera_from_floor(*f).is_finite());
-    if !seen || !errors.predicted_rms_m.is_finite() {
-        reasons.push("part of the surface would lie behind the camera or beyond the horizon; are columns mixed up?".to_owned());
-    } else if is_too_inexact(errors, limits) {
+    if !is_visible || !errors.predicted_rms_m.is_finite() {
+        reasons.push("part of the surface would be behind the camera or beyond the horizon; are columns swapped?".to_owned());
+    } else if is_too_inaccurate(errors, limits) {
         reasons.push(format!(
-            "floor errors of {} (worst place {}) are to be expected, {} ({}) are allowed; the points disagree by {}, most of all {}, \
-             which is {} off: measure it again, or add points where there are few",
+            "the predicted floor error is {} (at most {}), but {} ({}) are allowed; the points disagree by {}, and {} the most, \
+             by {}; measure it again, or add points where there are few",
             mm(errors.predicted_rms_m),
             mm(errors.predicted_worst_m),
             mm(limits.predicted_rms_max_m),
@@ -461,14 +469,14 @@ fn not_good_enough(
         ));
     }
     let lens: &Lens = map.lens();
-    let reach = over_surface(setup.surface_m)
+    let reach = surface_grid(setup.surface_m)
         .iter()
         .map(|f| (map.camera_from_floor(*f) - lens.center_px()).length() / lens.half_diagonal_px())
         .fold(0.0, f64::max);
-    if seen && reach.min(1.0) > lens.trusted_radius() {
+    if is_visible && reach.min(1.0) > lens.trusted_radius() {
         reasons.push(format!(
-            "the fitted lens (k1 = {:.3}, k2 = {:.3}) folds the picture before it reaches the edge of the surface; add points near \
-             the surface's corners",
+            "the fitted lens (k1 = {:.3}, k2 = {:.3}) folds the image inside the surface; add points near \
+             the corners of the surface",
             lens.k1(),
             lens.k2()
         ));
@@ -476,45 +484,49 @@ fn not_good_enough(
     reasons
 }
 
-/// The camera's position, how sure it is, and what is to be said about it. Through a lens that is as usual as the view allows,
-/// where the view alone tells too little.
+/// The camera position, its standard deviation, and a note if it is uncertain. If the view does not determine the focal
+/// length, a typical lens is assumed.
 fn camera(
     fit: &Fit,
-    setup: &Setup,
+    setup: &CalibrationSetup,
     limits: &CalibrationParams,
 ) -> (Option<[f64; 3]>, Option<f64>, Option<String>) {
     if let Some(typed) = setup.camera_m {
         return (Some(typed.to_array()), None, None);
     }
-    let Some((position, deviation_m)) = camera_of_fit(fit, believed_scatter(fit, limits)) else {
-        let unknown = "how high the camera hangs cannot be told; type its position (--camera x,y,z), or bodies are \
-                       taken to be seen from straight above";
+    let Some((position, deviation_m)) = camera_of_fit(fit, assumed_scatter(fit, limits)) else {
+        let unknown = "the height of the camera cannot be estimated, so it is assumed to look straight down; give its \
+                       position (--camera x,y,z)";
         return (None, None, Some(unknown.to_owned()));
     };
     let note = format!(
-        "the camera looks too straight at the surface to tell well how high it hangs: {:.1} m, give or take {deviation_m:.1} m, \
-         is what a usual lens would make of it; type its position (--camera x,y,z) for better feet",
+        "the camera looks almost straight down, so its height is uncertain: {:.1} m ± {deviation_m:.1} m with a typical lens; \
+         give its position (--camera x,y,z) for better foot points",
         position[1]
     );
-    let is_vague = deviation_m > CAMERA_DEVIATION_MAX_M;
-    (Some(position), Some(deviation_m), is_vague.then_some(note))
+    let is_uncertain = deviation_m > CAMERA_DEVIATION_MAX_M;
+    (
+        Some(position),
+        Some(deviation_m),
+        is_uncertain.then_some(note),
+    )
 }
 
-/// The camera's position and its standard deviation, for residuals of standard deviation `scatter`.
+/// The estimated camera position and its standard deviation, for residuals with the standard deviation `scatter`.
 fn camera_of_fit(fit: &Fit, scatter: f64) -> Option<([f64; 3], f64)> {
     let (lens, map) = (fit.lens()?, fit.homography());
-    let tilt = Tilt::of(&lens, &map)?;
-    let usual = usual_inverse_square_focal(&lens);
-    let (mut inverse_f2, mut inverse_f2_deviation) = (usual, f64::NAN);
-    // What the tilt leaves is the less sure the wider the lens.
+    let constraints = ViewConstraints::of(&lens, &map)?;
+    let typical = typical_inverse_square_focal(&lens);
+    let (mut inverse_f2, mut inverse_f2_deviation) = (typical, f64::NAN);
+    // The uncertainty of the constraints depends on 1/f² itself, so the estimate is iterated.
     for _ in 0..FOCAL_ROUNDS {
-        let [s0, s1, o0, o1] = fit.deviation(scatter, |lens, map| {
-            let tilt = Tilt::of(lens, map)?;
-            let ([s0, s1], [o0, o1]) = (tilt.slopes, tilt.off(inverse_f2));
-            Some([s0, s1, o0, o1])
+        let [s0, s1, r0, r1] = fit.deviation(scatter, |lens, map| {
+            let constraints = ViewConstraints::of(lens, map)?;
+            let ([s0, s1], [r0, r1]) = (constraints.slopes, constraints.residuals(inverse_f2));
+            Some([s0, s1, r0, r1])
         })?;
         (inverse_f2, inverse_f2_deviation) =
-            believed_inverse_square_focal(usual, &tilt, [s0, s1], [o0, o1]);
+            estimated_inverse_square_focal(typical, &constraints, [s0, s1], [r0, r1]);
     }
     let through = |inverse_f2: f64| camera_position_through(&lens, &map, inverse_f2);
     let position = through(inverse_f2).filter(|position| position[1] > 0.0)?;

@@ -1,7 +1,7 @@
-//! Notices that files of a site were changed on the disk, whoever changed them and however.
+//! Detects changes of a site's files on the disk, by polling.
 //!
-//! In: the site file's path; to be asked now and then. Out: all documents as they are on the disk, once for each change of
-//! them or of a field's file that a scene names, when it is over. Must not: judge them, ask a clock, start a thread.
+//! In: the path of the site file; regular polls. Out: the texts of all documents, once after each completed change of a document
+//! or of a field file that a scene uses. Must not: validate them, ask a clock, start a thread.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,51 +11,51 @@ use super::library::{files_on_disk, folder_of};
 use crate::config::{Problems, read_text};
 use crate::control::{DocumentName, DocumentText};
 
-/// How often to ask: a change is told after it has stood for one interval, so within two.
+/// Interval between polls, in seconds. A change is reported once the files have been stable for one interval, so within two.
 pub const POLL_SECS: f32 = 0.25;
 
-/// What a file looked like from outside.
+/// Modification time and size of a file: if both are equal, the file counts as unchanged.
 type Stamp = (Option<SystemTime>, u64);
 
-/// The files of one site.
+/// Watches the files of one site.
 #[derive(Debug)]
-pub struct DiskWatch {
+pub struct FileWatcher {
     site: PathBuf,
-    /// As of the last poll.
-    seen: BTreeMap<PathBuf, Stamp>,
-    /// As they were when they were last told; `None` where they could not be read.
-    told: BTreeMap<DocumentName, Option<String>>,
-    /// The files that scenes read fields from, as they were then.
+    /// Stamps at the last poll.
+    stamps: BTreeMap<PathBuf, Stamp>,
+    /// Last reported text of each document; `None` if it could not be read.
+    reported: BTreeMap<DocumentName, Option<String>>,
+    /// Field files of the scenes, with their stamps at the last report.
     fields: BTreeMap<PathBuf, Option<Stamp>>,
-    /// Whether `seen` differs from what was told.
+    /// Whether the stamps have changed since the last report.
     is_changing: bool,
 }
 
-impl DiskWatch {
-    /// Watches a site file with the scenes and species beside it, from what they are now.
+impl FileWatcher {
+    /// Watches a site file with the scenes and species beside it, starting from their current texts.
     pub fn new(site: &Path) -> Self {
-        let mut watch = Self {
+        let mut watcher = Self {
             site: site.to_path_buf(),
-            seen: BTreeMap::new(),
-            told: BTreeMap::new(),
+            stamps: BTreeMap::new(),
+            reported: BTreeMap::new(),
             fields: BTreeMap::new(),
             is_changing: false,
         };
-        // What cannot be read now is told when it can be.
-        watch.told = watch.read().0;
-        watch.fields = watch.fields_of(&watch.told);
-        watch.seen = watch.stamps();
-        watch
+        // A file that cannot be read now is reported as soon as it can be read.
+        watcher.reported = watcher.read().0;
+        watcher.fields = watcher.fields_of(&watcher.reported);
+        watcher.stamps = watcher.read_stamps();
+        watcher
     }
 
-    /// All documents, when some of them were changed and all have stood still since the last poll; `None` otherwise.
+    /// Returns all documents if any has changed and all were stable since the last poll; otherwise `None`.
     ///
     /// # Errors
-    /// The files that cannot be read, once; they are tried again when they change.
+    /// The files that cannot be read, reported once. They are read again when they change.
     pub fn poll(&mut self) -> Option<Result<Vec<DocumentText>, Problems>> {
-        let stamps = self.stamps();
-        if stamps != self.seen {
-            self.seen = stamps;
+        let stamps = self.read_stamps();
+        if stamps != self.stamps {
+            self.stamps = stamps;
             self.is_changing = true;
             return None;
         }
@@ -64,30 +64,30 @@ impl DiskWatch {
         }
         let (texts, problems) = self.read();
         let fields = self.fields_of(&texts);
-        if texts == self.told && fields == self.fields {
+        if texts == self.reported && fields == self.fields {
             return None;
         }
         self.fields = fields;
-        let gone: Vec<DocumentName> = self
-            .told
+        let removed: Vec<DocumentName> = self
+            .reported
             .keys()
             .filter(|name| !texts.contains_key(name))
             .cloned()
             .collect();
-        self.told.clone_from(&texts);
+        self.reported.clone_from(&texts);
         if !problems.0.is_empty() {
             return Some(Err(problems));
         }
-        let there = texts.into_iter();
-        let gone = gone.into_iter().map(|name| (name, None));
-        Some(Ok(there
-            .chain(gone)
+        let existing = texts.into_iter();
+        let removed = removed.into_iter().map(|name| (name, None));
+        Some(Ok(existing
+            .chain(removed)
             .map(|(document, text)| DocumentText { document, text })
             .collect()))
     }
 
-    fn stamps(&self) -> BTreeMap<PathBuf, Stamp> {
-        // A folder that cannot be read now is a change that is told by `read`.
+    fn read_stamps(&self) -> BTreeMap<PathBuf, Stamp> {
+        // `read` reports a folder that cannot be read.
         let files = files_on_disk(&self.site, &mut Vec::new());
         let documents = files.into_iter().map(|(_, path)| path);
         documents
@@ -96,7 +96,7 @@ impl DiskWatch {
             .collect()
     }
 
-    /// The files that scenes read fields from; those of a text that cannot be parsed are not known.
+    /// The field files of the scenes with their stamps. A text that cannot be parsed contributes none.
     fn fields_of(
         &self,
         texts: &BTreeMap<DocumentName, Option<String>>,

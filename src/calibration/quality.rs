@@ -1,40 +1,39 @@
-//! How good a fit is: leave-one-out errors, points that were not measured where they were meant to be, the choice of the
-//! lens model, and the error foretold over the whole surface.
+//! Measures the quality of a fit: leave-one-out errors, outliers, the selection of the lens model, and the predicted error.
 //!
-//! In: pairs. Out: numbers. Must not: write sentences, know limits that a person set other than by argument.
+//! In: pairs. Out: numbers. Must not: write messages, know limits other than its arguments.
 
 use glam::DVec2;
 
-use super::fit::{Fit, LensModel, Pair};
+use super::fit::{Fit, LensModel, PointPair};
 
-/// Below this many pairs every one is left out in turn and all is fitted anew; above it, the linear approximation (which
-/// is exact to second order in a point's influence, and no single one has much) gives the same in a fraction of the time.
+/// Most pairs for which leave-one-out errors are computed by fitting again without each pair. For more pairs, a linear
+/// approximation gives almost the same errors much faster.
 const REFIT_PAIRS_MAX: usize = 64;
 
-/// Lens terms are fitted from this many pairs on.
+/// Least number of pairs for fitting lens terms.
 pub const LENS_PAIRS_MIN: usize = 8;
 
-/// A leave-one-out error this many times the least is no reason for another lens term: a term that the points barely need
-/// runs wild where there are none. **Source**: the idea is Breiman et al. 1984, section 3.4.3 (one-standard-error rule).
-const ABOUT_THE_LEAST: f64 = 1.15;
+/// The simplest lens model is selected whose leave-one-out error is at most this multiple of the least error: a lens term that
+/// the points barely need extrapolates badly. **Source**: after the one-standard-error rule of Breiman et al. 1984, §3.4.3.
+const MODEL_ERROR_FACTOR: f64 = 1.15;
 
-/// At most this many pairs are believed to be wrong; where there are more, the list as a whole is.
+/// Most outliers that are searched. With more wrong pairs, the whole list is wrong.
 const OUTLIERS_MAX: usize = 4;
 
-/// A fit that was chosen among several lens models, and what each would foretell of a point that it was not told.
+/// The fit with the selected lens model, and the leave-one-out errors of all tried models.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct SelectedFit {
     /// The fit.
     pub fit: Fit,
-    /// For every pair, in their order: where the fit without it puts its pixel, minus where it is.
+    /// Leave-one-out residual of each pair, in the order of the pairs.
     pub left_out: Vec<DVec2>,
-    /// Root of the mean squared length of `left_out`, for every model tried.
+    /// Leave-one-out error (root mean square) of each tried model.
     pub candidates: Vec<(LensModel, f64)>,
 }
 
-impl Chosen {
-    /// The simplest model whose leave-one-out error is about the least. `None` where no model fits.
-    pub fn new(pairs: &[Pair], size_px: (u32, u32)) -> Option<Self> {
+impl SelectedFit {
+    /// Selects the simplest model whose leave-one-out error is close to the least. `None` if no model fits.
+    pub fn new(pairs: &[PointPair], size_px: (u32, u32)) -> Option<Self> {
         let tried: Vec<(Fit, Vec<DVec2>)> = models(pairs.len())
             .iter()
             .filter_map(|&model| {
@@ -50,7 +49,7 @@ impl Chosen {
         let least = candidates.iter().map(|c| c.1).fold(f64::INFINITY, f64::min);
         let (fit, left_out) = tried
             .into_iter()
-            .find(|(_, errors)| rms(errors) <= ABOUT_THE_LEAST * least)?;
+            .find(|(_, errors)| rms(errors) <= MODEL_ERROR_FACTOR * least)?;
         Some(Self {
             fit,
             left_out,
@@ -59,7 +58,7 @@ impl Chosen {
     }
 }
 
-/// The models that this many pairs can bear.
+/// The models that can be fitted to this many pairs.
 fn models(pairs: usize) -> &'static [LensModel] {
     if pairs < LENS_PAIRS_MIN {
         &[LensModel::Straight]
@@ -68,13 +67,14 @@ fn models(pairs: usize) -> &'static [LensModel] {
     }
 }
 
-/// Root of the mean squared length.
+/// Root mean square length.
 pub(super) fn rms(errors: &[DVec2]) -> f64 {
     (errors.iter().map(|e| e.length_squared()).sum::<f64>() / errors.len().max(1) as f64).sqrt()
 }
 
-/// Where the fit to all other pairs puts each pixel, minus where it is. `None` where the others do not fix a map.
-pub fn leave_one_out(fit: &Fit, pairs: &[Pair]) -> Option<Vec<DVec2>> {
+/// Leave-one-out residual of each pair: the fit to all other pairs at its pixel, minus its point. `None` if the other pairs do
+/// not determine a map.
+pub fn leave_one_out(fit: &Fit, pairs: &[PointPair]) -> Option<Vec<DVec2>> {
     if 2 * pairs.len().saturating_sub(1) < fit.model.terms() {
         return None;
     }
@@ -83,7 +83,7 @@ pub fn leave_one_out(fit: &Fit, pairs: &[Pair]) -> Option<Vec<DVec2>> {
             let error = if pairs.len() <= REFIT_PAIRS_MAX {
                 fit.refit(&without(pairs, i))?.residual(&pairs[i])
             } else {
-                // Source: Cook & Weisberg 1982, (I − H_ii)⁻¹ r_i, here with blocks of two rows.
+                // Source: Cook & Weisberg 1982: (I − H_ii)⁻¹ r_i, with blocks of two rows.
                 let leverage = fit.covariance(pairs[i].0);
                 (glam::DMat2::IDENTITY - leverage).inverse() * fit.residual(&pairs[i])
             };
@@ -93,7 +93,8 @@ pub fn leave_one_out(fit: &Fit, pairs: &[Pair]) -> Option<Vec<DVec2>> {
     all
 }
 
-fn without(pairs: &[Pair], i: usize) -> Vec<Pair> {
+/// All pairs except one.
+fn without(pairs: &[PointPair], i: usize) -> Vec<PointPair> {
     pairs
         .iter()
         .enumerate()
@@ -102,14 +103,13 @@ fn without(pairs: &[Pair], i: usize) -> Vec<Pair> {
         .collect()
 }
 
-/// The pairs (by index, ascending) that are at least `distance` off what the others say, and improbably far for the
-/// others' scatter (`scatter_min` at least).
+/// Indexes of the outliers, ascending: pairs whose residual to the fit of the other pairs is at least `distance` and improbable
+/// for the scatter of the others (at least `scatter_min`).
 ///
-/// Pairs are taken out one after the other, each time the one whose absence lets the rest agree best, until all that
-/// were taken are improbable in the eyes of those that stay, and one more would not be. So two that hide each other are
-/// found as well.
+/// Pairs are removed one by one, each time the pair whose removal reduces the error of the rest most. The largest set in which
+/// every removed pair is improbable for the remaining ones is returned, so two outliers that mask each other are found too.
 pub fn outliers(
-    pairs: &[Pair],
+    pairs: &[PointPair],
     size_px: (u32, u32),
     distance: f64,
     scatter_min: f64,
@@ -118,21 +118,21 @@ pub fn outliers(
         .last()
         .copied()
         .unwrap_or(LensModel::Straight);
-    let mut staying: Vec<usize> = (0..pairs.len()).collect();
-    let mut taken = Vec::new();
+    let mut remaining: Vec<usize> = (0..pairs.len()).collect();
+    let mut removed = Vec::new();
     let mut found = Vec::new();
     let most = OUTLIERS_MAX.min(pairs.len() / 4).max(1);
     for _ in 0..most {
-        let Some((i, fit)) = best_without_one(pairs, &staying, size_px, model) else {
+        let Some((i, fit)) = best_without_one(pairs, &remaining, size_px, model) else {
             break;
         };
-        staying.remove(i.0);
-        taken.push(i.1);
-        if taken
+        remaining.remove(i.0);
+        removed.push(i.1);
+        if removed
             .iter()
             .all(|&t| is_improbable(&fit, &pairs[t], distance, scatter_min))
         {
-            found.clone_from(&taken);
+            found.clone_from(&removed);
         } else if !found.is_empty() {
             break;
         }
@@ -141,27 +141,28 @@ pub fn outliers(
     found
 }
 
-/// Which of the pairs that stay (its place among them, its index) must go for the rest to agree best, and their fit.
+/// The remaining pair whose removal leaves the least error (its position among the remaining pairs, and its index), and the fit
+/// to the others.
 fn best_without_one(
-    pairs: &[Pair],
-    staying: &[usize],
+    pairs: &[PointPair],
+    remaining: &[usize],
     size_px: (u32, u32),
     model: LensModel,
 ) -> Option<((usize, usize), Fit)> {
-    let rest = |out: Option<usize>| -> Vec<Pair> {
-        staying
+    let rest = |out: Option<usize>| -> Vec<PointPair> {
+        remaining
             .iter()
             .filter(|&&i| Some(i) != out)
             .map(|&i| pairs[i])
             .collect()
     };
-    // From the fit to all it is a short way to the fit without one of them; only the best is then sought from anew.
+    // Fits without one pair start from the fit to all pairs, which is fast. Only the best one is then fitted from scratch.
     let all = Fit::new(&rest(None), size_px, model)?;
-    let mut tried: Vec<(usize, usize)> = staying.iter().copied().enumerate().collect();
-    if staying.len() > REFIT_PAIRS_MAX {
-        // With many pairs one alone bends the fit little: only those that it dislikes most are tried.
-        let off = |i: usize| all.residual(&pairs[i]).length_squared();
-        tried.sort_by(|a, b| off(b.1).total_cmp(&off(a.1)));
+    let mut tried: Vec<(usize, usize)> = remaining.iter().copied().enumerate().collect();
+    if remaining.len() > REFIT_PAIRS_MAX {
+        // Among many pairs, one pair changes the fit little, so only the pairs with the largest residuals are tried.
+        let residual_sq = |i: usize| all.residual(&pairs[i]).length_squared();
+        tried.sort_by(|a, b| residual_sq(b.1).total_cmp(&residual_sq(a.1)));
         tried.truncate(2 * OUTLIERS_MAX);
     }
     let (i, _) = tried
@@ -171,8 +172,8 @@ fn best_without_one(
     Some((i, Fit::new(&rest(Some(i.1)), size_px, model)?))
 }
 
-/// Whether a pair that took no part in a fit cannot be explained by the scatter of those that did.
-fn is_improbable(fit: &Fit, pair: &Pair, distance: f64, scatter_min: f64) -> bool {
+/// Whether a pair that is not part of a fit is improbable for the scatter of the fitted pairs.
+fn is_improbable(fit: &Fit, pair: &PointPair, distance: f64, scatter_min: f64) -> bool {
     let Some(scatter) = fit.scatter() else {
         return false;
     };
@@ -182,15 +183,15 @@ fn is_improbable(fit: &Fit, pair: &Pair, distance: f64, scatter_min: f64) -> boo
     }
     let spread = glam::DMat2::IDENTITY + fit.covariance(pair.0);
     let deviations = error.dot(spread.inverse() * error).max(0.0).sqrt() / scatter.max(scatter_min);
-    // The fewer numbers the scatter was estimated from, the farther chance alone throws a point (Student 1908); this
-    // follows the quantile of about one in ten thousand.
+    // With few degrees of freedom, larger residuals occur by chance (Student 1908). The limit approximates the quantile of
+    // one in ten thousand.
     let left = fit.degrees_of_freedom() as f64;
     error.length() >= distance && deviations > 4.3 * (1.0 + 32.0 / (left * left))
 }
 
-/// Foretold error over the plane: root of the mean square, and worst, over `points`, of the standard deviation of where
-/// the fit puts them. `pixels` are where the camera sees them. `None` where it is not finite.
-pub fn foretold(fit: &Fit, pixels: &[DVec2], scatter: f64) -> Option<(f64, f64)> {
+/// Predicted error over the plane: root mean square and maximum of the standard deviation of the fitted points at `pixels`.
+/// `None` if it is not finite.
+pub fn predicted_error(fit: &Fit, pixels: &[DVec2], scatter: f64) -> Option<(f64, f64)> {
     let squares: Vec<f64> = pixels
         .iter()
         .map(|p| {
@@ -199,9 +200,9 @@ pub fn foretold(fit: &Fit, pixels: &[DVec2], scatter: f64) -> Option<(f64, f64)>
         })
         .collect();
     let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-    let worst = squares.iter().copied().fold(0.0, f64::max);
+    let largest = squares.iter().copied().fold(0.0, f64::max);
     let is_sound = squares.iter().all(|s| s.is_finite() && *s >= 0.0);
-    (is_sound && !squares.is_empty()).then(|| (mean.sqrt(), worst.sqrt()))
+    (is_sound && !squares.is_empty()).then(|| (mean.sqrt(), largest.sqrt()))
 }
 
 #[cfg(test)]
@@ -212,45 +213,45 @@ mod tests {
     const SIZE_PX: (u32, u32) = (640, 480);
 
     #[test]
-    fn the_model_that_made_the_points_is_chosen() {
+    fn the_model_of_the_points_is_selected() {
         for (model, k1, k2) in [
             (LensModel::OneTerm, -0.3, 0.0),
             (LensModel::TwoTerms, -0.35, 0.15),
         ] {
             let mut noise = Noise::new(5);
             let pairs = noise.on(&grid(&view(k1, k2), 5), 0.0005);
-            let chosen = Chosen::new(&pairs, SIZE_PX).expect("a grid fixes a map");
-            let of = |m: LensModel| chosen.candidates.iter().find(|c| c.0 == m).map(|c| c.1);
+            let selected = SelectedFit::new(&pairs, SIZE_PX).expect("a grid determines a map");
+            let of = |m: LensModel| selected.candidates.iter().find(|c| c.0 == m).map(|c| c.1);
             assert!(
                 of(LensModel::Straight) > Some(0.01),
                 "{:?}",
-                chosen.candidates
+                selected.candidates
             );
             assert!(
-                chosen.fit.model.terms() >= model.terms(),
+                selected.fit.model.terms() >= model.terms(),
                 "{:?}",
-                chosen.candidates
+                selected.candidates
             );
         }
         let few = grid(&view(0.0, 0.0), 3)[..7].to_vec();
-        let chosen = Chosen::new(&few, SIZE_PX).expect("seven points fix a map");
-        assert_eq!(chosen.candidates.len(), 1);
+        let selected = SelectedFit::new(&few, SIZE_PX).expect("seven points determine a map");
+        assert_eq!(selected.candidates.len(), 1);
     }
 
     #[test]
-    fn shortcut_and_refit_agree() {
+    fn linear_approximation_and_refit_agree() {
         let mut noise = Noise::new(3);
         let pairs = noise.on(&grid(&view(-0.3, 0.08), 8), 0.004);
-        let fit = Fit::new(&pairs, SIZE_PX, LensModel::TwoTerms).expect("a grid fixes a map");
-        let exact = leave_one_out(&fit, &pairs).expect("64 points bear it");
+        let fit = Fit::new(&pairs, SIZE_PX, LensModel::TwoTerms).expect("a grid determines a map");
+        let exact = leave_one_out(&fit, &pairs).expect("64 points are enough");
         let mut more = pairs.clone();
         more.push(pairs[27]);
-        let fit = Fit::new(&more, SIZE_PX, LensModel::TwoTerms).expect("a grid fixes a map");
-        let quick = leave_one_out(&fit, &more).expect("65 points bear it");
+        let fit = Fit::new(&more, SIZE_PX, LensModel::TwoTerms).expect("a grid determines a map");
+        let approximate = leave_one_out(&fit, &more).expect("65 points are enough");
         assert!(
-            (rms(&quick) / rms(&exact) - 1.0).abs() < 0.03,
+            (rms(&approximate) / rms(&exact) - 1.0).abs() < 0.03,
             "{} {}",
-            rms(&quick),
+            rms(&approximate),
             rms(&exact)
         );
     }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_point_among_few_or_many() {
+    fn one_wrong_point_is_found_among_few_or_many() {
         for (n, count) in [(3, 7), (3, 9), (9, 81)] {
             let mut noise = Noise::new(8);
             let mut pairs = noise.on(&grid(&view(-0.2, 0.0), n), 0.002);
