@@ -1,4 +1,4 @@
-//! Any commands in any order: no panic, never an invalid pool, and taking everything back leads to the start.
+//! Random commands in random order: no panic, no invalid pool, and undoing all of them restores the start.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -182,27 +182,27 @@ fn check(pool: &Pool, after: &Value) {
     assert_eq!(ids.len(), living as usize, "after {after}");
 }
 
-/// Tells all of them, then takes everything back; how many were accepted.
-fn lived_through(commands: &[Value]) -> usize {
+/// Sends all commands, then undoes everything. Returns the number of accepted commands.
+fn run_and_undo(commands: &[Value]) -> usize {
     let mut pool = Pool::new();
     pool.visitor(glam::Vec2::new(0.5, 0.2), 0.0);
     let (texts, configured) = (pool.texts(), pool.configured());
     let mut accepted = 0;
     for command in commands {
         let (before, was) = (pool.texts(), pool.configured());
-        match pool.try_tell(command.clone()) {
+        match pool.try_command(command.clone()) {
             Ok(()) => accepted += 1,
             Err(problems) => {
                 assert!(!problems.0.is_empty());
                 assert_eq!(
                     pool.texts(),
                     before,
-                    "refused, yet a document changed: {command}"
+                    "the command was rejected, but a document changed: {command}"
                 );
                 assert_eq!(
                     pool.configured(),
                     was,
-                    "refused, yet the pool changed: {command}"
+                    "the command was rejected, but the pool changed: {command}"
                 );
             }
         }
@@ -210,14 +210,14 @@ fn lived_through(commands: &[Value]) -> usize {
         pool.run(2);
         check(&pool, command);
     }
-    while pool.try_tell(json!({"command": "undo"})).is_ok() {
+    while pool.try_command(json!({"command": "undo"})).is_ok() {
         check(&pool, &json!("undo"));
         pool.step();
     }
     assert_eq!(
         pool.desk.editor().undo_depths().0,
         0,
-        "not everything could be taken back"
+        "not everything could be undone"
     );
     assert_eq!(pool.texts(), texts);
     assert_eq!(pool.configured(), configured);
@@ -225,26 +225,26 @@ fn lived_through(commands: &[Value]) -> usize {
 }
 
 #[test]
-fn any_commands_keep_the_pool_valid_and_can_all_be_taken_back() {
+fn random_commands_keep_the_pool_valid_and_can_be_undone() {
     let config = ProptestConfig::default();
-    let is_told = std::env::var_os("PROPTEST_CASES").is_some();
+    let is_given = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig {
-        cases: if is_told { config.cases } else { 48 },
+        cases: if is_given { config.cases } else { 48 },
         ..config
     };
-    let (told, accepted) = (Cell::new(0), Cell::new(0));
+    let (sent, accepted) = (Cell::new(0), Cell::new(0));
     TestRunner::new(config)
         .run(&prop::collection::vec(command(), 1..40), |commands| {
-            told.set(told.get() + commands.len());
-            accepted.set(accepted.get() + lived_through(&commands));
+            sent.set(sent.get() + commands.len());
+            accepted.set(accepted.get() + run_and_undo(&commands));
             Ok(())
         })
         .unwrap();
-    let (told, accepted) = (told.get(), accepted.get());
-    eprintln!("{accepted} of {told} commands were accepted");
+    let (sent, accepted) = (sent.get(), accepted.get());
+    eprintln!("{accepted} of {sent} commands were accepted");
     assert!(
-        accepted * 4 > told,
-        "most were refused: {accepted} of {told} is no test of edits"
+        accepted * 4 > sent,
+        "only {accepted} of {sent} commands were accepted, too few to test edits"
     );
-    assert!(accepted < told, "none was refused");
+    assert!(accepted < sent, "no command was rejected");
 }

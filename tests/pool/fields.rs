@@ -76,7 +76,7 @@ fn a_current_acts_on_its_species_and_can_be_turned_while_they_swim() {
     pool.set("scene:pool", "fields[0].acts_on", json!(["fish"]));
     pool.run(2);
     assert!(mean_force(&pool).length() > 5.9, "trout are fish");
-    pool.tell(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     pool.run(2);
     assert_eq!(mean_force(&pool), Vec3::ZERO, "undone");
 }
@@ -137,7 +137,7 @@ fn every_kind_of_field_can_be_added_and_edited() {
         "fields[0].shape.goal_m",
         json!({"do": "set", "value": [9.0, 0.0]}),
     );
-    let problems = pool.try_tell(wrong).unwrap_err().to_string();
+    let problems = pool.try_command(wrong).unwrap_err().to_string();
     assert!(problems.contains("outside the field"), "{problems}");
 }
 
@@ -222,7 +222,7 @@ fn fields_are_read_from_files_beside_the_site_and_invalid_files_are_rejected() {
             "fields",
             json!({"do": "set", "value": field(file)}),
         );
-        let problems = pool.try_tell(wrong).unwrap_err().to_string();
+        let problems = pool.try_command(wrong).unwrap_err().to_string();
         assert!(problems.contains(reason), "'{file}': {problems}");
     }
     pool.run(2);
@@ -278,7 +278,7 @@ fn the_avoidance_method_of_a_species_can_be_changed_while_it_swims() {
         json!({"do": "set", "value": "luck"}),
     );
     assert!(
-        pool.try_tell(wrong)
+        pool.try_command(wrong)
             .unwrap_err()
             .to_string()
             .contains("hybrid")

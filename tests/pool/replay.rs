@@ -1,5 +1,5 @@
-//! Commands given to a living pool, logged, and replayed with the same shadows give the same run; files that change on the
-//! disk are taken over, or refused whole while the old ones run on.
+//! A replayed command log gives the same run as the live pool. Changed files on the disk are applied, or rejected completely while
+//! the old documents stay in use.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -24,8 +24,8 @@ use shoal::site::{Editor, FileWatcher};
 use shoal::world::Snapshot;
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one run, told in order")]
-fn a_log_of_commands_gives_the_same_run_again() {
+#[expect(clippy::too_many_lines, reason = "one run in chronological order")]
+fn a_replayed_command_log_gives_the_same_run() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("commands.jsonl");
     let mut pool = Pool::open(None, 5);
@@ -76,9 +76,9 @@ fn a_log_of_commands_gives_the_same_run_again() {
             }
             _ => json!({"command": "redo"}),
         };
-        let refused = pool.try_tell(command).is_err();
+        let rejected = pool.try_command(command).is_err();
         assert_eq!(
-            refused,
+            rejected,
             tick == 21 || ![0, 20, 40, 60, 80, 81, 100, 120, 130, 160, 200].contains(&tick)
         );
         pool.step();
@@ -90,7 +90,7 @@ fn a_log_of_commands_gives_the_same_run_again() {
     assert_eq!(
         std::fs::read_to_string(&log).unwrap().lines().count(),
         11,
-        "what was refused is not in the log"
+        "rejected commands are not in the log"
     );
     let editor = Editor::open(None, None).unwrap();
     let out = folder.path().join("agents.jsonl");
@@ -117,20 +117,20 @@ fn a_log_of_commands_gives_the_same_run_again() {
     simulate(&options, &AtomicBool::new(false)).unwrap();
     assert!(
         std::fs::read_to_string(&out).unwrap() == live,
-        "the replay is another run"
+        "the replay differs from the live run"
     );
     assert_eq!(
         std::fs::read_to_string(again).unwrap(),
         std::fs::read_to_string(&log).unwrap()
     );
-    // Without the commands it is another run: the comparison can fail.
-    let untold = SimulateOptions {
+    // Without the commands the run differs, so the comparison is meaningful.
+    let without_commands = SimulateOptions {
         commands: None,
         out: out.clone(),
         why: true,
         ..options
     };
-    simulate(&untold, &AtomicBool::new(false)).unwrap();
+    simulate(&without_commands, &AtomicBool::new(false)).unwrap();
     let text = std::fs::read_to_string(&out).unwrap();
     assert!(text != live);
     let line: serde_json::Value = serde_json::from_str(text.lines().nth(100).unwrap()).unwrap();
@@ -146,26 +146,26 @@ fn a_log_of_commands_gives_the_same_run_again() {
     );
 }
 
-/// Polls until a change has stood still.
-fn polled(watch: &mut FileWatcher) -> Option<serde_json::Value> {
+/// Polls twice: the first poll sees the change, the second returns it because the files are stable.
+fn poll_change(watcher: &mut FileWatcher) -> Option<serde_json::Value> {
     assert!(
-        watch.poll().is_none(),
-        "a change is told when it stands still"
+        watcher.poll().is_none(),
+        "a change is reported only when the files are stable"
     );
-    let documents = watch
+    let documents = watcher
         .poll()?
         .unwrap_or_else(|problems| panic!("{problems}"));
     Some(serde_json::to_value(Command::TakeOver { documents }).unwrap())
 }
 
-/// A field of one vector along x everywhere, as a file.
+/// Text of a field file with the same vector along x everywhere.
 fn field_of(along_x: f32) -> String {
     let vector = format!("[{along_x}, 0.0, 0.0]");
     format!("dims = [2, 1, 2]\nvectors = [{vector}, {vector}, {vector}, {vector}]\n")
 }
 
 #[test]
-fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
+fn a_changed_field_file_is_applied_and_a_broken_one_rejected() {
     let mut pool = Pool::new();
     let site = pool.site();
     let scene = site.with_file_name("scenes").join("pool.toml");
@@ -174,57 +174,59 @@ fn a_field_drawn_anew_is_taken_over_and_a_broken_one_refused() {
         std::fs::read_to_string(&scene).unwrap(),
     );
     std::fs::write(&flow, field_of(0.5)).unwrap();
-    let mut watch = FileWatcher::new(&site);
+    let mut watcher = FileWatcher::new(&site);
     let field = "\n[[fields]]\nshape = { kind = \"file\", file = \"flow.toml\" }\n";
     std::fs::write(&scene, text + field).unwrap();
-    pool.tell(polled(&mut watch).expect("the scene was changed"));
+    pool.command(poll_change(&mut watcher).expect("the scene was changed"));
     let force = |pool: &mut Pool| {
         pool.step();
         let grids = &pool.desk.editor().site().field_grids;
         grids["flow.toml"].vector_at(glam::Vec3::ZERO).x
     };
     assert_eq!(force(&mut pool), 0.5);
-    while watch.poll().is_some() || watch.poll().is_some() {}
+    while watcher.poll().is_some() || watcher.poll().is_some() {}
     let revision = pool.simulation.revision();
-    // Another length too: a file system may not tell two writings of one moment apart.
+    // The length differs too, because the modification time may be the same.
     std::fs::write(&flow, field_of(-0.25)).unwrap();
-    pool.tell(polled(&mut watch).expect("the field was changed"));
+    pool.command(poll_change(&mut watcher).expect("the field was changed"));
     assert_eq!(force(&mut pool), -0.25);
     assert_eq!(pool.simulation.revision(), revision + 1);
     assert_eq!(pool.desk.editor().unsaved(), []);
     std::fs::write(&flow, "dims = [2, 1").unwrap();
-    let problems = pool.try_tell(polled(&mut watch).unwrap()).unwrap_err();
+    let problems = pool
+        .try_command(poll_change(&mut watcher).unwrap())
+        .unwrap_err();
     assert!(problems.to_string().contains("flow.toml"), "{problems}");
     assert_eq!(force(&mut pool), -0.25);
-    // Touched, but the same again: nothing is told to the pool.
+    // The file is written again with the same contents: the pool does not change.
     std::fs::write(&flow, field_of(-0.25)).unwrap();
-    pool.tell(polled(&mut watch).unwrap());
+    pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!(force(&mut pool), -0.25);
     assert_eq!(pool.simulation.revision(), revision + 1);
 }
 
 #[test]
-fn changed_files_are_taken_over_or_refused_whole() {
+fn changed_files_are_applied_or_rejected_completely() {
     let mut pool = Pool::new();
     let site = pool.site();
     let trout = site.with_file_name("species").join("trout.toml");
     let scene = site.with_file_name("scenes").join("pool.toml");
     let text = std::fs::read_to_string(&trout).unwrap();
-    let mut watch = FileWatcher::new(&site);
+    let mut watcher = FileWatcher::new(&site);
     assert!(
-        watch.poll().is_none() && watch.poll().is_none(),
-        "nothing was changed"
+        watcher.poll().is_none() && watcher.poll().is_none(),
+        "no file was changed"
     );
-    // An editor that replaces the file by rename.
-    let beside = trout.with_extension("swp");
+    // A text editor that replaces the file by a rename.
+    let temporary = trout.with_extension("swp");
     std::fs::write(
-        &beside,
+        &temporary,
         text.replace("cruise_mps = 0.3\n", "cruise_mps = 0.2\n"),
     )
     .unwrap();
-    std::fs::rename(&beside, &trout).unwrap();
-    let take = polled(&mut watch).expect("the file was changed");
-    pool.tell(take);
+    std::fs::rename(&temporary, &trout).unwrap();
+    let take = poll_change(&mut watcher).expect("the file was changed");
+    pool.command(take);
     let cruise = |p: &Pool| {
         let world = p.simulation.world();
         world
@@ -239,18 +241,18 @@ fn changed_files_are_taken_over_or_refused_whole() {
     assert_eq!(
         pool.desk.editor().unsaved(),
         [],
-        "it is as it is on the disk"
+        "the document equals the file"
     );
     assert!(
-        watch.poll().is_none() && watch.poll().is_none(),
-        "it is told once"
+        watcher.poll().is_none() && watcher.poll().is_none(),
+        "a change is reported once"
     );
-    // Two files, one of them half written: neither is taken, the old ones run on.
+    // Two changed files, one of them incomplete: neither is applied, the old documents stay in use.
     std::fs::write(&trout, &text[..text.len() / 2 + 3]).unwrap();
     let scene_text = std::fs::read_to_string(&scene).unwrap();
     std::fs::write(&scene, scene_text.replace("herring = 40", "herring = 11")).unwrap();
-    let half = polled(&mut watch).expect("the files were changed");
-    let problems = pool.try_tell(half).expect_err("half a file is no file");
+    let half = poll_change(&mut watcher).expect("the files were changed");
+    let problems = pool.try_command(half).expect_err("one file is incomplete");
     assert!(problems.to_string().contains("trout.toml"), "{problems}");
     let status = pool.desk.status(&pool.simulation);
     assert!(
@@ -263,44 +265,46 @@ fn changed_files_are_taken_over_or_refused_whole() {
     );
     pool.step();
     assert_eq!((cruise(&pool), pool.count("herring")), (0.2, 40));
-    // Whole again: both are taken.
+    // Both files are complete: both are applied.
     std::fs::write(
         &trout,
         text.replace("cruise_mps = 0.3\n", "cruise_mps = 0.25\n"),
     )
     .unwrap();
-    pool.tell(polled(&mut watch).expect("the file was changed"));
+    pool.command(poll_change(&mut watcher).expect("the file was changed"));
     pool.step();
     assert_eq!((cruise(&pool), pool.count("herring")), (0.25, 11));
-    // A new species and one that goes, both as files.
+    // A new species, and one that is removed, both as files.
     std::fs::write(trout.with_file_name("koi.toml"), &text).unwrap();
     std::fs::write(&scene, scene_text.replace("trout = 6", "koi = 6")).unwrap();
-    pool.tell(polled(&mut watch).unwrap());
+    pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!((pool.count("koi"), pool.count("trout")), (6, 0));
     std::fs::remove_file(trout.with_file_name("koi.toml")).unwrap();
-    let gone = polled(&mut watch).unwrap();
-    let problems = pool.try_tell(gone).expect_err("the scene still names it");
+    let removed = poll_change(&mut watcher).unwrap();
+    let problems = pool
+        .try_command(removed)
+        .expect_err("the scene still uses the species");
     assert!(
-        problems.to_string().contains("there is no species 'koi'"),
+        problems.to_string().contains("there is no species \"koi\""),
         "{problems}"
     );
     std::fs::write(&scene, &scene_text).unwrap();
-    pool.tell(polled(&mut watch).unwrap());
+    pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!((pool.count("koi"), pool.count("trout")), (0, 6));
-    // An edit that is not saved stays when another file changes.
+    // An unsaved edit stays when another file changes.
     pool.set("species:shark", "motion.cruise_mps", json!(0.21));
     std::fs::write(&trout, &text).unwrap();
-    pool.tell(polled(&mut watch).unwrap());
+    pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!(pool.desk.editor().unsaved().len(), 1);
-    // What is saved from here is nothing new.
-    pool.tell(json!({"command": "save"}));
-    pool.tell(polled(&mut watch).unwrap());
+    // The editor's own save is not a change.
+    pool.command(json!({"command": "save"}));
+    pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!(pool.desk.editor().unsaved(), []);
-    // What is no text is told, and tried again.
+    // A file that is not a text is reported, and read again after its next change.
     std::fs::write(&trout, b"\xff\xfe").unwrap();
-    assert!(watch.poll().is_none());
+    assert!(watcher.poll().is_none());
     assert!(
-        watch
+        watcher
             .poll()
             .unwrap()
             .unwrap_err()
@@ -308,11 +312,11 @@ fn changed_files_are_taken_over_or_refused_whole() {
             .contains("UTF-8")
     );
     std::fs::write(&trout, &text).unwrap();
-    assert!(polled(&mut watch).is_some());
+    assert!(poll_change(&mut watcher).is_some());
 }
 
 #[test]
-fn the_watching_thread_sends_what_changed() {
+fn the_watching_thread_sends_changed_files() {
     let pool = Pool::new();
     let site = pool.site();
     let (sender, receiver) = command_queue();
@@ -327,13 +331,13 @@ fn the_watching_thread_sends_what_changed() {
     let text = std::fs::read_to_string(&site).unwrap();
     let changed = Instant::now();
     std::fs::write(&site, text.replace("seed = 1", "seed = 2")).unwrap();
-    // Generous: this is not about speed. What it took is printed.
+    // The limit is generous, because this test is not about speed. The time is printed.
     let command = receiver
         .recv_timeout(Duration::from_secs(20))
         .expect("a command arrives");
-    eprintln!("taken over after {:.2} s", changed.elapsed().as_secs_f32());
+    eprintln!("applied after {:.2} s", changed.elapsed().as_secs_f32());
     let Command::TakeOver { documents } = command else {
-        panic!("a change on the disk is taken over");
+        panic!("the command is not TakeOver");
     };
     assert!(
         documents
@@ -344,12 +348,12 @@ fn the_watching_thread_sends_what_changed() {
 }
 
 #[test]
-fn a_full_queue_says_no() {
+fn a_full_queue_rejects_commands() {
     let (sender, receiver) = command_queue();
-    let mut taken = 0;
+    let mut accepted = 0;
     while sender.send(Command::Undo).is_ok() {
-        taken += 1;
-        assert!(taken < 10_000);
+        accepted += 1;
+        assert!(accepted < 10_000);
     }
     assert_eq!(sender.send(Command::Undo), Err(Undelivered::Busy));
     receiver.recv().unwrap();

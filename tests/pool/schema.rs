@@ -1,4 +1,4 @@
-//! The schema says of every field what a page needs to make an editor of it, and what it says is what the commands take.
+//! The schema has everything that an editor page needs for every field, and commands accept what it allows.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -14,7 +14,7 @@ use shoal::behavior::ActionParams;
 use shoal::config::unit_of_field;
 use shoal::site::schemas;
 
-/// One field of a file, however deep.
+/// One field of a file, at any depth.
 struct Field {
     path: String,
     name: String,
@@ -22,7 +22,7 @@ struct Field {
     is_required: bool,
 }
 
-/// Whether two values are the same but for the rounding of their numbers, however deep.
+/// Whether two values are equal except for rounding, at any depth.
 fn is_near(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_), Value::Number(_)) => {
@@ -40,7 +40,7 @@ fn is_near(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// All fields of a schema, those of lists' items, maps' values and variants included.
+/// Collects all fields of a schema, including those of list items, map values and variants.
 fn fields(schema: &Value, path: &str, found: &mut Vec<Field>) {
     let required: Vec<&str> = match schema.get("required").and_then(Value::as_array) {
         Some(names) => names.iter().filter_map(Value::as_str).collect(),
@@ -85,7 +85,7 @@ fn all_fields() -> Vec<Field> {
 }
 
 #[test]
-fn every_field_says_what_an_editor_needs() {
+fn every_field_has_what_an_editor_page_needs() {
     let mut lacking = Vec::new();
     for field in all_fields() {
         let text = |key: &str| {
@@ -97,7 +97,7 @@ fn every_field_says_what_an_editor_needs() {
                 .to_owned()
         };
         if text("title").is_empty() || text("description").is_empty() {
-            lacking.push(format!("{}: no title or no help", field.path));
+            lacking.push(format!("{}: no title or no description", field.path));
         }
         let is_number = |s: &Value| matches!(s["type"].as_str(), Some("number" | "integer"));
         let holds_numbers = is_number(&field.schema) || is_number(&field.schema["items"]);
@@ -105,15 +105,15 @@ fn every_field_says_what_an_editor_needs() {
             && unit_of_field(&field.name) != field.schema.get("x-unit").and_then(Value::as_str)
         {
             lacking.push(format!(
-                "{}: its name has a unit, its schema has not",
+                "{}: its name has a unit, but its schema has none",
                 field.path
             ));
         }
-        // What may be absent says what that means; everything else has a default, or has to be written.
+        // The description of an optional field explains its absence; any other field has a default or is required.
         let is_optional = field.schema.get("default").is_none() && !field.is_required;
         if is_optional && field.schema.get("oneOf").is_none() && text("description").len() < 12 {
             lacking.push(format!(
-                "{}: neither a default nor a word on its absence",
+                "{}: neither a default nor an explanation of its absence",
                 field.path
             ));
         }
@@ -122,7 +122,7 @@ fn every_field_says_what_an_editor_needs() {
 }
 
 #[test]
-fn what_needs_a_restart_is_marked() {
+fn fields_that_need_a_restart_are_marked() {
     let marked: Vec<String> = all_fields()
         .into_iter()
         .filter(|f| f.schema.get("x-restart") == Some(&Value::Bool(true)))
@@ -137,7 +137,7 @@ fn what_needs_a_restart_is_marked() {
     }
     assert!(
         !of_site.iter().any(|name| name.starts_with("calibration")),
-        "a calibration counts at once: {of_site:?}"
+        "a calibration applies at once: {of_site:?}"
     );
     assert_eq!(
         of_site.len(),
@@ -146,7 +146,7 @@ fn what_needs_a_restart_is_marked() {
     );
 }
 
-/// An action is known to config, schema, docs and commands by being registered.
+/// A registered action is known to configuration, schema, documentation and commands.
 #[test]
 fn every_parameter_of_every_action_can_be_edited() {
     let schemas = schemas();
@@ -162,7 +162,7 @@ fn every_parameter_of_every_action_can_be_edited() {
             .unwrap_or_else(|| panic!("{kind} is not in the schema"));
         assert!(
             variant["description"].as_str().unwrap().len() > 10,
-            "{kind} has no help"
+            "{kind} has no description"
         );
         pool.set("species:trout", "actions.probe", json!({"action": kind}));
         pool.edit(
@@ -175,7 +175,7 @@ fn every_parameter_of_every_action_can_be_edited() {
             if name == "action" {
                 continue;
             }
-            // The least allowed value is another one than the default, so that it is written.
+            // The least allowed value differs from the default, so that it is written.
             let value = match field["type"].as_str().unwrap() {
                 "number" | "integer" => field["minimum"].clone(),
                 "boolean" => json!(field["default"] == json!(false)),
@@ -195,7 +195,9 @@ fn every_parameter_of_every_action_can_be_edited() {
                     &path,
                     json!({"do": "set", "value": max * 2.0 + 1.0}),
                 );
-                let problems = pool.try_tell(beyond).expect_err("it is beyond the range");
+                let problems = pool
+                    .try_command(beyond)
+                    .expect_err("the value is out of range");
                 assert!(problems.to_string().contains(name.as_str()), "{problems}");
             }
         }

@@ -1,5 +1,5 @@
-//! Saving, stopped after every single file operation, by a real end of the process, and on a full disk: the file is whole,
-//! the old one or the new one, and a generation is never half.
+//! Saving that is stopped after every single file operation, by the end of the process, or by a full disk: the file is always
+//! complete, either the old or the new version, and so is every generation.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -18,13 +18,13 @@ use shoal::config::{
     save_file, save_file_stepwise,
 };
 
-const OLD: &str = "# the old one\nwidth_m = 4.0\n";
+const OLD: &str = "# the old version\nwidth_m = 4.0\n";
 
 fn new() -> String {
-    "# the new one\nwidth_m = 5.0\n".repeat(2000)
+    "# the new version\nwidth_m = 5.0\n".repeat(2000)
 }
 
-/// A file with more generations than are kept, so that every operation happens in the next save.
+/// Creates a file with the largest number of generations, so that the next save performs every operation.
 fn prepared(folder: &Path) -> PathBuf {
     let path = folder.join("site.toml");
     for version in 0..GENERATIONS_KEPT {
@@ -34,7 +34,7 @@ fn prepared(folder: &Path) -> PathBuf {
     path
 }
 
-fn is_whole(text: &str) -> bool {
+fn is_complete(text: &str) -> bool {
     text == OLD || text == new() || (text.starts_with("# version ") && text.ends_with('\n'))
 }
 
@@ -47,7 +47,7 @@ fn check(path: &Path, stopped: &str) {
     );
     for kept in file_generations(path).unwrap() {
         assert!(
-            is_whole(&std::fs::read_to_string(&kept).unwrap()),
+            is_complete(&std::fs::read_to_string(&kept).unwrap()),
             "{stopped}: {}",
             kept.display()
         );
@@ -57,10 +57,10 @@ fn check(path: &Path, stopped: &str) {
         assert_eq!(
             std::fs::read_to_string(last).unwrap(),
             OLD,
-            "{stopped}: the old one is kept"
+            "{stopped}: the old version is kept"
         );
     }
-    // Whatever was left behind, the next save goes through and nothing piles up.
+    // The next save succeeds in spite of leftovers, and no generations accumulate.
     save_file(path, new().as_bytes()).unwrap();
     save_file(path, OLD.as_bytes()).unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), OLD, "{stopped}");
@@ -82,10 +82,10 @@ fn operations() -> Vec<SaveOperation> {
 }
 
 #[test]
-fn a_save_stopped_after_any_operation_leaves_a_whole_file() {
+fn a_save_stopped_after_any_operation_leaves_a_complete_file() {
     let all = operations();
     use SaveOperation::*;
-    let wanted = [
+    let expected = [
         MakeFolder,
         WriteOld,
         SyncOld,
@@ -97,7 +97,7 @@ fn a_save_stopped_after_any_operation_leaves_a_whole_file() {
         SyncFolder,
         RemoveOldest,
     ];
-    assert_eq!(all, wanted);
+    assert_eq!(all, expected);
     for stop in 0..all.len() {
         let folder = tempfile::tempdir().unwrap();
         let path = prepared(folder.path());
@@ -120,7 +120,7 @@ fn a_save_stopped_after_any_operation_leaves_a_whole_file() {
 }
 
 #[test]
-fn a_removal_stopped_after_any_operation_leaves_the_file_somewhere() {
+fn a_removal_stopped_after_any_operation_keeps_the_file_or_its_generation() {
     for stop in 0..4 {
         let folder = tempfile::tempdir().unwrap();
         let path = prepared(folder.path());
@@ -142,9 +142,9 @@ fn a_removal_stopped_after_any_operation_leaves_the_file_somewhere() {
     }
 }
 
-/// Does nothing by itself: it is the process that the next test starts and that ends, without tidying up, in a save.
+/// The child process of the next test, which aborts during a save. Does nothing when it runs as a test itself.
 #[test]
-fn child_that_ends_in_a_save() {
+fn child_that_aborts_during_a_save() {
     let (Ok(path), Ok(stop)) = (
         std::env::var("SHOAL_SAVE_PATH"),
         std::env::var("SHOAL_SAVE_STOP"),
@@ -163,24 +163,27 @@ fn child_that_ends_in_a_save() {
 }
 
 #[test]
-fn a_process_that_ends_in_a_save_leaves_a_whole_file() {
+fn a_process_that_aborts_during_a_save_leaves_a_complete_file() {
     for (stop, operation) in operations().into_iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let path = prepared(folder.path());
         let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "save::child_that_ends_in_a_save"])
+            .args(["--exact", "save::child_that_aborts_during_a_save"])
             .env("SHOAL_SAVE_PATH", &path)
             .env("SHOAL_SAVE_STOP", stop.to_string())
             .current_dir(folder.path())
             .output()
             .unwrap()
             .status;
-        assert!(!status.success(), "the child did not end in {operation:?}");
-        check(&path, &format!("process ended after {operation:?}"));
+        assert!(
+            !status.success(),
+            "the child did not abort after {operation:?}"
+        );
+        check(&path, &format!("process aborted after {operation:?}"));
     }
 }
 
-/// A disk of 64 kB that takes the old file and its copy, but not the new one beside them.
+/// A disk of 64 kB has space for the old file and its generation, but not also for the new file.
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -197,13 +200,13 @@ fn a_full_disk_leaves_the_old_file() {
     let tested = std::panic::catch_unwind(|| {
         let path = folder.path().join("site.toml");
         save_file(&path, OLD.as_bytes()).unwrap();
-        // Fills the disk more and more, so that each of the writes is the one that fails.
-        let mut refused = 0;
+        // Fills the disk step by step, so that each of the writes fails once.
+        let mut failed = 0;
         for filled in (0..60).step_by(4) {
             std::fs::write(folder.path().join("ballast"), vec![0; filled * 1024]).ok();
             let error = save_file(&path, &vec![b'#'; 50 * 1024]);
             if let Err(error) = error {
-                refused += 1;
+                failed += 1;
                 assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{error}");
                 assert_eq!(std::fs::read_to_string(&path).unwrap(), OLD);
                 for kept in file_generations(&path).unwrap() {
@@ -216,9 +219,9 @@ fn a_full_disk_leaves_the_old_file() {
                         name != "ballast" && name != "site.toml" && name != GENERATIONS_FOLDER
                     })
                     .collect();
-                assert_eq!(left, Vec::<String>::new(), "nothing is left beside it");
+                assert_eq!(left, Vec::<String>::new(), "no temporary file is left");
             } else {
-                // It went through; the disk is made as it was for the next round.
+                // The save succeeded; the disk is reset for the next round.
                 for written in file_generations(&path).unwrap().iter().chain([&path]) {
                     std::fs::remove_file(written).unwrap();
                 }
@@ -226,7 +229,7 @@ fn a_full_disk_leaves_the_old_file() {
                 save_file(&path, OLD.as_bytes()).unwrap();
             }
         }
-        assert!(refused > 5, "the disk was never full");
+        assert!(failed > 5, "the disk was never full");
         std::fs::remove_file(folder.path().join("ballast")).unwrap();
         save_file(&path, b"# small\n").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "# small\n");

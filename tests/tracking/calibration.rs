@@ -1,9 +1,9 @@
-//! Calibration as a stage: from tables of points to a map, or to a refusal that helps.
+//! Calibration as a stage: from tables of points to a map, or to a rejection with useful reasons.
 
 #![allow(
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test says what it measured and what it skipped, and fails by panicking"
+    reason = "tests print what they measured and skipped, and fail by panicking"
 )]
 
 use std::process::Command;
@@ -29,11 +29,11 @@ fn setup() -> CalibrationSetup {
     }
 }
 
-/// The exact markers of a drawn infrared scene; `None`, said loudly, without the tool that draws it.
+/// The exact markers of a rendered infrared scene; `None`, with a message, if the rendering tool is missing.
 fn scene_markers(arguments: &[&str]) -> Option<Vec<MeasuredPoint>> {
     let tool = test_data("tools/ir-scene")?;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    // The first Python on the path may be one without numpy.
+    // The first Python on the path may lack numpy.
     let drawn: Vec<_> = ["python3", "/usr/bin/python3"]
         .into_iter()
         .map(|python| {
@@ -66,7 +66,7 @@ fn rejected(points: &[MeasuredPoint]) -> Rejection {
     }
 }
 
-/// A view from above with a wide lens, made up; exact to the last digit.
+/// A synthetic view from above with a wide lens, without any error.
 fn view() -> FloorFromCamera {
     use shoal::geometry::{Homography, Lens};
     let corners = [
@@ -75,12 +75,12 @@ fn view() -> FloorFromCamera {
         (DVec2::new(620.0, 440.0), DVec2::new(2.0, 1.5)),
         (DVec2::new(20.0, 450.0), DVec2::new(-2.0, 1.5)),
     ];
-    let homography = Homography::from_pairs(&corners).expect("four corners fix a map");
+    let homography = Homography::from_pairs(&corners).expect("four corners determine a map");
     let lens = Lens::new(640, 480, -0.2, 0.05).expect("finite terms make a lens");
     FloorFromCamera::new(lens, homography).expect("a view from above is a map")
 }
 
-/// `n × n` targets over the surface, the outer ones at `reach` of the way from its middle to its edge.
+/// `n × n` targets over the surface. The outer ones are at the share `reach` of the distance from its center to its edge.
 fn grid(view: &FloorFromCamera, n: i32, reach: f64) -> Vec<MeasuredPoint> {
     let at = |i: i32| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * reach;
     (0..n * n)
@@ -95,7 +95,7 @@ fn grid(view: &FloorFromCamera, n: i32, reach: f64) -> Vec<MeasuredPoint> {
         .collect()
 }
 
-/// Normal noise, the same in every run.
+/// Approximately normal noise, the same in every run.
 struct Noise(u64);
 
 impl Noise {
@@ -112,7 +112,7 @@ impl Noise {
         sum - 6.0
     }
 
-    /// The targets, put down inexactly: standard deviation in each direction.
+    /// The targets with placement errors of this standard deviation in each direction.
     fn placed(&mut self, points: &[MeasuredPoint], deviation_m: f64) -> Vec<MeasuredPoint> {
         points
             .iter()
@@ -124,7 +124,7 @@ impl Noise {
     }
 }
 
-/// Root of the mean squared distance of two maps over the surface.
+/// Root mean square distance between two maps over the surface.
 fn distance_m(a: &FloorFromCamera, b: &FloorFromCamera) -> f64 {
     let squares: Vec<f64> = (0..=20)
         .flat_map(|i| {
@@ -141,11 +141,11 @@ fn distance_m(a: &FloorFromCamera, b: &FloorFromCamera) -> f64 {
 fn map_of(calibration: &Calibration) -> FloorFromCamera {
     calibration
         .floor_from_camera(SIZE_PX.0, SIZE_PX.1)
-        .expect("the size is the same")
+        .expect("the frame size matches")
 }
 
 #[test]
-fn exact_markers_are_met_within_two_millimeters_held_out() {
+fn leave_one_out_error_of_exact_markers_is_below_two_millimeters() {
     for arguments in [
         &[][..],
         &["--fov", "100", "--k1=-0.3", "--camera=-0.8,3.2,-0.5"],
@@ -166,17 +166,17 @@ fn exact_markers_are_met_within_two_millimeters_held_out() {
 }
 
 #[test]
-fn the_camera_is_found_where_it_was_drawn() {
+fn the_position_of_the_camera_is_found() {
     let Some(markers) = scene_markers(&[]) else {
         return;
     };
     let (calibration, _) = accepted(&markers);
-    let found = DVec3::from_array(calibration.camera_m.expect("an oblique view tells it"));
+    let found = DVec3::from_array(calibration.camera_m.expect("an oblique view determines it"));
     assert!(found.distance(DVec3::new(0.6, 4.0, 0.9)) < 0.05, "{found}");
 }
 
 #[test]
-fn a_camera_that_looks_almost_straight_down_is_found_as_well_as_it_is_said() {
+fn the_position_error_of_a_vertical_camera_is_within_its_deviation() {
     for (camera_m, fov) in [
         (DVec3::new(0.2, 3.6, 0.2), "82"),
         (DVec3::new(-0.2, 3.0, 0.2), "80"),
@@ -188,17 +188,18 @@ fn a_camera_that_looks_almost_straight_down_is_found_as_well_as_it_is_said() {
             return;
         };
         let (calibration, report) = accepted(&markers);
-        let found = DVec3::from_array(calibration.camera_m.expect("a usual lens is assumed"));
-        let deviation_m = report.camera_deviation_m.expect("it is told");
+        let found = DVec3::from_array(calibration.camera_m.expect("a typical lens is assumed"));
+        let deviation_m = report.camera_deviation_m.expect("it is estimated");
         let off_m = found.distance(camera_m);
         assert!(
             off_m < deviation_m,
-            "{found}: {off_m} off, {deviation_m} said"
+            "{found}: error {off_m}, deviation {deviation_m}"
         );
-        assert!(off_m < 0.15 * camera_m.y, "{found}: {off_m} off");
-        let back = Calibration::parse(&calibration.to_toml(), "c.toml").expect("it can be read");
+        assert!(off_m < 0.15 * camera_m.y, "{found}: error {off_m}");
+        let back =
+            Calibration::parse(&calibration.to_toml(), "c.toml").expect("the file can be parsed");
         assert_eq!(back.camera_m, calibration.camera_m);
-        let is_noted = report.notes.iter().any(|n| n.contains("type its position"));
+        let is_noted = report.notes.iter().any(|n| n.contains("give its position"));
         assert_eq!(
             is_noted,
             deviation_m > 0.5,
@@ -208,7 +209,7 @@ fn a_camera_that_looks_almost_straight_down_is_found_as_well_as_it_is_said() {
     }
 }
 
-/// Many calibrations with placement errors: how far they are off, how far they say they are, and how many are refused.
+/// Runs many calibrations with placement errors: their error, their predicted error, and the number of rejections.
 fn trials(
     truth: &FloorFromCamera,
     n: i32,
@@ -217,7 +218,7 @@ fn trials(
     count: u64,
 ) -> (f64, f64, usize) {
     let targets = grid(truth, n, reach);
-    let (mut squares, mut predicted, mut refused) = (0.0, 0.0, 0);
+    let (mut squares, mut predicted, mut rejected) = (0.0, 0.0, 0);
     for seed in 0..count {
         let noisy = Noise(seed * 104_729 + 1).placed(&targets, deviation_m);
         match calibrate(&noisy, &setup(), &CalibrationParams::default()) {
@@ -226,31 +227,31 @@ fn trials(
                 predicted += report.errors.predicted_rms_m.powi(2);
             }
             Err(rejection) => {
-                eprintln!("refused: {rejection}");
-                refused += 1;
+                eprintln!("rejected: {rejection}");
+                rejected += 1;
             }
         }
     }
-    let taken = (count as usize - refused).max(1) as f64;
-    let (error, predicted) = ((squares / taken).sqrt(), (predicted / taken).sqrt());
+    let accepted = (count as usize - rejected).max(1) as f64;
+    let (error, predicted) = ((squares / accepted).sqrt(), (predicted / accepted).sqrt());
     eprintln!(
-        "{n}x{n} targets out to {reach}, {:.0} mm: RMS {:.1} mm, predicted {:.1} mm, {refused} of {count} refused",
+        "{n}x{n} targets out to {reach}, {:.0} mm: RMS {:.1} mm, predicted {:.1} mm, {rejected} of {count} rejected",
         deviation_m * 1e3,
         error * 1e3,
         predicted * 1e3
     );
-    (error, predicted, refused)
+    (error, predicted, rejected)
 }
 
-/// The views that the figures are measured on: one made up, others drawn.
+/// The views for the measurements: one synthetic, others rendered.
 fn views() -> Vec<FloorFromCamera> {
-    let drawn = [
+    let rendered = [
         &[][..],
         &["--fov", "100", "--k1=-0.3", "--camera=-0.8,3.2,-0.5"],
     ];
     std::iter::once(view())
         .chain(
-            drawn
+            rendered
                 .into_iter()
                 .filter_map(scene_markers)
                 .map(|m| map_of(&accepted(&m).0)),
@@ -259,36 +260,36 @@ fn views() -> Vec<FloorFromCamera> {
 }
 
 #[test]
-fn nine_targets_placed_to_five_millimeters_give_eight() {
+fn nine_targets_with_five_millimeters_give_eight_millimeters() {
     for view in views() {
-        let (error, _, refused) = trials(&view, 3, 0.9, 0.005, 40);
+        let (error, _, rejected) = trials(&view, 3, 0.9, 0.005, 40);
         let miss = report_figure(
             "nine targets placed to 5 mm: floor error, mm",
             error * 1e3,
             8.0,
             false,
         );
-        assert_eq!((miss, refused), (None, 0));
+        assert_eq!((miss, rejected), (None, 0));
     }
 }
 
 #[test]
 fn thirty_good_sets_of_sixteen_are_all_accepted() {
-    // The touch targets' own grid ends at 0.75 of the way to the edge. From there to the corners of the made-up view,
-    // which lie in the corners of the picture, is farther than such errors allow: it has targets up to 0.9.
-    let drawn = views()
+    // With targets up to 0.75 of the distance to the edge, such errors extrapolate too far to the corners of the synthetic
+    // view, which are in the corners of the frame. It therefore has targets up to 0.9.
+    let rendered = views()
         .into_iter()
         .skip(1)
         .flat_map(|view| [(view, 0.75), (view, 0.9)]);
-    for (view, reach) in drawn.chain([(view(), 0.9)]) {
-        let (error, predicted, refused) = trials(&view, 4, reach, 0.01, 30);
-        assert_eq!(refused, 0);
+    for (view, reach) in rendered.chain([(view(), 0.9)]) {
+        let (error, predicted, rejected) = trials(&view, 4, reach, 0.01, 30);
+        assert_eq!(rejected, 0);
         assert!((0.5..2.0).contains(&(error / predicted)));
     }
 }
 
 #[test]
-fn a_real_projector_is_met_within_a_quarter_pixel() {
+fn leave_one_out_error_of_a_real_projector_is_below_a_quarter_pixel() {
     let Some(path) = test_data("data/ir/procam_graycode_correspondences.csv") else {
         return;
     };
@@ -305,9 +306,9 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
             .filter(|v| v[0] == f64::from(view))
             .map(|v| (DVec2::new(v[3], v[4]), DVec2::new(v[5], v[6])))
             .collect();
-        let chosen =
-            SelectedFit::new(&pairs, (1280, 1024)).expect("60 corners of a board fix a map");
-        let left_out = chosen
+        let selected =
+            SelectedFit::new(&pairs, (1280, 1024)).expect("60 corners of a board determine a map");
+        let left_out = selected
             .candidates
             .iter()
             .map(|c| c.1)
@@ -315,7 +316,7 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
         eprintln!(
             "view {view}: {} points, {:?}",
             pairs.len(),
-            chosen.candidates
+            selected.candidates
         );
         let name = format!("camera to projector, view {view}: left out, px");
         assert_eq!(report_figure(&name, left_out, 0.25, false), None);
@@ -323,7 +324,7 @@ fn a_real_projector_is_met_within_a_quarter_pixel() {
 }
 
 #[test]
-fn a_misplaced_target_is_named() {
+fn a_misplaced_target_is_reported() {
     for (i, by) in [
         (3, DVec2::new(0.18, 0.0)),
         (5, DVec2::new(0.0, -1.0)),
@@ -333,24 +334,27 @@ fn a_misplaced_target_is_named() {
         points[i].floor_m += by;
         let rejection = rejected(&points);
         assert_eq!(rejection.reasons.len(), 1, "{rejection}");
-        let sentence = &rejection.reasons[0];
+        let message = &rejection.reasons[0];
         assert!(
-            sentence.starts_with(&format!("point {} (line {}) is ", i + 1, i + 2)),
-            "{sentence}"
+            message.starts_with(&format!("point {} (line {}) is ", i + 1, i + 2)),
+            "{message}"
         );
-        assert!(sentence.contains("was the pole on it?"), "{sentence}");
-        let millimeters: f64 = sentence
+        assert!(
+            message.contains("from its position according to the other 15 points"),
+            "{message}"
+        );
+        let millimeters: f64 = message
             .split(' ')
             .nth(5)
             .and_then(|w| w.parse().ok())
-            .expect(sentence);
-        assert!((millimeters - by.length() * 1e3).abs() < 30.0, "{sentence}");
+            .expect(message);
+        assert!((millimeters - by.length() * 1e3).abs() < 30.0, "{message}");
     }
 }
 
-/// Two targets that were taken in each other's place.
+/// Two targets were measured at each other's position.
 #[test]
-fn swapped_targets_are_named() {
+fn swapped_targets_are_reported() {
     let mut points = Noise(5).placed(&grid(&view(), 4, 0.85), 0.005);
     let (third, ninth) = (points[2].camera_px, points[8].camera_px);
     (points[2].camera_px, points[8].camera_px) = (ninth, third);
@@ -361,7 +365,7 @@ fn swapped_targets_are_named() {
 }
 
 #[test]
-fn points_that_cannot_be_are_refused_with_the_reason() {
+fn impossible_points_are_rejected_with_the_reason() {
     let good = Noise(4).placed(&grid(&view(), 4, 0.85), 0.003);
     let with = |change: &dyn Fn(&mut MeasuredPoint)| -> Vec<MeasuredPoint> {
         let mut points = good.clone();
@@ -385,11 +389,14 @@ fn points_that_cannot_be_are_refused_with_the_reason() {
         .filter(|p| p.floor_m.x < -0.4 && p.floor_m.y < -0.3)
         .collect();
     let same = vec![good[0]; 16];
-    for (points, wanted) in [
-        (good[..5].to_vec(), "5 points are too few: 6 are needed"),
+    for (points, expected) in [
+        (
+            good[..5].to_vec(),
+            "5 points are too few; measure at least 6",
+        ),
         (same, "1 different points are too few"),
-        (nan, "point 7 (line 8): a coordinate is no finite number"),
-        (line, "the points lie on a line on the floor"),
+        (nan, "point 7 (line 8): a coordinate is not a finite number"),
+        (line, "the points are on a line on the floor"),
         (
             with(&|p| p.floor_m = p.floor_m.perp().perp().perp() * DVec2::new(1.0, -1.0)),
             "the points are mirrored",
@@ -400,61 +407,57 @@ fn points_that_cannot_be_are_refused_with_the_reason() {
         ),
         (
             with(&|p| (p.camera_px, p.floor_m) = (p.floor_m, p.camera_px)),
-            "far beside the surface",
+            "far outside the surface",
         ),
         (with(&|p| p.floor_m *= 1000.0), "is it in millimeters"),
-        (with(&|p| p.camera_px *= 2.0), "beside its own picture"),
+        (with(&|p| p.camera_px *= 2.0), "outside the camera frame"),
         (corner, "the points span only"),
-        (Noise(9).placed(&good, 0.08), "are to be expected"),
+        (Noise(9).placed(&good, 0.08), "the predicted floor error is"),
     ] {
         let rejection = rejected(&points);
         assert!(
-            rejection.to_string().contains(wanted),
-            "wanted '{wanted}', got: {rejection}"
+            rejection.to_string().contains(expected),
+            "expected \"{expected}\", got: {rejection}"
         );
     }
 }
 
 #[test]
-fn a_calibration_survives_its_file_to_the_last_digit() {
+fn a_calibration_file_keeps_full_precision() {
     let (calibration, _) = accepted(&Noise(6).placed(&grid(&view(), 4, 0.85), 0.004));
     let text = calibration.to_toml();
-    let back = Calibration::parse(&text, "c.toml").expect("what was written can be read");
+    let back = Calibration::parse(&text, "c.toml").expect("the written file can be parsed");
     assert_eq!(back, calibration);
     assert_eq!(back.to_toml(), text);
     let error = back
         .floor_from_camera(320, 240)
-        .expect_err("the size is another");
+        .expect_err("the frame size differs");
     assert!(
         error
             .to_string()
-            .contains("640x480, the camera delivers 320x240"),
+            .contains("640x480, but the camera delivers 320x240"),
         "{error}"
     );
 }
 
 #[test]
-fn broken_calibration_files_are_refused() {
+fn invalid_calibration_files_are_rejected() {
     let (calibration, _) = accepted(&Noise(6).placed(&grid(&view(), 4, 0.85), 0.004));
     let text = calibration.to_toml();
     let k1 = text
         .lines()
         .find(|l| l.starts_with("k1 = "))
-        .expect("the lens is written");
+        .expect("the file has the lens");
     let row = text
         .lines()
         .find(|l| l.starts_with("w = "))
-        .expect("the homography is written");
-    for (from, to, wanted) in [
-        (k1, "k1 = nan", "lens.k1: nan is no finite number"),
+        .expect("the file has the homography");
+    for (from, to, expected) in [
+        (k1, "k1 = nan", "lens.k1: nan is not a finite number"),
         (k1, "k1 = 1e300", "too large"),
-        (k1, "", "'k1' is missing"),
-        (
-            row,
-            "w = [0.0, 0.0, 0.0]",
-            "no map that can be turned round",
-        ),
-        (row, "w = [0.0, 0.0]", "has 2 items; allowed are exactly 3"),
+        (k1, "", "\"k1\" is missing"),
+        (row, "w = [0.0, 0.0, 0.0]", "not an invertible map"),
+        (row, "w = [0.0, 0.0]", "has 2 items; allowed: exactly 3"),
         (
             "width_px = 640",
             "width_px = 0",
@@ -466,14 +469,14 @@ fn broken_calibration_files_are_refused() {
             .expect_err(to)
             .to_string();
         assert!(
-            problems.contains(wanted),
-            "wanted '{wanted}', got: {problems}"
+            problems.contains(expected),
+            "expected \"{expected}\", got: {problems}"
         );
         assert!(problems.starts_with("c.toml:"), "{problems}");
     }
 }
 
-/// The command's function on a table of points, writing to a file that already holds something.
+/// Runs the command on a table of points. The output file exists before.
 fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>, String) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let mut table = "camera_x_px,camera_y_px,floor_x_m,floor_z_m\n".to_owned();
@@ -493,23 +496,24 @@ fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>,
         out: folder.path().join("c.toml"),
     };
     std::fs::write(&options.points, table).expect("the folder is writable");
-    std::fs::write(&options.out, "the old one").expect("the folder is writable");
+    std::fs::write(&options.out, "old contents").expect("the folder is writable");
     let result = shoal::app::calibrate(&options);
-    let written = std::fs::read_to_string(&options.out).expect("the file is there");
+    let written = std::fs::read_to_string(&options.out).expect("the file exists");
     (result, written)
 }
 
 #[test]
-fn the_command_writes_what_is_accepted() {
+fn the_command_writes_an_accepted_calibration() {
     let (result, written) = command(&Noise(2).placed(&grid(&view(), 4, 0.85), 0.004));
     assert!(result.is_ok(), "{result:?}");
-    let calibration = Calibration::parse(&written, "c.toml").expect("what was written can be read");
+    let calibration =
+        Calibration::parse(&written, "c.toml").expect("the written file can be parsed");
     assert_eq!(calibration.camera_m, Some([0.0, 4.0, 1.0]));
     assert_eq!(calibration.points.len(), 16);
 }
 
 #[test]
-fn the_command_leaves_the_old_one_when_it_refuses() {
+fn the_command_keeps_the_old_file_after_a_rejection() {
     let mut points = Noise(2).placed(&grid(&view(), 4, 0.85), 0.004);
     points[9].floor_m.x += 0.5;
     let (result, written) = command(&points);
@@ -518,13 +522,13 @@ fn the_command_leaves_the_old_one_when_it_refuses() {
         .to_string();
     assert!(reason.contains("point 10 (line 11) is"), "{reason}");
     assert!(reason.contains("is unchanged"), "{reason}");
-    assert_eq!(written, "the old one");
+    assert_eq!(written, "old contents");
     let (result, written) = command(&points[..4]);
     assert!(result.is_err());
-    assert_eq!(written, "the old one");
+    assert_eq!(written, "old contents");
 }
 
-/// A made-up camera above the floor, with a lens of its own, that has the whole surface in its picture.
+/// A random camera above the floor, with a random lens, that sees the whole surface.
 struct RandomCamera {
     eye_m: DVec3,
     axes: [DVec3; 3],
@@ -545,7 +549,7 @@ impl RandomCamera {
             focal_px: 1.0,
             k1: between(-0.25, 0.0),
         };
-        // The focal length with which the farthest corner is just seen.
+        // The focal length at which the farthest corner is just inside the frame.
         let middle = DVec2::new(319.5, 239.5);
         let reach = [(-2.0, -1.5), (2.0, -1.5), (2.0, 1.5), (-2.0, 1.5)]
             .map(|(x, z)| (camera.pixel_from_floor(DVec2::new(x, z)) - middle).abs() / middle)
@@ -566,11 +570,11 @@ impl RandomCamera {
 
 #[test]
 fn thirty_random_cameras_with_targets_placed_to_ten_millimeters_are_all_accepted() {
-    let (mut squares, mut refused) = (0.0, Vec::new());
+    let (mut squares, mut rejected) = (0.0, Vec::new());
     for seed in 0..30_u64 {
         let mut noise = Noise(seed * 7_919 + 3);
         let camera = RandomCamera::new(&mut noise);
-        // The touch targets' own places.
+        // The positions of the touch targets.
         let places = (0..16).map(|i| {
             DVec2::new(
                 -1.8 + 1.2 * f64::from(i % 4),
@@ -601,17 +605,17 @@ fn thirty_random_cameras_with_targets_placed_to_ten_millimeters_are_all_accepted
                 };
                 squares += errors.map(square).sum::<f64>() / 81.0;
             }
-            Err(rejection) => refused.push((seed, rejection.to_string())),
+            Err(rejection) => rejected.push((seed, rejection.to_string())),
         }
     }
-    let taken = (30 - refused.len()).max(1) as f64;
+    let accepted = (30 - rejected.len()).max(1) as f64;
     eprintln!(
-        "30 random cameras, seeds 0 to 29, targets placed to 10 mm: floor error RMS {:.1} mm, refused {refused:?}",
-        (squares / taken).sqrt() * 1e3
+        "30 random cameras, seeds 0 to 29, targets placed to 10 mm: floor error RMS {:.1} mm, rejected {rejected:?}",
+        (squares / accepted).sqrt() * 1e3
     );
     let miss = report_figure(
-        "good sets of 16 targets refused, of 30",
-        refused.len() as f64,
+        "good sets of 16 targets rejected, of 30",
+        rejected.len() as f64,
         0.0,
         false,
     );

@@ -1,10 +1,10 @@
-//! A camera that sees visible light is calibrated by stripes: what the calibrating stage asks for is projected onto a drawn
-//! floor, seen through a wide lens with noise and delay, until a calibration is proven; then it is held against the room.
+//! Calibrates a simulated camera for visible light by Gray code: the requested stripes are projected onto a rendered floor and seen
+//! through a wide lens with noise and delay, until a calibration can be accepted. Its error is then measured in the room.
 
 #![allow(
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test says what it measured, and fails by panicking"
+    reason = "tests print what they measured, and fail by panicking"
 )]
 
 use std::collections::VecDeque;
@@ -16,15 +16,15 @@ use shoal::control::CalibrationStep;
 use shoal::render::{FloorStripes, StripeAxis};
 
 const FPS: f64 = 5.0;
-/// The light of the room that is no projector's, as a share of the projector's.
+/// Ambient light, as a share of the projector's light.
 const ROOM_LIGHT: f64 = 0.15;
-/// Frames until what is shown is seen.
+/// Delay from projection to camera, in frames.
 const DELAY: usize = 3;
 
-/// The calibrating stage before a camera that sees what is projected.
+/// The calibrating stage with a camera that sees the projection.
 struct Stage {
     room: Room,
-    /// Where four rays of every pixel meet the floor, so that edges of stripes are seen gray.
+    /// Floor points of four rays per pixel, so that pixels at the edges of stripes are gray.
     rays: Vec<[DVec2; 4]>,
     sees_visible: bool,
     shown: VecDeque<Option<FloorStripes>>,
@@ -51,8 +51,8 @@ impl Stage {
         }
     }
 
-    /// Projects what is asked for, and shows the stage what the camera sees.
-    fn watch(&mut self) {
+    /// Projects the requested stripes and passes the next camera frame to the stage.
+    fn run_frame(&mut self) {
         self.shown.push_back(self.wired.stripes());
         let shown = self
             .shown
@@ -64,13 +64,13 @@ impl Stage {
             time_secs: self.frames as f64 / FPS,
             width_px: 320,
             height_px: 240,
-            luma: Luma::U8(self.picture(shown)),
+            luma: Luma::U8(self.levels(shown)),
         };
         self.frames += 1;
         self.wired.calibration.observe(&frame, None);
     }
 
-    fn picture(&self, shown: Option<FloorStripes>) -> Vec<u8> {
+    fn levels(&self, shown: Option<FloorStripes>) -> Vec<u8> {
         let pixels = self.room.floor.iter().zip(&self.rays).enumerate();
         let level = |(i, ((_, level), rays)): (usize, (&(DVec2, f64), &[DVec2; 4]))| {
             let bright = rays
@@ -93,7 +93,7 @@ fn is_bright(stripes: &FloorStripes, at: DVec2) -> bool {
     is_inside && stripes.bright >> (along * f64::from(stripes.count)) as u32 & 1 == 1
 }
 
-/// Noise of spread 1, near enough, the same in every run.
+/// Noise with a standard deviation of about 1, the same in every run.
 fn noise(frame: u64, pixel: u64) -> f64 {
     let mut mixed = (frame << 32 | pixel).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -102,9 +102,9 @@ fn noise(frame: u64, pixel: u64) -> f64 {
 }
 
 #[test]
-fn stripes_calibrate_a_camera_that_sees_them() {
+fn stripes_calibrate_a_camera_for_visible_light() {
     let mut stage = Stage::new(true);
-    stage.wired.tell(CalibrationStep::GrayCode);
+    stage.wired.send(CalibrationStep::GrayCode);
     assert!(
         stage
             .wired
@@ -114,19 +114,23 @@ fn stripes_calibrate_a_camera_that_sees_them() {
         "{:?}",
         stage.wired.status()
     );
-    stage.watch();
-    stage.wired.tell(CalibrationStep::GrayCode);
-    let mut taken = 0;
+    stage.run_frame();
+    stage.wired.send(CalibrationStep::GrayCode);
+    let mut completed = 0;
     while !stage.wired.status().is_proven {
         let status = stage.wired.status();
         assert!(status.is_running, "{}", status.sentence);
-        taken = taken.max(status.taken);
-        stage.watch();
+        completed = completed.max(status.taken);
+        stage.run_frame();
     }
-    assert_eq!(stage.wired.stripes(), None, "the pool is seen again");
-    assert_eq!(taken, 25, "all but the last of 26 patterns");
-    assert!(stage.wired.tell(CalibrationStep::Accept));
-    let calibration = stage.wired.accepted.try_recv().expect("it is handed over");
+    assert_eq!(stage.wired.stripes(), None, "the pool is shown again");
+    assert_eq!(completed, 25, "all but the last of 26 patterns");
+    assert!(stage.wired.send(CalibrationStep::Accept));
+    let calibration = stage
+        .wired
+        .accepted
+        .try_recv()
+        .expect("the calibration is sent for saving");
     let (rms, worst) = error(&stage.room, &calibration);
     eprintln!(
         "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; predicted {:?}",
@@ -140,43 +144,43 @@ fn stripes_calibrate_a_camera_that_sees_them() {
 }
 
 #[test]
-fn a_camera_that_sees_infrared_only_is_told_so_at_once() {
+fn a_camera_for_infrared_only_is_rejected_at_once() {
     let mut stage = Stage::new(false);
-    stage.watch();
-    stage.wired.tell(CalibrationStep::GrayCode);
+    stage.run_frame();
+    stage.wired.send(CalibrationStep::GrayCode);
     while stage.wired.status().is_running {
-        stage.watch();
+        stage.run_frame();
         assert!(
             stage.frames as f64 / FPS < 10.0,
             "{:?}",
             stage.wired.status()
         );
     }
-    let said = stage.wired.status().sentence;
+    let text = stage.wired.status().sentence;
     assert!(
-        said.contains("must see visible light")
-            && said.contains("The old calibration stays in use."),
-        "{said}"
+        text.contains("must see visible light")
+            && text.contains("The old calibration stays in use."),
+        "{text}"
     );
-    assert!(!stage.wired.tell(CalibrationStep::Accept));
+    assert!(!stage.wired.send(CalibrationStep::Accept));
     assert_eq!(stage.wired.calibration.current(), None);
 }
 
 #[test]
-fn a_scan_can_be_cancelled_and_goes_on_through_a_clock_that_jumps_back() {
+fn a_scan_survives_a_clock_that_jumps_back_and_can_be_cancelled() {
     let mut stage = Stage::new(true);
-    stage.watch();
-    stage.wired.tell(CalibrationStep::GrayCode);
+    stage.run_frame();
+    stage.wired.send(CalibrationStep::GrayCode);
     for _ in 0..40 {
-        stage.watch();
+        stage.run_frame();
     }
     assert_eq!(stage.wired.status().taken, 2);
     stage.frames = 10;
     for _ in 0..17 {
-        stage.watch();
+        stage.run_frame();
     }
     assert_eq!(stage.wired.status().taken, 3);
-    stage.wired.tell(CalibrationStep::Cancel);
+    stage.wired.send(CalibrationStep::Cancel);
     assert!(!stage.wired.status().is_running);
     assert_eq!(stage.wired.stripes(), None);
 }

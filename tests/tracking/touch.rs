@@ -1,10 +1,10 @@
-//! The camera is calibrated as a technician does it: frames of a drawn room in, crosses out, marks laid on them, until a
-//! calibration is proven; then it is held against the room.
+//! Calibrates a simulated camera like a technician does: frames of a rendered room in, crosses out, an object put on each, until a
+//! calibration can be accepted. Its error is then measured in the room.
 
 #![allow(
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test says what it measured, and fails by panicking"
+    reason = "tests print what they measured, and fail by panicking"
 )]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -19,7 +19,7 @@ use shoal::control::{CalibrationStatus, CalibrationStep, MarkerPoint, PoleShadow
 use shoal::geometry::Surface;
 use shoal::vision::{FloorView, Vision, VisionParams};
 
-/// The part of the vision stage that calibrates, with a room in front of its camera.
+/// The calibrating part of the vision stage, with a rendered room as its camera.
 struct Stage {
     room: Room,
     wired: Wired,
@@ -35,20 +35,20 @@ impl Stage {
         }
     }
 
-    fn tell(&mut self, step: CalibrationStep) {
-        self.is_other |= self.wired.tell(step);
+    fn send(&mut self, step: CalibrationStep) {
+        self.is_other |= self.wired.send(step);
     }
 
     fn start(&mut self, columns: u8, rows: u8, mark: TouchMark) {
-        self.tell(CalibrationStep::Start {
+        self.send(CalibrationStep::Start {
             columns,
             rows,
             mark,
         });
-        self.watch(2.3);
+        self.run_for(2.3);
     }
 
-    fn watch(&mut self, secs: f64) {
+    fn run_for(&mut self, secs: f64) {
         for _ in 0..(secs * self.room.fps).ceil() as usize {
             let frame = self.room.frame();
             self.is_other |= self.wired.calibration.apply_commands();
@@ -64,39 +64,42 @@ impl Stage {
         self.wired.target().map(|t| t.at_m.as_dvec2())
     }
 
-    /// Lays the mark on every cross until none is shown, each a little beside it by what `misplace` says.
-    fn walk(&mut self, mark: fn(DVec2) -> Thing, misplace: impl Fn(usize) -> DVec2) {
+    /// Puts the object on every cross until none is shown, with the offset `misplace` for each target.
+    fn visit_targets(&mut self, object: fn(DVec2) -> Thing, misplace: impl Fn(usize) -> DVec2) {
         for _ in 0..40 {
             let Some(target) = self.wired.target() else {
                 return;
             };
             let cross = target.at_m.as_dvec2();
-            // Somebody walks up, with the mark taken up, and puts it down; the shadow of the hand is beside it for a moment.
-            let laid = cross + misplace(target.number);
+            // The technician walks to the cross, puts the object down, and stands beside it for a moment.
+            let position = cross + misplace(target.number);
             self.room.things = vec![Thing::person(cross + DVec2::new(0.5, 0.3))];
-            self.watch(0.4);
-            self.room.things = vec![mark(laid), Thing::person(cross + DVec2::new(0.35, 0.2))];
-            self.watch(0.4);
-            self.room.things = vec![mark(laid)];
-            self.watch(1.6);
+            self.run_for(0.4);
+            self.room.things = vec![
+                object(position),
+                Thing::person(cross + DVec2::new(0.35, 0.2)),
+            ];
+            self.run_for(0.4);
+            self.room.things = vec![object(position)];
+            self.run_for(1.6);
         }
-        panic!("no end: {:?}", self.status());
+        panic!("the targets never end: {:?}", self.status());
     }
 
-    /// Root mean square and worst error over the surface, in meters.
+    /// Root mean square and largest error over the surface, in meters.
     fn error(&self, calibration: &Calibration) -> (f64, f64) {
         error(&self.room, calibration)
     }
 
     fn accept(&mut self) -> Calibration {
         assert!(self.status().is_proven, "{}", self.status().sentence);
-        self.tell(CalibrationStep::Accept);
-        assert!(self.is_other, "another calibration counts from now on");
+        self.send(CalibrationStep::Accept);
+        assert!(self.is_other, "the calibration is applied");
         *self
             .wired
             .accepted
             .try_recv()
-            .expect("it is handed over for saving")
+            .expect("the calibration is sent for saving")
     }
 }
 
@@ -104,30 +107,31 @@ fn wide() -> Room {
     Room::new((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07])
 }
 
-fn aslant() -> Room {
+fn oblique() -> Room {
     Room::new((384, 288), DVec3::new(-0.8, 3.4, 1.6), 92.0, [-0.2, 0.03])
 }
 
 #[test]
 fn discs_on_crosses_calibrate_the_camera() {
-    for (name, room) in [("wide", wide()), ("aslant", aslant())] {
+    for (name, room) in [("wide", wide()), ("oblique", oblique())] {
         let mut stage = Stage::new(room, None);
         stage.start(4, 4, TouchMark::Disc);
-        stage.walk(Thing::disc, |_| DVec2::ZERO);
+        stage.visit_targets(Thing::disc, |_| DVec2::ZERO);
         let calibration = stage.accept();
         let (rms, worst) = stage.error(&calibration);
-        let said = calibration.errors;
+        let predicted = calibration.errors;
         eprintln!(
-            "{name}: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25); predicted {:.1} and {:.1} mm; camera {:?}",
+            "{name}: floor error RMS {:.1} mm, worst {:.1} mm (limit 25); predicted {:.1} and {:.1} mm; camera {:?}",
             rms * 1e3,
             worst * 1e3,
-            said.predicted_rms_m * 1e3,
-            said.predicted_worst_m * 1e3,
+            predicted.predicted_rms_m * 1e3,
+            predicted.predicted_worst_m * 1e3,
             calibration.camera_m
         );
         assert!(rms <= 0.025 && worst <= 0.06, "{rms} {worst}");
         assert!(!calibration.marks.is_empty(), "the floor has texture");
-        let back = Calibration::parse(&calibration.to_toml(), "c.toml").expect("it can be read");
+        let back =
+            Calibration::parse(&calibration.to_toml(), "c.toml").expect("the file can be parsed");
         assert_eq!(back, calibration);
         assert_eq!(
             stage.status().current.map(|c| c.date),
@@ -146,20 +150,20 @@ fn a_pole_on_crosses_calibrates_the_camera() {
         let Some(cross) = stage.cross() else { break };
         let before = stage.status();
         stage.room.things.clear();
-        stage.watch(0.5);
+        stage.run_for(0.5);
         stage.room.things = vec![Thing::pole(cross)];
-        stage.watch(2.0);
+        stage.run_for(2.0);
         let after = stage.status();
         if after.target == before.target && after.taken == before.taken {
-            // Where the pole's shadow and its picture lie on one line, nothing tells the foot.
+            // The foot is unknown where the shadow and the image of the pole are on one line.
             skipped += 1;
-            stage.tell(CalibrationStep::Skip);
+            stage.send(CalibrationStep::Skip);
         }
     }
     let calibration = stage.accept();
     let (rms, worst) = stage.error(&calibration);
     eprintln!(
-        "pole: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25), {skipped} of 16 targets skipped",
+        "pole: floor error RMS {:.1} mm, worst {:.1} mm (limit 25), {skipped} of 16 targets skipped",
         rms * 1e3,
         worst * 1e3
     );
@@ -167,16 +171,18 @@ fn a_pole_on_crosses_calibrates_the_camera() {
 }
 
 #[test]
-fn a_misplaced_disc_is_named_and_only_that_target_is_shown_again() {
+fn a_misplaced_disc_is_reported_and_only_that_target_is_repeated() {
     let mut stage = Stage::new(wide(), None);
     stage.start(4, 4, TouchMark::Disc);
     let is_wrong = std::cell::Cell::new(true);
-    let sentence = std::cell::RefCell::new(Vec::new());
+    let instructions = std::cell::RefCell::new(Vec::new());
     let shown = std::cell::RefCell::new(Vec::new());
     let status = Arc::clone(&stage.wired.status);
-    stage.walk(Thing::disc, |number| {
+    stage.visit_targets(Thing::disc, |number| {
         shown.borrow_mut().push(number);
-        sentence.borrow_mut().push(status.lock().sentence.clone());
+        instructions
+            .borrow_mut()
+            .push(status.lock().sentence.clone());
         let is_wrong = number == 4 && is_wrong.replace(false);
         if is_wrong {
             DVec2::new(0.18, 0.0)
@@ -185,18 +191,18 @@ fn a_misplaced_disc_is_named_and_only_that_target_is_shown_again() {
         }
     });
     assert_eq!(shown.into_inner(), (1..=16).chain([4]).collect::<Vec<_>>());
-    let sentences = sentence.into_inner();
-    let said = sentences.last().expect("there were targets");
+    let instructions = instructions.into_inner();
+    let last = instructions.last().expect("there were targets");
     assert!(
-        said.contains("target 4 is 1") && said.contains("was the pole on it?"),
-        "{said}"
+        last.contains("target 4 is 1") && last.contains("according to the other 15 points"),
+        "{last}"
     );
-    assert!(said.contains("Target 4 of 16"), "{said}");
+    assert!(last.contains("Target 4 of 16"), "{last}");
     let calibration = stage.accept();
     assert!(stage.error(&calibration).0 <= 0.025);
 }
 
-/// Exact markers at the targets' places.
+/// Exact markers at the positions of the targets.
 fn markers(room: &Room, n: i32) -> Vec<MarkerPoint> {
     let share = |i: i32| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * 0.45;
     (0..n * n)
@@ -211,15 +217,15 @@ fn markers(room: &Room, n: i32) -> Vec<MarkerPoint> {
 fn calibrated(room: Room) -> (Stage, Calibration) {
     let points = markers(&room, 4);
     let mut stage = Stage::new(room, None);
-    stage.watch(0.1);
-    stage.tell(CalibrationStep::Markers { points });
-    stage.watch(0.1);
+    stage.run_for(0.1);
+    stage.send(CalibrationStep::Markers { points });
+    stage.run_for(0.1);
     let calibration = stage.accept();
     (stage, calibration)
 }
 
 #[test]
-fn markers_and_tables_calibrate_as_well_and_bad_ones_leave_the_old_one() {
+fn markers_and_tables_calibrate_and_bad_ones_keep_the_old_calibration() {
     let (mut stage, calibration) = calibrated(wide());
     let (rms, worst) = stage.error(&calibration);
     eprintln!(
@@ -233,22 +239,22 @@ fn markers_and_tables_calibrate_as_well_and_bad_ones_leave_the_old_one() {
     for point in &mut swapped {
         point.floor_m.reverse();
     }
-    stage.tell(CalibrationStep::Markers { points: swapped });
-    let said = stage.status().sentence;
+    stage.send(CalibrationStep::Markers { points: swapped });
+    let text = stage.status().sentence;
     assert!(
-        said.contains("mirrored") && said.contains("The old calibration stays"),
-        "{said}"
+        text.contains("mirrored") && text.contains("The old calibration stays"),
+        "{text}"
     );
     let mut mistyped = markers(&stage.room, 4);
     mistyped[5].floor_m[0] += 1.0;
-    stage.tell(CalibrationStep::Markers { points: mistyped });
-    let said = stage.status().sentence;
-    assert!(said.contains("marker 6 is 1"), "{said}");
+    stage.send(CalibrationStep::Markers { points: mistyped });
+    let text = stage.status().sentence;
+    assert!(text.contains("marker 6 is 1"), "{text}");
     assert_eq!(
         stage.wired.calibration.current().map(|c| &c.points),
         Some(&calibration.points)
     );
-    stage.tell(CalibrationStep::Accept);
+    stage.send(CalibrationStep::Accept);
     assert!(
         stage
             .status()
@@ -261,24 +267,19 @@ fn markers_and_tables_calibrate_as_well_and_bad_ones_leave_the_old_one() {
         let ([u, v], [x, z]) = (point.camera_px, point.floor_m);
         text += &format!("{u},{v},{x},{z}\n");
     }
-    stage.tell(CalibrationStep::Table { text });
+    stage.send(CalibrationStep::Table { text });
     let calibration = stage.accept();
     assert_eq!(calibration.points.len(), 9);
-    stage.tell(CalibrationStep::Table { text: "1,2".into() });
-    assert!(
-        stage
-            .status()
-            .sentence
-            .contains("names of the columns are missing")
-    );
+    stage.send(CalibrationStep::Table { text: "1,2".into() });
+    assert!(stage.status().sentence.contains("column names are missing"));
 }
 
 #[test]
-fn cancel_leaves_the_calibration_of_before() {
+fn cancel_keeps_the_old_calibration() {
     let (mut stage, calibration) = calibrated(wide());
     stage.start(3, 3, TouchMark::Disc);
     assert_eq!(stage.status().target, Some(1));
-    stage.tell(CalibrationStep::Cancel);
+    stage.send(CalibrationStep::Cancel);
     let status = stage.status();
     assert_eq!((status.target, status.is_running), (None, false));
     assert_eq!(stage.cross(), None);
@@ -293,20 +294,20 @@ fn cancel_leaves_the_calibration_of_before() {
         CalibrationStep::Skip,
         CalibrationStep::Accept,
     ] {
-        stage.tell(step);
+        stage.send(step);
         assert_eq!(stage.wired.calibration.current(), Some(&calibration));
     }
-    stage.tell(CalibrationStep::Start {
+    stage.send(CalibrationStep::Start {
         columns: 9,
         rows: 9,
         mark: TouchMark::Disc,
     });
-    assert!(stage.status().sentence.contains("3 x 3 to 5 x 5 are"));
+    assert!(stage.status().sentence.contains("allowed: 3 x 3 to 5 x 5"));
     assert!(!stage.status().is_running);
 }
 
 #[test]
-fn a_poles_shadows_tell_the_lamp() {
+fn the_shadows_of_a_pole_give_the_lamp_position() {
     let (mut stage, _) = calibrated(wide());
     let lamp = stage.room.lamp_m;
     let height_m = 1.2;
@@ -321,7 +322,7 @@ fn a_poles_shadows_tell_the_lamp() {
             }
         })
         .to_vec();
-    stage.tell(CalibrationStep::Poles {
+    stage.send(CalibrationStep::Poles {
         height_m,
         poles: poles.clone(),
     });
@@ -329,7 +330,7 @@ fn a_poles_shadows_tell_the_lamp() {
         .wired
         .accepted
         .try_recv()
-        .expect("it is handed over for saving");
+        .expect("the calibration is sent for saving");
     let found = DVec3::from_array(saved.lamp_m.expect("the lamp is known"));
     assert!(found.distance(lamp) < 0.01, "{found}");
     assert!(
@@ -337,36 +338,36 @@ fn a_poles_shadows_tell_the_lamp() {
         "{}",
         stage.status().sentence
     );
-    stage.tell(CalibrationStep::Poles {
+    stage.send(CalibrationStep::Poles {
         height_m,
         poles: poles[..2].to_vec(),
     });
     assert!(stage.status().sentence.contains("2 places are too few"));
-    stage.tell(CalibrationStep::Lamp {
+    stage.send(CalibrationStep::Lamp {
         position_m: [0.5, -1.0, 0.0],
     });
     assert!(stage.status().sentence.contains("cannot be at"));
-    stage.tell(CalibrationStep::Lamp {
+    stage.send(CalibrationStep::Lamp {
         position_m: [0.5, 4.0, 0.0],
     });
     let typed = stage
         .wired
         .accepted
         .try_recv()
-        .expect("it is handed over for saving");
+        .expect("the calibration is sent for saving");
     assert_eq!(typed.lamp_m, Some([0.5, 4.0, 0.0]));
-    // The next calibration keeps it.
+    // The next calibration keeps the lamp position.
     let points = markers(&stage.room, 4);
-    stage.tell(CalibrationStep::Markers { points });
+    stage.send(CalibrationStep::Markers { points });
     assert_eq!(stage.accept().lamp_m, Some([0.5, 4.0, 0.0]));
 }
 
 #[test]
-fn a_camera_that_moved_is_an_alarm_and_visitors_are_none() {
+fn a_moved_camera_raises_an_alarm_but_visitors_do_not() {
     let (mut stage, calibration) = calibrated(wide());
     assert!(calibration.marks.len() >= 8, "{}", calibration.marks.len());
     stage.room.fps = 4.0;
-    stage.watch(7.0);
+    stage.run_for(7.0);
     let still = stage.status().drift.expect("the floor is in view");
     stage.room.things = vec![
         Thing::person(DVec2::new(-0.6, 0.2)),
@@ -374,12 +375,14 @@ fn a_camera_that_moved_is_an_alarm_and_visitors_are_none() {
         Thing::person(DVec2::new(0.3, 0.9)),
     ];
     stage.room.gain = 0.8;
-    stage.watch(12.0);
-    let visited = stage.status().drift.expect("marks are left");
+    stage.run_for(12.0);
+    let visited = stage.status().drift.expect("some marks are visible");
     stage.room.bump_px = (2, -1);
-    stage.watch(16.0);
+    stage.run_for(16.0);
     let moved = stage.status().drift.expect("the floor is in view");
-    eprintln!("drift: nobody {still:?}, visitors {visited:?}, camera moved by 2.24 px {moved:?}");
+    eprintln!(
+        "drift: empty floor {still:?}, visitors {visited:?}, camera moved by 2.24 px {moved:?}"
+    );
     for calm in [still, visited] {
         assert!(!calm.is_alarm && calm.shift_m < 0.01, "{calm:?}");
     }
@@ -388,13 +391,13 @@ fn a_camera_that_moved_is_an_alarm_and_visitors_are_none() {
         "{moved:?}"
     );
     stage.room.bump_px = (0, 0);
-    stage.watch(16.0);
+    stage.run_for(16.0);
     let back = stage.status().drift.expect("the floor is in view");
     assert!(!back.is_alarm, "{back:?}");
 }
 
 #[test]
-fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
+fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     let (stage, calibration) = calibrated(wide());
     let unmarked = Calibration {
         marks: Vec::new(),
@@ -404,7 +407,7 @@ fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
     let view = FloorView {
         map: unmarked
             .floor_from_camera(width, height)
-            .expect("it was made with these pictures"),
+            .expect("the frame size matches"),
         lamp_m: None,
         camera_m: None,
         surface: Surface::default(),
@@ -412,8 +415,8 @@ fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
     let mut vision = Vision::new(&VisionParams::default(), view);
     let mut stage = Stage::new(stage.room, Some(unmarked));
     stage.room.fps = 4.0;
-    // Somebody walks through while the floor is learned.
-    let mut watch = |frames: u32| {
+    // A person walks through while the floor is learned.
+    let mut walk_through = |frames: u32| {
         for number in 0..frames {
             let x_m = 0.1 * f64::from(number) - 2.0;
             stage.room.things = vec![Thing::person(DVec2::new(x_m, 0.3))];
@@ -424,8 +427,8 @@ fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
         stage.room.bump_px = (3, 1);
         stage.status().drift.expect("the floor is in view")
     };
-    let still = watch(24);
-    let moved = watch(36);
+    let still = walk_through(24);
+    let moved = walk_through(36);
     assert!(!still.is_alarm && still.shift_m < 0.01, "{still:?}");
     assert!(
         moved.is_alarm && (moved.shift_px - 10_f64.sqrt()).abs() < 0.25,
@@ -433,11 +436,11 @@ fn a_calibration_without_marks_is_given_those_of_the_learned_floor() {
     );
 }
 
-/// `shoal run --headless` with a drawn room behind its camera's pipe, told what to do through another.
+/// `shoal run --headless` with a rendered room as camera on one pipe, and commands on another.
 struct Program {
     child: std::process::Child,
     room: Room,
-    said: Arc<Mutex<Vec<String>>>,
+    log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Program {
@@ -461,11 +464,14 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .expect("shoal can be started");
-        let said: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (lines, to) = (child.stderr.take().expect("it is piped"), Arc::clone(&said));
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (lines, to) = (
+            child.stderr.take().expect("the stream is piped"),
+            Arc::clone(&log),
+        );
         std::thread::spawn(move || {
             for line in BufReader::new(lines).lines().map_while(Result::ok) {
-                to.lock().expect("nobody panicked").push(line);
+                to.lock().expect("no thread panicked").push(line);
             }
         });
         let (width, height) = room.size_px;
@@ -473,9 +479,9 @@ impl Program {
             "YUV4MPEG2 W{width} H{height} F{}:1 Ip A1:1 Cmono\n",
             room.fps
         );
-        let stdin = child.stdin.as_mut().expect("it is piped");
+        let stdin = child.stdin.as_mut().expect("the stream is piped");
         stdin.write_all(header.as_bytes()).expect("shoal reads");
-        Self { child, room, said }
+        Self { child, room, log }
     }
 
     fn show(&mut self) {
@@ -483,7 +489,7 @@ impl Program {
         let shoal::camera::Luma::U8(levels) = frame.luma else {
             panic!("rooms have 8 bit")
         };
-        let stdin = self.child.stdin.as_mut().expect("it is piped");
+        let stdin = self.child.stdin.as_mut().expect("the stream is piped");
         stdin.write_all(b"FRAME\n").expect("shoal reads");
         stdin.write_all(&levels).expect("shoal reads");
     }
@@ -494,27 +500,27 @@ impl Program {
         }
     }
 
-    /// The newest line that holds this.
-    fn heard(&self, what: &str) -> Option<String> {
-        let said = self.said.lock().expect("nobody panicked");
-        said.iter().rev().find(|line| line.contains(what)).cloned()
+    /// The newest log line that contains this text.
+    fn newest_line(&self, part: &str) -> Option<String> {
+        let log = self.log.lock().expect("no thread panicked");
+        log.iter().rev().find(|line| line.contains(part)).cloned()
     }
 
-    /// Shows frames until a line holds this.
-    fn until(&mut self, what: &str) -> String {
+    /// Shows frames until a log line contains this text.
+    fn show_until(&mut self, part: &str) -> String {
         for _ in 0..(120.0 * self.room.fps) as usize {
-            if let Some(line) = self.heard(what) {
+            if let Some(line) = self.newest_line(part) {
                 return line;
             }
             self.show();
         }
-        panic!("never said '{what}': {:#?}", self.said.lock())
+        panic!("the log never contained \"{part}\": {:#?}", self.log.lock())
     }
 }
 
 #[test]
 #[cfg(unix)]
-fn the_program_itself_is_calibrated_saves_and_comes_back_calibrated() {
+fn the_program_calibrates_saves_and_restarts_calibrated() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let site = folder.path().join("site.toml");
     let text = "# our hall\n[surface]\nwidth_m = 4.0\nheight_m = 3.0\n";
@@ -522,14 +528,14 @@ fn the_program_itself_is_calibrated_saves_and_comes_back_calibrated() {
     let mut program = Program::start(folder.path(), wide());
     let mut commands =
         std::fs::File::create(folder.path().join("commands")).expect("shoal opened it");
-    let mut tell = |step: &str| {
+    let mut send = |step: &str| {
         writeln!(commands, "{{\"command\":\"calibrate\",\"step\":{step}}}").expect("shoal reads");
     };
-    tell("{\"do\":\"start\",\"columns\":3,\"rows\":3}");
-    program.until("being learned");
+    send("{\"do\":\"start\",\"columns\":3,\"rows\":3}");
+    program.show_until("being learned");
     program.show_for(3.0);
     for number in 1..=9_u32 {
-        program.until(&format!("Target {number} of 9"));
+        program.show_until(&format!("Target {number} of 9"));
         program.room.things.clear();
         program.show_for(0.6);
         let (row, i) = ((number - 1) / 3, (number - 1) % 3);
@@ -537,26 +543,26 @@ fn the_program_itself_is_calibrated_saves_and_comes_back_calibrated() {
         let at = DVec2::new(f64::from(column) - 1.0, f64::from(row) - 1.0) * DVec2::new(1.8, 1.35);
         program.room.things = vec![Thing::disc(at)];
         let next = match number {
-            9 => "9 targets are taken".to_owned(),
+            9 => "9 targets are measured".to_owned(),
             _ => format!("Target {} of 9", number + 1),
         };
-        program.until(&next);
+        program.show_until(&next);
     }
     program.room.things.clear();
-    tell("{\"do\":\"accept\"}");
-    program.until("is saved:");
-    program.until("another calibration counts");
+    send("{\"do\":\"accept\"}");
+    program.show_until("is saved:");
+    program.show_until("another calibration counts");
     let pid = program.child.id().to_string();
-    let told = Command::new("kill").args(["-TERM", &pid]).status();
-    assert!(told.is_ok_and(|s| s.success()));
+    let killed = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(killed.is_ok_and(|s| s.success()));
     drop(program.child.stdin.take());
-    let ended = program.child.wait().expect("it ends");
-    assert!(ended.success(), "{ended}: {:#?}", program.said.lock());
+    let ended = program.child.wait().expect("the program ends");
+    assert!(ended.success(), "{ended}: {:#?}", program.log.lock());
 
-    let written = std::fs::read_to_string(&site).expect("the site file is there");
+    let written = std::fs::read_to_string(&site).expect("the site file exists");
     assert!(written.contains("# our hall"), "{written}");
     assert!(written.contains("file = \"calibration.toml\""), "{written}");
-    let loaded = shoal::site::load(Some(&site), None).expect("the site is good");
+    let loaded = shoal::site::load(Some(&site), None).expect("the site is valid");
     let calibration = loaded
         .calibration
         .expect("the site is calibrated after a restart");
@@ -564,7 +570,7 @@ fn the_program_itself_is_calibrated_saves_and_comes_back_calibrated() {
     let stage = Stage::new(program.room, Some(calibration.clone()));
     let (rms, worst) = stage.error(&calibration);
     eprintln!(
-        "shoal run, 9 targets: floor error RMS {:.1} mm, worst {:.1} mm (wanted 25)",
+        "shoal run, 9 targets: floor error RMS {:.1} mm, worst {:.1} mm (limit 25)",
         rms * 1e3,
         worst * 1e3
     );

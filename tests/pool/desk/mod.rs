@@ -1,4 +1,4 @@
-//! A living pool under a desk, for tests of editing: the shipped site in a folder of its own, told commands.
+//! A running pool with a desk, for tests of editing: a copy of the shipped site that receives commands.
 
 #![allow(dead_code, missing_docs)]
 
@@ -13,15 +13,16 @@ use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
 use shoal::world::{Observation, Shadow};
 
+/// A pool with its desk.
 pub(crate) struct Pool {
     pub(crate) desk: Desk,
     pub(crate) simulation: Simulation,
     pub(crate) visitors: Observation,
-    /// The folder, where there is one.
+    /// The folder of the site, if it has one.
     pub(crate) folder: Option<tempfile::TempDir>,
 }
 
-/// A folder with the shipped site, and a second scene.
+/// A temporary folder with the shipped site and an additional scene.
 pub(crate) fn shipped_folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
@@ -34,7 +35,7 @@ pub(crate) fn shipped_folder() -> (tempfile::TempDir, PathBuf) {
     }
     std::fs::write(
         folder.path().join("scenes/bare.toml"),
-        "# Nothing but herrings.\ntitle = \"Bare\"\n\n[population]\nherring = 5\n",
+        "# Only herrings.\ntitle = \"Bare\"\n\n[population]\nherring = 5\n",
     )
     .unwrap();
     let site = folder.path().join("site.toml");
@@ -69,19 +70,19 @@ impl Pool {
         self.folder.as_ref().unwrap().path().join("site.toml")
     }
 
-    pub(crate) fn try_tell(&mut self, command: Value) -> Result<(), Problems> {
+    pub(crate) fn try_command(&mut self, command: Value) -> Result<(), Problems> {
         let command: Command =
             serde_json::from_value(command.clone()).unwrap_or_else(|e| panic!("{e}: {command}"));
         self.desk.apply_to(&command, &mut self.simulation)
     }
 
-    pub(crate) fn tell(&mut self, command: Value) {
-        self.try_tell(command.clone())
-            .unwrap_or_else(|problems| panic!("{command} was refused: {problems}"));
+    pub(crate) fn command(&mut self, command: Value) {
+        self.try_command(command.clone())
+            .unwrap_or_else(|problems| panic!("{command} was rejected: {problems}"));
     }
 
     pub(crate) fn edit(&mut self, document: &str, path: &str, change: Value) {
-        self.tell(edit(document, path, change));
+        self.command(edit(document, path, change));
     }
 
     pub(crate) fn set(&mut self, document: &str, path: &str, value: Value) {
@@ -98,7 +99,7 @@ impl Pool {
         }
     }
 
-    /// A visitor who moves, or has stood still.
+    /// Adds a visitor that moves, or that has stood still for `still_secs`.
     pub(crate) fn visitor(&mut self, at: Vec2, still_secs: f32) {
         let velocity_mps = if still_secs > 0.0 {
             Vec2::ZERO
@@ -118,7 +119,7 @@ impl Pool {
         }];
     }
 
-    /// Indices of all of a species.
+    /// Indices of all individuals of a species.
     pub(crate) fn all(&self, species: &str) -> Vec<usize> {
         let world = self.simulation.world();
         (0..world.agents.len())
@@ -144,7 +145,7 @@ impl Pool {
             .any(|name| name == action)
     }
 
-    /// How many of a species do something.
+    /// Number of individuals of a species that execute an action.
     pub(crate) fn doing(&self, species: &str, action: &str) -> usize {
         let all = self.all(species);
         all.iter().filter(|&&i| self.does(i, action)).count()
@@ -154,7 +155,7 @@ impl Pool {
         assert!(self.simulation.place(index, at, Vec3::X));
     }
 
-    /// Every document's text.
+    /// The text of every document.
     pub(crate) fn texts(&self) -> Vec<(DocumentName, String)> {
         let editor = self.desk.editor();
         let text = |name: DocumentName| {
@@ -164,7 +165,7 @@ impl Pool {
         editor.documents().into_iter().map(text).collect()
     }
 
-    /// Everything that was configured, as it is in the living pool and in the documents.
+    /// The complete configuration of the running pool and of the documents, for comparisons.
     pub(crate) fn configured(&self) -> String {
         let world = self.simulation.world();
         let site = self.desk.editor().site();
@@ -189,7 +190,7 @@ impl Pool {
     }
 }
 
-/// `site`, `scene:pool`, `species:trout`.
+/// The JSON of a document name: `site`, `scene:pool`, `species:trout`.
 pub(crate) fn document(name: &str) -> Value {
     match name.split_once(':') {
         Some((kind, name)) => json!({"kind": kind, "name": name}),

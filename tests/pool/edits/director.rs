@@ -1,9 +1,9 @@
-//! The director's rules and single individuals, changed while the pool lives.
+//! Edits of the director's rules and of single individuals of a running pool.
 
 use glam::Vec2;
 use serde_json::json;
 
-use super::shown;
+use super::check_edit;
 use crate::desk::{Pool, edit};
 
 fn named(pool: &Pool) -> Vec<(u32, String)> {
@@ -15,7 +15,7 @@ fn named(pool: &Pool) -> Vec<(u32, String)> {
 }
 
 #[test]
-fn rules_are_edited_started_and_taken_back() {
+fn rules_can_be_edited_started_and_undone() {
     let mut pool = Pool::new();
     let names = |pool: &Pool| -> Vec<String> {
         pool.simulation
@@ -30,7 +30,9 @@ fn rules_are_edited_started_and_taken_back() {
         "then": {"effect": "gather", "species": ["salmon"], "point_m": [-1.5, -0.7, 0.0], "weight": 9.0}}}));
     pool.step();
     assert_eq!(names(&pool).last().unwrap(), "to the left");
-    pool.tell(json!({"command": "director", "event": {"event": "start", "rule": "to the left"}}));
+    pool.command(
+        json!({"command": "director", "event": {"event": "start", "rule": "to the left"}}),
+    );
     pool.run(2);
     let wanted = |pool: &Pool| -> usize {
         pool.simulation
@@ -45,30 +47,30 @@ fn rules_are_edited_started_and_taken_back() {
     pool.set("scene:pool", "director[0].for_secs", json!(33.0));
     pool.run(2);
     assert_eq!(pool.simulation.rules().next().unwrap().0.for_secs, 33.0);
-    assert_eq!(wanted(&pool), 1, "a rule that stays goes on");
-    let refused =
-        pool.try_tell(json!({"command": "director", "event": {"event": "start", "rule": "x"}}));
+    assert_eq!(wanted(&pool), 1, "an unchanged rule keeps running");
+    let rejected =
+        pool.try_command(json!({"command": "director", "event": {"event": "start", "rule": "x"}}));
     assert!(
-        refused
+        rejected
             .unwrap_err()
             .to_string()
-            .contains("there is no rule 'x', there are")
+            .contains("there is no rule \"x\"; existing: ")
     );
-    let refused = pool.try_tell(edit(
+    let rejected = pool.try_command(edit(
         "scene:pool",
         "director[0].then.effect",
         json!({"do": "set", "value": "explode"}),
     ));
-    assert!(refused.is_err());
-    pool.tell(json!({"command": "undo"}));
-    pool.tell(json!({"command": "undo"}));
+    assert!(rejected.is_err());
+    pool.command(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     pool.step();
     assert_eq!(names(&pool), before);
-    assert_eq!(wanted(&pool), 0, "its rule is gone");
+    assert_eq!(wanted(&pool), 0, "its rule was removed");
 }
 
 #[test]
-fn individuals_get_and_lose_their_names_while_they_swim() {
+fn individuals_can_be_named_and_unnamed() {
     let mut pool = Pool::new();
     let count = pool.count("trout");
     assert_eq!(named(&pool), []);
@@ -77,25 +79,29 @@ fn individuals_get_and_lose_their_names_while_they_swim() {
     pool.run(3);
     let ida = named(&pool);
     assert_eq!(ida.len(), 1);
-    assert_eq!(pool.count("trout"), count, "she is one of them");
+    assert_eq!(
+        pool.count("trout"),
+        count,
+        "the named individual counts in the population"
+    );
     pool.set("scene:pool", "individuals[0].groups", json!(["elders"]));
     pool.run(3);
-    assert_eq!(named(&pool), ida, "she stays who she is");
+    assert_eq!(named(&pool), ida, "the individual keeps its id");
     pool.set("scene:pool", "population.trout", json!(0));
     pool.run(3);
     assert_eq!((pool.count("trout"), named(&pool).len()), (0, 0));
     for _ in 0..3 {
-        pool.tell(json!({"command": "undo"}));
+        pool.command(json!({"command": "undo"}));
         pool.run(2);
     }
     assert_eq!((pool.count("trout"), named(&pool).len()), (count, 0));
 }
 
 #[test]
-fn the_director_calls_and_lets_go() {
+fn director_events_apply_and_end() {
     let mut pool = Pool::new();
     let gather = json!({"command": "director", "event": {"event": "gather", "point_m": [0.5, -0.6, 0.0], "weight": 3.0}});
-    shown(
+    check_edit(
         &mut pool,
         gather,
         |p| p.doing("herring", "seek") == 0,
@@ -103,18 +109,18 @@ fn the_director_calls_and_lets_go() {
     );
     let hunt = json!({"command": "director", "event": {"event": "hunting", "species": "shark", "on": true}});
     let hunts = |p: &mut Pool| p.simulation.active_need(p.all("shark")[0]) == "hunt";
-    shown(&mut pool, hunt, |p| !hunts(p), hunts);
+    check_edit(&mut pool, hunt, |p| !hunts(p), hunts);
     let set = json!({"command": "director", "event": {"event": "set_need", "species": "shark", "need": "hunt", "value": 5.0}});
     let depths = pool.desk.editor().undo_depths();
-    pool.tell(set);
+    pool.command(set);
     pool.step();
     assert!(hunts(&mut pool));
     assert_eq!(
         pool.desk.editor().undo_depths(),
         depths,
-        "what is over cannot be undone"
+        "a momentary event cannot be undone"
     );
-    // A scare, and calm.
+    // A scare raises the allowed speed, and calm resets it.
     pool.visitor(Vec2::ZERO, 0.0);
     pool.run(30);
     let fastest = |p: &Pool| {
@@ -129,7 +135,7 @@ fn the_director_calls_and_lets_go() {
     };
     assert!(fastest(&pool) > 1.2);
     pool.visitors.shadows.clear();
-    pool.tell(json!({"command": "director", "event": {"event": "hunting", "on": false}}));
-    pool.tell(json!({"command": "director", "event": {"event": "calm"}}));
+    pool.command(json!({"command": "director", "event": {"event": "hunting", "on": false}}));
+    pool.command(json!({"command": "director", "event": {"event": "calm"}}));
     assert!(fastest(&pool) < 1.001);
 }

@@ -1,20 +1,20 @@
-//! Needs, actions, relations and numbers, changed while the pool lives.
+//! Edits of needs, actions, relations and numbers of a running pool.
 
 use glam::Vec3;
 use serde_json::json;
 
-use super::{alone, herring_and_visitor, shown};
+use super::{alone, check_edit, herring_and_visitor};
 use crate::desk::{Pool, document, edit};
 
 #[test]
-fn a_parameter_counts_at_the_next_tick() {
+fn a_parameter_applies_at_the_next_tick() {
     let (mut pool, _) = herring_and_visitor();
     let set = edit(
         "species:herring",
         "actions.evade_shadow.flee_distance_m",
         json!({"do": "set", "value": -5}),
     );
-    shown(
+    check_edit(
         &mut pool,
         set,
         |p| p.does(alone(p), "evade_shadow"),
@@ -30,7 +30,7 @@ fn a_weight_of_zero_switches_an_action_off() {
         "actions.evade_shadow.weight",
         json!({"do": "set", "value": 0}),
     );
-    shown(
+    check_edit(
         &mut pool,
         set,
         |p| p.does(alone(p), "evade_shadow"),
@@ -49,13 +49,13 @@ fn needs_are_added_reordered_and_removed() {
         "needs",
         json!({"do": "insert", "index": 0, "value": dream}),
     );
-    shown(&mut pool, add, need_is("survive"), need_is("dream"));
+    check_edit(&mut pool, add, need_is("survive"), need_is("dream"));
     let needs = pool.desk.editor().site().species[0].file.needs.len();
     let last = format!("needs[{}]", needs - 1);
     let roam_first = edit("species:herring", &last, json!({"do": "move", "to": 0}));
-    shown(&mut pool, roam_first, need_is("survive"), need_is("roam"));
+    check_edit(&mut pool, roam_first, need_is("survive"), need_is("roam"));
     let without = edit("species:herring", "needs[0]", json!({"do": "remove"}));
-    shown(&mut pool, without, need_is("survive"), |p| {
+    check_edit(&mut pool, without, need_is("survive"), |p| {
         p.simulation.active_need(alone(p)) != "survive"
     });
 }
@@ -68,7 +68,7 @@ fn actions_are_added_named_in_a_need_and_removed() {
          "change": {"do": "set", "value": {"action": "wander", "weight": 2}}},
         {"document": document("species:herring"), "path": "needs[0].actions",
          "change": {"do": "insert", "index": 0, "value": "stroll"}}]});
-    shown(
+    check_edit(
         &mut pool,
         add,
         |p| p.does(alone(p), "evade_shadow"),
@@ -79,7 +79,7 @@ fn actions_are_added_named_in_a_need_and_removed() {
         "needs[0].actions[0]",
         json!({"do": "remove"}),
     );
-    shown(
+    check_edit(
         &mut pool,
         swap,
         |p| p.does(alone(p), "evade_shadow"),
@@ -88,7 +88,7 @@ fn actions_are_added_named_in_a_need_and_removed() {
 }
 
 #[test]
-fn relations_change_who_is_fled_from() {
+fn relations_change_which_agents_are_fled_from() {
     let mut pool = Pool::new();
     pool.set(
         "scene:pool",
@@ -109,22 +109,25 @@ fn relations_change_who_is_fled_from() {
         "relations.enemy",
         json!({"do": "insert", "value": "salmon"}),
     );
-    shown(&mut pool, add.clone(), |p| !meet(p), meet);
-    // And away again while it is being fled from.
-    pool.tell(add);
+    check_edit(&mut pool, add.clone(), |p| !meet(p), meet);
+    // The relation is removed while the herring flees.
+    pool.command(add);
     assert!(meet(&mut pool));
     let remove = edit(
         "species:herring",
         &format!("relations.enemy[{enemies}]"),
         json!({"do": "remove"}),
     );
-    shown(&mut pool, remove, meet, |p| !meet(p));
+    check_edit(&mut pool, remove, meet, |p| !meet(p));
     pool.set("species:herring", "relations", json!({}));
-    assert!(!meet(&mut pool), "whom it saw last is no enemy any more");
+    assert!(
+        !meet(&mut pool),
+        "the agent seen last is no longer an enemy"
+    );
 }
 
 #[test]
-fn species_numbers_count_at_the_next_tick() {
+fn species_parameters_apply_at_the_next_tick() {
     let mut pool = Pool::new();
     let index = pool.all("shark")[0];
     let id = pool.id(index);
@@ -139,7 +142,7 @@ fn species_numbers_count_at_the_next_tick() {
             .velocity_mps
             .length()
     };
-    shown(
+    check_edit(
         &mut pool,
         set,
         |p| {
@@ -154,7 +157,7 @@ fn species_numbers_count_at_the_next_tick() {
         "body.radius_m",
         json!({"do": "set", "value": 0.5}),
     );
-    shown(
+    check_edit(
         &mut pool,
         thick,
         |p| p.simulation.world().agents.radii_m[p.index(id).unwrap()] == radius,
@@ -163,21 +166,24 @@ fn species_numbers_count_at_the_next_tick() {
 }
 
 #[test]
-fn one_individual_has_another_mind_for_a_while() {
+fn the_mind_of_one_individual_can_be_overridden() {
     let (mut pool, id) = herring_and_visitor();
-    // The shark fears no shadow that is that far away; whatever it does, it is not the herring's need.
+    // The override has a need that the herring does not have.
     let brave = json!({"command": "override_mind", "id": id, "secs": 0.5, "mind": {"of": "needs", "needs": [
         {"name": "dream", "type": "default", "actions": ["wander"]}]}});
     let dreams = move |p: &mut Pool| p.simulation.active_need(p.index(id).unwrap()) == "dream";
-    shown(&mut pool, brave.clone(), move |p| !dreams(p), dreams);
-    pool.tell(brave);
+    check_edit(&mut pool, brave.clone(), move |p| !dreams(p), dreams);
+    pool.command(brave);
     pool.run(30);
     assert!(dreams(&mut pool), "half a second is thirty ticks");
     pool.step();
-    assert!(!dreams(&mut pool), "and it has its own mind again");
-    pool.tell(json!({"command": "override_mind", "id": id, "secs": 5, "mind": {"of": "species", "name": "shark"}}));
+    assert!(
+        !dreams(&mut pool),
+        "after it, the individual has its own mind again"
+    );
+    pool.command(json!({"command": "override_mind", "id": id, "secs": 5, "mind": {"of": "species", "name": "shark"}}));
     pool.step();
-    // An edit of its species meanwhile does not end it.
+    // An edit of its species does not end the override.
     pool.set("species:herring", "actions.wander.weight", json!(4));
     pool.set("scene:pool", "population.trout", json!(2));
     pool.run(2);
@@ -193,15 +199,15 @@ fn one_individual_has_another_mind_for_a_while() {
             .iter()
             .all(|s| s.name != "shark")
     );
-    pool.tell(json!({"command": "remove_individual", "id": id}));
+    pool.command(json!({"command": "remove_individual", "id": id}));
     pool.run(400);
     assert!(!need.is_empty());
 }
 
 #[test]
-fn memory_outlasts_an_edit() {
+fn an_edit_keeps_the_memory_of_agents() {
     let mut pool = Pool::new();
-    pool.tell(json!({"command": "director", "event": {"event": "hunting", "species": "shark", "on": true}}));
+    pool.command(json!({"command": "director", "event": {"event": "hunting", "species": "shark", "on": true}}));
     pool.step();
     let hunts = |p: &Pool| p.simulation.active_need(p.all("shark")[0]) == "hunt";
     assert!(hunts(&pool));

@@ -1,5 +1,5 @@
-//! Everything can be changed while the pool lives: each kind of change is seen in what the fish do at the next tick, is
-//! taken back, and leaves configuration and documents as before.
+//! Edits of a running pool: each kind of change affects the fish at the next tick, can be undone, and undo restores
+//! configuration and documents.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -17,8 +17,8 @@ use crate::desk::{Pool, document, edit};
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
 
-/// Makes a change, looks, takes it back, looks again, makes it again, takes it back again.
-fn shown(
+/// Applies a change, undoes, redoes and undoes it, and checks the pool and the documents after each.
+fn check_edit(
     pool: &mut Pool,
     change: Value,
     before: impl Fn(&mut Pool) -> bool,
@@ -28,11 +28,11 @@ fn shown(
     let unsaved = pool.desk.editor().unsaved();
     pool.step();
     assert!(before(pool), "before: {change}");
-    pool.tell(change.clone());
+    pool.command(change.clone());
     pool.step();
     assert!(after(pool), "after: {change}");
     let changed = pool.texts();
-    pool.tell(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     assert_eq!(pool.texts(), texts, "documents after undo: {change}");
     assert_eq!(
         pool.configured(),
@@ -42,16 +42,16 @@ fn shown(
     assert_eq!(pool.desk.editor().unsaved(), unsaved);
     pool.step();
     assert!(before(pool), "undone: {change}");
-    pool.tell(json!({"command": "redo"}));
+    pool.command(json!({"command": "redo"}));
     assert_eq!(pool.texts(), changed, "documents after redo: {change}");
     pool.step();
     assert!(after(pool), "redone: {change}");
-    pool.tell(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     assert_eq!(pool.texts(), texts);
     assert_eq!(pool.configured(), configured);
 }
 
-/// A pool with one herring right before a visitor who moves, far from every shark.
+/// A pool with one herring directly in front of a moving visitor, without sharks.
 fn herring_and_visitor() -> (Pool, u32) {
     let mut pool = Pool::new();
     pool.set("scene:pool", "population", json!({"herring": 1}));
@@ -62,12 +62,13 @@ fn herring_and_visitor() -> (Pool, u32) {
     (pool, id)
 }
 
+/// Index of the only herring.
 fn alone(pool: &Pool) -> usize {
     pool.all("herring")[0]
 }
 
 #[test]
-fn a_refused_command_says_everything_and_changes_nothing() {
+fn a_rejected_command_reports_all_problems_and_changes_nothing() {
     let mut pool = Pool::new();
     let (texts, configured) = (pool.texts(), pool.configured());
     let many = json!({"command": "edit", "edits": [
@@ -75,15 +76,15 @@ fn a_refused_command_says_everything_and_changes_nothing() {
         {"document": document("species:trout"), "path": "body.wheels", "change": {"do": "set", "value": 4}},
         {"document": document("scene:pool"), "path": "population.unicorn", "change": {"do": "set", "value": 1}},
         {"document": document("scene:pool"), "path": "title", "change": {"do": "set", "value": "fine"}}]});
-    let problems = pool.try_tell(many).expect_err("three of four are wrong");
+    let problems = pool.try_command(many).expect_err("three of four are wrong");
     let text = problems.to_string();
     assert_eq!(problems.0.len(), 3, "{text}");
     assert!(
-        text.contains("motion.cruise_mps: 99.0 m/s is too large; allowed is 0 to 50 m/s"),
+        text.contains("motion.cruise_mps: 99.0 m/s is too large; allowed: 0 to 50 m/s"),
         "{text}"
     );
-    assert!(text.contains("unknown key 'wheels'"), "{text}");
-    assert!(text.contains("there is no species 'unicorn'"), "{text}");
+    assert!(text.contains("unknown key \"wheels\""), "{text}");
+    assert!(text.contains("there is no species \"unicorn\""), "{text}");
     assert_eq!(pool.texts(), texts);
     let status = pool.desk.status(&pool.simulation);
     let rejection = status.rejection.unwrap();
@@ -128,7 +129,7 @@ fn a_refused_command_says_everything_and_changes_nothing() {
         edit("scene:pool", "population..herring", json!({"do": "remove"})),
     ] {
         let problems = pool
-            .try_tell(command.clone())
+            .try_command(command.clone())
             .expect_err(&command.to_string());
         assert!(!problems.0.is_empty());
         assert!(
@@ -142,7 +143,7 @@ fn a_refused_command_says_everything_and_changes_nothing() {
 }
 
 #[test]
-fn what_needs_a_restart_is_told_and_waits() {
+fn values_that_need_a_restart_are_reported_and_not_applied() {
     let mut pool = Pool::new();
     let tick = pool.simulation.dt_secs();
     pool.set("site", "simulation.tick_hz", json!(30));
@@ -158,11 +159,11 @@ fn what_needs_a_restart_is_told_and_waits() {
     assert_eq!(
         pool.simulation.world().water.surface.width_m,
         4.0,
-        "picture and fish keep one surface"
+        "rendering and fish keep the same surface"
     );
-    pool.tell(json!({"command": "undo"}));
-    pool.tell(json!({"command": "undo"}));
-    pool.tell(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     assert_eq!(
         pool.desk.status(&pool.simulation).restart_needed,
         Vec::<String>::new()
@@ -170,20 +171,20 @@ fn what_needs_a_restart_is_told_and_waits() {
 }
 
 #[test]
-fn saving_writes_what_changed_and_keeps_comments() {
+fn saving_writes_changed_documents_and_keeps_comments() {
     let mut pool = Pool::new();
     let site = pool.site();
     let file = |name: &str| std::fs::read_to_string(site.with_file_name(name)).unwrap();
     let (trout, scene) = (file("species/trout.toml"), file("scenes/pool.toml"));
     pool.set("species:trout", "motion.cruise_mps", json!(0.25));
-    pool.tell(json!({"command": "add_species", "name": "koi", "like": "trout", "count": 2}));
+    pool.command(json!({"command": "add_species", "name": "koi", "like": "trout", "count": 2}));
     assert_eq!(pool.desk.status(&pool.simulation).unsaved.len(), 3);
     assert_eq!(
         file("species/trout.toml"),
         trout,
-        "nothing is written before"
+        "nothing is written before the save"
     );
-    pool.tell(json!({"command": "save"}));
+    pool.command(json!({"command": "save"}));
     assert_eq!(pool.desk.status(&pool.simulation).unsaved, []);
     assert_eq!(
         file("species/trout.toml"),
@@ -197,12 +198,12 @@ fn saving_writes_what_changed_and_keeps_comments() {
     assert_eq!(
         file("species/.generations/trout.toml.000001"),
         trout,
-        "the old one is kept"
+        "the old version is kept"
     );
-    // Taken back and saved again: everything on the disk is as before.
-    pool.tell(json!({"command": "undo"}));
-    pool.tell(json!({"command": "undo"}));
-    pool.tell(json!({"command": "save"}));
+    // After undo and another save, the files on the disk are restored.
+    pool.command(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
+    pool.command(json!({"command": "save"}));
     assert_eq!(file("species/trout.toml"), trout);
     assert_eq!(file("scenes/pool.toml"), scene);
     assert!(!site.with_file_name("species/koi.toml").exists());
@@ -210,35 +211,35 @@ fn saving_writes_what_changed_and_keeps_comments() {
         site.with_file_name("species/.generations/koi.toml.000001")
             .exists()
     );
-    // Revert goes back to the disk, and can be taken back.
+    // Revert restores the texts on the disk, and can be undone.
     pool.set("species:trout", "motion.cruise_mps", json!(0.2));
-    pool.tell(json!({"command": "revert"}));
+    pool.command(json!({"command": "revert"}));
     assert_eq!(pool.desk.editor().unsaved(), []);
-    pool.tell(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     assert_eq!(pool.desk.editor().unsaved().len(), 1);
     // The built-in demo has no file.
     let mut demo = Pool::open(None, 1);
     demo.set("species:trout", "motion.cruise_mps", json!(0.2));
     let problems = demo
-        .try_tell(json!({"command": "save"}))
+        .try_command(json!({"command": "save"}))
         .expect_err("there is no file");
     assert!(problems.to_string().contains("site file"), "{problems}");
 }
 
 #[test]
-fn the_tick_after_an_edit_allocates_nothing_once_it_has_room() {
+fn ticks_after_an_edit_do_not_allocate() {
     let mut pool = Pool::new();
     pool.visitor(Vec2::new(0.3, 0.2), 0.0);
     pool.set("species:herring", "motion.cruise_mps", json!(0.3));
-    pool.tell(json!({"command": "add_individual", "species": "trout"}));
-    pool.tell(json!({"command": "override_mind", "id": 3, "secs": 600, "mind": {"of": "species", "name": "trout"}}));
+    pool.command(json!({"command": "add_individual", "species": "trout"}));
+    pool.command(json!({"command": "override_mind", "id": 3, "secs": 600, "mind": {"of": "species", "name": "trout"}}));
     pool.run(240);
     let counted = allocation_counter::measure(|| pool.run(240));
     assert_eq!(counted.count_total, 0, "allocations in 240 ticks");
 }
 
 #[test]
-fn why_is_told_only_to_who_asks() {
+fn forces_are_explained_only_on_request() {
     use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
     let (mut pool, id) = herring_and_visitor();
     pool.step();

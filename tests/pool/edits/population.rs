@@ -1,10 +1,10 @@
-//! Who and what is in the pool, changed while it lives.
+//! Edits of the population, the obstacles and the scene of a running pool.
 
 use glam::Vec3;
 use serde_json::json;
 use shoal::control::DocumentName;
 
-use super::shown;
+use super::check_edit;
 use crate::desk::{Pool, edit};
 
 #[test]
@@ -17,7 +17,7 @@ fn quantities_and_individuals() {
         "population.herring",
         json!({"do": "set", "value": 45}),
     );
-    shown(
+    check_edit(
         &mut pool,
         more,
         |p| p.count("herring") == 40,
@@ -28,11 +28,11 @@ fn quantities_and_individuals() {
         "population.herring",
         json!({"do": "set", "value": 3}),
     );
-    pool.tell(fewer);
+    pool.command(fewer);
     pool.step();
     assert_eq!(pool.count("herring"), 3);
-    pool.tell(json!({"command": "undo"}));
-    assert_eq!(pool.count("herring"), 40, "as many as before");
+    pool.command(json!({"command": "undo"}));
+    assert_eq!(pool.count("herring"), 40, "undo restores the population");
     let others = |p: &Pool| {
         let herrings: Vec<u32> = p.all("herring").iter().map(|&i| p.id(i)).collect();
         let mut ids = p.simulation.world().agents.ids.clone();
@@ -42,12 +42,12 @@ fn quantities_and_individuals() {
     let kept: Vec<u32> = others(&pool);
     assert!(
         kept.iter().all(|id| ids.contains(id)),
-        "the others stay who they are"
+        "the other individuals keep their ids"
     );
     let at = json!([0.1, -0.6, 0.2]);
     let add = json!({"command": "add_individual", "species": "trout", "position_m": at});
     let next = pool.simulation.world().agents.ids.iter().max().unwrap() + 1;
-    shown(
+    check_edit(
         &mut pool,
         add,
         |p| p.count("trout") == 6,
@@ -55,23 +55,23 @@ fn quantities_and_individuals() {
     );
     assert!(
         pool.index(next).is_none(),
-        "who was added is taken out again"
+        "undo removes the added individual"
     );
-    pool.tell(json!({"command": "add_individual", "species": "trout", "position_m": at}));
+    pool.command(json!({"command": "add_individual", "species": "trout", "position_m": at}));
     let newest = *pool.simulation.world().agents.ids.iter().max().unwrap();
-    assert!(newest > next, "an id is never given twice");
+    assert!(newest > next, "an id is never used twice");
     let body = &pool.simulation.world().agents.bodies[pool.index(newest).unwrap()];
     assert!(body.position_m.distance(Vec3::new(0.1, -0.6, 0.2)) < 1e-5);
     let first = pool.id(pool.all("salmon")[0]);
-    pool.tell(json!({"command": "remove_individual", "id": first}));
+    pool.command(json!({"command": "remove_individual", "id": first}));
     assert!(pool.index(first).is_none());
     assert_eq!(pool.count("salmon"), 11);
-    pool.tell(json!({"command": "undo"}));
+    pool.command(json!({"command": "undo"}));
     assert_eq!(pool.count("salmon"), 12);
 }
 
 #[test]
-fn who_comes_while_the_pool_lives_comes_from_out_of_sight() {
+fn new_individuals_appear_outside_the_visible_area() {
     let mut pool = Pool::new();
     pool.run(2);
     let before = pool.simulation.world().agents.ids.clone();
@@ -90,7 +90,7 @@ fn who_comes_while_the_pool_lives_comes_from_out_of_sight() {
 }
 
 #[test]
-fn who_is_given_a_name_is_there_already_and_stays_when_it_is_taken_away() {
+fn naming_an_individual_does_not_replace_it() {
     let mut pool = Pool::new();
     pool.run(30);
     let living = |p: &Pool| p.simulation.world().agents.ids.clone();
@@ -115,31 +115,35 @@ fn who_is_given_a_name_is_there_already_and_stays_when_it_is_taken_away() {
         "individuals",
         json!({"do": "set", "value": [{"name": "Nemo", "species": "herring"}]}),
     );
-    pool.tell(name);
-    assert_eq!(living(&pool), before, "nobody came and nobody went");
-    let nemo = named(&pool).expect("one bears the name");
+    pool.command(name);
+    assert_eq!(living(&pool), before, "no individual was added or removed");
+    let nemo = named(&pool).expect("one individual has the name");
     assert_eq!(
         pool.simulation.world().agents.bodies[nemo].position_m,
         places[nemo]
     );
     assert!(!pool.simulation.world().agents.bodies[nemo].teleported);
     pool.run(2);
-    pool.tell(json!({"command": "undo"}));
-    assert_eq!(living(&pool), before, "all are nameless again");
+    pool.command(json!({"command": "undo"}));
+    assert_eq!(
+        living(&pool),
+        before,
+        "undo removes the name, not the individual"
+    );
     assert_eq!(named(&pool), None);
 }
 
 #[test]
-fn species_come_and_go() {
+fn species_can_be_added_and_removed() {
     let mut pool = Pool::new();
     let add = json!({"command": "add_species", "name": "koi", "like": "trout", "count": 4});
-    shown(
+    check_edit(
         &mut pool,
         add.clone(),
         |p| p.count("koi") == 0,
         |p| p.count("koi") == 4,
     );
-    pool.tell(add);
+    pool.command(add);
     pool.run(3);
     pool.set("species:koi", "body.radius_m", json!(0.2));
     let text = pool
@@ -149,17 +153,17 @@ fn species_come_and_go() {
         .unwrap();
     assert!(
         text.contains("# Lives among the rocks"),
-        "a copy with its comments"
+        "the copy keeps the comments"
     );
     let remove = json!({"command": "remove_species", "name": "koi"});
-    shown(
+    check_edit(
         &mut pool,
         remove,
         |p| p.count("koi") == 4,
         |p| p.count("koi") == 0,
     );
     let trout = json!({"command": "remove_species", "name": "trout"});
-    shown(
+    check_edit(
         &mut pool,
         trout,
         |p| p.count("trout") == 6,
@@ -168,19 +172,19 @@ fn species_come_and_go() {
 }
 
 #[test]
-fn obstacles_come_move_and_go() {
+fn obstacles_can_be_added_moved_and_removed() {
     let mut pool = Pool::new();
     let rocks = pool.simulation.world().solids.len();
     let shark = pool.all("shark")[0];
     let rock_at = |at: Vec3| json!({"shape": "sphere", "center_m": at.to_array(), "radius_m": 0.3});
-    // Right on the shark, which then has to swim out.
+    // The obstacle covers the shark, which then has to swim out.
     pool.place(shark, Vec3::new(0.0, -0.7, 0.0));
     let add = edit(
         "scene:pool",
         "obstacles",
         json!({"do": "insert", "value": rock_at(Vec3::new(0.1, -0.7, 0.0))}),
     );
-    let nobody_inside = |p: &mut Pool| {
+    let all_outside = |p: &mut Pool| {
         let world = p.simulation.world();
         let mut bodies = world.agents.bodies.iter();
         bodies.all(|b| {
@@ -190,13 +194,13 @@ fn obstacles_come_move_and_go() {
                 .all(|s| s.signed_distance_m(b.position_m) > -1e-4)
         })
     };
-    shown(
+    check_edit(
         &mut pool,
         add,
         |p| p.simulation.world().solids.len() == rocks,
         |p| {
             p.run(600);
-            p.simulation.world().solids.len() == rocks + 1 && nobody_inside(p)
+            p.simulation.world().solids.len() == rocks + 1 && all_outside(p)
         },
     );
     let center = |p: &Pool| p.simulation.world().solids[0].center_m();
@@ -205,14 +209,14 @@ fn obstacles_come_move_and_go() {
         "obstacles[0].center_m[0]",
         json!({"do": "set", "value": 1.0}),
     );
-    shown(
+    check_edit(
         &mut pool,
         shift,
         move |p| center(p).x < 0.0,
         move |p| center(p).x == 1.0,
     );
     let remove = edit("scene:pool", "obstacles[0]", json!({"do": "remove"}));
-    shown(
+    check_edit(
         &mut pool,
         remove,
         |p| p.simulation.world().solids.len() == rocks,
@@ -223,7 +227,7 @@ fn obstacles_come_move_and_go() {
         "pool.ground_depth_m",
         json!({"do": "set", "value": 0.7}),
     );
-    shown(
+    check_edit(
         &mut pool,
         shallow,
         |p| p.simulation.world().water.params.ground_depth_m == 1.2,
@@ -244,7 +248,7 @@ fn scenes_are_switched() {
     let mut pool = Pool::new();
     let first = pool.id(pool.all("herring")[0]);
     let switch = json!({"command": "switch_scene", "name": "bare"});
-    shown(
+    check_edit(
         &mut pool,
         switch,
         |p| p.count("shark") == 1 && p.count("herring") == 40,
@@ -256,7 +260,7 @@ fn scenes_are_switched() {
     );
     assert!(
         pool.index(first).is_some(),
-        "who lives in both scenes stays"
+        "individuals of species in both scenes stay"
     );
     assert_eq!(pool.desk.status(&pool.simulation).scene, "pool");
 }

@@ -1,4 +1,4 @@
-//! Configuration as a stage: shipped files are good, and every bad one gets its sentence with file, line and column.
+//! Configuration as a stage: the shipped files are valid, and every invalid file gets a message with file, line and column.
 
 mod sentences;
 
@@ -8,26 +8,26 @@ use serde_json::Value;
 use shoal::config::schema_problems;
 use shoal::site::{CheckReport, check_report, load, schemas};
 
-/// A folder with a site file and what lies beside it.
-struct Place(tempfile::TempDir);
+/// A temporary folder with a site file and its scenes and species.
+struct SiteFolder(tempfile::TempDir);
 
-impl Place {
+impl SiteFolder {
     fn new(files: &[(&str, &str)]) -> Self {
-        let place = Self(tempfile::tempdir().expect("a temporary folder can be made"));
+        let folder = Self(tempfile::tempdir().expect("a temporary folder can be made"));
         for (name, text) in files {
-            let path = place.0.path().join(name);
-            std::fs::create_dir_all(path.parent().expect("it lies in the folder"))
+            let path = folder.0.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("the file is in the folder"))
                 .expect("the folder is writable");
             std::fs::write(path, text).expect("the folder is writable");
         }
-        place
+        folder
     }
 
     fn site(&self) -> PathBuf {
         self.0.path().join("site.toml")
     }
 
-    /// The report with this folder's path cut out.
+    /// The check report, without the path of this folder.
     fn report(&self) -> CheckReport {
         let mut report = check_report(Some(&self.site()));
         let folder = format!("{}/", self.0.path().display());
@@ -39,21 +39,22 @@ impl Place {
     }
 }
 
+/// The text of a shipped configuration file.
 fn shipped(path: &str) -> String {
     std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("config")
             .join(path),
     )
-    .expect("it is shipped")
+    .expect("the file is shipped")
 }
 
 #[test]
-fn the_built_in_demo_is_good() {
+fn the_built_in_demo_is_valid() {
     let report = check_report(None);
     assert_eq!(report.problems, [], "{report}");
     assert_eq!(report.warnings, [], "{report}");
-    let site = load(None, None).expect("the demo is good");
+    let site = load(None, None).expect("the demo is valid");
     assert_eq!(site.scene_name, "pool");
     assert_eq!(
         site.species
@@ -78,19 +79,19 @@ fn the_built_in_demo_is_good() {
 }
 
 #[test]
-fn the_demo_from_its_file_is_the_built_in_one() {
+fn the_demo_file_equals_the_built_in_demo() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo.toml");
     let (from_file, built_in) = (load(Some(&path), None), load(None, None));
     let (from_file, built_in) = (
-        from_file.expect("it is good"),
-        built_in.expect("it is good"),
+        from_file.expect("the demo is valid"),
+        built_in.expect("the demo is valid"),
     );
     assert_eq!(from_file.file, built_in.file);
     assert_eq!(from_file.scene, built_in.scene);
 }
 
 #[test]
-fn schemas_hold_nothing_but_the_closed_set() {
+fn schemas_use_only_allowed_keywords() {
     let schemas = schemas();
     for name in ["site", "scene", "species", "calibration"] {
         let schema = schemas.get(name).unwrap_or(&Value::Null);
@@ -100,8 +101,8 @@ fn schemas_hold_nothing_but_the_closed_set() {
 }
 
 #[test]
-fn every_field_has_help() {
-    fn look(schema: &Value, path: &str, without: &mut Vec<String>) {
+fn every_field_has_a_description() {
+    fn visit(schema: &Value, path: &str, without: &mut Vec<String>) {
         for (name, inner) in schema
             .get("properties")
             .and_then(Value::as_object)
@@ -112,7 +113,7 @@ fn every_field_has_help() {
             if inner.get("description").is_none() && inner.get("const").is_none() {
                 without.push(inner_path.clone());
             }
-            look(inner, &inner_path, without);
+            visit(inner, &inner_path, without);
         }
         for inner in schema
             .get("oneOf")
@@ -120,24 +121,24 @@ fn every_field_has_help() {
             .into_iter()
             .flatten()
         {
-            look(inner, path, without);
+            visit(inner, path, without);
         }
         for key in ["items", "additionalProperties"] {
             if let Some(inner) = schema.get(key) {
-                look(inner, path, without);
+                visit(inner, path, without);
             }
         }
     }
     let mut without = Vec::new();
-    for (name, schema) in schemas().as_object().expect("it is an object") {
-        look(schema, name, &mut without);
+    for (name, schema) in schemas().as_object().expect("schemas are an object") {
+        visit(schema, name, &mut without);
     }
     assert_eq!(without, Vec::<String>::new());
 }
 
 #[test]
-fn all_problems_of_all_files_come_at_once() {
-    let place = Place::new(&[
+fn all_problems_of_all_files_are_reported_at_once() {
+    let folder = SiteFolder::new(&[
         (
             "site.toml",
             "scene = 'pol'\n[surface]\nwidth_m = nan\nheigth_m = 3\n[vision]\nshadow_ratio = 2",
@@ -149,14 +150,14 @@ fn all_problems_of_all_files_come_at_once() {
         ),
         ("species/trout.toml", "[body]\nlength_m = -1\nmass_kg = '1'"),
     ]);
-    let report = place.report();
+    let report = folder.report();
     let places: Vec<(String, usize)> = report
         .problems
         .iter()
         .map(|p| (p.file.clone(), p.line))
         .collect();
-    // What is held against other files comes with what is wrong for itself.
-    let wanted = [
+    // Problems between files are reported together with problems inside a file.
+    let expected = [
         ("site.toml", 1),
         ("site.toml", 3),
         ("site.toml", 4),
@@ -170,18 +171,18 @@ fn all_problems_of_all_files_come_at_once() {
         ("species/trout.toml", 2),
         ("species/trout.toml", 3),
     ];
-    assert_eq!(places, wanted.map(|(f, l)| (f.to_owned(), l)), "{report}");
-    assert!(load(Some(&place.site()), None).is_err());
+    assert_eq!(places, expected.map(|(f, l)| (f.to_owned(), l)), "{report}");
+    assert!(load(Some(&folder.site()), None).is_err());
 }
 
-/// Values that are refused are held against other files all the same, so nothing may take them for good.
+/// Invalid values are still checked against other files, so no check may rely on valid values.
 #[test]
-fn absurd_numbers_everywhere_are_only_told() {
+fn absurd_numbers_everywhere_are_reported_without_panic() {
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
     let names = ["scenes", "species"].into_iter().flat_map(|kind| {
-        let folder = std::fs::read_dir(config.join(kind)).expect("it is shipped");
+        let folder = std::fs::read_dir(config.join(kind)).expect("the file is shipped");
         folder.map(move |entry| {
-            let name = entry.expect("it can be read").file_name();
+            let name = entry.expect("the entry can be read").file_name();
             format!("{kind}/{}", name.display())
         })
     });
@@ -203,15 +204,15 @@ fn absurd_numbers_everywhere_are_only_told() {
         let mut files: Vec<(&str, String)> = texts.collect();
         files.push(("site.toml", String::new()));
         let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
-        let report = Place::new(&files).report();
+        let report = SiteFolder::new(&files).report();
         assert!(report.problems.len() > 100, "{absurd}: {report}");
     }
 }
 
 #[test]
-fn own_files_stand_before_built_in_ones() {
+fn files_replace_built_in_ones() {
     let trout = shipped("species/trout.toml").replacen("mass_kg = ", "mass_kg = 7.0 #", 1);
-    let place = Place::new(&[
+    let folder = SiteFolder::new(&[
         ("site.toml", "scene = 'pond'"),
         (
             "scenes/pond.toml",
@@ -219,7 +220,7 @@ fn own_files_stand_before_built_in_ones() {
         ),
         ("species/trout.toml", &trout),
     ]);
-    let site = load(Some(&place.site()), None).expect("all is good");
+    let site = load(Some(&folder.site()), None).expect("the site is valid");
     assert_eq!(site.scene.title, "Pond");
     let trout = site
         .species
@@ -227,16 +228,16 @@ fn own_files_stand_before_built_in_ones() {
         .find(|s| s.name == "trout")
         .expect("the scene has trout");
     assert_eq!((trout.count, trout.file.body.mass_kg), (3, 7.0));
-    assert_eq!(site.folder, place.0.path());
+    assert_eq!(site.folder, folder.0.path());
     assert_eq!(
-        load(Some(&place.site()), Some("pool"))
-            .expect("it is built in")
+        load(Some(&folder.site()), Some("pool"))
+            .expect("the scene is built in")
             .scene_name,
         "pool"
     );
-    let problems = load(Some(&place.site()), Some("pnd")).expect_err("there is no such scene");
+    let problems = load(Some(&folder.site()), Some("pnd")).expect_err("there is no such scene");
     assert!(
-        problems.to_string().contains("did you mean 'pond'?"),
+        problems.to_string().contains("did you mean \"pond\"?"),
         "{problems}"
     );
 }

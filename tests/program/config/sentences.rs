@@ -1,31 +1,34 @@
-//! Every kind of mistake in a site, scene or species file, and the sentence that says what, where, and how to mend it.
+//! Every kind of mistake in a site, scene or species file, with the message that says what is wrong, where, and what to do.
 
-use super::{Place, shipped};
+use super::{SiteFolder, shipped};
 
-/// Checks the files of a folder: each sentence must be said of them, and something only when there is one.
+/// Checks the files of a folder. The report must contain each expected message; without any, it must be empty.
 #[track_caller]
-fn said(files: &[(&str, &str)], wanted: &[&str]) {
-    let report = Place::new(files).report();
+fn expect_messages(files: &[(&str, &str)], expected: &[&str]) {
+    let report = SiteFolder::new(files).report();
     let text = report.to_string();
-    for sentence in wanted {
-        assert!(text.contains(sentence), "wanted '{sentence}', got:\n{text}");
+    for message in expected {
+        assert!(
+            text.contains(message),
+            "expected \"{message}\", got:\n{text}"
+        );
     }
     let is_clean = report.problems.is_empty() && report.warnings.is_empty();
-    assert_eq!(wanted.is_empty(), is_clean, "{text}");
+    assert_eq!(expected.is_empty(), is_clean, "{text}");
 }
 
 #[test]
-fn every_bad_site_file_has_its_sentence() {
-    let site = |text: &str, wanted: &str| said(&[("site.toml", text)], &[wanted]);
-    said(&[("site.toml", "")], &[]);
-    said(&[], &["site.toml: cannot be opened"]);
+fn every_bad_site_file_has_its_message() {
+    let site = |text: &str, expected: &str| expect_messages(&[("site.toml", text)], &[expected]);
+    expect_messages(&[("site.toml", "")], &[]);
+    expect_messages(&[], &["site.toml: cannot be opened"]);
     site(
         "scene = 'pol'",
-        "site.toml:1:9: scene: there is no scene 'pol', there are ",
+        "site.toml:1:9: scene: there is no scene \"pol\"; did you mean ",
     );
     site(
         "[surface]\nwidth_m = 400",
-        "site.toml:2:11: surface.width_m: 400 m is too large; allowed is 0.2 to 100 m",
+        "site.toml:2:11: surface.width_m: 400 m is too large; allowed: 0.2 to 100 m",
     );
     site(
         "[camera]\nsource = 'webcam'",
@@ -41,76 +44,78 @@ fn every_bad_site_file_has_its_sentence() {
     );
     site(
         "[[outputs]]\nmonitor = 'DP-1'\n[[outputs]]\nmonitor = 'DP-1'",
-        "site.toml:4:11: outputs[1].monitor: 'DP-1' is already outputs[0]'s; every projector is a monitor of its own",
+        "site.toml:4:11: outputs[1].monitor: \"DP-1\" is already the monitor of outputs[0]; give each output its own monitor",
     );
     site(
         "[calibration]\nfile = 'gone.toml'",
         "site.toml:2:8: calibration.file: gone.toml: cannot be opened",
     );
-    said(
+    expect_messages(
         &[
             ("site.toml", "[calibration]\nfile = 'c.toml'"),
             ("c.toml", "date = 'x'\n"),
         ],
-        &["c.toml:1:1: 'errors' is missing", "'points' is missing"],
+        &["c.toml:1:1: \"errors\" is missing", "\"points\" is missing"],
     );
-    said(
+    expect_messages(
         &[("site.toml", "scene = 'pool"), ("species/eel.toml", "x = ")],
         &["site.toml:1:", "species/eel.toml:1:"],
     );
 }
 
 #[test]
-fn every_bad_scene_has_its_sentence() {
-    let scene =
-        |text: &str, wanted: &[&str]| said(&[("site.toml", ""), ("scenes/sea.toml", text)], wanted);
+fn every_bad_scene_has_its_message() {
+    let scene = |text: &str, expected: &[&str]| {
+        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected)
+    };
     scene(
         "[population]\ntrotu = 3\n[pool]\nground_depth_m = 0.1",
         &[
-            "scenes/sea.toml:2:9: population.trotu: there is no species 'trotu', there are ",
-            "; did you mean 'trout'?",
+            "scenes/sea.toml:2:9: population.trotu: there is no species \"trotu\"; did you mean \"trout\"?; existing: ",
             "scenes/sea.toml:4:18: pool.ground_depth_m: ground_depth_m = 0.1 is not below surface_depth_m = 0.3",
         ],
     );
     scene(
         "[population]\ntrout = 4000000000",
-        &["scenes/sea.toml:1:2: population: 4000000000 agents are more than the 200000"],
+        &[
+            "scenes/sea.toml:1:2: population: 4000000000 agents are too many for one pool; reduce the population to at most 200000",
+        ],
     );
     scene(
         "[[obstacles]]\nshape = 'sphere'\n[[obstacles]]\nshape = 'cone'",
-        &["scenes/sea.toml:4:9: obstacles[1].shape: 'cone' is none of sphere, box, capsule"],
+        &["scenes/sea.toml:4:9: obstacles[1].shape: \"cone\" is not one of sphere, box, capsule"],
     );
     scene(
         "[[obstacles]]\nshape = 'sphere'\ncenter_m = [0.0, 1e30, inf]",
         &[
             "scenes/sea.toml:3:18: obstacles[0].center_m[1]: 1e30 m is too large",
-            "scenes/sea.toml:3:24: obstacles[0].center_m[2]: inf is no finite number",
+            "scenes/sea.toml:3:24: obstacles[0].center_m[2]: inf is not a finite number",
         ],
     );
 }
 
 #[test]
-fn every_bad_director_and_individual_has_its_sentence() {
-    let scene = |text: &str, wanted: &[&str]| {
+fn every_bad_director_and_individual_has_its_message() {
+    let scene = |text: &str, expected: &[&str]| {
         let text = format!("[population]\ntrout = 2\n{text}");
-        said(&[("site.toml", ""), ("scenes/sea.toml", &text)], wanted);
+        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", &text)], expected);
     };
     let rule = "[[director]]\nname = 'a'\nwhen = { condition = 'always' }\n";
     scene(
         &format!("{rule}then = {{ effect = 'explode' }}"),
         &[
-            "director[0].then.effect: 'explode' is none of hunting, gather, gather_at_shadow, send_across, calm, set_need",
+            "director[0].then.effect: \"explode\" is not one of hunting, gather, gather_at_shadow, send_across, calm, set_need",
         ],
     );
     scene(
         "[[director]]\nname = 'a'\nwhen = { condition = 'rain' }\nthen = { effect = 'calm' }",
         &[
-            "director[0].when.condition: 'rain' is none of visitors, still_visitor, scare, chance, always, by_hand",
+            "director[0].when.condition: \"rain\" is not one of visitors, still_visitor, scare, chance, always, by_hand",
         ],
     );
     scene(
         "[[director]]\nname = 'a'",
-        &["'when' is missing", "'then' is missing"],
+        &["\"when\" is missing", "\"then\" is missing"],
     );
     scene(
         &format!("{rule}then = {{ effect = 'calm' }}\n{rule}then = {{ effect = 'calm' }}"),
@@ -118,7 +123,7 @@ fn every_bad_director_and_individual_has_its_sentence() {
     );
     scene(
         "[[director]]\nname = ''\nwhen = { condition = 'visitors', at_least = 3, at_most = 2 }\nthen = { effect = 'calm', loudly = true }",
-        &["director[0].then.loudly: unknown key 'loudly'"],
+        &["director[0].then.loudly: unknown key \"loudly\""],
     );
     scene(
         "[[director]]\nname = ''\nwhen = { condition = 'visitors', at_least = 3, at_most = 2 }\nthen = { effect = 'calm' }\nhold_secs = -1.0",
@@ -134,20 +139,20 @@ fn every_bad_director_and_individual_has_its_sentence() {
     scene(
         &format!("{rule}then = {{ effect = 'hunting', species = ['truot'] }}"),
         &[
-            "warning: scenes/sea.toml:6:41: director[0].then.species[0]: there is no species in the population 'truot'",
+            "warning: scenes/sea.toml:6:41: director[0].then.species[0]: there is no species in the population \"truot\"",
         ],
     );
     scene(
         &format!("{rule}then = {{ effect = 'set_need', need = 'sleep' }}"),
-        &["none of these species has a limit_based need 'sleep'"],
+        &["none of these species has a limit_based need \"sleep\""],
     );
     scene(
         "[[individuals]]\nname = 'Ida'\nspecies = 'koi'",
-        &["individuals[0].species: there is no species in the population 'koi'"],
+        &["individuals[0].species: there is no species in the population \"koi\""],
     );
     scene(
         "[[individuals]]\nname = 'trout'\nspecies = 'trout'",
-        &["individuals[0].name: the name 'trout' is empty, or borne by others"],
+        &["individuals[0].name: the name \"trout\" is empty or already used"],
     );
     scene(
         "[[individuals]]\nname = 'Ida'\nspecies = 'trout'\nneeds = [{ name = 'nap', type = 'default', actions = ['sleep'] }]",
@@ -155,27 +160,29 @@ fn every_bad_director_and_individual_has_its_sentence() {
     );
     scene(
         "[[individuals]]\nspecies = 'trout'\nposition_m = [1e9, 0.0, 0.0]",
-        &["'name' is missing", "individuals[0].position_m[0]: 1e9"],
+        &["\"name\" is missing", "individuals[0].position_m[0]: 1e9"],
     );
     let three = |name: &str| format!("[[individuals]]\nname = '{name}'\nspecies = 'trout'\n");
     scene(
         &[three("Ida"), three("Ole"), three("Pia")].concat(),
-        &["individuals[2]: there are 2 of 'trout', and this is number 3 of those with names"],
+        &[
+            "individuals[2]: the population has 2 of \"trout\", but this is named individual number 3",
+        ],
     );
 }
 
 #[test]
-fn every_bad_species_has_its_sentence() {
-    let changed = |name: &str, from: &str, to: &str, wanted: &str| {
+fn every_bad_species_has_its_message() {
+    let changed = |name: &str, from: &str, to: &str, expected: &str| {
         let text = shipped(&format!("species/{name}.toml"));
         assert!(
             text.contains(from),
-            "'{from}' is gone from the shipped {name}"
+            "the shipped {name} does not contain \"{from}\""
         );
         let text = text.replacen(from, to, 1);
-        said(
+        expect_messages(
             &[("site.toml", ""), (&format!("species/{name}.toml"), &text)],
-            &[wanted],
+            &[expected],
         );
     };
     changed(
@@ -194,7 +201,7 @@ fn every_bad_species_has_its_sentence() {
         "trout",
         "enemy = [\"shark\"]",
         "enemy = [\"shrak\"]",
-        "relations.enemy[0]: there is no species or group 'shrak'",
+        "relations.enemy[0]: there is no species or group \"shrak\"",
     );
     changed(
         "trout",
@@ -242,25 +249,25 @@ fn every_bad_species_has_its_sentence() {
         "trout",
         "[actions.hide_from_enemy]\naction = \"hide_from_enemy\"",
         "[actions.hide_from_enemy]\naction = \"hide_from_enmy\"",
-        "actions.hide_from_enemy.action: 'hide_from_enmy' is none of",
+        "actions.hide_from_enemy.action: \"hide_from_enmy\" is not one of",
     );
 }
 
 #[test]
-fn bad_models_and_names_have_their_sentence() {
-    let eel = |text: &str, wanted: &str| {
-        said(
+fn bad_models_and_names_have_their_message() {
+    let eel = |text: &str, expected: &str| {
+        expect_messages(
             &[
                 ("site.toml", ""),
                 ("species/eel.toml", text),
                 ("eel.glb", "no glTF"),
             ],
-            &[wanted],
+            &[expected],
         );
     };
     eel(
         "[look]\nmodel = 'tuort'",
-        "species/eel.toml:2:9: look.model: there is no model 'tuort'",
+        "species/eel.toml:2:9: look.model: there is no model \"tuort\"",
     );
     eel(
         "[look]\nmodel = 'eel.glb'",
@@ -274,20 +281,20 @@ fn bad_models_and_names_have_their_sentence() {
         "[body]\nlength_m = 3.0\n[look]\nlength_m = 1.0",
         "species/eel.toml:4:12: look.length_m: it is drawn 1 m long, but body.length_m = 3",
     );
-    said(
+    expect_messages(
         &[("site.toml", ""), ("species/visitor.toml", "")],
-        &["'visitor' is the name of the visitors' shadows"],
+        &["\"visitor\" is the species name of the visitors' shadows"],
     );
 }
 
 #[test]
-fn every_bad_mind_has_its_sentence() {
-    let eel = |text: &str, wanted: &[&str]| {
+fn every_bad_mind_has_its_message() {
+    let eel = |text: &str, expected: &[&str]| {
         let text = format!("{text}\n[look]\nlength_m = 0.3\n");
-        said(&[("site.toml", ""), ("species/eel.toml", &text)], wanted);
+        expect_messages(&[("site.toml", ""), ("species/eel.toml", &text)], expected);
     };
     let actions = "[actions.go]\naction = 'wander'\n[actions.stop]\naction = 'wander'\n";
-    let mind = |needs: &str, wanted: &[&str]| eel(&format!("{needs}\n{actions}"), wanted);
+    let mind = |needs: &str, expected: &[&str]| eel(&format!("{needs}\n{actions}"), expected);
     let both = "actions = ['go', 'stop']";
     mind(&format!("[standard]\n{both}"), &[]);
     mind(
@@ -358,9 +365,10 @@ fn every_bad_mind_has_its_sentence() {
 }
 
 #[test]
-fn every_bad_obstacle_terrace_and_field_has_its_sentence() {
-    let scene =
-        |text: &str, wanted: &[&str]| said(&[("site.toml", ""), ("scenes/sea.toml", text)], wanted);
+fn every_bad_obstacle_terrace_and_field_has_its_message() {
+    let scene = |text: &str, expected: &[&str]| {
+        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected)
+    };
     let polygon = |rest: &str| format!("[[obstacles]]\nshape = 'polygon'\n{rest}");
     scene(&polygon(""), &[]);
     scene(
@@ -422,7 +430,7 @@ fn a_director_has_no_more_rules_than_it_may_hold() {
     let many: String = (0..65)
         .map(|i| format!("[[director]]\nname = 'r{i}'\nwhen = {{ condition = 'always' }}\nthen = {{ effect = 'calm' }}\n"))
         .collect();
-    said(
+    expect_messages(
         &[("site.toml", ""), ("scenes/sea.toml", &many)],
         &["director: 65 rules are too many; a scene can have at most 64, remove some"],
     );

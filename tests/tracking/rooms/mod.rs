@@ -1,5 +1,5 @@
-//! A small room drawn for tests: a lit floor with texture, seen by a wide, distorted infrared camera, with discs, poles
-//! and a technician on it. Everything is made up here; nothing of it is known to the code under test.
+//! A small rendered room for tests: a lit floor with texture, seen by a wide, distorted infrared camera, with discs, poles
+//! and a technician on it. Uses no code of the library for the geometry, so that errors there do not cancel out.
 
 mod wired;
 
@@ -8,9 +8,9 @@ use shoal::camera::{Frame, Luma};
 
 pub(crate) use wired::{Wired, error};
 
-/// A room.
+/// A room with its camera.
 pub(crate) struct Room {
-    /// Frames a second.
+    /// Frames per second.
     pub(crate) fps: f64,
     pub(crate) size_px: (u32, u32),
     pub(crate) eye_m: DVec3,
@@ -18,19 +18,19 @@ pub(crate) struct Room {
     axes: [DVec3; 3],
     focal_px: f64,
     k: [f64; 2],
-    /// Floor point of every pixel, and the level of the empty floor there.
+    /// For every pixel: its floor point, and the level of the empty floor there.
     pub(crate) floor: Vec<(DVec2, f64)>,
-    /// What stands or lies on the floor.
+    /// Objects and people on the floor.
     pub(crate) things: Vec<Thing>,
-    /// Brightness of everything.
+    /// Factor on the brightness of the frame.
     pub(crate) gain: f64,
-    /// All is seen shifted by this.
+    /// Shift of the frame, as if the camera was moved.
     pub(crate) bump_px: (i32, i32),
     frames: u64,
-    chance: u64,
+    random: u64,
 }
 
-/// Something dark.
+/// A dark object or a person.
 #[derive(Clone, Copy)]
 pub(crate) enum Thing {
     Disc {
@@ -61,7 +61,7 @@ impl Thing {
         }
     }
 
-    /// Somebody who stands: legs and trunk as one thick pole.
+    /// A standing person: legs and trunk as one thick pole.
     pub(crate) fn person(at_m: DVec2) -> Self {
         Self::Pole {
             at_m,
@@ -72,7 +72,8 @@ impl Thing {
 }
 
 impl Room {
-    /// A camera of this size at a place, looking at about the middle, with radial terms of the picture in focal lengths.
+    /// A camera with this frame size and position that looks approximately at the center. The radial terms `k` are in units of
+    /// the focal length.
     pub(crate) fn new(size_px: (u32, u32), eye_m: DVec3, fov_deg: f64, k: [f64; 2]) -> Self {
         let ahead = (DVec3::new(0.1, 0.0, 0.1) - eye_m).normalize();
         let right = ahead.cross(DVec3::new(0.0, 0.0, -1.0)).normalize();
@@ -89,7 +90,7 @@ impl Room {
             gain: 1.0,
             bump_px: (0, 0),
             frames: 0,
-            chance: 88_172_645_463_325_252,
+            random: 88_172_645_463_325_252,
         };
         let pixels = (0..size_px.1).flat_map(|y| (0..size_px.0).map(move |x| (x, y)));
         room.floor = pixels
@@ -101,28 +102,28 @@ impl Room {
         room
     }
 
-    /// Where the camera sees a floor point.
+    /// The pixel of a floor point.
     pub(crate) fn pixel_from_floor(&self, floor_m: DVec2) -> DVec2 {
         let to = DVec3::new(floor_m.x, 0.0, floor_m.y) - self.eye_m;
         let [right, down, ahead] = self.axes;
         let seen = DVec2::new(to.dot(right), to.dot(down)) / to.dot(ahead);
-        self.middle() + seen * self.bend(seen.length_squared()) * self.focal_px
+        self.middle() + seen * self.distortion(seen.length_squared()) * self.focal_px
     }
 
-    /// The floor point that a pixel sees.
+    /// The floor point of a pixel.
     pub(crate) fn floor_from_pixel(&self, pixel: DVec2) -> DVec2 {
         let distorted = (pixel - self.middle()) / self.focal_px;
-        let mut straight = distorted;
+        let mut undistorted = distorted;
         for _ in 0..40 {
-            straight = distorted / self.bend(straight.length_squared());
+            undistorted = distorted / self.distortion(undistorted.length_squared());
         }
         let [right, down, ahead] = self.axes;
-        let ray = ahead + right * straight.x + down * straight.y;
+        let ray = ahead + right * undistorted.x + down * undistorted.y;
         let at = self.eye_m + ray * (-self.eye_m.y / ray.y);
         DVec2::new(at.x, at.z)
     }
 
-    fn bend(&self, r2: f64) -> f64 {
+    fn distortion(&self, r2: f64) -> f64 {
         1.0 + self.k[0] * r2 + self.k[1] * r2 * r2
     }
 
@@ -133,18 +134,18 @@ impl Room {
         ) / 2.0
     }
 
-    /// The empty floor: lamp falloff, tiles of different brightness, joints.
+    /// Level of the empty floor: lamp falloff, tiles of different brightness, joints.
     fn level(&self, at_m: DVec2) -> f64 {
         let to_lamp = DVec3::new(at_m.x, 0.0, at_m.y).distance(self.lamp_m);
         let lit = (self.lamp_m.y / to_lamp).powi(3);
         let tile = (at_m / 0.43).floor();
-        let chance = (tile.x * 12.9898 + tile.y * 78.233).sin() * 43758.547;
-        let albedo = 0.7 + 0.3 * (chance - chance.floor());
+        let random = (tile.x * 12.9898 + tile.y * 78.233).sin() * 43758.547;
+        let albedo = 0.7 + 0.3 * (random - random.floor());
         let joint = (at_m / 0.43 - tile - 0.5).abs().max_element() > 0.485;
         8.0 + 170.0 * lit * albedo * if joint { 0.85 } else { 1.0 }
     }
 
-    /// How much of a pixel's light is taken away, 0 to 1.
+    /// Share of the light that shadows and objects remove at a pixel, 0 to 1.
     fn darkness(&self, at_m: DVec2, pixel_m: f64) -> f64 {
         let cover =
             |distance: f64, radius: f64| ((radius - distance) / pixel_m + 0.5).clamp(0.0, 1.0);
@@ -205,12 +206,12 @@ impl Room {
         frame
     }
 
-    /// Nearly normal chance: four uniform numbers of one draw.
+    /// Approximately normal noise: the sum of four uniform numbers.
     fn normal(&mut self) -> f64 {
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
-        let sum: u64 = (0..4).map(|i| self.chance >> (16 * i) & 0xffff).sum();
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let sum: u64 = (0..4).map(|i| self.random >> (16 * i) & 0xffff).sum();
         (sum as f64 / 65536.0 - 2.0) * 1.73
     }
 }

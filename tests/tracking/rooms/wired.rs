@@ -14,6 +14,7 @@ use shoal::vision::VisionParams;
 
 use super::Room;
 
+/// The calibrating part with its channels.
 pub(crate) struct Wired {
     pub(crate) calibration: LiveCalibration,
     pub(crate) accepted: Receiver<Box<Calibration>>,
@@ -43,7 +44,7 @@ impl Wired {
     }
 
     /// Sends a step and applies it. Returns true if another calibration is in use now.
-    pub(crate) fn tell(&mut self, step: CalibrationStep) -> bool {
+    pub(crate) fn send(&mut self, step: CalibrationStep) -> bool {
         let command = CalibrationCommand::Step(step, CalibrationParams::default());
         self.commands
             .send(command)
@@ -72,7 +73,7 @@ impl Wired {
     }
 }
 
-/// Root mean square and worst error over the surface, in meters.
+/// Root mean square and largest error over the surface, in meters.
 pub(crate) fn error(room: &Room, calibration: &Calibration) -> (f64, f64) {
     let map = calibration
         .floor_from_camera(room.size_px.0, room.size_px.1)
