@@ -42,7 +42,8 @@ pub(super) fn observation_from_tracks(time_secs: f64, tracks: &[Track]) -> Obser
     observation
 }
 
-/// As [`observation_from_tracks`], but uses the memory of an older observation again.
+/// Converts the tracks of a frame to an observation, in the memory of an older observation. Tracks beside the surface are left
+/// out.
 pub fn update_observation(time_secs: f64, tracks: &[Track], to: &mut Observation) {
     to.time_secs = time_secs;
     let mut count = 0;

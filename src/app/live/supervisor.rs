@@ -84,7 +84,7 @@ impl Heartbeat {
 /// What the supervisor does about a thread without a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangPolicy {
-    /// Ends the program after [`HANG_TIMEOUT`]: the thread never waits for anything long.
+    /// Ends the program after a minute. For threads that never wait for anything long.
     EndProgram,
     /// Nothing, because the thread may wait for a file or another program. At the end it gets time to finish its work.
     WaitAtEnd,
@@ -199,7 +199,7 @@ impl Supervisor {
         self.threads.iter().any(|t| !t.thread.is_finished())
     }
 
-    /// Sets the stop flag and waits for the threads, at most [`SHUTDOWN_TIMEOUT`].
+    /// Sets the stop flag and waits for the threads, but only for a short time. Threads that still run are abandoned.
     ///
     /// # Errors
     /// The reason, if a failure of a thread ended the program.
