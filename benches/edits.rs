@@ -1,7 +1,7 @@
-//! Edits while the pool lives: 300 fish, visitors, 50 edits a second, for 20 seconds of the pool's time. Prints the CPU time
-//! of ticks with and without an edit against the budget of a 60th of a second.
+//! Edits of a running pool: 300 fish, a visitor, and 50 edits per second for 20 seconds of simulated time. Prints the CPU time of
+//! ticks with and without an edit, and how many exceed the time between two ticks.
 //!
-//! Run with `cargo bench --bench edits`. A figure on a shared machine, not a test.
+//! Run with `cargo bench --bench edits`. It prints figures and checks nothing, because the machine may be shared.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -13,10 +13,10 @@ use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
 use shoal::world::{Observation, Shadow};
 
-/// Ticks: 20 seconds.
+/// Number of measured ticks: 20 seconds.
 const TICKS: u64 = 1200;
 
-/// One tick's share of a second.
+/// Time between two ticks.
 const BUDGET_MS: f64 = 1000.0 / 60.0;
 
 fn command(value: Value) -> Command {
@@ -32,7 +32,7 @@ fn set(kind: &str, name: &str, path: &str, value: Value) -> Command {
         "document": {"kind": kind, "name": name}, "path": path, "change": {"do": "set", "value": value}}]}))
 }
 
-/// The edits go round through parameters, needs, relations, quantities, obstacles and undo.
+/// The `n`-th edit. Edits alternate between parameters, needs, relations, counts, obstacles, director events and undo.
 fn edit(n: u64) -> Command {
     let share = (n % 97) as f64 / 97.0;
     match n % 8 {
@@ -105,10 +105,10 @@ fn report(what: &str, mut times_ms: Vec<f64>) {
 }
 
 fn main() {
-    let editor = Editor::open(None, None).expect("the demo is good");
+    let editor = Editor::open(None, None).expect("the demo site is valid");
     let params = SimulationParams::default();
     let mut simulation =
-        Simulation::new(&editor.site().description(), &params).expect("the demo is good");
+        Simulation::new(&editor.site().description(), &params).expect("the demo site is valid");
     let mut desk = Desk::new(editor);
     let population = json!({"herring": 240, "salmon": 40, "trout": 18, "shark": 2});
     desk.apply_to(
@@ -159,7 +159,7 @@ fn main() {
         simulation.world().agents.len()
     );
     report("tick without an edit", steady);
-    report("tick with an edit taken over", edited);
-    report("validating an edit (desk's thread)", desk_ms);
+    report("tick with an edit applied", edited);
+    report("validation of an edit (desk thread)", desk_ms);
     println!("ticks over {BUDGET_MS:.1} ms of CPU time: {over}");
 }

@@ -1,6 +1,7 @@
-//! Full minds: the shipped species with shadows, occlusion and obstacles: ms of CPU a tick.
+//! CPU time of a tick with complete minds: the species of `config/` with visitors, occlusion and obstacles.
 //!
-//! The pool grows with the number of fish, so that the neighbors of each stay about the same. `cargo bench --bench minds [-- FISH...]`
+//! The pool grows with the number of fish, so that each fish has about the same number of neighbors.
+//! Run with `cargo bench --bench minds [-- FISH...]`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
@@ -22,13 +23,13 @@ fn main() -> Result<(), String> {
     counts.into_iter().try_for_each(time)
 }
 
-/// The shipped pool with `count` fish in the shipped proportions, as wide as keeps their density.
+/// The scene `pool` with `count` fish in its proportions, enlarged to keep their density.
 fn scene(count: u32) -> SceneDescription {
     let mut scene = pools::pool();
     let shipped: u32 = scene.species.iter().map(|species| species.count).sum();
     for species in &mut scene.species {
         species.count = (species.count * count / shipped).max(1);
-        // Salmon see across the shipped pool; in a larger one they see as far as that.
+        // Salmon see across the whole original pool. The limits keep the number of neighbors constant in a larger one.
         species.perception.sight_radius_m = species.perception.sight_radius_m.min(1.2);
         species.perception.prey_sight_radius_m = species.perception.prey_sight_radius_m.min(1.5);
     }
@@ -43,9 +44,9 @@ fn scene(count: u32) -> SceneDescription {
     scene.surface.width_m *= wider;
     scene.surface.height_m *= wider;
     scene.obstacles = (0..24)
-        .map(|place| {
-            let at = spot(
-                place,
+        .map(|n| {
+            let at = spread_point(
+                n,
                 Vec2::new(scene.surface.width_m, scene.surface.height_m) * 0.45,
             );
             ObstacleParams::Sphere(SphereParams {
@@ -57,9 +58,9 @@ fn scene(count: u32) -> SceneDescription {
     scene
 }
 
-/// Well spread places. **Source**: Roberts 2018, the R2 sequence.
-fn spot(place: u32, half_m: Vec2) -> Vec2 {
-    let along = Vec2::new(0.754_877_7, 0.569_840_3) * place as f32;
+/// The `n`-th point of an evenly spread sequence. **Source**: Roberts 2018, the R2 sequence.
+fn spread_point(n: u32, half_m: Vec2) -> Vec2 {
+    let along = Vec2::new(0.754_877_7, 0.569_840_3) * n as f32;
     (along.fract() * 2.0 - 1.0) * half_m
 }
 
@@ -67,7 +68,7 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
     let half = Vec2::new(scene.surface.width_m, scene.surface.height_m) * 0.45;
     let shadow = |id: u32| {
         let sway = Vec2::from_angle(tick as f32 * 0.02 + id as f32) * 0.5;
-        let at = spot(100 + id, half) + sway;
+        let at = spread_point(100 + id, half) + sway;
         Shadow {
             id,
             centroid_m: at,
@@ -88,24 +89,25 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
     }
 }
 
+/// Measures and prints the shortest mean time of a tick, over 20 series of ticks.
 fn time(count: u32) -> Result<(), String> {
     let scene = scene(count);
     let mut simulation =
         Simulation::new(&scene, &pools::run(1, 1)).map_err(|error| error.to_string())?;
     let mut tick = 0;
-    let mut go = |simulation: &mut Simulation, steps: u64| {
-        for _ in 0..steps {
+    let mut run = |simulation: &mut Simulation, ticks: u64| {
+        for _ in 0..ticks {
             simulation.run_tick(&visitors(&scene, tick));
             tick += 1;
         }
     };
-    go(&mut simulation, 600);
-    let steps = u64::from((20_000 / count).clamp(2, 60));
+    run(&mut simulation, 600);
+    let ticks = u64::from((20_000 / count).clamp(2, 60));
     let mut least_ms = f64::MAX;
     for _ in 0..20 {
         let start = ProcessTime::try_now().map_err(|error| error.to_string())?;
-        go(&mut simulation, steps);
-        least_ms = least_ms.min(start.elapsed().as_secs_f64() * 1e3 / steps as f64);
+        run(&mut simulation, ticks);
+        least_ms = least_ms.min(start.elapsed().as_secs_f64() * 1e3 / ticks as f64);
     }
     let world = simulation.world();
     let mut pairs = 0usize;
@@ -118,7 +120,7 @@ fn time(count: u32) -> Result<(), String> {
     }
     let shadows = visitors(&scene, 0).shadows.len();
     println!(
-        "full minds, {} fish, {:.1} neighbors in sight of each, {shadows} shadows of 64 corners, {} rocks: {least_ms:.3} ms of CPU a tick",
+        "complete minds, {} fish with {:.1} neighbors each, {shadows} shadows of 64 corners, {} rocks: {least_ms:.3} ms CPU time per tick",
         world.agents.len(),
         pairs as f64 / world.agents.len() as f64,
         world.solids.len()

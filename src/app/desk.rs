@@ -116,7 +116,7 @@ impl Desk {
             rejection: self.rejection.clone(),
             ..Status::default()
         };
-        for species in &world.species {
+        for species in world.species {
             status.counts.insert(species.name.clone(), 0);
         }
         for kind in &world.agents.species {

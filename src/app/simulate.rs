@@ -113,7 +113,7 @@ pub fn simulate(options: &SimulateOptions, stop: &AtomicBool) -> anyhow::Result<
     );
     out.finish()?;
     if let Some(path) = &options.save_state {
-        save_file(path, simulation.save().as_bytes())
+        save_file(path, simulation.save()?.as_bytes())
             .with_context(|| format!("{}: the state cannot be saved", path.display()))?;
     }
     player.map_or(Ok(()), |player| player.desk.close())?;

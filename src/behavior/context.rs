@@ -17,7 +17,7 @@ use super::proposal::BoostRequest;
 #[derive(Clone, Copy, Debug)]
 pub struct ActionContext<'a> {
     /// State of the world before the tick.
-    pub world: &'a World,
+    pub world: &'a World<'a>,
     /// Flow fields of the scene.
     pub fields: &'a FlowFields,
     /// Index of the deciding agent in the world's list of agents.

@@ -204,7 +204,12 @@ pub enum RuleTransition {
 
 impl RuleState {
     /// Advances the rule by one tick.
-    pub fn advance(&mut self, rule: &RuleParams, index: usize, world: &World) -> RuleTransition {
+    pub fn advance(
+        &mut self,
+        rule: &RuleParams,
+        index: usize,
+        world: &World<'_>,
+    ) -> RuleTransition {
         let dt = world.dt_secs;
         let holds = rule.when.holds(index, world);
         self.held_secs = if holds { self.held_secs + dt } else { 0.0 };
@@ -235,7 +240,7 @@ impl RuleState {
 
 impl Condition {
     /// Whether the condition of the rule with this index holds now.
-    fn holds(&self, index: usize, world: &World) -> bool {
+    fn holds(&self, index: usize, world: &World<'_>) -> bool {
         let shadows = &world.visitors.shadows;
         match self {
             Self::Visitors(want) => {
@@ -259,7 +264,7 @@ impl Condition {
 const SCARED_SHARE: f32 = 0.1;
 
 /// Share of all agents whose allowed speed is clearly above their cruise speed.
-fn scared_share(world: &World) -> f32 {
+fn scared_share(world: &World<'_>) -> f32 {
     let agents = &world.agents;
     let each = agents.bodies.iter().zip(&agents.species);
     let scared = each.filter(|(body, kind)| {

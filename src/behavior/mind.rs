@@ -135,7 +135,7 @@ impl Mind {
     /// Updates the perception of the agent at `index`, and decides for it.
     pub fn decide(
         &self,
-        world: &World,
+        world: &World<'_>,
         fields: &FlowFields,
         index: usize,
         state: &mut MindState,

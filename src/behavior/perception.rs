@@ -42,7 +42,7 @@ pub const SOLID_SEARCH_RADIUS_MIN_M: f32 = 2.0;
 const SHADOW_KEY: u32 = 1 << 30;
 
 /// Key that identifies a neighbor, agent or shadow, for as long as it exists.
-pub(super) fn identity_key(world: &World, neighbor: &Neighbor) -> u32 {
+pub(super) fn identity_key(world: &World<'_>, neighbor: &Neighbor) -> u32 {
     let index = neighbor.agent as usize;
     match world.agents.ids.get(index) {
         Some(id) => *id & (SHADOW_KEY - 1),
@@ -71,13 +71,13 @@ impl Perception {
         self.neighbors.reserve(neighbors);
         self.near_solids.clear();
         self.near_solids.reserve(solids);
-        self.hits.make_room_for(neighbors);
+        self.hits.reserve(neighbors);
     }
 
     /// Finds the neighbors and obstacles around one agent, and updates its memory of enemy, prey and food.
     pub(super) fn update(
         &mut self,
-        world: &World,
+        world: &World<'_>,
         index: usize,
         field_of_view: FieldOfView,
         remembered: &mut PerceptionMemory,
@@ -139,7 +139,7 @@ impl Perception {
     }
 
     /// Sets the bit of the relation `known` on neighbors that the agent knows.
-    fn mark_known(&mut self, world: &World, remembered: &PerceptionMemory) {
+    fn mark_known(&mut self, world: &World<'_>, remembered: &PerceptionMemory) {
         let known = remembered
             .known
             .iter()
@@ -157,7 +157,7 @@ impl Perception {
 
     fn find_agents(
         &mut self,
-        world: &World,
+        world: &World<'_>,
         index: usize,
         query_radius_m: f32,
         observer: &Observer,
@@ -196,7 +196,7 @@ impl Perception {
         }
     }
 
-    fn find_shadows(&mut self, world: &World, index: usize, observer: &Observer) {
+    fn find_shadows(&mut self, world: &World<'_>, index: usize, observer: &Observer) {
         let scale = world.water.scale(observer.at.y);
         for (shadow_index, shadow) in world.visitors.shadows.iter().enumerate() {
             let center = shadow.centroid_m * scale - Vec2::new(observer.at.x, observer.at.z);
@@ -237,7 +237,7 @@ pub fn query_radius_m(species: &Species, largest_m: f32, own_m: f32) -> f32 {
     radius * (1.0 + perception.size_gain * (largest_m / own_m.max(1e-3) - 1.0).max(0.0))
 }
 
-fn largest_radius_m(world: &World) -> f32 {
+fn largest_radius_m(world: &World<'_>) -> f32 {
     let sizes = world
         .species
         .iter()
@@ -246,7 +246,7 @@ fn largest_radius_m(world: &World) -> f32 {
 }
 
 /// Velocity of a neighbor. The velocity of a shadow is scaled to the depth of the observer at `at_m`.
-pub(super) fn neighbor_velocity_mps(world: &World, at_m: Vec3, neighbor: &Neighbor) -> Vec3 {
+pub(super) fn neighbor_velocity_mps(world: &World<'_>, at_m: Vec3, neighbor: &Neighbor) -> Vec3 {
     let index = neighbor.agent as usize;
     if let Some(body) = world.agents.bodies.get(index) {
         return body.velocity_mps;
@@ -291,7 +291,7 @@ struct Observer {
 }
 
 impl Observer {
-    fn new(world: &World, index: usize, field_of_view: FieldOfView) -> Self {
+    fn new(world: &World<'_>, index: usize, field_of_view: FieldOfView) -> Self {
         let species = &world.species[usize::from(world.agents.species[index])];
         let body = &world.agents.bodies[index];
         Self {

@@ -1,38 +1,38 @@
-//! No tunnelling: a body's way through a step, stopped at solids whatever its speed.
+//! Continuous collision detection: the motion of a body in one tick stops at solids, whatever its speed.
 //!
-//! Solids are convex with exact distances, so a way is followed in steps of the distance (sphere tracing) and never
-//! enters one. **Source**: 2-behavior.md section 2, 'No tunnelling'; main source 6.1.
+//! Solids are convex with exact distances, so the path is followed in steps of the distance to the next solid and never enters
+//! one. **Source**: Hart 1996, "Sphere tracing"; the problem of tunnelling: Jockel 2005, §6.1.
 
 use glam::Vec3;
 
 use crate::geometry::Solid;
 use crate::world::{CollisionResponse, MotionParams};
 
-/// Where a way ended, and with which velocity.
+/// Position and velocity at the end of a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Arrival {
+pub(super) struct MotionEnd {
     pub position_m: Vec3,
     pub velocity_mps: Vec3,
 }
 
-/// Distances below this are a contact.
+/// A body closer than this to a solid touches it. Keeps sphere tracing from taking ever smaller steps.
 const TOUCH_M: f32 = 1e-4;
 
-/// Follows the way `velocity · dt` of a body of this radius.
+/// Moves a body of this radius by `velocity · dt`, with contacts as `motion.collision` says.
 ///
-/// One that starts outside all solids ends outside all of them; one that starts inside swims out the shortest way.
-pub(super) fn travel(
+/// A body that starts outside all solids ends outside all solids. A body that starts inside one swims out by the shortest path.
+pub(super) fn move_body(
     solids: &[Solid],
     from_m: Vec3,
     velocity_mps: Vec3,
     radius_m: f32,
     motion: &MotionParams,
     dt_secs: f32,
-) -> Arrival {
+) -> MotionEnd {
     if is_inside(solids, from_m) {
         let speed = velocity_mps.length().max(motion.cruise_mps);
-        let velocity_mps = way_out(solids, from_m) * speed;
-        return Arrival {
+        let velocity_mps = exit_direction(solids, from_m) * speed;
+        return MotionEnd {
             position_m: from_m + velocity_mps * dt_secs,
             velocity_mps,
         };
@@ -40,7 +40,8 @@ pub(super) fn travel(
     let mut at = from_m;
     let mut velocity = velocity_mps;
     let mut left = velocity_mps * dt_secs;
-    // Each round ends at a contact or at the end of the way; in a corner of three solids nothing is left to go.
+    // Each iteration ends at a contact or at the end of the motion. In a corner of three solids no motion is left, so four
+    // iterations suffice.
     for _ in 0..4 {
         let length = left.length();
         if length < 1e-7 {
@@ -80,12 +81,12 @@ pub(super) fn travel(
         }
     }
     at = ease_off(solids, at, radius_m, motion.cruise_mps * dt_secs * 0.5);
-    // Rounding has the last word about what is inside.
+    // Rounding errors may have moved the body into a solid.
     if is_inside(solids, at) {
         at = from_m;
         velocity = Vec3::ZERO;
     }
-    Arrival {
+    MotionEnd {
         position_m: at,
         velocity_mps: velocity,
     }
@@ -98,7 +99,7 @@ pub(super) fn is_inside(solids: &[Solid], point: Vec3) -> bool {
         .any(|solid| solid.signed_distance_m(point) < 0.0)
 }
 
-/// Length of way after which a body touches a solid, where that is less than `free_m`.
+/// Returns the distance along `direction` after which a body touches a solid; `None` if it does not within `free_m`.
 fn first_contact(
     solid: &Solid,
     at: Vec3,
@@ -107,7 +108,7 @@ fn first_contact(
     radius_m: f32,
 ) -> Option<f32> {
     let now = solid.signed_distance_m(at);
-    // One whose hull overlaps already, as after an edit, comes no nearer than it is.
+    // A body whose hull already overlaps the solid, as after an edit, keeps its present distance.
     let keep = radius_m.min(now);
     if now - keep > free_m {
         return None;
@@ -117,7 +118,7 @@ fn first_contact(
         let point = at + direction * way;
         let gap = solid.signed_distance_m(point) - keep;
         if gap <= TOUCH_M {
-            // Along a straight way the distance from a convex solid never falls again once it rises.
+            // Along a straight line the distance from a convex solid never falls again once it has started to rise.
             let approaches = solid.normal(point).dot(direction) < -1e-4;
             return approaches.then_some(way);
         }
@@ -126,11 +127,11 @@ fn first_contact(
             return None;
         }
     }
-    // So slow an approach is a graze; stopping here is on the safe side.
+    // The body passes almost parallel to the surface. Stopping here is always safe.
     Some(way)
 }
 
-/// Moves a body whose hull overlaps a solid a little way off it.
+/// Moves a body whose hull overlaps a solid out of it, by at most `most_m`.
 fn ease_off(solids: &[Solid], at: Vec3, radius_m: f32, most_m: f32) -> Vec3 {
     let mut eased = at;
     for solid in solids {
@@ -146,8 +147,9 @@ fn ease_off(solids: &[Solid], at: Vec3, radius_m: f32, most_m: f32) -> Vec3 {
     }
 }
 
-/// Unit vector of the shortest straight way out of all solids, of some tried.
-fn way_out(solids: &[Solid], from_m: Vec3) -> Vec3 {
+/// Returns the direction of the shortest straight path out of all solids, among the solids' normals and eight horizontal
+/// directions.
+fn exit_direction(solids: &[Solid], from_m: Vec3) -> Vec3 {
     let outward = solids
         .iter()
         .filter(|solid| solid.signed_distance_m(from_m) < 0.0)
@@ -195,12 +197,12 @@ mod tests {
         }
     }
 
-    fn go(from: Vec3, velocity: Vec3, collision: CollisionResponse) -> Arrival {
-        travel(&ROCK, from, velocity, 0.1, &params(collision), 1.0)
+    fn go(from: Vec3, velocity: Vec3, collision: CollisionResponse) -> MotionEnd {
+        move_body(&ROCK, from, velocity, 0.1, &params(collision), 1.0)
     }
 
     #[test]
-    fn a_bullet_stops_at_the_hull() {
+    fn a_very_fast_body_stops_at_the_surface() {
         let end = go(
             Vec3::new(-5.0, 0.0, 0.0),
             Vec3::X * 1000.0,
@@ -211,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn slide_goes_on_along_bounce_comes_back_push_out_stops() {
+    fn slide_continues_along_the_wall_bounce_returns_and_push_out_stops() {
         let wall = [Solid::Box {
             center_m: Vec3::new(1.0, 0.0, 0.0),
             half_m: Vec3::new(0.5, 5.0, 5.0),
             axis: glam::Vec2::X,
         }];
         let end = |collision| {
-            travel(
+            move_body(
                 &wall,
                 Vec3::ZERO,
                 Vec3::new(1.0, 0.0, 1.0),
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_starts_inside_swims_out_even_of_two_overlapping_rocks() {
+    fn a_body_inside_two_overlapping_solids_swims_out() {
         let rocks = [
             Solid::Sphere {
                 center_m: Vec3::new(-0.5, 0.0, 0.0),
@@ -262,7 +264,7 @@ mod tests {
         let mut at = Vec3::new(0.01, 0.0, 0.02);
         let mut velocity = Vec3::X * 0.3;
         for _ in 0..600 {
-            let end = travel(
+            let end = move_body(
                 &rocks,
                 at,
                 velocity,
@@ -279,10 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn a_press_against_a_rock_for_minutes_never_gets_through() {
+    fn a_body_that_presses_against_a_solid_for_minutes_never_enters_it() {
         let mut at = Vec3::new(-1.2, 0.0, 0.01);
         for _ in 0..20_000 {
-            at = travel(
+            at = move_body(
                 &ROCK,
                 at,
                 Vec3::new(0.7, 0.0, 0.001),

@@ -1,4 +1,4 @@
-//! What a pool is made from: plain numbers, put together by `site` from a scene file and its species files.
+//! The description of a pool: plain data that `site` collects from a scene file and its species files.
 
 use thiserror::Error;
 
@@ -10,119 +10,116 @@ use crate::world::{
     PoolParams, RelationParams,
 };
 
-/// A whole pool.
+/// Description of a pool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SceneDescription {
-    /// The surface that the picture lies on.
+    /// The projected surface.
     pub surface: Surface,
     /// The water.
     pub pool: PoolParams,
-    /// What lies in it.
+    /// The obstacles.
     pub obstacles: Vec<ObstacleParams>,
-    /// Its flow fields.
+    /// The flow fields.
     pub fields: Vec<FieldParams>,
-    /// The grids of those that were read from files.
+    /// The grids of flow fields that were read from files.
     pub field_grids: FieldGrids,
-    /// The species that live in it, in the order that `AgentPose::species` counts.
+    /// The species, in the order that [`crate::world::AgentPose::species`] refers to.
     pub species: Vec<SpeciesDescription>,
-    /// The director's rules, most important last: where two want different things of a species, the one that began last.
+    /// The rules of the director. If two active rules set a gathering point for the same species, the one that started last
+    /// applies.
     pub director: Vec<RuleParams>,
 }
 
-/// One species and how many of it there are.
+/// Description of one species with its number of individuals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpeciesDescription {
-    /// Its name.
+    /// Name of the species.
     pub name: String,
-    /// How many individuals there are, those with names included.
+    /// Number of individuals, including named ones.
     pub count: u32,
-    /// Further names that all its individuals bear.
+    /// Groups that all individuals belong to.
     pub groups: Vec<String>,
-    /// Body.
+    /// Size and mass.
     pub body: BodyParams,
-    /// Motion.
+    /// Abilities and limits of the motion.
     pub motion: MotionParams,
-    /// Perception.
+    /// Range and angle of sight.
     pub perception: PerceptionParams,
-    /// Schooling.
+    /// Flocking parameters.
     pub flock: FlockParams,
-    /// Relations.
+    /// Relations to other species, groups and individuals.
     pub relations: RelationParams,
-    /// How it keeps clear of others.
+    /// Method of collision avoidance.
     pub avoidance: Avoidance,
     /// Actions and needs.
     pub mind: MindParams,
-    /// Those that have a name of their own and differ from the others.
+    /// Named individuals, which differ from the other individuals of the species.
     pub individuals: Vec<IndividualDescription>,
 }
 
-/// One individual that has a name of its own.
+/// Description of a named individual.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndividualDescription {
-    /// Its name.
+    /// Name of the individual.
     pub name: String,
-    /// Further names that it bears.
+    /// Groups that the individual belongs to, in addition to those of its species.
     pub groups: Vec<String>,
-    /// All its relations.
+    /// All relations of the individual.
     pub relations: RelationParams,
-    /// Its whole mind.
+    /// The individual's whole mind.
     pub mind: MindParams,
-    /// Where it starts, world space; by chance when absent.
+    /// Start position in world space. If absent: random.
     pub position_m: Option<[f32; 3]>,
 }
 
-/// Why a pool cannot be made.
+/// Reason why a pool cannot be created.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// The names do not fit the masks.
+    /// There are more names than bits.
     #[error(
-        "the species '{species}' brings more than {} names of species, groups and individuals into one pool; \
+        "species '{species}': the pool has more than {} different names of species, groups, individuals and relations; \
          use fewer groups or relations",
         NameTable::MAX
     )]
     TooManyNames {
-        /// The species whose names no longer fit.
+        /// The species whose names do not fit.
         species: String,
     },
-    /// There are more agents than are allowed.
-    #[error(
-        "{count} agents are more than the {MAX_AGENTS} that one pool may hold; lower the population"
-    )]
+    /// There are more agents than allowed.
+    #[error("{count} agents are more than the limit of {MAX_AGENTS}; lower the population")]
     TooManyAgents {
-        /// How many there would be.
+        /// Number of agents.
         count: u64,
     },
-    /// The numbers of an obstacle describe no solid.
+    /// The parameters of an obstacle describe no solid.
     #[error(
-        "obstacle {index} (counted from 0) is no solid: a number is not finite or its outline is not convex; mend the scene file"
+        "obstacles[{index}]: a number is not finite or the outline is not convex; correct the scene file"
     )]
-    BrokenObstacle {
-        /// Its place in the scene.
+    InvalidObstacle {
+        /// Index of the obstacle in the scene.
         index: usize,
     },
-    /// The terraces make no mesh.
-    #[error("the terraces make no mesh to find ways on: {reason}; mend their outlines")]
-    BrokenTerraces {
-        /// What is wrong.
+    /// No mesh can be built from the terraces.
+    #[error("cannot build a navigation mesh from the terraces: {reason}; correct their outlines")]
+    InvalidTerraces {
+        /// Message of the mesh builder.
         reason: String,
     },
-    /// The tick rate is no positive number.
-    #[error("tick_hz = {tick_hz} is no rate; give a number above 0, such as 60")]
-    BrokenTick {
-        /// What was given.
+    /// The tick rate is not a positive number.
+    #[error("tick_hz = {tick_hz} is not a tick rate; give a number above 0, such as 60")]
+    InvalidTickRate {
+        /// The given value.
         tick_hz: f32,
     },
     /// The threads could not be started.
-    #[error(
-        "the {threads} threads of the simulation could not be started: {reason}; give fewer threads"
-    )]
+    #[error("cannot start the {threads} threads of the simulation: {reason}; configure fewer")]
     Threads {
-        /// How many were asked for.
+        /// Number of threads.
         threads: u16,
-        /// What the system said.
+        /// Error message of the operating system.
         reason: String,
     },
 }
 
-/// Most agents in one pool.
+/// Maximum number of agents in one pool. Limits the time that an accidental population of billions would block the program.
 pub const MAX_AGENTS: u64 = 200_000;

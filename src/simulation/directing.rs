@@ -1,84 +1,87 @@
-//! The director at work: rules begin and end, and what their effects say happens to the pool.
+//! The director in a running pool: starts and ends its rules and applies their effects.
 //!
-//! In: the world before a tick. Out: gatherings, needs and boosts changed. Must not: fail, allocate in a steady tick.
+//! In: the world before a tick. Out: gathering points, and changed needs and boosts. Must not: fail, or allocate in a steady
+//! tick.
 
 use glam::{Vec2, Vec3};
 
+use super::plan::PoolPlan;
+use super::state::PoolState;
 use super::tick::Simulation;
-use crate::behavior::{Effect, Mind, MindState, RuleParams, RuleState, RuleTransition};
+use super::workspace::AgentMinds;
+use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
 use crate::world::{Gathering, Water, World};
 
-/// Share of the way from the middle to the edge at which those are to arrive who are sent across.
+/// Where `send_across` sends fish: this share of the way from the center of the picture to its edge, on the other side.
 const ACROSS_SHARE: f32 = 0.9;
 
 impl Simulation {
-    /// Goes one step on with all rules.
-    pub(super) fn direct(&mut self) {
-        for place in 0..self.rules.len() {
-            let transition =
-                self.rule_states[place].advance(&self.rules[place], place, &self.world);
-            match transition {
+    /// Advances all rules by one tick.
+    pub(super) fn run_director(&mut self) {
+        for number in 0..self.plan.rules.len() {
+            let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
+            let rule = &self.plan.rules[number];
+            match self.state.rules[number].advance(rule, number, &world) {
                 RuleTransition::Unchanged => {}
-                RuleTransition::Begins => self.begin(place),
-                RuleTransition::Ends => self.end(place),
+                RuleTransition::Begins => self.begin_rule(number),
+                RuleTransition::Ends => self.end_rule(number),
             }
         }
-        self.follow_shadows();
+        self.follow_visitors();
     }
 
-    /// Starts a rule by hand, whatever its condition; false where there is no such rule.
+    /// Starts a rule by its name, whatever its condition. Returns `false` if there is no such rule.
     pub fn start_rule(&mut self, name: &str) -> bool {
-        let found = self.rules.iter().position(|rule| rule.name == name);
-        if let Some(place) = found {
-            self.rule_states[place].is_started = true;
+        let found = self.plan.rules.iter().position(|rule| rule.name == name);
+        if let Some(number) = found {
+            self.state.rules[number].is_started = true;
         }
         found.is_some()
     }
 
-    /// The director's rules and where each stands.
+    /// The director's rules with their states.
     pub fn rules(&self) -> impl Iterator<Item = (&RuleParams, &RuleState)> {
-        self.rules.iter().zip(&self.rule_states)
+        self.plan.rules.iter().zip(&self.state.rules)
     }
 
-    /// Takes over other rules; those that stay, by name and whole, go on.
-    pub(super) fn take_over_rules(&mut self, rules: Vec<RuleParams>) {
+    /// Adapts the states of rules to a new plan. Unchanged rules keep their state.
+    pub(super) fn change_rules(&mut self, old_rules: &[RuleParams]) {
+        let states = &self.state.rules;
         let kept = |rule: &RuleParams| {
-            let place = self.rules.iter().position(|old| old == rule);
-            place.map_or_else(RuleState::default, |place| self.rule_states[place])
+            let number = old_rules.iter().position(|old| old == rule);
+            number.map_or_else(RuleState::default, |number| states[number])
         };
-        self.rule_states = rules.iter().map(kept).collect();
-        self.rules = rules;
-        let kinds = self.world.species.len();
-        self.world.director.by_rules.clear();
-        self.world.director.by_rules.resize(kinds, None);
-        for place in 0..self.rules.len() {
-            if self.rule_states[place].is_on {
-                self.gather(place);
+        self.state.rules = self.plan.rules.iter().map(kept).collect();
+        let by_rules = &mut self.state.world.director.by_rules;
+        by_rules.clear();
+        by_rules.resize(self.plan.world.species.len(), None);
+        for number in 0..self.plan.rules.len() {
+            if self.state.rules[number].is_on {
+                self.set_gatherings(number);
             }
         }
     }
 
-    fn begin(&mut self, place: usize) {
-        apply_effect(
-            &self.rules[place].then,
-            &mut self.world,
-            (&self.minds, &self.mind_of),
-            &mut self.states,
-        );
-        self.gather(place);
+    /// Applies the effect of a rule that starts.
+    fn begin_rule(&mut self, number: usize) {
+        let minds = self.workspace.minds(&self.plan);
+        let effect = &self.plan.rules[number].then;
+        apply_effect(effect, &self.plan, minds, &mut self.state);
+        self.set_gatherings(number);
     }
 
     /// Applies an effect once to all agents of its species. Returns whether it changed the mind of an agent.
     pub(super) fn apply_effect(&mut self, effect: &Effect) -> bool {
-        let minds = (&self.minds[..], &self.mind_of[..]);
-        apply_effect(effect, &mut self.world, minds, &mut self.states)
+        let minds = self.workspace.minds(&self.plan);
+        apply_effect(effect, &self.plan, minds, &mut self.state)
     }
 
-    /// Sets the gatherings of a rule that begins.
-    fn gather(&mut self, place: usize) {
-        let effect = &self.rules[place].then;
-        for kind in 0..self.world.species.len() {
-            if !effect.applies_to(&self.world.species[kind].name) {
+    /// Sets the gathering points of an active rule.
+    fn set_gatherings(&mut self, number: usize) {
+        let effect = &self.plan.rules[number].then;
+        for species_index in 0..self.plan.world.species.len() {
+            let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
+            if !effect.applies_to(&world.species[species_index].name) {
                 continue;
             }
             let gathering = match effect {
@@ -86,22 +89,27 @@ impl Simulation {
                     point_m: gather.point_m.into(),
                     weight: gather.weight,
                 }),
-                Effect::SendAcross(send) => self.other_side_m(kind).map(|point_m| Gathering {
-                    point_m,
-                    weight: send.weight,
-                }),
-                Effect::GatherAtShadow(gather) => self.stillest_m().map(|point_m| Gathering {
-                    point_m,
-                    weight: gather.weight,
-                }),
+                Effect::SendAcross(send) => {
+                    opposite_side_m(&world, species_index).map(|point_m| Gathering {
+                        point_m,
+                        weight: send.weight,
+                    })
+                }
+                Effect::GatherAtShadow(gather) => {
+                    stillest_visitor_m(&world).map(|point_m| Gathering {
+                        point_m,
+                        weight: gather.weight,
+                    })
+                }
                 Effect::Hunting(_) | Effect::Calm(_) | Effect::SetNeed(_) => continue,
             };
-            self.world.director.by_rules[kind] = gathering;
+            self.state.world.director.by_rules[species_index] = gathering;
         }
     }
 
-    fn end(&mut self, place: usize) {
-        let effect = &self.rules[place].then;
+    /// Removes the gathering points of a rule that ends.
+    fn end_rule(&mut self, number: usize) {
+        let effect = &self.plan.rules[number].then;
         let gathers = matches!(
             effect,
             Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_)
@@ -109,83 +117,52 @@ impl Simulation {
         if !gathers {
             return;
         }
-        for (kind, gathering) in self.world.director.by_rules.iter_mut().enumerate() {
-            if effect.applies_to(&self.world.species[kind].name) {
+        let species = &self.plan.world.species;
+        let gatherings = &mut self.state.world.director.by_rules;
+        for (gathering, species) in gatherings.iter_mut().zip(species) {
+            if effect.applies_to(&species.name) {
                 *gathering = None;
             }
         }
     }
 
-    /// Those who gather at a visitor go along with the visitor.
-    fn follow_shadows(&mut self) {
-        for place in 0..self.rules.len() {
-            if self.rule_states[place].is_on
-                && matches!(self.rules[place].then, Effect::GatherAtShadow(_))
-            {
-                self.gather(place);
+    /// Moves the gathering points that follow a visitor.
+    fn follow_visitors(&mut self) {
+        for number in 0..self.plan.rules.len() {
+            let follows = matches!(self.plan.rules[number].then, Effect::GatherAtShadow(_));
+            if follows && self.state.rules[number].is_on {
+                self.set_gatherings(number);
             }
         }
-    }
-
-    /// A place on the other side than the one where most of a species are; `None` without any.
-    fn other_side_m(&self, kind: usize) -> Option<Vec3> {
-        let agents = &self.world.agents;
-        let (mut sum, mut count) = (Vec3::ZERO, 0.0);
-        for (body, own) in agents.bodies.iter().zip(&agents.species) {
-            if usize::from(*own) == kind {
-                sum += body.position_m;
-                count += 1.0;
-            }
-        }
-        let middle = (count > 0.0).then(|| sum / count)?;
-        let y = middle_height(&self.world.water);
-        let half = self.world.water.visible_half_m(y);
-        let side = if middle.x > 0.0 { -1.0 } else { 1.0 };
-        Some(Vec3::new(
-            side * half.x * ACROSS_SHARE,
-            y,
-            middle.z.clamp(-half.y, half.y) * 0.5,
-        ))
-    }
-
-    /// Under the visitor who has stood still longest; `None` without visitors.
-    fn stillest_m(&self) -> Option<Vec3> {
-        let shadows = &self.world.visitors.shadows;
-        let stillest = shadows
-            .iter()
-            .max_by(|a, b| a.still_secs.total_cmp(&b.still_secs))?;
-        let y = middle_height(&self.world.water);
-        let at: Vec2 = stillest.centroid_m * self.world.water.scale(y);
-        Some(Vec3::new(at.x, y, at.y))
     }
 }
 
-/// Applies an effect once to all agents of its species. `minds` are all minds, and the index of each agent's mind.
-///
-/// Returns whether it changed the mind of an agent. Effects that last do nothing here.
+/// Applies an effect once to all agents of its species. Returns whether it changed the mind of an agent. Effects that last
+/// do nothing here.
 fn apply_effect(
     effect: &Effect,
-    world: &mut World,
-    (minds, mind_of): (&[Mind], &[u16]),
-    states: &mut [MindState],
+    plan: &PoolPlan,
+    minds: AgentMinds<'_>,
+    state: &mut PoolState,
 ) -> bool {
+    let agents = &mut state.world.agents;
     let mut changed = false;
-    for index in 0..world.agents.len() {
-        let species = &world.species[usize::from(world.agents.species[index])];
+    for (index, mind_state) in state.minds.iter_mut().enumerate() {
+        let species = &plan.world.species[usize::from(agents.species[index])];
         if !effect.applies_to(&species.name) {
             continue;
         }
-        let mind = &minds[usize::from(mind_of[index])];
+        let mind = minds.get(index);
         match effect {
             Effect::Hunting(hunting) => {
-                mind.switch_hunting(&mut states[index], hunting.on);
+                mind.switch_hunting(mind_state, hunting.on);
                 changed = true;
             }
             Effect::SetNeed(set) => {
-                changed |= mind.set_variable(&mut states[index], &set.need, set.value);
+                changed |= mind.set_variable(mind_state, &set.need, set.value);
             }
             Effect::Calm(_) => {
-                let boost = &mut world.agents.bodies[index].boost;
+                let boost = &mut agents.bodies[index].boost;
                 boost.hold_secs = 0.0;
                 boost.allowed_mps = species.motion.cruise_mps;
             }
@@ -193,6 +170,38 @@ fn apply_effect(
         }
     }
     changed
+}
+
+/// A point on the side of the pool opposite to the mean position of a species; `None` if the species has no agents.
+fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
+    let agents = world.agents;
+    let (mut sum, mut count) = (Vec3::ZERO, 0.0);
+    for (body, own) in agents.bodies.iter().zip(&agents.species) {
+        if usize::from(*own) == species_index {
+            sum += body.position_m;
+            count += 1.0;
+        }
+    }
+    let mean = (count > 0.0).then(|| sum / count)?;
+    let y = middle_height(world.water);
+    let half = world.water.visible_half_m(y);
+    let side = if mean.x > 0.0 { -1.0 } else { 1.0 };
+    Some(Vec3::new(
+        side * half.x * ACROSS_SHARE,
+        y,
+        mean.z.clamp(-half.y, half.y) * 0.5,
+    ))
+}
+
+/// A point under the visitor that has stood still for the longest time; `None` without visitors.
+fn stillest_visitor_m(world: &World<'_>) -> Option<Vec3> {
+    let shadows = &world.visitors.shadows;
+    let stillest = shadows
+        .iter()
+        .max_by(|a, b| a.still_secs.total_cmp(&b.still_secs))?;
+    let y = middle_height(world.water);
+    let at: Vec2 = stillest.centroid_m * world.water.scale(y);
+    Some(Vec3::new(at.x, y, at.y))
 }
 
 fn middle_height(water: &Water) -> f32 {

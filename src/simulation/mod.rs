@@ -1,18 +1,27 @@
-//! Tick order and integration: all agents decide from the state before the step, then all move. No clock.
+//! The simulation: order of a tick, motion, collisions, path searches, and changes between ticks. All agents decide from the
+//! state before the tick, then all move. No clock.
+//!
+//! A [`Simulation`] has three parts: the plan (compiled from configuration), the state (what is saved) and the workspace
+//! (scratch memory).
 
 mod change;
 mod collision;
 mod description;
 mod directing;
 mod explain;
+mod inspect;
 mod overlay_paths;
+mod overrides;
 mod params;
 mod path_search;
 mod plan;
+mod population;
 mod saved;
+mod state;
 mod terraces;
 mod tick;
 mod vehicle;
+mod workspace;
 
 pub use change::{Change, PlanChange};
 pub use description::{
@@ -20,5 +29,5 @@ pub use description::{
 };
 pub use params::SimulationParams;
 pub use plan::PoolPlan;
-pub use saved::LoadError;
+pub use saved::{LoadError, SaveError};
 pub use tick::Simulation;

@@ -1,6 +1,6 @@
-//! Marks of ways: paths with their grids and open lists, and the mesh of the terraces with its links.
+//! Overlay items of path finding: paths with their grids and open lists, and the mesh of the terraces with its links.
 //!
-//! In: a pool after a tick. Out: annotations. Must not: change what anybody does.
+//! In: a pool after a tick. Out: overlay items. Must not: change what an agent does.
 
 use glam::{UVec2, Vec2, Vec3};
 
@@ -9,48 +9,48 @@ use crate::navigation::{LocalGrid, MeshLink, NavMesh};
 use crate::world::{OverlayItem, OverlayLayer, OverlayShape};
 
 impl Simulation {
-    /// Fills in the ways of all agents: what is still to go, the blocked cells of the grid, and the cells that a running
-    /// search has still to look at.
-    pub(super) fn mark_ways(&self, marks: &mut Vec<OverlayItem>) {
-        for index in 0..self.world.agents.len() {
-            let at = self.world.agents.bodies[index].position_m;
-            let id = self.world.agents.ids[index];
-            let mut way = |corners: &[Vec2]| {
+    /// Adds the paths of all agents: the rest of each path, the blocked cells of its grid, and the open list of a running
+    /// search.
+    pub(super) fn add_paths(&self, items: &mut Vec<OverlayItem>) {
+        let agents = &self.state.world.agents;
+        let planner = &self.state.planner;
+        for (id, body) in agents.ids.iter().zip(&agents.bodies) {
+            let at = body.position_m;
+            let mut add_path = |corners: &[Vec2]| {
                 let mut from = at;
                 for &corner in corners {
                     let to = Vec3::new(corner.x, at.y, corner.y);
-                    marks.push(arrow(OverlayLayer::Path, (from, to), ""));
+                    items.push(arrow(OverlayLayer::Path, (from, to), ""));
                     from = to;
                 }
             };
-            way(self.terrace_path(id));
-            let trips = u64::from(id) << 8..u64::from(id + 1) << 8;
-            for trip in self.planner.ids().filter(|id| trips.contains(id)) {
-                way(self.planner.remaining_path(trip));
+            add_path(self.terrace_path(*id));
+            let trips = u64::from(*id) << 8..u64::from(id + 1) << 8;
+            for trip in planner.ids().filter(|id| trips.contains(id)) {
+                add_path(planner.remaining_path(trip));
             }
         }
-        for id in self.planner.ids() {
-            let Some(grid) = self.planner.grid(id) else {
+        for trip in planner.ids() {
+            let Some(grid) = planner.grid(trip) else {
                 continue;
             };
-            let index = self.world.agents.ids.binary_search(&((id >> 8) as u32));
-            let y = index.map_or(-0.5, |index| self.world.agents.bodies[index].position_m.y);
-            mark_grid(grid, y, marks);
-            self.planner
-                .for_each_open(id, |at| marks.push(point(at, y, "o")));
+            let index = agents.index_of((trip >> 8) as u32);
+            let y = index.map_or(-0.5, |index| agents.bodies[index].position_m.y);
+            add_grid(grid, y, items);
+            planner.for_each_open(trip, |at| items.push(point(at, y, "o")));
         }
     }
 
-    /// Fills in the mesh: its border, its portals, and its links by what they are.
-    pub(super) fn mark_mesh(&self, marks: &mut Vec<OverlayItem>) {
+    /// Adds the mesh of the terraces: its border, its portals and its links, labelled with their kind.
+    pub(super) fn add_mesh(&self, items: &mut Vec<OverlayItem>) {
         let (mesh, links) = self.mesh();
-        let terraces = &self.world.water.params.terraces;
+        let terraces = &self.plan.world.water.params.terraces;
         let height = |polygon: u32| {
             let terrace = usize::from(mesh.polygon(polygon).terrace);
             terraces.get(terrace).map_or(0.0, |t| -t.surface_depth_m)
         };
-        for place in 0..mesh.len() as u32 {
-            mark_polygon(mesh, place, height(place), marks);
+        for polygon in 0..mesh.len() as u32 {
+            add_edges(mesh, polygon, height(polygon), items);
         }
         for link in links.iter() {
             let middle = |(a, b): (Vec2, Vec2), y: f32| {
@@ -66,23 +66,23 @@ impl Simulation {
             } else {
                 "drop"
             };
-            marks.push(arrow(OverlayLayer::Mesh, ends, text));
+            items.push(arrow(OverlayLayer::Mesh, ends, text));
         }
     }
 }
 
-fn mark_polygon(mesh: &NavMesh, place: u32, y: f32, marks: &mut Vec<OverlayItem>) {
-    for (a, b, across) in mesh.edges(place) {
-        // A portal belongs to two polygons; it is marked once.
-        if across > place {
+/// Adds the border edges and portals of a polygon, except portals to a polygon of a smaller number: these were added there.
+fn add_edges(mesh: &NavMesh, polygon: u32, y: f32, items: &mut Vec<OverlayItem>) {
+    for (a, b, across) in mesh.edges(polygon) {
+        if across > polygon {
             let ends = (Vec3::new(a.x, y, a.y), Vec3::new(b.x, y, b.y));
-            marks.push(arrow(OverlayLayer::Mesh, ends, ""));
+            items.push(arrow(OverlayLayer::Mesh, ends, ""));
         }
     }
 }
 
-/// The blocked cells that touch a free one, and the grid's corners.
-fn mark_grid(grid: &LocalGrid, y: f32, marks: &mut Vec<OverlayItem>) {
+/// Adds the blocked cells of a grid that touch a free cell, and two opposite corners of the grid.
+fn add_grid(grid: &LocalGrid, y: f32, items: &mut Vec<OverlayItem>) {
     let (map, area) = (grid.map(), grid.area());
     let size = map.size();
     for row in 0..size.y {
@@ -96,12 +96,12 @@ fn mark_grid(grid: &LocalGrid, y: f32, marks: &mut Vec<OverlayItem>) {
                 ))
             });
             if touches_free && !map.is_free(cell) {
-                marks.push(point(grid.cell_center_m(cell), y, "."));
+                items.push(point(grid.cell_center_m(cell), y, "."));
             }
         }
     }
     for corner in [area.low_m, area.high_m] {
-        marks.push(point(corner, y, "+"));
+        items.push(point(corner, y, "+"));
     }
 }
 

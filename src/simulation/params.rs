@@ -3,20 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The tick.
+/// Parameters of the tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationParams {
-    /// Steps a second. Fixed: the same seed, configuration and shadows give the same run. More is smoother and costs more.
+    /// Ticks per second of simulated time. Higher is smoother and costs more computing time. The same seed, configuration and
+    /// shadows always give the same run.
     #[schemars(range(min = 5.0, max = 1000.0))]
     pub tick_hz: f32,
-    /// Where all chance comes from.
+    /// Seed of all random numbers.
     #[schemars(range(min = 0.0, max = 9007199254740992.0))]
     pub seed: u64,
-    /// Threads that think and move; the result is the same for any number.
+    /// Number of threads that compute a tick. The result is the same for any number.
     #[schemars(range(min = 1, max = 64))]
     pub threads: u16,
-    /// Cells and polygons that all searches for ways together may look at in one tick. More finds long ways sooner and costs more.
+    /// Maximum number of cells and polygons that all path searches together expand in one tick. Higher finds long paths sooner
+    /// and costs more computing time.
     #[schemars(range(min = 1, max = 10000000))]
     pub search_budget: u32,
 }

@@ -1,58 +1,54 @@
-//! The searches for ways, between deciding and moving: calls of all agents in their order, one budget of expansions.
+//! Path searches, between deciding and moving: the requests of all agents in their order, with one budget of expansions.
 //!
-//! In: the trips and climbs that actions have filed. Out: answers, for the next tick. Must not: ask a clock.
+//! In: the requests of actions. Out: answers, for the next tick. Must not: ask a clock.
 
 use super::tick::Simulation;
-use crate::behavior::{Mind, MindState};
-use crate::navigation::{Environment, GridPlanner};
+use super::workspace::AgentMinds;
+use crate::behavior::MindState;
+use crate::navigation::Environment;
 
 impl Simulation {
-    /// Hears all calls, advances the searches by the tick's budget, answers. Those over terraces have at most half of it,
-    /// those on grids what is left.
-    pub(super) fn find_ways(&mut self) {
+    /// Receives all requests, advances the searches by the tick's budget and answers. Searches over terraces get at most half
+    /// of the budget, searches on grids the rest.
+    pub(super) fn find_paths(&mut self) {
         let mut budget = self.search_budget.div_ceil(2);
         let rest = self.search_budget - budget;
-        self.climb(&mut budget);
+        self.answer_climbs(&mut budget);
         budget += rest;
         let environment = Environment {
-            solids: &self.world.solids,
-            revision: self.revision,
-            dt_secs: self.world.dt_secs,
+            solids: &self.plan.world.solids,
+            revision: self.state.revision,
+            dt_secs: self.workspace.input.dt_secs,
         };
-        let minds = (&self.minds[..], &self.mind_of[..]);
-        for state in travelers(minds, &mut self.states) {
-            let memories = state.path_memories_mut().enumerate();
-            memories.for_each(|(place, memory)| {
+        let minds = self.workspace.minds(&self.plan);
+        let planner = &mut self.state.planner;
+        for state in path_followers(minds, &mut self.state.minds) {
+            for (number, memory) in state.path_memories_mut().enumerate() {
                 if let Some(request) = &mut memory.request {
-                    request.id = request.id << 8 | place as u64;
-                    self.planner.submit(request, &environment);
+                    // One agent may follow several paths: each gets an id of its own.
+                    request.id = request.id << 8 | number as u64;
+                    planner.submit(request, &environment);
                 }
-            });
+            }
         }
-        self.planner.advance(&environment, budget);
-        for state in travelers(minds, &mut self.states) {
+        planner.advance(&environment, budget);
+        for state in path_followers(minds, &mut self.state.minds) {
             for memory in state.path_memories_mut() {
-                // Whoever did not call this time begins anew when it calls again.
-                memory.answer = memory
-                    .request
-                    .take()
-                    .and_then(|request| self.planner.answer(request.id));
+                // A path that was not requested in this tick gets no answer, and starts again at its next request.
+                let request = memory.request.take();
+                memory.answer = request.and_then(|request| planner.answer(request.id));
             }
         }
     }
-
-    /// The ways that are searched and followed.
-    pub fn planner(&self) -> &GridPlanner {
-        &self.planner
-    }
 }
 
-/// Those who may look for ways. Calls are filed and answered in one tick, so nobody else holds one.
-fn travelers<'a>(
-    (minds, mind_of): (&'a [Mind], &'a [u16]),
+/// States of the agents whose mind has an action that needs paths. Only these can have a request.
+fn path_followers<'a>(
+    minds: AgentMinds<'a>,
     states: &'a mut [MindState],
 ) -> impl Iterator<Item = &'a mut MindState> {
-    let minds = mind_of.iter().map(|&mind| &minds[usize::from(mind)]);
-    let travels = minds.map(Mind::needs_paths).zip(states);
-    travels.filter_map(|(travels, state)| travels.then_some(state))
+    states
+        .iter_mut()
+        .enumerate()
+        .filter_map(move |(index, state)| minds.get(index).needs_paths().then_some(state))
 }

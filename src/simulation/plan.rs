@@ -1,41 +1,42 @@
-//! A pool ready to be taken over between two ticks: everything compiled beforehand, off the thread that ticks.
+//! The plan of a pool: everything that is compiled from a scene description, outside the thread that runs the ticks.
 //!
-//! In: a description. Out: numbers, masks and minds. Must not: touch a living pool.
+//! In: a scene description. Out: numbers, bit sets and minds. Must not: touch a running simulation.
+
+use glam::Vec3;
 
 use super::description::{
     IndividualDescription, MAX_AGENTS, SceneDescription, SimulationError, SpeciesDescription,
 };
-use super::terraces::TerraceMap;
-use crate::behavior::{Mind, MindParams, RuleParams};
-use glam::Vec3;
-
+use super::terraces::TerracePlan;
+use crate::behavior::{Mind, RuleParams, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
-use crate::world::{NameTable, Relations, Species, VISITOR_SPECIES, Water};
+use crate::world::{NameTable, Relations, SolidIndex, Species, VISITOR_SPECIES, Water, WorldPlan};
 
-/// A compiled pool.
+/// Bodies that move at most this far in a tick, hull included, need only the solids of `WorldPlan::contact_solids`.
+const CONTACT_MARGIN_M: f32 = 0.5;
+
+/// A compiled pool. The running simulation reads it and never changes it; a change of the pool replaces it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolPlan {
-    pub(super) water: Water,
-    pub(super) solids: Vec<Solid>,
+    pub(super) world: WorldPlan,
     pub(super) fields: FlowFields,
-    pub(super) terraces: TerraceMap,
-    pub(super) species: Vec<Species>,
+    pub(super) terraces: TerracePlan,
+    /// Mind of each species and named individual.
     pub(super) minds: Vec<Mind>,
-    /// What the minds were compiled from.
-    pub(super) thinking: Vec<MindParams>,
+    /// Number of agents of each species and named individual.
     pub(super) counts: Vec<u32>,
-    pub(super) visitor_name_bits: u64,
-    /// Where those with names start.
-    pub(super) places_m: Vec<Option<Vec3>>,
+    /// Start position of each named individual that has one; `None` for species.
+    pub(super) start_positions_m: Vec<Option<Vec3>>,
+    /// Rules of the director.
     pub(super) rules: Vec<RuleParams>,
 }
 
 impl PoolPlan {
-    /// Compiles a description.
+    /// Compiles a scene description.
     ///
     /// # Errors
-    /// When names, agents or obstacles are more or other than can be held.
+    /// If there are too many names or agents, or if an obstacle or the terraces are invalid.
     pub fn compile(scene: &SceneDescription) -> Result<Self, SimulationError> {
         let count: u64 = scene.species.iter().map(|s| u64::from(s.count)).sum();
         if count > MAX_AGENTS {
@@ -49,71 +50,73 @@ impl PoolPlan {
             .intern(VISITOR_SPECIES)
             .ok_or_else(|| too_many(VISITOR_SPECIES))?;
         let mut species = Vec::with_capacity(scene.species.len());
-        for (place, description) in scene.species.iter().enumerate() {
-            let one = compiled(description, place, &mut names)
+        for (index, description) in scene.species.iter().enumerate() {
+            let compiled = compile_species(description, index, &mut names)
                 .ok_or_else(|| too_many(&description.name))?;
-            species.push(one);
+            species.push(compiled);
         }
-        let mut thinking: Vec<MindParams> = scene.species.iter().map(|s| s.mind.clone()).collect();
+        let mut mind_params: Vec<_> = scene.species.iter().map(|s| &s.mind).collect();
         let mut counts: Vec<u32> = scene.species.iter().map(|s| s.count).collect();
-        let mut places_m = vec![None; counts.len()];
-        // Those with names are species of one, behind the species that a picture knows.
+        let mut start_positions_m = vec![None; counts.len()];
+        // Each named individual is a species with one agent. They come after the species that a snapshot refers to.
         for (base, description) in scene.species.iter().enumerate() {
-            for individual in description
-                .individuals
-                .iter()
-                .take(description.count as usize)
-            {
-                let one = compiled_individual(&species[base], base, individual, &mut names)
+            let named = description.individuals.iter();
+            for individual in named.take(description.count as usize) {
+                let compiled = compile_individual(&species[base], base, individual, &mut names)
                     .ok_or_else(|| too_many(&description.name))?;
-                species.push(one);
-                thinking.push(individual.mind.clone());
-                places_m.push(individual.position_m.map(Vec3::from));
+                species.push(compiled);
+                mind_params.push(&individual.mind);
+                start_positions_m.push(individual.position_m.map(Vec3::from));
                 counts[base] -= 1;
                 counts.push(1);
             }
         }
-        let each = thinking.iter().zip(&species);
-        let minds = each
-            .map(|(mind, species)| Mind::compile(mind, species))
+        let minds = mind_params
+            .iter()
+            .zip(&species)
+            .map(|(params, species)| Mind::compile(params, species))
             .collect();
-        let solids = solids(scene)?;
-        let terraces = TerraceMap::compile(scene, &solids, &species)?;
+        let solids = compile_solids(scene)?;
+        let terraces = TerracePlan::compile(scene, &solids, &species)?;
         Ok(Self {
-            fields: fields(scene, &solids, &names),
-            water: Water {
-                surface: scene.surface.clone(),
-                params: scene.pool.clone(),
+            fields: compile_fields(scene, &solids, &names),
+            world: WorldPlan {
+                water: Water {
+                    surface: scene.surface.clone(),
+                    params: scene.pool.clone(),
+                },
+                contact_solids: SolidIndex::new(&solids, CONTACT_MARGIN_M),
+                sight_solids: SolidIndex::new(&solids, sight_margin_m(&species)),
+                solids,
+                species,
+                visitor_name_bits,
             },
-            solids,
             terraces,
-            species,
             minds,
-            thinking,
             counts,
-            visitor_name_bits,
-            places_m,
+            start_positions_m,
             rules: scene.director.clone(),
         })
     }
 }
 
-fn compiled(
+/// Compiles a species; `None` if there are too many names.
+fn compile_species(
     description: &SpeciesDescription,
-    place: usize,
+    index: usize,
     names: &mut NameTable,
 ) -> Option<Species> {
     let species_bit = names.intern(&description.name)?;
-    let mut bits = species_bit;
+    let mut name_bits = species_bit;
     for group in &description.groups {
-        bits |= names.intern(group)?;
+        name_bits |= names.intern(group)?;
     }
     Some(Species {
         name: description.name.clone(),
         individual: None,
-        base_species: u16::try_from(place).ok()?,
+        base_species: u16::try_from(index).ok()?,
         species_bit,
-        name_bits: bits,
+        name_bits,
         body: description.body.clone(),
         motion: description.motion.clone(),
         perception: description.perception.clone(),
@@ -123,39 +126,54 @@ fn compiled(
     })
 }
 
-fn fields(scene: &SceneDescription, solids: &[Solid], names: &NameTable) -> FlowFields {
-    FlowFields::compile(&scene.fields, solids, &scene.field_grids, |field| {
-        if field.acts_on.is_empty() {
-            return u64::MAX;
-        }
-        // Who is not in the pool bears no name here.
-        let bits = field.acts_on.iter().filter_map(|name| names.find(name));
-        bits.fold(0, |all, bit| all | bit)
-    })
-}
-
-fn compiled_individual(
+/// Compiles a named individual of a species; `None` if there are too many names.
+fn compile_individual(
     species: &Species,
     base: usize,
     individual: &IndividualDescription,
     names: &mut NameTable,
 ) -> Option<Species> {
-    let mut bits = species.name_bits | names.intern(&individual.name)?;
+    let mut name_bits = species.name_bits | names.intern(&individual.name)?;
     for group in &individual.groups {
-        bits |= names.intern(group)?;
+        name_bits |= names.intern(group)?;
     }
     Some(Species {
         individual: Some(individual.name.clone()),
         base_species: u16::try_from(base).ok()?,
-        name_bits: bits,
+        name_bits,
         relations: Relations::resolve(&individual.relations, names)?,
         ..species.clone()
     })
 }
 
-fn solids(scene: &SceneDescription) -> Result<Vec<Solid>, SimulationError> {
-    let broken = |index| SimulationError::BrokenObstacle { index };
-    let each = scene.obstacles.iter().enumerate();
-    each.map(|(index, params)| params.solid().ok_or_else(|| broken(index)))
+fn compile_fields(scene: &SceneDescription, solids: &[Solid], names: &NameTable) -> FlowFields {
+    FlowFields::compile(&scene.fields, solids, &scene.field_grids, |field| {
+        if field.acts_on.is_empty() {
+            return u64::MAX;
+        }
+        // Names of species that do not live in this pool are not in the table.
+        let bits = field.acts_on.iter().filter_map(|name| names.find(name));
+        bits.fold(0, |all, bit| all | bit)
+    })
+}
+
+fn compile_solids(scene: &SceneDescription) -> Result<Vec<Solid>, SimulationError> {
+    let invalid = |index| SimulationError::InvalidObstacle { index };
+    let obstacles = scene.obstacles.iter().enumerate();
+    obstacles
+        .map(|(index, params)| params.solid().ok_or_else(|| invalid(index)))
         .collect()
+}
+
+/// Largest distance at which an agent of any species perceives solids.
+fn sight_margin_m(species: &[Species]) -> f32 {
+    let largest = species
+        .iter()
+        .map(|s| s.body.radius_m * (1.0 + s.body.size_spread))
+        .fold(0.0, f32::max);
+    let smallest = |s: &Species| s.body.radius_m * (1.0 - s.body.size_spread);
+    let reaches = species
+        .iter()
+        .map(|s| query_radius_m(s, largest, smallest(s)));
+    reaches.fold(SOLID_SEARCH_RADIUS_MIN_M, f32::max)
 }

@@ -1,341 +1,329 @@
-//! The state of a pool as a text, and back: a run that is saved and loaded in the middle goes on bit for bit as if it had not
-//! been.
+//! Saves the state of a pool as text and loads it: a run that is saved and loaded continues bit by bit as if it had not been
+//! interrupted.
 //!
-//! In: a pool between two ticks; or a text and the description that the pool was made from. Out: JSON with a version; or the
-//! pool. What follows from the description is not saved; grids are drawn, and searches under way done, once more.
-//! Must not: trust a text; one that does not fit is refused, and says why.
+//! In: a pool between two ticks; or a text with the description of the pool that it was saved from. Out: JSON with a version;
+//! or the pool. The plan is not saved, it follows from the description. Must not: trust a text. A text that does not fit is
+//! rejected with a reason.
 
 use std::borrow::Cow;
 
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::change::{Override, size};
 use super::description::{MAX_AGENTS, SceneDescription, SimulationError};
 use super::params::SimulationParams;
-use super::terraces::Terraces;
+use super::plan::PoolPlan;
+use super::state::PoolState;
 use super::tick::Simulation;
-use crate::behavior::{MindState, RuleState};
-use crate::navigation::{Environment, GridPlanner};
-use crate::world::{Agents, Body, Gathering};
+use crate::navigation::Environment;
+use crate::world::Body;
 
-/// What the text says it is.
+/// Name of the format, in every saved text.
 const FORMAT: &str = "shoal pool";
 
-/// Counts up when what is saved changes its meaning.
-const VERSION: u32 = 3;
+/// Version of the format. Must be increased when fields of the state or their meaning change.
+const VERSION: u32 = 4;
 
-/// Longest text that is read.
-const TEXT_BYTES_MAX: usize = 1 << 30;
+/// Maximum length of a text that is loaded. A state of 200,000 agents is shorter.
+const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Why a saved pool cannot be loaded.
+/// Maximum distance of an agent from the center of the pool, along each axis. Far beyond any pool; larger values would lose
+/// precision.
+const MAX_COORDINATE_M: f32 = 1e5;
+
+/// Maximum deviation of a saved direction from length 1. Rounding causes far smaller ones.
+const UNIT_TOLERANCE: f32 = 1e-3;
+
+/// Reason why a pool cannot be saved.
+#[derive(Debug, Error)]
+pub enum SaveError {
+    /// The state cannot be written as JSON.
+    #[error("cannot write the state of the pool as JSON: {0}; this is a defect of the program")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Reason why a saved pool cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// It is no saved pool.
-    #[error("this is no saved pool: {reason}; give a file that was written with --save-state")]
+    /// The text is not a saved pool.
+    #[error("this is not a saved pool: {reason}; give a file that was written with --save-state")]
     Unreadable {
-        /// What is wrong with it.
+        /// Description of the first problem in the text.
         reason: String,
     },
-    /// It was written by another version.
+    /// The pool was saved in another version of the format.
     #[error(
-        "the pool was saved as version {version}, this program reads version {VERSION}; let the pool begin anew"
+        "the pool was saved in version {version} of the format, this program reads version {VERSION}; start a new pool"
     )]
     OtherVersion {
-        /// Its version.
+        /// Version of the text.
         version: u32,
     },
-    /// It does not fit the scene or the site.
+    /// The saved pool does not fit the scene or the site.
     #[error(
-        "the saved pool does not fit: {what} is {saved}, but {described} here; load it with the scene and site that it was saved with"
+        "the saved pool does not fit: {what} is {saved}, but {described} in this scene or site; \
+         load it with the scene and site that it was saved with"
     )]
     OtherPool {
         /// What differs.
         what: String,
-        /// What was saved.
+        /// Saved value.
         saved: String,
-        /// What the description says.
+        /// Value in the description.
         described: String,
     },
-    /// A value cannot be.
-    #[error("the saved pool is damaged: {reason}; let the pool begin anew")]
+    /// A saved value is invalid.
+    #[error("the saved pool is damaged: {reason}; start a new pool")]
     Damaged {
-        /// What is wrong.
+        /// Description of the invalid value.
         reason: String,
     },
-    /// The pool cannot be made at all.
+    /// The pool cannot be created from its description.
     #[error(transparent)]
     Pool(#[from] SimulationError),
 }
 
+/// A saved pool.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<'a> {
+struct SavedPool<'a> {
     format: String,
     version: u32,
     tick_hz: f32,
-    seed: u64,
-    tick: u64,
-    revision: u64,
-    next_id: u32,
-    catches: u64,
-    meals: u64,
-    kinds: Vec<Kind>,
-    agents: Vec<Agent>,
-    overrides: Vec<Override>,
-    rules: Vec<RuleState>,
-    by_hand: Option<Gathering>,
-    by_rules: Vec<Option<Gathering>>,
-    ways: Cow<'a, GridPlanner>,
-    terraces: Cow<'a, Terraces>,
+    species: Vec<SavedSpecies>,
+    state: Cow<'a, PoolState>,
 }
 
-/// One species, or one individual with a name: enough to notice that a description is another one.
+/// One species or named individual: enough to detect that a description is a different one.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kind {
-    species: String,
+struct SavedSpecies {
+    name: String,
     individual: Option<String>,
     needs: Vec<String>,
     actions: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Agent {
-    id: u32,
-    kind: u16,
-    body: Body,
-    mind: MindState,
-}
-
-/// The version alone, so that another one is told before what it holds.
+/// Format and version alone, which are checked before the rest is read.
 #[derive(Deserialize)]
-struct Head {
+struct Header {
     format: String,
     version: u32,
 }
 
 impl Simulation {
-    /// The state as a text. Call it between ticks.
-    pub fn save(&self) -> String {
-        let agents = &self.world.agents;
-        let saved = Saved {
+    /// Returns the state as text. Call it between ticks.
+    ///
+    /// # Errors
+    /// If the state cannot be written as JSON.
+    pub fn save(&self) -> Result<String, SaveError> {
+        let saved = SavedPool {
             format: FORMAT.into(),
             version: VERSION,
             tick_hz: self.tick_hz,
-            seed: self.world.random.seed,
-            tick: self.world.random.tick,
-            revision: self.revision,
-            next_id: self.next_id,
-            catches: self.catches,
-            meals: self.meals,
-            kinds: self.kinds(),
-            agents: (0..agents.len())
-                .map(|index| Agent {
-                    id: agents.ids[index],
-                    kind: agents.species[index],
-                    body: agents.bodies[index],
-                    mind: self.states[index].clone(),
-                })
-                .collect(),
-            overrides: self.overrides.clone(),
-            rules: self.rule_states.clone(),
-            by_hand: self.world.director.by_hand,
-            by_rules: self.world.director.by_rules.clone(),
-            ways: Cow::Borrowed(&self.planner),
-            terraces: Cow::Borrowed(&self.terraces),
+            species: saved_species(&self.plan),
+            state: Cow::Borrowed(&self.state),
         };
-        // Numbers, names and lists are always JSON; the one thing that is not, a number that is not finite, is `null` and
-        // refused on loading.
-        serde_json::to_string(&saved).unwrap_or_default()
+        Ok(serde_json::to_string(&saved)?)
     }
 
-    /// A pool made from a description, in the state that a text says.
+    /// Creates a pool from its description, in a saved state.
     ///
     /// # Errors
-    /// When the text is no saved pool, is damaged, or was saved from another pool.
+    /// If the text is not a saved pool, is damaged, or was saved from another pool.
     pub fn load(
         scene: &SceneDescription,
         params: &SimulationParams,
         text: &str,
     ) -> Result<Self, LoadError> {
         let saved = read(text)?;
-        let params = SimulationParams {
-            seed: saved.seed,
-            ..params.clone()
-        };
-        let mut simulation = Self::new(scene, &params)?;
-        simulation.compare(&saved)?;
-        simulation.check_agents(&saved)?;
+        let plan = PoolPlan::compile(scene)?;
+        check_plan(&saved, &plan, params)?;
+        let mut state = saved.state.into_owned();
+        let damaged = |reason| LoadError::Damaged { reason };
+        check_agents(&state, &plan).map_err(damaged)?;
+        check_overrides(&state, &plan).map_err(damaged)?;
+        derive_agents(&mut state, &plan);
+        state.terraces.resume(&plan.terraces).map_err(damaged)?;
+        let mut simulation = Self::from_parts(plan, state, params)?;
+        simulation.resume_planner().map_err(damaged)?;
+        simulation.compile_overrides();
         simulation
-            .apply_saved(saved)
-            .map_err(|reason| LoadError::Damaged { reason })?;
+            .workspace
+            .prepare(&simulation.plan, &simulation.state);
         Ok(simulation)
     }
 
-    fn kinds(&self) -> Vec<Kind> {
-        let each = self.world.species.iter().zip(&self.minds);
-        each.map(|(species, mind)| Kind {
-            species: species.name.clone(),
+    fn resume_planner(&mut self) -> Result<(), String> {
+        self.state.planner.resume(&Environment {
+            solids: &self.plan.world.solids,
+            revision: self.state.revision,
+            dt_secs: self.workspace.input.dt_secs,
+        })
+    }
+}
+
+fn read(text: &str) -> Result<SavedPool<'static>, LoadError> {
+    let unreadable = |reason: String| LoadError::Unreadable { reason };
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(unreadable(format!(
+            "it is longer than {} MiB",
+            MAX_TEXT_BYTES >> 20
+        )));
+    }
+    let header: Header = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    if header.format != FORMAT {
+        return Err(unreadable(format!("its format is not '{FORMAT}'")));
+    }
+    if header.version != VERSION {
+        return Err(LoadError::OtherVersion {
+            version: header.version,
+        });
+    }
+    serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))
+}
+
+fn saved_species(plan: &PoolPlan) -> Vec<SavedSpecies> {
+    let species = plan.world.species.iter().zip(&plan.minds);
+    species
+        .map(|(species, mind)| SavedSpecies {
+            name: species.name.clone(),
             individual: species.individual.clone(),
             needs: mind.need_names().map(str::to_owned).collect(),
             actions: mind.action_names(u64::MAX).map(str::to_owned).collect(),
         })
         .collect()
-    }
-
-    /// Refuses what was saved from another pool.
-    fn compare(&self, saved: &Saved<'_>) -> Result<(), LoadError> {
-        let other = |what: &str, saved: String, described: String| LoadError::OtherPool {
-            what: what.into(),
-            saved,
-            described,
-        };
-        if saved.tick_hz != self.tick_hz {
-            return Err(other(
-                "tick_hz",
-                saved.tick_hz.to_string(),
-                self.tick_hz.to_string(),
-            ));
-        }
-        let kinds = self.kinds();
-        for (place, kind) in kinds.iter().enumerate() {
-            if saved.kinds.get(place) != Some(kind) {
-                let was = saved.kinds.get(place);
-                return Err(other(
-                    &format!("species {place} with its needs and actions"),
-                    was.map_or("absent".into(), |was| format!("{was:?}")),
-                    format!("{kind:?}"),
-                ));
-            }
-        }
-        let counts = [
-            ("the number of species", saved.kinds.len(), kinds.len()),
-            (
-                "the number of the director's rules",
-                saved.rules.len(),
-                self.rules.len(),
-            ),
-            (
-                "the number of gatherings",
-                saved.by_rules.len(),
-                kinds.len(),
-            ),
-        ];
-        for (what, was, is) in counts {
-            if was != is {
-                return Err(other(what, was.to_string(), is.to_string()));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_agents(&self, saved: &Saved<'_>) -> Result<(), LoadError> {
-        let damaged = |reason: String| Err(LoadError::Damaged { reason });
-        if saved.agents.len() as u64 > MAX_AGENTS {
-            return damaged(format!(
-                "{} agents are more than {MAX_AGENTS}",
-                saved.agents.len()
-            ));
-        }
-        let mut last = None;
-        for agent in &saved.agents {
-            let id = agent.id;
-            if last.is_some_and(|last| id <= last) || id >= saved.next_id {
-                return damaged(format!(
-                    "the id {id} is not above the one before, or not below the next one"
-                ));
-            }
-            last = Some(id);
-            let Some(mind) = self.minds.get(usize::from(agent.kind)) else {
-                return damaged(format!(
-                    "agent {id} is of species {}, which there is not",
-                    agent.kind
-                ));
-            };
-            let body = &agent.body;
-            let is_unit = |v: glam::Vec3| (v.length() - 1.0).abs() < 1e-3;
-            let is_near = body.position_m.abs().max_element() < 1e5;
-            if !(body.is_finite() && is_unit(body.forward) && is_unit(body.up) && is_near) {
-                return damaged(format!(
-                    "agent {id} has a place, velocity or direction that cannot be"
-                ));
-            }
-            let is_overridden = saved.overrides.iter().any(|over| over.id == id);
-            if !is_overridden && !mind.fits(&agent.mind) {
-                return damaged(format!(
-                    "the mind of agent {id} has other needs or actions than its species"
-                ));
-            }
-        }
-        for over in &saved.overrides {
-            let agent = saved.agents.iter().find(|agent| agent.id == over.id);
-            let mind = agent.and_then(|agent| self.minds.get(usize::from(agent.kind)));
-            let is_sound =
-                over.params.problems().is_empty() && mind.is_some_and(|mind| mind.fits(&over.own));
-            if !is_sound {
-                return damaged(format!("the other mind of agent {} does not fit", over.id));
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes a state over whose agents were checked.
-    fn apply_saved(&mut self, saved: Saved<'_>) -> Result<(), String> {
-        self.world.random.tick = saved.tick;
-        self.revision = saved.revision;
-        self.next_id = saved.next_id;
-        (self.catches, self.meals) = (saved.catches, saved.meals);
-        self.rule_states = saved.rules;
-        self.world.director.by_hand = saved.by_hand;
-        self.world.director.by_rules = saved.by_rules;
-        let mut agents = Agents::default();
-        self.states.clear();
-        self.decisions.clear();
-        for agent in saved.agents {
-            let species = &self.world.species[usize::from(agent.kind)];
-            let size = size(species.body.size_spread, saved.seed, agent.id);
-            agents.ids.push(agent.id);
-            agents.species.push(agent.kind);
-            agents.name_bits.push(species.name_bits);
-            agents.size_factors.push(size);
-            agents.radii_m.push(species.body.radius_m * size);
-            agents.bodies.push(agent.body);
-            self.states.push(agent.mind);
-        }
-        self.world.agents = agents;
-        self.make_room();
-        for over in saved.overrides {
-            self.take_over_override(over);
-        }
-        self.assign_minds();
-        self.terraces.resume(saved.terraces.into_owned())?;
-        self.planner = saved.ways.into_owned();
-        self.planner.resume(&Environment {
-            solids: &self.world.solids,
-            revision: self.revision,
-            dt_secs: self.world.dt_secs,
-        })
-    }
 }
 
-fn read(text: &str) -> Result<Saved<'static>, LoadError> {
-    let unreadable = |reason: String| LoadError::Unreadable { reason };
-    if text.len() > TEXT_BYTES_MAX {
-        return Err(unreadable(format!(
-            "it is longer than {} MiB",
-            TEXT_BYTES_MAX >> 20
-        )));
+/// Rejects a state that was saved from another pool.
+fn check_plan(
+    saved: &SavedPool<'_>,
+    plan: &PoolPlan,
+    params: &SimulationParams,
+) -> Result<(), LoadError> {
+    let other = |what: &str, saved: String, described: String| LoadError::OtherPool {
+        what: what.into(),
+        saved,
+        described,
+    };
+    if saved.tick_hz != params.tick_hz {
+        return Err(other(
+            "tick_hz",
+            saved.tick_hz.to_string(),
+            params.tick_hz.to_string(),
+        ));
     }
-    let head: Head = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
-    if head.format != FORMAT {
-        return Err(unreadable(format!("its format is no '{FORMAT}'")));
+    let species = saved_species(plan);
+    for (index, described) in species.iter().enumerate() {
+        let was = saved.species.get(index);
+        if was != Some(described) {
+            return Err(other(
+                &format!("species {index} with its needs and actions"),
+                was.map_or("absent".into(), |was| format!("{was:?}")),
+                format!("{described:?}"),
+            ));
+        }
     }
-    if head.version != VERSION {
-        return Err(LoadError::OtherVersion {
-            version: head.version,
-        });
+    let state = &saved.state;
+    let counts = [
+        ("the number of species", saved.species.len(), species.len()),
+        (
+            "the number of director rules",
+            state.rules.len(),
+            plan.rules.len(),
+        ),
+        (
+            "the number of gathering points",
+            state.world.director.by_rules.len(),
+            species.len(),
+        ),
+    ];
+    for (what, was, is) in counts {
+        if was != is {
+            return Err(other(what, was.to_string(), is.to_string()));
+        }
     }
-    serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))
+    Ok(())
+}
+
+/// Checks that the saved agents are valid members of the plan's species.
+fn check_agents(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
+    let agents = &state.world.agents;
+    let count = agents.ids.len();
+    if count as u64 > MAX_AGENTS {
+        return Err(format!("{count} agents are more than {MAX_AGENTS}"));
+    }
+    let lists = [
+        ("species", agents.species.len()),
+        ("bodies", agents.bodies.len()),
+        ("minds", state.minds.len()),
+    ];
+    if let Some((name, len)) = lists.iter().find(|(_, len)| *len != count) {
+        return Err(format!("there are {count} ids, but {len} {name}"));
+    }
+    let mut last = None;
+    for (index, &id) in agents.ids.iter().enumerate() {
+        if last.is_some_and(|last| id <= last) || id >= state.next_id {
+            return Err(format!(
+                "the id {id} is not larger than the one before, or not smaller than next_id"
+            ));
+        }
+        last = Some(id);
+        let species_index = agents.species[index];
+        let Some(mind) = plan.minds.get(usize::from(species_index)) else {
+            return Err(format!(
+                "agent {id} is of species {species_index}, which does not exist"
+            ));
+        };
+        if !is_valid(&agents.bodies[index]) {
+            return Err(format!(
+                "the position, velocity or direction of agent {id} is invalid"
+            ));
+        }
+        let is_overridden = state.overrides.iter().any(|one| one.id == id);
+        if !is_overridden && !mind.fits(&state.minds[index]) {
+            return Err(format!(
+                "the mind of agent {id} has other needs or actions than its species"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_valid(body: &Body) -> bool {
+    let is_unit = |v: Vec3| (v.length() - 1.0).abs() < UNIT_TOLERANCE;
+    let is_near = body.position_m.abs().max_element() < MAX_COORDINATE_M;
+    body.is_finite() && is_unit(body.forward) && is_unit(body.up) && is_near
+}
+
+/// Checks that every override belongs to an agent and fits its mind. Call it after [`check_agents`].
+fn check_overrides(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
+    let agents = &state.world.agents;
+    for one in &state.overrides {
+        let index = agents.index_of(one.id);
+        let mind = index.map(|index| &plan.minds[usize::from(agents.species[index])]);
+        let is_valid =
+            one.params.problems().is_empty() && mind.is_some_and(|mind| mind.fits(&one.own_state));
+        if !is_valid {
+            return Err(format!(
+                "the mind override of agent {} does not fit",
+                one.id
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Fills in the parts of agents that follow from their species.
+fn derive_agents(state: &mut PoolState, plan: &PoolPlan) {
+    let seed = state.world.random.seed;
+    let agents = &mut state.world.agents;
+    agents.name_bits.resize(agents.ids.len(), 0);
+    agents.size_factors.resize(agents.ids.len(), 0.0);
+    agents.radii_m.resize(agents.ids.len(), 0.0);
+    for index in 0..agents.ids.len() {
+        let species = &plan.world.species[usize::from(agents.species[index])];
+        agents.derive(index, species, seed);
+    }
 }

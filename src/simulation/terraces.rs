@@ -1,79 +1,90 @@
-//! Terraces in a living pool: who is in which water, who climbs, who is in the air.
+//! Terraces in a running pool: which terrace each agent is in, which agents want to another terrace, and which are in flight.
 //!
-//! In: the mesh compiled with the plan, the calls of actions, the moved bodies. Out: bodies that keep to their water or
-//! fly to another. Must not: decide anything.
+//! In: the compiled mesh, the calls of actions, the moved bodies. Out: bodies that stay in their terrace or fly to another
+//! one. Must not: decide what an agent does.
 
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::tick::Simulation;
-use crate::behavior::{ClimbAnswer, ClimbRequest};
+use crate::behavior::{ClimbAnswer, ClimbRequest, MindState};
 use crate::geometry::{nearest_on_polygon, polygon_contains};
 use crate::navigation::{
-    Flight, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavMesh, NeighborPull,
-    NeighborScratch, TerraceRequest, TerraceRoute,
+    Flight, GRAVITY_MPS2, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavMesh,
+    NeighborPull, NeighborScratch, TerraceRequest, TerraceRoute,
 };
 use crate::world::{Body, Splash, TerraceParams, World};
 
-mod map;
+mod plan;
 
-pub(super) use map::TerraceMap;
-use map::abilities;
+pub(super) use plan::TerracePlan;
+use plan::abilities;
 
-/// How far above the higher water a flight goes. Tuned by eye, 2026-11-21.
+/// Height of a flight above the higher water surface, in addition to the body's diameter. Tuned by eye, 2026-11-21.
 const CLEARANCE_M: f32 = 0.12;
-/// Points at which a flight is held against obstacles before it begins, and the distance kept there.
-const FLIGHT_SAMPLES: usize = 64;
+/// Number of intervals at whose ends a flight is checked against obstacles before take-off.
+const FLIGHT_CHECKS: usize = 64;
+/// Minimum distance of a flight from obstacles at these points.
 const FLIGHT_GAP_M: f32 = 0.02;
-/// How long a splash is told of.
+/// How long a splash is reported.
 const SPLASH_SECS: f32 = 1.0;
-/// Ticks between two looks at where danger is.
-const DANGER_TICKS: u64 = 15;
-/// What a meter costs more for every enemy in the polygon. Tuned by eye, 2026-11-21.
-const DANGER: f32 = 4.0;
-/// Share of what a meter costs that is left where friends are, for one and for many. Tuned by eye, 2026-11-22.
-const DESIRE: (f32, f32) = (0.85, 0.6);
+/// Ticks between two updates of the costs; enemies and friends do not move far in this time.
+const COST_TICKS: u64 = 15;
+/// Additional cost per meter for every enemy in a polygon of the mesh. Tuned by eye, 2026-11-21.
+const ENEMY_COST: f32 = 4.0;
+/// Factor on the cost per meter for every friend in a polygon of the mesh. Tuned by eye, 2026-11-22.
+const FRIEND_FACTOR: f32 = 0.85;
+/// Minimum cost per meter in a polygon with many friends. Tuned by eye, 2026-11-22.
+const MIN_COST: f32 = 0.6;
 
-/// Terraces with everybody in them. What is written of it is enough to go on bit for bit, after [`Terraces::resume`].
+/// State of the agents between terraces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Terraces {
-    #[serde(skip)]
-    pub(super) map: TerraceMap,
-    /// By id.
+pub(super) struct TerraceState {
+    /// By ascending id.
     swimmers: Vec<Swimmer>,
+    /// Path searches of the swimmers.
     planner: MeshPlanner,
-    /// For each species and polygon what a meter costs.
+    /// Cost per meter, for each species and polygon of the mesh.
     costs: Vec<Vec<f32>>,
     pub(super) splashes: Vec<Splash>,
-    /// Who wants to another terrace in this tick, by its place among the swimmers.
-    #[serde(skip)]
-    climbs: Vec<(usize, TerraceRequest)>,
-    #[serde(skip)]
-    near: Vec<NeighborPull>,
-    #[serde(skip)]
-    scratch: NeighborScratch,
 }
 
-/// One swimmer between terraces.
+/// Scratch memory for terraces.
+#[derive(Debug, Default)]
+pub(super) struct TerraceScratch {
+    /// Calls of this tick: index of the swimmer and what it wants.
+    climbs: Vec<(usize, TerraceRequest)>,
+    /// Friends and enemies near one swimmer.
+    near: Vec<NeighborPull>,
+    neighbor_scratch: NeighborScratch,
+}
+
+/// One agent between terraces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Swimmer {
+    /// Id of the agent.
     id: u32,
+    /// Index of the terrace that the agent is in. During a flight: the terrace of the take-off.
     home: u16,
+    /// Time until the agent may leap again.
     cooldown_secs: f32,
-    air: Option<Air>,
+    /// The current flight.
+    air: Option<Airborne>,
     route: TerraceRoute,
 }
 
-/// A flight.
+/// A flight from one terrace to another.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Air {
+struct Airborne {
     from: Vec3,
     to: Vec3,
     flight: Flight,
+    /// Time since take-off.
     spent_secs: f32,
+    /// Index of the terrace of the landing.
     home: u16,
 }
 
@@ -81,37 +92,152 @@ fn flat(at: Vec3) -> Vec2 {
     Vec2::new(at.x, at.z)
 }
 
-impl Terraces {
-    fn swimmer(&mut self, id: u32, at: Vec3) -> usize {
-        match self
-            .swimmers
-            .binary_search_by_key(&id, |swimmer| swimmer.id)
-        {
-            Ok(place) => place,
-            Err(place) => {
-                let home = self.map.terrace_at(flat(at));
+impl TerraceState {
+    /// Index of an agent's swimmer. Adds the swimmer in the terrace at position `at` if the agent has none.
+    fn swimmer(&mut self, plan: &TerracePlan, id: u32, at: Vec3) -> usize {
+        match self.find(id) {
+            Ok(number) => number,
+            Err(number) => {
                 let swimmer = Swimmer {
                     id,
-                    home,
+                    home: plan.terrace_at(flat(at)),
                     ..Swimmer::default()
                 };
-                self.swimmers.insert(place, swimmer);
-                place
+                self.swimmers.insert(number, swimmer);
+                number
             }
         }
     }
 
-    /// What a swimmer that calls goes by.
-    fn climb(
-        &self,
-        world: &World,
-        index: usize,
-        place: usize,
-        call: ClimbRequest,
-    ) -> TerraceRequest {
-        let body = &world.agents.bodies[index];
-        let species = &world.species[usize::from(world.agents.species[index])];
-        let swimmer = &self.swimmers[place];
+    /// Index of an agent's swimmer, or where it would have to be inserted.
+    fn find(&self, id: u32) -> Result<usize, usize> {
+        self.swimmers
+            .binary_search_by_key(&id, |swimmer| swimmer.id)
+    }
+
+    /// Removes the swimmers of agents that are not in `ids`, which are ascending.
+    pub(super) fn keep_only(&mut self, ids: &[u32]) {
+        self.swimmers.retain(|s| ids.binary_search(&s.id).is_ok());
+    }
+
+    /// Forgets swimmers and searches. Call it when the terraces of the plan change.
+    pub(super) fn reset(&mut self) {
+        self.swimmers.clear();
+        self.planner = MeshPlanner::default();
+        self.costs.clear();
+    }
+
+    /// Checks a loaded state and prepares it for its plan.
+    ///
+    /// # Errors
+    /// A description of the problem, if the state does not fit the plan or contains invalid numbers.
+    pub(super) fn resume(&mut self, plan: &TerracePlan) -> Result<(), String> {
+        let (terraces, polygons) = (plan.terraces.len(), plan.mesh.len());
+        let exists = |home: u16| usize::from(home) < terraces;
+        let is_valid = |swimmer: &Swimmer| {
+            let air = swimmer.air.is_none_or(|air| {
+                let is_flight = air.flight.is_sound() && air.spent_secs.is_finite();
+                exists(air.home) && air.from.is_finite() && air.to.is_finite() && is_flight
+            });
+            let numbers = swimmer.cooldown_secs.is_finite() && swimmer.route.is_sound();
+            exists(swimmer.home) && air && numbers
+        };
+        if let Some(bad) = self.swimmers.iter().find(|swimmer| !is_valid(swimmer)) {
+            return Err(format!(
+                "agent {} is in a terrace that does not exist, or has invalid numbers",
+                bad.id
+            ));
+        }
+        if !self.swimmers.is_sorted_by(|a, b| a.id < b.id) {
+            return Err("the ids of the swimmers are not in ascending order".into());
+        }
+        if let Some(bad) = self.costs.iter().find(|costs| costs.len() != polygons) {
+            return Err(format!(
+                "there are {} costs for the {polygons} polygons of the mesh",
+                bad.len()
+            ));
+        }
+        let is_finite =
+            |s: &Splash| s.at_m.is_finite() && s.speed_mps.is_finite() && s.age_secs.is_finite();
+        if !self.splashes.iter().all(is_finite) {
+            return Err("a number of a splash is not finite".into());
+        }
+        self.planner.resume(&plan.mesh, &plan.links);
+        Ok(())
+    }
+}
+
+/// What the terraces work with in one tick.
+struct TerraceTick<'a> {
+    plan: &'a TerracePlan,
+    state: &'a mut TerraceState,
+    scratch: &'a mut TerraceScratch,
+    world: World<'a>,
+}
+
+impl TerraceTick<'_> {
+    /// Updates the costs every [`COST_TICKS`]: enemies make a polygon more expensive, friends make it cheaper.
+    fn update_costs(&mut self) {
+        let (plan, world) = (self.plan, &self.world);
+        let costs = &mut self.state.costs;
+        let is_due = world.random.tick.is_multiple_of(COST_TICKS);
+        if !is_due && costs.len() == world.species.len() {
+            return;
+        }
+        costs.resize_with(world.species.len(), Vec::new);
+        for costs in costs.iter_mut() {
+            costs.clear();
+            costs.resize(plan.mesh.len(), 1.0);
+        }
+        for (index, body) in world.agents.bodies.iter().enumerate() {
+            let at = flat(body.position_m);
+            let Some(polygon) = plan.mesh.polygon_at(plan.terrace_at(at), at) else {
+                continue;
+            };
+            for (costs, species) in costs.iter_mut().zip(world.species) {
+                let (names, of) = (world.agents.name_bits[index], &species.relations);
+                let cost = &mut costs[polygon as usize];
+                *cost = cost_with(*cost, names & of.enemy != 0, names & of.friend != 0);
+            }
+        }
+    }
+
+    /// Removes the splashes that are too old to be reported.
+    fn age_splashes(&mut self) {
+        let splashes = &mut self.state.splashes;
+        for splash in splashes.iter_mut() {
+            splash.age_secs += self.world.dt_secs;
+        }
+        splashes.retain(|splash| splash.age_secs <= SPLASH_SECS);
+    }
+
+    /// Collects the calls of all agents in their order, and requests paths for swimmers that need one.
+    fn collect_calls(&mut self, minds: &mut [MindState]) {
+        let dt_secs = self.world.dt_secs;
+        self.scratch.climbs.clear();
+        for (index, mind) in minds.iter_mut().enumerate() {
+            let id = self.world.agents.ids[index];
+            let at = self.world.agents.bodies[index].position_m;
+            let number = self.state.swimmer(self.plan, id, at);
+            self.state.swimmers[number].cooldown_secs -= dt_secs;
+            for call in mind.climbs_mut().filter_map(|climbing| climbing.request) {
+                let climb = self.climb(index, number, call);
+                self.scratch.climbs.push((number, climb));
+                let swimmer = &mut self.state.swimmers[number];
+                if swimmer.air.is_none() && swimmer.route.needs_search(&climb, dt_secs) {
+                    let species_index = self.world.agents.species[index];
+                    self.state.planner.request(id, species_index, climb.query());
+                }
+            }
+        }
+    }
+
+    /// Combines a call with the state of its swimmer.
+    fn climb(&self, index: usize, number: usize, call: ClimbRequest) -> TerraceRequest {
+        let agents = self.world.agents;
+        let body = &agents.bodies[index];
+        let species = &self.world.species[usize::from(agents.species[index])];
+        let swimmer = &self.state.swimmers[number];
         TerraceRequest {
             at: MeshPoint {
                 terrace: swimmer.home,
@@ -125,91 +251,113 @@ impl Terraces {
             },
             cruise_mps: species.motion.cruise_mps,
             run_up_mps: species.motion.leap.run_up_mps,
-            radius_m: world.agents.radii_m[index],
+            radius_m: agents.radii_m[index],
             abilities: abilities(species),
             cooldown_left_secs: swimmer.cooldown_secs.max(0.0),
         }
     }
 
-    /// Advances the searches, and tells the swimmers what was found for them.
-    fn find_ways(&mut self, climbs: &[(usize, TerraceRequest)], budget: &mut u32) {
-        let Self {
-            map,
+    /// Advances the path searches and passes their results to the swimmers.
+    fn find_paths(&mut self, budget: &mut u32) {
+        let graph = self.plan.graph();
+        let climbs = &self.scratch.climbs;
+        let TerraceState {
             swimmers,
             planner,
             costs,
             ..
-        } = self;
-        let graph = map.graph();
+        } = &mut *self.state;
         planner.advance(graph, costs, budget, |id, query, outcome, path| {
-            let place = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id);
-            let is_it = |(own, climb): &&(usize, TerraceRequest)| {
-                Ok(*own) == place && climb.goal == query.goal
+            let number = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id);
+            let is_call = |(own, climb): &&(usize, TerraceRequest)| {
+                Ok(*own) == number && climb.goal == query.goal
             };
-            if let (Ok(place), Some((_, climb))) = (place, climbs.iter().find(is_it)) {
-                let route = &mut swimmers[place].route;
+            if let (Ok(number), Some((_, climb))) = (number, climbs.iter().find(is_call)) {
+                let route = &mut swimmers[number].route;
                 route.accept(climb, (query, outcome), path, graph);
             }
         });
     }
 
-    /// What a swimmer does next on its way.
-    fn advise(
-        &mut self,
-        world: &World,
-        index: usize,
-        (place, climb): (usize, &TerraceRequest),
-    ) -> ClimbAnswer {
-        self.look_around(world, index);
-        let swimmer = &mut self.swimmers[place];
-        let around = (self.near.as_slice(), &mut self.scratch);
-        let step = swimmer.route.guide(climb, around, self.map.graph());
-        let home = &self.map.terraces[usize::from(swimmer.home)];
+    /// Answers the calls, and starts the flights of swimmers that take off.
+    fn answer_calls(&mut self, minds: &mut [MindState]) {
+        // There is one element for every call, in the same order.
+        let climbs = std::mem::take(&mut self.scratch.climbs);
+        let mut answered = climbs.iter();
+        for (index, mind) in minds.iter_mut().enumerate() {
+            for climbing in mind.climbs_mut() {
+                if climbing.request.take().is_none() {
+                    continue;
+                }
+                let Some((number, climb)) = answered.next() else {
+                    continue;
+                };
+                if self.state.swimmers[*number].air.is_some() {
+                    continue;
+                }
+                let answer = self.advise(index, *number, climb);
+                climbing.answer = Some(answer);
+                if let Guidance::TakeOff(link, landing) = answer.step {
+                    self.take_off(index, *number, (link, landing));
+                }
+            }
+        }
+        self.scratch.climbs = climbs;
+    }
+
+    /// What a swimmer does next on its path.
+    fn advise(&mut self, index: usize, number: usize, climb: &TerraceRequest) -> ClimbAnswer {
+        self.find_near(index);
+        let swimmer = &mut self.state.swimmers[number];
+        let TerraceScratch {
+            near,
+            neighbor_scratch,
+            ..
+        } = &mut *self.scratch;
+        let around = (near.as_slice(), neighbor_scratch);
+        let step = swimmer.route.guide(climb, around, self.plan.graph());
+        let home = &self.plan.terraces[usize::from(swimmer.home)];
         ClimbAnswer {
             step,
             y_m: home.y_range_m(climb.radius_m).1,
         }
     }
 
-    /// Friends and enemies near a swimmer.
-    fn look_around(&mut self, world: &World, index: usize) {
-        let agents = &world.agents;
+    /// Finds the friends and enemies near the agent at `index`.
+    fn find_near(&mut self, index: usize) {
+        let agents = self.world.agents;
         let at = agents.bodies[index].position_m;
-        let relations = &world.species[usize::from(agents.species[index])].relations;
-        self.near.clear();
+        let relations = &self.world.species[usize::from(agents.species[index])].relations;
+        let near = &mut self.scratch.near;
+        near.clear();
         for (other, body) in agents.bodies.iter().enumerate() {
-            let bits = agents.name_bits[other];
-            let pull = match (bits & relations.friend != 0, bits & relations.enemy != 0) {
+            let names = agents.name_bits[other];
+            let pull = match (names & relations.friend != 0, names & relations.enemy != 0) {
                 (_, true) => -1.0,
                 (true, false) => 1.0,
                 (false, false) => continue,
             };
             if other != index && body.position_m.distance(at) < NEIGHBOR_RANGE_M {
                 let at_m = flat(body.position_m);
-                let terrace = self.map.terrace_at(at_m);
+                let terrace = self.plan.terrace_at(at_m);
                 let at = MeshPoint { terrace, at_m };
-                self.near.push(NeighborPull { at, pull });
+                near.push(NeighborPull { at, pull });
             }
         }
     }
 
-    /// Lets a swimmer fly, where nothing is in its way.
-    fn take_off(
-        &mut self,
-        world: &World,
-        index: usize,
-        place: usize,
-        (number, landing): (u32, Vec2),
-    ) {
-        let Some(link) = self.map.links.get(number) else {
+    /// Starts a swimmer's flight over a link, unless an obstacle is in its way.
+    fn take_off(&mut self, index: usize, number: usize, (link, landing): (u32, Vec2)) {
+        let Some(link) = self.plan.links.get(link) else {
             return;
         };
-        let radius_m = world.agents.radii_m[index];
-        let home = self.map.mesh.polygon(link.to).terrace;
-        let (_, y) = self.map.terraces[usize::from(home)].y_range_m(radius_m);
+        let agents = self.world.agents;
+        let radius_m = agents.radii_m[index];
+        let home = self.plan.mesh.polygon(link.to).terrace;
+        let (_, y) = self.plan.terraces[usize::from(home)].y_range_m(radius_m);
         let to = Vec3::new(landing.x, y, landing.y);
-        let from = world.agents.bodies[index].position_m;
-        let air = Air {
+        let from = agents.bodies[index].position_m;
+        let air = Airborne {
             from,
             to,
             flight: Flight::over(to.y - from.y, CLEARANCE_M + 2.0 * radius_m),
@@ -217,258 +365,126 @@ impl Terraces {
             home,
         };
         let is_free = |at: Vec3| {
-            let mut each = world.solids.iter();
-            each.all(|solid| solid.signed_distance_m(at) > FLIGHT_GAP_M)
+            let mut solids = self.world.solids.iter();
+            solids.all(|solid| solid.signed_distance_m(at) > FLIGHT_GAP_M)
         };
-        let share = |n: usize| n as f32 / FLIGHT_SAMPLES as f32;
-        if (0..=FLIGHT_SAMPLES).all(|n| is_free(air.at(air.flight.secs * share(n)))) {
-            let swimmer = &mut self.swimmers[place];
+        let share = |n: usize| n as f32 / FLIGHT_CHECKS as f32;
+        if (0..=FLIGHT_CHECKS).all(|n| is_free(air.at(air.flight.secs * share(n)))) {
+            let swimmer = &mut self.state.swimmers[number];
             if link.is_leap() {
-                let kind = usize::from(world.agents.species[index]);
-                let leap = &world.species[kind].motion.leap;
+                let species_index = usize::from(agents.species[index]);
+                let leap = &self.world.species[species_index].motion.leap;
                 swimmer.cooldown_secs = air.flight.secs + leap.cooldown_secs;
             }
             swimmer.air = Some(air);
-            self.splashes.push(splash(from, air.flight.up_mps));
+            self.state.splashes.push(splash(from, air.flight.up_mps));
         }
     }
 
-    /// Lets go of those who have left the pool; `ids` are those who have not, in order.
-    pub(super) fn keep_only(&mut self, ids: &[u32]) {
-        self.swimmers.retain(|s| ids.binary_search(&s.id).is_ok());
-    }
-
-    /// Takes over what was saved on the same terraces.
-    ///
-    /// # Errors
-    /// What is wrong with it, when its numbers cannot be what was saved.
-    pub(super) fn resume(&mut self, saved: Self) -> Result<(), String> {
-        let (waters, polygons) = (self.map.terraces.len(), self.map.mesh.len());
-        let is_water = |home: u16| usize::from(home) < waters;
-        let is_sound = |swimmer: &Swimmer| {
-            let air = swimmer.air.is_none_or(|air| {
-                let is_flight = air.flight.is_sound() && air.spent_secs.is_finite();
-                is_water(air.home) && air.from.is_finite() && air.to.is_finite() && is_flight
-            });
-            let numbers = swimmer.cooldown_secs.is_finite() && swimmer.route.is_sound();
-            is_water(swimmer.home) && air && numbers
-        };
-        if let Some(bad) = saved.swimmers.iter().find(|swimmer| !is_sound(swimmer)) {
-            return Err(format!("agent {} is in water that there is not", bad.id));
+    /// Keeps a moved body in its terrace, or on its flight.
+    fn keep(&mut self, index: usize, body: &mut Body) {
+        let (plan, agents) = (self.plan, self.world.agents);
+        let number = self.state.swimmer(plan, agents.ids[index], body.position_m);
+        let radius_m = agents.radii_m[index];
+        let swimmer = &mut self.state.swimmers[number];
+        if body.teleported {
+            swimmer.air = None;
+            swimmer.home = plan.terrace_at(flat(body.position_m));
         }
-        if !saved
-            .swimmers
-            .windows(2)
-            .all(|pair| pair[0].id < pair[1].id)
-        {
-            return Err("the swimmers' ids are out of order".into());
+        if let Some(air) = &mut swimmer.air {
+            air.spent_secs += self.world.dt_secs;
+            air.carry(body);
+            if air.spent_secs >= air.flight.secs {
+                let landing = splash(air.to, air.flight.up_mps);
+                self.state.splashes.push(landing);
+                swimmer.home = air.home;
+                swimmer.air = None;
+                swimmer.route.reset();
+                body.velocity_mps.y = 0.0;
+            }
+            return;
         }
-        if saved.costs.iter().any(|costs| costs.len() != polygons) {
-            return Err(format!(
-                "the mesh has {polygons} polygons, its costs have not"
-            ));
+        let home = usize::from(swimmer.home);
+        let (terrace, outline) = (&plan.terraces[home], &plan.outlines[home]);
+        let kept = nearest_inside(terrace, outline, body.position_m, radius_m);
+        if kept == body.position_m {
+            return;
         }
-        let splash = |s: &Splash| s.at_m.is_finite() && s.speed_mps.is_finite();
-        if !saved
-            .splashes
-            .iter()
-            .all(|s| splash(s) && s.age_secs.is_finite())
-        {
-            return Err("a splash is nowhere".into());
-        }
-        let map = std::mem::take(&mut self.map);
-        *self = Self { map, ..saved };
-        self.planner.resume(&self.map.mesh, &self.map.links);
-        Ok(())
-    }
-
-    /// Another map: everybody finds its water anew.
-    pub(super) fn take_over(&mut self, map: TerraceMap) {
-        if self.map != map {
-            self.map = map;
-            self.swimmers.clear();
-            self.planner = MeshPlanner::default();
-            self.costs.clear();
-        }
+        let outward = (body.position_m - kept).normalize_or_zero();
+        body.velocity_mps -= outward * body.velocity_mps.dot(outward).max(0.0);
+        let mut solids = self.world.solids.iter();
+        let is_free = solids.all(|s| s.signed_distance_m(kept) > 0.0);
+        let before = agents.bodies[index].position_m;
+        body.position_m = if is_free { kept } else { before };
     }
 }
 
 impl Simulation {
-    /// Hears those who want to another terrace, advances the searches by a budget of expansions, tells them what to do, and
-    /// lets those fly who take off. What it uses is taken from the budget.
-    pub(super) fn climb(&mut self, budget: &mut u32) {
-        if self.terraces.map.terraces.is_empty() {
+    /// Receives the calls of agents that want to another terrace, advances their searches by a budget of expansions, answers
+    /// them and starts flights. Subtracts the expansions from the budget.
+    pub(super) fn answer_climbs(&mut self, budget: &mut u32) {
+        if self.plan.terraces.is_empty() {
             return;
         }
-        self.look_for_danger();
-        let dt_secs = self.world.dt_secs;
-        let Self {
-            terraces,
-            world,
-            states,
-            ..
-        } = self;
-        let splashes = &mut terraces.splashes;
-        splashes
-            .iter_mut()
-            .for_each(|splash| splash.age_secs += dt_secs);
-        splashes.retain(|splash| splash.age_secs <= SPLASH_SECS);
-        let mut climbs = std::mem::take(&mut terraces.climbs);
-        climbs.clear();
-        for (index, state) in states.iter_mut().enumerate() {
-            let id = world.agents.ids[index];
-            let place = terraces.swimmer(id, world.agents.bodies[index].position_m);
-            terraces.swimmers[place].cooldown_secs -= dt_secs;
-            for call in state.climbs_mut().filter_map(|climbing| climbing.request) {
-                let climb = terraces.climb(world, index, place, call);
-                climbs.push((place, climb));
-                let swimmer = &mut terraces.swimmers[place];
-                if swimmer.air.is_none() && swimmer.route.needs_search(&climb, dt_secs) {
-                    let kind = world.agents.species[index];
-                    terraces.planner.request(id, kind, climb.query());
-                }
-            }
-        }
-        terraces.find_ways(&climbs, budget);
-        let mut answered = climbs.iter();
-        for (index, state) in states.iter_mut().enumerate() {
-            for climbing in state.climbs_mut() {
-                if climbing.request.take().is_none() {
-                    continue;
-                }
-                // There is one for every call, in the same order.
-                let Some((place, climb)) = answered.next() else {
-                    continue;
-                };
-                if terraces.swimmers[*place].air.is_none() {
-                    let answer = terraces.advise(world, index, (*place, climb));
-                    climbing.answer = Some(answer);
-                    if let Guidance::TakeOff(link, landing) = answer.step {
-                        terraces.take_off(world, index, *place, (link, landing));
-                    }
-                }
-            }
-        }
-        terraces.climbs = climbs;
+        let mut tick = TerraceTick {
+            plan: &self.plan.terraces,
+            state: &mut self.state.terraces,
+            scratch: &mut self.workspace.terraces,
+            world: World::new(&self.plan.world, &self.state.world, &self.workspace.input),
+        };
+        tick.update_costs();
+        tick.age_splashes();
+        tick.collect_calls(&mut self.state.minds);
+        tick.find_paths(budget);
+        tick.answer_calls(&mut self.state.minds);
     }
 
-    /// Keeps every moved body in its water, or on its flight.
-    pub(super) fn keep_terraces(&mut self) {
-        if self.terraces.map.terraces.is_empty() {
+    /// Keeps every moved body in its terrace, or on its flight.
+    pub(super) fn keep_in_terraces(&mut self) {
+        if self.plan.terraces.is_empty() {
             return;
         }
-        let dt_secs = self.world.dt_secs;
-        let Self {
-            terraces,
-            world,
-            moved,
-            ..
-        } = self;
-        for (index, body) in moved.iter_mut().enumerate() {
-            let place = terraces.swimmer(world.agents.ids[index], body.position_m);
-            let radius_m = world.agents.radii_m[index];
-            let swimmer = &mut terraces.swimmers[place];
-            if body.teleported {
-                swimmer.air = None;
-                swimmer.home = terraces.map.terrace_at(flat(body.position_m));
-            }
-            if let Some(air) = &mut swimmer.air {
-                air.spent_secs += dt_secs;
-                air.carry(body);
-                if air.spent_secs >= air.flight.secs {
-                    terraces.splashes.push(splash(air.to, air.flight.up_mps));
-                    swimmer.home = air.home;
-                    swimmer.air = None;
-                    swimmer.route.reset();
-                    body.velocity_mps.y = 0.0;
-                }
-                continue;
-            }
-            let home = usize::from(swimmer.home);
-            let before = world.agents.bodies[index].position_m;
-            let outline = &terraces.map.outlines[home];
-            let kept = kept_in(
-                &terraces.map.terraces[home],
-                outline,
-                body.position_m,
-                radius_m,
-            );
-            if kept == body.position_m {
-                continue;
-            }
-            let outward = (body.position_m - kept).normalize_or_zero();
-            body.velocity_mps -= outward * body.velocity_mps.dot(outward).max(0.0);
-            let is_free = world.solids.iter().all(|s| s.signed_distance_m(kept) > 0.0);
-            body.position_m = if is_free { kept } else { before };
+        let mut tick = TerraceTick {
+            plan: &self.plan.terraces,
+            state: &mut self.state.terraces,
+            scratch: &mut self.workspace.terraces,
+            world: World::new(&self.plan.world, &self.state.world, &self.workspace.input),
+        };
+        for (index, body) in self.workspace.next_bodies.iter_mut().enumerate() {
+            tick.keep(index, body);
         }
     }
 
-    /// Every so often: where enemies are a meter costs more, where friends are it costs less.
-    fn look_for_danger(&mut self) {
-        let Self {
-            terraces, world, ..
-        } = self;
-        let count = terraces.map.mesh.len();
-        if !world.random.tick.is_multiple_of(DANGER_TICKS)
-            && terraces.costs.len() == world.species.len()
-        {
-            return;
-        }
-        terraces.costs.resize_with(world.species.len(), Vec::new);
-        for costs in &mut terraces.costs {
-            costs.clear();
-            costs.resize(count, 1.0);
-        }
-        for (index, body) in world.agents.bodies.iter().enumerate() {
-            let at = flat(body.position_m);
-            let Some(polygon) = terraces
-                .map
-                .mesh
-                .polygon_at(terraces.map.terrace_at(at), at)
-            else {
-                continue;
-            };
-            for (kind, species) in world.species.iter().enumerate() {
-                let (bits, of) = (world.agents.name_bits[index], &species.relations);
-                let cost = &mut terraces.costs[kind][polygon as usize];
-                *cost = price(*cost, bits & of.enemy != 0, bits & of.friend != 0);
-            }
-        }
-    }
-
-    /// The terrace in which the agent at this index is, as the scene counts them; `None` while it flies, or without
-    /// terraces.
+    /// Index of the terrace that the agent at this index is in; `None` during a flight or if the scene has no terraces.
     pub fn terrace(&self, index: usize) -> Option<u16> {
-        let id = self.world.agents.ids[index];
-        let swimmers = &self.terraces.swimmers;
-        let place = swimmers
-            .binary_search_by_key(&id, |swimmer| swimmer.id)
-            .ok()?;
-        let swimmer = &swimmers[place];
+        let terraces = &self.state.terraces;
+        let number = terraces.find(self.state.world.agents.ids[index]).ok()?;
+        let swimmer = &terraces.swimmers[number];
         swimmer.air.is_none().then_some(swimmer.home)
     }
 
     /// Splashes of the last second.
     pub fn splashes(&self) -> &[Splash] {
-        &self.terraces.splashes
+        &self.state.terraces.splashes
     }
 
-    /// The mesh of the terraces, empty without any, and the links on it.
+    /// The mesh of the terraces with its links; empty if the scene has no terraces.
     pub fn mesh(&self) -> (&NavMesh, &MeshLinks) {
-        (&self.terraces.map.mesh, &self.terraces.map.links)
+        (&self.plan.terraces.mesh, &self.plan.terraces.links)
     }
 
-    /// The corners of the way over its terrace that the agent with this id has still to go.
-    pub fn terrace_path(&self, id: u32) -> &[Vec2] {
-        let swimmers = &self.terraces.swimmers;
-        match swimmers.binary_search_by_key(&id, |swimmer| swimmer.id) {
-            Ok(place) => swimmers[place].route.remaining_leg(),
+    /// The remaining corners of an agent's path over its terrace.
+    pub(super) fn terrace_path(&self, id: u32) -> &[Vec2] {
+        let terraces = &self.state.terraces;
+        match terraces.find(id) {
+            Ok(number) => terraces.swimmers[number].route.remaining_leg(),
             Err(_) => &[],
         }
     }
 }
 
-impl Air {
+impl Airborne {
+    /// Position after `secs` of flight.
     fn at(&self, secs: f32) -> Vec3 {
         let share = (secs / self.flight.secs.max(1e-3)).clamp(0.0, 1.0);
         let mut at = self.from.lerp(self.to, share);
@@ -476,11 +492,11 @@ impl Air {
         at
     }
 
-    /// Puts a body where the flight is, nose ahead along it.
+    /// Moves a body to its current position on the flight, with its nose in the direction of the flight.
     fn carry(&self, body: &mut Body) {
         let secs = self.spent_secs.min(self.flight.secs);
         let ahead = (self.to - self.from).with_y(0.0) / self.flight.secs.max(1e-3);
-        let up_mps = self.flight.up_mps - crate::navigation::GRAVITY_MPS2 * secs;
+        let up_mps = self.flight.up_mps - GRAVITY_MPS2 * secs;
         body.position_m = self.at(secs);
         body.velocity_mps = ahead + Vec3::Y * up_mps;
         body.forward = body.velocity_mps.normalize_or(body.forward);
@@ -497,17 +513,17 @@ fn splash(at: Vec3, speed_mps: f32) -> Splash {
     }
 }
 
-/// What a meter costs where one more is: danger outweighs desire, in whatever order they are seen.
-fn price(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
+/// Cost per meter in a polygon with one more agent. Enemies outweigh friends, in whatever order they are added.
+fn cost_with(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
     match (is_enemy, is_friend) {
-        (true, _) => cost.max(1.0) + DANGER,
-        (false, true) if cost <= 1.0 => (cost * DESIRE.0).max(DESIRE.1),
+        (true, _) => cost.max(1.0) + ENEMY_COST,
+        (false, true) if cost <= 1.0 => (cost * FRIEND_FACTOR).max(MIN_COST),
         _ => cost,
     }
 }
 
-/// The nearest place where a body is wholly in a terrace's water.
-fn kept_in(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
+/// The nearest position at which a body of this radius is completely inside a terrace.
+fn nearest_inside(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
     let (low, high) = terrace.y_range_m(radius_m);
     let mut flat = flat(at);
     if let Some(nearest) = nearest_on_polygon(outline, flat) {
@@ -526,14 +542,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn friends_make_water_cheaper_and_enemies_dearer_whoever_is_seen_first() {
-        let of = |each: &[(bool, bool)]| each.iter().fold(1.0, |cost, &(e, f)| price(cost, e, f));
+    fn friends_lower_the_cost_and_enemies_raise_it_in_any_order() {
+        let cost_of = |agents: &[(bool, bool)]| {
+            let each = agents.iter();
+            each.fold(1.0, |cost, &(enemy, friend)| cost_with(cost, enemy, friend))
+        };
         let (enemy, friend, other) = ((true, false), (false, true), (false, false));
-        assert_eq!(of(&[other]), 1.0);
-        assert!(of(&[friend]) < 1.0 && of(&[friend, friend]) < of(&[friend]));
-        assert!(of(&[friend; 99]) >= DESIRE.1);
-        assert!(of(&[enemy]) > 1.0 && of(&[enemy, enemy]) > of(&[enemy]));
-        assert_eq!(of(&[friend, enemy]), of(&[enemy, friend]));
-        assert_eq!(of(&[(true, true)]), of(&[enemy]));
+        assert_eq!(cost_of(&[other]), 1.0);
+        assert!(cost_of(&[friend]) < 1.0 && cost_of(&[friend, friend]) < cost_of(&[friend]));
+        assert!(cost_of(&[friend; 99]) >= MIN_COST);
+        assert!(cost_of(&[enemy]) > 1.0 && cost_of(&[enemy, enemy]) > cost_of(&[enemy]));
+        assert_eq!(cost_of(&[friend, enemy]), cost_of(&[enemy, friend]));
+        assert_eq!(cost_of(&[(true, true)]), cost_of(&[enemy]));
     }
 }

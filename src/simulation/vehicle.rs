@@ -1,29 +1,30 @@
-//! The vehicle: from a decision to the next place of one body. **Source**: Reynolds 1999; 2-behavior.md section 2.
+//! The vehicle model: computes the next body of one agent from its decision. **Source**: Reynolds 1999, "The vehicle model".
 //!
-//! Reads the state before the step alone and writes one body, so bodies can move in any order and on any thread.
+//! Reads only the state before the tick and returns one body, so bodies can be computed in any order and on any thread.
 
 use glam::Vec3;
 
-use super::collision::{is_inside, travel};
+use super::collision::{is_inside, move_body};
 use crate::behavior::{BoostRequest, Decision};
 use crate::world::{Body, BoostState, EdgeMode, Intent, MotionParams, Species, Water, World};
 
-/// What of a species' motion is the same for all its individuals in a step.
+/// Motion values that are the same for all individuals of a species in one tick.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rates {
-    turning: Turning,
-    /// Shares of the way that force and up go to where they tend.
+pub(super) struct TickRates {
+    limits: TurnLimits,
+    /// Share by which the force approaches the requested force.
     response: f32,
+    /// Share by which the up vector approaches its target.
     banking: f32,
-    /// What is left of climbing.
+    /// Remaining share of the vertical velocity.
     leveling: f32,
 }
 
-impl Rates {
+impl TickRates {
     pub(super) fn new(motion: &MotionParams, dt: f32) -> Self {
         let left = |secs: f32| if secs > 0.0 { (-dt / secs).exp() } else { 0.0 };
         Self {
-            turning: Turning::new(
+            limits: TurnLimits::new(
                 motion.max_turn_rate_dps.to_radians() * dt,
                 motion.max_climb_deg.to_radians(),
             ),
@@ -38,21 +39,22 @@ impl Rates {
     }
 }
 
-/// How far a body may turn in a step, and how steeply it may climb.
+/// How far a body may turn in one tick, and how steeply it may climb or dive.
 #[derive(Clone, Copy, Debug)]
-struct Turning {
-    most_rad: f32,
-    most_cos: f32,
+struct TurnLimits {
+    turn_rad: f32,
+    /// Cosine of `turn_rad`; below −1 if every turn is allowed.
+    turn_cos: f32,
     climb_rad: f32,
     climb_sin: f32,
 }
 
-impl Turning {
-    fn new(most_rad: f32, climb_rad: f32) -> Self {
+impl TurnLimits {
+    fn new(turn_rad: f32, climb_rad: f32) -> Self {
         Self {
-            most_rad,
-            most_cos: if most_rad < std::f32::consts::PI {
-                most_rad.cos()
+            turn_rad,
+            turn_cos: if turn_rad < std::f32::consts::PI {
+                turn_rad.cos()
             } else {
                 -2.0
             },
@@ -61,34 +63,39 @@ impl Turning {
         }
     }
 
-    /// The same without the limit of turning.
+    /// These limits without the one for turning.
     fn unlimited(self) -> Self {
         Self {
-            most_rad: f32::INFINITY,
-            most_cos: -2.0,
+            turn_rad: f32::INFINITY,
+            turn_cos: -2.0,
             ..self
         }
     }
 }
 
-/// The body of the agent at `index` after the step; `rates` are those of all species.
-pub(super) fn advance(world: &World, rates: &[Rates], index: usize, decision: &Decision) -> Body {
+/// Returns the body of the agent at `index` after the tick. `rates` are those of all species.
+pub(super) fn advance(
+    world: &World<'_>,
+    rates: &[TickRates],
+    index: usize,
+    decision: &Decision,
+) -> Body {
     let before = &world.agents.bodies[index];
-    let kind = usize::from(world.agents.species[index]);
-    let species = &world.species[kind];
-    let own = Own {
+    let species_index = usize::from(world.agents.species[index]);
+    let species = &world.species[species_index];
+    let own = Properties {
         species,
-        rates: &rates[kind],
+        rates: &rates[species_index],
         radius_m: world.agents.radii_m[index],
         length_m: species.body.length_m * world.agents.size_factors[index],
         mass_kg: species.body.mass_kg * world.agents.size_factors[index].powi(3),
         id: world.agents.ids[index],
     };
-    let after = moved(world, before, decision, &own);
+    let after = next_body(world, before, decision, &own);
     if after.is_finite() {
         return after;
     }
-    // What is not finite never spreads: it stays where it was, at rest in its decisions, and is counted.
+    // A state that is not finite never enters the world: the agent keeps its old body for this tick, and it is counted.
     Body {
         quarantine_count: before.quarantine_count.saturating_add(1),
         teleported: false,
@@ -96,21 +103,23 @@ pub(super) fn advance(world: &World, rates: &[Rates], index: usize, decision: &D
     }
 }
 
-/// Share of the cruise speed below which the direction no longer follows the velocity, and of the largest force above
-/// which it follows the force then.
+/// A body slower than this share of its cruise speed counts as standing still: its direction does not follow its velocity.
 const STILL_SHARE: f32 = 0.05;
 
-/// What a body is made of.
-struct Own<'a> {
+/// A standing body turns towards its force if the force exceeds this share of the maximum force.
+const TURN_FORCE_SHARE: f32 = 0.05;
+
+/// Constant properties of one agent.
+struct Properties<'a> {
     species: &'a Species,
-    rates: &'a Rates,
+    rates: &'a TickRates,
     radius_m: f32,
     length_m: f32,
     mass_kg: f32,
     id: u32,
 }
 
-fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Body {
+fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Properties<'_>) -> Body {
     let dt = world.dt_secs;
     let water = &world.water;
     let motion = &own.species.motion;
@@ -124,31 +133,31 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     };
     let wanted = before.velocity_mps + force * (dt / own.mass_kg);
     let least_mps = motion.min_speed_mps.min(motion.cruise_mps);
-    let wanted = leveled(water, wanted, own.rates.leveling);
+    let wanted = level_off(water, wanted, own.rates.leveling);
     let wanted = brake_by_turning(before, wanted, least_mps).clamp_length_max(boost.allowed_mps);
     let is_still = wanted.length() <= motion.cruise_mps * STILL_SHARE;
     let direction = if !is_still {
         wanted.normalize_or(before.forward)
-    } else if force.length() > motion.max_force_n * STILL_SHARE {
-        // One that stands and wants to go back turns on the spot; it would stand there for ever.
+    } else if force.length() > motion.max_force_n * TURN_FORCE_SHARE {
+        // A standing body that is pushed backwards turns in place. Otherwise it would never move again.
         force.normalize_or(before.forward)
     } else {
         before.forward
     };
     let turning = if decision.proposal.turns_in_place {
-        own.rates.turning.unlimited()
+        own.rates.limits.unlimited()
     } else {
-        own.rates.turning
+        own.rates.limits
     };
-    let forward = turned(water, before.forward, direction, turning);
+    let forward = turn_towards(water, before.forward, direction, turning);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.contact_solids.margin_m() {
         world.contact_solids.near(before.position_m)
     } else {
-        &world.solids
+        world.solids
     };
-    let arrival = travel(
+    let end = move_body(
         solids,
         before.position_m,
         forward * speed,
@@ -157,8 +166,8 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
         dt,
     );
     let mut after = Body {
-        position_m: arrival.position_m,
-        velocity_mps: arrival.velocity_mps,
+        position_m: end.position_m,
+        velocity_mps: end.velocity_mps,
         forward,
         up: before.up,
         turn_rate_rps: before
@@ -171,7 +180,7 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
             heading: forward,
             goal_m: None,
         }),
-        acceleration_mps2: (arrival.velocity_mps - before.velocity_mps).dot(forward) / dt,
+        acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,
         force_n: force,
         boost,
         teleported: false,
@@ -179,15 +188,15 @@ fn moved(world: &World, before: &Body, decision: &Decision, own: &Own<'_>) -> Bo
     };
     keep_in_pool(world, before, &mut after, own);
     cross_edge(world, &mut after, own);
-    after.up = banked(water, before, &after, (motion, own.rates.banking), dt);
+    after.up = bank(water, before, &after, (motion, own.rates.banking), dt);
     after
 }
 
-/// Speed that is allowed now.
+/// Returns the boost state after the tick, with the new speed limit.
 ///
-/// While a boost is asked for, and as long as it holds on, that is what the largest of them allows. After that it falls
-/// by (boost − cruise) / `calm_secs` a second, from what the body really swims. A weaker request does not cut short what is
-/// still calming down from a stronger one.
+/// The limit is that of the strongest boost among the request and the boost that is still held. Without either, the limit falls
+/// by (boost speed − cruise speed) / `calm_secs` per second, starting at the actual speed of the body. A request never lowers a
+/// limit that is still falling from a stronger boost.
 fn next_boost(
     state: &BoostState,
     request: Option<BoostRequest>,
@@ -235,8 +244,9 @@ fn next_boost(
     }
 }
 
-/// A body that cannot go slower turns instead of braking further, to the side it leans to anyway. Otherwise what calls it
-/// from right behind would hardly turn it. The less it leans the less is added, or it would tremble between two sides.
+/// Converts braking below the minimum speed into turning, to the side that the wanted velocity points to. Without it, a
+/// force from directly behind would hardly turn a body that cannot swim slower. The smaller the sideways part of the wanted
+/// velocity, the smaller the added part, so that the body does not jitter between left and right.
 fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
     let along = wanted.dot(before.forward);
     let lack = least_mps - along;
@@ -244,13 +254,13 @@ fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
         return wanted;
     }
     let side = before.side();
-    // Straight back it leans to the right.
+    // The offset lets a body turn right if the wanted velocity points exactly backwards.
     let lean = wanted.dot(side) + 1e-5;
     wanted + side * (lack * lean / (lean.abs() + lack))
 }
 
-/// Lets climbing and diving fade: this share of it is left.
-fn leveled(water: &Water, velocity: Vec3, left: f32) -> Vec3 {
+/// Reduces the vertical velocity to the share `left`.
+fn level_off(water: &Water, velocity: Vec3, left: f32) -> Vec3 {
     if left == 1.0 {
         return velocity;
     }
@@ -259,20 +269,21 @@ fn leveled(water: &Water, velocity: Vec3, left: f32) -> Vec3 {
     water.world_from_level(level)
 }
 
-/// The unit vector towards `wanted` that lies within the limit of turning from `forward` and is no steeper than a climb.
+/// Returns the unit vector towards `wanted` that is within the limits: at most one tick's turn from `forward`, and no steeper
+/// than the maximum climb.
 ///
-/// Turns by heading and slope, as fish do, and never over the back. The way in heading and slope is at least as long as
-/// the straight one on the sphere, so cutting it short keeps the limit.
-fn turned(water: &Water, forward: Vec3, wanted: Vec3, turning: Turning) -> Vec3 {
-    let Turning {
-        most_rad,
-        most_cos,
+/// Turns by heading and slope, as fish do, never by a loop. The path by heading and slope is at least as long as the shortest
+/// path on the unit sphere, so shortening it to the limit keeps the limit.
+fn turn_towards(water: &Water, forward: Vec3, wanted: Vec3, turning: TurnLimits) -> Vec3 {
+    let TurnLimits {
+        turn_rad,
+        turn_cos,
         climb_rad,
         climb_sin,
     } = turning;
     let from = water.level_from_world(forward);
     let to = water.level_from_world(wanted);
-    if to.y.abs() <= climb_sin && from.dot(to) > most_cos {
+    if to.y.abs() <= climb_sin && from.dot(to) > turn_cos {
         return wanted;
     }
     let angles = |v: Vec3| (v.z.atan2(v.x), v.y.clamp(-1.0, 1.0).asin());
@@ -291,8 +302,8 @@ fn turned(water: &Water, forward: Vec3, wanted: Vec3, turning: Turning) -> Vec3 
         slope.abs().min(to_slope.abs()).cos()
     };
     let length = by_slope.hypot(by_heading * widest);
-    let share = if length > most_rad {
-        most_rad / length
+    let share = if length > turn_rad {
+        turn_rad / length
     } else {
         1.0
     };
@@ -302,8 +313,8 @@ fn turned(water: &Water, forward: Vec3, wanted: Vec3, turning: Turning) -> Vec3 
     water.world_from_level(turned).normalize_or(forward)
 }
 
-/// Keeps a body between ground and surface and within reach of the picture, whatever its actions want.
-fn keep_in_pool(world: &World, before: &Body, after: &mut Body, own: &Own<'_>) {
+/// Keeps a body between ground and surface and close to the picture. Removes the velocity out of these bounds.
+fn keep_in_pool(world: &World<'_>, before: &Body, after: &mut Body, own: &Properties<'_>) {
     let water = &world.water;
     let (low, high) = water.y_range_m(own.radius_m);
     let half = water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.length_m) + 1.0;
@@ -321,14 +332,14 @@ fn keep_in_pool(world: &World, before: &Body, after: &mut Body, own: &Own<'_>) {
         }
     }
     after.position_m = kept;
-    if is_inside(&world.solids, kept) && !is_inside(&world.solids, before.position_m) {
+    if is_inside(world.solids, kept) && !is_inside(world.solids, before.position_m) {
         after.position_m = before.position_m;
         after.velocity_mps = Vec3::ZERO;
     }
 }
 
-/// Takes a body that has left the picture for good to another place.
-fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
+/// Applies the pool's edge mode to a body that has left the picture completely and moves away from it.
+fn cross_edge(world: &World<'_>, after: &mut Body, own: &Properties<'_>) {
     let water = &world.water;
     let half =
         water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.length_m) + 0.02;
@@ -344,7 +355,7 @@ fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
             let sign = |leaves: bool| if leaves { -1.0 } else { 1.0 };
             after.position_m *= Vec3::new(sign(leaves_x), 1.0, sign(leaves_z));
             after.teleported = true;
-            if !is_inside(&world.solids, after.position_m) {
+            if !is_inside(world.solids, after.position_m) {
                 return;
             }
         }
@@ -359,24 +370,25 @@ fn cross_edge(world: &World, after: &mut Body, own: &Own<'_>) {
     );
 }
 
-/// Puts a body to a new place out of sight, cruising into the picture.
+/// Moves a body to a random position out of sight, heading into the picture at cruise speed. `size_m` is (radius, length).
 pub(super) fn reenter(
-    world: &World,
+    world: &World<'_>,
     body: &mut Body,
     species: &Species,
     size_m: (f32, f32),
     id: u32,
 ) {
     let water = &world.water;
-    let (at, heading) = water.random_hidden_pose(&world.solids, size_m, world.random, id);
+    let (at, heading) = water.random_hidden_pose(world.solids, size_m, world.random, id);
     *body = Body {
         quarantine_count: body.quarantine_count,
         ..Body::new(at, heading, species.motion.cruise_mps)
     };
 }
 
-/// The up vector, leaning into the curve. **Source**: OpenSteer's banking, with a time constant.
-fn banked(
+/// Returns the new up vector, which leans into curves. **Source**: OpenSteer 0.8.2, banking of `SimpleVehicle`;
+/// with a time constant added.
+fn bank(
     water: &Water,
     before: &Body,
     after: &Body,

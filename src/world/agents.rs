@@ -5,22 +5,29 @@ use serde::{Deserialize, Serialize};
 
 use super::avoidance::Avoidance;
 use super::body::{BodyParams, FlockParams, MotionParams, PerceptionParams};
+use super::random::{Random, RandomStream};
 use super::relations::Relations;
 
-/// All living agents. Arrays of equal length; the place in them is the agent's index, its id stays with it for ever.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// All living agents, as arrays of equal length. An agent's index is its position in these arrays and may change; its id
+/// never changes. Agents are added with [`Self::push`] and removed with [`Self::retain`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Agents {
     /// Ids, ascending.
     pub ids: Vec<u32>,
-    /// Index into the list of species.
+    /// Index into [`super::World::species`].
     pub species: Vec<u16>,
-    /// Bits of the names it bears.
+    /// Bit set of the agent's names: species, groups and individual name (see [`super::NameTable`]). Follows from the
+    /// species.
+    #[serde(skip)]
     pub name_bits: Vec<u64>,
-    /// Size against its species' body.
+    /// Individual size as a factor of the species' length and radius. Follows from species and id.
+    #[serde(skip)]
     pub size_factors: Vec<f32>,
-    /// Radius of the sphere that stands for its body.
+    /// Radius of the sphere that represents the body in distances and contacts. Follows from species and id.
+    #[serde(skip)]
     pub radii_m: Vec<f32>,
-    /// How it moves.
+    /// Position, velocity and orientation.
     pub bodies: Vec<Body>,
 }
 
@@ -30,42 +37,81 @@ impl Agents {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether the pool has no agents.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
+
+    /// Index of the agent with this id.
+    pub fn index_of(&self, id: u32) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
+    /// Adds an agent. `id` must be larger than all others.
+    pub fn push(&mut self, id: u32, species_index: u16, body: Body) {
+        self.ids.push(id);
+        self.species.push(species_index);
+        self.bodies.push(body);
+        self.name_bits.push(0);
+        self.size_factors.push(0.0);
+        self.radii_m.push(0.0);
+    }
+
+    /// Keeps the agents for which `keeps` is true at their index.
+    pub fn retain(&mut self, keeps: &[bool]) {
+        retain(&mut self.ids, keeps);
+        retain(&mut self.species, keeps);
+        retain(&mut self.name_bits, keeps);
+        retain(&mut self.size_factors, keeps);
+        retain(&mut self.radii_m, keeps);
+        retain(&mut self.bodies, keeps);
+    }
+
+    /// Fills in names and size of the agent at `index` from its species and id.
+    pub fn derive(&mut self, index: usize, species: &Species, seed: u64) {
+        let size_factor = species.size_factor(seed, self.ids[index]);
+        self.name_bits[index] = species.name_bits;
+        self.size_factors[index] = size_factor;
+        self.radii_m[index] = species.body.radius_m * size_factor;
+    }
 }
 
-/// The moving state of one agent.
+/// Keeps the elements of a list for which `keeps` is true at their index.
+pub(crate) fn retain<T>(list: &mut Vec<T>, keeps: &[bool]) {
+    let mut keeps = keeps.iter();
+    list.retain(|_| keeps.next().is_some_and(|&keep| keep));
+}
+
+/// The motion state of one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
     /// Center in world space.
     pub position_m: Vec3,
-    /// Velocity.
+    /// Velocity in world space.
     pub velocity_mps: Vec3,
     /// Unit vector towards the nose.
     pub forward: Vec3,
     /// Unit vector towards the dorsal fin, perpendicular to `forward`.
     pub up: Vec3,
-    /// Signed rate of turning about `up`; positive to the left.
+    /// Signed turn rate about `up`; positive is a turn to the left.
     pub turn_rate_rps: f32,
-    /// Change of speed along `forward`.
+    /// Acceleration along `forward`.
     pub acceleration_mps2: f32,
-    /// What it is about, for others that go by that.
+    /// What the agent intends to do, for agents that react to it.
     pub intent: Intent,
-    /// Steering force that acts, smoothed over the body's response time.
+    /// Steering force that acts on the body, smoothed over `MotionParams::response_secs`.
     pub force_n: Vec3,
-    /// Speed that is allowed.
+    /// State of the current boost, with the speed limit that follows from it.
     pub boost: BoostState,
-    /// Whether it was put to another place in the last tick.
+    /// Whether the body was moved to a new position in the last tick instead of swimming there.
     pub teleported: bool,
-    /// Number of times its state became non-finite and was put back.
+    /// Number of ticks in which the computed state was not finite and was discarded.
     pub quarantine_count: u32,
 }
 
 impl Body {
-    /// A body at a place, swimming ahead at a speed, level.
+    /// A body at `position_m` that swims level along `forward` at `speed_mps`.
     pub fn new(position_m: Vec3, forward: Vec3, speed_mps: f32) -> Self {
         Self {
             position_m,
@@ -93,7 +139,7 @@ impl Body {
         self.forward.cross(self.up)
     }
 
-    /// Whether every number of it is finite.
+    /// Whether all numbers that drive the motion are finite.
     pub fn is_finite(&self) -> bool {
         self.position_m.is_finite()
             && self.velocity_mps.is_finite()
@@ -104,53 +150,62 @@ impl Body {
     }
 }
 
-/// What an agent is about, as others can tell by looking at it.
+/// What an agent intends to do, as other agents can observe it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intent {
-    /// Unit vector to where it wants to go; along its nose where no action says.
+    /// Unit vector towards where the agent wants to go; equals `forward` if no action sets one.
     pub heading: Vec3,
-    /// The place that it is going to, where it has one.
+    /// The position that the agent is going to, if it has a goal.
     pub goal_m: Option<Vec3>,
 }
 
-/// Where an agent stands between cruising and boosting.
+/// State of an agent's boost: the temporary speed limit above cruise speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoostState {
-    /// Speed that is allowed now.
+    /// Current speed limit.
     pub allowed_mps: f32,
-    /// Scale that holds on while `hold_secs` lasts.
+    /// Strength of the active boost, 0 (cruise speed) to 1 (full boost speed); valid while `hold_secs` is positive.
     pub scale: f32,
-    /// How long the last boost still holds.
+    /// Remaining time of the active boost.
     pub hold_secs: f32,
-    /// Time from the full boost speed back to cruising.
+    /// Time that the speed limit needs to fall from full boost speed to cruise speed.
     pub calm_secs: f32,
 }
 
-/// The numbers of one species, or of one individual that differs from its species, ready for the step.
+/// The compiled parameters of one species, or of one named individual that differs from its species.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Species {
-    /// Its name.
+    /// Name of the species.
     pub name: String,
-    /// The individual's own name, where it has one.
+    /// Name of the individual; `None` for a whole species.
     pub individual: Option<String>,
-    /// Place of the species in the list; its own place, except for an individual.
+    /// Index of the species in the scene's list. For a named individual: the index of the species it belongs to.
     pub base_species: u16,
-    /// Bit of its own name.
+    /// Bit of the species' name.
     pub species_bit: u64,
-    /// Bits of its name and groups.
+    /// Bit set of all names: species, groups and individual name.
     pub name_bits: u64,
-    /// Body.
+    /// Size and mass.
     pub body: BodyParams,
-    /// Motion.
+    /// Abilities and limits of the motion.
     pub motion: MotionParams,
-    /// Perception.
+    /// Range and angle of sight.
     pub perception: PerceptionParams,
-    /// Schooling.
+    /// Flocking parameters.
     pub flock: FlockParams,
-    /// Relations.
+    /// Relations to other species, groups and individuals.
     pub relations: Relations,
-    /// How it keeps clear of others.
+    /// Method of collision avoidance.
     pub avoidance: Avoidance,
+}
+
+impl Species {
+    /// Size of the individual with this id as a factor of the species' length and radius. Depends only on the id and
+    /// `size_spread`, so an individual keeps its size when other parameters change.
+    pub fn size_factor(&self, seed: u64, id: u32) -> f32 {
+        let random = Random { seed, tick: 0 };
+        1.0 + self.body.size_spread * random.signed(id, RandomStream::Size, 0)
+    }
 }

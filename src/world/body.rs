@@ -1,5 +1,5 @@
-//! Parameters of one species' body, motion, perception and flock: plain numbers, one struct per table of a species file.
-//! Nothing is computed here but the rules between fields that a range cannot say.
+//! Parameters of a species' body, motion, perception and flocking: one struct per table of a species file, with the rules
+//! between fields that a range of a single field cannot express.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,16 +10,16 @@ use super::terrace::LeapParams;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BodyParams {
-    /// From nose to tail.
+    /// Length from nose to tail.
     #[schemars(range(min = 0.01, max = 20.0))]
     pub length_m: f32,
-    /// Radius of the sphere that stands for the body wherever distances and contacts count.
+    /// Radius of the sphere that represents the body in distances and contacts.
     #[schemars(range(min = 0.005, max = 5.0))]
     pub radius_m: f32,
-    /// Mass: the same force turns and speeds up a heavier body less.
+    /// Mass. The same force turns and accelerates a heavier body less.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub mass_kg: f32,
-    /// How much individuals differ in size, as a share of it: 0.1 gives 0.9 to 1.1 of length and radius.
+    /// How much individuals differ in size: 0.1 gives individuals 0.9 to 1.1 times this length and radius.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub size_spread: f32,
 }
@@ -35,53 +35,53 @@ impl Default for BodyParams {
     }
 }
 
-/// What the vehicle can do. **Source**: Reynolds 1999; boost, agility and banking 2-behavior.md section 2.
+/// Abilities and limits of the motion. **Source**: Reynolds 1999, "The vehicle model".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionParams {
-    /// Speed that is allowed when nothing asks for more.
+    /// Top speed without a boost.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub cruise_mps: f32,
-    /// Speed that a full boost allows; at least the cruise speed.
+    /// Top speed with a full boost; at least the cruise speed.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_mps: f32,
-    /// Speed below which it never falls: a fish glides, it does not stand. 0 lets it stand.
+    /// Minimum speed: a fish always glides. 0 allows it to stand still.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub min_speed_mps: f32,
-    /// Largest steering force; what an action asks for beyond it is cut off.
+    /// Maximum steering force. Larger forces are clamped.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub max_force_n: f32,
-    /// Time constant with which the body answers its wishes; short is nimble and may tremble, long is sluggish. A turn in
-    /// place answers at once.
+    /// Time constant with which the steering force follows what the actions ask for. Short is agile and may jitter; long is
+    /// sluggish. A turn in place ignores it.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub response_secs: f32,
-    /// Agility: how fast the direction may change. Lifted for the step in which an action turns in place.
+    /// Agility: maximum turn rate. Not applied in a tick in which an action turns in place.
     #[schemars(range(min = 0.0, max = 100000.0))]
     pub max_turn_rate_dps: f32,
-    /// Steepest climb and dive, against the horizontal.
+    /// Maximum angle of climbing and diving against the horizontal.
     #[schemars(range(min = 0.0, max = 90.0))]
     pub max_climb_deg: f32,
-    /// Time constant with which climbing and diving fade into level swimming; 0: it keeps its slope.
+    /// Time constant with which the body returns to level swimming after a climb or dive. 0 keeps the slope.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub level_secs: f32,
-    /// How far it leans into a curve, per unit of sideways acceleration.
+    /// How far the body leans into a curve, per m/s² of sideways acceleration.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub lean_gain: f32,
-    /// How strongly it rights itself; against `lean_gain` it decides how far a curve tilts it.
+    /// How strongly the body returns to upright. The ratio of `lean_gain` to `right_gain` determines the tilt in a curve.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub right_gain: f32,
-    /// Time constant with which leaning follows the curve; short is nervous, long is sluggish.
+    /// Time constant with which the tilt follows the curve. Short looks nervous, long looks sluggish.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub blend_secs: f32,
-    /// What touching an obstacle does to the motion.
+    /// What happens to the motion when the body touches an obstacle.
     pub collision: CollisionResponse,
-    /// Share of the speed into the obstacle that a bounce gives back.
+    /// Share of the speed towards the obstacle that a bounce returns.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f32,
-    /// How much of the speed along the obstacle a contact takes away, as a share of the speed into it.
+    /// Loss of speed along the obstacle at a contact, as a share of the speed towards the obstacle.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub friction: f32,
-    /// Leaping from terrace to terrace.
+    /// Leaps between terraces.
     pub leap: LeapParams,
 }
 
@@ -108,7 +108,7 @@ impl Default for MotionParams {
 }
 
 impl MotionParams {
-    /// Rules between fields, as (path inside this table, sentence).
+    /// Violated rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         if self.boost_mps < self.cruise_mps {
@@ -133,34 +133,34 @@ impl MotionParams {
     }
 }
 
-/// What touching an obstacle does to the motion.
+/// What happens to the motion when a body touches an obstacle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CollisionResponse {
-    /// The part of the motion into the obstacle is lost, the rest goes on along it.
+    /// The body loses the velocity towards the obstacle and slides along it with the rest.
     #[default]
     Slide,
-    /// The part of the motion into the obstacle is thrown back, by the restitution.
+    /// The velocity towards the obstacle is reversed and multiplied by `restitution`.
     Bounce,
-    /// It stops at the obstacle and starts anew, along it.
+    /// The body ends its motion of this tick at the obstacle, and continues along it in the next tick.
     PushOut,
 }
 
-/// What an individual notices of others. **Source**: Tu 1996 as the main source tells it.
+/// Range and angle of sight. **Source**: Tu 1996, as described in Jockel 2005.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PerceptionParams {
-    /// How far it sees others. Costs time with its square where it is crowded.
+    /// Sight radius for other agents. In crowds the computing time grows with its square.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub sight_radius_m: f32,
-    /// How far it sees its prey; at least the sight radius.
+    /// Sight radius for prey; at least the sight radius.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub prey_sight_radius_m: f32,
-    /// Whole angle it sees, around straight ahead; it is blind behind.
+    /// Full opening angle of the field of view, a cone around straight ahead. 360 sees in all directions.
     #[schemars(range(min = 0.0, max = 360.0))]
     pub field_of_view_deg: f32,
-    /// How much earlier larger ones are seen: the radius grows by this share for each time the other's radius exceeds
-    /// its own. 0 switches it off.
+    /// How much farther larger agents are seen. The sight radius is multiplied by 1 + size_gain · (r / own radius − 1) for an
+    /// agent of a larger radius r. 0 switches it off.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub size_gain: f32,
 }
@@ -177,7 +177,7 @@ impl Default for PerceptionParams {
 }
 
 impl PerceptionParams {
-    /// Rules between fields, as (path inside this table, sentence).
+    /// Violated rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         if self.prey_sight_radius_m >= self.sight_radius_m {
             return Vec::new();
@@ -192,9 +192,9 @@ impl PerceptionParams {
     }
 }
 
-/// How a species schools. **Source**: Reynolds 1987; factors of table 1 of the main source.
+/// How a species forms schools. **Source**: Reynolds 1987; factors from Jockel 2005, table 1.
 ///
-/// Each part's radius and weight follow from `radius_m` and `weight` unless it sets its own.
+/// The radius and weight of each part follow from `radius_m` and `weight` unless the part sets its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockParams {
@@ -204,18 +204,18 @@ pub struct FlockParams {
     /// Flock weight g: separation weighs 1.5 g, alignment and cohesion g.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Neighbors nearer than this count at any angle. Absent: three times the body's radius.
+    /// Neighbors nearer than this count at any angle. If absent: three times the body's radius.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub always_radius_m: Option<f32>,
-    /// Each part is stretched to its full force, except where there is hardly a wish: in full order it fades. Larger
-    /// is calmer; 0 stretches all, as the sources do, and lets a school that is nearly in order tremble.
+    /// Each part is scaled to its full force, except where it is already nearly satisfied: there the force fades to zero.
+    /// Larger values are calmer. 0 always scales to full force, as in Reynolds 1987, and lets an ordered school jitter.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub soften: f32,
-    /// Keeping apart.
+    /// Keeping distance from neighbors.
     pub separation: SeparationParams,
-    /// Swimming the same way.
+    /// Swimming in the same direction as neighbors.
     pub alignment: AlignmentParams,
-    /// Keeping together.
+    /// Staying close to neighbors.
     pub cohesion: CohesionParams,
 }
 
@@ -239,13 +239,13 @@ macro_rules! flock_part {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
-            /// How far it reaches. Absent: follows from the flock radius.
+            /// Radius within which neighbors count. If absent: derived from the flock radius.
             #[schemars(range(min = 0.0, max = 100.0))]
             pub radius_m: Option<f32>,
-            /// Angle from straight ahead to each side within which others count.
+            /// Angle to each side of straight ahead within which neighbors count.
             #[schemars(range(min = 0.0, max = 180.0))]
             pub angle_deg: f32,
-            /// Force of this part. Absent: follows from the flock weight.
+            /// Weight of this part. If absent: derived from the flock weight.
             #[schemars(range(min = 0.0, max = 1000.0))]
             pub weight: Option<f32>,
         }
@@ -258,23 +258,23 @@ macro_rules! flock_part {
     };
 }
 flock_part!(
-    /// Keeping apart: by default within the flock radius, 135° to each side, 1.5 times the flock weight.
+    /// Separation: keeping distance. Default: the flock radius, 135° to each side, 1.5 times the flock weight.
     SeparationParams,
     135.0
 );
 flock_part!(
-    /// Swimming the same way: by default within 1.5 flock radii, 45° to each side, the flock weight.
+    /// Alignment: swimming in the same direction. Default: 1.5 flock radii, 45° to each side, the flock weight.
     AlignmentParams,
     45.0
 );
 flock_part!(
-    /// Keeping together: by default within 2 flock radii, 99° to each side, the flock weight.
+    /// Cohesion: staying together. Default: 2 flock radii, 99° to each side, the flock weight.
     CohesionParams,
     99.0
 );
 
 impl FlockParams {
-    /// Radius, angle and weight of separation, alignment and cohesion, with what is absent filled in.
+    /// Separation, alignment and cohesion in this order, with absent values filled in.
     pub fn parts(&self) -> [FlockPart; 3] {
         let part = |radius: Option<f32>, factor, angle_deg, weight: Option<f32>, share| FlockPart {
             radius_m: radius.unwrap_or(self.radius_m * factor),
@@ -289,7 +289,7 @@ impl FlockParams {
         ]
     }
 
-    /// Radii that reach farther than the eye, as (path inside this table, sentence).
+    /// Parts whose radius exceeds the sight radius, as (path inside this table, sentence).
     pub fn warnings(&self, sight_radius_m: f32) -> Vec<(String, String)> {
         ["separation", "alignment", "cohesion"]
             .into_iter()
@@ -299,8 +299,8 @@ impl FlockParams {
                 (
                     name.to_owned(),
                     format!(
-                        "the {name} radius of {} m is beyond sight_radius_m = {sight_radius_m}: nobody farther than that counts; \
-                         raise the sight radius or lower this one",
+                        "the {name} radius of {} m is larger than sight_radius_m = {sight_radius_m}: agents beyond the sight radius are \
+                         not seen; raise the sight radius or lower this one",
                         part.radius_m
                     ),
                 )
@@ -309,13 +309,13 @@ impl FlockParams {
     }
 }
 
-/// One of the three parts of flocking, with everything filled in.
+/// One of the three parts of flocking, with all values filled in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlockPart {
-    /// How far it reaches.
+    /// Radius within which neighbors count.
     pub radius_m: f32,
-    /// Angle from straight ahead to each side.
+    /// Angle to each side of straight ahead within which neighbors count.
     pub angle_deg: f32,
-    /// Force of this part.
+    /// Weight of this part.
     pub weight: f32,
 }

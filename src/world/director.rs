@@ -1,29 +1,34 @@
-//! What the director wants of the fish now. Set between ticks, read by actions.
+//! What the director currently asks of the fish. Set between ticks, read by actions.
 
 use glam::Vec3;
+use serde::{Deserialize, Serialize};
 
-/// Where some are to gather.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+/// A point where fish are asked to gather.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
-    /// The point, world space.
+    /// The point in world space.
     pub point_m: Vec3,
-    /// Weight that going there has at least, for actions whose own weight is less.
+    /// Minimum weight of going there; replaces the weight of an action if that is smaller.
     pub weight: f32,
 }
 
-/// What the director wants now.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What the director currently asks of the fish.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Director {
-    /// Where all are to gather, told by hand; goes before what the rules want.
+    /// Gathering point of all fish, set by a command. Takes precedence over the rules.
     pub by_hand: Option<Gathering>,
-    /// Where the rules want each species to be, by its place in the list of species.
+    /// Gathering point of each species, set by the rules; indexed like the list of species.
     pub by_rules: Vec<Option<Gathering>>,
 }
 
 impl Director {
-    /// Where the species at this place in the list is to gather; `None` lets it go its way.
-    pub fn gathering(&self, kind: u16) -> Option<Gathering> {
-        let ruled = || self.by_rules.get(usize::from(kind)).copied().flatten();
-        self.by_hand.or_else(ruled)
+    /// Returns where the species with this index gathers now; `None` if it is not asked to.
+    pub fn gathering(&self, species_index: u16) -> Option<Gathering> {
+        let by_rule = || {
+            let gathering = self.by_rules.get(usize::from(species_index));
+            gathering.copied().flatten()
+        };
+        self.by_hand.or_else(by_rule)
     }
 }

@@ -1,16 +1,16 @@
 //! The neighbor index: a uniform grid filled by counting sort into contiguous arrays.
 //!
-//! Cells are stored with x running fastest, so the cells within a radius are a few contiguous runs, one per row. Rebuilt
-//! from scratch in every step, which is faster than keeping it up to date. Finds candidates only: whoever asks measures.
+//! The arrays have one entry per agent, ordered by cell. Cells are stored with x running fastest, so the cells within a
+//! radius are a few contiguous runs of entries, one per row. Rebuilt in every tick, which is faster than updating.
 
 use std::ops::Range;
 
 use glam::Vec3;
 
-/// How many places are looked at side by side.
+/// Number of positions that are compared at once, so that the compiler can use vector instructions.
 const LANES: usize = 8;
 
-/// For every set of lanes, as bits, those lanes in order; what follows them means nothing.
+/// For every bit set of lanes: the numbers of the lanes in the set, in ascending order. Elements after them are unused.
 static HIT_LANES: [[u8; LANES]; 256] = {
     let mut table = [[0; LANES]; 256];
     let mut set = 0;
@@ -28,30 +28,34 @@ static HIT_LANES: [[u8; LANES]; 256] = {
     table
 };
 
-/// Entries that a query has found; used again for the next.
+/// Entries that a query has found. Reused between queries, so that a query allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct GridHits {
-    slots: Vec<u32>,
+    /// The first `count` elements are the result of the last query; the rest is scratch space.
+    entries: Vec<u32>,
     count: usize,
 }
 
 impl GridHits {
-    /// The slots found, in the order of the index.
+    /// The entries found, in the order of the index.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.slots[..self.count].iter().map(|&slot| slot as usize)
+        self.entries[..self.count]
+            .iter()
+            .map(|&entry| entry as usize)
     }
 
-    /// Makes room for so many, so that no query has to.
-    pub fn make_room_for(&mut self, count: usize) {
-        self.slots.resize(self.slots.len().max(count + LANES), 0);
+    /// Reserves memory for `count` entries, so that queries with at most that many do not allocate.
+    pub fn reserve(&mut self, count: usize) {
+        let len = self.entries.len().max(count + LANES);
+        self.entries.resize(len, 0);
     }
 }
 
-/// Whoever may be near the members of a cell, copied side by side; used again for the next cell.
+/// Copies of all agents that may be near the members of one cell, side by side. Reused from cell to cell.
 #[derive(Clone, Debug, Default)]
 pub struct CellNeighbors {
     count: usize,
-    /// Positions x, y, z and directions x, y, z.
+    /// Positions x, y, z and directions x, y, z. The first `count` elements of each are valid.
     columns: [Vec<f32>; 6],
 }
 
@@ -62,43 +66,69 @@ impl CellNeighbors {
     }
 }
 
-/// The index over one set of positions.
+/// The neighbor index over one set of positions.
 #[derive(Clone, Debug, Default)]
 pub struct NeighborGrid {
     origin_m: Vec3,
-    per_m: f32,
+    cells_per_m: f32,
+    /// Number of cells along x, y and z.
     dims: [usize; 3],
+    /// For each cell its first entry; the last element is the number of entries.
     starts: Vec<u32>,
+    /// Cell of each agent.
     cells: Vec<u32>,
-    /// Index of the agent in each slot, cell by cell.
+    /// Agent index of each entry.
     pub agents: Vec<u32>,
-    /// x of the agent in each slot.
+    /// x of each entry's position.
     pub x_m: Vec<f32>,
-    /// y of the agent in each slot.
+    /// y of each entry's position.
     pub y_m: Vec<f32>,
-    /// z of the agent in each slot.
+    /// z of each entry's position.
     pub z_m: Vec<f32>,
-    /// The same order for the directions, where they were given: x.
+    /// x of each entry's direction.
     pub forward_x: Vec<f32>,
-    /// Directions: y.
+    /// y of each entry's direction.
     pub forward_y: Vec<f32>,
-    /// Directions: z.
+    /// z of each entry's direction.
     pub forward_z: Vec<f32>,
 }
 
 impl NeighborGrid {
-    /// Sorts positions and directions into cells of `cell_m`. Cells are made larger where they would outnumber the agents
-    /// too far, so memory stays bounded whatever the positions are. All positions must be finite.
+    /// Reserves memory for `count` agents at any positions, so that [`Self::rebuild`] does not allocate.
+    pub fn reserve(&mut self, count: usize) {
+        let cells = max_cells(count) + 1;
+        self.starts.reserve(cells.saturating_sub(self.starts.len()));
+        for array in [&mut self.cells, &mut self.agents] {
+            array.reserve(count.saturating_sub(array.len()));
+        }
+        for array in self.columns_mut() {
+            array.reserve((count + LANES).saturating_sub(array.len()));
+        }
+    }
+
+    fn columns_mut(&mut self) -> [&mut Vec<f32>; 6] {
+        [
+            &mut self.x_m,
+            &mut self.y_m,
+            &mut self.z_m,
+            &mut self.forward_x,
+            &mut self.forward_y,
+            &mut self.forward_z,
+        ]
+    }
+
+    /// Sorts the positions and directions of `count` agents into cells of size `cell_m`. The cells are larger if there
+    /// would be more than about four per agent, so memory is bounded for any positions. All positions must be finite.
     pub fn rebuild(
         &mut self,
         cell_m: f32,
         count: usize,
-        place: impl Fn(usize) -> Vec3,
+        position: impl Fn(usize) -> Vec3,
         forward: impl Fn(usize) -> Vec3,
     ) {
         let (mut low, mut high) = (Vec3::splat(f32::MAX), Vec3::splat(f32::MIN));
         for agent in 0..count {
-            let at = place(agent);
+            let at = position(agent);
             low = low.min(at);
             high = high.max(at);
         }
@@ -111,7 +141,7 @@ impl NeighborGrid {
         self.starts.resize(cell_count + 1, 0);
         self.cells.clear();
         for agent in 0..count {
-            let cell = self.cell(place(agent));
+            let cell = self.cell(position(agent));
             self.cells.push(cell);
             self.starts[cell as usize + 1] += 1;
         }
@@ -119,51 +149,46 @@ impl NeighborGrid {
             self.starts[cell + 1] += self.starts[cell];
         }
         self.agents.resize(count, 0);
-        for array in [
-            &mut self.x_m,
-            &mut self.y_m,
-            &mut self.z_m,
-            &mut self.forward_x,
-            &mut self.forward_y,
-            &mut self.forward_z,
-        ] {
-            // Whoever reads eight at a time may read beyond the last.
+        for array in self.columns_mut() {
+            // Reading LANES entries at once may read beyond the last entry.
             array.resize(count + LANES, 0.0);
         }
-        // One place on, each entry holds its cell's start; filling moves it to the cell's end, which is the next one's start.
+        // `starts[cell + 1]` is now set to the start of `cell`. Filling advances it to the end of `cell`, which is the start
+        // of the next cell.
         for cell in (1..=cell_count).rev() {
             self.starts[cell] = self.starts[cell - 1];
         }
         for agent in 0..count {
             let next = &mut self.starts[self.cells[agent] as usize + 1];
-            let slot = *next as usize;
+            let entry = *next as usize;
             *next += 1;
-            let (at, ahead) = (place(agent), forward(agent));
-            self.agents[slot] = agent as u32;
-            self.x_m[slot] = at.x;
-            self.y_m[slot] = at.y;
-            self.z_m[slot] = at.z;
-            self.forward_x[slot] = ahead.x;
-            self.forward_y[slot] = ahead.y;
-            self.forward_z[slot] = ahead.z;
+            let (at, ahead) = (position(agent), forward(agent));
+            self.agents[entry] = agent as u32;
+            self.x_m[entry] = at.x;
+            self.y_m[entry] = at.y;
+            self.z_m[entry] = at.z;
+            self.forward_x[entry] = ahead.x;
+            self.forward_y[entry] = ahead.y;
+            self.forward_z[entry] = ahead.z;
         }
     }
 
-    /// Calls `visit` with each run of slots that may hold an agent within `radius_m` of a place, in a fixed order.
+    /// Calls `visit` with each run of entries that may contain an agent within `radius_m` of `at`, in a fixed order. The
+    /// runs also contain agents farther away.
     #[inline]
     pub fn for_runs(&self, at: Vec3, radius_m: f32, mut visit: impl FnMut(Range<usize>)) {
-        let low = (at - radius_m - self.origin_m) * self.per_m;
-        let high = (at + radius_m - self.origin_m) * self.per_m;
+        let low = (at - radius_m - self.origin_m) * self.cells_per_m;
+        let high = (at + radius_m - self.origin_m) * self.cells_per_m;
         let span = |low: f32, high: f32, cells: usize| {
-            // Casts saturate: what lies before the first cell becomes 0.
+            // The cast saturates: a coordinate before the first cell becomes cell 0.
             let cell = |at: f32| (at as i32).max(0) as usize;
             cell(low).min(cells)..cell(high).min(cells - 1) + 1
         };
         if high.cmplt(Vec3::ZERO).any() || self.agents.is_empty() {
             return;
         }
-        // How far a row of cells lies from the place along one axis, with a little room for rounding.
-        let cell_m = 1.0 / self.per_m;
+        // Distance of a row of cells from `at` along one axis, reduced by a tolerance for rounding.
+        let cell_m = 1.0 / self.cells_per_m;
         let slack_m = ((at - self.origin_m).abs().max_element() + cell_m) * 1e-6;
         let gap = |cell: usize, origin: f32, at: f32| {
             let from = origin + cell as f32 * cell_m;
@@ -179,8 +204,8 @@ impl NeighborGrid {
                 }
                 let half = left.sqrt() + slack_m;
                 let middle = at.x - self.origin_m.x;
-                let from = (middle - half) * self.per_m;
-                let xs = span(from, (middle + half) * self.per_m, self.dims[0]);
+                let from = (middle - half) * self.cells_per_m;
+                let xs = span(from, (middle + half) * self.cells_per_m, self.dims[0]);
                 if xs.is_empty() {
                     continue;
                 }
@@ -193,15 +218,15 @@ impl NeighborGrid {
         }
     }
 
-    /// Finds the slots of all within a radius of a place, oneself included, in a fixed order.
+    /// Finds the entries of all agents within `radius_m` of `at`, in a fixed order. An agent at `at` is included.
     #[inline]
     pub fn within(&self, at: Vec3, radius_m: f32, found: &mut GridHits) {
         let radius_sq = radius_m * radius_m;
         let mut count = 0;
         let (xs, ys, zs) = (&self.x_m[..], &self.y_m[..], &self.z_m[..]);
         self.for_runs(at, radius_m, |run| {
-            if found.slots.len() < count + run.len() + LANES {
-                found.slots.resize((count + run.len() + LANES) * 2, 0);
+            if found.entries.len() < count + run.len() + LANES {
+                found.entries.resize((count + run.len() + LANES) * 2, 0);
             }
             let mut start = run.start;
             while start < run.end {
@@ -222,10 +247,10 @@ impl NeighborGrid {
                 for (lane, square) in square.iter().enumerate() {
                     hits |= usize::from(*square <= radius_sq) << lane;
                 }
-                // What lies beyond the run's end is no hit.
+                // Lanes beyond the end of the run are no hits.
                 hits &= 0xff >> LANES.saturating_sub(run.end - start);
                 let lanes = &HIT_LANES[hits & 0xff];
-                if let Some(to) = found.slots.get_mut(count..count + LANES) {
+                if let Some(to) = found.entries.get_mut(count..count + LANES) {
                     for (to, lane) in to.iter_mut().zip(lanes) {
                         *to = start as u32 + u32::from(*lane);
                     }
@@ -238,17 +263,17 @@ impl NeighborGrid {
         found.count = count;
     }
 
-    /// Calls `visit` for every cell in which somebody is, in a fixed order, with the slots of its members and everybody who
-    /// may be within `radius_m` of one of them, the members included. Where all want to know their neighbors this costs less
-    /// than a query each; best with cells a little larger than the radius.
+    /// Calls `visit` for every non-empty cell, in a fixed order, with the entries of its members and copies of all agents
+    /// that may be within `radius_m` of a member, the members included. If all agents need their neighbors, this is faster
+    /// than one query per agent, most of all with cells slightly larger than the radius.
     pub fn for_cells(
         &self,
         radius_m: f32,
         around: &mut CellNeighbors,
         mut visit: impl FnMut(Range<usize>, &CellNeighbors),
     ) {
-        // Rounding must not shut out a cell.
-        let reach = (radius_m * self.per_m + 1e-4).ceil().max(0.0) as usize;
+        // The tolerance keeps rounding from excluding a cell.
+        let reach = (radius_m * self.cells_per_m + 1e-4).ceil().max(0.0) as usize;
         let span = |cell: usize, cells: usize| {
             cell.saturating_sub(reach)..cell.saturating_add(reach + 1).min(cells)
         };
@@ -278,7 +303,7 @@ impl NeighborGrid {
                     let row = (z * ny + y) * nx;
                     let run =
                         self.starts[row + xs.start] as usize..self.starts[row + xs.end] as usize;
-                    // Eight at a time: a few too many are written over by the next.
+                    // Copies LANES entries at once; the next copy overwrites the surplus.
                     for from in run.clone().step_by(LANES) {
                         for (column, array) in around.columns.iter_mut().zip(arrays) {
                             column[count..count + LANES]
@@ -293,8 +318,9 @@ impl NeighborGrid {
         }
     }
 
+    /// Sets origin, cell size and number of cells. Enlarges the cells until there are at most [`max_cells`].
     fn fit_cells(&mut self, cell_m: f32, low: Vec3, high: Vec3, count: usize) {
-        let most = (4 * count + 64) as f32;
+        let most = max_cells(count) as f32;
         let mut cell = cell_m.max(1e-3);
         loop {
             let dims = ((high - low) / cell).floor() + 1.0;
@@ -305,15 +331,20 @@ impl NeighborGrid {
             cell *= 1.26;
         }
         self.origin_m = low;
-        self.per_m = 1.0 / cell;
+        self.cells_per_m = 1.0 / cell;
     }
 
     fn cell(&self, at: Vec3) -> u32 {
-        let place = (at - self.origin_m) * self.per_m;
-        let [x, y, z] = [place.x, place.y, place.z].map(|v| v.max(0.0) as usize);
+        let in_cells = (at - self.origin_m) * self.cells_per_m;
+        let [x, y, z] = [in_cells.x, in_cells.y, in_cells.z].map(|v| v.max(0.0) as usize);
         let [nx, ny, nz] = self.dims;
         ((z.min(nz - 1) * ny + y.min(ny - 1)) * nx + x.min(nx - 1)) as u32
     }
+}
+
+/// Maximum number of cells for a number of agents; bounds memory and the time of a rebuild.
+fn max_cells(count: usize) -> usize {
+    4 * count + 64
 }
 
 #[cfg(test)]
@@ -322,14 +353,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_everybody_that_a_full_search_finds() {
+    fn runs_contain_all_neighbors_that_a_full_search_finds() {
         for (cell, radius, spread) in [
             (1.0, 1.0, 4.0),
             (0.4, 1.0, 3.0),
             (2.0, 0.7, 5.0),
             (1e-3, 2.0, 1e6),
         ] {
-            let place = |i: usize| {
+            let position = |i: usize| {
                 let draw = |n| {
                     Random { seed: 4, tick: 0 }.signed(i as u32, RandomStream::Place, n)
                         * spread
@@ -338,53 +369,53 @@ mod tests {
                 Vec3::new(draw(0), draw(1), draw(2))
             };
             let mut grid = NeighborGrid::default();
-            grid.rebuild(cell, 300, place, |_| Vec3::X);
+            grid.rebuild(cell, 300, position, |_| Vec3::X);
             for me in 0..300 {
                 let mut found = Vec::new();
-                grid.for_runs(place(me), radius, |run| {
-                    for slot in run {
-                        let at = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]);
-                        if at.distance(place(me)) <= radius {
-                            found.push(grid.agents[slot] as usize);
+                grid.for_runs(position(me), radius, |run| {
+                    for entry in run {
+                        let at = Vec3::new(grid.x_m[entry], grid.y_m[entry], grid.z_m[entry]);
+                        if at.distance(position(me)) <= radius {
+                            found.push(grid.agents[entry] as usize);
                         }
                     }
                 });
                 found.sort_unstable();
                 let all: Vec<usize> = (0..300)
-                    .filter(|&i| place(i).distance(place(me)) <= radius)
+                    .filter(|&i| position(i).distance(position(me)) <= radius)
                     .collect();
                 assert_eq!(found, all);
             }
             assert!(
                 grid.starts.len() < 2000,
-                "memory is bounded: {}",
+                "too many cells: {}",
                 grid.starts.len()
             );
         }
     }
 
     #[test]
-    fn cells_visit_everybody_once_with_all_who_are_near() {
+    fn each_agent_is_visited_once_with_all_its_neighbors() {
         for (cell, radius) in [(1.01, 1.0), (0.4, 1.0), (3.0, 0.5)] {
-            let place = |i: usize| {
+            let position = |i: usize| {
                 let draw =
                     |n| Random { seed: 5, tick: 0 }.signed(i as u32, RandomStream::Place, n) * 3.0;
                 Vec3::new(draw(0), draw(1), draw(2))
             };
             let mut grid = NeighborGrid::default();
-            grid.rebuild(cell, 200, place, |i| Vec3::splat(i as f32));
+            grid.rebuild(cell, 200, position, |i| Vec3::splat(i as f32));
             let (mut around, mut visited) = (CellNeighbors::default(), Vec::new());
             grid.for_cells(radius, &mut around, |members, around| {
                 let [x, y, z, forward, ..] = around.columns();
-                for slot in members {
-                    let me = grid.agents[slot] as usize;
+                for entry in members {
+                    let me = grid.agents[entry] as usize;
                     visited.push(me);
                     let mut found: Vec<usize> = (0..x.len())
-                        .filter(|&i| Vec3::new(x[i], y[i], z[i]).distance(place(me)) <= radius)
+                        .filter(|&i| Vec3::new(x[i], y[i], z[i]).distance(position(me)) <= radius)
                         .map(|i| forward[i] as usize)
                         .collect();
                     found.sort_unstable();
-                    let all = (0..200).filter(|&i| place(i).distance(place(me)) <= radius);
+                    let all = (0..200).filter(|&i| position(i).distance(position(me)) <= radius);
                     assert_eq!(found, all.collect::<Vec<_>>());
                 }
             });
@@ -397,8 +428,8 @@ mod tests {
     fn an_empty_pool_has_no_neighbors() {
         let mut grid = NeighborGrid::default();
         grid.rebuild(1.0, 0, |_| Vec3::ZERO, |_| Vec3::X);
-        grid.for_runs(Vec3::ZERO, 10.0, |_| panic!("nobody is there"));
+        grid.for_runs(Vec3::ZERO, 10.0, |_| panic!("a run in an empty grid"));
         let mut around = CellNeighbors::default();
-        grid.for_cells(10.0, &mut around, |_, _| panic!("nobody is there"));
+        grid.for_cells(10.0, &mut around, |_, _| panic!("a cell in an empty grid"));
     }
 }

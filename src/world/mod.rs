@@ -1,5 +1,5 @@
-//! The state of the pool: agents, species, relations, obstacles, the neighbor index, and what is seen of visitors.
-//! Decides nothing and draws nothing.
+//! The state of the pool: agents, species, relations, obstacles, the neighbor index and the visitors' shadows.
+//! Contains no decisions and no drawing.
 
 mod agents;
 mod avoidance;
@@ -17,6 +17,7 @@ mod terrace;
 mod visitors;
 mod water;
 
+pub(crate) use agents::retain;
 pub use agents::{Agents, Body, BoostState, Intent, Species};
 pub use avoidance::Avoidance;
 pub use body::{
@@ -39,39 +40,104 @@ pub use terrace::{LeapParams, TerraceParams};
 pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, copy_shadow, outline_at_depth};
 pub use water::Water;
 
+use serde::{Deserialize, Serialize};
+
 use crate::geometry::Solid;
 
 /// The `[relations]` table: relation type (enemy, prey, friend, mother, child, known or any further name) → names of
 /// species, groups or individuals.
 pub type RelationParams = std::collections::BTreeMap<String, Vec<String>>;
 
-/// The whole state of the pool but the minds in it.
-#[derive(Clone, Debug)]
-pub struct World {
-    /// The pool's extent.
+/// The compiled part of the world. Changes only when the plan of the pool changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorldPlan {
+    /// The extent of the pool.
     pub water: Water,
-    /// What lies in it.
+    /// The obstacles.
     pub solids: Vec<Solid>,
-    /// The solids so near that a body may touch them in this step.
+    /// Index of the solids that a body may touch within one tick.
     pub contact_solids: SolidIndex,
-    /// The solids so near that they may hide somebody, or have to be avoided.
+    /// Index of the solids within sight of an agent: they may hide other agents and have to be avoided.
     pub sight_solids: SolidIndex,
-    /// The species, in the order that `AgentPose::species` counts.
+    /// The species in the scene's order, which [`AgentPose::species`] refers to, followed by the named individuals.
     pub species: Vec<Species>,
+    /// Bit set of the names that every visitor has.
+    pub visitor_name_bits: u64,
+}
+
+/// The saved part of the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorldState {
     /// The living agents.
     pub agents: Agents,
+    /// What the director currently asks of the fish.
+    pub director: Director,
+    /// Random numbers of the current tick; holds the tick counter.
+    pub random: Random,
+}
+
+/// What a tick works with apart from plan and state. Not saved: every tick starts by filling it in again.
+#[derive(Clone, Debug, Default)]
+pub struct TickInput {
     /// The visitors' shadows.
     pub visitors: Visitors,
-    /// Bits of the names that every shadow bears.
-    pub visitor_name_bits: u64,
-    /// Where everybody was at the end of the last step.
+    /// Neighbor index of the agents' positions at the end of the last tick.
     pub grid: NeighborGrid,
-    /// Seed and tick of all chance.
-    pub random: Random,
     /// The fixed time step.
     pub dt_secs: f32,
-    /// What the director wants.
-    pub director: Director,
-    /// Whether minds note down their forces, for whoever wants to know why.
+    /// Whether minds record the force of each action, for the overlay and for logs.
     pub records_forces: bool,
+}
+
+/// Read access to the whole world at one time: plan, state and tick input together. The minds are not part of it.
+#[derive(Clone, Copy, Debug)]
+pub struct World<'a> {
+    /// The extent of the pool.
+    pub water: &'a Water,
+    /// The obstacles.
+    pub solids: &'a [Solid],
+    /// Index of the solids that a body may touch within one tick.
+    pub contact_solids: &'a SolidIndex,
+    /// Index of the solids within sight of an agent.
+    pub sight_solids: &'a SolidIndex,
+    /// The species in the scene's order, followed by the named individuals.
+    pub species: &'a [Species],
+    /// Bit set of the names that every visitor has.
+    pub visitor_name_bits: u64,
+    /// The living agents.
+    pub agents: &'a Agents,
+    /// What the director currently asks of the fish.
+    pub director: &'a Director,
+    /// Random numbers of the current tick.
+    pub random: Random,
+    /// The visitors' shadows.
+    pub visitors: &'a Visitors,
+    /// Neighbor index of the agents' positions at the end of the last tick.
+    pub grid: &'a NeighborGrid,
+    /// The fixed time step.
+    pub dt_secs: f32,
+    /// Whether minds record the force of each action.
+    pub records_forces: bool,
+}
+
+impl<'a> World<'a> {
+    /// Combines the parts of a world.
+    pub fn new(plan: &'a WorldPlan, state: &'a WorldState, input: &'a TickInput) -> Self {
+        Self {
+            water: &plan.water,
+            solids: &plan.solids,
+            contact_solids: &plan.contact_solids,
+            sight_solids: &plan.sight_solids,
+            species: &plan.species,
+            visitor_name_bits: plan.visitor_name_bits,
+            agents: &state.agents,
+            director: &state.director,
+            random: state.random,
+            visitors: &input.visitors,
+            grid: &input.grid,
+            dt_secs: input.dt_secs,
+            records_forces: input.records_forces,
+        }
+    }
 }

@@ -1,21 +1,21 @@
-//! Marks over the pool that show why a fish does what it does: a layer, a shape, a text. Filled only for layers that
-//! somebody looks at; whoever draws them knows shapes, not minds.
+//! The overlay: debug drawing on the projection that shows why a fish behaves as it does. An item has a layer, a shape and
+//! a text. Only requested layers are filled. The renderer draws shapes and texts and needs no knowledge of minds.
 
 use glam::Vec3;
 
-/// What a mark tells of. Each can be shown by itself.
+/// What an overlay item shows. Each layer can be switched on separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum OverlayLayer {
-    /// The active need and the executed actions, as a text at the fish.
+    /// The active need and the executed actions, as text at the fish.
     Mind = 1,
-    /// Each steering force with the name of its action, as an arrow from the fish.
+    /// Each steering force as an arrow from the fish, labelled with its action.
     Force = 2,
-    /// The scene's flow fields, as a grid of arrows.
+    /// The sum of the scene's flow fields, as a grid of arrows.
     Field = 4,
-    /// Ways that are searched and followed: the path, the grid, what the search has still to look at.
+    /// Path finding: the path being followed, the blocked cells of its grid, and the open list of a running search.
     Path = 8,
-    /// The mesh of the terraces, its portals and its links.
+    /// The terraces' navigation mesh with its portals and links.
     Mesh = 16,
 }
 
@@ -27,39 +27,39 @@ impl OverlayLayers {
     /// No layer.
     pub const NONE: Self = Self(0);
 
-    /// This set and one more.
+    /// Returns this set with one layer added.
     #[must_use]
     pub fn with(self, layer: OverlayLayer) -> Self {
         Self(self.0 | layer as u8)
     }
 
-    /// Whether a layer is in it.
+    /// Whether the set contains a layer.
     pub fn has(self, layer: OverlayLayer) -> bool {
         self.0 & layer as u8 != 0
     }
 }
 
-/// Where a mark is, in world space.
+/// The shape of an overlay item, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OverlayShape {
-    /// A place.
+    /// A point.
     Point(Vec3),
     /// An arrow.
     Arrow {
-        /// Its tail.
+        /// Start of the arrow.
         from_m: Vec3,
-        /// Its tip.
+        /// Tip of the arrow.
         to_m: Vec3,
     },
 }
 
-/// One mark.
+/// One drawing of the overlay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverlayItem {
-    /// What it tells of.
+    /// What the item shows.
     pub layer: OverlayLayer,
-    /// Where it is.
+    /// Shape and position.
     pub shape: OverlayShape,
-    /// What it says.
+    /// Label; empty for none.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! Parameters of the pool itself: how deep it is, what happens at its edge, and what lies in it.
+//! Parameters of the pool: its depth, its edge, its climate, its terraces and its obstacles.
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::terrace::TerraceParams;
 use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid};
 
-/// The water.
+/// The pool's water: the `[pool]` table of a scene file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoolParams {
-    /// Depth of the highest place where a fish may be.
+    /// Minimum depth of the fish.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub surface_depth_m: f32,
     /// Depth of the ground.
@@ -19,15 +19,16 @@ pub struct PoolParams {
     pub ground_depth_m: f32,
     /// What happens to a fish that leaves the picture.
     pub edge: EdgeMode,
-    /// How far outside the picture the edge lies. Larger lets them vanish for longer; negative keeps them inside.
+    /// Distance of the pool's edge outside the picture. A larger value lets fish stay out of sight longer; a negative value
+    /// keeps them inside the picture.
     #[schemars(range(min = -5.0, max = 50.0))]
     pub margin_m: f32,
-    /// How far before the edge a fish begins to turn, where guides lead it back.
+    /// Distance from the edge at which a fish starts to turn back, if `edge` is `guide`.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub guide_m: f32,
-    /// Light and warmth, for those with habits. Changes nothing in the picture.
+    /// Light and temperature, for the action `keep_habits`. Does not change the picture.
     pub climate: ClimateParams,
-    /// Waters at different heights, within the depths above. None: one water everywhere.
+    /// Terraces: basins at different heights, within the depths above. Empty: one basin everywhere.
     pub terraces: Vec<TerraceParams>,
 }
 
@@ -46,12 +47,12 @@ impl Default for PoolParams {
 }
 
 impl PoolParams {
-    /// Rules between fields, as (path inside this table, sentence).
+    /// Violated rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        for (place, terrace) in self.terraces.iter().enumerate() {
+        for (index, terrace) in self.terraces.iter().enumerate() {
             let inside = terrace.problems().into_iter();
-            found.extend(inside.map(|(path, text)| (format!("terraces[{place}].{path}"), text)));
+            found.extend(inside.map(|(path, text)| (format!("terraces[{index}].{path}"), text)));
         }
         if self.ground_depth_m > self.surface_depth_m {
             return found;
@@ -67,17 +68,17 @@ impl PoolParams {
     }
 }
 
-/// Light and warmth in the pool.
+/// Light and temperature in the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClimateParams {
-    /// Depth at which a third (1/e) of the light at the surface is left. **Source**: Beer's law.
+    /// Depth at which 1/e (37 %) of the light at the surface is left. **Source**: Beer's law.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub light_depth_m: f32,
-    /// Temperature in the middle of the surface.
+    /// Temperature at the center of the surface.
     #[schemars(range(min = -5.0, max = 60.0))]
     pub warmth_c: f32,
-    /// How much warmer it is a meter farther along x, y (upwards) and z.
+    /// Increase of the temperature per meter along x, y (upwards) and z.
     #[schemars(inner(range(min = -20.0, max = 20.0)))]
     pub warmer_per_m: [f32; 3],
 }
@@ -93,18 +94,18 @@ impl Default for ClimateParams {
 }
 
 impl ClimateParams {
-    /// Light at a place as a share of that at the surface.
+    /// Light at a position as a share of the light at the surface.
     pub fn light(&self, at_m: Vec3) -> f32 {
         (at_m.y.min(0.0) / self.light_depth_m.max(1e-3)).exp()
     }
 
-    /// Temperature at a place.
+    /// Temperature at a position.
     pub fn warmth_c(&self, at_m: Vec3) -> f32 {
-        self.warmth_c + at_m.dot(self.warmer())
+        self.warmth_c + at_m.dot(self.warmth_gradient())
     }
 
-    /// Where it becomes warmer, per meter.
-    pub fn warmer(&self) -> Vec3 {
+    /// Gradient of the temperature, in °C per meter.
+    pub fn warmth_gradient(&self) -> Vec3 {
         Vec3::from(self.warmer_per_m)
     }
 }
@@ -113,31 +114,31 @@ impl ClimateParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeMode {
-    /// Invisible guides lead it back.
+    /// An invisible wall at the edge makes the fish turn back.
     #[default]
     Guide,
-    /// It comes back in at another place out of sight.
+    /// The fish enters the pool again at a random position outside the picture.
     Reinsert,
-    /// It comes back in on the opposite side.
+    /// The fish enters the pool again on the opposite side.
     Wrap,
 }
 
-/// A solid thing in the pool. All shapes are convex; their depths are negative y.
+/// An obstacle in the pool. All shapes are convex. Positions in the water have a negative y.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum ObstacleParams {
-    /// A ball.
+    /// A sphere.
     Sphere(SphereParams),
-    /// A cuboid, turned about the vertical.
+    /// A cuboid, rotated about the vertical axis.
     Box(BoxParams),
-    /// A rod with round ends.
+    /// A cylinder with hemispherical ends.
     Capsule(CapsuleParams),
-    /// An upright block with an outline of its own.
+    /// A vertical prism over a convex polygon.
     Polygon(PolygonParams),
 }
 
 impl ObstacleParams {
-    /// Rules between fields, as (path inside this table, sentence).
+    /// Violated rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         match self {
             Self::Polygon(polygon) => polygon.problems(),
@@ -145,7 +146,7 @@ impl ObstacleParams {
         }
     }
 
-    /// The solid that these numbers describe; `None` when one of them is not finite, or they describe none.
+    /// Returns the solid that these parameters describe; `None` if a number is not finite or the outline is not convex.
     pub fn solid(&self) -> Option<Solid> {
         let (solid, numbers) = match self {
             Self::Sphere(p) => {
@@ -185,11 +186,11 @@ impl ObstacleParams {
     }
 }
 
-/// A ball, such as a round rock.
+/// A sphere, such as a round rock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SphereParams {
-    /// Middle in world space, `[x, y, z]`.
+    /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
     /// Radius.
     #[schemars(range(min = 0.001, max = 50.0))]
@@ -209,11 +210,11 @@ impl Default for SphereParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoxParams {
-    /// Middle in world space, `[x, y, z]`.
+    /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
-    /// Half of its extents along its own axes.
+    /// Half of the extents along the cuboid's own axes.
     pub half_extents_m: [f32; 3],
-    /// Turn about the vertical, from x towards −z.
+    /// Rotation about the vertical axis; positive turns x towards −z.
     #[schemars(range(min = -360.0, max = 360.0))]
     pub yaw_deg: f32,
 }
@@ -228,13 +229,13 @@ impl Default for BoxParams {
     }
 }
 
-/// A rod with round ends, such as a trunk.
+/// A cylinder with hemispherical ends, such as a tree trunk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapsuleParams {
-    /// One end of its axis in world space, `[x, y, z]`.
+    /// Start of the axis in world space, `[x, y, z]`.
     pub from_m: [f32; 3],
-    /// The other end of its axis.
+    /// End of the axis in world space, `[x, y, z]`.
     pub to_m: [f32; 3],
     /// Radius.
     #[schemars(range(min = 0.001, max = 50.0))]
@@ -251,18 +252,18 @@ impl Default for CapsuleParams {
     }
 }
 
-/// An upright block with an outline of its own, such as a wall's corner or a broken slab.
+/// A vertical prism over a convex polygon, such as a corner of a wall or a broken slab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolygonParams {
-    /// Corners of its outline in order, `[x, z]` each: three to eight, bending nowhere inwards. A dented shape is put together
-    /// from several.
+    /// Corners of the outline in order, `[x, z]` each: three to eight corners of a convex polygon. Build a concave shape from
+    /// several obstacles.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub outline_m: Vec<[f32; 2]>,
-    /// Height y of its underside; negative, like all that is in the water.
+    /// Height y of the bottom; negative in the water.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub bottom_m: f32,
-    /// Height y of its upper side.
+    /// Height y of the top.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_m: f32,
 }
@@ -278,12 +279,12 @@ impl Default for PolygonParams {
 }
 
 impl PolygonParams {
-    /// Corners of its outline in floor meters.
+    /// Corners of the outline, in floor meters.
     pub fn corners(&self) -> Vec<Vec2> {
         self.outline_m.iter().map(|&at| at.into()).collect()
     }
 
-    /// Rules between fields, as (path inside this table, sentence).
+    /// Violated rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         if self.top_m <= self.bottom_m {
@@ -300,15 +301,15 @@ impl PolygonParams {
             found.push((
                 "outline_m".into(),
                 format!(
-                    "outline_m has {count} corners; give 3 to {}, or put the shape together from several obstacles",
+                    "outline_m has {count} corners; give 3 to {}, or build the shape from several obstacles",
                     PRISM_CORNERS_MAX
                 ),
             ));
         } else if Prism::new(&self.corners(), 0.0, 1.0).is_none() {
             found.push((
                 "outline_m".into(),
-                "outline_m bends inwards, crosses itself or encloses nothing; give the corners of a convex outline in order, or put \
-                 the shape together from several obstacles"
+                "outline_m is not a convex polygon, crosses itself or has no area; give the corners of a convex outline in order, or \
+                 build the shape from several obstacles"
                     .into(),
             ));
         }

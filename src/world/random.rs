@@ -1,57 +1,61 @@
-//! Chance without state: a number follows from (seed, agent, purpose, tick) alone, so neither the order of agents nor
-//! the number of threads matters, and what is drawn for one purpose never shifts what is drawn for another.
+//! Random numbers without state: each is a pure function of (seed, tick, agent, stream, draw). Therefore neither the order
+//! of agents nor the number of threads changes them, and a draw from one stream never shifts another stream.
 
-/// What a random number is for. Each has its own stream.
+use serde::{Deserialize, Serialize};
+
+/// What a random number is used for. Each use has its own independent stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum RandomStream {
     /// An individual's size.
     Size = 1,
-    /// Where an individual starts or comes back in: coordinates and heading.
+    /// Position and heading where an individual starts or enters the pool again.
     Place = 2,
-    /// The course of wandering.
+    /// Direction changes of wandering.
     Wander = 3,
     /// Whether a pause begins.
     Idle = 4,
-    /// Which action a stochastic need takes.
+    /// Which action a stochastic need executes.
     Choice = 5,
-    /// Whether an action is taken by dithering.
+    /// Whether dithering picks an action.
     Dither = 6,
-    /// Where a need's variable starts.
+    /// Initial value of a need's variable.
     Need = 7,
-    /// Whether a rule of the director begins.
+    /// Whether a rule of the director starts.
     Director = 8,
-    /// Where a child's place beside its mother is.
+    /// Position of a child beside its mother.
     Companion = 9,
-    /// Where drives start.
+    /// Initial values of the drives.
     Drive = 10,
 }
 
-/// The source of all chance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The random number generator of one tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Random {
-    /// The run's seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The tick that is drawn for.
+    /// Tick whose numbers are drawn.
     pub tick: u64,
 }
 
 impl Random {
-    /// An evenly distributed number in 0..1 for this agent and purpose; `draw` tells several in one tick apart.
-    pub fn unit(&self, agent: u32, purpose: RandomStream, draw: u32) -> f32 {
+    /// Returns a uniformly distributed number in [0, 1). `draw` distinguishes several numbers of one agent and stream in
+    /// one tick.
+    pub fn unit(&self, agent: u32, stream: RandomStream, draw: u32) -> f32 {
         let key = mix(self.seed ^ mix(self.tick.wrapping_add(0x9e37_79b9_7f4a_7c15)));
         let key = mix(key ^ (u64::from(agent) << 32 | u64::from(draw)));
-        let bits = mix(key ^ (purpose as u64).wrapping_mul(0xd6e8_feb8_6659_fd93)) >> 40;
+        let bits = mix(key ^ (stream as u64).wrapping_mul(0xd6e8_feb8_6659_fd93)) >> 40;
         bits as f32 / (1u64 << 24) as f32
     }
 
-    /// An evenly distributed number in −1..1.
-    pub fn signed(&self, agent: u32, purpose: RandomStream, draw: u32) -> f32 {
-        self.unit(agent, purpose, draw) * 2.0 - 1.0
+    /// Returns a uniformly distributed number in [−1, 1).
+    pub fn signed(&self, agent: u32, stream: RandomStream, draw: u32) -> f32 {
+        self.unit(agent, stream, draw) * 2.0 - 1.0
     }
 }
 
-/// The finalizer of `SplitMix64`. **Source**: Steele, Lea & Flood 2014, 'Fast splittable pseudorandom number generators'.
+/// Mixes the bits of a number: the finalizer of `SplitMix64`. **Source**: Steele, Lea & Flood 2014.
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -63,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_fill_the_unit_interval_and_streams_differ() {
+    fn numbers_are_uniform_and_streams_are_independent() {
         let random = |tick| Random { seed: 1, tick };
         let mean = (0..10_000)
             .map(|t| random(t).unit(3, RandomStream::Wander, 0))

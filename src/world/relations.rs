@@ -1,50 +1,52 @@
-//! Names and relations as integer masks, so that no step of the simulation compares strings.
+//! Names and relations as bit sets, so that a tick compares no strings.
 //!
-//! Every name that an agent may bear (species, group, individual) has one bit. A relation of a type is the mask of the
-//! names that it goes to: one agent is in it to another when mask and the other's bits meet. Never to oneself.
+//! Every name of an agent (species, group, individual) has one bit. A relation of one type is the bit set of the names that
+//! it refers to: an agent has the relation to another agent if this set and the other agent's names intersect. An agent
+//! never has a relation to itself.
 
 use std::collections::BTreeMap;
 
 use super::RelationParams;
 
-/// The name that every shadow bears as its species.
+/// Species name of all visitors.
 pub const VISITOR_SPECIES: &str = "visitor";
 
-/// The relation that an individual adds by itself, to those it has investigated.
+/// The relation that an individual adds at run time to agents that it has investigated.
 const KNOWN_RELATION: &str = "known";
 
-/// The bit that those bear, in the eyes of that individual, to whom it has added the relation [`KNOWN_RELATION`].
+/// The bit that an individual's perception adds to the names of agents to which it has the relation [`KNOWN_RELATION`].
 pub(crate) const KNOWN_BIT: u64 = 1 << NameTable::MAX;
 
-/// All names that agents bear or relations go to; a name's bit is its place in the list.
+/// All names of agents and relations. The bit of a name is its index in this table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NameTable(Vec<String>);
 
 impl NameTable {
-    /// Most names that one pool can tell apart: one bit is left for [`KNOWN_BIT`].
+    /// Maximum number of names in one pool: 64 bits, one of them reserved for [`KNOWN_BIT`].
     pub const MAX: usize = 63;
 
-    /// The bit of a name that was added before.
+    /// Returns the bit of a name that is in the table.
     pub fn find(&self, name: &str) -> Option<u64> {
-        let place = self.0.iter().position(|n| n == name)?;
-        Some(1 << place)
+        let index = self.0.iter().position(|n| n == name)?;
+        Some(1 << index)
     }
 
-    /// The bit of a name, which is added where it is new; `None` when there are too many.
+    /// Returns the bit of a name and adds the name if it is new; `None` if the table is full.
     pub fn intern(&mut self, name: &str) -> Option<u64> {
-        let place = self.0.iter().position(|n| n == name).or_else(|| {
+        let index = self.0.iter().position(|n| n == name).or_else(|| {
             (self.0.len() < Self::MAX).then(|| {
                 self.0.push(name.to_owned());
                 self.0.len() - 1
             })
         })?;
-        Some(1 << place)
+        Some(1 << index)
     }
 }
 
-/// The relations of one species, resolved to masks of names.
+/// The relations of one species or individual, as bit sets of names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relations {
+    /// Relation type → names, for all types.
     masks: BTreeMap<String, u64>,
     /// Names of enemies.
     pub enemy: u64,
@@ -60,12 +62,12 @@ pub struct Relations {
     pub child: u64,
     /// Names of partners.
     pub partner: u64,
-    /// Names that any relation goes to.
+    /// Names in any relation.
     pub any: u64,
 }
 
 impl Relations {
-    /// Resolves the names of a `[relations]` table; `None` when there are too many names.
+    /// Compiles a `[relations]` table; `None` if there are too many names.
     pub fn resolve(params: &RelationParams, names: &mut NameTable) -> Option<Self> {
         let mut masks = BTreeMap::new();
         for (kind, to) in params {
@@ -89,7 +91,7 @@ impl Relations {
         })
     }
 
-    /// The names that relations of any of these types go to.
+    /// Returns the names in relations of any of these types.
     pub fn mask(&self, kinds: &[String]) -> u64 {
         kinds.iter().fold(0, |all, kind| {
             let added = if kind == KNOWN_RELATION { KNOWN_BIT } else { 0 };
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relations_go_to_species_groups_and_individuals() {
+    fn relations_can_name_species_groups_and_individuals() {
         let mut names = NameTable::default();
         let shark = names.intern("shark").unwrap() | names.intern("hunters").unwrap();
         let moby = names.intern("whale").unwrap() | names.intern("moby").unwrap();
@@ -120,13 +122,13 @@ mod tests {
             0
         );
         assert_eq!(relations.mask(&["teacher".into()]) & moby, 0);
-        // Nobody is known from the start, but who comes to be known is meant.
+        // The relation `known` has no names at the start, but it always selects the bit for agents that become known.
         assert_eq!(relations.mask(&[KNOWN_RELATION.into()]), KNOWN_BIT);
         assert_eq!((relations.any | shark | moby) & KNOWN_BIT, 0);
     }
 
     #[test]
-    fn too_many_names_are_refused() {
+    fn too_many_names_are_rejected() {
         let mut names = NameTable::default();
         for i in 0..NameTable::MAX {
             assert!(names.intern(&i.to_string()).is_some());

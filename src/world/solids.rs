@@ -1,32 +1,36 @@
-//! An index of the solids: which of them are near a place, so that nobody asks every rock of the pool.
+//! An index of the solids near a position, so that queries need not test every obstacle of the pool.
 //!
-//! A flat grid over x and z; a cell lists, in order, all solids nearer to it than a margin. Made anew when solids or the margin
-//! change, never in a tick. Solids beyond the margin may be listed too; nobody within it is missing.
+//! A flat grid over x and z. Each cell lists in order all solids within a margin of the cell, and possibly some beyond it.
+//! Rebuilt when the solids or the margin change, never in a tick.
 
 use glam::{Vec2, Vec3};
 
 use crate::geometry::Solid;
 
-/// Most cells along one side.
-const CELLS_MAX: f32 = 48.0;
+/// Maximum number of cells along one side; limits memory for large pools.
+const MAX_CELLS: f32 = 48.0;
 
-/// Cells are not smaller than this.
-const CELL_LEAST_M: f32 = 0.25;
+/// Minimum size of a cell; limits memory for small pools.
+const MIN_CELL_M: f32 = 0.25;
 
 /// The index over one list of solids.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SolidIndex {
+    /// Corner of the grid with the smallest x and z.
     low_m: Vec2,
-    per_m: f32,
+    cells_per_m: f32,
+    /// Number of cells along x and z.
     dims: [usize; 2],
+    /// For each cell the start of its part of `solids` and `indices`; the last element is their length.
     starts: Vec<u32>,
     solids: Vec<Solid>,
-    places: Vec<u32>,
+    /// Index of each element of `solids` in the list that the index was built from.
+    indices: Vec<u32>,
     margin_m: f32,
 }
 
 impl SolidIndex {
-    /// An index that knows of every place all solids nearer than the margin.
+    /// Builds an index that finds for every position all solids nearer than `margin_m`.
     pub fn new(solids: &[Solid], margin_m: f32) -> Self {
         let flat = |at: Vec3| Vec2::new(at.x, at.z);
         let (mut low, mut high) = (Vec2::splat(f32::MAX), Vec2::splat(f32::MIN));
@@ -39,11 +43,11 @@ impl SolidIndex {
             (low, high) = (Vec2::ZERO, Vec2::ZERO);
         }
         let extent = (high - low).max_element();
-        let cell_m = (extent / CELLS_MAX).max(CELL_LEAST_M);
+        let cell_m = (extent / MAX_CELLS).max(MIN_CELL_M);
         let dims = ((high - low) / cell_m).floor() + 1.0;
         let mut index = Self {
             low_m: low,
-            per_m: 1.0 / cell_m,
+            cells_per_m: 1.0 / cell_m,
             dims: [dims.x as usize, dims.y as usize],
             starts: vec![0],
             margin_m,
@@ -55,39 +59,40 @@ impl SolidIndex {
         for z in 0..index.dims[1] {
             for x in 0..index.dims[0] {
                 let middle = low + (Vec2::new(x as f32, z as f32) + 0.5) * cell_m;
-                for (place, solid) in solids.iter().enumerate() {
+                for (number, solid) in solids.iter().enumerate() {
                     let offset = (flat(solid.center_m()) - middle).abs() - cell_m * 0.501;
                     let distance = offset.max(Vec2::ZERO).length();
-                    // What is not finite is listed everywhere.
+                    // `distance` is NaN for a solid that is not finite; then the solid is listed in every cell.
                     let is_far = distance > solid.bounding_radius_m() + margin_m;
                     if !is_far {
-                        index.places.push(place as u32);
+                        index.indices.push(number as u32);
                         index.solids.push(*solid);
                     }
                 }
-                index.starts.push(index.places.len() as u32);
+                index.starts.push(index.indices.len() as u32);
             }
         }
         index
     }
 
-    /// The margin: all solids nearer than this to a place are among its [`Self::near`].
+    /// The margin: [`Self::near`] returns all solids nearer than this.
     pub fn margin_m(&self) -> f32 {
         self.margin_m
     }
 
-    /// The solids near a place, in the order of the list.
+    /// Returns the solids near a position, in the order of the list.
     pub fn near(&self, at_m: Vec3) -> &[Solid] {
         self.cell(at_m).map_or(&[], |run| &self.solids[run])
     }
 
-    /// Their places in the list.
+    /// Returns the indices of the solids near a position in the list, ascending; parallel to [`Self::near`].
     pub fn indices_near(&self, at_m: Vec3) -> &[u32] {
-        self.cell(at_m).map_or(&[], |run| &self.places[run])
+        self.cell(at_m).map_or(&[], |run| &self.indices[run])
     }
 
+    /// The part of `solids` and `indices` that belongs to the cell at a position; `None` outside the grid.
     fn cell(&self, at_m: Vec3) -> Option<std::ops::Range<usize>> {
-        let at = (Vec2::new(at_m.x, at_m.z) - self.low_m) * self.per_m;
+        let at = (Vec2::new(at_m.x, at_m.z) - self.low_m) * self.cells_per_m;
         if !(at.x >= 0.0 && at.y >= 0.0) {
             return None;
         }
@@ -106,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_within_the_margin_is_missing() {
+    fn all_solids_within_the_margin_are_found() {
         let draw = |i: u32, n| Random { seed: 9, tick: 0 }.signed(i, RandomStream::Place, n);
         for (margin_m, spread) in [(0.5, 3.0), (2.0, 30.0), (0.1, 500.0), (90.0, 2.0)] {
             let solids: Vec<Solid> = (0..40)
@@ -134,24 +139,24 @@ mod tests {
             let mut listed = 0;
             for i in 0..2000 {
                 let at = Vec3::new(draw(i, 3), draw(i, 4), draw(i, 5)) * spread * 1.3;
-                let places = index.indices_near(at);
-                listed += places.len();
-                assert!(places.is_sorted() && places.len() == index.near(at).len());
-                for (place, solid) in solids.iter().enumerate() {
+                let indices = index.indices_near(at);
+                listed += indices.len();
+                assert!(indices.is_sorted() && indices.len() == index.near(at).len());
+                for (number, solid) in solids.iter().enumerate() {
                     if solid.signed_distance_m(at) < margin_m {
-                        assert!(places.contains(&(place as u32)), "{at}: {solid:?}");
+                        assert!(indices.contains(&(number as u32)), "{at}: {solid:?}");
                     }
                 }
             }
             assert!(
                 margin_m > 50.0 || listed < 2000 * 20,
-                "it leaves most out: {listed}"
+                "the index lists too many distant solids: {listed}"
             );
         }
     }
 
     #[test]
-    fn a_pool_without_solids_has_none_anywhere() {
+    fn an_index_without_solids_finds_none() {
         let index = SolidIndex::new(&[], 1.0);
         assert!(index.near(Vec3::ZERO).is_empty());
         assert!(SolidIndex::default().near(Vec3::ZERO).is_empty());

@@ -1,4 +1,4 @@
-//! Terraces: waters at different heights in one pool, and which swimmers can leap between them.
+//! Parameters of terraces (basins at different heights in one pool) and of leaps between them.
 
 use glam::Vec2;
 use schemars::JsonSchema;
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::signed_area;
 
-/// One water of several at different heights. Fish that cannot leap stay in theirs, or drop to a lower one.
+/// One of several basins at different heights. A fish that cannot leap stays in its terrace or drops to a lower one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TerraceParams {
-    /// Corners of its outline in order, `[x, z]` each.
+    /// Corners of the outline in order, `[x, z]` each.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub outline_m: Vec<[f32; 2]>,
-    /// Depth of its water's surface under the picture's plane. The highest water has the least.
+    /// Depth of the terrace's water surface below the picture plane. The highest terrace has the smallest depth.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub surface_depth_m: f32,
-    /// Depth of its ground.
+    /// Depth of the terrace's ground below the picture plane.
     #[schemars(range(min = 0.05, max = 50.0))]
     pub ground_depth_m: f32,
 }
@@ -32,18 +32,19 @@ impl Default for TerraceParams {
 }
 
 impl TerraceParams {
-    /// Corners of its outline in floor meters.
+    /// Corners of the outline, in floor meters.
     pub fn corners(&self) -> Vec<Vec2> {
         self.outline_m.iter().map(|&at| at.into()).collect()
     }
 
-    /// Mean of its corners.
+    /// Mean of the corners.
     pub fn middle_m(&self) -> Vec2 {
         let sum: Vec2 = self.outline_m.iter().map(|&at| Vec2::from(at)).sum();
         sum / self.outline_m.len().max(1) as f32
     }
 
-    /// Lowest and highest y of the center of a body of this radius; both its middle where it is shallower than the body.
+    /// Lowest and highest y for the center of a body of this radius. If the terrace is shallower than the body, both are the
+    /// middle height of the terrace.
     pub fn y_range_m(&self, radius_m: f32) -> (f32, f32) {
         let low = -self.ground_depth_m + radius_m;
         let high = -self.surface_depth_m - radius_m;
@@ -54,14 +55,14 @@ impl TerraceParams {
         (middle, middle)
     }
 
-    /// Rules between fields, as (path inside this table, sentence).
+    /// Violated rules between fields, as (path inside this table, sentence).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let area = signed_area(&self.corners()).abs();
         if self.outline_m.len() < 3 || area.is_nan() || area < 1e-3 {
             found.push((
                 "outline_m".into(),
-                "outline_m encloses no water; give at least three corners that are not in one line"
+                "outline_m has no area; give at least three corners that are not in one line"
                     .into(),
             ));
         }
@@ -78,20 +79,20 @@ impl TerraceParams {
     }
 }
 
-/// What a species can leap. Everybody can drop.
+/// A species' ability to leap to a higher terrace. Every species can drop to a lower one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeapParams {
-    /// Highest rise from water to water; 0: it cannot leap.
+    /// Maximum height difference between two water surfaces. 0: the species cannot leap.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub height_m: f32,
-    /// Fastest that it can be where it leaves the water.
+    /// Maximum speed at take-off from the water.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub take_off_mps: f32,
-    /// Speed that it must swim at before.
+    /// Minimum swimming speed before take-off.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub run_up_mps: f32,
-    /// How long after a leap until the next.
+    /// Minimum time between a landing and the next leap.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub cooldown_secs: f32,
 }

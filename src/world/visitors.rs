@@ -1,28 +1,29 @@
-//! Shadows as agents: flat, on the surface, of species `visitor`, and where they stand in the picture at a fish's depth.
+//! Visitors: the agents that represent shadows. They are flat, lie on the surface and have the species `visitor`. Also
+//! computes where a shadow is at a fish's depth.
 //!
-//! **Source**: 2-behavior.md section 4, `evade_shadow`; main source 4.2.3 and 4.2.5.
+//! **Source**: Jockel 2005, §4.2.3 and §4.2.5.
 
 use glam::{Vec2, Vec3};
 
 use super::{Observation, Shadow};
 use crate::geometry::{nearest_on_polygon, polygon_contains};
 
-/// The shadows of this moment, kept in place from step to step.
+/// The current visitors. Reuses memory from tick to tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Visitors {
-    /// The shadows, by ascending id.
+    /// The shadows by ascending id.
     pub shadows: Vec<Shadow>,
-    /// For each, the radius around its centroid that holds its whole outline.
+    /// For each shadow the radius around its centroid that contains the whole outline.
     pub bounding_radii_m: Vec<f32>,
 }
 
 impl Visitors {
-    /// Takes over an observation. Shadows with a number that is not finite are nobody.
+    /// Replaces the visitors by those of an observation. Skips shadows with numbers that are not finite.
     pub fn update(&mut self, observation: &Observation) {
-        let sound = observation.shadows.iter().filter(|shadow| is_sound(shadow));
-        let count = sound.clone().count();
+        let valid = observation.shadows.iter().filter(|shadow| is_valid(shadow));
+        let count = valid.clone().count();
         self.shadows.truncate(count);
-        for (index, shadow) in sound.enumerate() {
+        for (index, shadow) in valid.enumerate() {
             match self.shadows.get_mut(index) {
                 Some(kept) => copy_shadow(kept, shadow),
                 None => self.shadows.push(shadow.clone()),
@@ -40,7 +41,7 @@ impl Visitors {
     }
 }
 
-/// Copies a shadow without giving up the room that its outline holds already.
+/// Copies a shadow and reuses the memory of the target's outline.
 pub fn copy_shadow(to: &mut Shadow, from: &Shadow) {
     let mut outline = std::mem::take(&mut to.outline_m);
     outline.clear();
@@ -51,18 +52,19 @@ pub fn copy_shadow(to: &mut Shadow, from: &Shadow) {
     };
 }
 
-/// One shadow as a fish sees it: the camera's ray carries it down to the fish's depth.
+/// A shadow relative to a fish, projected along the camera's rays down to the fish's depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShadowAtDepth {
-    /// Distance of the fish's hull from the shadow's edge, in the plane of the fish; negative under it.
+    /// Horizontal distance from the fish's hull to the shadow's edge; negative if the fish is under the shadow.
     pub distance_m: f32,
-    /// Level unit vector that leads away from it; zero where the fish is exactly in its middle.
+    /// Horizontal unit vector that points out of the shadow; zero if the fish is exactly at its center.
     pub away: Vec3,
-    /// Middle of the shadow at the fish's depth.
+    /// Center of the shadow at the fish's depth.
     pub middle_m: Vec3,
 }
 
-/// Distance and way out of a shadow's circle for a fish at `at`; `scale` is k = (c + d)/c at its depth.
+/// Projects a shadow, taken as its circle, to the depth of a fish at `at`. `scale` is k = (c + d)/c for camera height c and
+/// the fish's depth d.
 pub fn circle_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
     let middle = shadow.centroid_m * scale;
     let offset = Vec2::new(at.x, at.z) - middle;
@@ -74,10 +76,10 @@ pub fn circle_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> 
     }
 }
 
-/// The same for the real outline; the circle where a shadow has none.
+/// Projects a shadow's outline to the depth of a fish, as [`circle_at_depth`] does; uses the circle if there is no outline.
 ///
-/// Distances scale with k, so the fish is carried up to the surface and the result back down. Under the shadow the way
-/// out is the shortest one, over the nearest point of the outline.
+/// Distances scale with k, so the fish is projected to the surface, measured there, and the result is scaled back. Under the
+/// shadow, `away` points to the nearest point of the outline.
 pub fn outline_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
     let circle = circle_at_depth(shadow, at, radius_m, scale);
     if shadow.outline_m.len() < 3 {
@@ -97,7 +99,7 @@ pub fn outline_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) ->
     }
 }
 
-fn is_sound(shadow: &Shadow) -> bool {
+fn is_valid(shadow: &Shadow) -> bool {
     shadow.centroid_m.is_finite()
         && shadow.velocity_mps.is_finite()
         && shadow.radius_m.is_finite()
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_circle_grows_with_depth() {
+    fn a_circle_grows_with_depth() {
         // Camera 4 m up, fish 1 m down: k = 1.25, so the middle is at 1.25 m and the radius 0.625 m.
         let seen = circle_at_depth(&square(), Vec3::new(3.0, -1.0, 0.0), 0.1, 1.25);
         assert!((seen.distance_m - (3.0 - 1.25 - 0.625 - 0.1)).abs() < 1e-6);
@@ -145,11 +147,11 @@ mod tests {
     }
 
     #[test]
-    fn the_outline_counts_where_there_is_one() {
+    fn an_outline_is_used_if_there_is_one() {
         let seen = outline_at_depth(&square(), Vec3::new(2.5, -1.0, 0.0), 0.1, 1.25);
         assert!((seen.distance_m - (2.5 - 1.875 - 0.1)).abs() < 1e-6);
         assert_eq!(seen.away, Vec3::X);
-        // Under it, near the right edge: out to the right although the middle is to the left.
+        // Under the shadow, near its right edge: `away` points to the right, to the nearest edge.
         let under = outline_at_depth(&square(), Vec3::new(1.75, -1.0, 0.0), 0.1, 1.25);
         assert!((under.distance_m - (-0.125 - 0.1)).abs() < 1e-6);
         assert_eq!(under.away, Vec3::X);
@@ -165,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn broken_shadows_are_nobody() {
-        let mut broken = square();
-        broken.outline_m[2].x = f32::NAN;
+    fn shadows_that_are_not_finite_are_skipped() {
+        let mut invalid = square();
+        invalid.outline_m[2].x = f32::NAN;
         let mut visitors = Visitors::default();
         visitors.update(&Observation {
             time_secs: 0.0,
-            shadows: vec![broken, square()],
+            shadows: vec![invalid, square()],
         });
         assert_eq!(visitors.shadows, vec![square()]);
         assert!((visitors.bounding_radii_m[0] - 0.5f32.hypot(0.5)).abs() < 1e-6);

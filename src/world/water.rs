@@ -1,4 +1,4 @@
-//! The pool's extent in world space: the depth band, the picture's edge at a depth, and where out of sight begins.
+//! The extent of the pool in world space: its range of heights, the visible rectangle at a height, and its edge.
 
 use glam::{Vec2, Vec3};
 
@@ -6,33 +6,33 @@ use super::pool::{EdgeMode, PoolParams};
 use super::random::{Random, RandomStream};
 use crate::geometry::{Solid, Surface, SurfaceKind};
 
-/// The pool, ready to be asked.
+/// The extent of the pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Water {
-    /// The surface that the picture lies on.
+    /// The projected surface.
     pub surface: Surface,
-    /// Numbers of the pool.
+    /// Parameters of the pool.
     pub params: PoolParams,
 }
 
 impl Water {
-    /// How much wider the picture is at a height `y` than on the surface.
+    /// Ratio of the visible width at height `y` to the width of the picture on the surface.
     pub fn scale(&self, y: f32) -> f32 {
         self.surface.scale_at_depth(-y)
     }
 
-    /// Half of the picture's width and height at a height `y`, in (x, z).
+    /// Half of the visible extent at height `y`, as (x, z).
     pub fn visible_half_m(&self, y: f32) -> Vec2 {
         self.surface.half_extent_m() * self.scale(y)
     }
 
-    /// Half of the extent that fish belong in at a height `y`: the picture and the margin around it.
+    /// Half of the pool's extent at height `y`, as (x, z): the visible extent plus the margin.
     pub fn edge_half_m(&self, y: f32) -> Vec2 {
         (self.visible_half_m(y) + self.params.margin_m).max(Vec2::splat(0.05))
     }
 
-    /// Lowest and highest y of the center of a body of this radius. Where the pool is shallower than the body, both are
-    /// its middle.
+    /// Lowest and highest y for the center of a body of this radius. If the pool is shallower than the body, both are the
+    /// middle height of the pool.
     pub fn y_range_m(&self, radius_m: f32) -> (f32, f32) {
         let low = -self.params.ground_depth_m + radius_m;
         let high = -self.params.surface_depth_m - radius_m;
@@ -43,18 +43,19 @@ impl Water {
         (middle, middle)
     }
 
-    /// Whether a body at this place can be seen in the picture.
+    /// Whether a body at this position is at least partly inside the picture.
     pub fn is_visible(&self, position: Vec3, length_m: f32) -> bool {
         let visible = self.visible_half_m(position.y) + length_m / 2.0;
         position.x.abs() < visible.x && position.z.abs() < visible.y
     }
 
-    /// How far beyond the picture a body of this length is surely out of sight, and still in the pool.
+    /// Distance outside the picture at which a body of this length is completely hidden.
     pub fn hidden_margin_m(&self, length_m: f32) -> f32 {
         self.params.margin_m.max(length_m * 0.6)
     }
 
-    /// Turns a world vector so that what is up for a fish becomes +y: up in a wall's picture is −z, on a ceiling −y.
+    /// Rotates a world vector so that the fish's up direction becomes +y. In world space, up for a fish is −z in a picture on a
+    /// wall and −y in a picture on a ceiling.
     pub fn level_from_world(&self, world: Vec3) -> Vec3 {
         match self.surface.kind {
             SurfaceKind::Floor => world,
@@ -63,7 +64,7 @@ impl Water {
         }
     }
 
-    /// The way back from [`Self::level_from_world`].
+    /// The inverse of [`Self::level_from_world`].
     pub fn world_from_level(&self, level: Vec3) -> Vec3 {
         match self.surface.kind {
             SurfaceKind::Floor => level,
@@ -72,7 +73,7 @@ impl Water {
         }
     }
 
-    /// A place and a heading out of sight, pointing into the picture, for a body of this size.
+    /// Returns a random position outside the picture and a heading into it, for a body of (radius, length).
     pub fn random_hidden_pose(
         &self,
         solids: &[Solid],
@@ -82,11 +83,11 @@ impl Water {
     ) -> (Vec3, Vec3) {
         let (radius_m, length_m) = body;
         let beyond = self.hidden_margin_m(length_m);
-        self.free_place(solids, radius_m, |attempt| {
+        self.free_pose(solids, radius_m, |attempt| {
             let draw = |n| random.signed(agent, RandomStream::Place, attempt * 8 + n);
             let y = self.height(radius_m, draw(0));
             let half = self.visible_half_m(y) + beyond;
-            // A point of the rectangle's outline, evenly along its length.
+            // A uniformly distributed point on the outline of the rectangle.
             let along = (draw(1) + 1.0) * 2.0 * (half.x + half.y);
             let at = if along < 2.0 * half.x {
                 Vec2::new(along - half.x, half.y)
@@ -106,7 +107,7 @@ impl Water {
         })
     }
 
-    /// A place in the picture and a level heading.
+    /// Returns a random position inside the picture and a random horizontal heading.
     pub fn random_visible_pose(
         &self,
         solids: &[Solid],
@@ -114,7 +115,7 @@ impl Water {
         random: Random,
         agent: u32,
     ) -> (Vec3, Vec3) {
-        self.free_place(solids, radius_m, |attempt| {
+        self.free_pose(solids, radius_m, |attempt| {
             let draw = |n| random.signed(agent, RandomStream::Place, attempt * 8 + n);
             let y = self.height(radius_m, draw(0));
             let at = self.visible_half_m(y) * 0.9 * Vec2::new(draw(1), draw(2));
@@ -123,34 +124,35 @@ impl Water {
         })
     }
 
-    /// Whether fish that leave are led back by guides.
+    /// Whether an invisible wall at the edge turns fish back.
     pub fn has_guides(&self) -> bool {
         self.params.edge == EdgeMode::Guide
     }
 
+    /// Maps −1..1 to the range of heights of a body.
     fn height(&self, radius_m: f32, signed: f32) -> f32 {
         let (low, high) = self.y_range_m(radius_m);
         low + (high - low) * (signed + 1.0) / 2.0
     }
 
-    /// The first of some places that lies in no solid; the last tried where all do.
-    fn free_place(
+    /// Returns the first of up to 64 candidate poses outside all solids; the last one if none is outside.
+    fn free_pose(
         &self,
         solids: &[Solid],
         radius_m: f32,
-        place: impl Fn(u32) -> (Vec3, Vec3),
+        candidate: impl Fn(u32) -> (Vec3, Vec3),
     ) -> (Vec3, Vec3) {
         let is_free = |at: Vec3| {
             solids
                 .iter()
                 .all(|solid| solid.signed_distance_m(at) > radius_m)
         };
-        let mut last = place(0);
+        let mut last = candidate(0);
         for attempt in 1..64 {
             if is_free(last.0) {
                 break;
             }
-            last = place(attempt);
+            last = candidate(attempt);
         }
         last
     }
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_where_they_are_said_to_be() {
+    fn random_poses_are_visible_or_hidden_as_requested() {
         let water = Water {
             surface: Surface::default(),
             params: PoolParams::default(),
@@ -180,7 +182,7 @@ mod tests {
             assert!(!water.is_visible(outside, 0.2), "{outside}");
             assert!(
                 heading.dot(-outside.with_y(0.0)) > 0.0,
-                "points into the picture"
+                "the heading does not point into the picture"
             );
             let (low, high) = water.y_range_m(0.05);
             assert!((low..=high).contains(&outside.y));

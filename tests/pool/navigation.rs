@@ -201,7 +201,7 @@ fn salmon_climb_a_cascade_and_herrings_only_drop() {
             .count();
         for (index, terraces) in terraces.iter_mut().enumerate() {
             let at = simulation.world().agents.bodies[index].position_m;
-            for solid in &simulation.world().solids {
+            for solid in simulation.world().solids {
                 let gap = solid.signed_distance_m(at);
                 assert!(
                     gap > 0.0,

@@ -1,5 +1,5 @@
-//! What holds in any pool, with any parameters and any shadows: nothing is not a number, nobody is inside an obstacle,
-//! nobody swims faster than allowed or turns faster than allowed.
+//! Properties of every pool, with any parameters and any shadows: all numbers are finite, and no agent is inside an obstacle,
+//! exceeds its speed limit or exceeds its turn rate.
 
 #![allow(
     clippy::unwrap_used,
@@ -116,17 +116,17 @@ prop_compose! {
     }
 }
 
-/// A visitor who walks about; every now and then the tracker goes mad.
-fn observation(tick: u64, wildness: u32) -> Observation {
+/// The shadow of a visitor that walks around. `defect` 1: sometimes NaN instead of a position; 2: a huge radius and velocity.
+fn observation(tick: u64, defect: u32) -> Observation {
     let t = tick as f32 / 60.0;
     let at = Vec2::new((t * 1.3).sin() * 2.0, (t * 0.9).cos() * 1.5);
-    let broken = wildness == 1 && tick.is_multiple_of(7);
+    let is_nan = defect == 1 && tick.is_multiple_of(7);
     let shadow = Shadow {
         id: 1,
-        centroid_m: if broken { Vec2::splat(f32::NAN) } else { at },
+        centroid_m: if is_nan { Vec2::splat(f32::NAN) } else { at },
         foot_m: at,
-        radius_m: if wildness == 2 { 1e30 } else { 0.3 },
-        velocity_mps: if wildness == 2 {
+        radius_m: if defect == 2 { 1e30 } else { 0.3 },
+        velocity_mps: if defect == 2 {
             Vec2::splat(1e30)
         } else {
             Vec2::X
@@ -146,9 +146,9 @@ fn observation(tick: u64, wildness: u32) -> Observation {
     }
 }
 
-/// Any action with numbers from anywhere in the ranges that the schema allows, or its defaults.
+/// Any action, with numbers from the ranges that the schema allows. Fields of other types keep their defaults.
 fn action() -> impl Strategy<Value = ActionParams> {
-    (0..ActionParams::KINDS.len(), any::<u64>()).prop_map(|(kind, bits)| {
+    (0..ActionParams::KINDS.len(), any::<u64>()).prop_map(|(kind, seed)| {
         static SCHEMAS: LazyLock<serde_json::Value> = LazyLock::new(schemas);
         let variants =
             &SCHEMAS["species"]["properties"]["actions"]["additionalProperties"]["oneOf"];
@@ -159,21 +159,18 @@ fn action() -> impl Strategy<Value = ActionParams> {
             .find(|v| v["properties"]["action"]["const"] == name)
             .unwrap();
         let mut value = serde_json::json!({"action": name});
-        let chance = Random {
-            seed: bits,
-            tick: 0,
-        };
-        for (place, (field, schema)) in variant["properties"]
+        let random = Random { seed, tick: 0 };
+        for (number, (field, schema)) in variant["properties"]
             .as_object()
             .unwrap()
             .iter()
             .enumerate()
         {
-            let draw = |n| f64::from(chance.unit(place as u32, RandomStream::Choice, n));
+            let draw = |n| f64::from(random.unit(number as u32, RandomStream::Choice, n));
             let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
             value[field.as_str()] = match (schema["type"].as_str().unwrap_or(""), least, most) {
                 ("number", Some(least), Some(most)) => {
-                    // The ends, the small numbers that are usual, and anything between.
+                    // The limits of the range, any number between them, and most often a small number.
                     let usual = least.max(0.0) + draw(1) * (most - least.max(0.0)).min(2.0);
                     let number = match (draw(0) * 8.0) as u32 {
                         0 => least,
@@ -199,7 +196,7 @@ fn action() -> impl Strategy<Value = ActionParams> {
 }
 
 prop_compose! {
-    /// Any actions under needs of every kind, with everybody in some relation to everybody.
+    /// A scene with any actions in needs of every kind, and with any relations between the species.
     fn scene_of_minds()(
         scene in scene(),
         actions in prop::collection::vec(action(), 8),
@@ -246,18 +243,19 @@ prop_compose! {
     }
 }
 
-fn promises(
+/// Runs a pool and checks the properties after every tick.
+fn check_properties(
     scene: &SceneDescription,
     seed: u64,
-    wildness: u32,
+    defect: u32,
     ticks: u64,
 ) -> Result<(), TestCaseError> {
     let mut simulation = Simulation::new(scene, &pools::run(seed, 1)).unwrap();
-    let solids = simulation.world().solids.clone();
+    let solids = simulation.world().solids.to_vec();
     let is_inside = |at: Vec3| solids.iter().any(|solid| solid.signed_distance_m(at) < 0.0);
     for tick in 0..ticks {
         let before = simulation.world().agents.bodies.clone();
-        simulation.run_tick(&observation(tick, wildness));
+        simulation.run_tick(&observation(tick, defect));
         let world = simulation.world();
         for (index, (old, new)) in before.iter().zip(&world.agents.bodies).enumerate() {
             let motion = &world.species[usize::from(world.agents.species[index])].motion;
@@ -266,7 +264,7 @@ fn promises(
             prop_assert!(
                 (new.up.length() - 1.0).abs() < 1e-4 && new.up.dot(new.forward).abs() < 1e-3
             );
-            // Whoever starts inside, where no free place was found, may be on the way out.
+            // If no free start position was found, the agent starts inside an obstacle and swims out.
             if !is_inside(old.position_m) {
                 prop_assert!(
                     !is_inside(new.position_m),
@@ -291,22 +289,22 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..cases(48) })]
 
     #[test]
-    fn any_pool_keeps_its_promises(scene in scene(), seed in 0u64..1000, wildness in 0u32..3) {
-        promises(&scene, seed, wildness, 240)?;
+    fn any_scene_has_the_properties(scene in scene(), seed in 0u64..1000, defect in 0u32..3) {
+        check_properties(&scene, seed, defect, 240)?;
     }
 
     #[test]
-    fn any_mind_keeps_them_too(scene in scene_of_minds(), seed in 0u64..1000, wildness in 0u32..3) {
-        promises(&scene, seed, wildness, 90)?;
+    fn any_mind_has_the_properties(scene in scene_of_minds(), seed in 0u64..1000, defect in 0u32..3) {
+        check_properties(&scene, seed, defect, 90)?;
     }
 }
 
-/// So many cases, or as many as PROPTEST_CASES says.
-fn cases(few: u32) -> ProptestConfig {
+/// `default` cases, or the number in the environment variable PROPTEST_CASES.
+fn cases(default: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
-    let is_told = std::env::var_os("PROPTEST_CASES").is_some();
+    let is_set = std::env::var_os("PROPTEST_CASES").is_some();
     ProptestConfig {
-        cases: if is_told { config.cases } else { few },
+        cases: if is_set { config.cases } else { default },
         ..config
     }
 }

@@ -1,4 +1,5 @@
-//! A pool that is saved and loaded in the middle of a run goes on bit for bit; what does not fit is refused and says why.
+//! Saving and loading: a pool that is saved and loaded in the middle of a run continues bit by bit; a text that does not fit is
+//! rejected with a reason.
 
 #![allow(
     clippy::unwrap_used,
@@ -41,7 +42,7 @@ fn visitors(tick: u64) -> Observation {
     }
 }
 
-/// The state of every tick of a run, saved and loaded after the tick `saved_at`.
+/// Hash of all snapshots of a run. The pool is saved and loaded before the tick `saved_at`.
 fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, threads: u16) -> u64 {
     let mut pool = Simulation::new(scene, &pools::run(11, 1)).unwrap();
     let mut hasher = DefaultHasher::new();
@@ -66,9 +67,13 @@ fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, thre
             }
         }
         if saved_at == Some(tick) {
-            let text = pool.save();
+            let text = pool.save().unwrap();
             pool = Simulation::load(scene, &pools::run(99, threads), &text).unwrap();
-            assert_eq!(pool.save(), text, "what was loaded is what was saved");
+            assert_eq!(
+                pool.save().unwrap(),
+                text,
+                "the loaded state differs from the saved state"
+            );
         }
         pool.run_tick(&visitors(tick));
         pools::hash_state(&pool, &mut snapshot, &mut hasher);
@@ -77,9 +82,9 @@ fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, thre
 }
 
 #[test]
-fn a_run_that_is_saved_and_loaded_in_the_middle_goes_on_as_it_would_have() {
+fn a_run_that_is_saved_and_loaded_equals_an_uninterrupted_run() {
     for name in ["pool", "lagoon", "nursery", "plankton", "molecules"] {
-        let scene = with_ways(name);
+        let scene = scene(name);
         let whole = hash_of_run(&scene, 420, None, 1);
         for saved_at in [0, 29, 200, 391] {
             assert_eq!(
@@ -91,71 +96,83 @@ fn a_run_that_is_saved_and_loaded_in_the_middle_goes_on_as_it_would_have() {
         assert_eq!(
             hash_of_run(&scene, 420, Some(200), 2),
             whole,
-            "{name} loaded with two threads"
+            "{name} saved at 200 and loaded with two threads"
         );
         assert_ne!(
             hash_of_run(&scene, 419, None, 1),
             whole,
-            "the comparison can fail"
+            "{name}: runs of different length have the same hash"
         );
     }
 }
 
-/// The U reef of the tests, or a built-in scene.
-fn with_ways(name: &str) -> SceneDescription {
+/// The scene `u_reef` of the tests, or a built-in scene.
+fn scene(name: &str) -> SceneDescription {
     match name {
         "u_reef" => pools::u_reef(),
         name => load(None, Some(name)).unwrap().description(),
     }
 }
 
-/// Ticks between two savings.
-const EACH: u64 = 50;
+/// Number of ticks between two saved states.
+const SAVE_TICKS: u64 = 50;
 
-/// Ways on grids and over terraces, flights and splashes; searches that take many ticks.
+/// Scenes with paths on grids and over terraces, flights, splashes, and searches that take many ticks.
 #[test]
-fn ways_and_flights_go_on_as_they_would_have() {
+fn paths_and_flights_continue_after_loading() {
     for (name, budget) in [
         ("u_reef", 5000),
         ("u_reef", 9),
         ("cascade", 5000),
         ("cascade", 2),
     ] {
-        let scene = with_ways(name);
+        let scene = scene(name);
         let params = SimulationParams {
             search_budget: budget,
             ..pools::run(11, 1)
         };
         let mut pool = Simulation::new(&scene, &params).unwrap();
-        let (mut texts, mut splashes) = (vec![pool.save()], 0);
-        let go = |pool: &mut Simulation, from: u64| {
-            (from..from + EACH).for_each(|tick| pool.run_tick(&visitors(tick)));
+        let (mut texts, mut splashes) = (vec![pool.save().unwrap()], 0);
+        let run = |pool: &mut Simulation, from: u64| {
+            (from..from + SAVE_TICKS).for_each(|tick| pool.run_tick(&visitors(tick)));
         };
-        for from in (0..1500).step_by(EACH as usize) {
-            go(&mut pool, from);
-            texts.push(pool.save());
+        for from in (0..1500).step_by(SAVE_TICKS as usize) {
+            run(&mut pool, from);
+            texts.push(pool.save().unwrap());
             splashes += pool.splashes().len();
         }
-        // From wherever it was saved it comes to the next: by induction to the end.
-        for (place, pair) in texts.windows(2).enumerate() {
+        // Every saved state leads to the next one, so every loaded run has the same end.
+        for (number, pair) in texts.windows(2).enumerate() {
             let mut pool = Simulation::load(&scene, &params, &pair[0]).unwrap();
-            assert!(pool.save() == pair[0], "what was loaded is what was saved");
-            go(&mut pool, place as u64 * EACH);
-            assert!(pool.save() == pair[1], "{name}, budget {budget}: {place}");
+            assert!(
+                pool.save().unwrap() == pair[0],
+                "{name}, budget {budget}: state {number} differs after loading"
+            );
+            run(&mut pool, number as u64 * SAVE_TICKS);
+            assert!(
+                pool.save().unwrap() == pair[1],
+                "{name}, budget {budget}: the run from state {number} differs"
+            );
         }
         let with = |word: &str| texts.iter().filter(|text| text.contains(word)).count();
         let searching = with("\"is_running\":true") + with("\"phase\":\"searching\"");
         let flying = with("\"air\":{");
         println!(
-            "{name}, budget {budget}: {searching} searching, {flying} flying, {splashes} splashes"
+            "{name}, budget {budget}: {searching} states with a running search, {flying} with a flight, {splashes} splashes"
         );
-        assert!(name != "cascade" || (flying > 0 && splashes > 0));
-        assert!(budget > 9 || searching > 0, "no search was under way");
+        assert!(
+            name != "cascade" || (flying > 0 && splashes > 0),
+            "{name}, budget {budget}: no flight was saved"
+        );
+        assert!(
+            budget > 9 || searching > 0,
+            "{name}, budget {budget}: no running search was saved"
+        );
     }
 }
 
 #[test]
-fn the_command_goes_on_from_a_saved_state() {
+fn the_simulate_command_continues_a_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     let options = |out: &str, seconds: f64| SimulateOptions {
@@ -170,20 +187,23 @@ fn the_command_goes_on_from_a_saved_state() {
         load_state: None,
         commands: None,
     };
-    let go = |options: &SimulateOptions| {
+    let output = |options: &SimulateOptions| {
         simulate(options, &AtomicBool::new(false)).unwrap();
         std::fs::read_to_string(&options.out).unwrap()
     };
-    let whole = go(&options("whole.jsonl", 4.0));
-    let first = go(&SimulateOptions {
+    let whole = output(&options("whole.jsonl", 4.0));
+    let first = output(&SimulateOptions {
         save_state: Some(file("state.json")),
         ..options("first.jsonl", 1.5)
     });
-    let second = go(&SimulateOptions {
+    let second = output(&SimulateOptions {
         load_state: Some(file("state.json")),
         ..options("second.jsonl", 2.5)
     });
-    assert!(first + &second == whole, "two halves are the whole");
+    assert!(
+        first + &second == whole,
+        "two parts of a run differ from the whole run"
+    );
     let absent = SimulateOptions {
         load_state: Some(file("absent.json")),
         ..options("x.jsonl", 1.0)
@@ -198,84 +218,97 @@ fn saved() -> (SceneDescription, Value) {
     for tick in 0..20 {
         pool.run_tick(&visitors(tick));
     }
-    // Another mind of the same needs and actions as its own.
+    // An override with the same needs and actions as the agent's own mind.
     let mind = Box::new(scene.species[0].mind.clone());
     pool.apply(Change::OverrideMind {
         id: 7,
         mind,
         secs: 5.0,
     });
-    (scene, serde_json::from_str(&pool.save()).unwrap())
+    let text = pool.save().unwrap();
+    (scene, serde_json::from_str(&text).unwrap())
+}
+
+/// The list `name` of a saved state's agents.
+fn agents<'a>(saved: &'a mut Value, name: &str) -> &'a mut Value {
+    &mut saved["state"]["world"]["agents"][name]
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_its_reason() {
+fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
     let (scene, good) = saved();
-    let refused = |change: &dyn Fn(&mut Value), wanted: &str| {
+    let rejected = |change: &dyn Fn(&mut Value), wanted: &str| {
         let mut bad = good.clone();
         change(&mut bad);
         let error = Simulation::load(&scene, &pools::run(1, 1), &bad.to_string())
             .unwrap_err()
             .to_string();
-        assert!(error.contains(wanted), "wanted '{wanted}', got '{error}'");
+        assert!(error.contains(wanted), "expected '{wanted}', got '{error}'");
     };
-    refused(
+    rejected(
         &|v| v["format"] = json!("zip"),
-        "its format is no 'shoal pool'",
+        "its format is not 'shoal pool'",
     );
-    refused(
+    rejected(
         &|v| v["version"] = json!(1),
-        "saved as version 1, this program reads version 3",
+        "saved in version 1 of the format, this program reads version 4",
     );
-    refused(&|v| v["extra"] = json!(2), "unknown field `extra`");
-    refused(
+    rejected(&|v| v["extra"] = json!(2), "unknown field `extra`");
+    rejected(
         &|v| v["tick_hz"] = json!(30.0),
-        "tick_hz is 30, but 60 here",
+        "tick_hz is 30, but 60 in this scene or site",
     );
-    refused(
-        &|v| v["kinds"][0]["species"] = json!("koi"),
+    rejected(
+        &|v| v["species"][0]["name"] = json!("koi"),
         "species 0 with its needs and actions",
     );
-    refused(
-        &|v| v["kinds"][3]["needs"][1] = json!("sleep"),
+    rejected(
+        &|v| v["species"][3]["needs"][1] = json!("sleep"),
         "species 3 with its needs and actions",
     );
-    refused(
-        &|v| v["rules"] = json!([]),
-        "the number of the director's rules is 0, but 6 here",
+    rejected(
+        &|v| v["state"]["rules"] = json!([]),
+        "the number of director rules is 0, but 6 in this scene or site",
     );
-    refused(
-        &|v| v["agents"][1]["id"] = json!(0),
-        "the id 0 is not above the one before",
+    rejected(
+        &|v| agents(v, "ids")[1] = json!(0),
+        "the id 0 is not larger than the one before",
     );
-    refused(&|v| v["next_id"] = json!(3), "not below the next one");
-    refused(
-        &|v| v["agents"][4]["kind"] = json!(77),
+    rejected(
+        &|v| v["state"]["next_id"] = json!(3),
+        "not smaller than next_id",
+    );
+    rejected(
+        &|v| *agents(v, "species") = json!([0]),
+        "ids, but 1 species",
+    );
+    rejected(
+        &|v| agents(v, "species")[4] = json!(77),
         "agent 4 is of species 77",
     );
-    refused(
-        &|v| v["agents"][4]["body"]["position_m"][1] = json!(null),
+    rejected(
+        &|v| agents(v, "bodies")[4]["position_m"][1] = json!(null),
         "invalid type: null",
     );
-    refused(
-        &|v| v["agents"][4]["body"]["position_m"][1] = json!(1e39),
-        "agent 4 has a place",
+    rejected(
+        &|v| agents(v, "bodies")[4]["position_m"][1] = json!(1e39),
+        "the position, velocity or direction of agent 4 is invalid",
     );
-    refused(
-        &|v| v["agents"][4]["body"]["forward"] = json!([0, 0, 0]),
-        "agent 4 has a place, velocity or direction",
+    rejected(
+        &|v| agents(v, "bodies")[4]["forward"] = json!([0, 0, 0]),
+        "the position, velocity or direction of agent 4 is invalid",
     );
-    refused(
-        &|v| v["agents"][4]["mind"]["memories"] = json!([]),
+    rejected(
+        &|v| v["state"]["minds"][4]["memories"] = json!([]),
         "the mind of agent 4 has other needs or actions",
     );
-    refused(
-        &|v| v["agents"][4]["mind"]["drives"]["hunger"] = json!(9),
+    rejected(
+        &|v| v["state"]["minds"][4]["drives"]["hunger"] = json!(9),
         "the mind of agent 4",
     );
-    refused(
-        &|v| v["overrides"][0]["id"] = json!(4000),
-        "the saved pool is damaged: the ",
+    rejected(
+        &|v| v["state"]["overrides"][0]["id"] = json!(4000),
+        "the mind override of agent 4000 does not fit",
     );
     let scene_of_others = load(None, Some("lagoon")).unwrap().description();
     let error =
@@ -290,16 +323,16 @@ fn what_does_not_fit_is_refused_with_its_reason() {
         let error = Simulation::load(&scene, &pools::run(1, 1), text)
             .unwrap_err()
             .to_string();
-        assert!(error.contains("this is no saved pool"), "{error}");
+        assert!(error.contains("this is not a saved pool"), "{error}");
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever number is changed to whatever: it is refused, or the pool lives on soundly.
+    /// A state in which some numbers are replaced by others is rejected, or the loaded pool stays valid.
     #[test]
-    fn a_damaged_state_is_refused_or_lives(places in prop::collection::vec((any::<u32>(), -1e30f64..1e30), 1..4)) {
+    fn a_damaged_state_is_rejected_or_stays_valid(places in prop::collection::vec((any::<u32>(), -1e30f64..1e30), 1..4)) {
         let (scene, mut state) = saved();
         for (place, number) in places {
             let mut left = place as usize % count(&state);
@@ -317,22 +350,23 @@ proptest! {
     }
 }
 
-/// Scenes with ways, flights and searches under way, and their state after a while.
-static FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
+/// Scenes with paths, flights and running searches, each with a state of it.
+static PATH_FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
     let each = [
         ("u_reef", 9, 20),
         ("cascade", 2, 500),
         ("cascade", 5000, 700),
     ];
     each.map(|(name, search_budget, ticks)| {
-        let scene = with_ways(name);
+        let scene = scene(name);
         let params = SimulationParams {
             search_budget,
             ..pools::run(11, 1)
         };
         let mut pool = Simulation::new(&scene, &params).unwrap();
         (0..ticks).for_each(|tick| pool.run_tick(&visitors(tick)));
-        (scene, serde_json::from_str(&pool.save()).unwrap())
+        let text = pool.save().unwrap();
+        (scene, serde_json::from_str(&text).unwrap())
     })
     .into()
 });
@@ -341,12 +375,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_ways_are_refused_or_lived_with(
+    fn damaged_paths_are_rejected_or_stay_valid(
         scene in 0usize..3, of_terraces: bool, place: u32, whole in -2i64..5000, number in -1e30f64..1e30, is_whole: bool,
     ) {
-        let (scene, state) = &FINDERS[scene];
+        let (scene, state) = &PATH_FINDERS[scene];
         let mut state = state.clone();
-        let part = &mut state[if of_terraces { "terraces" } else { "ways" }];
+        let part = &mut state["state"][if of_terraces { "terraces" } else { "planner" }];
         let mut left = place as usize % count(part).max(1);
         let number = if is_whole { json!(whole) } else { json!(number) };
         set(part, &mut left, &number);
@@ -359,6 +393,7 @@ proptest! {
     }
 }
 
+/// Number of numbers in a JSON value.
 fn count(value: &Value) -> usize {
     match value {
         Value::Number(_) => 1,
@@ -368,7 +403,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Sets the number at a place, counted through the whole value.
+/// Replaces the number at the position `left`, counted over the whole value. Returns whether it was replaced.
 fn set(value: &mut Value, left: &mut usize, number: &Value) -> bool {
     match value {
         Value::Number(_) if *left == 0 => {

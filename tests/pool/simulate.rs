@@ -1,4 +1,4 @@
-//! `shoal simulate`'s stage: tracks in, lines of agents out.
+//! The command `simulate`: reads tracks and writes JSON lines of agents.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ fn lines_of(options: &SimulateOptions) -> Vec<AgentsLine> {
 }
 
 #[test]
-fn a_recorded_visitor_scares_fish_and_the_lines_say_so() {
+fn fish_flee_from_a_recorded_visitor() {
     let folder = tempfile::tempdir().unwrap();
     let shadows = folder.path().join("t.jsonl");
     let tracks: String = (0..90)
@@ -55,27 +55,27 @@ fn a_recorded_visitor_scares_fish_and_the_lines_say_so() {
     assert!(lines[28].time_secs < 2.96 && lines[28].shadows.len() == 1);
     assert!(
         lines[30].shadows.is_empty(),
-        "after the last track nobody is there"
+        "a visitor remains after the end of its track"
     );
-    let scared = |line: &AgentsLine| {
+    let fleeing = |line: &AgentsLine| {
         let flees = |actions: &[String]| actions.iter().any(|name| name == "evade_shadow");
         line.agents
             .iter()
             .filter(|agent| flees(&agent.actions))
             .count()
     };
-    assert!(lines[..29].iter().map(scared).sum::<usize>() > 20);
-    assert_eq!(lines[30..].iter().map(scared).sum::<usize>(), 0);
+    assert!(lines[..29].iter().map(fleeing).sum::<usize>() > 20);
+    assert_eq!(lines[30..].iter().map(fleeing).sum::<usize>(), 0);
     let again = SimulateOptions {
         out: folder.path().join("b.jsonl"),
         simulation: pools::run(5, 2),
         ..options
     };
-    assert_eq!(lines_of(&again), lines, "two threads write the same");
+    assert_eq!(lines_of(&again), lines, "a run with two threads differs");
 }
 
 #[test]
-fn a_broken_track_is_refused_with_its_line() {
+fn an_invalid_track_is_rejected_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let shadows = folder.path().join("t.jsonl");
     std::fs::write(

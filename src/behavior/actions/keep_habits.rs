@@ -59,7 +59,7 @@ impl Action for KeepHabits {
             self.warmth_tolerance_c,
         );
         // Light increases upwards; temperature increases along its own gradient.
-        let wanted = Vec3::Y * brighter + climate.warmer().normalize_or_zero() * warmer;
+        let wanted = Vec3::Y * brighter + climate.warmth_gradient().normalize_or_zero() * warmer;
         let direction = wanted.try_normalize()?;
         steer_along(&context.motion, direction, context.cruise_mps()).map(Proposal::force)
     }

@@ -93,7 +93,7 @@ mod tests {
     use crate::steering::Motion;
     use crate::world::{
         Agents, Body, Director, NeighborGrid, Observation, PoolParams, Random, Shadow, Species,
-        Visitors, Water, World,
+        TickInput, Visitors, Water, World, WorldPlan, WorldState,
     };
     use glam::Vec3;
 
@@ -103,7 +103,7 @@ mod tests {
 
     /// A world with one fish in the middle of the pool at a depth of 1 m, where the picture is 5/4 as wide as on the
     /// surface.
-    fn world(shadows: &[(Vec2, Vec2)]) -> World {
+    fn world(shadows: &[(Vec2, Vec2)]) -> (WorldPlan, WorldState, TickInput) {
         let mut visitors = Visitors::default();
         let each = shadows.iter().zip(1..);
         visitors.update(&Observation {
@@ -128,7 +128,7 @@ mod tests {
             name_bits: 1,
             ..Species::default()
         };
-        World {
+        let plan = WorldPlan {
             water: Water {
                 surface: Surface {
                     eye_height_m: EYE_M,
@@ -140,6 +140,9 @@ mod tests {
             contact_solids: Default::default(),
             sight_solids: Default::default(),
             species: vec![species],
+            visitor_name_bits: 2,
+        };
+        let state = WorldState {
             agents: Agents {
                 ids: vec![0],
                 species: vec![0],
@@ -148,17 +151,23 @@ mod tests {
                 radii_m: vec![RADIUS_M],
                 bodies: vec![Body::new(Vec3::new(0.0, -DEPTH_M, 0.0), Vec3::X, 0.0)],
             },
-            visitors,
-            visitor_name_bits: 2,
-            grid: NeighborGrid::default(),
-            random: Random { seed: 1, tick: 0 },
-            dt_secs: 1.0 / 60.0,
             director: Director::default(),
+            random: Random { seed: 1, tick: 0 },
+        };
+        let input = TickInput {
+            visitors,
+            grid: NeighborGrid::default(),
+            dt_secs: 1.0 / 60.0,
             records_forces: false,
-        }
+        };
+        (plan, state, input)
     }
 
-    fn force(action: &ShadowFollow, world: &World) -> Option<Vec3> {
+    fn force(
+        action: &ShadowFollow,
+        (plan, state, input): &(WorldPlan, WorldState, TickInput),
+    ) -> Option<Vec3> {
+        let world = &World::new(plan, state, input);
         let body = &world.agents.bodies[0];
         let flock = crate::behavior::schooling::flock_rules(&world.species[0]);
         let fields = crate::navigation::FlowFields::default();

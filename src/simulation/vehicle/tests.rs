@@ -1,4 +1,4 @@
-//! Boosting, turning and leaning of one body.
+//! Tests of boosting, turning and banking of one body.
 
 use super::*;
 use crate::geometry::Surface;
@@ -19,7 +19,8 @@ fn boost_request(scale: f32, hold_secs: f32, calm_secs: f32) -> BoostRequest {
     }
 }
 
-/// Allowed speeds after each step of 1/64 s, swimming as fast as allowed: asked for once, then never again.
+/// Speed limits after each tick of 1/64 s for a body that always swims at its limit. The boost is requested only in the first
+/// tick.
 fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
     let motion = MotionParams {
         cruise_mps: 1.0,
@@ -40,17 +41,17 @@ fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
 }
 
 #[test]
-fn a_boost_holds_and_calms_down_in_exactly_its_time() {
+fn a_boost_holds_and_falls_off_in_exactly_its_times() {
     let speeds = allowed_after(boost_request(1.0, 0.25, 0.5), 60);
-    assert_eq!(&speeds[..17], &[3.0; 17], "the step itself and 16 more");
+    assert_eq!(&speeds[..17], &[3.0; 17], "the first tick and 16 more");
     assert!((speeds[17] - (3.0 - 4.0 / 64.0)).abs() < 1e-5);
     assert!(speeds[16 + 31] > 1.0);
-    assert!((speeds[16 + 32] - 1.0).abs() < 1e-5, "32 steps are 0.5 s");
+    assert!((speeds[16 + 32] - 1.0).abs() < 1e-5, "32 ticks are 0.5 s");
     assert_eq!(speeds[59], 1.0);
 }
 
 #[test]
-fn half_a_boost_calms_down_in_half_the_time_and_no_calm_time_at_once() {
+fn half_a_boost_falls_off_in_half_the_time_and_without_calm_time_at_once() {
     let speeds = allowed_after(boost_request(0.5, 0.0, 0.5), 40);
     assert_eq!(speeds[0], 2.0);
     assert!(speeds[15] > 1.0 && (speeds[16] - 1.0).abs() < 1e-5);
@@ -59,7 +60,7 @@ fn half_a_boost_calms_down_in_half_the_time_and_no_calm_time_at_once() {
 }
 
 #[test]
-fn a_slower_one_calms_down_from_its_own_speed_and_nothing_speeds_up_by_itself() {
+fn the_limit_falls_from_the_actual_speed_and_a_weaker_request_does_not_lower_it() {
     let motion = MotionParams {
         cruise_mps: 1.0,
         boost_mps: 3.0,
@@ -81,71 +82,76 @@ fn a_slower_one_calms_down_from_its_own_speed_and_nothing_speeds_up_by_itself() 
     );
     assert!(
         (weaker.allowed_mps - 2.8).abs() < 1e-6,
-        "a weaker request does not brake"
+        "a weaker request lowered the limit: {}",
+        weaker.allowed_mps
     );
 }
 
 #[test]
-fn turning_keeps_its_limit_and_its_slope() {
+fn turning_respects_the_limits_of_turn_and_climb() {
     let water = water();
     let (most, climb) = (0.05, 0.4);
     let mut forward = Vec3::new(1.0, 0.3, 0.0).normalize();
     for step in 0..400 {
         let t = step as f32;
         let wanted = Vec3::new((t * 0.7).sin(), (t * 1.3).cos() * 2.0, (t * 0.3).cos()).normalize();
-        let next = turned(&water, forward, wanted, Turning::new(most, climb));
+        let next = turn_towards(&water, forward, wanted, TurnLimits::new(most, climb));
         assert!((next.length() - 1.0).abs() < 1e-5);
         assert!(next.angle_between(forward) < most + 2e-3, "step {step}");
         assert!(next.y.abs() < climb.sin() + 1e-4);
         forward = next;
     }
-    let back = turned(
+    let back = turn_towards(
         &water,
         Vec3::X,
         Vec3::NEG_X,
-        Turning::new(0.0, climb).unlimited(),
+        TurnLimits::new(0.0, climb).unlimited(),
     );
     assert!(
         back.distance(Vec3::NEG_X) < 1e-6,
-        "turning in place ignores the turn rate"
+        "without a limit the body turns in place"
     );
     assert_eq!(
-        turned(&water, Vec3::X, Vec3::Z, Turning::new(0.0, climb)).distance(Vec3::X),
+        turn_towards(&water, Vec3::X, Vec3::Z, TurnLimits::new(0.0, climb)).distance(Vec3::X),
         0.0
     );
 }
 
 #[test]
-fn a_turn_round_swims_through_all_headings_level() {
+fn a_reversal_passes_through_all_headings_without_climbing() {
     let water = water();
     let mut forward = Vec3::X;
     for _ in 0..63 {
-        forward = turned(&water, forward, Vec3::NEG_X, Turning::new(0.05, 1.0));
+        forward = turn_towards(&water, forward, Vec3::NEG_X, TurnLimits::new(0.05, 1.0));
         assert!(forward.y.abs() < 1e-6);
     }
     assert!(forward.distance(Vec3::NEG_X) < 0.05);
 }
 
 #[test]
-fn a_fish_leans_into_its_curve_and_rights_itself() {
+fn a_body_leans_into_its_curve_and_returns_upright() {
     let water = water();
     let motion = MotionParams {
         blend_secs: 0.1,
         ..MotionParams::default()
     };
     let dt = 1.0 / 60.0;
-    let share = Rates::new(&motion, dt).banking;
+    let share = TickRates::new(&motion, dt).banking;
     let mut before = Body::new(Vec3::NEG_Y, Vec3::X, 1.0);
     before.teleported = false;
     let mut after = before;
     after.velocity_mps = Vec3::new(1.0, 0.0, 0.05);
     for _ in 0..60 {
-        before.up = banked(&water, &before, &after, (&motion, share), dt);
+        before.up = bank(&water, &before, &after, (&motion, share), dt);
     }
-    assert!(before.up.z > 0.3, "leans to the right: {}", before.up);
+    assert!(
+        before.up.z > 0.3,
+        "the body does not lean to the right: {}",
+        before.up
+    );
     after.velocity_mps = before.velocity_mps;
     for _ in 0..60 {
-        before.up = banked(&water, &before, &after, (&motion, share), dt);
+        before.up = bank(&water, &before, &after, (&motion, share), dt);
     }
     assert!(before.up.distance(Vec3::Y) < 0.01);
 }

@@ -33,7 +33,7 @@ fn too_many_names() {
     }]);
     let message = rejection(&scene, 60.0);
     assert!(
-        message.starts_with("the species 'sprat' brings more than"),
+        message.starts_with("species 'sprat': the pool has more than"),
         "{message}"
     );
     assert!(
@@ -47,7 +47,7 @@ fn too_many_agents() {
     let scene = wide(vec![species("sprat", 150_000), species("cod", 50_001)]);
     assert_eq!(
         rejection(&scene, 60.0),
-        "200001 agents are more than the 200000 that one pool may hold; lower the population"
+        "200001 agents are more than the limit of 200000; lower the population"
     );
 }
 
@@ -65,7 +65,7 @@ fn an_obstacle_with_invalid_shape() {
     };
     assert_eq!(
         rejection(&scene, 60.0),
-        "obstacle 1 (counted from 0) is no solid: a number is not finite or its outline is not convex; mend the scene file"
+        "obstacles[1]: a number is not finite or the outline is not convex; correct the scene file"
     );
 }
 
@@ -78,8 +78,8 @@ fn terraces_with_invalid_outlines() {
     }];
     let message = rejection(&scene, 60.0);
     assert!(
-        message.starts_with("the terraces make no mesh to find ways on: ")
-            && message.ends_with("; mend their outlines"),
+        message.starts_with("cannot build a navigation mesh from the terraces: ")
+            && message.ends_with("; correct their outlines"),
         "{message}"
     );
 }
@@ -94,7 +94,7 @@ fn invalid_tick_rates() {
     ] {
         assert_eq!(
             rejection(&wide(Vec::new()), tick_hz),
-            format!("tick_hz = {named} is no rate; give a number above 0, such as 60")
+            format!("tick_hz = {named} is not a tick rate; give a number above 0, such as 60")
         );
     }
 }
@@ -108,6 +108,6 @@ fn threads_that_do_not_start() {
     };
     assert_eq!(
         error.to_string(),
-        "the 64 threads of the simulation could not be started: Resource temporarily unavailable; give fewer threads"
+        "cannot start the 64 threads of the simulation: Resource temporarily unavailable; configure fewer"
     );
 }

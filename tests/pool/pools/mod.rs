@@ -1,4 +1,4 @@
-//! The shipped pool for stage tests and benchmarks: reads scene and species files into a description.
+//! Scene descriptions for tests and benchmarks: the pool of `config/`, and simple pools.
 
 #![allow(
     dead_code,
@@ -18,6 +18,7 @@ use shoal::geometry::Surface;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
 use shoal::world::Snapshot;
 
+/// Reads a file of `config/`.
 fn table(path: &str) -> toml::Table {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("config")
@@ -28,6 +29,7 @@ fn table(path: &str) -> toml::Table {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// Deserializes a part of a configuration file.
 fn part<T: DeserializeOwned>(table: &toml::Table, name: &str) -> T {
     let value = table
         .get(name)
@@ -38,7 +40,7 @@ fn part<T: DeserializeOwned>(table: &toml::Table, name: &str) -> T {
         .unwrap_or_else(|error| panic!("[{name}]: {error}"))
 }
 
-/// A shipped species, as its file says.
+/// A species of `config/species`.
 pub fn species(name: &str, count: u32) -> SpeciesDescription {
     let file = table(&format!("species/{name}.toml"));
     let mut described = SpeciesDescription {
@@ -58,7 +60,7 @@ pub fn species(name: &str, count: u32) -> SpeciesDescription {
     described
 }
 
-/// The shipped pool with its whole population.
+/// The scene `pool` of `config/scenes` with its whole population, without director.
 pub fn pool() -> SceneDescription {
     let file = table("scenes/pool.toml");
     let population: BTreeMap<String, u32> = part(&file, "population");
@@ -70,13 +72,13 @@ pub fn pool() -> SceneDescription {
             .iter()
             .map(|(name, &count)| species(name, count))
             .collect(),
-        // A test that wants the director has it told; what is measured without must not depend on it.
+        // The director would influence what the tests measure. A test of the director adds its own rules.
         director: Vec::new(),
         ..SceneDescription::default()
     }
 }
 
-/// A reef like a U between a hunter and its prey; everything else as the demo's site says.
+/// A U-shaped reef between a hunter and its prey, in a site with the settings of the demo.
 pub fn u_reef() -> SceneDescription {
     let site = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pool/u_reef/site.toml");
     shoal::site::load(Some(&site), None)
@@ -84,7 +86,7 @@ pub fn u_reef() -> SceneDescription {
         .description()
 }
 
-/// A species without a mind that swims at 1 m/s, answers at once, weighs 1 kg and sees 5 m far.
+/// A species without actions that swims at 1 m/s, has no response time, weighs 1 kg and sees 5 m far.
 pub fn bare(name: &str, count: u32) -> SpeciesDescription {
     let mut described = SpeciesDescription {
         name: name.into(),
@@ -102,7 +104,7 @@ pub fn bare(name: &str, count: u32) -> SpeciesDescription {
     described
 }
 
-/// Gives a species one more need with these actions in this order.
+/// Adds a need with these actions, in this order, to a species.
 pub fn wants(
     mut species: SpeciesDescription,
     need: &str,
@@ -123,7 +125,7 @@ pub fn wants(
     species
 }
 
-/// Wide water without rocks.
+/// A pool of 60 m by 60 m without obstacles.
 pub fn wide(species: Vec<SpeciesDescription>) -> SceneDescription {
     SceneDescription {
         surface: Surface {
@@ -136,12 +138,12 @@ pub fn wide(species: Vec<SpeciesDescription>) -> SceneDescription {
     }
 }
 
-/// The shipped water and rocks with these species alone.
+/// The scene `pool` with these species instead of its population.
 pub fn pool_with(species: Vec<SpeciesDescription>) -> SceneDescription {
     SceneDescription { species, ..pool() }
 }
 
-/// A seed and a number of threads.
+/// Parameters with a seed and a number of threads.
 pub fn run(seed: u64, threads: u16) -> SimulationParams {
     SimulationParams {
         seed,
@@ -150,7 +152,7 @@ pub fn run(seed: u64, threads: u16) -> SimulationParams {
     }
 }
 
-/// Adds all that can be seen of a pool after a tick.
+/// Adds the public state of a pool to a hash.
 pub fn hash_state(simulation: &Simulation, snapshot: &mut Snapshot, hasher: &mut impl Hasher) {
     simulation.snapshot(snapshot);
     for agent in &snapshot.agents {

@@ -1,6 +1,6 @@
-//! The terraces of a plan: their outlines, the mesh over them, and who can leap where.
+//! The terraces of a plan: their outlines, the mesh over them, and the links that agents can leap or drop over.
 //!
-//! In: a scene, its solids and species. Out: what does not change until the next edit. Must not: know who is where.
+//! In: a scene, its solids and species. Out: data that is constant until the plan changes. Must not: know any agent.
 
 use glam::Vec2;
 
@@ -13,22 +13,25 @@ use crate::navigation::{
 use crate::simulation::{SceneDescription, SimulationError};
 use crate::world::{Species, TerraceParams};
 
-/// Widest flight. Tuned by eye, 2026-11-21.
+/// Maximum horizontal length of a flight. Tuned by eye, 2026-11-21.
 const REACH_M: f32 = 1.2;
-/// Largest angle between a swimmer's heading and the flight's. Tuned by eye, 2026-11-21.
+/// Maximum angle between the heading of an agent and its flight. Tuned by eye, 2026-11-21.
 const HEADING_RAD: f32 = 0.7;
+/// Minimum radius for which the mesh is built, so that it keeps a distance from walls even without agents.
+const MIN_RADIUS_M: f32 = 0.05;
 
-/// The terraces of a plan.
+/// The compiled terraces of a scene; empty if it has none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::simulation) struct TerraceMap {
+pub(in crate::simulation) struct TerracePlan {
     pub(super) terraces: Vec<TerraceParams>,
+    /// Outline of each terrace.
     pub(super) outlines: Vec<Vec<Vec2>>,
     pub(super) mesh: NavMesh,
     pub(super) links: MeshLinks,
 }
 
-impl TerraceMap {
-    /// Compiles a scene's terraces; empty where there are none.
+impl TerracePlan {
+    /// Compiles the terraces of a scene.
     pub(in crate::simulation) fn compile(
         scene: &SceneDescription,
         solids: &[Solid],
@@ -39,13 +42,15 @@ impl TerraceMap {
             return Ok(Self::default());
         }
         let outlines: Vec<Vec<Vec2>> = terraces.iter().map(TerraceParams::corners).collect();
-        // One mesh for all: what the largest of those who leap needs, or the largest of all where nobody does.
+        // One mesh serves all species. It has room for the largest agent that can leap, or for the largest of all agents if
+        // none can.
         let leapers = species.iter().filter(|s| s.motion.leap.height_m > 0.0);
-        let largest = leapers.map(largest_m).fold(0.0, f32::max);
+        let largest = leapers.map(largest_radius_m).fold(0.0, f32::max);
         let radius_m = if largest > 0.0 {
             largest
         } else {
-            species.iter().map(largest_m).fold(0.05, f32::max)
+            let radii = species.iter().map(largest_radius_m);
+            radii.fold(MIN_RADIUS_M, f32::max)
         };
         let footprints: Vec<Footprints> = terraces
             .iter()
@@ -64,7 +69,7 @@ impl TerraceMap {
                 grow_m: radius_m,
             })
             .collect();
-        let mesh = build_mesh(&inputs).map_err(|error| SimulationError::BrokenTerraces {
+        let mesh = build_mesh(&inputs).map_err(|error| SimulationError::InvalidTerraces {
             reason: error.to_string(),
         })?;
         let heights: Vec<f32> = terraces.iter().map(|t| -t.surface_depth_m).collect();
@@ -75,19 +80,24 @@ impl TerraceMap {
             reach_m: REACH_M,
             heading_rad: HEADING_RAD,
         };
-        let mut swimmers: Vec<Abilities> = Vec::new();
+        let mut distinct: Vec<Abilities> = Vec::new();
         for abilities in species.iter().map(abilities) {
-            if !swimmers.contains(&abilities) {
-                swimmers.push(abilities);
+            if !distinct.contains(&abilities) {
+                distinct.push(abilities);
             }
         }
-        let links = find_links(&mesh, &input, &swimmers);
+        let links = find_links(&mesh, &input, &distinct);
         Ok(Self {
             terraces: terraces.clone(),
             outlines,
             mesh,
             links,
         })
+    }
+
+    /// Whether the scene has no terraces.
+    pub(super) fn is_empty(&self) -> bool {
+        self.terraces.is_empty()
     }
 
     pub(super) fn graph(&self) -> NavGraph<'_> {
@@ -97,21 +107,23 @@ impl TerraceMap {
         }
     }
 
-    /// The terrace that a place lies over, or the nearest.
+    /// Index of the terrace under a position, or of the nearest one.
     pub(super) fn terrace_at(&self, at: Vec2) -> u16 {
         let inside = self
             .outlines
             .iter()
             .position(|outline| polygon_contains(outline, at));
-        let off = |place: &usize| {
-            let nearest = nearest_on_polygon(&self.outlines[*place], at);
+        let distance = |index: &usize| {
+            let nearest = nearest_on_polygon(&self.outlines[*index], at);
             nearest.map_or(f32::INFINITY, |nearest| nearest.distance(at))
         };
-        let nearest = || (0..self.outlines.len()).min_by(|a, b| off(a).total_cmp(&off(b)));
+        let nearest =
+            || (0..self.outlines.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         inside.or_else(nearest).unwrap_or(0) as u16
     }
 }
 
+/// What the agents of a species can do between terraces.
 pub(super) fn abilities(species: &Species) -> Abilities {
     let leap = &species.motion.leap;
     Abilities {
@@ -122,11 +134,11 @@ pub(super) fn abilities(species: &Species) -> Abilities {
             0.0
         },
         leap_cooldown_secs: leap.cooldown_secs,
-        radius_m: largest_m(species),
+        radius_m: largest_radius_m(species),
     }
 }
 
-/// Radius of the largest of a species.
-fn largest_m(species: &Species) -> f32 {
+/// Radius of the largest individual that a species can have.
+fn largest_radius_m(species: &Species) -> f32 {
     species.body.radius_m * (1.0 + species.body.size_spread)
 }

@@ -1,0 +1,122 @@
+//! Read access to a running pool: snapshots, decisions, counters.
+
+use super::tick::Simulation;
+use crate::behavior::{Decision, Drives};
+use crate::navigation::GridPlanner;
+use crate::world::{AgentPose, Snapshot, World, copy_shadow};
+
+impl Simulation {
+    /// Number of ticks since the start.
+    pub fn tick(&self) -> u64 {
+        self.state.world.random.tick
+    }
+
+    /// Simulated time: [`Self::tick`] times the fixed time step.
+    pub fn time_secs(&self) -> f64 {
+        self.tick() as f64 / f64::from(self.tick_hz)
+    }
+
+    /// The fixed time step.
+    pub fn dt_secs(&self) -> f64 {
+        f64::from(self.workspace.input.dt_secs)
+    }
+
+    /// Number of plan changes since the start.
+    pub fn revision(&self) -> u64 {
+        self.state.revision
+    }
+
+    /// The world.
+    pub fn world(&self) -> World<'_> {
+        World::new(&self.plan.world, &self.state.world, &self.workspace.input)
+    }
+
+    /// Decision of the agent at this index in the last tick.
+    pub fn decision(&self, index: usize) -> &Decision {
+        &self.workspace.decisions[index]
+    }
+
+    /// Hunger, fear and libido of the agent at this index.
+    pub fn drives(&self, index: usize) -> &Drives {
+        self.state.minds[index].drives()
+    }
+
+    /// Number of meals since the start: food eaten without a hunt.
+    pub fn meals(&self) -> u64 {
+        self.state.meals
+    }
+
+    /// Number of prey caught since the start.
+    pub fn catches(&self) -> u64 {
+        self.state.catches
+    }
+
+    /// How often the new state of an agent was not finite and was discarded, over all agents.
+    pub fn quarantine_count(&self) -> u64 {
+        let bodies = self.state.world.agents.bodies.iter();
+        bodies.map(|body| u64::from(body.quarantine_count)).sum()
+    }
+
+    /// Name of the need that was active for the agent at this index in the last tick; empty if only the standard need was.
+    pub fn active_need(&self, index: usize) -> &str {
+        let mind = self.workspace.minds(&self.plan).get(index);
+        self.workspace.decisions[index]
+            .need
+            .map_or("", |need| mind.need_name(need))
+    }
+
+    /// Names of the actions that the agent at this index executed in the last tick.
+    pub fn active_actions(&self, index: usize) -> impl Iterator<Item = &str> {
+        let mind = self.workspace.minds(&self.plan).get(index);
+        mind.action_names(self.workspace.decisions[index].actions)
+    }
+
+    /// The paths on grids that agents search and follow.
+    pub fn planner(&self) -> &GridPlanner {
+        &self.state.planner
+    }
+
+    /// Fills a snapshot in place.
+    pub fn snapshot(&self, snapshot: &mut Snapshot) {
+        snapshot.tick = self.tick();
+        snapshot.time_secs = self.time_secs();
+        snapshot.revision = self.state.revision;
+        let world = self.world();
+        snapshot.agents.clear();
+        let indices = 0..world.agents.len();
+        snapshot
+            .agents
+            .extend(indices.map(|index| pose(&world, index)));
+        snapshot.splashes.clone_from(&self.state.terraces.splashes);
+        let shadows = &world.visitors.shadows;
+        snapshot.shadows.truncate(shadows.len());
+        for (number, shadow) in shadows.iter().enumerate() {
+            match snapshot.shadows.get_mut(number) {
+                Some(kept) => copy_shadow(kept, shadow),
+                None => snapshot.shadows.push(shadow.clone()),
+            }
+        }
+    }
+}
+
+fn pose(world: &World<'_>, index: usize) -> AgentPose {
+    let agents = world.agents;
+    let body = &agents.bodies[index];
+    let species = &world.species[usize::from(agents.species[index])];
+    let motion = &species.motion;
+    let range = (motion.boost_mps - motion.cruise_mps).max(1e-6);
+    let boost = (body.boost.allowed_mps - motion.cruise_mps) / range;
+    AgentPose {
+        id: agents.ids[index],
+        species: species.base_species,
+        position_m: body.position_m,
+        forward: body.forward,
+        up: body.up,
+        velocity_mps: body.velocity_mps,
+        turn_rate_rps: body.turn_rate_rps,
+        acceleration_mps2: body.acceleration_mps2,
+        boost: boost.clamp(0.0, 1.0),
+        radius_m: agents.radii_m[index],
+        teleported: body.teleported,
+    }
+}

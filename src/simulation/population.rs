@@ -1,0 +1,155 @@
+//! The population: how many agents of each species live in the pool, and which agents are added, removed or become another
+//! species when the plan changes.
+//!
+//! In: old and new species, the wanted number of each, and requests for single agents. Out: agents. Must not: run in a tick.
+
+use glam::Vec3;
+
+use super::tick::Simulation;
+use crate::behavior::{Decision, Mind};
+use crate::world::{Body, Species, retain};
+
+impl Simulation {
+    /// Changes the population from the old species to those of the current plan. Agents keep their identity as long as their
+    /// species has room for them; the newest of surplus agents are removed, missing agents are added out of sight.
+    pub(super) fn change_population(
+        &mut self,
+        old_species: &[Species],
+        old_minds: &[Mind],
+        added: &[(String, Vec3)],
+        removed_ids: &[u32],
+    ) {
+        let (new_species, mut living) = self.choose_species(old_species, removed_ids);
+        let keeps: Vec<bool> = new_species.iter().map(Option::is_some).collect();
+        self.state.retain_agents(&keeps);
+        retain(&mut self.workspace.decisions, &keeps);
+        for (index, species_index) in new_species.into_iter().flatten().enumerate() {
+            self.set_species(index, species_index, old_minds);
+        }
+        self.add_missing(&mut living, added);
+    }
+
+    /// Chooses the new species of every agent, `None` for agents that are removed. Also returns the number of agents that
+    /// each new species then has.
+    fn choose_species(
+        &self,
+        old_species: &[Species],
+        removed_ids: &[u32],
+    ) -> (Vec<Option<usize>>, Vec<u32>) {
+        let agents = &self.state.world.agents;
+        let (species, counts) = (&self.plan.world.species, &self.plan.counts);
+        let successors: Vec<Option<usize>> = old_species
+            .iter()
+            .map(|old| successor(old, species))
+            .collect();
+        let mut living = vec![0; counts.len()];
+        let mut surplus = Vec::new();
+        // Agents are in the order of their age. The oldest stay, so undoing an addition removes the agent that was added.
+        let mut chosen: Vec<Option<usize>> = (0..agents.len())
+            .map(|index| {
+                let species_index = successors[usize::from(agents.species[index])]?;
+                if removed_ids.contains(&agents.ids[index]) {
+                    return None;
+                }
+                if living[species_index] >= counts[species_index] {
+                    surplus.push((index, species_index));
+                    return None;
+                }
+                living[species_index] += 1;
+                Some(species_index)
+            })
+            .collect();
+        // A surplus agent becomes a named individual of its species if one is missing, so that no agent vanishes in view.
+        for (index, species_index) in surplus {
+            let named = (0..counts.len()).find(|&other| {
+                species[other].name == species[species_index].name && living[other] < counts[other]
+            });
+            if let Some(named) = named {
+                living[named] += 1;
+                chosen[index] = Some(named);
+            }
+        }
+        (chosen, living)
+    }
+
+    /// Makes an agent a member of a species of the current plan. What its mind remembers is kept as far as the new mind has
+    /// the same needs and actions.
+    fn set_species(&mut self, index: usize, species_index: usize, old_minds: &[Mind]) {
+        let random = self.state.world.random;
+        let agents = &mut self.state.world.agents;
+        let species = &self.plan.world.species[species_index];
+        let old_mind = &old_minds[usize::from(agents.species[index])];
+        agents.species[index] = species_index as u16;
+        agents.derive(index, species, random.seed);
+        let boost = &mut agents.bodies[index].boost;
+        boost.allowed_mps = boost.allowed_mps.min(species.motion.boost_mps);
+        let mind = &self.plan.minds[species_index];
+        if old_mind != mind {
+            let state = &mut self.state.minds[index];
+            *state = mind.migrate_state(old_mind, state, random, agents.ids[index]);
+            // The last decision refers to needs and actions of the old mind.
+            self.workspace.decisions[index] = Decision::default();
+        }
+    }
+
+    /// Adds agents until every species has the number of the plan. `living` is the number that each has; `added` are
+    /// positions for agents of a species.
+    pub(super) fn add_missing(&mut self, living: &mut [u32], added: &[(String, Vec3)]) {
+        for species_index in 0..self.plan.counts.len() {
+            let species = &self.plan.world.species[species_index];
+            let mut positions = added
+                .iter()
+                .filter(|(name, _)| species.individual.is_none() && *name == species.name)
+                .map(|(_, position)| *position)
+                .chain(self.plan.start_positions_m[species_index])
+                .collect::<Vec<_>>()
+                .into_iter();
+            while living[species_index] < self.plan.counts[species_index] {
+                self.spawn(species_index as u16, positions.next());
+                living[species_index] += 1;
+            }
+        }
+    }
+
+    /// Adds one agent of a species: at `position_m`, or at a random position. The random position is visible only in tick 0
+    /// or if `position_m` lies inside an obstacle.
+    fn spawn(&mut self, species_index: u16, position_m: Option<Vec3>) {
+        let plan = &self.plan.world;
+        let species = &plan.species[usize::from(species_index)];
+        let id = self.state.next_id;
+        let random = self.state.world.random;
+        let size_factor = species.size_factor(random.seed, id);
+        let radius_m = species.body.radius_m * size_factor;
+        let (water, solids) = (&plan.water, &plan.solids);
+        let (mut at, heading) = if random.tick == 0 || position_m.is_some() {
+            water.random_visible_pose(solids, radius_m, random, id)
+        } else {
+            let length_m = species.body.length_m * size_factor;
+            water.random_hidden_pose(solids, (radius_m, length_m), random, id)
+        };
+        if let Some(wanted) = position_m {
+            let (low, high) = water.y_range_m(radius_m);
+            let y = wanted.y.clamp(low, high);
+            let edge = water.edge_half_m(y);
+            let inside = Vec3::new(
+                wanted.x.clamp(-edge.x, edge.x),
+                y,
+                wanted.z.clamp(-edge.y, edge.y),
+            );
+            if solids.iter().all(|s| s.signed_distance_m(inside) > 0.0) {
+                at = inside;
+            }
+        }
+        let body = Body::new(at, heading, species.motion.cruise_mps);
+        let mind = self.plan.minds[usize::from(species_index)].state(random, id);
+        self.state.add_agent(species_index, species, body, mind);
+    }
+}
+
+/// Index of the species that members of an old species belong to in a new list; `None` if the species no longer exists. A
+/// named individual whose name no longer exists becomes an unnamed member of its species.
+fn successor(old: &Species, species: &[Species]) -> Option<usize> {
+    let same = |s: &Species| s.name == old.name && s.individual == old.individual;
+    let own = species.iter().position(same);
+    own.or_else(|| species.iter().position(|s| s.name == old.name))
+}
