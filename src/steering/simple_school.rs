@@ -2,7 +2,7 @@
 //! with those of near schoolmates.
 //!
 //! **Source**: Flocking tutorial, class `CBoid`, with three corrections. Separation leads away from the nearest
-//! schoolmate instead of from the world's origin. The centroid is taken over a circle wide enough that a member can be
+//! schoolmate instead of from the world's origin. The centroid covers a circle wide enough that a member can be
 //! too far from it. A member that separates does not average headings; otherwise three members close together share one
 //! heading and never separate. Headings are averaged from the state before the tick, whereas the source updates them in
 //! place.

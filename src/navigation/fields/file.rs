@@ -45,7 +45,7 @@ pub enum FieldFileError {
     BrokenPicture {
         /// Path of the file.
         file: String,
-        /// What is wrong.
+        /// Description of the damage.
         reason: String,
     },
     /// The numbers do not describe a grid.
@@ -53,7 +53,7 @@ pub enum FieldFileError {
     BrokenGrid {
         /// Path of the file.
         file: String,
-        /// What is wrong, and what would be valid.
+        /// Description of the inconsistency and of valid numbers.
         reason: String,
     },
     /// The TOML text does not match [`FieldFile`].

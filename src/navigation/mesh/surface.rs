@@ -46,7 +46,7 @@ pub enum MeshError {
     Polygon {
         /// Index of the polygon.
         polygon: usize,
-        /// What is wrong.
+        /// Description of the violated rule.
         reason: &'static str,
     },
     /// More than two polygons share an edge.
