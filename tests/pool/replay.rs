@@ -38,7 +38,7 @@ fn a_replayed_command_log_gives_the_same_run() {
         });
     let trout = trout
         .unwrap()
-        .replace("cruise_mps = 0.3\n", "cruise_mps = 0.2\n");
+        .replace("cruise_mps = 0.3 ", "cruise_mps = 0.2 ");
     let mut live = String::new();
     let mut snapshot = Snapshot::default();
     for tick in 0..240u32 {
@@ -221,7 +221,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     let temporary = trout.with_extension("swp");
     std::fs::write(
         &temporary,
-        text.replace("cruise_mps = 0.3\n", "cruise_mps = 0.2\n"),
+        text.replace("cruise_mps = 0.3 ", "cruise_mps = 0.2 "),
     )
     .unwrap();
     std::fs::rename(&temporary, &trout).unwrap();
@@ -268,7 +268,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     // Both files are complete: both are applied.
     std::fs::write(
         &trout,
-        text.replace("cruise_mps = 0.3\n", "cruise_mps = 0.25\n"),
+        text.replace("cruise_mps = 0.3 ", "cruise_mps = 0.25 "),
     )
     .unwrap();
     pool.command(poll_change(&mut watcher).expect("the file was changed"));

@@ -188,7 +188,7 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     assert_eq!(pool.desk.status(&pool.simulation).unsaved, []);
     assert_eq!(
         file("species/trout.toml"),
-        trout.replace("cruise_mps = 0.3\n", "cruise_mps = 0.25\n")
+        trout.replace("cruise_mps = 0.3 ", "cruise_mps = 0.25 ")
     );
     assert_ne!(file("species/trout.toml"), trout);
     assert_eq!(

@@ -152,7 +152,7 @@ fn species_can_be_added_and_removed() {
         .text(&DocumentName::Species { name: "koi".into() })
         .unwrap();
     assert!(
-        text.contains("# Lives among the rocks"),
+        text.contains("# Trout: lives among rocks"),
         "the copy keeps the comments"
     );
     let remove = json!({"command": "remove_species", "name": "koi"});
