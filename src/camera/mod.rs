@@ -11,6 +11,7 @@ mod error;
 mod fault;
 mod frame;
 mod image_folder;
+mod jpeg;
 mod limits;
 mod live;
 mod params;

@@ -11,6 +11,7 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use crate::camera::fault::{Fault, FaultKind};
+use crate::camera::jpeg::{JpegError, complete_jpeg};
 use crate::camera::limits::MAX_SIDE_PX;
 
 /// A pixel format that Shoal can read, best for an infrared camera first.
@@ -178,48 +179,52 @@ fn luma(red: u8, green: u8, blue: u8) -> u8 {
     ((77 * u32::from(red) + 150 * u32::from(green) + 29 * u32::from(blue)) >> 8) as u8
 }
 
+/// Decodes the luma of a JPEG. The image must be complete: most decoders fill a missing part with gray.
 fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Result<(), Fault> {
-    let incomplete = |detail: String| Fault::new(FaultKind::ShortFrames, detail);
-    // Some cameras fill the rest of the buffer with zeros after the end marker.
-    let end = buffer.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
-    let whole = &buffer[..end];
-    if !whole.ends_with(&[0xff, 0xd9]) {
-        return Err(incomplete(format!(
-            "a JPEG of {end} bytes ends before its end marker"
-        )));
-    }
-    let options = DecoderOptions::default()
-        .set_max_width(MAX_SIDE_PX as usize)
-        .set_max_height(MAX_SIDE_PX as usize)
-        .jpeg_set_out_colorspace(ColorSpace::Luma);
-    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(whole), options);
-    let damaged = |e: zune_jpeg::errors::DecodeErrors| {
-        Fault::new(
-            FaultKind::DamagedFrames,
-            format!("a JPEG cannot be decoded: {e:?}"),
-        )
-    };
-    decoder.decode_headers().map_err(damaged)?;
-    let size = decoder.info().map_or((0, 0), |i| (i.width, i.height));
-    if (u32::from(size.0), u32::from(size.1)) != (layout.width_px, layout.height_px) {
+    let mut whole = Vec::with_capacity(buffer.len());
+    let info = complete_jpeg(buffer, &mut whole).map_err(|error| {
+        let kind = match error {
+            JpegError::Incomplete(_) => FaultKind::ShortFrames,
+            JpegError::Damaged(_) | JpegError::Unsupported(_) => FaultKind::DamagedFrames,
+            JpegError::TooLarge { .. } => FaultKind::WrongSize,
+        };
+        Fault::new(kind, error.to_string())
+    })?;
+    if (info.width_px, info.height_px) != (layout.width_px, layout.height_px) {
         return Err(Fault::new(
             FaultKind::WrongSize,
             format!(
                 "a JPEG has {}x{} px, the driver had accepted {}x{}",
-                size.0, size.1, layout.width_px, layout.height_px
+                info.width_px, info.height_px, layout.width_px, layout.height_px
             ),
         ));
     }
-    to.resize(layout.width_px as usize * layout.height_px as usize, 0);
-    if decoder.output_buffer_size() != Some(to.len()) {
-        return Err(incomplete("a JPEG contains no luma channel".into()));
+    if let Some(problem) = info.luma_problem {
+        let detail = format!(
+            "the luma of a JPEG cannot be decoded: {problem}. Choose another format with ?format="
+        );
+        return Err(Fault::new(FaultKind::DamagedFrames, detail));
     }
-    decoder.decode_into(to).map_err(damaged)
+    let options = DecoderOptions::default()
+        .set_strict_mode(true)
+        .set_max_width(MAX_SIDE_PX as usize)
+        .set_max_height(MAX_SIDE_PX as usize)
+        .jpeg_set_out_colorspace(ColorSpace::Luma);
+    to.resize(layout.width_px as usize * layout.height_px as usize, 0);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(&whole), options);
+    decoder.decode_into(to).map_err(|cause| {
+        to.clear();
+        Fault::new(
+            FaultKind::DamagedFrames,
+            format!("a JPEG cannot be decoded: {cause:?}"),
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::camera::jpeg::sample_encoder::SampleJpeg;
 
     fn layout(
         format: PixelFormat,
@@ -294,8 +299,78 @@ mod tests {
         );
     }
 
+    fn jpeg_levels(bytes: &[u8], width_px: u32, height_px: u32) -> Result<Vec<u8>, Fault> {
+        let mut to = vec![99; 3];
+        let layout = layout(PixelFormat::Mjpeg, width_px, height_px, 0);
+        write_luma(bytes, layout, &mut to).map(|()| to)
+    }
+
     #[test]
-    fn jpeg_gives_luma_and_incomplete_files_are_errors() {
+    fn jpeg_gives_luma_with_every_sampling() {
+        let (width, height) = (52, 38);
+        let color = |luma| SampleJpeg::color(width, height, luma);
+        let restart = |luma, restart_interval| SampleJpeg {
+            restart_interval,
+            ..color(luma)
+        };
+        for sample in [
+            SampleJpeg::gray(width, height),
+            color((1, 1)),
+            color((2, 1)),
+            color((2, 2)),
+            color((1, 2)),
+            restart((2, 1), 1),
+            restart((2, 2), 4),
+            restart((1, 1), 7),
+        ] {
+            let levels = jpeg_levels(&sample.encode(), width, height).unwrap();
+            for (i, level) in (0..).zip(&levels) {
+                let expected = SampleJpeg::level(i % width, i / width);
+                assert!(
+                    level.abs_diff(expected) <= 12,
+                    "{i}: {level}, expected {expected}, {sample:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn jpeg_without_tables_or_end_gives_the_same_levels() {
+        let usual = SampleJpeg::color(48, 32, (2, 1));
+        let expected = jpeg_levels(&usual.encode(), 48, 32).unwrap();
+        let bare = SampleJpeg {
+            has_huffman_tables: false,
+            has_end_marker: false,
+            ..usual
+        };
+        let mut bytes = bare.encode();
+        assert_eq!(jpeg_levels(&bytes, 48, 32).unwrap(), expected);
+        bytes.extend([0; 500]);
+        assert_eq!(jpeg_levels(&bytes, 48, 32).unwrap(), expected);
+    }
+
+    #[test]
+    fn unusable_jpeg_is_a_fault_of_its_kind() {
+        let jpeg = SampleJpeg::color(32, 16, (2, 1)).encode();
+        let kind = |bytes: &[u8], width| jpeg_levels(bytes, width, 16).unwrap_err().kind;
+        let half = jpeg.len() - 60;
+        assert_eq!(kind(&jpeg[..half], 32), FaultKind::ShortFrames);
+        let ended = [&jpeg[..half], &[0xff, 0xd9]].concat();
+        assert_eq!(kind(&ended, 32), FaultKind::ShortFrames);
+        assert_eq!(kind(&[], 32), FaultKind::ShortFrames);
+        assert_eq!(kind(&[0; 99], 32), FaultKind::ShortFrames);
+        assert_eq!(kind(&[7, 8, 0xff, 0xd9], 32), FaultKind::DamagedFrames);
+        assert_eq!(kind(&jpeg, 64), FaultKind::WrongSize);
+        let separate = SampleJpeg {
+            is_interleaved: false,
+            ..SampleJpeg::color(32, 16, (2, 1))
+        };
+        let fault = jpeg_levels(&separate.encode(), 32, 16).unwrap_err();
+        assert!(fault.detail.contains("separate scans"), "{}", fault.detail);
+    }
+
+    #[test]
+    fn a_jpeg_of_another_encoder_is_read() {
         let mut gradient = image::RgbImage::new(32, 16);
         for (x, _, pixel) in gradient.enumerate_pixels_mut() {
             *pixel = image::Rgb([(x * 8) as u8; 3]);
@@ -303,26 +378,9 @@ mod tests {
         let mut jpeg = Vec::new();
         let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
         gradient.write_with_encoder(encoder).unwrap();
-        let layout = layout(PixelFormat::Mjpeg, 32, 16, 0);
-        let mut to = Vec::new();
-        jpeg.extend([0; 20]);
-        write_luma(&jpeg, layout, &mut to).unwrap();
-        assert_eq!(to.len(), 32 * 16);
-        for (i, level) in to.iter().enumerate() {
+        for (i, level) in (0..).zip(jpeg_levels(&jpeg, 32, 16).unwrap()) {
             assert!(level.abs_diff((i % 32 * 8) as u8) <= 4, "{i}: {level}");
         }
-        let kind = |bytes: &[u8], layout| {
-            let mut to = Vec::new();
-            write_luma(bytes, layout, &mut to).unwrap_err().kind
-        };
-        assert_eq!(kind(&jpeg[..200], layout), FaultKind::ShortFrames);
-        assert_eq!(kind(&[], layout), FaultKind::ShortFrames);
-        assert_eq!(kind(&[7, 8, 0xff, 0xd9], layout), FaultKind::DamagedFrames);
-        let other = FrameLayout {
-            width_px: 64,
-            ..layout
-        };
-        assert_eq!(kind(&jpeg, other), FaultKind::WrongSize);
     }
 
     #[test]

@@ -84,9 +84,10 @@ pub(super) fn capture(request: &CaptureRequest) -> Fault {
                 detail,
             )));
         }
-        // A used length of 0 means that the driver filled the whole buffer.
+        // A used length of 0 means that the driver filled the whole buffer. The length of a compressed frame varies, so there
+        // it means no data, and the buffer contains an old frame.
         let used = match meta.bytesused as usize {
-            0 => buffer.len(),
+            0 if layout.format != PixelFormat::Mjpeg => buffer.len(),
             used => used.min(buffer.len()),
         };
         if let Err(fault) = write_luma(&buffer[..used], layout, levels) {
