@@ -351,7 +351,7 @@ fn unknown<S: AsRef<str>>(what: &str, name: &str, known: impl Iterator<Item = S>
     let suggestion = nearest_name(name, known.iter().copied())
         .map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
     format!(
-        "there is no {what} \"{name}\"{suggestion}; existing: {}",
+        "there is no {what} \"{name}\"; existing: {}{suggestion}",
         known.join(", ")
     )
 }

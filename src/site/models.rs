@@ -25,7 +25,7 @@ pub(super) fn read_model(name: &str, folder: &Path) -> Result<Model, String> {
         let suggestion = nearest_name(name, known.iter().copied())
             .map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
         return Err(format!(
-            "there is no model \"{name}\"{suggestion}; give a built-in name ({}) or the path of a .glb file",
+            "there is no model \"{name}\"; give a built-in name ({}) or the path of a .glb file{suggestion}",
             known.join(", ")
         ));
     }

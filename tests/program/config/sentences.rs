@@ -24,7 +24,7 @@ fn every_bad_site_file_has_its_message() {
     expect_messages(&[], &["site.toml: cannot be opened"]);
     site(
         "scene = 'pol'",
-        "site.toml:1:9: scene: there is no scene \"pol\"; did you mean ",
+        "site.toml:1:9: scene: there is no scene \"pol\"; existing: ",
     );
     site(
         "[surface]\nwidth_m = 400",
@@ -71,7 +71,8 @@ fn every_bad_scene_has_its_message() {
     scene(
         "[population]\ntrotu = 3\n[pool]\nground_depth_m = 0.1",
         &[
-            "scenes/sea.toml:2:9: population.trotu: there is no species \"trotu\"; did you mean \"trout\"?; existing: ",
+            "scenes/sea.toml:2:9: population.trotu: there is no species \"trotu\"; existing: ",
+            "; did you mean \"trout\"?",
             "scenes/sea.toml:4:18: pool.ground_depth_m: ground_depth_m = 0.1 is not below surface_depth_m = 0.3",
         ],
     );
@@ -243,7 +244,7 @@ fn every_bad_species_has_its_message() {
         "trout",
         "rate_per_sec = 0.0 ",
         "rate_per_sec = 0.0\nreset_by = \"sleep\" #",
-        "is given twice",
+        "duplicate key: this key already exists in the table",
     );
     changed(
         "trout",
@@ -397,8 +398,8 @@ fn every_bad_obstacle_terrace_and_field_has_its_message() {
             "acts_on = ['koi']\nshape = { kind = 'radial', inner_radius_m = 3.0, range_m = 1.0 }",
         ),
         &[
-            "fields[0].acts_on[0]: there is no species or group 'koi'",
-            "; the field does not act on it",
+            "fields[0].acts_on[0]: there is no species or group \"koi\"",
+            "; the field does not act on this name",
             "fields[0].shape.inner_radius_m: inner_radius_m = 3 is beyond range_m = 1",
         ],
     );
