@@ -19,7 +19,7 @@ use super::pose::{
 use super::quality::{SelectedFit, outliers, predicted_error, rms};
 use crate::geometry::{FloorFromCamera, Lens};
 
-/// Least number of points. Fewer leave too few degrees of freedom to estimate the error.
+/// Minimum number of points. Fewer leave too few degrees of freedom to estimate the error.
 pub const POINTS_MIN: usize = 6;
 
 /// Points whose width is less than this share of their length count as lying on a line.
@@ -33,7 +33,7 @@ const FOCAL_ROUNDS: usize = 3;
 /// Relative step of 1/f² for the numeric derivative of the camera position.
 const FOCAL_STEP: f64 = 1e-4;
 
-/// Most points that a message names; further ones are counted.
+/// Maximum number of points that a message names; further ones are counted.
 const NAMED_MAX: usize = 3;
 
 /// The camera and the surface that the points belong to.
@@ -266,7 +266,7 @@ fn impossible_points(
         &format!("it is outside the camera frame of {width}x{height} px"),
         "is the camera size correct, are columns swapped?",
     ));
-    // Targets can be slightly outside the surface, but not by more than half its size.
+    // Targets can be outside the surface by at most half its size plus 0.5 m.
     reasons.extend(list(
         which(&|p| {
             let f = p.floor_m.abs();

@@ -12,11 +12,11 @@ use crate::geometry::FloorFromCamera;
 
 use super::texture::{FloorFrame, MarkTemplate, TextureMark};
 
-/// Least number of found marks for a result.
+/// Minimum number of found marks for a result.
 const FOUND_MIN: usize = 5;
-/// Least share of all marks that must be found for a result.
+/// Minimum share of all marks that must be found for a result.
 const FOUND_SHARE: f64 = 0.3;
-/// Least number of found marks in one quarter of the frame for a result of that quarter alone.
+/// Minimum number of found marks in one quarter of the frame for a result of that quarter alone.
 const QUARTER_MIN: usize = 4;
 
 /// How far the floor has moved in the camera's view.
@@ -30,7 +30,7 @@ pub struct Drift {
     pub marks: usize,
 }
 
-/// Measures the drift of the camera. Searches one mark per call, so that the cost per frame is small.
+/// Measures the drift of the camera. Searches for one mark per call, so that the cost per frame is small.
 #[derive(Clone, Debug)]
 pub struct DriftDetector {
     map: FloorFromCamera,
@@ -65,7 +65,7 @@ impl DriftDetector {
         self.marks.len()
     }
 
-    /// Searches the next mark in a frame of the same size as at the calibration. After the last mark, returns the result of the
+    /// Searches for the next mark in a frame of the same size as at the calibration. After the last mark, returns the result of the
     /// round; the inner `None` means that too few marks were found.
     pub fn observe(&mut self, frame: &FloorFrame<'_>) -> Option<Option<Drift>> {
         let mark = self.marks.get(self.next)?;

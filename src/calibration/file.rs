@@ -19,7 +19,7 @@ use crate::geometry::{FloorFromCamera, Homography, Lens};
 pub struct Calibration {
     /// Date and time of the calibration, ISO 8601.
     pub date: String,
-    /// Position `[x, y, z]` of the infrared lamp. Without it, the end of a shadow at the feet is unknown.
+    /// Position `[x, y, z]` of the infrared lamp. Without it, it is unknown which end of a shadow is at the feet.
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lamp_m: Option<[f64; 3]>,

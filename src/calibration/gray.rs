@@ -19,13 +19,13 @@ mod scan;
 
 pub use scan::GrayScan;
 
-/// Most bits of a position: 8192 pixels, more than any projector has per side.
+/// Maximum number of bits of a position: 8192 pixels, more than any projector has per side.
 const BITS_MAX: u32 = 13;
-/// Least difference between the bright and the dark frame for a pixel to be used, in levels of 255.
+/// Minimum difference between the bright and the dark frame for a pixel to be used, in levels of 255.
 const CONTRAST_MIN: i32 = 12;
-/// Least difference between a pattern and its inverse for a pixel to be used, as a share of the pixel's contrast.
+/// Minimum difference between a pattern and its inverse for a pixel to be used, as a share of the pixel's contrast.
 const DIFFERENCE_SHARE_MIN: f64 = 0.2;
-/// Least number of usable camera pixels in a cell for a correspondence.
+/// Minimum number of usable camera pixels in a cell for a correspondence.
 const CELL_PIXELS_MIN: usize = 12;
 /// A pixel of a cell is an outlier if its residual exceeds this multiple of the cell's median residual.
 const OUTLIER_FACTOR: f64 = 4.0;

@@ -8,7 +8,7 @@
 
 use glam::{DMat3, DVec2, DVec3};
 
-/// Least number of pole places. Two determine a position, but leave little to estimate its error.
+/// Minimum number of pole places. Two determine a position, but leave little to estimate its error.
 pub const POLES_MIN: usize = 3;
 
 /// Largest accepted standard deviation of the position, in meters. Foot points would be wrong by a twentieth of it or more.

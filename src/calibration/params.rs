@@ -23,7 +23,7 @@ pub struct CalibrationParams {
     /// Assumed error of placing a target, even if the points agree better. A smaller value gives more weight to few points.
     #[schemars(range(min = 0.0001, max = 0.1))]
     pub placement_error_m: f64,
-    /// Least share of the surface that the points must span.
+    /// Minimum share of the surface that the points must span.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub coverage_min: f64,
     /// A disc or pole on a target is measured after it has been still for this time.

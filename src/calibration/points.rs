@@ -8,7 +8,7 @@ use glam::DVec2;
 /// Columns of the table. Its first line contains these names in any order.
 pub const POINT_COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
 
-/// Most points of one fit. More would only cost time.
+/// Maximum number of points of one fit. More would only cost time.
 pub const POINTS_MAX: usize = 5000;
 
 /// Wrong lines that are reported. Reading stops after them.
@@ -159,7 +159,7 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
         .map(|cell| cell.trim().trim_matches('"').trim())
 }
 
-/// A piece of the user's own text, fit to be printed.
+/// A piece of the user's text, shortened and without control characters.
 fn shown(text: &str) -> String {
     let mut shown: String = text
         .chars()

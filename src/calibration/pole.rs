@@ -10,14 +10,14 @@ use glam::DVec2;
 
 use super::spot::Moments;
 
-/// Least distance of a corner of the spot from the line through the other two, in stripe widths, for two distinct stripes.
+/// Minimum distance of a corner of the spot from the line through the other two, in stripe widths, for two distinct stripes.
 const SEPARATION_WIDTHS_MIN: f64 = 1.2;
 /// Radius around the foot in which the stripes overlap and pixels are ignored, in stripe widths, divided by the sine of half
 /// the angle between the stripes.
 const OVERLAP_WIDTHS: f64 = 0.75;
-/// Least ratio of length to width of a stripe outside the overlap.
+/// Minimum ratio of length to width of a stripe outside the overlap.
 const SLENDER_MIN: f64 = 1.3;
-/// Least angle between the stripes. At smaller angles, their crossing is too inaccurate.
+/// Minimum angle between the stripes. At smaller angles, their crossing is too inaccurate.
 const ANGLE_MIN_RAD: f64 = 0.17;
 
 /// The foot of the pole with these dark pixels; `None` if its two stripes cannot be distinguished.

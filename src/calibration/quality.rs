@@ -6,18 +6,18 @@ use glam::DVec2;
 
 use super::fit::{Fit, LensModel, PointPair};
 
-/// Most pairs for which leave-one-out errors are computed by fitting again without each pair. For more pairs, a linear
+/// Maximum number of pairs for which leave-one-out errors are computed by fitting again without each pair. For more pairs, a linear
 /// approximation gives almost the same errors much faster.
 const REFIT_PAIRS_MAX: usize = 64;
 
-/// Least number of pairs for fitting lens terms.
+/// Minimum number of pairs for fitting lens terms.
 pub const LENS_PAIRS_MIN: usize = 8;
 
 /// The simplest lens model is selected whose leave-one-out error is at most this multiple of the least error: a lens term that
 /// the points barely need extrapolates badly. **Source**: after the one-standard-error rule of Breiman et al. 1984, §3.4.3.
 const MODEL_ERROR_FACTOR: f64 = 1.15;
 
-/// Most outliers that are searched. With more wrong pairs, the whole list is wrong.
+/// Maximum number of outliers that are searched for. With more wrong pairs, the whole list is wrong.
 const OUTLIERS_MAX: usize = 4;
 
 /// The fit with the selected lens model, and the leave-one-out errors of all tried models.

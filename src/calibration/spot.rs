@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pole::pole_foot;
 
-/// Least number of pixels of a spot. Smaller regions are noise.
+/// Minimum number of pixels of a spot. Smaller regions are noise.
 const PIXELS_MIN: usize = 12;
 
 /// Largest share of the frame that a disc or a pole can cover.

@@ -3,7 +3,7 @@
 //! In: frames of the floor, preferably the mean of several. Out: [`TextureMark`]s, and the position of each in another frame.
 //! Must not: interpret the positions; [`super::drift`] does.
 //!
-//! A mark is searched around its original position by normalized correlation, which does not depend on brightness. A patch that
+//! A mark is searched for around its original position by normalized correlation, which does not depend on brightness. A patch that
 //! is not found in its own frame, because the floor beside it looks the same, is not used.
 //!
 //! **Source**: Shi & Tomasi 1994 (corners); Lewis 1995 (normalized correlation); Tian & Huhns 1986 (parabola through the peak).
@@ -20,20 +20,20 @@ const HALF: usize = 7;
 const SIDE: usize = 2 * HALF + 1;
 /// Number of pixels of a mark.
 const AREA: usize = SIDE * SIDE;
-/// Largest shift of a mark that is searched, in pixels, in x and in y.
+/// Largest shift at which a mark is searched for, in pixels, in x and in y.
 const SEARCH_PX: i32 = 14;
-/// Most marks of one floor.
+/// Maximum number of marks of one floor.
 const MARKS_MAX: usize = 24;
 /// Columns and rows of a grid over the frame. Each cell has at most one mark, so that they are spread over the frame.
 const CELLS: (usize, usize) = (8, 6);
-/// Least strength of a corner: the smaller eigenvalue of its structure tensor, in squared levels per pixel. It is above the
+/// Minimum strength of a corner: the smaller eigenvalue of its structure tensor, in squared levels per pixel. It is above the
 /// noise in the mean of a few frames of a usual camera; chosen by eye.
 const STRENGTH_MIN: f64 = 2.0;
-/// Least correlation at which a patch counts as the mark.
+/// Minimum correlation at which a patch counts as the mark.
 const CORRELATION_MIN: f64 = 0.75;
-/// Least lead of the best correlation over all others that are not beside it. Otherwise the position is ambiguous.
+/// Minimum lead of the best correlation over all others that are not beside it. Otherwise the position is ambiguous.
 const LEAD_MIN: f64 = 0.04;
-/// Most frames of one mean. Their sum of levels fits in 16 bits.
+/// Maximum number of frames of one mean. Their sum of levels fits in 16 bits.
 const FRAMES_MAX: u16 = 256;
 
 /// A camera frame: 8-bit levels, height × width, row-major.
@@ -255,7 +255,7 @@ impl MarkTemplate {
         product / (norm * self.norm).max(f64::MIN_POSITIVE)
     }
 
-    /// Searches the mark in a frame; returns its center with subpixel accuracy.
+    /// Searches for the mark in a frame; returns its center with subpixel accuracy.
     pub(super) fn find(&self, frame: &FloorFrame<'_>) -> Option<DVec2> {
         let side = (2 * SEARCH_PX + 1) as usize;
         let mut correlations = [0.0; ((2 * SEARCH_PX + 1) * (2 * SEARCH_PX + 1)) as usize];

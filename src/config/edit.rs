@@ -35,7 +35,7 @@ pub enum TextChange {
 /// A change that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedChange {
-    /// ValuePath of the value.
+    /// Path of the value.
     pub path: String,
     /// What is wrong and what to do.
     pub message: String,

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Most segments of a path. No parameter is nested deeper.
+/// Maximum number of segments of a path. No parameter is nested deeper.
 const SEGMENTS_MAX: usize = 16;
 
 /// One segment of a path: one level down in a document.

@@ -12,7 +12,7 @@ use glam::{DMat3, DVec2, DVec3};
 
 use super::{Homography, Surface};
 
-/// Least slope of the radial distortion curve. From the radius where the polynomial becomes flatter, the curve continues as a
+/// Minimum slope of the radial distortion curve. From the radius where the polynomial becomes flatter, the curve continues as a
 /// straight line with this slope, so that it can be inverted everywhere.
 const SLOPE_MIN: f64 = 0.05;
 

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::polygon::{nearest_on_polygon, signed_area};
 
-/// Most corners of an outline. The number is fixed because solids are stored by value in a spatial index.
+/// Maximum number of corners of an outline. The number is fixed because solids are stored by value in a spatial index.
 pub const PRISM_CORNERS_MAX: usize = 8;
 
 /// A vertical prism: a convex polygon in floor space, extruded between two heights.

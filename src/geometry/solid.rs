@@ -156,7 +156,7 @@ impl Solid {
 
     /// Whether the solid completely hides a sphere of `radius_m` at `other` from `eye`.
     ///
-    /// **Source**: Jockel 2005 (spheres). For the other shapes the same rule applies: at its deepest point, the line of sight
+    /// **Source**: Jockel 2005, §4.2.1 (spheres). For the other shapes the same rule applies: at its deepest point, the line of sight
     /// is deeper inside the solid than the radius of the sphere.
     pub fn hides(&self, eye: Vec3, other: Vec3, radius_m: f32) -> bool {
         let to_solid = self.center_m() - eye;

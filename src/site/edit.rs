@@ -18,7 +18,7 @@ use crate::control::{Command, DirectorEvent, DocumentName, Edit, EditChange, Min
 use crate::simulation::Change;
 use crate::world::Gathering;
 
-/// Most edits in one command. A person never needs more at once.
+/// Maximum number of edits in one command. A person never needs more at once.
 const EDITS_MAX: usize = 1000;
 
 /// Longest duration of an override of a mind, in seconds.

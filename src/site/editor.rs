@@ -23,7 +23,7 @@ use crate::control::{Command, DocumentName, DocumentText};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 
-/// Most changes that can be undone. Older ones are dropped.
+/// Maximum number of changes that can be undone. Older ones are dropped.
 const UNDO_MAX: usize = 200;
 
 /// Returns the species name of an individual in the pool by its id; `None` for an unknown id.

@@ -15,7 +15,7 @@ use super::files::{SceneFile, SiteFile, SpeciesFile};
 use crate::config::{self, Problem, Spans};
 use crate::control::DocumentName;
 
-/// Most files that are read from one folder. More are probably a mistake.
+/// Maximum number of files that are read from one folder. More are probably a mistake.
 const FILES_MAX: usize = 256;
 
 /// A parsed file. If it has problems, its value is only used to check the other files against it.

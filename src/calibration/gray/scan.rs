@@ -21,7 +21,7 @@ const STRIPES: u32 = 64;
 const STRIPE_PX: u32 = 8;
 /// Side of a cell in stripes. Each cell gives one measured point.
 const CELL_STRIPES: u32 = 4;
-/// Least share of the frame's pixels that must see the patterns.
+/// Minimum share of the frame's pixels that must see the patterns.
 const VISIBLE_SHARE_MIN: f64 = 0.01;
 
 /// A running calibration by Gray code.
