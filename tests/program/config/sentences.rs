@@ -40,7 +40,7 @@ fn every_bad_site_file_has_its_message() {
     );
     site(
         "[[outputs]]\n[[outputs]]\n[outputs.corners]\ntop_left = { x = 0.9, y = 0.9 }",
-        "site.toml:3:10: outputs[1].corners: the four corners do not make a convex picture",
+        "site.toml:3:10: outputs[1].corners: the four corners are not convex",
     );
     site(
         "[[outputs]]\nmonitor = 'DP-1'\n[[outputs]]\nmonitor = 'DP-1'",
@@ -408,14 +408,14 @@ fn every_bad_obstacle_terrace_and_field_has_its_message() {
             "center_m = [0.0, 0.0, 20000.0]\nshape = { kind = 'uniform', direction = [0, 0, 0] }",
         ),
         &[
-            "fields[0].center_m: the middle is too far away; give numbers up to 10000 m",
-            "fields[0].shape.direction: the current flows nowhere",
+            "fields[0].center_m: the center is too far away; give numbers up to 10000 m",
+            "fields[0].shape.direction: the direction of the current is zero",
         ],
     );
     scene(
         &field("shape = { kind = 'vortex', size_m = [0.0, 1.0, 1.0] }"),
         &[
-            "fields[0].shape.size_m: a field's size is more than 0 along x and z, and at most 1000 m",
+            "fields[0].shape.size_m: the size of a field must be more than 0 along x and z, and at most 1000 m",
         ],
     );
     scene(
