@@ -91,15 +91,27 @@ pub enum CameraError {
         /// The folder.
         path: PathBuf,
     },
-    /// An image file cannot be decoded.
-    #[error("{path}: frame {frame}: the image cannot be decoded: {cause}. Repair or remove the file", path = path.display())]
-    Image {
+    /// An image file is damaged or incomplete.
+    #[error("{path}: frame {frame}: the image cannot be decoded: {problem}. Repair or remove the file", path = path.display())]
+    DamagedImage {
         /// The file.
         path: PathBuf,
         /// Number of the image in the order of the folder, counted from 0.
         frame: u64,
-        /// Error of the decoder.
-        cause: Box<image::ImageError>,
+        /// The part that is damaged or missing.
+        problem: String,
+    },
+    /// An image file has a form that Shoal does not read.
+    #[error("{path}: frame {frame}: {problem}. {remedy}", path = path.display())]
+    UnsupportedImage {
+        /// The file.
+        path: PathBuf,
+        /// Number of the image in the order of the folder, counted from 0.
+        frame: u64,
+        /// The form of the image.
+        problem: String,
+        /// How to make an image that Shoal reads.
+        remedy: &'static str,
     },
     /// A child program could not be started.
     #[error("command '{program}' cannot be started: {cause}. Is it installed and in the PATH?")]

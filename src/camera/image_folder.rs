@@ -1,18 +1,19 @@
-//! A folder of image files as a source: PNG, JPEG or TIFF, 8 or 16 bits, in natural order of their names (2 before 10).
+//! A folder of image files as a source, in natural order of their names (2 before 10).
+//!
+//! Hidden, temporary and backup files of editors, systems and sync tools are no frames; neither are empty files, which
+//! another program is about to write. [`super::image_file`] decodes the files.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-use image::{DynamicImage, ImageReader, Limits};
+use image::DynamicImage;
 
 use super::CameraError;
-use super::frame::{Frame, Luma, check_size};
-use super::limits::MAX_SIDE_PX;
+use super::frame::{Frame, Luma};
+use super::image_file::decode_image;
 
 /// File name extensions of the images that are read; other files are ignored.
 const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tif", "tiff"];
-/// Largest memory that an image decoder may allocate, in bytes. A damaged file cannot claim more.
-const MAX_DECODER_BYTES: u64 = 512 << 20;
 
 /// An open image folder.
 pub(super) struct ImageFolder {
@@ -30,14 +31,26 @@ impl ImageFolder {
             cause,
         };
         let mut images = Vec::new();
+        let mut empty_files = 0;
         for entry in std::fs::read_dir(path).map_err(read)? {
-            let file = entry.map_err(read)?.path();
-            let extension = file
-                .extension()
-                .map(|e| e.to_string_lossy().to_ascii_lowercase());
-            if extension.is_some_and(|e| EXTENSIONS.contains(&e.as_str())) && file.is_file() {
-                images.push(file);
+            let entry = entry.map_err(read)?;
+            let file = entry.path();
+            // `metadata` follows symbolic links. A link without a target is no image.
+            match std::fs::metadata(&file) {
+                Ok(data)
+                    if data.is_file() && is_frame_name(&entry.file_name().to_string_lossy()) =>
+                {
+                    if data.len() == 0 {
+                        empty_files += 1;
+                    } else {
+                        images.push(file);
+                    }
+                }
+                _ => {}
             }
+        }
+        if empty_files > 0 {
+            tracing::warn!(folder = %path.display(), count = empty_files, "empty image files are ignored");
         }
         if images.is_empty() {
             return Err(CameraError::NoImages {
@@ -58,9 +71,8 @@ impl ImageFolder {
             return Ok(false);
         };
         let number = self.next as u64;
-        let image = decode(path, number)?;
+        let image = decode_image(path, number)?;
         let (width, height) = (image.width(), image.height());
-        check_size(&path.to_string_lossy(), u64::from(width), u64::from(height))?;
         let (expected_width_px, expected_height_px) = *self.size_px.get_or_insert((width, height));
         if (width, height) != (expected_width_px, expected_height_px) {
             return Err(CameraError::SizeChanged {
@@ -98,24 +110,18 @@ impl ImageFolder {
     }
 }
 
-fn decode(path: &Path, frame: u64) -> Result<DynamicImage, CameraError> {
-    let mut reader = ImageReader::open(path)
-        .and_then(ImageReader::with_guessed_format)
-        .map_err(|cause| CameraError::Read {
-            path: path.to_owned(),
-            frames: frame,
-            cause,
-        })?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE_PX);
-    limits.max_image_height = Some(MAX_SIDE_PX);
-    limits.max_alloc = Some(MAX_DECODER_BYTES);
-    reader.limits(limits);
-    reader.decode().map_err(|cause| CameraError::Image {
-        path: path.to_owned(),
-        frame,
-        cause: Box::new(cause),
-    })
+/// Whether a file with this name is a frame: it has the extension of an image, and is not a hidden file (`.x.png`, and
+/// `._x.png` of macOS), a lock, temporary or backup file (`~$x.png`, `#x.png#`, `x.png~`, `x.png.tmp`) or the copy that a
+/// sync tool makes of a file with a conflict.
+fn is_frame_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let is_image = name
+        .rsplit_once('.')
+        .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension));
+    is_image
+        && !name.starts_with(['.', '~', '#'])
+        && !name.contains(".sync-conflict-")
+        && !name.contains("conflicted copy")
 }
 
 /// Compares two names. Runs of digits are compared as numbers; names with equal numbers are compared as plain text.
@@ -154,6 +160,66 @@ fn split_run(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hidden_temporary_and_backup_files_are_no_frames() {
+        for name in [
+            "1.png",
+            "a b.JPG",
+            "x.y.jpeg",
+            "frame~1.tif",
+            "tmp.tiff",
+            "bild-ä.png",
+        ] {
+            assert!(is_frame_name(name), "{name}");
+        }
+        for name in [
+            ".x.png",
+            "._x.png",
+            "x.png~",
+            "#x.png#",
+            ".#x.png",
+            "~$x.png",
+            "x.png.tmp",
+            "x.png.part",
+            "Thumbs.db",
+            ".DS_Store",
+            "desktop.ini",
+            "x.png.bak",
+            ".x.png.Ab3dEf",
+            "~syncthing~x.png",
+            "x.sync-conflict-1-A.png",
+            "x (Anna's conflicted copy 2026-01-02).png",
+            "png",
+            ".png",
+            "x",
+            "x.png.crdownload",
+            "x.png.swp",
+            "",
+        ] {
+            assert!(!is_frame_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn empty_files_and_broken_links_are_no_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("1.png"), b"").unwrap();
+        let open = || ImageFolder::open(folder.path());
+        assert!(matches!(open(), Err(CameraError::NoImages { .. })));
+        let image = image::GrayImage::from_pixel(2, 2, image::Luma([7]));
+        image.save(at("2.png")).unwrap();
+        std::fs::write(at("._2.png"), b"\0\x05\x16\x07").unwrap();
+        std::fs::create_dir(at("3.png")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("nowhere", at("4.png")).unwrap();
+        let mut opened = open().unwrap();
+        let mut frame = Frame::default();
+        assert!(opened.read(&mut frame).unwrap());
+        assert_eq!(frame.luma, Luma::U8(vec![7; 4]));
+        assert!(!opened.read(&mut frame).unwrap());
+    }
 
     #[test]
     fn digits_in_names_are_compared_as_numbers() {

