@@ -550,8 +550,8 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
     }
     program.room.things.clear();
     send("{\"do\":\"accept\"}");
-    program.show_until("is saved:");
-    program.show_until("another calibration counts");
+    program.show_until("and saved:");
+    program.show_until("a new calibration is in use");
     let pid = program.child.id().to_string();
     let killed = Command::new("kill").args(["-TERM", &pid]).status();
     assert!(killed.is_ok_and(|s| s.success()));
