@@ -1,8 +1,7 @@
 //! Watches the files of a site: a change on the disk becomes a command for the desk.
 //!
-//! In: the path of the site file. Out: commands. Must not: validate the files; the desk does.
+//! In: a watcher of the site's files. Out: commands. Must not: validate the files; the desk does.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::desk::{CommandSender, Undelivered};
@@ -10,10 +9,10 @@ use super::live::Heartbeat;
 use crate::control::Command;
 use crate::site::{FileWatcher, POLL_SECS};
 
-/// Watches a site file and the scenes and species beside it, and sends changed documents to the desk. Returns when the
-/// program ends.
-pub fn watch_files(site: &Path, commands: &CommandSender, heartbeat: &Heartbeat) {
-    let mut watch = FileWatcher::new(site);
+/// Polls a watcher of a site's files and sends changed documents to the desk. Returns when the program ends.
+///
+/// The caller makes the watcher, so that a change between that moment and the start of this thread is not missed.
+pub fn watch_files(watch: &mut FileWatcher, commands: &CommandSender, heartbeat: &Heartbeat) {
     let mut waiting = None;
     while heartbeat.keep_running() {
         match watch.poll() {

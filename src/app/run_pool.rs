@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::control::{Command, PictureStatus};
 use crate::render::{GpuPresenter, Presenter, RenderSetup};
-use crate::site::Editor;
+use crate::site::{Editor, FileWatcher};
 
 use super::command_input::CommandInput;
 use super::desk::{CommandSender, command_queue};
@@ -180,9 +180,10 @@ fn start_editing(
             site.display()
         ));
         let sender = sender.clone();
+        let mut watcher = FileWatcher::new(&site);
         live.supervisor
             .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
-                watch_files(&site, &sender, heartbeat);
+                watch_files(&mut watcher, &sender, heartbeat);
                 Ok(())
             })?;
     }

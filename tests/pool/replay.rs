@@ -321,10 +321,10 @@ fn the_watching_thread_sends_changed_files() {
     let site = pool.site();
     let (sender, receiver) = command_queue();
     let mut supervisor = Supervisor::new(StopFlag::default());
-    let watched = site.clone();
+    let mut watcher = FileWatcher::new(&site);
     supervisor
         .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
-            watch_files(&watched, &sender, heartbeat);
+            watch_files(&mut watcher, &sender, heartbeat);
             Ok(())
         })
         .unwrap();
