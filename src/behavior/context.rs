@@ -115,9 +115,9 @@ impl<'a> ActionContext<'a> {
         random.signed(self.id(), RandomStream::Companion, draw)
     }
 
-    /// Random number from 0 to 1 for this agent, purpose and tick.
-    pub fn chance(&self, purpose: RandomStream) -> f32 {
+    /// Random number from 0 to 1 for this agent, stream and tick.
+    pub fn random(&self, stream: RandomStream) -> f32 {
         let id = self.world.agents.ids[self.index];
-        self.world.random.unit(id, purpose, 0)
+        self.world.random.unit(id, stream, 0)
     }
 }

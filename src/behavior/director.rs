@@ -251,8 +251,8 @@ impl Condition {
                 shadows.len() <= want.visitors_at_most as usize && scared_share(world) >= want.share
             }
             Self::Chance(want) => {
-                let chance = world.random.unit(index as u32, RandomStream::Director, 0);
-                chance < 1.0 - (-want.rate_per_sec * world.dt_secs).exp()
+                let draw = world.random.unit(index as u32, RandomStream::Director, 0);
+                draw < 1.0 - (-want.rate_per_sec * world.dt_secs).exp()
             }
             Self::Always(_) => true,
             Self::ByHand(_) => false,

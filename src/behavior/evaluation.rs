@@ -87,9 +87,9 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Random number from 0 to 1 for this agent, purpose, draw and tick.
-    pub(super) fn chance(&self, purpose: RandomStream, draw: usize) -> f32 {
+    /// Random number from 0 to 1 for this agent, stream, draw and tick.
+    pub(super) fn random(&self, stream: RandomStream, draw: usize) -> f32 {
         let id = self.context.world.agents.ids[self.context.index];
-        self.context.world.random.unit(id, purpose, draw as u32 + 1)
+        self.context.world.random.unit(id, stream, draw as u32 + 1)
     }
 }

@@ -274,7 +274,7 @@ impl Mind {
             // Chance only decides about the active need: the standard need, which avoids obstacles, always acts.
             Combine::Dither
                 if standard_acts
-                    && context.chance(RandomStream::Dither)
+                    && context.random(RandomStream::Dither)
                         < self.standard.params.dither_chance =>
             {
                 *standard

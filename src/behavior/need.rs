@@ -129,7 +129,7 @@ impl Need {
             executable |= u64::from(evaluation.is_executable(action)) << position;
         }
         let count = executable.count_ones();
-        let mut skip = (evaluation.chance(RandomStream::Choice, 0) * count as f32) as u32;
+        let mut skip = (evaluation.random(RandomStream::Choice, 0) * count as f32) as u32;
         let chosen = (0..self.actions.len()).find(|&position| {
             let is_executable = executable >> position & 1 == 1;
             let is_chosen = is_executable && skip == 0;
@@ -153,7 +153,7 @@ impl Need {
         }
         let chosen = (0..self.actions.len()).find(|&position| {
             evaluation.is_executable(self.actions[position])
-                && evaluation.chance(RandomStream::Dither, position) < self.params.dither_chance
+                && evaluation.random(RandomStream::Dither, position) < self.params.dither_chance
         });
         self.hold(state, chosen)
     }

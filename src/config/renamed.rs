@@ -8,7 +8,7 @@
 /// table in which it was renamed differently.
 const RENAMED: &[(&str, &str)] = &[
     // behavior
-
+    ("use_hulk", "can_turn_in_place"),
     // calibration
 
     // camera

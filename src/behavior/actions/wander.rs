@@ -67,14 +67,14 @@ impl Action for Wander {
     fn propose(&self, context: &ActionContext<'_>, course: &mut Course) -> Option<Proposal> {
         let dt = context.world.dt_secs;
         // Random walk: its spread after one second does not depend on the length of the time step.
-        let step = context.chance(RandomStream::Wander) * 2.0 - 1.0;
+        let step = context.random(RandomStream::Wander) * 2.0 - 1.0;
         course.angle_rad = (course.angle_rad + step * self.drift_per_sec * (3.0 * dt).sqrt())
             .rem_euclid(std::f32::consts::TAU);
         if course.idle_secs > 0.0 {
             course.idle_secs -= dt;
             return Some(Proposal::default());
         }
-        if context.chance(RandomStream::Idle) < 1.0 - (-self.idle_per_sec * dt).exp() {
+        if context.random(RandomStream::Idle) < 1.0 - (-self.idle_per_sec * dt).exp() {
             course.idle_secs = self.idle_secs;
         }
         let speed = context.species.motion.cruise_mps * self.speed_share;
