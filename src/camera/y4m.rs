@@ -84,6 +84,12 @@ impl<R: Read> Y4mReader<R> {
                 start.escape_debug()
             )));
         };
+        if parameters.ends_with('\r') {
+            return Err(reader.problem(
+                "the header ends with a carriage return: a transfer in text mode has changed the file. Copy it in binary mode"
+                    .into(),
+            ));
+        }
         reader.header = reader.parse_header(parameters)?;
         Ok(reader)
     }
@@ -310,10 +316,10 @@ impl<R: Read> Y4mReader<R> {
     }
 
     fn number(&self, parameter: &str, value: &str) -> Result<u64, CameraError> {
-        value
-            .parse::<u32>()
-            .map(u64::from)
-            .map_err(|_| self.problem(format!("'{parameter}' in the header is not a size")))
+        // `parse` accepts a plus sign.
+        let digits = Some(value).filter(|v| v.starts_with(|c: char| c.is_ascii_digit()));
+        let size = digits.and_then(|v| v.parse::<u32>().ok()).map(u64::from);
+        size.ok_or_else(|| self.problem(format!("'{parameter}' in the header is not a size")))
     }
 
     fn frame_rate(&self, parameter: &str, value: &str) -> Result<Option<f64>, CameraError> {
@@ -373,6 +379,8 @@ fn color_layout(color: &str, width: u64, height: u64) -> Option<(u32, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn frames(stream: &[u8]) -> Result<(Vec<Frame>, Option<String>), CameraError> {
@@ -468,7 +476,7 @@ mod tests {
     #[test]
     fn hostile_streams_are_rejected_with_a_reason() {
         let long = [b"YUV4MPEG2 ".as_slice(), &[b'X'; 5000]].concat();
-        let cases: [(&[u8], &str); 11] = [
+        let cases: [(&[u8], &str); 17] = [
             (b"", "empty"),
             (b"RIFFxxxxAVI LIST", "starts with 'RIFFxxxxA'"),
             (b"YUV4MPEG2 W2", "ends within"),
@@ -483,10 +491,68 @@ mod tests {
                 "expected 'FRAME'",
             ),
             (&long, "longer than"),
+            (b"YUV4MPEG2 W60000 H60000\nFRAME\n", "not accepted"),
+            (b"YUV4MPEG2 W0 H2\n", "not accepted"),
+            (b"YUV4MPEG2 W+2 H2\n", "not a size"),
+            (b"YUV4MPEG2 W2 H2 Cmono\r\nFRAME\r\n1234", "binary mode"),
+            (b"YUV4MPEG3 W2 H2\n", "expected 'YUV4MPEG2 '"),
+            (b"YUV4MPEG2 W2 H2 Cmono\nframe\n1234", "expected 'FRAME'"),
         ];
         for (stream, expected) in cases {
             let error = frames(stream).unwrap_err().to_string();
             assert!(error.contains(expected), "{expected}: {error}");
+        }
+    }
+
+    #[test]
+    fn parameters_of_frames_are_skipped() {
+        for parameters in [
+            "",
+            " ",
+            " Ipp",
+            " Xa=1 Xb",
+            " I1p XYZ=\u{fffd} ",
+            " XTS=0.5 Ip XTS=x",
+        ] {
+            let stream = format!("YUV4MPEG2 W2 H1 Cmono\nFRAME{parameters}\nab");
+            let (all, warning) = frames(stream.as_bytes()).unwrap();
+            assert_eq!((all.len(), warning), (1, None), "{parameters:?}");
+            assert_eq!(all[0].luma, Luma::U8(b"ab".to_vec()));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn damaged_streams_never_panic_and_give_whole_frames(
+            is_deep in any::<bool>(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+            cut in any::<prop::sample::Index>(),
+            is_cut in any::<bool>(),
+        ) {
+            let color = if is_deep { "420p10" } else { "422" };
+            let mut stream = format!("YUV4MPEG2 W4 H2 F25:1 Ip C{color}\n").into_bytes();
+            for i in 0..3u8 {
+                stream.extend(format!("FRAME XTS={i} Ip\n").as_bytes());
+                stream.extend([i; 24][..if is_deep { 24 } else { 16 }].iter());
+            }
+            for (at, value) in &changes {
+                let at = at.index(stream.len());
+                stream[at] = *value;
+            }
+            if is_cut {
+                stream.truncate(cut.index(stream.len()));
+            }
+            match frames(&stream) {
+                Ok((all, _)) => {
+                    for frame in all {
+                        let pixels = frame.width_px as usize * frame.height_px as usize;
+                        prop_assert!(pixels > 0 && frame.luma.len() == pixels);
+                    }
+                }
+                Err(error) => prop_assert!(error.to_string().contains("test"), "{}", error),
+            }
         }
     }
 
