@@ -28,9 +28,9 @@ pub enum FaultKind {
     Black,
     /// More than half of the pixels are at the maximum level.
     Saturated,
-    /// Frames are incomplete; they are discarded.
+    /// Many frames are incomplete; they are discarded.
     ShortFrames,
-    /// Frames are marked as damaged by the driver, or cannot be decoded; they are discarded.
+    /// Many frames are marked as damaged by the driver, or cannot be decoded; they are discarded.
     DamagedFrames,
 }
 

@@ -1,5 +1,5 @@
 //! The faults of a live camera, active and past. Each fault is logged when it begins and when it ends; repetitions between
-//! are counted.
+//! are counted. A single damaged frame is only counted: most cameras lose one now and then. Many are a fault.
 
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,12 @@ use crate::camera::FaultKind;
 
 /// Longest description of a fault, in characters. Limits text from drivers and workers, which is not trusted.
 const MAX_DETAIL_CHARS: usize = 600;
+
+/// Number of unusable frames within [`FRAME_FAULT_WINDOW`] from which they are a fault. One or two frames in a row are lost
+/// when a USB bus or network is briefly busy.
+const MIN_UNUSABLE_FRAMES: usize = 5;
+/// Time in which unusable frames are counted. Five frames in it are about 2 % at 25 frames per second.
+const FRAME_FAULT_WINDOW: Duration = Duration::from_secs(10);
 
 /// The faults of one camera, active and past.
 #[derive(Debug, Default)]
@@ -23,6 +29,8 @@ struct FaultRecord {
     active: Option<Occurrence>,
     /// Number of occurrences since the start.
     total: u64,
+    /// Times of the last occurrences before the newest one, oldest first.
+    earlier: [Option<Instant>; MIN_UNUSABLE_FRAMES - 1],
 }
 
 /// An active fault since it began.
@@ -42,11 +50,20 @@ impl FaultLog {
         }
     }
 
-    /// Records an occurrence of a fault. Logs a warning if the fault was not active before.
+    /// Records an occurrence of a fault. Logs a warning if the fault was not active before. Unusable frames become a fault
+    /// when there are many, see [`MIN_UNUSABLE_FRAMES`].
     pub(super) fn raise(&mut self, kind: FaultKind, detail: &str, now: Instant) {
         let detail: String = detail.chars().take(MAX_DETAIL_CHARS).collect();
         let record = &mut self.records[kind as usize];
         record.total += 1;
+        let is_many =
+            record.earlier[0].is_some_and(|t| now.duration_since(t) <= FRAME_FAULT_WINDOW);
+        record.earlier.rotate_left(1);
+        record.earlier[MIN_UNUSABLE_FRAMES - 2] = Some(now);
+        if record.active.is_none() && discards_frame(kind) && !is_many {
+            tracing::debug!(camera = %self.camera, fault = kind.name(), detail = %detail, "unusable frame");
+            return;
+        }
         match &mut record.active {
             Some(active) => {
                 active.count += 1;
@@ -119,6 +136,11 @@ impl FaultLog {
     }
 }
 
+/// Whether an occurrence of the fault is one frame that is discarded; the next frame may be good.
+fn discards_frame(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::ShortFrames | FaultKind::DamagedFrames)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,12 +155,32 @@ mod tests {
     }
 
     #[test]
+    fn single_damaged_frames_are_counted_and_many_are_a_fault() {
+        let start = Instant::now();
+        let mut log = FaultLog::new("v4l2:0".into());
+        let raise = |log: &mut FaultLog, secs: u64| {
+            let now = start + Duration::from_secs(secs);
+            log.raise(FaultKind::DamagedFrames, "damaged", now);
+            log.has(FaultKind::DamagedFrames)
+        };
+        // One frame every 3 s is no fault, however long it lasts.
+        assert!((0..40).all(|i| !raise(&mut log, i * 3)));
+        let burst: Vec<bool> = (0..5).map(|_| raise(&mut log, 200)).collect();
+        assert_eq!(burst, [false, false, false, false, true]);
+        let mut health = CameraHealth::default();
+        log.write(&mut health, start + Duration::from_secs(200));
+        assert_eq!(health.count(FaultKind::DamagedFrames), 45);
+    }
+
+    #[test]
     fn faults_are_counted_and_end() {
         let (start, settle_time) = (Instant::now(), Duration::from_secs(5));
         let mut log = FaultLog::new("v4l2:0".into());
         log.raise(FaultKind::Stalled, "first", start);
         log.raise(FaultKind::Stalled, "second", start + settle_time);
-        log.raise(FaultKind::ShortFrames, "short", start + settle_time);
+        for _ in 0..MIN_UNUSABLE_FRAMES {
+            log.raise(FaultKind::ShortFrames, "short", start + settle_time);
+        }
         log.raise(FaultKind::Black, "dark", start + settle_time);
         let report = |log: &FaultLog, at| {
             let mut health = CameraHealth::default();
