@@ -9,10 +9,8 @@
 
 use std::time::{Duration, Instant};
 
-use shoal::app::{
-    AtEnd, DurationMeter, LiveConfig, LivePool, ScreenOpener, StopFlag, first_output_setup,
-};
-use shoal::camera::SourceSpec;
+use shoal::app::{DurationMeter, LiveConfig, LivePool, ScreenOpener, StopFlag, first_output_setup};
+use shoal::camera::{AtEnd, SourceSpec};
 use shoal::render::{GpuPresenter, Presenter};
 use shoal::world::OverlayLayers;
 

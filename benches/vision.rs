@@ -6,7 +6,7 @@
 
 use cpu_time::ProcessTime;
 use glam::DVec3;
-use shoal::camera::{Frame, Playback, Source, SourceSpec};
+use shoal::camera::{Frame, Source, SourceSpec};
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, Vision, VisionParams};
 
@@ -39,11 +39,7 @@ fn print_opencv(width: u32, height: u32) {
 fn measure(width: u32, height: u32) {
     let spec = SourceSpec::parse(&format!("synthetic:1?fps=30&size={width}x{height}"))
         .expect("the source is valid");
-    let playback = Playback {
-        fast: true,
-        ..Playback::default()
-    };
-    let mut source = Source::open(&spec, playback).expect("a synthetic source can be opened");
+    let mut source = Source::open(&spec).expect("a synthetic source can be opened");
     let surface = Surface::default();
     let view = FloorView {
         map: FloorFromCamera::whole_frame(width, height, &surface),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use glam::DVec3;
 
-use super::commands::{CamerasArguments, CaptureWorkerArguments};
+use super::commands::{CamerasArguments, CaptureWorkerArguments, ChildGuardArguments};
 use crate::camera::SourceSpec;
 use crate::render::{OverlayOptions, Pattern};
 use crate::world::{OverlayLayer, OverlayLayers};
@@ -77,6 +77,9 @@ pub(super) enum Command {
     /// Read one camera and write its frames to standard output, until standard input is closed (started by Shoal itself)
     #[command(hide = true)]
     CaptureWorker(CaptureWorkerArguments),
+    /// Run a camera program and end it when standard input closes
+    #[command(hide = true)]
+    ChildGuard(ChildGuardArguments),
 }
 
 /// The site of a command.
@@ -138,6 +141,9 @@ pub(super) struct RunArguments {
     /// Run as the child process that is restarted after a crash; the number of restarts so far
     #[arg(long, value_name = "RESTARTS", hide = true)]
     pub(super) child_restarts: Option<u64>,
+    /// Number of the parent process of a child process
+    #[arg(long, value_name = "NUMBER", hide = true)]
+    pub(super) parent_process: Option<u32>,
 }
 
 /// `shoal demo`.

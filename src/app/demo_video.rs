@@ -3,11 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
-use crate::camera::{Playback, ReadOutcome, Source, SourceSpec};
+use crate::camera::{
+    CameraParams, Feed, FeedMode, FeedSetup, ReadOutcome, SourceSpec, WorkerCommand,
+};
 use crate::geometry::Surface;
 use crate::render::RenderSetup;
 use crate::simulation::Simulation;
@@ -60,13 +62,10 @@ pub(super) struct DemoOptions {
 /// When the camera source, the graphics adapter or the folder cannot be used.
 pub(super) fn render_demo(options: DemoOptions, stop: &AtomicBool) -> anyhow::Result<()> {
     let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
-    let playback = Playback {
-        fps: None,
-        fast: true,
-    };
-    let source = Source::open(&spec, playback)?;
+    let setup = FeedSetup::new(spec, &CameraParams::default(), WorkerCommand::own()?);
+    let feed = Feed::open(setup.with_mode(FeedMode::EveryFrame { fast: true }), None)?;
     let mut visitors = Visitors {
-        tracker: FrameTracker::new(source, options.tracker),
+        tracker: FrameTracker::new(feed, options.tracker),
         has_ended: false,
         is_pending: false,
         observation: Observation::default(),
@@ -88,7 +87,7 @@ pub(super) fn render_demo(options: DemoOptions, stop: &AtomicBool) -> anyhow::Re
         ],
     };
     let advance = |snapshot: &mut Snapshot| {
-        visitors.observe_until(simulation.time_secs() + simulation.dt_secs())?;
+        visitors.observe_until(simulation.time_secs() + simulation.dt_secs(), stop)?;
         simulation.run_tick(&visitors.observation);
         simulation.snapshot(snapshot);
         Ok(())
@@ -116,12 +115,18 @@ struct Visitors {
 }
 
 impl Visitors {
-    /// Tracks all frames up to a time.
-    fn observe_until(&mut self, time_secs: f64) -> anyhow::Result<()> {
+    /// Tracks all frames up to a time, or until `stop` is set.
+    fn observe_until(&mut self, time_secs: f64, stop: &AtomicBool) -> anyhow::Result<()> {
         while !self.has_ended {
             if !self.is_pending {
                 match self.tracker.read()? {
                     ReadOutcome::Frame => {}
+                    // The next frame belongs to this tick, whenever it arrives.
+                    ReadOutcome::Timeout
+                        if self.tracker.feed.ends() && !stop.load(Ordering::Relaxed) =>
+                    {
+                        continue;
+                    }
                     // A live camera without a new frame: the observation stays as it is.
                     ReadOutcome::Timeout => break,
                     ReadOutcome::End => {

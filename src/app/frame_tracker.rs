@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::floor_view::floor_view;
 use crate::calibration::Calibration;
-use crate::camera::{CameraError, Frame, ReadOutcome, Source};
+use crate::camera::{CameraError, Feed, Frame, ReadOutcome};
 use crate::geometry::Surface;
 use crate::vision::{Track, Vision, VisionParams};
 
-/// Longest wait for a frame of a live camera, so that the caller can check the time and the stop flag.
+/// Longest wait for a frame, so that the caller can check the time and the stop flag.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
 
 /// How visitors are tracked.
@@ -26,7 +26,7 @@ pub struct TrackerConfig {
 /// A camera source with its tracker.
 pub(super) struct FrameTracker {
     /// The camera source.
-    pub(super) source: Source,
+    pub(super) feed: Feed,
     /// The latest frame.
     pub(super) frame: Frame,
     config: TrackerConfig,
@@ -35,9 +35,9 @@ pub(super) struct FrameTracker {
 
 impl FrameTracker {
     /// A tracker that has not read a frame yet.
-    pub(super) fn new(source: Source, config: TrackerConfig) -> Self {
+    pub(super) fn new(feed: Feed, config: TrackerConfig) -> Self {
         Self {
-            source,
+            feed,
             frame: Frame::default(),
             config,
             vision: None,
@@ -49,7 +49,7 @@ impl FrameTracker {
     /// # Errors
     /// When the source cannot be read.
     pub(super) fn read(&mut self) -> Result<ReadOutcome, CameraError> {
-        self.source.read_within(&mut self.frame, FRAME_WAIT)
+        self.feed.take(&mut self.frame, FRAME_WAIT)
     }
 
     /// Tracks the visitors in the latest frame. Each frame must be tracked exactly once.

@@ -34,9 +34,9 @@ pub use desk::{CommandSender, Desk, Undelivered, command_queue, species_of};
 pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
 pub use live::{
-    AtEnd, CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary,
-    HangPolicy, Heartbeat, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenOpener,
-    SetupBuilder, SetupHandoff, StopFlag, Supervisor,
+    CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary, HangPolicy,
+    Heartbeat, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenOpener, SetupBuilder,
+    SetupHandoff, StopFlag, Supervisor,
 };
 pub use observation::update_observation;
 pub use simulate::{CommandScript, SimulateOptions, simulate};

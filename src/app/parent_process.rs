@@ -31,7 +31,7 @@ const CRASH_WINDOW: Duration = Duration::from_secs(300);
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
 /// Runs `program` with these arguments as a child process until it ends without a crash or `stop` is set.
-/// `--child-restarts N` is added to its arguments.
+/// `--child-restarts N` and `--parent-process NUMBER` are added to its arguments.
 ///
 /// # Errors
 /// When the child cannot be started, or crashes too often.
@@ -82,7 +82,8 @@ fn start(
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .args(["--child-restarts", &restarts.to_string()]);
+        .args(["--child-restarts", &restarts.to_string()])
+        .args(["--parent-process", &std::process::id().to_string()]);
     // With a process group of its own, the child does not get Ctrl-C from the terminal. The parent forwards it once; a second
     // signal would end the child immediately.
     #[cfg(unix)]
@@ -120,14 +121,23 @@ fn ask_to_end(child: &mut Child) {
     let _gone = child.kill();
 }
 
-/// Makes the child end when its parent is killed. Called in the child.
-pub(super) fn end_with_parent() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) =
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-    {
+/// Makes the child end when its parent is killed. Called in the child, with the number of the parent process. False if the
+/// parent has ended already.
+#[cfg(target_os = "linux")]
+pub(super) fn end_with_parent(parent: Option<u32>) -> bool {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         tracing::debug!(%error, "the child process would outlive its parent");
     }
+    // A parent that ended before the line above sends no signal. The child then belongs to another process.
+    let actual = getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
+    parent.is_none_or(|parent| actual == Some(parent))
+}
+
+/// Other systems have no signal for this.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn end_with_parent(_: Option<u32>) -> bool {
+    true
 }
 
 #[cfg(all(test, unix))]

@@ -9,18 +9,39 @@ use anyhow::Context;
 #[cfg(target_os = "linux")]
 const NO_RUNTIME_DIR: &str = "/nonexistent";
 
-/// Returns a flag that Ctrl-C and SIGTERM set. A second signal ends the program at once.
+/// Returns a flag that Ctrl-C, SIGTERM and, if the terminal closes, SIGHUP set. A second Ctrl-C or SIGTERM ends the program
+/// at once. A second SIGHUP does not, because a terminal that closes sends several.
 ///
 /// # Errors
 /// When the signal handlers cannot be installed.
 pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("the signal handlers cannot be installed")?;
-    }
+    let was_asked = Arc::new(AtomicBool::new(false));
+    let install = || -> std::io::Result<()> {
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&was_asked))?;
+            signal_hook::flag::register(signal, Arc::clone(&was_asked))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        }
+        #[cfg(unix)]
+        if !is_ignored(signal_hook::consts::SIGHUP) {
+            signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&stop))?;
+        }
+        Ok(())
+    };
+    install().context("the signal handlers cannot be installed")?;
     Ok(stop)
+}
+
+/// Whether the parent of this process had it ignore a signal, as `nohup` does with SIGHUP.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Restarts the program with `XDG_RUNTIME_DIR` set if that is missing, as it is on machines without a desktop.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
-use super::live::{AtEnd, LiveConfig, RecordConfig, WindowSettings};
+use super::live::{LiveConfig, RecordConfig, WindowSettings};
 use super::print_message;
-use crate::camera::SourceSpec;
+use crate::camera::{AtEnd, SourceSpec};
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, Site};

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use crate::camera::{
-    CameraParams, Frame, LiveSetup, Playback, ReadOutcome, Source, SourceKind, SourceSpec,
-    WorkerCommand,
+    CameraParams, Feed, FeedMode, FeedSetup, Frame, ReadOutcome, SourceSpec, WorkerCommand,
 };
 use crate::control::TrackLine;
 use crate::vision::{LightState, Vision};
@@ -21,6 +20,9 @@ use super::print_message;
 
 /// Time between two progress messages.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Longest wait for the first frame before the stop flag is checked.
+const READY_WAIT: Duration = Duration::from_millis(100);
 
 /// Options of [`track`].
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct TrackOptions {
     pub camera: CameraParams,
     /// Stops at this time stamp of the source.
     pub seconds: Option<f64>,
+    /// Shoal's own program, which reads live cameras and guards camera programs; `None` for the running program.
+    pub program: Option<PathBuf>,
     /// How visitors are tracked.
     pub tracker: TrackerConfig,
     /// If the floor is shifted by more than this since the calibration, in meters, a warning is logged.
@@ -70,7 +74,10 @@ pub struct TrackSummary {
 /// When the source cannot be read, the calibration belongs to another picture size, or the file cannot be written. Lines
 /// that were written before an error stay.
 pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackSummary> {
-    let mut tracker = FrameTracker::new(open_source(options)?, options.tracker.clone());
+    let feed = open_feed(options)?;
+    // An error of the source comes before the output file is created. A live camera may deliver its first frame much later.
+    while feed.ends() && !stop.load(Ordering::Relaxed) && !feed.wait_until_ready(READY_WAIT)? {}
+    let mut tracker = FrameTracker::new(feed, options.tracker.clone());
     let mut out = JsonLinesWriter::create(&options.out)?;
     if let Some(folder) = &options.debug {
         std::fs::create_dir_all(folder)
@@ -78,27 +85,26 @@ pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackS
     }
     let result = track_frames(options, &mut tracker, &mut out, stop);
     out.finish()?;
-    while let Some(warning) = tracker.source.take_warning() {
+    while let Some(warning) = tracker.feed.take_warning() {
         print_message(&format!("warning: {warning}"));
     }
     result
 }
 
-fn open_source(options: &TrackOptions) -> anyhow::Result<Source> {
+/// Opens the camera source: a live camera with its newest frame, any other source with every frame.
+fn open_feed(options: &TrackOptions) -> anyhow::Result<Feed> {
     let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
-    if let SourceKind::Live { .. } = spec.kind {
-        let params = CameraParams {
-            fps: options.fps,
-            ..options.camera.clone()
-        };
-        let worker = WorkerCommand::own()?;
-        return Ok(Source::live(LiveSetup::new(spec, &params, worker))?);
-    }
-    let playback = Playback {
+    let params = CameraParams {
         fps: options.fps,
-        fast: options.fast,
+        ..options.camera.clone()
     };
-    Ok(Source::open(&spec, playback)?)
+    let worker = match &options.program {
+        Some(program) => WorkerCommand::new(program),
+        None => WorkerCommand::own()?,
+    };
+    let mode = FeedMode::EveryFrame { fast: options.fast };
+    let setup = FeedSetup::new(spec, &params, worker).with_mode(mode);
+    Ok(Feed::open(setup, None)?)
 }
 
 fn track_frames(
@@ -146,19 +152,19 @@ fn track_frames(
         progress.report(summary.frames, time_secs);
     }
     if summary.frames == 0 && !stop.load(Ordering::Relaxed) {
-        return Err(no_frames(&tracker.source));
+        return Err(no_frames(&tracker.feed));
     }
-    print_message(&summary.sentence(tracker.source.name()));
+    print_message(&summary.sentence(tracker.feed.name()));
     Ok(summary)
 }
 
-/// The error that a source delivered no frame, with the faults of a live camera.
-fn no_frames(source: &Source) -> anyhow::Error {
-    let name = source.name();
-    let Some(camera) = source.live_camera() else {
+/// The error that a source delivered no frame, with its faults.
+fn no_frames(feed: &Feed) -> anyhow::Error {
+    let name = feed.name();
+    let faults = feed.health().faults;
+    if faults.is_empty() {
         return anyhow::anyhow!("{name}: the source contains no frame");
-    };
-    let faults = camera.health().faults;
+    }
     let faults: Vec<&str> = faults.iter().map(|fault| fault.detail.as_str()).collect();
     anyhow::anyhow!("{name}: the camera sent no frame: {}", faults.join("; "))
 }

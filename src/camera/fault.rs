@@ -1,8 +1,11 @@
-//! The faults of a live camera, by name. Plain data: the worker process reports them, its parent logs and counts them.
+//! The faults of a source, by name. Plain data: the worker process or the reader reports them, the supervisor logs and
+//! counts them.
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of fault of a live camera. The list is complete: every fault has a name and a defined reaction.
+use super::CameraError;
+
+/// A kind of fault of a source. The list is complete: every fault has a name and a defined reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
@@ -14,14 +17,16 @@ pub enum FaultKind {
     OpenFailed,
     /// The frames have another size than requested, or than before a restart.
     WrongSize,
-    /// No new frame arrived within [`LiveTiming::stall_timeout`](super::LiveTiming::stall_timeout).
+    /// No new frame arrived within [`FeedTiming::stall_timeout`](super::FeedTiming::stall_timeout).
     Stalled,
-    /// The driver reported an error while it captured frames.
+    /// The driver, the file or the stream could not be read.
     StreamError,
-    /// The worker process ended without reporting a fault.
-    WorkerDied,
-    /// The worker process wrote data that does not follow the protocol of `camera::pipe`.
+    /// The worker process ended without reporting a fault, or the program of the source failed.
+    ProgramDied,
+    /// The worker process wrote data that does not follow the protocol of `camera::pipe`, or the stream is not valid y4m.
     ProtocolError,
+    /// The source has no further frame: a recording, a program or standard input ended.
+    Ended,
     /// Frames arrive, but all are identical.
     Frozen,
     /// Frames are black: the lens is covered, the light is off, or the exposure is too short.
@@ -32,24 +37,28 @@ pub enum FaultKind {
     ShortFrames,
     /// Many frames are marked as damaged by the driver, or cannot be decoded; they are discarded.
     DamagedFrames,
+    /// The timestamps of the frames jumped forward. The frames are used, and the time continues without the jump.
+    TimestampJump,
 }
 
 impl FaultKind {
     /// All kinds, in the order of their severity.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Absent,
         Self::Unplugged,
         Self::OpenFailed,
         Self::WrongSize,
         Self::Stalled,
         Self::StreamError,
-        Self::WorkerDied,
+        Self::ProgramDied,
         Self::ProtocolError,
+        Self::Ended,
         Self::Frozen,
         Self::Black,
         Self::Saturated,
         Self::ShortFrames,
         Self::DamagedFrames,
+        Self::TimestampJump,
     ];
 
     /// Name for logs, metrics and the control panel.
@@ -61,22 +70,30 @@ impl FaultKind {
             Self::WrongSize => "wrong_size",
             Self::Stalled => "stalled",
             Self::StreamError => "stream_error",
-            Self::WorkerDied => "worker_died",
+            Self::ProgramDied => "program_died",
             Self::ProtocolError => "protocol_error",
+            Self::Ended => "ended",
             Self::Frozen => "frozen",
             Self::Black => "black",
             Self::Saturated => "saturated",
             Self::ShortFrames => "short_frames",
             Self::DamagedFrames => "damaged_frames",
+            Self::TimestampJump => "timestamp_jump",
         }
     }
 
-    /// Whether the fault concerns the connection to the camera: the worker process ends, and the next good frame ends the
+    /// Whether the fault concerns the connection to the source: the worker process ends, and the next good frame ends the
     /// fault.
-    pub(super) fn ends_worker(self) -> bool {
-        !matches!(
+    pub(super) fn ends_connection(self) -> bool {
+        !self.concerns_single_frames()
+            && !matches!(self, Self::Frozen | Self::Black | Self::Saturated)
+    }
+
+    /// Whether the fault concerns single frames, and ends some time after the last of them.
+    pub(super) fn concerns_single_frames(self) -> bool {
+        matches!(
             self,
-            Self::Frozen | Self::Black | Self::Saturated | Self::ShortFrames | Self::DamagedFrames
+            Self::ShortFrames | Self::DamagedFrames | Self::TimestampJump
         )
     }
 
@@ -86,7 +103,7 @@ impl FaultKind {
     }
 }
 
-/// A fault, as the capture worker reports it.
+/// A fault, as the capture worker or the reader of a source reports it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Fault {
     /// Kind of the fault.
@@ -101,5 +118,25 @@ impl Fault {
             kind,
             detail: detail.into(),
         }
+    }
+}
+
+impl From<&CameraError> for Fault {
+    fn from(error: &CameraError) -> Self {
+        let kind = match error {
+            CameraError::Spec { .. }
+            | CameraError::Unsupported { .. }
+            | CameraError::NoImages { .. }
+            | CameraError::Start { .. }
+            | CameraError::Read { frames: 0, .. } => FaultKind::OpenFailed,
+            CameraError::Size { .. } | CameraError::SizeChanged { .. } => FaultKind::WrongSize,
+            CameraError::Y4m { .. } => FaultKind::ProtocolError,
+            CameraError::Read { .. } => FaultKind::StreamError,
+            CameraError::DamagedImage { .. } | CameraError::UnsupportedImage { .. } => {
+                FaultKind::DamagedFrames
+            }
+            CameraError::Command { .. } => FaultKind::ProgramDied,
+        };
+        Self::new(kind, error.to_string())
     }
 }

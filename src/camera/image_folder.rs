@@ -71,6 +71,8 @@ impl ImageFolder {
             return Ok(false);
         };
         let number = self.next as u64;
+        // After an error the next call reads the next image.
+        self.next += 1;
         let image = decode_image(path, number)?;
         let (width, height) = (image.width(), image.height());
         let (expected_width_px, expected_height_px) = *self.size_px.get_or_insert((width, height));
@@ -105,7 +107,6 @@ impl ImageFolder {
         }
         frame.width_px = width;
         frame.height_px = height;
-        self.next += 1;
         Ok(true)
     }
 }

@@ -191,7 +191,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::camera::{Playback, Source, SourceSpec};
+    use crate::camera::{Source, SourceSpec};
 
     fn frame(n: u64, time_secs: f64, luma: Luma) -> Frame {
         Frame {
@@ -205,11 +205,7 @@ mod tests {
 
     fn played(path: &Path) -> Vec<Frame> {
         let spec = SourceSpec::parse(&format!("file:{}", path.display())).unwrap();
-        let playback = Playback {
-            fps: None,
-            fast: true,
-        };
-        let mut source = Source::open(&spec, playback).unwrap();
+        let mut source = Source::open(&spec).unwrap();
         let (mut frames, mut next) = (Vec::new(), Frame::default());
         while source.read(&mut next).unwrap() {
             frames.push(next.clone());

@@ -8,17 +8,12 @@
 use std::path::Path;
 
 use image::{ColorType, DynamicImage, GrayImage, ImageBuffer, Luma as Gray, RgbImage};
-use shoal::camera::{CameraError, Frame, Luma, Playback, Source, SourceSpec};
-
-const FAST: Playback = Playback {
-    fps: None,
-    fast: true,
-};
+use shoal::camera::{CameraError, Frame, Luma, Source, SourceSpec};
 
 /// Returns all frames of a source, its warnings, and the error with which it ended.
 fn play(source: &str) -> (Vec<Frame>, Vec<String>, Option<CameraError>) {
     let mut frames = Vec::new();
-    let mut source = match SourceSpec::parse(source).and_then(|s| Source::open(&s, FAST)) {
+    let mut source = match SourceSpec::parse(source).and_then(|s| Source::open(&s)) {
         Ok(source) => source,
         Err(error) => return (frames, Vec::new(), Some(error)),
     };
@@ -231,7 +226,7 @@ fn dropping_a_source_ends_its_child_program() {
         path.display()
     );
     let spec = SourceSpec::parse(&command).unwrap();
-    let mut source = Source::open(&spec, FAST).unwrap();
+    let mut source = Source::open(&spec).unwrap();
     let mut frame = Frame::default();
     assert!(source.read(&mut frame).unwrap());
     let pid = std::fs::read_to_string(pid).unwrap();
@@ -248,7 +243,7 @@ fn dropping_a_source_ends_its_child_program() {
 #[test]
 fn the_same_seed_gives_the_same_synthetic_frames() {
     let first_frames = |text: &str| -> Vec<Frame> {
-        let mut source = Source::open(&SourceSpec::parse(text).unwrap(), FAST).unwrap();
+        let mut source = Source::open(&SourceSpec::parse(text).unwrap()).unwrap();
         let mut frame = Frame::default();
         (0..20)
             .map(|_| {
@@ -270,7 +265,7 @@ fn a_steady_recording_allocates_nothing_per_frame() {
     let path = folder.path().join("a.y4m");
     std::fs::write(&path, y4m(100)).unwrap();
     let spec = SourceSpec::parse(&file_source(&path)).unwrap();
-    let mut source = Source::open(&spec, FAST).unwrap();
+    let mut source = Source::open(&spec).unwrap();
     let mut frame = Frame::default();
     assert!(source.read(&mut frame).unwrap());
     let allocated = allocation_counter::measure(|| {

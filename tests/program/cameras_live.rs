@@ -12,8 +12,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use shoal::camera::{
-    CameraHealth, CameraParams, FaultKind, Frame, LiveCamera, LiveSetup, LiveTiming, Luma,
-    ReadOutcome, Source, SourceSpec, WorkerCommand, list_cameras,
+    CameraHealth, CameraParams, FaultKind, Feed, FeedSetup, FeedTiming, Frame, Luma, ReadOutcome,
+    SourceSpec, WorkerCommand, list_cameras,
 };
 
 /// Longest wait for an expected state. It usually takes milliseconds, but a busy machine may need longer.
@@ -50,17 +50,17 @@ impl FakeWorker {
         })
     }
 
-    fn setup(&self, source: &str) -> LiveSetup {
+    fn setup(&self, source: &str) -> FeedSetup {
         let ms = Duration::from_millis;
-        LiveSetup {
-            timing: LiveTiming {
+        FeedSetup {
+            timing: FeedTiming {
                 stall_timeout: ms(400),
                 open_timeout: ms(8000),
                 first_pause: ms(20),
                 longest_pause: ms(160),
                 settle_time: ms(300),
             },
-            ..LiveSetup::new(
+            ..FeedSetup::new(
                 SourceSpec::parse(source).unwrap(),
                 &CameraParams::default(),
                 self.command.clone(),
@@ -68,8 +68,8 @@ impl FakeWorker {
         }
     }
 
-    fn open(&self) -> LiveCamera {
-        LiveCamera::open(self.setup("v4l2:0")).unwrap()
+    fn open(&self) -> Feed {
+        Feed::open(self.setup("v4l2:0"), None).unwrap()
     }
 
     /// Process id, time in seconds and further arguments of each start.
@@ -103,7 +103,7 @@ fn ends(process: u32) -> bool {
 }
 
 fn wait_for(
-    camera: &LiveCamera,
+    camera: &Feed,
     what: &str,
     mut is_so: impl FnMut(&CameraHealth) -> bool,
 ) -> CameraHealth {
@@ -121,10 +121,10 @@ fn wait_for(
     }
 }
 
-fn next(camera: &LiveCamera) -> Frame {
+fn next(camera: &Feed) -> Frame {
     let mut frame = Frame::default();
     assert!(
-        camera.take_newest(&mut frame, TIMEOUT),
+        matches!(camera.take(&mut frame, TIMEOUT), Ok(ReadOutcome::Frame)),
         "no frame: {:#?}",
         camera.health()
     );
@@ -212,7 +212,7 @@ fn a_worker_that_never_opens_is_killed() {
     };
     let mut setup = worker.setup("v4l2:0");
     setup.timing.open_timeout = Duration::from_millis(300);
-    let camera = LiveCamera::open(setup).unwrap();
+    let camera = Feed::open(setup, None).unwrap();
     let health = wait_for(&camera, "two attempts", |h| {
         h.count(FaultKind::Stalled) >= 2
     });
@@ -229,11 +229,11 @@ fn restarts_continue_with_growing_pauses() {
     };
     let camera = worker.open();
     let health = wait_for(&camera, "eight exits", |h| {
-        h.count(FaultKind::WorkerDied) >= 8
+        h.count(FaultKind::ProgramDied) >= 8
     });
     let died = &health.faults[0];
     assert!(died.detail.contains("no luck today"), "{}", died.detail);
-    assert_eq!(health.fault_counts, [(FaultKind::WorkerDied, died.count)]);
+    assert_eq!(health.fault_counts, [(FaultKind::ProgramDied, died.count)]);
     let starts = worker.starts();
     for (i, pair) in starts.windows(2).take(7).enumerate() {
         // A pause may be longer than required, but never shorter.
@@ -241,7 +241,8 @@ fn restarts_continue_with_growing_pauses() {
         assert!(pair[1].1 - pair[0].1 >= pause, "pause {i}: {starts:?}");
     }
     let mut frame = Frame::default();
-    assert!(!camera.take_newest(&mut frame, Duration::ZERO));
+    let outcome = camera.take(&mut frame, Duration::ZERO).unwrap();
+    assert_eq!(outcome, ReadOutcome::Timeout);
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn an_incomplete_frame_is_discarded() {
     };
     let camera = worker.open();
     let health = wait_for(&camera, "two exits", |h| {
-        h.count(FaultKind::WorkerDied) >= 2
+        h.count(FaultKind::ProgramDied) >= 2
     });
     assert_eq!(health.frames, 0);
 }
@@ -293,7 +294,7 @@ fn frames_of_another_size_are_a_fault() {
     let Some(worker) = FakeWorker::new("good") else {
         return;
     };
-    let camera = LiveCamera::open(worker.setup("v4l2:0?size=16x8")).unwrap();
+    let camera = Feed::open(worker.setup("v4l2:0?size=16x8"), None).unwrap();
     let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::WrongSize));
     assert!(
         health.faults[0]
@@ -391,8 +392,8 @@ fn the_request_reaches_the_worker() {
     let mut setup = worker.setup("v4l2:usb-1 My Eye?format=Y16&size=320x180&fps=7.5");
     setup.controls = [("exposure".to_owned(), 156), ("gain".to_owned(), -3)].into();
     setup.auto_functions = true;
-    let camera = LiveCamera::open(setup).unwrap();
-    wait_for(&camera, "a start", |h| h.count(FaultKind::WorkerDied) > 0);
+    let camera = Feed::open(setup, None).unwrap();
+    wait_for(&camera, "a start", |h| h.count(FaultKind::ProgramDied) > 0);
     assert_eq!(
         worker.starts()[0].2,
         "--source v4l2:usb-1 My Eye --format Y16 --fps 7.5 --size 320x180 --control exposure=156 --control gain=-3 --auto-functions"
@@ -403,27 +404,13 @@ fn the_request_reaches_the_worker() {
 fn a_missing_worker_program_is_a_fault() {
     let spec = SourceSpec::parse("v4l2:0").unwrap();
     let worker = WorkerCommand::new("/no/such/program");
-    let camera = LiveCamera::open(LiveSetup::new(spec, &CameraParams::default(), worker)).unwrap();
+    let camera = Feed::open(FeedSetup::new(spec, &CameraParams::default(), worker), None).unwrap();
     let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::OpenFailed));
     assert!(
         health.faults[0]
             .detail
             .contains("/no/such/program cannot be started")
     );
-}
-
-#[test]
-fn a_source_can_be_a_live_camera() {
-    let Some(worker) = FakeWorker::new("stall") else {
-        return;
-    };
-    let mut source = Source::live(worker.setup("nokhwa:0")).unwrap();
-    assert_eq!(source.name(), "nokhwa:0");
-    let mut frame = Frame::default();
-    assert!(source.read(&mut frame).unwrap());
-    let nothing = source.read_within(&mut frame, Duration::ZERO).unwrap();
-    assert!(nothing != ReadOutcome::End);
-    assert!(source.live_camera().is_some());
 }
 
 #[test]
@@ -445,8 +432,8 @@ fn a_list_ends_if_a_driver_hangs() {
 fn the_real_worker_reports_an_absent_camera() {
     let worker = WorkerCommand::new(env!("CARGO_BIN_EXE_shoal"));
     let spec = SourceSpec::parse("v4l2:No Such Camera").unwrap();
-    let setup = LiveSetup::new(spec, &CameraParams::default(), worker);
-    let camera = LiveCamera::open(setup).unwrap();
+    let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
+    let camera = Feed::open(setup, None).unwrap();
     let health = wait_for(&camera, "an answer", |h| !h.faults.is_empty());
     assert!(health.has(FaultKind::Absent), "{health:#?}");
     assert!(

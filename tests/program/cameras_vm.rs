@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use shoal::camera::{
-    CameraHealth, CameraParams, FaultKind, Frame, LiveCamera, LiveSetup, LiveTiming, Luma,
+    CameraHealth, CameraParams, FaultKind, Feed, FeedSetup, FeedTiming, Frame, Luma, ReadOutcome,
     SourceSpec, WorkerCommand,
 };
 
@@ -104,18 +104,18 @@ fn vivid(bind_or_unbind: &str) {
     .unwrap();
 }
 
-fn setup(source: &str) -> LiveSetup {
+fn setup(source: &str) -> FeedSetup {
     let ms = Duration::from_millis;
-    LiveSetup {
+    FeedSetup {
         // Shorter than the defaults; cameras_live.rs tests the pauses and timeouts.
-        timing: LiveTiming {
+        timing: FeedTiming {
             stall_timeout: ms(2000),
             first_pause: ms(300),
             longest_pause: ms(2000),
             settle_time: ms(1000),
-            ..LiveTiming::default()
+            ..FeedTiming::default()
         },
-        ..LiveSetup::new(
+        ..FeedSetup::new(
             SourceSpec::parse(source).unwrap(),
             &CameraParams::default(),
             WorkerCommand::new(SHOAL),
@@ -123,12 +123,12 @@ fn setup(source: &str) -> LiveSetup {
     }
 }
 
-fn open(source: &str) -> LiveCamera {
-    LiveCamera::open(setup(source)).unwrap()
+fn open(source: &str) -> Feed {
+    Feed::open(setup(source), None).unwrap()
 }
 
 fn wait_for(
-    camera: &LiveCamera,
+    camera: &Feed,
     what: &str,
     mut is_so: impl FnMut(&CameraHealth) -> bool,
 ) -> CameraHealth {
@@ -147,17 +147,17 @@ fn wait_for(
 }
 
 /// Waits until new frames arrive and no fault is active.
-fn wait_healthy(camera: &LiveCamera) -> CameraHealth {
+fn wait_healthy(camera: &Feed) -> CameraHealth {
     let before = camera.health().frames;
     wait_for(camera, "frames without a fault", |h| {
         h.frames > before + 2 && h.faults.is_empty()
     })
 }
 
-fn next(camera: &LiveCamera) -> Frame {
+fn next(camera: &Feed) -> Frame {
     let mut frame = Frame::default();
     assert!(
-        camera.take_newest(&mut frame, TIMEOUT),
+        camera.take(&mut frame, TIMEOUT).unwrap() == ReadOutcome::Frame,
         "no frame: {:#?}",
         camera.health()
     );
@@ -289,11 +289,11 @@ fn controls_are_set_and_read_back() {
             ];
             let wanted: BTreeMap<String, i64> =
                 wanted.map(|(name, value)| (name.to_owned(), value)).into();
-            let setup = LiveSetup {
+            let setup = FeedSetup {
                 controls: wanted,
                 ..setup("v4l2:0?format=GREY&size=320x180")
             };
-            let camera = LiveCamera::open(setup).unwrap();
+            let camera = Feed::open(setup, None).unwrap();
             next(&camera);
             let controls = camera.health().granted.unwrap().controls;
             let reading = |name: &str| controls.iter().find(|c| c.name == name).unwrap().clone();

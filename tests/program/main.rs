@@ -17,4 +17,5 @@ mod commands;
 mod config;
 mod recorded;
 mod save;
+mod sources;
 mod window;

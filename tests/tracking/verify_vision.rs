@@ -14,7 +14,7 @@
 
 use glam::DVec3;
 use shoal::app::update_observation;
-use shoal::camera::{Frame, Playback, Source, SourceSpec};
+use shoal::camera::{Frame, Source, SourceSpec};
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, Vision, VisionParams};
 use shoal::world::Observation;
@@ -250,10 +250,6 @@ fn memory_does_not_grow() {
         return;
     }
     let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").expect("the source is valid");
-    let playback = Playback {
-        fast: true,
-        ..Playback::default()
-    };
     let surface = Surface::default();
     let view = FloorView {
         map: FloorFromCamera::whole_frame(160, 120, &surface),
@@ -266,8 +262,7 @@ fn memory_does_not_grow() {
     let mut highest_id = 0;
     for frames in [50_000, 100_000] {
         let counted = allocation_counter::measure(|| {
-            let mut source =
-                Source::open(&spec, playback).expect("a synthetic source can be opened");
+            let mut source = Source::open(&spec).expect("a synthetic source can be opened");
             let mut vision = Vision::new(&VisionParams::default(), view.clone());
             let (mut frame, mut observation) = (Frame::default(), Observation::default());
             for _ in 0..frames {

@@ -403,6 +403,7 @@ fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
         camera: shoal::camera::CameraParams::default(),
         fast: true,
         fps: None,
+        program: Some(env!("CARGO_BIN_EXE_shoal").into()),
         seconds,
         tracker: TrackerConfig {
             vision: VisionParams::default(),

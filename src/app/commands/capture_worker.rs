@@ -1,4 +1,4 @@
-//! `shoal capture-worker`: reads one camera in a process of its own. Started by [`crate::camera::LiveCamera`], not by users.
+//! `shoal capture-worker`: reads one camera in a process of its own. Started by [`crate::camera::Feed`], not by users.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

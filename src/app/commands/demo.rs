@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::app::cli::DemoArguments;
 use crate::app::demo_video::{self, DemoOptions, render_demo};
-use crate::app::live::{AtEnd, check_reachable};
+use crate::app::live::check_reachable;
 use crate::app::print_message;
 use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, run_pool};
@@ -13,6 +13,7 @@ use crate::app::site_setup::{
     camera_source, first_output_setup, live_config, load_documents, load_site, render_setup,
     simulation, tracker_config, window_settings,
 };
+use crate::camera::AtEnd;
 use crate::site::Site;
 use crate::world::OverlayLayers;
 

@@ -5,6 +5,7 @@ mod calibrate;
 mod cameras;
 mod capture_worker;
 mod check;
+mod child_guard;
 mod demo;
 mod monitors;
 mod render;
@@ -15,6 +16,7 @@ mod track;
 
 pub(super) use cameras::CamerasArguments;
 pub(super) use capture_worker::CaptureWorkerArguments;
+pub(super) use child_guard::ChildGuardArguments;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -42,5 +44,6 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Cameras(arguments) => cameras::cameras(&arguments),
         Command::Monitors => monitors::monitors(),
         Command::CaptureWorker(arguments) => capture_worker::capture_worker(&arguments),
+        Command::ChildGuard(arguments) => child_guard::child_guard(&arguments),
     }
 }

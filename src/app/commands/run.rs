@@ -4,18 +4,22 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::app::cli::RunArguments;
-use crate::app::live::{AtEnd, RecordConfig};
+use crate::app::live::RecordConfig;
 use crate::app::parent_process;
 use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
 use crate::app::site_setup::{live_config, load_documents, render_setup, window_settings};
+use crate::camera::AtEnd;
 use crate::render::RenderSetup;
 use crate::site::Site;
 
 pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals()?;
     match arguments.child_restarts {
-        Some(_) => parent_process::end_with_parent(),
+        Some(_) => {
+            let has_parent = parent_process::end_with_parent(arguments.parent_process);
+            anyhow::ensure!(has_parent, "the parent process has ended");
+        }
         None if arguments.headless => {}
         None => return parent_process::run_child(&std::env::current_exe()?, words, &stop),
     }

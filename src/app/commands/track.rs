@@ -29,6 +29,7 @@ pub(super) fn track(arguments: TrackArguments) -> anyhow::Result<ExitCode> {
         fps: arguments.fps.or(site.file.camera.fps),
         camera: site.file.camera.clone(),
         seconds: arguments.seconds,
+        program: None,
         tracker,
         drift_max_m: site.file.calibration.drift_max_m,
         out: arguments.out,

@@ -20,7 +20,6 @@ struct State<T> {
     latest: T,
     /// Whether `latest` was put in and not taken yet.
     is_fresh: bool,
-    replaced: u64,
 }
 
 impl<T> LatestSlot<T> {
@@ -29,7 +28,6 @@ impl<T> LatestSlot<T> {
     pub(crate) fn put(&self, value: &mut T) {
         let mut state = self.state.lock();
         std::mem::swap(&mut state.latest, value);
-        state.replaced += u64::from(state.is_fresh);
         state.is_fresh = true;
         drop(state);
         self.became_fresh.notify_all();
@@ -48,11 +46,6 @@ impl<T> LatestSlot<T> {
         std::mem::swap(&mut state.latest, value);
         true
     }
-
-    /// Number of values that were replaced before they were taken.
-    pub(crate) fn replaced(&self) -> u64 {
-        self.state.lock().replaced
-    }
 }
 
 #[cfg(test)]
@@ -69,7 +62,7 @@ mod tests {
             slot.put(&mut { n });
         }
         assert!(slot.take(&mut value, Duration::ZERO));
-        assert_eq!((value, slot.replaced()), (9, 2));
+        assert_eq!(value, 9);
         assert!(!slot.take(&mut value, Duration::ZERO), "taken twice");
         assert_eq!(value, 9, "a take without a value changes nothing");
     }

@@ -1,15 +1,14 @@
 //! The running pool: stages on threads of their own, with slots between them in which the latest value wins.
 //!
 //! ```text
-//! capture ──frame──► vision ──observation──► simulation ──snapshots──► render ──► window
-//!     │                 └──calibration pattern───────────────────────────▲
-//!     └──frames──► recorder (only with --record)              main thread: events of the windows
+//! feed ──frame──► vision ──observation──► simulation ──snapshots──► render ──► window
+//!   │                └──calibration pattern───────────────────────────▲
+//!   └──frames──► recorder (only with --record)             main thread: events of the windows
 //! ```
 //!
-//! In: a [`LiveConfig`]. Out: the running threads, and measured latencies. Each stage owns its state and builds it again
+//! The feed is the supervised camera source ([`crate::camera::Feed`]). In: a [`LiveConfig`]. Out: the running threads, and measured latencies. Each stage owns its state and builds it again
 //! when it is restarted after a panic. No stage waits for the work of another.
 
-mod capture_stage;
 mod desk_stage;
 mod display;
 mod drift_monitor;
@@ -28,7 +27,6 @@ mod timing;
 mod vision_stage;
 mod windows;
 
-pub use capture_stage::AtEnd;
 pub use desk_stage::{SetupBuilder, SetupHandoff};
 pub use duration_meter::{DurationMeter, DurationSummary};
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
@@ -52,7 +50,9 @@ use parking_lot::Mutex;
 
 use super::desk::Desk;
 use crate::calibration::Calibration;
-use crate::camera::{CameraParams, Recording, SourceSpec};
+use crate::camera::{
+    AtEnd, CameraParams, Feed, FeedSetup, FrameTap, Recording, SourceSpec, WorkerCommand,
+};
 use crate::control::{CalibrationStatus, Command, PictureStatus};
 use crate::geometry::Surface;
 use crate::render::CalibrationPattern;
@@ -61,7 +61,6 @@ use crate::site::Editor;
 use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
-use capture_stage::{CaptureStage, CapturedFrame};
 use desk_stage::{DeskStage, PoolChange, PoolStart};
 use latest_slot::LatestSlot;
 use recorder::recorder;
@@ -72,7 +71,7 @@ use vision_stage::{TimedObservation, VisionStage};
 /// Frame rate in the header of a recording whose source does not report one.
 const RECORDING_FPS: f64 = 30.0;
 
-/// Everything that capture, vision and simulation need.
+/// Everything that camera source, vision and simulation need.
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
     /// Camera source.
@@ -124,7 +123,7 @@ pub struct LivePool {
     pub calibration_status: Arc<Mutex<CalibrationStatus>>,
     calibration_commands: SyncSender<CalibrationCommand>,
     accepted: Option<Receiver<Box<Calibration>>>,
-    frames: Arc<LatestSlot<CapturedFrame>>,
+    feed: Arc<Feed>,
     snapshots: Arc<LatestSlot<SnapshotPair>>,
     pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     changes: SyncSender<PoolChange>,
@@ -132,25 +131,24 @@ pub struct LivePool {
 }
 
 impl LivePool {
-    /// Starts capture, vision and simulation. They end when `stop` is set.
+    /// Opens the camera source, and starts vision and simulation. They end when `stop` is set.
     ///
     /// # Errors
     /// When the recording cannot be created, or a thread cannot be started.
     pub fn start(config: LiveConfig, stop: StopFlag) -> anyhow::Result<Self> {
         let mut supervisor = Supervisor::new(stop);
-        let frames: Arc<LatestSlot<CapturedFrame>> = Arc::default();
         let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
         let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
         let observation_latency: Arc<DurationMeter> = Arc::default();
 
-        let mut recorder_input = None;
+        let mut tap: Option<FrameTap> = None;
         if let Some(record) = &config.record {
             let fps = config.camera.fps.or(config.camera_params.fps);
             let recording =
                 Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
-            let (input, mut recorder) = recorder(recording);
-            recorder_input = Some(input);
+            let (mut input, mut recorder) = recorder(recording);
+            tap = Some(Box::new(move |frame| input.send(frame)));
             supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
                 recorder.run(heartbeat);
                 Ok(())
@@ -172,6 +170,12 @@ impl LivePool {
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
             simulation.run(heartbeat)
         })?;
+        let worker = WorkerCommand::own()?;
+        let setup = FeedSetup {
+            at_end: config.at_end,
+            ..FeedSetup::new(config.camera, &config.camera_params, worker)
+        };
+        let feed = Arc::new(Feed::open(setup, tap)?);
         let (calibration_commands, received_commands) =
             sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let (accept, accepted) = sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
@@ -187,24 +191,13 @@ impl LivePool {
             params: config.vision,
             surface: config.surface,
             latency_secs: config.camera_params.latency_ms / 1000.0,
-            frames: Arc::clone(&frames),
+            feed: Arc::clone(&feed),
             observations,
             pattern: Arc::clone(&pattern),
             observation_latency: Arc::clone(&observation_latency),
         };
         supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
             vision.run(heartbeat);
-            Ok(())
-        })?;
-        let mut capture = CaptureStage::new(
-            config.camera,
-            config.camera_params,
-            config.at_end,
-            recorder_input,
-            Arc::clone(&frames),
-        );
-        supervisor.start("capture", HangPolicy::WaitAtEnd, move |heartbeat| {
-            capture.run(heartbeat);
             Ok(())
         })?;
         Ok(Self {
@@ -217,7 +210,7 @@ impl LivePool {
             calibration_status,
             calibration_commands,
             accepted: Some(accepted),
-            frames,
+            feed,
             snapshots,
             pattern,
             changes,
@@ -284,6 +277,6 @@ impl LivePool {
 
     /// Returns the number of frames that the vision stage did not take in time.
     pub fn frames_skipped(&self) -> u64 {
-        self.frames.replaced()
+        self.feed.health().skipped
     }
 }

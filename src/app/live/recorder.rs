@@ -15,7 +15,7 @@ const WAITING_MAX: usize = 48;
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
 
-/// The capture stage's end of the recorder.
+/// The camera source's end of the recorder.
 pub(crate) struct RecorderInput {
     frames: SyncSender<Frame>,
     /// Written frames that come back, so that their memory is used again.

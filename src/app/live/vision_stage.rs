@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use crate::camera::{Feed, Frame, ReadOutcome};
 use crate::geometry::Surface;
 use crate::render::CalibrationPattern;
 use crate::vision::{Vision, VisionParams};
@@ -12,7 +13,6 @@ use crate::world::Observation;
 
 use super::super::floor_view::floor_view;
 use super::super::observation::{extrapolate, update_observation};
-use super::capture_stage::CapturedFrame;
 use super::duration_meter::DurationMeter;
 use super::fault_reporter::FaultReporter;
 use super::latest_slot::LatestSlot;
@@ -21,6 +21,8 @@ use super::supervisor::Heartbeat;
 
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
+/// Longest age of a frame that counts. An older timestamp is not from the clock of this machine.
+const LONGEST_AGE: Duration = Duration::from_secs(10);
 /// Without a frame for this long the camera is considered lost, and all visitors are removed.
 const CAMERA_LOST_AFTER: Duration = Duration::from_secs(1);
 
@@ -44,8 +46,8 @@ pub(crate) struct VisionStage {
     pub(crate) surface: Surface,
     /// Time from a frame until its effect is visible. Positions are extrapolated by this time.
     pub(crate) latency_secs: f32,
-    /// Frames from the capture stage.
-    pub(crate) frames: Arc<LatestSlot<CapturedFrame>>,
+    /// The camera source.
+    pub(crate) feed: Arc<Feed>,
     /// Observations for the simulation stage.
     pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
     /// Calibration pattern for the render stage.
@@ -59,7 +61,7 @@ impl VisionStage {
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut vision: Option<(u32, u32, Vision)> = None;
         let mut wrong_size = FaultReporter::new("camera_size");
-        let mut captured = CapturedFrame::default();
+        let mut frame = Frame::default();
         let mut latest = TimedObservation::default();
         let mut last_frame_at: Option<Instant> = None;
         while heartbeat.keep_running() {
@@ -69,7 +71,9 @@ impl VisionStage {
                 tracing::info!("a new calibration is in use");
             }
             *self.pattern.lock() = self.calibration.pattern();
-            if !self.frames.take(&mut captured, FRAME_WAIT) {
+            // A live feed has no end and returns no error: what fails is opened again.
+            let outcome = self.feed.take(&mut frame, FRAME_WAIT);
+            if !matches!(outcome, Ok(ReadOutcome::Frame)) {
                 if last_frame_at.is_some_and(|at| at.elapsed() > CAMERA_LOST_AFTER) {
                     last_frame_at = None;
                     latest.observation.shadows.clear();
@@ -78,7 +82,10 @@ impl VisionStage {
                 }
                 continue;
             }
-            let frame = &captured.frame;
+            let now = Instant::now();
+            let age = self.feed.taken_age().min(LONGEST_AGE);
+            let taken_at = now.checked_sub(age).unwrap_or(now);
+            let frame = &frame;
             let size = (frame.width_px, frame.height_px);
             if !matches!(&vision, Some((width, height, _)) if (*width, *height) == size) {
                 // The first frame, or a camera that came back with another picture size.
@@ -103,10 +110,10 @@ impl VisionStage {
             let tracks = vision.observe(frame);
             update_observation(frame.time_secs, tracks, &mut latest.observation);
             extrapolate(&mut latest.observation, self.latency_secs);
-            latest.frame_at = Some(captured.taken_at);
-            last_frame_at = Some(captured.taken_at);
+            latest.frame_at = Some(taken_at);
+            last_frame_at = Some(taken_at);
             self.observations.put(&mut latest);
-            self.observation_latency.record(captured.taken_at.elapsed());
+            self.observation_latency.record(taken_at.elapsed());
             self.calibration.observe(frame, Some(&*vision));
         }
     }

@@ -220,6 +220,7 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
         fast: true,
         fps: None,
         camera: shoal::camera::CameraParams::default(),
+        program: Some(env!("CARGO_BIN_EXE_shoal").into()),
         seconds: None,
         tracker: TrackerConfig {
             vision: VisionParams::default(),

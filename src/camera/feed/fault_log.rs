@@ -95,8 +95,8 @@ impl FaultLog {
     /// occurrence is more than `settle_time` ago.
     pub(super) fn good_frame(&mut self, now: Instant, settle_time: Duration) {
         for kind in FaultKind::ALL {
-            let has_ended = kind.ends_worker()
-                || (matches!(kind, FaultKind::ShortFrames | FaultKind::DamagedFrames)
+            let has_ended = kind.ends_connection()
+                || (kind.concerns_single_frames()
                     && self.records[kind as usize]
                         .active
                         .as_ref()

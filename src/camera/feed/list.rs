@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::worker_process::{WorkerCommand, WorkerProcess};
 use crate::camera::pipe::{self, Incoming, Message};
-use crate::camera::{CameraDescription, CameraError};
+use crate::camera::{CameraDescription, CameraError, WorkerCommand};
 
 /// The cameras of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -28,8 +27,7 @@ pub fn list_cameras(worker: &WorkerCommand, timeout: Duration) -> Result<CameraL
         program: worker.program.display().to_string(),
         cause,
     };
-    let (mut process, mut output) =
-        WorkerProcess::start(worker, &["--list".into()]).map_err(failed)?;
+    let (mut process, mut output) = worker.start_worker(&["--list".into()]).map_err(failed)?;
     let (sender, messages) = sync_channel(16);
     let read = move || {
         while let Ok(Incoming::Message(message)) = pipe::read_next(&mut output) {

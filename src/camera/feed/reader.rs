@@ -41,7 +41,8 @@ pub(super) struct PipeReader {
 
 impl PipeReader {
     /// Reads until the pipe ends, the data violates the protocol, or the supervisor has given up the worker.
-    pub(super) fn run(self, mut pipe: ChildStdout) {
+    pub(super) fn run(&self, mut pipe: ChildStdout) {
+        self.slot.set_waiting(self.generation, true);
         if let Err(PipeError::Protocol(detail)) = self.read_all(&mut pipe) {
             self.notify(ReaderEvent::Fault(Fault::new(
                 FaultKind::ProtocolError,
@@ -157,7 +158,10 @@ fn read_levels(
 mod tests {
     use std::sync::mpsc::sync_channel;
 
+    use super::super::setup::FeedSetup;
+    use super::super::slot::ReadOutcome;
     use super::*;
+    use crate::camera::{CameraParams, SourceSpec, WorkerCommand};
 
     /// The data of a pipe with `frames` frames.
     fn pipe_with(frames: u64) -> Vec<u8> {
@@ -186,7 +190,10 @@ mod tests {
     fn reading_allocates_no_memory_in_the_steady_state() {
         let allocations = |frames: u64| {
             let pipe = pipe_with(frames);
-            let slot = Arc::new(FrameSlot::new("test", Duration::from_secs(3)));
+            let spec = SourceSpec::parse("v4l2:0").unwrap();
+            let worker = WorkerCommand::new("shoal");
+            let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
+            let slot = Arc::new(FrameSlot::new(&setup, None));
             let (events, _receiver) = sync_channel(4);
             let reader = PipeReader {
                 generation: 0,
@@ -201,7 +208,8 @@ mod tests {
                 assert!(matches!(ended, Err(PipeError::Ended)));
             });
             let mut newest = Frame::default();
-            assert!(slot.take(&mut newest, Duration::ZERO));
+            let outcome = slot.take(&mut newest, Duration::ZERO).unwrap();
+            assert_eq!(outcome, ReadOutcome::Frame);
             assert_eq!(newest.sequence, frames - 1);
             counted.count_total
         };

@@ -1,0 +1,25 @@
+//! `shoal child-guard`: runs the program of a `command:` source and ends it together with Shoal. Started by
+//! [`crate::camera::Feed`], not by users.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::camera::run_child_guard;
+
+/// `shoal child-guard`.
+#[derive(Debug, Args)]
+pub(crate) struct ChildGuardArguments {
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+/// Runs the program. Returns only if it cannot be started.
+pub(super) fn child_guard(arguments: &ChildGuardArguments) -> anyhow::Result<ExitCode> {
+    let program = arguments.words.first().cloned().unwrap_or_default();
+    let error = run_child_guard(&arguments.words);
+    Err(error).with_context(|| format!("'{}' cannot be started", program.display()))
+}

@@ -1,0 +1,161 @@
+//! A child process of a source: a capture worker, or the guard of a camera program. The parent never waits long for it.
+//!
+//! A child runs in a process group of its own, so a Ctrl-C in the terminal does not reach it, and it is killed together with
+//! the processes that it started. A worker and a guard also end by themselves when their standard input closes, which
+//! happens even if Shoal is killed.
+
+use std::io;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::CameraError;
+use super::stderr_tail::StderrTail;
+
+/// Longest wait for the exit of a child. A worker that hangs in its driver may never exit, so nothing waits longer. A child
+/// that fails exits within a few milliseconds.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(300);
+/// Time between two checks whether a child has exited.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// How a child is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EndBy {
+    /// Its process group is killed.
+    Kill,
+    /// Its standard input is closed. A guard then kills its program and exits, see [`super::run_child_guard`].
+    ClosedInput,
+}
+
+/// A child process that runs, or that was ended and has not exited yet.
+pub(super) struct ChildGroup {
+    child: Child,
+    /// Name of the program in error messages.
+    name: String,
+    end_by: EndBy,
+    /// Standard input of the child; a worker or guard exits when it is closed.
+    input: Option<ChildStdin>,
+    stderr: StderrTail,
+    has_exited: bool,
+}
+
+impl ChildGroup {
+    /// Starts a child in a new process group and returns its standard output.
+    pub(super) fn start(
+        mut command: Command,
+        name: &str,
+        end_by: EndBy,
+    ) -> io::Result<(Self, ChildStdout)> {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        let input = child.stdin.take();
+        let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(io::Error::other("its output is not a pipe"));
+        };
+        match StderrTail::read(errors) {
+            Ok(stderr) => Ok((
+                Self {
+                    child,
+                    name: name.to_owned(),
+                    end_by,
+                    input,
+                    stderr,
+                    has_exited: false,
+                },
+                output,
+            )),
+            Err(cause) => {
+                // Fails only if the child has exited.
+                let _ended = child.kill();
+                Err(cause)
+            }
+        }
+    }
+
+    /// Closes the standard input of the child. A program that runs without a guard gets no input.
+    pub(super) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Ends the child and its process group, without waiting.
+    pub(super) fn kill(&mut self) {
+        self.input = None;
+        if self.end_by == EndBy::ClosedInput || self.has_exited {
+            return;
+        }
+        // Both fail only if the child has exited. It is not reaped, so its number still belongs to its group.
+        #[cfg(unix)]
+        let _group = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
+        let _ended = self.child.kill();
+    }
+
+    /// Whether the child has exited and has left the system's process table.
+    pub(super) fn has_exited(&mut self) -> bool {
+        self.has_exited |= !matches!(self.child.try_wait(), Ok(None));
+        self.has_exited
+    }
+
+    /// Describes how a worker that closed its pipe ended: exit status and last lines on standard error. Waits at most
+    /// [`EXIT_TIMEOUT`].
+    pub(super) fn describe_exit(&mut self) -> String {
+        self.input = None;
+        let deadline = Instant::now() + EXIT_TIMEOUT;
+        let mut status = None;
+        while status.is_none() && Instant::now() < deadline {
+            status = self.child.try_wait().ok().flatten();
+            std::thread::sleep(EXIT_POLL_INTERVAL);
+        }
+        self.has_exited |= status.is_some();
+        let status = status.map_or("it closed its pipe".to_owned(), |s| s.to_string());
+        match self.stderr.text() {
+            None => status,
+            Some(lines) => format!("{status}; its last lines on standard error: {lines}"),
+        }
+    }
+
+    /// Checks how a camera program ended. Call it when its standard output has ended, after `frames` frames. Waits at most
+    /// [`EXIT_TIMEOUT`].
+    ///
+    /// # Errors
+    /// [`CameraError::Command`] when the exit status is not success.
+    pub(super) fn finish(&mut self, frames: u64) -> Result<(), CameraError> {
+        let deadline = Instant::now() + EXIT_TIMEOUT;
+        let mut status = None;
+        while Instant::now() < deadline {
+            status = self.child.try_wait().ok().flatten();
+            if status.is_some() && self.stderr.is_complete() {
+                break;
+            }
+            std::thread::sleep(EXIT_POLL_INTERVAL);
+        }
+        self.has_exited |= status.is_some();
+        match status {
+            // The program closed its output but still runs: its frames are complete, and dropping the child ends it.
+            None => Ok(()),
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(CameraError::Command {
+                program: self.name.clone(),
+                status: status.to_string(),
+                frames,
+                stderr_tail: self.stderr.text().unwrap_or_else(|| "none".to_owned()),
+            }),
+        }
+    }
+}
+
+impl Drop for ChildGroup {
+    fn drop(&mut self) {
+        self.kill();
+        let deadline = Instant::now() + EXIT_TIMEOUT;
+        while !self.has_exited() && Instant::now() < deadline {
+            std::thread::sleep(EXIT_POLL_INTERVAL);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Maps the timestamps of a source to the clock of its feed, across restarts, gaps and jumps. It reads no clock itself.
+//!
+//! Input: the timestamp of a frame, and the current time of the feed. Output: the time of the frame, and how long to wait
+//! until it is due.
+
+use super::setup::FeedMode;
+
+/// Largest delay that the feed catches up, in seconds. If a frame is later than this, playback continues from the current
+/// time.
+const MAX_LAG_SECS: f64 = 1.0;
+/// Largest forward step of timestamps, in seconds, that is followed. A larger one is a jump, for example of the clock of a
+/// camera.
+const MAX_STEP_SECS: f64 = 10.0;
+/// The same limit in frame intervals, for recordings with very few frames per second.
+const MAX_STEP_FRAMES: f64 = 20.0;
+
+/// The clock of a feed.
+#[derive(Debug, Default)]
+pub(super) struct FeedClock {
+    /// Whether the source delivers frames as they happen, and not as they were recorded.
+    is_live: bool,
+    /// Whether the times of frames are the timestamps of the source, instead of the time when they are due.
+    keeps_timestamps: bool,
+    /// Whether the times of frames follow a jump of the timestamps.
+    follows_jumps: bool,
+    /// Difference between due time and timestamp since this start of the source; `None` before its first frame.
+    offset_secs: Option<f64>,
+    /// Difference between the time of a frame and its timestamp, if timestamps are kept. It is 0 until the first restart or
+    /// jump.
+    shift_secs: f64,
+    /// Timestamp of the last frame.
+    last_stamp_secs: f64,
+    /// When the last frame was due; `None` before the first frame.
+    last_due_secs: Option<f64>,
+    /// Time of the last frame.
+    last_secs: f64,
+}
+
+/// A frame of the source, before its time is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    /// Timestamp, or number of the frame divided by the frame rate, in seconds.
+    pub(super) secs: f64,
+    /// Whether the source has set the timestamp.
+    pub(super) is_given: bool,
+    /// Time between two frames of the source, in seconds.
+    pub(super) interval_secs: f64,
+}
+
+/// The place of a frame on the clock of the feed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Placed {
+    /// Time of the frame, in seconds.
+    pub(super) secs: f64,
+    /// Time until the frame is due, in seconds.
+    pub(super) wait_secs: f64,
+    /// Size of a jump of the timestamps, in seconds.
+    pub(super) jump_secs: Option<f64>,
+}
+
+impl FeedClock {
+    /// A clock for one source. `is_live` is whether the source delivers frames as they happen.
+    pub(super) fn new(is_live: bool, mode: FeedMode) -> Self {
+        Self {
+            is_live,
+            keeps_timestamps: !is_live || mode != FeedMode::Live,
+            follows_jumps: mode != FeedMode::Live,
+            ..Self::default()
+        }
+    }
+
+    /// The source was started again, so its timestamps start again too.
+    pub(super) fn restart(&mut self) {
+        self.offset_secs = None;
+    }
+
+    /// Places the next frame, which arrived at `now_secs`.
+    pub(super) fn place(&mut self, stamp: Stamp, now_secs: f64) -> Placed {
+        let next_due = self.last_due_secs.map(|last| last + stamp.interval_secs);
+        let mut jump_secs = None;
+        let mut offset_secs = match (self.offset_secs, next_due) {
+            (Some(offset), Some(next_due)) => {
+                let step = stamp.secs - self.last_stamp_secs;
+                if step > MAX_STEP_SECS.max(MAX_STEP_FRAMES * stamp.interval_secs) {
+                    jump_secs = Some(step);
+                    if !self.follows_jumps {
+                        self.shift_secs = self.last_secs + stamp.interval_secs - stamp.secs;
+                    }
+                    next_due - stamp.secs
+                } else {
+                    offset
+                }
+            }
+            (_, None) => now_secs - stamp.secs,
+            (None, Some(next_due)) => {
+                // A recording continues without a gap. A program that was away leaves a gap.
+                let (mut first, mut follows) = (next_due, self.last_secs + stamp.interval_secs);
+                if self.is_live {
+                    first = first.max(now_secs);
+                    follows = follows.max(first);
+                }
+                self.shift_secs = follows - stamp.secs;
+                first - stamp.secs
+            }
+        };
+        if stamp.secs + offset_secs < now_secs - MAX_LAG_SECS {
+            offset_secs = now_secs - stamp.secs;
+        }
+        let mut due_secs = stamp.secs + offset_secs;
+        if self.is_live && !stamp.is_given {
+            // A program that delivers fewer frames than its header promises must not fall behind.
+            due_secs = due_secs.max(now_secs);
+        }
+        self.offset_secs = Some(offset_secs);
+        self.last_stamp_secs = stamp.secs;
+        self.last_due_secs = Some(due_secs);
+        self.last_secs = if self.keeps_timestamps {
+            stamp.secs + self.shift_secs
+        } else {
+            due_secs
+        };
+        Placed {
+            secs: self.last_secs,
+            wait_secs: (due_secs - now_secs).max(0.0),
+            jump_secs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL_SECS: f64 = 0.04;
+
+    fn stamp(secs: f64, is_given: bool) -> Stamp {
+        Stamp {
+            secs,
+            is_given,
+            interval_secs: INTERVAL_SECS,
+        }
+    }
+
+    /// Places frames with these timestamps as a reader does: it waits until each is due.
+    fn play(clock: &mut FeedClock, now: &mut f64, stamps: &[f64], is_given: bool) -> Vec<Placed> {
+        let place = |secs: &f64| {
+            let placed = clock.place(stamp(*secs, is_given), *now);
+            *now += placed.wait_secs;
+            placed
+        };
+        stamps.iter().map(place).collect()
+    }
+
+    #[test]
+    fn a_repeated_recording_continues_one_interval_later() {
+        let (mut clock, mut now) = (FeedClock::new(false, FeedMode::Live), 5.0);
+        let first = play(&mut clock, &mut now, &[0.0, 0.04, 0.08], false);
+        assert_eq!((first[0].secs, first[2].secs), (0.0, 0.08));
+        clock.restart();
+        let second = play(&mut clock, &mut now, &[0.0, 0.04], false);
+        assert!((second[0].secs - first[2].secs - 0.04).abs() < 1e-9);
+        assert!((second[1].secs - second[0].secs - 0.04).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_program_that_was_away_leaves_a_gap() {
+        let (mut clock, mut now) = (FeedClock::new(true, FeedMode::Live), 1.0);
+        play(&mut clock, &mut now, &[0.0, 0.04], true);
+        clock.restart();
+        now += 7.0;
+        let back = play(&mut clock, &mut now, &[0.0], true);
+        assert_eq!((back[0].secs, back[0].wait_secs), (now, 0.0));
+    }
+
+    #[test]
+    fn a_program_slower_than_its_header_does_not_fall_behind() {
+        let mut clock = FeedClock::new(true, FeedMode::Live);
+        for n in 0..1000 {
+            let now = f64::from(n) * 0.05;
+            let placed = clock.place(stamp(f64::from(n) * INTERVAL_SECS, false), now);
+            assert_eq!((placed.secs, placed.wait_secs), (now, 0.0));
+        }
+    }
+
+    #[test]
+    fn time_stamps_that_jump_forward_are_reported_and_do_not_stop_the_clock() {
+        for jump in [11.0, 3600.0, 1e8, 9.9e8] {
+            for is_live in [false, true] {
+                let (mut clock, mut now) = (FeedClock::new(is_live, FeedMode::Live), 0.0);
+                let stamps = [0.0, 0.04, jump, jump + 0.04, 2.0 * jump + 0.04];
+                let placed = play(&mut clock, &mut now, &stamps, true);
+                let jumps: Vec<bool> = placed.iter().map(|p| p.jump_secs.is_some()).collect();
+                assert_eq!(jumps, [false, false, true, false, true], "{jump}");
+                assert!((now - 0.16).abs() < 1e-6, "{jump}: {now}");
+                assert!((placed[4].secs - 0.16).abs() < 1e-6, "{jump}");
+            }
+        }
+    }
+
+    #[test]
+    fn ordinary_gaps_and_slow_recordings_are_no_jumps() {
+        let (mut clock, mut now) = (FeedClock::new(false, FeedMode::Live), 0.0);
+        let placed = play(&mut clock, &mut now, &[0.0, 5.0, 14.9], true);
+        assert!(placed.iter().all(|p| p.jump_secs.is_none()));
+        let mut clock = FeedClock::new(false, FeedMode::Live);
+        for n in 0..4 {
+            let slow = Stamp {
+                secs: f64::from(n) * 60.0,
+                is_given: false,
+                interval_secs: 60.0,
+            };
+            assert_eq!(clock.place(slow, f64::from(n) * 60.0).jump_secs, None);
+        }
+    }
+
+    #[test]
+    fn kept_time_stamps_are_exact_until_a_restart() {
+        let (mut clock, mut now) = (
+            FeedClock::new(true, FeedMode::EveryFrame { fast: false }),
+            3.0,
+        );
+        let stamps = [0.1, 0.2, 0.7, 1e8];
+        let placed = play(&mut clock, &mut now, &stamps, true);
+        for (placed, stamp) in placed.iter().zip(stamps) {
+            assert_eq!(placed.secs, stamp);
+        }
+        assert!(placed[3].jump_secs.is_some() && placed[3].wait_secs < 0.1);
+        clock.restart();
+        let placed = play(&mut clock, &mut now, &[0.0, 0.04], true);
+        assert_eq!(placed[0].secs, 1e8 + INTERVAL_SECS);
+    }
+
+    #[test]
+    fn a_late_recording_continues_from_the_current_time() {
+        let mut clock = FeedClock::new(false, FeedMode::Live);
+        clock.place(stamp(0.0, false), 0.0);
+        assert_eq!(clock.place(stamp(0.04, false), 0.5).secs, 0.04);
+        let late = clock.place(stamp(0.08, false), 9.0);
+        assert_eq!((late.secs, late.wait_secs), (0.08, 0.0));
+        let next = clock.place(stamp(0.12, false), 9.0);
+        assert!((next.wait_secs - 0.04).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,113 @@
+//! An open source of any kind: its frames and its health.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::health::CameraHealth;
+use super::setup::FeedSetup;
+use super::slot::{FrameSlot, FrameTap, ReadOutcome};
+use super::supervisor::Supervisor;
+use crate::camera::clock::monotonic_ns;
+use crate::camera::{CameraError, Frame};
+
+/// An open source of any kind, supervised. Dropping it ends its worker or program.
+pub struct Feed {
+    name: String,
+    opened_ns: u64,
+    slot: Arc<FrameSlot>,
+    stop: Arc<AtomicBool>,
+    supervisor: Option<JoinHandle<()>>,
+}
+
+impl Feed {
+    /// Starts to open a source. A missing source is not an error: it is a fault, and Shoal tries again. In
+    /// [`super::FeedMode::EveryFrame`], [`Feed::take`] returns the error. `tap` receives every frame.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn open(setup: FeedSetup, tap: Option<FrameTap>) -> Result<Self, CameraError> {
+        let name = setup.name();
+        let slot = Arc::new(FrameSlot::new(&setup, tap));
+        let stop = Arc::new(AtomicBool::new(false));
+        let opened_ns = monotonic_ns();
+        let supervisor = Supervisor::new(setup, Arc::clone(&slot), Arc::clone(&stop), opened_ns);
+        let supervisor = std::thread::Builder::new()
+            .name("camera-supervisor".to_owned())
+            .spawn(move || supervisor.run())
+            .map_err(|cause| CameraError::Start {
+                program: name.clone(),
+                cause,
+            })?;
+        Ok(Self {
+            name,
+            opened_ns,
+            slot,
+            stop,
+            supervisor: Some(supervisor),
+        })
+    }
+
+    /// Name of the source in logs and error messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Swaps `frame` with the next frame; waits at most `wait` for a frame that was not taken before.
+    ///
+    /// In [`super::FeedMode::Live`] the next frame is the newest one, the feed has no end, and `time_secs` counts from the
+    /// opening of the feed, on the monotonic clock and across restarts. `sequence` counts the frames that arrived, so a gap
+    /// means frames that the caller did not take.
+    ///
+    /// # Errors
+    /// The error of the source, once, after its last frame. There is none in [`super::FeedMode::Live`].
+    pub fn take(&self, frame: &mut Frame, wait: Duration) -> Result<ReadOutcome, CameraError> {
+        self.slot.take(frame, wait)
+    }
+
+    /// Waits at most `wait` until there is a frame, or the feed has ended; false if neither happened.
+    ///
+    /// # Errors
+    /// The error of the source, as [`Feed::take`] returns it.
+    pub fn wait_until_ready(&self, wait: Duration) -> Result<bool, CameraError> {
+        self.slot.wait_until_ready(wait)
+    }
+
+    /// Whether the feed ends with its source. In [`super::FeedMode::Live`] it has no end.
+    pub fn ends(&self) -> bool {
+        self.slot.ends()
+    }
+
+    /// Time since the frame that was taken last was captured; for sources other than live cameras, since it was due.
+    pub fn taken_age(&self) -> Duration {
+        self.slot.taken_age()
+    }
+
+    /// Current time on the clock of [`Frame::time_secs`]. In [`super::FeedMode::Live`], the difference from a frame's
+    /// `time_secs` is the age of the frame.
+    pub fn now_secs(&self) -> f64 {
+        monotonic_ns().saturating_sub(self.opened_ns) as f64 / 1e9
+    }
+
+    /// Removes and returns a warning about a degraded source. Warnings are not errors: reading continues or ends normally.
+    pub fn take_warning(&self) -> Option<String> {
+        self.slot.take_warning()
+    }
+
+    /// Current health of the source.
+    pub fn health(&self) -> CameraHealth {
+        self.slot.lock().health(Instant::now(), monotonic_ns())
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(supervisor) = self.supervisor.take() {
+            supervisor.thread().unpark();
+            // The supervisor checks the flag every 50 ms and never blocks longer. If it panicked, the panic is already logged.
+            let _ended = supervisor.join();
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The state that the threads of one feed share: its newest frame, its faults and its counters.
+//!
+//! In [`FeedMode::Live`] the latest frame wins: a frame that the caller did not take is replaced, never queued. In
+//! [`FeedMode::EveryFrame`] the reader waits until the caller has taken the frame. Frames are swapped, not copied, so the
+//! steady state allocates no memory.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::fault_log::FaultLog;
+use super::feed_clock::{FeedClock, Placed, Stamp};
+use super::health::CameraHealth;
+use super::quality::{FrameQuality, QualityMonitor};
+use super::setup::{FeedMode, FeedSetup};
+use crate::camera::clock::monotonic_ns;
+use crate::camera::pipe::GrantedSettings;
+use crate::camera::{CameraError, Frame, Luma};
+
+/// Number of arrivals over which the frame rate is measured.
+const RATE_WINDOW_FRAMES: usize = 32;
+
+/// If no frame arrives for this many frame intervals, the measured rate is no longer valid and the reported rate drops.
+const LATE_INTERVALS: f64 = 4.0;
+
+/// Receives every frame, in order, before the frame is published. It must not wait.
+pub type FrameTap = Box<dyn FnMut(&Frame) + Send>;
+
+/// Result of [`super::Feed::take`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOutcome {
+    /// A frame that was not taken before.
+    Frame,
+    /// There was no new frame within the time.
+    Timeout,
+    /// The feed has ended, and every frame was taken.
+    End,
+}
+
+/// The shared state of one feed.
+pub(super) struct FrameSlot {
+    mode: FeedMode,
+    state: Mutex<State>,
+    reading: Mutex<ReadingState>,
+    /// Notified when a frame was published or the feed has ended.
+    new_frame: Condvar,
+    /// Notified when a frame was taken, or the reader has to end.
+    taken: Condvar,
+}
+
+/// What the reader of the feed needs for each frame. A later reader continues with it.
+struct ReadingState {
+    monitor: QualityMonitor,
+    clock: FeedClock,
+    tap: Option<FrameTap>,
+}
+
+/// State of a camera.
+pub(super) struct State {
+    /// Number of the worker whose frames are accepted. Frames of an earlier worker are late and ignored.
+    pub(super) generation: u64,
+    pub(super) faults: FaultLog,
+    granted: Option<GrantedSettings>,
+    pub(super) restarts: u64,
+    /// Since when the reader has waited for the next frame of the source; `None` while it does something else.
+    pub(super) waiting_since: Option<Instant>,
+    /// Set when no further frame will come. The error is handed out once.
+    end: Option<Option<CameraError>>,
+    warnings: Vec<String>,
+    newest: Frame,
+    /// Whether the newest frame has not been taken.
+    is_fresh: bool,
+    /// Number of frames that arrived.
+    frames: u64,
+    dropped: u64,
+    skipped: u64,
+    quality: FrameQuality,
+    /// Times of the last arrivals of this worker, oldest first.
+    arrivals: VecDeque<Instant>,
+    /// Driver's number of the last frame of this worker.
+    last_sequence: Option<u64>,
+    /// Time of capture of the newest frame, on the monotonic clock.
+    captured_ns: Option<u64>,
+    /// Time of capture of the frame that was taken last, on the monotonic clock.
+    taken_ns: u64,
+    /// Timestamp of the newest frame, in seconds since the camera was opened.
+    last_secs: f64,
+}
+
+/// The arrival of a frame; its levels are passed separately.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// Time of arrival.
+    pub(super) now: Instant,
+    /// Number of the worker.
+    pub(super) generation: u64,
+    /// Frame number of the driver.
+    pub(super) sequence: u64,
+    /// Time of capture, on the monotonic clock.
+    pub(super) captured_ns: u64,
+    /// Time of capture, in seconds since the camera was opened.
+    pub(super) secs: f64,
+    pub(super) quality: FrameQuality,
+}
+
+impl FrameSlot {
+    pub(super) fn new(setup: &FeedSetup, tap: Option<FrameTap>) -> Self {
+        let camera = setup.name();
+        let monitor = QualityMonitor::new(setup.timing.stall_timeout.as_secs_f64());
+        Self {
+            mode: setup.mode,
+            state: Mutex::new(State {
+                generation: 0,
+                faults: FaultLog::new(camera),
+                granted: None,
+                restarts: 0,
+                waiting_since: None,
+                end: None,
+                warnings: Vec::new(),
+                newest: Frame::default(),
+                is_fresh: false,
+                frames: 0,
+                dropped: 0,
+                skipped: 0,
+                quality: FrameQuality::default(),
+                arrivals: VecDeque::with_capacity(RATE_WINDOW_FRAMES),
+                last_sequence: None,
+                captured_ns: None,
+                taken_ns: 0,
+                last_secs: 0.0,
+            }),
+            reading: Mutex::new(ReadingState {
+                monitor,
+                clock: FeedClock::new(setup.is_live_source(), setup.mode),
+                tap,
+            }),
+            new_frame: Condvar::new(),
+            taken: Condvar::new(),
+        }
+    }
+
+    /// Locks the state. The caller must do nothing slow while it holds the lock.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores the settings that the driver accepted. False if they come from an earlier worker.
+    pub(super) fn grant(&self, generation: u64, granted: &GrantedSettings) -> bool {
+        let mut state = self.lock();
+        if state.generation != generation {
+            return false;
+        }
+        state.granted = Some(granted.clone());
+        true
+    }
+
+    /// Starts to accept a new reader and returns its number. Frames of an earlier reader are ignored, and it ends.
+    pub(super) fn begin_generation(&self) -> u64 {
+        let mut state = self.lock();
+        state.begin_generation();
+        let generation = state.generation;
+        drop(state);
+        self.taken.notify_all();
+        self.lock_reading().clock.restart();
+        generation
+    }
+
+    /// Whether the frames of a reader are still accepted.
+    pub(super) fn is_current(&self, generation: u64) -> bool {
+        self.lock().generation == generation
+    }
+
+    /// Records that a reader waits for the next frame of its source, or that it no longer waits.
+    pub(super) fn set_waiting(&self, generation: u64, is_waiting: bool) {
+        let mut state = self.lock();
+        if state.generation == generation {
+            state.waiting_since = is_waiting.then(Instant::now);
+        }
+    }
+
+    /// Adds a warning about a source that is usable, for example a recording whose last frame is incomplete.
+    pub(super) fn warn(&self, warning: String) {
+        if self.mode == FeedMode::Live {
+            tracing::warn!("{warning}");
+        } else {
+            self.lock().warnings.push(warning);
+        }
+    }
+
+    /// Whether the feed ends with its source.
+    pub(super) fn ends(&self) -> bool {
+        self.mode != FeedMode::Live
+    }
+
+    /// Removes and returns a warning.
+    pub(super) fn take_warning(&self) -> Option<String> {
+        self.lock().warnings.pop()
+    }
+
+    /// Ends the feed: after the last frame the caller receives the error, if there is one, and then the end.
+    pub(super) fn end(&self, error: Option<CameraError>) {
+        self.lock().end = Some(error);
+        self.new_frame.notify_all();
+    }
+
+    fn lock_reading(&self) -> MutexGuard<'_, ReadingState> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Places a frame of a source other than a live camera on the clock of the feed. `None` if the frame comes from an earlier
+    /// reader.
+    pub(super) fn place(&self, generation: u64, stamp: Stamp, now_secs: f64) -> Option<Placed> {
+        let mut reading = self.lock_reading();
+        let is_current = self.is_current(generation);
+        is_current.then(|| reading.clock.place(stamp, now_secs))
+    }
+
+    /// Checks the quality of a frame before it is published.
+    pub(super) fn check_quality(&self, luma: &Luma, secs: f64) -> FrameQuality {
+        self.lock_reading().monitor.check(luma, secs)
+    }
+
+    /// Stores a frame as the newest one and returns the memory of another frame in `frame`. False if the frame comes from an
+    /// earlier worker.
+    pub(super) fn publish(
+        &self,
+        frame: &mut Frame,
+        arrival: Arrival,
+        settle_time: Duration,
+    ) -> bool {
+        let mut reading = self.lock_reading();
+        let mut state = self.lock();
+        if self.mode != FeedMode::Live {
+            let is_full =
+                |state: &mut State| state.is_fresh && state.generation == arrival.generation;
+            let waited = self.taken.wait_while(state, is_full);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.generation != arrival.generation {
+            return false;
+        }
+        // A decreasing timestamp would reverse the velocities of tracks.
+        frame.time_secs = arrival.secs.max(state.last_secs);
+        frame.sequence = state.frames;
+        if let Some(tap) = &mut reading.tap {
+            tap(frame);
+        }
+        state.last_secs = frame.time_secs;
+        state.frames += 1;
+        state.skipped += u64::from(state.is_fresh);
+        if let Some(last) = state.last_sequence {
+            state.dropped += arrival.sequence.saturating_sub(last.saturating_add(1));
+        }
+        state.last_sequence = Some(arrival.sequence);
+        state.captured_ns = Some(arrival.captured_ns);
+        state.quality = arrival.quality;
+        if state.arrivals.len() == RATE_WINDOW_FRAMES {
+            state.arrivals.pop_front();
+        }
+        state.arrivals.push_back(arrival.now);
+        for (kind, present) in arrival.quality.faults() {
+            if !present {
+                state.faults.clear(kind, arrival.now);
+            } else if !state.faults.has(kind) {
+                state
+                    .faults
+                    .raise(kind, &arrival.quality.describe(kind), arrival.now);
+            }
+        }
+        state.faults.good_frame(arrival.now, settle_time);
+        std::mem::swap(&mut state.newest, frame);
+        state.is_fresh = true;
+        state.waiting_since = Some(Instant::now());
+        self.new_frame.notify_all();
+        true
+    }
+
+    /// Swaps `frame` with the newest frame, if it has not been taken. Waits for a frame at most `wait`.
+    pub(super) fn take(
+        &self,
+        frame: &mut Frame,
+        wait: Duration,
+    ) -> Result<ReadOutcome, CameraError> {
+        let mut state = self.wait_for_frame(wait);
+        if state.is_fresh {
+            state.is_fresh = false;
+            state.taken_ns = state.captured_ns.unwrap_or_default();
+            std::mem::swap(&mut state.newest, frame);
+            self.taken.notify_all();
+            return Ok(ReadOutcome::Frame);
+        }
+        match &mut state.end {
+            None => Ok(ReadOutcome::Timeout),
+            Some(error) => error.take().map_or(Ok(ReadOutcome::End), Err),
+        }
+    }
+
+    /// Waits at most `wait` until there is a frame that was not taken, or the feed has ended; false if neither happened.
+    pub(super) fn wait_until_ready(&self, wait: Duration) -> Result<bool, CameraError> {
+        let mut state = self.wait_for_frame(wait);
+        if state.is_fresh {
+            return Ok(true);
+        }
+        match &mut state.end {
+            None => Ok(false),
+            Some(error) => error.take().map_or(Ok(true), Err),
+        }
+    }
+
+    fn wait_for_frame(&self, wait: Duration) -> MutexGuard<'_, State> {
+        let is_waiting = |state: &mut State| !state.is_fresh && state.end.is_none();
+        let waited = self
+            .new_frame
+            .wait_timeout_while(self.lock(), wait, is_waiting);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Time since the frame that was taken last was captured.
+    pub(super) fn taken_age(&self) -> Duration {
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.lock().taken_ns))
+    }
+}
+
+impl State {
+    /// Starts to accept a new reader, and clears the state that belongs to the earlier one.
+    fn begin_generation(&mut self) {
+        self.generation += 1;
+        self.last_sequence = None;
+        self.waiting_since = None;
+        self.arrivals.clear();
+    }
+
+    /// Whether this reader has published a frame.
+    pub(super) fn has_frames(&self) -> bool {
+        !self.arrivals.is_empty()
+    }
+
+    /// Health of the camera.
+    pub(super) fn health(&self, now: Instant, now_ns: u64) -> CameraHealth {
+        let mut health = CameraHealth {
+            age_secs: self
+                .captured_ns
+                .map(|taken| now_ns.saturating_sub(taken) as f64 / 1e9),
+            fps: self.fps(now),
+            frames: self.frames,
+            dropped: self.dropped,
+            skipped: self.skipped,
+            restarts: self.restarts,
+            mean_level: self.quality.mean_level,
+            saturated_share: self.quality.saturated_share,
+            granted: self.granted.clone(),
+            ..CameraHealth::default()
+        };
+        self.faults.write(&mut health, now);
+        health
+    }
+
+    /// Frame rate over the last arrivals, in frames per second. If no frame has arrived for more than [`LATE_INTERVALS`]
+    /// intervals, it is 1 divided by the time since the last arrival: a camera that stopped has a rate near 0.
+    fn fps(&self, now: Instant) -> f64 {
+        let (Some(first), Some(last)) = (self.arrivals.front(), self.arrivals.back()) else {
+            return 0.0;
+        };
+        let intervals = (self.arrivals.len() - 1) as f64;
+        let secs = last.duration_since(*first).as_secs_f64();
+        if intervals == 0.0 || secs == 0.0 {
+            return 0.0;
+        }
+        let silent = now.duration_since(*last).as_secs_f64();
+        if silent > LATE_INTERVALS * secs / intervals {
+            1.0 / silent
+        } else {
+            intervals / secs
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::camera::{CameraParams, SourceSpec, WorkerCommand};
+
+    fn slot(mode: FeedMode) -> FrameSlot {
+        let spec = SourceSpec::parse("synthetic:1").unwrap();
+        let worker = WorkerCommand::new("shoal");
+        let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
+        FrameSlot::new(&setup.with_mode(mode), None)
+    }
+
+    fn arrival(sequence: u64) -> Arrival {
+        Arrival {
+            now: Instant::now(),
+            generation: 0,
+            sequence,
+            captured_ns: 0,
+            secs: sequence as f64,
+            quality: FrameQuality::default(),
+        }
+    }
+
+    #[test]
+    fn a_slow_caller_receives_every_frame_if_it_asked_for_every_frame() {
+        const FRAMES: u64 = 2000;
+        let slot = Arc::new(slot(FeedMode::EveryFrame { fast: true }));
+        let written = Arc::clone(&slot);
+        let writer = std::thread::spawn(move || {
+            let mut frame = Frame::default();
+            for n in 0..FRAMES {
+                assert!(written.publish(&mut frame, arrival(n), Duration::ZERO));
+            }
+            written.end(None);
+        });
+        let mut frame = Frame::default();
+        for n in 0..FRAMES {
+            let outcome = slot.take(&mut frame, Duration::from_secs(30)).unwrap();
+            assert_eq!((outcome, frame.sequence), (ReadOutcome::Frame, n));
+        }
+        let outcome = slot.take(&mut frame, Duration::from_secs(30)).unwrap();
+        assert_eq!(outcome, ReadOutcome::End);
+        writer.join().unwrap();
+        assert_eq!(slot.lock().health(Instant::now(), 0).skipped, 0);
+    }
+
+    #[test]
+    fn a_reader_that_waits_for_the_caller_ends_with_the_feed() {
+        let slot = Arc::new(slot(FeedMode::EveryFrame { fast: true }));
+        let written = Arc::clone(&slot);
+        let writer = std::thread::spawn(move || {
+            let mut frame = Frame::default();
+            (0..100).all(|n| written.publish(&mut frame, arrival(n), Duration::ZERO))
+        });
+        while !slot.lock().is_fresh {
+            std::thread::yield_now();
+        }
+        slot.begin_generation();
+        assert!(!writer.join().unwrap(), "a frame was accepted too late");
+    }
+
+    #[test]
+    fn the_error_of_a_feed_follows_its_last_frame() {
+        let slot = slot(FeedMode::EveryFrame { fast: true });
+        assert!(slot.publish(&mut Frame::default(), arrival(0), Duration::ZERO));
+        let missing = std::path::PathBuf::from("missing");
+        slot.end(Some(CameraError::NoImages { path: missing }));
+        let mut frame = Frame::default();
+        let mut take = || slot.take(&mut frame, Duration::ZERO);
+        assert_eq!(take().unwrap(), ReadOutcome::Frame);
+        assert!(take().unwrap_err().to_string().contains("missing"));
+        assert_eq!(take().unwrap(), ReadOutcome::End);
+    }
+
+    #[test]
+    fn the_rate_of_a_stopped_camera_drops_whatever_its_rate_was() {
+        for rate in [5.0, 30.0, 150.0, 1000.0] {
+            let slot = slot(FeedMode::Live);
+            let opened = Instant::now();
+            let after = |secs: f64| opened + Duration::from_secs_f64(secs);
+            for sequence in 0..40 {
+                let arrival = Arrival {
+                    now: after(sequence as f64 / rate),
+                    generation: 0,
+                    sequence,
+                    captured_ns: 0,
+                    secs: sequence as f64 / rate,
+                    quality: FrameQuality::default(),
+                };
+                assert!(slot.publish(&mut Frame::default(), arrival, Duration::ZERO));
+            }
+            let reported_fps = |silent: f64| slot.lock().health(after(39.0 / rate + silent), 0).fps;
+            for on_time in [0.0, 1.0, 3.9] {
+                let fps = reported_fps(on_time / rate);
+                assert!((fps / rate - 1.0).abs() < 1e-3, "{fps} instead of {rate}");
+            }
+            for silent in [2.0, 10.0] {
+                let fps = reported_fps(silent);
+                assert!(fps <= 1.001 / silent, "{rate}: {fps}");
+            }
+        }
+    }
+}

@@ -1,0 +1,561 @@
+//! Sources of every kind fail in the same ways and are supervised in the same way. Here camera programs (`command:`),
+//! standard input and files; live cameras are in `cameras_live.rs`.
+
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use shoal::camera::{
+    AtEnd, CameraHealth, CameraParams, FaultKind, Feed, FeedMode, FeedSetup, FeedTiming, Frame,
+    ReadOutcome, SourceSpec, WorkerCommand,
+};
+
+/// Path of the shoal binary.
+const SHOAL: &str = env!("CARGO_BIN_EXE_shoal");
+/// Longest wait for an expected state. It usually takes milliseconds, but a busy machine may need longer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Shell code that defines `header`, `frame` (the next frame, different from the one before) and `film N` (N frames at 50
+/// per second).
+const CAMERA: &str = r#"n=0
+header() { printf 'YUV4MPEG2 W8 H4 F50:1 Cmono\n'; }
+frame() { printf 'FRAME\n%032d' $n; n=$((n + 1)); }
+film() { i=0; while [ $i -lt $1 ]; do frame; i=$((i + 1)); sleep 0.02; done; }
+"#;
+
+/// A camera program, as a shell script in a folder of its own.
+struct Program {
+    folder: tempfile::TempDir,
+    script: PathBuf,
+}
+
+impl Program {
+    /// A program that runs this shell code. It first records its number in the file `pids`.
+    fn new(code: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("camera.sh");
+        let pids = folder.path().join("pids");
+        let start = format!("echo $$ >> {0}\npids={0}\n", pids.display());
+        std::fs::write(&script, format!("{start}{CAMERA}{code}\n")).unwrap();
+        Self { folder, script }
+    }
+
+    fn source(&self) -> String {
+        format!("command:sh {}", self.script.display())
+    }
+
+    /// Opens the program as `shoal run` does, but with shorter timeouts.
+    fn open(&self) -> Feed {
+        Feed::open(setup(&self.source()), None).unwrap()
+    }
+
+    /// Numbers of all processes that have recorded themselves.
+    fn pids(&self) -> Vec<u32> {
+        let text = std::fs::read_to_string(self.folder.path().join("pids")).unwrap_or_default();
+        text.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// Waits until all recorded processes have ended, and fails if one does not.
+    fn assert_gone(&self) {
+        assert!(!self.pids().is_empty(), "the program was never started");
+        wait("the end of all processes", || {
+            !self.pids().into_iter().any(is_running)
+        });
+    }
+}
+
+fn setup(source: &str) -> FeedSetup {
+    let ms = Duration::from_millis;
+    let spec = SourceSpec::parse(source).unwrap();
+    FeedSetup {
+        timing: FeedTiming {
+            stall_timeout: ms(500),
+            open_timeout: ms(2000),
+            first_pause: ms(20),
+            longest_pause: ms(160),
+            settle_time: ms(300),
+        },
+        ..FeedSetup::new(spec, &CameraParams::default(), WorkerCommand::new(SHOAL))
+    }
+}
+
+fn is_running(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}
+
+fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + TIMEOUT;
+    while !is_so() {
+        assert!(Instant::now() < until, "timeout while waiting for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn wait_for(feed: &Feed, what: &str, is_so: impl Fn(&CameraHealth) -> bool) -> CameraHealth {
+    let until = Instant::now() + TIMEOUT;
+    loop {
+        let health = feed.health();
+        if is_so(&health) {
+            return health;
+        }
+        assert!(Instant::now() < until, "timeout: {what}: {health:#?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Every failure of a program has a name, and the program is started again.
+#[test]
+fn a_camera_program_that_fails_has_a_named_fault_and_is_started_again() {
+    for (code, fault, detail) in [
+        (
+            "header; film 10; exec sleep 600",
+            FaultKind::Stalled,
+            "no new frame",
+        ),
+        (
+            "exec sleep 600",
+            FaultKind::Stalled,
+            "did not deliver its first frame",
+        ),
+        ("header; exec sleep 600", FaultKind::Stalled, "first frame"),
+        (
+            "header; film 5; while :; do printf F; sleep 0.1; done",
+            FaultKind::Stalled,
+            "no new frame",
+        ),
+        (
+            "header; film 5; printf 'FRAME\\n0123'; exec sleep 600",
+            FaultKind::Stalled,
+            "no new frame",
+        ),
+        (
+            "header; while :; do n=7; frame; sleep 0.02; done",
+            FaultKind::Frozen,
+            "do not change",
+        ),
+        (
+            "header; while :; do printf 'FRAME\\n'; head -c 32 /dev/zero; sleep 0.02; done",
+            FaultKind::Black,
+            "black",
+        ),
+        (
+            "header; film 5; echo this is no frame at all; exec sleep 600",
+            FaultKind::ProtocolError,
+            "expected 'FRAME'",
+        ),
+        (
+            "echo hello; exec sleep 600",
+            FaultKind::ProtocolError,
+            "expected 'YUV4MPEG2",
+        ),
+        (
+            "header; film 5; exit 0",
+            FaultKind::Ended,
+            "ended after 5 frames",
+        ),
+        (
+            "header; film 5; echo the cable is loose >&2; exit 3",
+            FaultKind::ProgramDied,
+            "the cable is loose",
+        ),
+        (
+            "echo no such camera >&2; exit 4",
+            FaultKind::ProgramDied,
+            "no such camera",
+        ),
+        (
+            "header; film 5; kill -9 $$",
+            FaultKind::ProgramDied,
+            "signal: 9",
+        ),
+        (
+            "if [ $(wc -l < $pids) = 1 ]; then header; film 5; else printf 'YUV4MPEG2 W4 H4 F50:1 Cmono\\nFRAME\\n0123456789abcdef'; fi",
+            FaultKind::WrongSize,
+            "4x4 px, expected 8x4",
+        ),
+    ] {
+        let program = Program::new(code);
+        let feed = program.open();
+        let health = wait_for(&feed, code, |h| {
+            h.faults
+                .iter()
+                .any(|f| f.kind == fault && f.detail.contains(detail))
+        });
+        assert!(health.count(fault) > 0, "{code}");
+        wait("a restart", || program.pids().len() >= 3);
+        drop(feed);
+        program.assert_gone();
+    }
+}
+
+#[test]
+fn good_frames_end_the_faults_of_a_camera_program() {
+    let program = Program::new(
+        "if [ $(wc -l < $pids) = 1 ]; then exit 1; fi; header; while :; do film 100; done",
+    );
+    let feed = program.open();
+    wait_for(&feed, "the failure", |h| {
+        h.count(FaultKind::ProgramDied) == 1
+    });
+    let health = wait_for(&feed, "good frames", |h| {
+        h.frames > 20 && h.faults.is_empty()
+    });
+    assert_eq!(health.restarts, 1);
+    let mut frame = Frame::default();
+    let mut before = -1.0;
+    for _ in 0..10 {
+        let outcome = feed.take(&mut frame, TIMEOUT).unwrap();
+        assert_eq!(outcome, ReadOutcome::Frame);
+        assert!(frame.time_secs > before);
+        before = frame.time_secs;
+    }
+    assert!(feed.now_secs() - frame.time_secs < 5.0);
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("camera");
+    let feed = Feed::open(setup(&format!("command:{}", path.display())), None).unwrap();
+    let health = wait_for(&feed, "the fault", |h| h.count(FaultKind::OpenFailed) > 2);
+    assert!(
+        health.faults[0].detail.contains("cannot be started"),
+        "{health:#?}"
+    );
+    let code = format!("#!/bin/sh\n{CAMERA}header; while :; do film 100; done\n");
+    let prepared = folder.path().join("prepared");
+    std::fs::write(&prepared, code).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&prepared, mode).unwrap();
+    std::fs::rename(&prepared, &path).unwrap();
+    wait_for(&feed, "frames", |h| h.frames > 3 && h.faults.is_empty());
+}
+
+#[test]
+fn a_program_that_floods_is_paced() {
+    let program = Program::new("header; while :; do frame; done");
+    let feed = program.open();
+    wait_for(&feed, "frames", |h| h.frames > 0);
+    std::thread::sleep(Duration::from_secs(1));
+    let health = feed.health();
+    assert!(health.frames < 80, "50 per second are due: {health:#?}");
+    assert!(
+        health.skipped > 0 && health.faults.is_empty(),
+        "{health:#?}"
+    );
+}
+
+/// The processes that a program starts end with the feed, whatever the program does to them.
+#[test]
+fn all_processes_of_a_camera_program_end_with_the_feed() {
+    let record = "sh -c 'echo $$ >> '$pids'; exec sleep 600'";
+    for code in [
+        format!("{record} & header; film 5; wait"),
+        format!("header; film 5; {record}; echo done"),
+        format!("{record} >/dev/null 2>&1 & header; film 5; exec sleep 600"),
+        // The program ends and leaves a process behind that holds its output.
+        format!("header; film 5; {record} &"),
+        format!("header; film 5; setsid {record} & wait"),
+        format!("header; film 5; (setsid {record} &); exec sleep 600"),
+        "trap '' TERM HUP INT; header; film 5; while :; do sleep 1; done".to_owned(),
+    ] {
+        let program = Program::new(&code);
+        let feed = program.open();
+        wait_for(&feed, &code, |h| h.frames >= 5);
+        if code.contains("echo $$") {
+            wait("the further process", || program.pids().len() >= 2);
+        }
+        drop(feed);
+        program.assert_gone();
+    }
+}
+
+/// What `run` and `track` do at the end: with each signal, all processes of the program end.
+#[test]
+fn all_processes_of_a_camera_program_end_with_shoal() {
+    let code = "sh -c 'echo $$ >> '$pids'; exec sleep 600' & header; film 5; exec sleep 600";
+    for (command, signal) in [
+        (&["run", "--headless"][..], "TERM"),
+        (&["run", "--headless"][..], "HUP"),
+        (&["run", "--headless"][..], "KILL"),
+        (&["track", "--out", "/dev/null"][..], "TERM"),
+        (&["track", "--fast", "--out", "/dev/null"][..], "KILL"),
+    ] {
+        let program = Program::new(code);
+        let mut shoal = start(
+            command,
+            &program.source(),
+            Stdio::null(),
+            Path::new("/dev/null"),
+        );
+        wait("the program", || program.pids().len() == 2);
+        send(&shoal, signal);
+        let status = wait_for_end(&mut shoal);
+        assert_eq!(
+            status.success(),
+            signal != "KILL",
+            "{command:?} {signal}: {status}"
+        );
+        program.assert_gone();
+    }
+}
+
+/// The first signal was swallowed while the source blocked.
+#[test]
+fn one_signal_ends_track_while_its_source_blocks() {
+    let silent = Program::new("exec sleep 600");
+    let mute = Program::new("header; film 5; exec sleep 600");
+    for (source, fast) in [
+        (silent.source(), false),
+        (mute.source(), false),
+        (mute.source(), true),
+        ("-".to_owned(), false),
+    ] {
+        let mut arguments = vec!["track", "--out", "/dev/null"];
+        if fast {
+            arguments.push("--fast");
+        }
+        let mut shoal = start(&arguments, &source, Stdio::piped(), Path::new("/dev/null"));
+        std::thread::sleep(Duration::from_millis(700));
+        send(&shoal, "TERM");
+        wait_for_end(&mut shoal);
+    }
+}
+
+#[test]
+fn standard_input_that_goes_silent_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let camera = Program::new("header; film 20; sleep 5; film 100000");
+    let mut writer = Command::new("sh")
+        .arg(&camera.script)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = Stdio::from(writer.stdout.take().unwrap());
+    let mut shoal = start(&["run", "--headless", "--log", "info"], "-", input, &log);
+    let reads = |text: &str| {
+        std::fs::read_to_string(&log)
+            .unwrap_or_default()
+            .contains(text)
+    };
+    wait("the fault", || reads("stalled"));
+    wait("its end", || reads("camera fault ended"));
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+    wait("the end of the input", || {
+        reads("standard input ended after")
+    });
+    send(&shoal, "TERM");
+    assert!(wait_for_end(&mut shoal).success());
+}
+
+/// Time stamps that jump by years made playback wait for years.
+#[test]
+fn time_stamps_that_jump_are_a_fault_and_the_clock_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jump.y4m");
+    let mut text = String::from("YUV4MPEG2 W8 H4 F50:1 Cmono\n");
+    for n in 0..40 {
+        let jump = if n < 10 { 0.0 } else { 1e8 };
+        let secs = f64::from(n) / 50.0 + jump;
+        text += &format!("FRAME XTS={secs}\n{n:032}");
+    }
+    std::fs::write(&path, text).unwrap();
+    for source in [
+        format!("file:{}", path.display()),
+        format!("command:cat {}", path.display()),
+    ] {
+        let feed = Feed::open(setup(&source), None).unwrap();
+        let health = wait_for(&feed, &source, |h| h.frames >= 40);
+        assert_eq!(health.count(FaultKind::TimestampJump), 1, "{health:#?}");
+        let mut frame = Frame::default();
+        feed.take(&mut frame, TIMEOUT).unwrap();
+        assert!(frame.time_secs < 60.0, "the time followed the jump");
+        let every = setup(&source).with_mode(FeedMode::EveryFrame { fast: false });
+        let feed = Feed::open(every, None).unwrap();
+        let mut frames = 0;
+        while feed.take(&mut frame, TIMEOUT).unwrap() == ReadOutcome::Frame {
+            frames += 1;
+        }
+        assert_eq!(frames, 40);
+        assert_eq!(feed.health().count(FaultKind::TimestampJump), 1);
+    }
+}
+
+#[test]
+fn every_frame_is_read_with_the_time_stamps_of_the_source() {
+    let program = Program::new("header; i=0; while [ $i -lt 300 ]; do frame; i=$((i+1)); done");
+    let every = setup(&program.source()).with_mode(FeedMode::EveryFrame { fast: true });
+    let feed = Feed::open(every, None).unwrap();
+    let mut frame = Frame::default();
+    for n in 0..300 {
+        if n == 100 {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        assert_eq!(feed.take(&mut frame, TIMEOUT).unwrap(), ReadOutcome::Frame);
+        assert_eq!((frame.sequence, frame.time_secs), (n, n as f64 / 50.0));
+    }
+    assert_eq!(feed.take(&mut frame, TIMEOUT).unwrap(), ReadOutcome::End);
+    let health = feed.health();
+    assert_eq!((health.skipped, health.restarts), (0, 0));
+}
+
+#[test]
+fn a_file_that_comes_back_is_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("walk.y4m");
+    let source = format!("file:{}", path.display());
+    let feed = Feed::open(
+        FeedSetup {
+            at_end: AtEnd::Repeat,
+            ..setup(&source)
+        },
+        None,
+    )
+    .unwrap();
+    wait_for(&feed, "the missing file", |h| h.has(FaultKind::OpenFailed));
+    let film = |from: u32| -> String {
+        let frames = (from..from + 10).map(|n| format!("FRAME\n{n:032}"));
+        format!(
+            "YUV4MPEG2 W8 H4 F50:1 Cmono\n{}",
+            frames.collect::<String>()
+        )
+    };
+    let put = |text: &str| {
+        let new = folder.path().join("new");
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(&new, &path).unwrap();
+    };
+    put(&film(0));
+    wait_for(&feed, "frames", |h| h.frames > 25 && h.faults.is_empty());
+    std::fs::remove_file(&path).unwrap();
+    wait_for(&feed, "the fault", |h| h.has(FaultKind::OpenFailed));
+    put(&film(10));
+    wait_for(&feed, "frames again", |h| h.faults.is_empty());
+}
+
+#[test]
+fn only_regular_files_are_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.y4m");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for path in [
+        pipe.as_path(),
+        Path::new("/dev/zero"),
+        Path::new("/dev/null"),
+    ] {
+        let feed = Feed::open(setup(&format!("file:{}", path.display())), None).unwrap();
+        let health = wait_for(&feed, "the fault", |h| h.has(FaultKind::OpenFailed));
+        assert!(
+            health.faults[0].detail.contains("not a regular file"),
+            "{health:#?}"
+        );
+    }
+}
+
+#[test]
+fn damaged_images_of_a_folder_are_skipped_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let png = |name: &str, level: u8| {
+        let picture = image::GrayImage::from_pixel(8, 4, image::Luma([level]));
+        picture.save(folder.path().join(name)).unwrap();
+    };
+    png("1.png", 100);
+    std::fs::write(folder.path().join("2.png"), "no image").unwrap();
+    png("3.png", 120);
+    let feed = Feed::open(setup(&format!("file:{}", folder.path().display())), None).unwrap();
+    let health = wait_for(&feed, "the end", |h| h.has(FaultKind::Ended));
+    assert_eq!(
+        (health.frames, health.count(FaultKind::DamagedFrames)),
+        (2, 1)
+    );
+}
+
+/// A terminal that closes sends SIGHUP; `nohup` has it ignored.
+#[test]
+fn a_hangup_finishes_the_recording_unless_it_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let kept = folder.path().join("kept.y4m");
+    let arguments = ["run", "--headless", "--record", kept.to_str().unwrap()];
+    let mut shoal = start(&arguments, "synthetic:1", Stdio::null(), &log);
+    let reads = |text: &str| {
+        std::fs::read_to_string(&log)
+            .unwrap_or_default()
+            .contains(text)
+    };
+    wait("the start", || reads("recording:"));
+    std::thread::sleep(Duration::from_secs(1));
+    send(&shoal, "HUP");
+    send(&shoal, "HUP");
+    assert!(wait_for_end(&mut shoal).success());
+    assert!(reads("recorded "), "the recording was not finished");
+    assert!(kept.exists());
+
+    let mut shoal = Command::new("nohup")
+        .args([SHOAL, "run", "--headless", "--camera", "synthetic:1"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    wait("the start", || reads("picture: none"));
+    send(&shoal, "HUP");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(
+        shoal.try_wait().unwrap().is_none(),
+        "nohup was not respected"
+    );
+    send(&shoal, "TERM");
+    assert!(wait_for_end(&mut shoal).success());
+}
+
+/// A child process that was started just before its parent was killed lived on.
+#[test]
+fn a_child_process_without_its_parent_ends() {
+    let mut shoal = Command::new(SHOAL)
+        .args([
+            "run",
+            "--windowed",
+            "--child-restarts",
+            "0",
+            "--parent-process",
+            "1",
+        ])
+        .env("XDG_RUNTIME_DIR", "/nonexistent")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(!wait_for_end(&mut shoal).success());
+}
+
+fn start(arguments: &[&str], camera: &str, input: Stdio, log: &Path) -> Child {
+    Command::new(SHOAL)
+        .args(arguments)
+        .args(["--camera", camera])
+        .stdin(input)
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(log).unwrap())
+        .spawn()
+        .unwrap()
+}
+
+fn send(process: &Child, signal: &str) {
+    let number = process.id().to_string();
+    let sent = Command::new("kill").args(["-s", signal, &number]).status();
+    assert!(sent.unwrap().success());
+}
+
+fn wait_for_end(process: &mut Child) -> std::process::ExitStatus {
+    let mut status = None;
+    wait("the end of shoal", || {
+        status = process.try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap()
+}
