@@ -42,7 +42,7 @@ pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -148,7 +148,13 @@ impl LivePool {
             let recording =
                 Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
             let (mut input, mut recorder) = recorder(recording);
-            tap = Some(Box::new(move |frame| input.send(frame)));
+            let stop = Arc::clone(supervisor.stop_flag());
+            tap = Some(Box::new(move |frame| {
+                // At the end of the program the recorder finishes its file, although the camera still delivers frames.
+                if !stop.load(Ordering::Relaxed) {
+                    input.send(frame);
+                }
+            }));
             supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
                 recorder.run(heartbeat);
                 Ok(())
