@@ -317,7 +317,9 @@ impl Supervisor {
                     return Outcome::Failed;
                 }
             }
+            // A camera that opens slowly is not replaced before its first frame shows whether the fault lasts.
             if replace
+                && has_frames
                 && self.setup.can_replace()
                 && self.setup.mode == FeedMode::Live
                 && now.duration_since(started) > self.pause.max(timing.stall_timeout)
