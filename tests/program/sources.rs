@@ -109,7 +109,7 @@ fn wait_for(feed: &Feed, what: &str, is_so: impl Fn(&CameraHealth) -> bool) -> C
 /// Every failure of a program has a name, and the program is started again.
 #[test]
 fn a_camera_program_that_fails_has_a_named_fault_and_is_started_again() {
-    for (code, fault, detail) in [
+    let cases = [
         (
             "header; film 10; exec sleep 600",
             FaultKind::Stalled,
@@ -176,19 +176,27 @@ fn a_camera_program_that_fails_has_a_named_fault_and_is_started_again() {
             FaultKind::WrongSize,
             "4x4 px, expected 8x4",
         ),
-    ] {
-        let program = Program::new(code);
-        let feed = program.open();
-        let health = wait_for(&feed, code, |h| {
-            h.faults
-                .iter()
-                .any(|f| f.kind == fault && f.detail.contains(detail))
-        });
-        assert!(health.count(fault) > 0, "{code}");
-        wait("a restart", || program.pids().len() >= 3);
-        drop(feed);
-        program.assert_gone();
-    }
+    ];
+    std::thread::scope(|scope| {
+        for (code, fault, detail) in cases {
+            scope.spawn(move || fails_with(code, fault, detail));
+        }
+    });
+}
+
+/// Runs a program until it has failed in this way and was started three times.
+fn fails_with(code: &str, fault: FaultKind, detail: &str) {
+    let program = Program::new(code);
+    let feed = program.open();
+    let health = wait_for(&feed, code, |h| {
+        h.faults
+            .iter()
+            .any(|f| f.kind == fault && f.detail.contains(detail))
+    });
+    assert!(health.count(fault) > 0, "{code}");
+    wait("a restart", || program.pids().len() >= 3);
+    drop(feed);
+    program.assert_gone();
 }
 
 #[test]

@@ -136,7 +136,12 @@ impl Supervisor {
             if outcome == Outcome::Failed && !self.wait_unless_stopped(pause) {
                 return;
             }
-            self.slot.lock().restarts += 1;
+            let restarts = {
+                let mut state = self.slot.lock();
+                state.restarts += 1;
+                state.restarts
+            };
+            tracing::info!(camera = %self.setup.name(), restarts, "the camera source is started again");
         }
     }
 
