@@ -185,8 +185,10 @@ fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Resu
     let info = complete_jpeg(buffer, &mut whole).map_err(|error| {
         let kind = match error {
             JpegError::Incomplete(_) => FaultKind::ShortFrames,
-            JpegError::Damaged(_) | JpegError::Unsupported(_) => FaultKind::DamagedFrames,
-            JpegError::TooLarge { .. } => FaultKind::WrongSize,
+            // No camera sends images of such a size: the header of one frame is damaged, which is no reason to restart it.
+            JpegError::Damaged(_) | JpegError::Unsupported(_) | JpegError::TooLarge { .. } => {
+                FaultKind::DamagedFrames
+            }
         };
         Fault::new(kind, error.to_string())
     })?;
@@ -361,6 +363,16 @@ mod tests {
         assert_eq!(kind(&[0; 99], 32), FaultKind::ShortFrames);
         assert_eq!(kind(&[7, 8, 0xff, 0xd9], 32), FaultKind::DamagedFrames);
         assert_eq!(kind(&jpeg, 64), FaultKind::WrongSize);
+        let frame = jpeg.windows(2).position(|w| w == [0xff, 0xc0]).unwrap();
+        for (damaged, expected) in [
+            ([0xea, 0x60, 0xea, 0x60], FaultKind::DamagedFrames),
+            ([0, 17, 0, 32], FaultKind::ShortFrames),
+            ([0, 8, 0, 32], FaultKind::DamagedFrames),
+        ] {
+            let mut jpeg = jpeg.clone();
+            jpeg[frame + 5..frame + 9].copy_from_slice(&damaged);
+            assert_eq!(kind(&jpeg, 32), expected, "{damaged:?}");
+        }
         let separate = SampleJpeg {
             is_interleaved: false,
             ..SampleJpeg::color(32, 16, (2, 1))
