@@ -222,16 +222,22 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
     }
     for species in library.species.values().flatten() {
         let name = &species.value.look.model;
-        if models.fish.contains_key(name) {
-            continue;
-        }
-        match read_model(name, folder) {
-            Ok(model) => {
-                models.fish.insert(name.clone(), Arc::new(model));
+        if !models.fish.contains_key(name) {
+            match read_model(name, folder) {
+                Ok(model) => {
+                    models.fish.insert(name.clone(), Arc::new(model));
+                }
+                Err(message) => findings
+                    .problems
+                    .push(species.spans.problem("look.model", message)),
             }
-            Err(message) => findings
-                .problems
-                .push(species.spans.problem("look.model", message)),
+        }
+        let left_out = models.fish.get(name).map(|model| &model.left_out);
+        for what in left_out.into_iter().flatten() {
+            let message = format!("the model \"{name}\" is drawn without {what}");
+            findings
+                .warnings
+                .push(species.spans.problem("look.model", message));
         }
     }
 }

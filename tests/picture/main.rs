@@ -22,6 +22,7 @@ mod generator {
 }
 
 mod draw_data;
+mod exported_models;
 mod flash;
 mod golden;
 mod look;

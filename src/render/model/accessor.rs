@@ -1,98 +1,249 @@
-//! Reads a glTF accessor as rows of floats and checks every size. The readers of the `gltf` crate trust the file instead.
+//! Reads glTF accessors as rows of floats. Every size is checked, and what is decoded in all is limited before memory is
+//! allocated for it.
 
-use gltf::accessor::{DataType, Dimensions};
+use std::cell::Cell;
 
+use super::document::{Accessor, Document, Shape};
 use super::error::ModelProblem;
 
 /// Largest number of rows of an accessor.
 const MAX_ROWS: usize = 262_144;
+/// Largest size of all that is decoded from one file. A file of the largest size whose numbers are all single bytes and
+/// are read once stays below it; a small file that refers to the same bytes a thousand times does not.
+const MAX_DECODED_BYTES: usize = 128 << 20;
 
-/// The rows of an accessor as floats; integers are normalized if the file requires it.
-///
-/// # Errors
-/// If its rows do not have `N` numbers, it is sparse, or it reaches beyond the end of the file.
-pub(super) fn rows<const N: usize>(
-    accessor: &gltf::Accessor<'_>,
-    bin: &[u8],
-) -> Result<Vec<[f32; N]>, ModelProblem> {
-    let damaged =
-        |what: &str| ModelProblem::Damaged(format!("accessor {}: {what}", accessor.index()));
-    if accessor.sparse().is_some() {
-        return Err(ModelProblem::Unsupported {
-            feature: "sparse accessors".to_owned(),
-            remedy: "export without sparse data",
-        });
-    }
-    let width = match accessor.dimensions() {
-        Dimensions::Scalar => 1,
-        Dimensions::Vec2 => 2,
-        Dimensions::Vec3 => 3,
-        Dimensions::Vec4 | Dimensions::Mat2 => 4,
-        Dimensions::Mat3 => 9,
-        Dimensions::Mat4 => 16,
-    };
-    let count = accessor.count();
-    if width != N {
-        return Err(damaged(&format!(
-            "it has rows of {width} numbers instead of {N}"
-        )));
-    }
-    if count > MAX_ROWS {
-        return Err(ModelProblem::TooLarge {
-            what: "rows in an accessor",
-            count,
-            most: MAX_ROWS,
-        });
-    }
-    let view = accessor
-        .view()
-        .ok_or_else(|| damaged("it has no buffer view"))?;
-    let size = match accessor.data_type() {
-        DataType::I8 | DataType::U8 => 1,
-        DataType::I16 | DataType::U16 => 2,
-        DataType::U32 | DataType::F32 => 4,
-    };
-    let stride = view.stride().unwrap_or(size * N);
-    let bytes = slice(bin, view.offset(), view.length())
-        .and_then(|view| view.get(accessor.offset()..))
-        .ok_or_else(|| damaged("it reaches beyond the end of the file"))?;
-    let mut rows = Vec::with_capacity(count);
-    for row in 0..count {
-        let at = row
-            .checked_mul(stride)
-            .ok_or_else(|| damaged("its size overflows"))?;
-        let row = slice(bytes, at, size * N)
-            .ok_or_else(|| damaged("it reaches beyond the end of its buffer view"))?;
-        let mut values = [0.0; N];
-        for (value, bytes) in values.iter_mut().zip(row.chunks_exact(size)) {
-            *value = number(accessor.data_type(), accessor.normalized(), bytes);
-        }
-        rows.push(values);
-    }
-    Ok(rows)
+/// A document with its binary data.
+pub(super) struct Source<'a> {
+    pub(super) document: &'a Document,
+    bin: &'a [u8],
+    /// Bytes decoded so far.
+    decoded: Cell<usize>,
 }
 
-/// The bytes of a buffer view; `None` if they are not all there.
-pub(super) fn slice(bytes: &[u8], offset: usize, length: usize) -> Option<&[u8]> {
-    bytes.get(offset..offset.checked_add(length)?)
+impl<'a> Source<'a> {
+    /// A source of which nothing is decoded yet.
+    pub(super) fn new(document: &'a Document, bin: &'a [u8]) -> Self {
+        Self {
+            document,
+            bin,
+            decoded: Cell::new(0),
+        }
+    }
+
+    /// The accessor with an index.
+    pub(super) fn accessor(&self, index: usize) -> Result<&'a Accessor, ModelProblem> {
+        self.document.accessors.get(index).ok_or_else(|| {
+            ModelProblem::Damaged(format!(
+                "it refers to accessor {index}, which does not exist"
+            ))
+        })
+    }
+
+    /// The rows of an accessor as floats; integers are normalized if the file requires it.
+    ///
+    /// # Errors
+    /// If its rows do not have `N` numbers, it reaches beyond the end of the file, or too much was decoded.
+    pub(super) fn rows<const N: usize>(&self, index: usize) -> Result<Vec<[f32; N]>, ModelProblem> {
+        let accessor = self.accessor(index)?;
+        let damaged = |what: &str| ModelProblem::Damaged(format!("accessor {index}: {what}"));
+        let width = match accessor.shape {
+            Shape::Scalar => 1,
+            Shape::Vec2 => 2,
+            Shape::Vec3 => 3,
+            Shape::Vec4 | Shape::Mat2 => 4,
+            Shape::Mat3 => 9,
+            Shape::Mat4 => 16,
+        };
+        if width != N {
+            return Err(damaged(&format!(
+                "it has rows of {width} numbers instead of {N}"
+            )));
+        }
+        let kind = Kind::new(accessor.component_type).ok_or_else(|| {
+            let number = accessor.component_type;
+            damaged(&format!("its component type is {number}"))
+        })?;
+        let count = accessor.count;
+        self.charge(count, size_of::<[f32; N]>())?;
+        let number = |bytes: &[u8]| kind.number(accessor.normalized, bytes);
+        let mut rows = match accessor.buffer_view {
+            Some(view) => {
+                let at = accessor.byte_offset;
+                let bytes = self.elements(view, at, count, kind.size() * N)?;
+                bytes.map(|row| decoded(row, kind, number)).collect()
+            }
+            // An accessor without data consists of zeros.
+            None => vec![[0.0; N]; count],
+        };
+        let Some(sparse) = &accessor.sparse else {
+            return Ok(rows);
+        };
+        if sparse.count > count {
+            return Err(damaged("it replaces more rows than it has"));
+        }
+        let index_kind = sparse.indices.component_type.and_then(Kind::new);
+        let index_kind = index_kind
+            .filter(|kind| matches!(kind, Kind::U8 | Kind::U16 | Kind::U32))
+            .ok_or_else(|| damaged("its sparse indices are not whole numbers"))?;
+        let at = sparse.indices.byte_offset;
+        let view = sparse.indices.buffer_view;
+        let places = self.elements(view, at, sparse.count, index_kind.size())?;
+        let (view, at) = (sparse.values.buffer_view, sparse.values.byte_offset);
+        let values = self.elements(view, at, sparse.count, kind.size() * N)?;
+        for (place, value) in places.zip(values) {
+            let place = index_kind.number(false, place) as usize;
+            let row = rows
+                .get_mut(place)
+                .ok_or_else(|| damaged("a sparse index is beyond its last row"))?;
+            *row = decoded(value, kind, number);
+        }
+        Ok(rows)
+    }
+
+    /// Adds `count` elements to what is decoded, before they are.
+    fn charge(&self, count: usize, size: usize) -> Result<(), ModelProblem> {
+        if count > MAX_ROWS {
+            return Err(ModelProblem::TooLarge {
+                what: "rows in an accessor",
+                count,
+                most: MAX_ROWS,
+            });
+        }
+        let decoded = self
+            .decoded
+            .get()
+            .saturating_add(count.saturating_mul(size));
+        if decoded > MAX_DECODED_BYTES {
+            return Err(ModelProblem::TooLarge {
+                what: "bytes of decoded numbers",
+                count: decoded,
+                most: MAX_DECODED_BYTES,
+            });
+        }
+        self.decoded.set(decoded);
+        Ok(())
+    }
+
+    /// Elements of a buffer view, each of `size` bytes.
+    fn elements(
+        &self,
+        view: usize,
+        offset: usize,
+        count: usize,
+        size: usize,
+    ) -> Result<impl Iterator<Item = &'a [u8]>, ModelProblem> {
+        let short = || {
+            ModelProblem::Damaged(format!(
+                "an accessor reaches beyond the end of buffer view {view}"
+            ))
+        };
+        let bytes = self.view(view)?.get(offset..).ok_or_else(short)?;
+        let stride = self.document.buffer_views.get(view);
+        let stride = stride.and_then(|view| view.byte_stride).unwrap_or(size);
+        let end = match count.checked_sub(1) {
+            None => 0,
+            Some(last) => last
+                .checked_mul(stride)
+                .and_then(|at| at.checked_add(size))
+                .ok_or_else(short)?,
+        };
+        if end > bytes.len() || stride < size {
+            return Err(short());
+        }
+        Ok((0..count).map(move |i| {
+            bytes
+                .get(i * stride..)
+                .and_then(|b| b.get(..size))
+                .unwrap_or(&[])
+        }))
+    }
+
+    /// The bytes of a buffer view.
+    ///
+    /// # Errors
+    /// If they are not in this file, or not all of them.
+    pub(super) fn view(&self, index: usize) -> Result<&'a [u8], ModelProblem> {
+        let damaged = |what: &str| ModelProblem::Damaged(format!("buffer view {index} {what}"));
+        let view = self.document.buffer_views.get(index);
+        let view = view.ok_or_else(|| damaged("does not exist"))?;
+        let buffer = self.document.buffers.get(view.buffer);
+        let buffer = buffer.ok_or_else(|| damaged("is in a buffer that does not exist"))?;
+        if buffer.uri.is_some() {
+            return Err(ModelProblem::outside_data());
+        }
+        if view.buffer != 0 {
+            if view.extensions.meshopt.is_some() {
+                return Err(ModelProblem::unsupported_extension(
+                    "EXT_meshopt_compression",
+                ));
+            }
+            return Err(damaged("is in a buffer without data"));
+        }
+        let end = view.byte_offset.checked_add(view.byte_length);
+        end.and_then(|end| self.bin.get(view.byte_offset..end))
+            .ok_or_else(|| damaged("reaches beyond the end of the file"))
+    }
 }
 
-/// One number of an accessor.
-fn number(kind: DataType, normalized: bool, bytes: &[u8]) -> f32 {
-    let b = |i: usize| bytes.get(i).copied().unwrap_or(0);
-    let scaled = |value: f32, most: f32| {
-        if normalized {
-            (value / most).max(-1.0)
-        } else {
-            value
+fn decoded<const N: usize>(row: &[u8], kind: Kind, number: impl Fn(&[u8]) -> f32) -> [f32; N] {
+    let mut values = [0.0; N];
+    for (value, bytes) in values.iter_mut().zip(row.chunks_exact(kind.size())) {
+        *value = number(bytes);
+    }
+    values
+}
+
+/// The type of the numbers of an accessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Kind {
+    /// The type with a number in glTF.
+    fn new(number: u64) -> Option<Self> {
+        Some(match number {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+
+    /// Size in bytes.
+    fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
         }
-    };
-    match kind {
-        DataType::I8 => scaled(f32::from(b(0) as i8), 127.0),
-        DataType::U8 => scaled(f32::from(b(0)), 255.0),
-        DataType::I16 => scaled(f32::from(i16::from_le_bytes([b(0), b(1)])), 32767.0),
-        DataType::U16 => scaled(f32::from(u16::from_le_bytes([b(0), b(1)])), 65535.0),
-        DataType::U32 => u32::from_le_bytes([b(0), b(1), b(2), b(3)]) as f32,
-        DataType::F32 => f32::from_le_bytes([b(0), b(1), b(2), b(3)]),
+    }
+
+    /// One number.
+    fn number(self, normalized: bool, bytes: &[u8]) -> f32 {
+        let b = |i: usize| bytes.get(i).copied().unwrap_or(0);
+        let scaled = |value: f32, most: f32| {
+            if normalized {
+                (value / most).max(-1.0)
+            } else {
+                value
+            }
+        };
+        match self {
+            Self::I8 => scaled(f32::from(b(0) as i8), 127.0),
+            Self::U8 => scaled(f32::from(b(0)), 255.0),
+            Self::I16 => scaled(f32::from(i16::from_le_bytes([b(0), b(1)])), 32767.0),
+            Self::U16 => scaled(f32::from(u16::from_le_bytes([b(0), b(1)])), 65535.0),
+            Self::U32 => u32::from_le_bytes([b(0), b(1), b(2), b(3)]) as f32,
+            Self::F32 => f32::from_le_bytes([b(0), b(1), b(2), b(3)]),
+        }
     }
 }

@@ -31,7 +31,6 @@ pub(super) enum Between {
 /// One channel: the keys of the rotation or translation of one joint.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
-    pub(super) joint: usize,
     pub(super) is_rotation: bool,
     pub(super) between: Between,
     /// Times of the keys, ascending.
@@ -89,19 +88,29 @@ impl Channel {
     }
 }
 
-/// Samples all channels of an animation; joints without a channel stay at rest.
-pub(super) fn bake(name: &str, channels: &[Channel], rest: &[JointTransform]) -> Clip {
-    let ends = channels
-        .iter()
-        .filter_map(|channel| channel.times_secs.last().copied());
-    let duration_secs = ends.fold(0.0f32, f32::max);
-    let mut table = Vec::with_capacity(SAMPLES * rest.len());
-    for sample in 0..SAMPLES {
-        let time_secs = duration_secs * sample as f32 / SAMPLES as f32;
-        let row = table.len();
-        table.extend(rest.iter().map(|local| (local.rotation, local.translation)));
-        for channel in channels {
-            if let Some(entry) = table.get_mut(row + channel.joint) {
+/// The table of a clip while its channels are sampled; joints without a channel stay at rest.
+pub(super) struct ClipTable {
+    duration_secs: f32,
+    joint_count: usize,
+    table: Vec<(Quat, Vec3)>,
+}
+
+impl ClipTable {
+    /// The table without channels.
+    pub(super) fn at_rest(rest: &[JointTransform], duration_secs: f32) -> Self {
+        let row = || rest.iter().map(|local| (local.rotation, local.translation));
+        Self {
+            duration_secs,
+            joint_count: rest.len(),
+            table: (0..SAMPLES).flat_map(|_| row()).collect(),
+        }
+    }
+
+    /// Samples a channel for a joint.
+    pub(super) fn apply(&mut self, joint: usize, channel: &Channel) {
+        for sample in 0..SAMPLES {
+            let time_secs = self.duration_secs * sample as f32 / SAMPLES as f32;
+            if let Some(entry) = self.table.get_mut(sample * self.joint_count + joint) {
                 let value = channel.sample(time_secs);
                 if channel.is_rotation {
                     entry.0 = Quat::from_vec4(value);
@@ -111,10 +120,14 @@ pub(super) fn bake(name: &str, channels: &[Channel], rest: &[JointTransform]) ->
             }
         }
     }
-    Clip {
-        name: name.to_owned(),
-        duration_secs,
-        table,
+
+    /// The finished clip.
+    pub(super) fn into_clip(self, name: String) -> Clip {
+        Clip {
+            name,
+            duration_secs: self.duration_secs,
+            table: self.table,
+        }
     }
 }
 
@@ -124,7 +137,6 @@ mod tests {
 
     fn channel(between: Between, values: &[f32]) -> Channel {
         Channel {
-            joint: 0,
             is_rotation: false,
             between,
             times_secs: vec![1.0, 3.0],

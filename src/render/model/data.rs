@@ -44,6 +44,8 @@ pub struct Model {
     pub skin: Option<RgbaImage>,
     /// Extent at rest along x, y and z.
     pub size: Vec3,
+    /// Content of the file that is not drawn, as noun phrases for a warning.
+    pub left_out: Vec<String>,
 }
 
 impl Model {

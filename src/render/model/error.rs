@@ -41,3 +41,38 @@ pub enum ModelProblem {
     #[error("is damaged: {0}; export it again")]
     Damaged(String),
 }
+
+impl ModelProblem {
+    /// The file refers to data in other files.
+    pub(super) fn outside_data() -> Self {
+        Self::Unsupported {
+            feature: "data outside of the file (uri)".to_owned(),
+            remedy: "export everything into one file, 'glTF Binary (.glb)'",
+        }
+    }
+
+    /// The file cannot be drawn without an extension that is not supported.
+    pub(super) fn unsupported_extension(name: &str) -> Self {
+        Self::Unsupported {
+            feature: name.to_owned(),
+            remedy: match name {
+                "KHR_draco_mesh_compression" => "export with Draco compression off",
+                "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+                    "do not compress it with gltfpack -c"
+                }
+                "KHR_texture_basisu" | "EXT_texture_webp" | "EXT_texture_avif" => {
+                    "export its textures as PNG or JPEG"
+                }
+                _ => "export without this extension",
+            },
+        }
+    }
+}
+
+/// Rejects a count above its limit.
+pub(super) fn at_most(what: &'static str, count: usize, most: usize) -> Result<(), ModelProblem> {
+    if count > most {
+        return Err(ModelProblem::TooLarge { what, count, most });
+    }
+    Ok(())
+}

@@ -3,13 +3,21 @@
 //! In: bytes of a binary glTF 2.0 file. Out: [`Model`], or a [`ModelError`] with the file, the problem and its remedy.
 
 mod accessor;
+mod animation;
 mod clip;
+mod container;
 mod data;
+mod document;
 mod error;
+mod joints;
+mod left_out;
 mod load;
+mod mesh;
+mod nodes;
 mod rig;
 mod shipped;
 mod skeleton;
+mod skin;
 
 pub(super) use clip::{Clip, SAMPLES};
 pub use data::{Model, Vertex};

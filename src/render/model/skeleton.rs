@@ -13,6 +13,15 @@ pub struct JointTransform {
     pub scale: Vec3,
 }
 
+impl JointTransform {
+    /// No rotation, translation or scaling.
+    pub(super) const IDENTITY: Self = Self {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+        scale: Vec3::ONE,
+    };
+}
+
 /// One joint of a skeleton.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {

@@ -1,0 +1,377 @@
+//! Reads the primitives of meshes as vertices and triangles in the space of the model.
+
+use std::collections::BTreeMap;
+
+use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
+
+use super::accessor::Source;
+use super::data::Vertex;
+use super::document::{Primitive, Shape};
+use super::error::{ModelProblem, at_most};
+use super::joints::Placement;
+use super::left_out::LeftOut;
+use super::skin::{SkinAtlas, material, texture_of, tint};
+
+/// Largest number of vertices of a model.
+const MAX_VERTICES: usize = 20_000;
+/// Largest number of indices of a mesh, three for each triangle.
+const MAX_INDICES: usize = 6 * MAX_VERTICES;
+/// Largest coordinate of a vertex.
+const MAX_COORDINATE: f32 = 1e6;
+
+/// Collects the vertices of a model.
+pub(super) struct MeshReader<'a> {
+    pub(super) source: &'a Source<'a>,
+    pub(super) skin: &'a SkinAtlas,
+    pub(super) vertices: Vec<Vertex>,
+}
+
+/// What the vertices of a primitive are read from.
+struct Attributes {
+    positions: Vec<[f32; 3]>,
+    normals: Option<Vec<[f32; 3]>>,
+    uvs: Vec<Vec2>,
+    joints: Option<Vec<[f32; 4]>>,
+    weights: Option<Vec<[f32; 4]>>,
+    colors: Option<Vec<Vec4>>,
+    /// Whether the skin contains the color of the material.
+    is_painted: bool,
+}
+
+impl MeshReader<'_> {
+    /// Appends the vertices of a primitive, and its triangles to `indices`.
+    pub(super) fn add(
+        &mut self,
+        primitive: &Primitive,
+        placement: &Placement,
+        indices: &mut Vec<u32>,
+        left_out: &mut LeftOut,
+    ) -> Result<(), ModelProblem> {
+        let Some(attributes) = self.attributes(primitive, left_out)? else {
+            return Ok(());
+        };
+        let first = self.vertices.len();
+        let material = material(self.source, primitive.material)?;
+        let tint = if attributes.is_painted {
+            Vec4::ONE
+        } else {
+            tint(material)
+        };
+        let count = attributes.positions.len();
+        for i in 0..count {
+            let vertex = vertex(&attributes, i, placement, tint)?;
+            self.vertices.push(vertex);
+        }
+        let mut triangles = self.triangles(primitive, count)?;
+        if placement.transform.determinant() < 0.0 {
+            // A mirroring transform turns the front of a triangle to the back.
+            for triangle in &mut triangles {
+                triangle.swap(1, 2);
+            }
+        }
+        let double_sided = material.is_some_and(|material| material.double_sided);
+        let sides = if double_sided { 2 } else { 1 };
+        at_most(
+            "triangle indices",
+            indices.len() + 3 * sides * triangles.len(),
+            MAX_INDICES,
+        )?;
+        if attributes.normals.is_none() {
+            self.compute_normals(first, &mut triangles, left_out);
+        }
+        for triangle in triangles {
+            let triangle = triangle.map(|i| (first + i) as u32);
+            indices.extend(triangle);
+            // Triangles are drawn from their front only, so a double-sided one is added a second time in reverse order.
+            if double_sided {
+                indices.extend(triangle.iter().rev());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the attributes of a primitive; `None` if it is not drawn.
+    fn attributes(
+        &self,
+        primitive: &Primitive,
+        left_out: &mut LeftOut,
+    ) -> Result<Option<Attributes>, ModelProblem> {
+        if !is_drawn(primitive, left_out)? {
+            return Ok(None);
+        }
+        let source = self.source;
+        let of = |name: &str| primitive.attributes.get(name).copied();
+        let Some(position) = of("POSITION") else {
+            left_out.add("a mesh without positions");
+            return Ok(None);
+        };
+        let accessor = source.accessor(position)?;
+        if primitive.extensions.draco.is_some() && accessor.buffer_view.is_none() {
+            return Err(ModelProblem::unsupported_extension(
+                "KHR_draco_mesh_compression",
+            ));
+        }
+        at_most(
+            "vertices",
+            self.vertices.len().saturating_add(accessor.count),
+            MAX_VERTICES,
+        )?;
+        let positions = source.rows::<3>(position)?;
+        if primitive.targets.is_some() {
+            left_out.add("morph targets and their animation");
+        }
+        for (name, what) in [
+            ("JOINTS_1", "joints of a vertex beyond the first four"),
+            ("COLOR_1", "a second set of vertex colors"),
+        ] {
+            if of(name).is_some() {
+                left_out.add(what);
+            }
+        }
+        let texture = texture_of(source, primitive.material)?;
+        let set = texture.map_or(0, |texture| {
+            let transform = texture.extensions.transform.as_ref();
+            transform
+                .and_then(|t| t.tex_coord)
+                .unwrap_or(texture.tex_coord)
+        });
+        let mut uvs = match of(&format!("TEXCOORD_{set}")) {
+            Some(accessor) => source.rows::<2>(accessor)?,
+            None => Vec::new(),
+        }
+        .into_iter()
+        .map(Vec2::from_array)
+        .collect::<Vec<_>>();
+        uvs.resize(positions.len(), Vec2::ZERO);
+        if self.skin.image.is_some() && of("COLOR_0").is_some() {
+            left_out.add("the hue of vertex colors on a texture");
+        }
+        let material = primitive.material;
+        let is_painted = self.skin.place(source, material, &mut uvs, left_out)?;
+        Ok(Some(Attributes {
+            normals: of("NORMAL").map(|a| source.rows::<3>(a)).transpose()?,
+            uvs,
+            joints: of("JOINTS_0").map(|a| source.rows::<4>(a)).transpose()?,
+            weights: of("WEIGHTS_0").map(|a| source.rows::<4>(a)).transpose()?,
+            colors: of("COLOR_0").map(|a| colors(source, a)).transpose()?,
+            positions,
+            is_painted,
+        }))
+    }
+
+    /// The triangles of a primitive, as indices of its own vertices.
+    fn triangles(
+        &self,
+        primitive: &Primitive,
+        count: usize,
+    ) -> Result<Vec<[usize; 3]>, ModelProblem> {
+        let listed: Vec<usize> = match primitive.indices {
+            Some(index) => {
+                let accessor = self.source.accessor(index)?;
+                at_most("triangle indices", accessor.count, MAX_INDICES)?;
+                let rows = self.source.rows::<1>(index)?;
+                rows.into_iter().map(|[i]| i as usize).collect()
+            }
+            None => (0..count).collect(),
+        };
+        let triangles: Vec<[usize; 3]> = match primitive.mode {
+            // A strip: every second triangle is listed in reverse.
+            Some(5) => listed
+                .windows(3)
+                .enumerate()
+                .map(|(i, c)| {
+                    if i % 2 == 0 {
+                        [c[0], c[1], c[2]]
+                    } else {
+                        [c[0], c[2], c[1]]
+                    }
+                })
+                // Exporters join strips by triangles without area.
+                .filter(|[a, b, c]| a != b && b != c && c != a)
+                .collect(),
+            // A fan around its first vertex.
+            Some(6) => {
+                let around = listed.get(1..).unwrap_or(&[]);
+                around.windows(2).map(|c| [c[0], c[1], listed[0]]).collect()
+            }
+            _ => listed.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
+        };
+        if triangles.iter().flatten().any(|&i| i >= count) {
+            return Err(ModelProblem::Damaged(
+                "a triangle refers to a vertex that does not exist".to_owned(),
+            ));
+        }
+        Ok(triangles)
+    }
+
+    /// Gives the vertices from `first` on the flat normals that glTF requires for meshes without normals. A vertex
+    /// between triangles that face in different directions is doubled.
+    fn compute_normals(
+        &mut self,
+        first: usize,
+        triangles: &mut [[usize; 3]],
+        left_out: &mut LeftOut,
+    ) {
+        let position = |vertices: &[Vertex], i: usize| {
+            let vertex = vertices.get(first + i);
+            vertex.map_or(Vec3::ZERO, |vertex| Vec3::from_array(vertex.position))
+        };
+        let area = |vertices: &[Vertex], triangle: &[usize; 3]| {
+            let [a, b, c] = triangle.map(|i| position(vertices, i));
+            (b - a).cross(c - a)
+        };
+        let count = self.vertices.len() - first;
+        let mut smooth = vec![Vec3::ZERO; count];
+        for triangle in triangles.iter() {
+            let area = area(&self.vertices, triangle);
+            for &i in triangle {
+                smooth[i] += area;
+            }
+        }
+        for (vertex, normal) in self.vertices.iter_mut().skip(first).zip(smooth) {
+            vertex.normal = normal.normalize_or(Vec3::Y).to_array();
+        }
+        if self.vertices.len() + 3 * triangles.len() > MAX_VERTICES + count {
+            left_out.add("flat shading (it has no normals, and too many triangles for flat ones)");
+            return;
+        }
+        // Vertices by their index and the bits of their normal.
+        let mut known: BTreeMap<(usize, [u32; 3]), usize> = BTreeMap::new();
+        let mut is_taken = vec![false; count];
+        for triangle in triangles.iter_mut() {
+            let normal = area(&self.vertices, triangle)
+                .normalize_or(Vec3::Y)
+                .to_array();
+            for i in triangle {
+                let original = *i;
+                let bits = normal.map(f32::to_bits);
+                *i = *known.entry((original, bits)).or_insert_with(|| {
+                    let at = if is_taken[original] {
+                        self.vertices
+                            .extend(self.vertices.get(first + original).copied());
+                        self.vertices.len() - 1
+                    } else {
+                        is_taken[original] = true;
+                        first + original
+                    };
+                    self.vertices[at].normal = normal;
+                    at - first
+                });
+            }
+        }
+    }
+}
+
+/// Whether a primitive consists of triangles.
+pub(super) fn is_drawn(
+    primitive: &Primitive,
+    left_out: &mut LeftOut,
+) -> Result<bool, ModelProblem> {
+    match primitive.mode.unwrap_or(4) {
+        0..=3 => {
+            left_out.add("points and lines");
+            Ok(false)
+        }
+        4..=6 => Ok(true),
+        mode => Err(ModelProblem::Damaged(format!(
+            "the mode of a mesh is {mode}"
+        ))),
+    }
+}
+
+/// One vertex.
+fn vertex(
+    attributes: &Attributes,
+    i: usize,
+    placement: &Placement,
+    tint: Vec4,
+) -> Result<Vertex, ModelProblem> {
+    let mut position = Vec3::from_array(attributes.positions[i]);
+    let normals = attributes.normals.as_ref();
+    let normal = normals.and_then(|normals| normals.get(i));
+    let mut normal = normal.map_or(Vec3::Y, |&normal| Vec3::from_array(normal));
+    if placement.transform != Mat4::IDENTITY {
+        position = placement.transform.transform_point3(position);
+        let linear = Mat3::from_mat4(placement.transform);
+        normal = linear.inverse().transpose() * normal;
+        if !normal.is_finite() {
+            normal = Vec3::Y;
+        }
+    }
+    if !(position.is_finite() && position.abs().max_element() < MAX_COORDINATE) {
+        return Err(ModelProblem::Damaged(format!(
+            "the position of vertex {i} is not finite"
+        )));
+    }
+    let uv = attributes.uvs.get(i).copied().unwrap_or_default();
+    let colors = attributes.colors.as_ref();
+    let color = colors.and_then(|c| c.get(i)).copied().unwrap_or(Vec4::ONE) * tint;
+    let first_joint = placement.joints.first().copied().unwrap_or(0);
+    let (joints, weights) = match (&attributes.joints, &attributes.weights) {
+        (Some(joints), Some(weights)) if placement.is_skinned => bound(
+            joints.get(i).copied().unwrap_or_default(),
+            weights.get(i).copied().unwrap_or_default(),
+            &placement.joints,
+        ),
+        _ => ([first_joint, 0, 0, 0], [255, 0, 0, 0]),
+    };
+    Ok(Vertex {
+        position: position.to_array(),
+        normal: normal.normalize_or(Vec3::Y).to_array(),
+        uv: uv.clamp(Vec2::splat(-8.0), Vec2::splat(8.0)).to_array(),
+        color: color
+            .to_array()
+            .map(|v| (v.clamp(0.0, 1.0) * 255.0).round() as u8),
+        joints,
+        weights,
+    })
+}
+
+fn colors(source: &Source<'_>, index: usize) -> Result<Vec<Vec4>, ModelProblem> {
+    if source.accessor(index)?.shape == Shape::Vec3 {
+        let rows = source.rows::<3>(index)?;
+        return Ok(rows
+            .into_iter()
+            .map(|c| Vec3::from_array(c).extend(1.0))
+            .collect());
+    }
+    let rows = source.rows::<4>(index)?;
+    Ok(rows.into_iter().map(Vec4::from_array).collect())
+}
+
+/// Valid joints of the model and byte weights of a vertex for any values in the file; the sum of the weights is 255.
+/// `joints` are indices into the skin, `of_model` are the joints of the model for those of the skin.
+fn bound(joints: [f32; 4], weights: [f32; 4], of_model: &[u8]) -> ([u8; 4], [u8; 4]) {
+    let joint = |i: usize| {
+        let index = Some(joints[i]).filter(|&joint| joint >= 0.0)?;
+        of_model.get(index as usize).copied()
+    };
+    let kept = [0, 1, 2, 3].map(|i| {
+        if joint(i).is_some() && weights[i] > 0.0 && weights[i].is_finite() {
+            weights[i]
+        } else {
+            0.0
+        }
+    });
+    let sum: f32 = kept.iter().sum();
+    if sum <= 0.0 {
+        let first = of_model.first().copied().unwrap_or(0);
+        return ([first, 0, 0, 0], [255, 0, 0, 0]);
+    }
+    let mut bytes = kept.map(|weight| (weight / sum * 255.0).floor() as u8);
+    let rest = 255 - bytes.iter().map(|&b| u32::from(b)).sum::<u32>().min(255);
+    let heaviest = (0..4)
+        .max_by(|&a, &b| kept[a].total_cmp(&kept[b]))
+        .unwrap_or(0);
+    bytes[heaviest] += rest as u8;
+    (
+        [0, 1, 2, 3].map(|i| {
+            if kept[i] > 0.0 {
+                joint(i).unwrap_or(0)
+            } else {
+                0
+            }
+        }),
+        bytes,
+    )
+}

@@ -1,0 +1,337 @@
+//! The skin: the base color textures of all materials. A model has one image, so several textures are packed into one.
+
+use std::io::Cursor;
+
+use glam::{Vec2, Vec3, Vec4};
+use image::{ImageReader, RgbaImage, imageops};
+
+use super::accessor::Source;
+use super::document::{Material, TextureInfo, TextureSampler};
+use super::error::{ModelProblem, at_most};
+use super::left_out::LeftOut;
+
+/// Largest side of a skin, in pixels.
+const MAX_TEXTURE_PX: u32 = 2048;
+/// Largest memory that the decoder of one image may take.
+const MAX_DECODER_BYTES: u64 = 64 << 20;
+/// Largest number of textures that are packed into one image; with more, each would become too small.
+const MAX_TEXTURES: usize = 16;
+/// Width of the border that continues a packed texture beyond its edges, so that smaller mip levels do not mix neighbors.
+const BORDER_PX: u32 = 8;
+/// Distance beyond the edge of a texture that counts as rounding.
+const UV_TOLERANCE: f32 = 1e-3;
+/// Number in glTF of a sampler that continues the edge of its texture.
+const CLAMP_TO_EDGE: u64 = 33071;
+/// Number in glTF of a sampler that mirrors its texture beyond the edge.
+const MIRRORED_REPEAT: u64 = 33648;
+
+/// The skin of a model and the place of every texture in it.
+pub(super) struct SkinAtlas {
+    pub(super) image: Option<RgbaImage>,
+    cells: Vec<(Content, Cell)>,
+}
+
+/// The content of one part of the skin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// A texture, by the index of its image.
+    Image(usize),
+    /// The color of a material without a texture, as sRGB. Colors of vertices change only the brightness of a skin.
+    Color([u8; 3]),
+}
+
+/// The place of a texture in the skin.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// Corner, 0..1.
+    corner: Vec2,
+    /// Size, 0..1.
+    size: Vec2,
+}
+
+impl SkinAtlas {
+    /// Decodes the textures of the given materials.
+    pub(super) fn new(
+        source: &Source<'_>,
+        materials: &[Option<usize>],
+        left_out: &mut LeftOut,
+    ) -> Result<Self, ModelProblem> {
+        let mut used: Vec<Content> = Vec::new();
+        for &index in materials {
+            let content = content(source, index, left_out)?;
+            if !used.contains(&content) {
+                used.push(content);
+            }
+        }
+        let is_image = |content: &Content| matches!(content, Content::Image(_));
+        if !used.iter().any(is_image) {
+            return Ok(Self {
+                image: None,
+                cells: Vec::new(),
+            });
+        }
+        if let [Content::Image(index)] = used.as_slice() {
+            return Ok(Self {
+                image: Some(decode(source, *index)?),
+                cells: Vec::new(),
+            });
+        }
+        at_most("textures and colors", used.len(), MAX_TEXTURES)?;
+        pack(source, &used)
+    }
+
+    /// Moves texture coordinates of a primitive, 0..1 in its own texture, to the place of the texture in the skin.
+    /// Returns whether the skin contains the color of the material.
+    pub(super) fn place(
+        &self,
+        source: &Source<'_>,
+        material: Option<usize>,
+        uvs: &mut [Vec2],
+        left_out: &mut LeftOut,
+    ) -> Result<bool, ModelProblem> {
+        let content = content(source, material, left_out)?;
+        if let (Some(texture), Content::Image(_)) = (texture_of(source, material)?, content) {
+            transform(texture, uvs);
+            let sampler = source.document.textures.get(texture.index);
+            let sampler = sampler.and_then(|texture| texture.sampler);
+            let sampler = sampler.and_then(|i| source.document.samplers.get(i));
+            unwrap(sampler.copied().unwrap_or_default(), uvs, left_out);
+        }
+        let Some((_, cell)) = self.cells.iter().find(|(known, _)| *known == content) else {
+            return Ok(false);
+        };
+        for uv in uvs {
+            *uv = cell.corner + uv.clamp(Vec2::ZERO, Vec2::ONE) * cell.size;
+        }
+        Ok(matches!(content, Content::Color(_)))
+    }
+}
+
+/// What the surface of a material shows.
+fn content(
+    source: &Source<'_>,
+    index: Option<usize>,
+    left_out: &mut LeftOut,
+) -> Result<Content, ModelProblem> {
+    let image = match texture_of(source, index)? {
+        Some(texture) => image_of(source, texture, left_out)?,
+        None => None,
+    };
+    let tint = tint(material(source, index)?);
+    if let Some(image) = image {
+        if tint.truncate() != Vec3::splat(tint.x) {
+            left_out.add("the hue of a base color factor on a texture");
+        }
+        return Ok(Content::Image(image));
+    }
+    let srgb = |linear: f32| {
+        let encoded = if linear <= 0.003_130_8 {
+            12.92 * linear
+        } else {
+            1.055 * linear.powf(1.0 / 2.4) - 0.055
+        };
+        (encoded.clamp(0.0, 1.0) * 255.0).round() as u8
+    };
+    Ok(Content::Color([srgb(tint.x), srgb(tint.y), srgb(tint.z)]))
+}
+
+/// The base color factor of a material, linear.
+pub(super) fn tint(material: Option<&Material>) -> Vec4 {
+    material
+        .and_then(|material| material.pbr_metallic_roughness.base_color_factor)
+        .map_or(Vec4::ONE, Vec4::from_array)
+}
+
+/// The material with an index.
+pub(super) fn material<'a>(
+    source: &Source<'a>,
+    index: Option<usize>,
+) -> Result<Option<&'a Material>, ModelProblem> {
+    let Some(index) = index else {
+        return Ok(None);
+    };
+    let material = source.document.materials.get(index);
+    material.map(Some).ok_or_else(|| {
+        ModelProblem::Damaged(format!(
+            "it refers to material {index}, which does not exist"
+        ))
+    })
+}
+
+/// The base color texture of a material.
+pub(super) fn texture_of<'a>(
+    source: &Source<'a>,
+    index: Option<usize>,
+) -> Result<Option<&'a TextureInfo>, ModelProblem> {
+    let material = material(source, index)?;
+    Ok(material.and_then(|m| m.pbr_metallic_roughness.base_color_texture.as_ref()))
+}
+
+/// Index of the image of a texture; `None` if the file gives none.
+fn image_of(
+    source: &Source<'_>,
+    texture: &TextureInfo,
+    left_out: &mut LeftOut,
+) -> Result<Option<usize>, ModelProblem> {
+    let index = texture.index;
+    let texture = source.document.textures.get(index).ok_or_else(|| {
+        ModelProblem::Damaged(format!(
+            "it refers to texture {index}, which does not exist"
+        ))
+    })?;
+    match texture.source {
+        Some(image) => Ok(Some(image)),
+        None if texture.extensions.webp.is_some() => {
+            Err(ModelProblem::unsupported_extension("EXT_texture_webp"))
+        }
+        None if texture.extensions.basisu.is_some() => {
+            Err(ModelProblem::unsupported_extension("KHR_texture_basisu"))
+        }
+        None => {
+            left_out.add("a texture that has no image");
+            Ok(None)
+        }
+    }
+}
+
+/// Applies `KHR_texture_transform`: scale, then counter-clockwise rotation, then offset.
+fn transform(texture: &TextureInfo, uvs: &mut [Vec2]) {
+    let Some(transform) = &texture.extensions.transform else {
+        return;
+    };
+    let (sin, cos) = transform.rotation.sin_cos();
+    let scale = transform.scale.map_or(Vec2::ONE, Vec2::from_array);
+    for uv in uvs {
+        let scaled = *uv * scale;
+        *uv = Vec2::from_array(transform.offset)
+            + Vec2::new(
+                cos * scaled.x + sin * scaled.y,
+                cos * scaled.y - sin * scaled.x,
+            );
+    }
+}
+
+/// Moves coordinates that lie in one repetition of the texture into 0..1, because the skin does not repeat.
+fn unwrap(sampler: TextureSampler, uvs: &mut [Vec2], left_out: &mut LeftOut) {
+    for (axis, wrap) in [sampler.wrap_s, sampler.wrap_t].into_iter().enumerate() {
+        if wrap == Some(CLAMP_TO_EDGE) {
+            continue;
+        }
+        let range = || uvs.iter().map(|uv| uv[axis]);
+        let low = range().fold(f32::INFINITY, f32::min);
+        let high = range().fold(f32::NEG_INFINITY, f32::max);
+        if low >= -UV_TOLERANCE && high <= 1.0 + UV_TOLERANCE {
+            continue;
+        }
+        let tile = (low + UV_TOLERANCE).floor();
+        if high - tile > 1.0 + UV_TOLERANCE {
+            left_out.add("the repetition of a texture");
+            continue;
+        }
+        let is_mirrored = wrap == Some(MIRRORED_REPEAT) && tile.rem_euclid(2.0) == 1.0;
+        for uv in uvs.iter_mut() {
+            let inside = uv[axis] - tile;
+            uv[axis] = if is_mirrored { 1.0 - inside } else { inside };
+        }
+    }
+}
+
+/// Packs textures into one image: a grid of equal squares.
+fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem> {
+    let mut largest = 1;
+    for content in used {
+        let Content::Image(image) = content else {
+            continue;
+        };
+        let dimensions = reader(source, *image)?.into_dimensions();
+        let (width, height) = dimensions.map_err(|error| undecodable(&error))?;
+        largest = largest.max(width).max(height);
+    }
+    let columns = (1..)
+        .find(|n| (n * n) as usize >= used.len())
+        .unwrap_or(MAX_TEXTURES as u32);
+    let rows = (used.len() as u32).div_ceil(columns);
+    let side = (largest.min(MAX_TEXTURE_PX) + 2 * BORDER_PX).min(MAX_TEXTURE_PX / columns);
+    let inner = side - 2 * BORDER_PX;
+    let white = image::Rgba([255; 4]);
+    let mut atlas = RgbaImage::from_pixel(columns * side, rows * side, white);
+    let size = Vec2::new((columns * side) as f32, (rows * side) as f32);
+    let mut cells = Vec::with_capacity(used.len());
+    for (i, &content) in (0u32..).zip(used) {
+        let (left, top) = (i % columns * side, i / columns * side);
+        let picture = match content {
+            Content::Image(image) => {
+                let picture = decode(source, image)?;
+                imageops::resize(&picture, inner, inner, imageops::FilterType::Triangle)
+            }
+            Content::Color([red, green, blue]) => {
+                RgbaImage::from_pixel(inner, inner, image::Rgba([red, green, blue, 255]))
+            }
+        };
+        for y in 0..side {
+            for x in 0..side {
+                let within = |at: u32| at.saturating_sub(BORDER_PX).min(inner - 1);
+                let pixel = *picture.get_pixel(within(x), within(y));
+                atlas.put_pixel(left + x, top + y, pixel);
+            }
+        }
+        let corner = Vec2::new((left + BORDER_PX) as f32, (top + BORDER_PX) as f32);
+        cells.push((
+            content,
+            Cell {
+                corner: corner / size,
+                size: inner as f32 / size,
+            },
+        ));
+    }
+    Ok(SkinAtlas {
+        image: Some(atlas),
+        cells,
+    })
+}
+
+/// A reader of an image that refuses what is too large before it allocates memory.
+fn reader<'a>(
+    source: &Source<'a>,
+    index: usize,
+) -> Result<ImageReader<Cursor<&'a [u8]>>, ModelProblem> {
+    let damaged = |what: &str| ModelProblem::Damaged(format!("image {index} {what}"));
+    let image = source.document.images.get(index);
+    let image = image.ok_or_else(|| damaged("does not exist"))?;
+    if image.uri.is_some() {
+        return Err(ModelProblem::outside_data());
+    }
+    let view = image
+        .buffer_view
+        .ok_or_else(|| damaged("has no buffer view"))?;
+    let kind = image.mime_type.as_deref();
+    let kind = kind.ok_or_else(|| damaged("has no mimeType"))?;
+    let bytes = source.view(view)?;
+    if kind == "image/webp" || bytes.get(8..12) == Some(b"WEBP".as_slice()) {
+        return Err(ModelProblem::unsupported_extension("EXT_texture_webp"));
+    }
+    if kind == "image/ktx2" {
+        return Err(ModelProblem::unsupported_extension("KHR_texture_basisu"));
+    }
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|error| damaged(&error.to_string()))?;
+    let mut limits = image::Limits::default();
+    limits.max_image_width = Some(MAX_TEXTURE_PX);
+    limits.max_image_height = Some(MAX_TEXTURE_PX);
+    limits.max_alloc = Some(MAX_DECODER_BYTES);
+    reader.limits(limits);
+    Ok(reader)
+}
+
+/// Decodes an image.
+fn decode(source: &Source<'_>, index: usize) -> Result<RgbaImage, ModelProblem> {
+    let picture = reader(source, index)?.decode();
+    Ok(picture.map_err(|error| undecodable(&error))?.into_rgba8())
+}
+
+fn undecodable(error: &image::ImageError) -> ModelProblem {
+    ModelProblem::Damaged(format!(
+        "its image: {error} (PNG or JPEG of at most {MAX_TEXTURE_PX} × {MAX_TEXTURE_PX} pixels)"
+    ))
+}

@@ -1,0 +1,344 @@
+//! Models as other tools export them: what glTF 2.0 allows is drawn as it defines, or reported as left out.
+
+#![allow(clippy::unwrap_used, reason = "an unexpected error fails the test")]
+
+use glam::{Mat4, Quat, Vec3};
+use serde_json::{Value, json};
+use shoal::render::Model;
+
+/// A file with one triangle mesh: a flat quad in the xz plane, 2 long and 1 wide, which looks up.
+struct File {
+    json: Value,
+    bin: Vec<u8>,
+    /// Chunks between the JSON text and the binary data.
+    extra: Vec<([u8; 4], Vec<u8>)>,
+}
+
+const CORNERS: [[f32; 3]; 4] = [
+    [0.5, 0.0, 1.0],
+    [0.5, 0.0, -1.0],
+    [-0.5, 0.0, -1.0],
+    [-0.5, 0.0, 1.0],
+];
+
+impl File {
+    fn quad() -> Self {
+        let mut file = Self {
+            json: json!({
+                "asset": {"version": "2.0"},
+                "buffers": [{"byteLength": 0}], "bufferViews": [], "accessors": [],
+                "scenes": [{"nodes": [0]}],
+                "nodes": [{"mesh": 0}],
+                "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1}, "indices": 2}]}],
+            }),
+            bin: Vec::new(),
+            extra: Vec::new(),
+        };
+        file.floats("VEC3", 4, CORNERS.as_flattened());
+        file.floats("VEC3", 4, [[0.0, 1.0, 0.0]; 4].as_flattened());
+        file.indices(&[0, 1, 2, 0, 2, 3]);
+        file
+    }
+
+    fn accessor(&mut self, kind: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
+        self.bin.resize(self.bin.len().next_multiple_of(4), 0);
+        let views = self.json["bufferViews"].as_array_mut().unwrap();
+        views.push(json!({"buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len()}));
+        let view = views.len() - 1;
+        self.bin.extend_from_slice(bytes);
+        let accessors = self.json["accessors"].as_array_mut().unwrap();
+        accessors.push(
+            json!({"bufferView": view, "componentType": kind, "type": shape, "count": count}),
+        );
+        accessors.len() - 1
+    }
+
+    fn floats(&mut self, shape: &str, count: usize, values: &[f32]) -> usize {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.accessor(5126, shape, count, &bytes)
+    }
+
+    fn indices(&mut self, indices: &[u16]) -> usize {
+        let bytes: Vec<u8> = indices.iter().flat_map(|i| i.to_le_bytes()).collect();
+        self.accessor(5123, "SCALAR", indices.len(), &bytes)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut text = self.json.to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(4), b' ');
+        let mut chunks = vec![(*b"JSON", text)];
+        chunks.extend(self.extra.clone());
+        chunks.push((*b"BIN\0", self.bin.clone()));
+        let mut body = Vec::new();
+        for (kind, data) in chunks {
+            body.extend((data.len() as u32).to_le_bytes());
+            body.extend(kind);
+            body.extend(data);
+        }
+        let mut file = b"glTF\x02\0\0\0".to_vec();
+        file.extend((body.len() as u32 + 12).to_le_bytes());
+        file.extend(body);
+        file
+    }
+
+    fn model(&self) -> Model {
+        Model::from_glb("x.glb", &self.bytes()).unwrap()
+    }
+
+    fn refusal(&self) -> String {
+        Model::from_glb("x.glb", &self.bytes())
+            .unwrap_err()
+            .to_string()
+    }
+}
+
+/// Sum of the areas of the triangles, as vectors along their fronts.
+fn area(model: &Model) -> Vec3 {
+    let corner = |i: u32| Vec3::from_array(model.vertices[i as usize].position);
+    let triangles = model.indices.chunks_exact(3);
+    triangles
+        .map(|t| {
+            let [a, b, c] = [t[0], t[1], t[2]].map(corner);
+            (b - a).cross(c - a) / 2.0
+        })
+        .sum()
+}
+
+#[test]
+fn all_meshes_of_the_scene_are_drawn_with_their_node_transforms() {
+    let mut file = File::quad();
+    file.json["nodes"] = json!([
+        {"mesh": 0},
+        {"children": [0, 2], "scale": [0.5, 0.5, 0.5], "rotation": [-0.707_106_77, 0, 0, 0.707_106_77]},
+        {"mesh": 0, "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 3,0,0,1]},
+        {"mesh": 0, "name": "outside of the scene"},
+    ]);
+    file.json["scenes"] = json!([{"nodes": [1]}]);
+    let model = file.model();
+    assert_eq!(model.indices.len(), 12);
+    assert!(
+        model.size.abs_diff_eq(Vec3::new(2.0, 1.0, 0.0), 1e-5),
+        "{}",
+        model.size
+    );
+    let normal = Vec3::from_array(model.vertices[0].normal);
+    assert!(normal.abs_diff_eq(Vec3::NEG_Z, 1e-5), "{normal}");
+}
+
+#[test]
+fn a_mirrored_node_keeps_its_front() {
+    let mut file = File::quad();
+    file.json["nodes"][0]["scale"] = json!([-1, 1, 1]);
+    let (plain, mirrored) = (File::quad().model(), file.model());
+    assert!(area(&mirrored).abs_diff_eq(area(&plain), 1e-5));
+    // Turned upside down by two mirrors, it looks down.
+    file.json["nodes"][0]["scale"] = json!([-1, -1, 1]);
+    assert!(area(&file.model()).abs_diff_eq(-area(&plain), 1e-5));
+}
+
+#[test]
+fn strips_and_fans_are_the_same_triangles() {
+    let plain = area(&File::quad().model());
+    for (mode, indices) in [
+        (5, vec![0, 1, 3, 2]),
+        (6, vec![0, 1, 2, 3]),
+        (5, vec![0, 1, 3, 2, 2]),
+    ] {
+        let mut file = File::quad();
+        let at = file.indices(&indices);
+        let primitive = &mut file.json["meshes"][0]["primitives"][0];
+        primitive["mode"] = json!(mode);
+        primitive["indices"] = json!(at);
+        let model = file.model();
+        assert_eq!(model.indices.len(), 6, "mode {mode}");
+        assert!(area(&model).abs_diff_eq(plain, 1e-5), "mode {mode}");
+    }
+}
+
+#[test]
+fn what_is_not_drawn_is_named() {
+    let mut file = File::quad();
+    let lines = json!({"attributes": {"POSITION": 0}, "mode": 1});
+    let primitives = file.json["meshes"][0]["primitives"].as_array_mut().unwrap();
+    primitives[0]["targets"] = json!([{"POSITION": 0}]);
+    primitives.insert(0, lines);
+    file.json["extensionsUsed"] = json!(["KHR_texture_transform", "ACME_glow"]);
+    file.json["animations"] = json!([{
+        "channels": [{"sampler": 0, "target": {"path": "pointer"}}, {"sampler": 0, "target": {"path": "rotation", "node": 0}}],
+        "samplers": [{"input": 0, "output": 0}],
+    }]);
+    file.extra.push((*b"ACME", vec![1, 2, 3, 4]));
+    let left_out = file.model().left_out.join("; ");
+    for what in [
+        "lines",
+        "morph",
+        "ACME_glow",
+        "no target",
+        "no joints",
+        "chunk",
+    ] {
+        assert!(left_out.contains(what), "{what} in {left_out}");
+    }
+    assert!(!left_out.contains("texture_transform"), "{left_out}");
+    assert!(File::quad().model().left_out.is_empty());
+}
+
+#[test]
+fn missing_normals_are_computed_flat() {
+    let mut file = File::quad();
+    // The second triangle is folded up around the edge from corner 0 to corner 2.
+    let mut corners = CORNERS;
+    corners[3][1] = 1.0;
+    let at = file.floats("VEC3", 4, corners.as_flattened());
+    file.json["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": at});
+    let model = file.model();
+    assert_eq!(model.vertices.len(), 6, "two vertices are doubled");
+    for triangle in model.indices.chunks_exact(3) {
+        let [a, b, c] = [0, 1, 2].map(|i| model.vertices[triangle[i] as usize]);
+        let [p, q, r] = [a, b, c].map(|v| Vec3::from_array(v.position));
+        let normal = (q - p).cross(r - p).normalize();
+        for vertex in [a, b, c] {
+            assert!(normal.abs_diff_eq(Vec3::from_array(vertex.normal), 1e-5));
+        }
+    }
+}
+
+#[test]
+fn sparse_and_quantized_positions_are_decoded() {
+    let mut file = File::quad();
+    let place = file.indices(&[3]);
+    let value = file.floats("VEC3", 1, &[-0.5, 0.0, 4.0]);
+    let view = |file: &File, at: usize| file.json["accessors"][at]["bufferView"].clone();
+    file.json["accessors"][0]["sparse"] = json!({"count": 1,
+        "indices": {"bufferView": view(&file, place), "componentType": 5123}, "values": {"bufferView": view(&file, value)}});
+    assert_eq!(file.model().size.z, 5.0);
+    file.json["accessors"][0]["sparse"]["count"] = json!(9);
+    assert!(file.refusal().contains("more rows"), "{}", file.refusal());
+
+    let mut file = File::quad();
+    let bytes = CORNERS
+        .as_flattened()
+        .iter()
+        .map(|&v| (v * 127.0) as i8 as u8);
+    let bytes: Vec<u8> = bytes.collect();
+    let at = file.accessor(5120, "VEC3", 4, &bytes);
+    file.json["accessors"][at]["normalized"] = json!(true);
+    file.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(at);
+    file.json["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
+    assert_eq!(file.model().size.z, 2.0);
+}
+
+#[test]
+fn required_unknown_extensions_and_foreign_textures_are_refused_by_name() {
+    let mut file = File::quad();
+    file.json["extensionsRequired"] = json!(["KHR_mesh_quantization", "ACME_shape"]);
+    assert!(file.refusal().contains("ACME_shape"), "{}", file.refusal());
+
+    let mut file = File::quad();
+    file.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    file.json["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+    file.json["textures"] = json!([{"extensions": {"EXT_texture_webp": {"source": 0}}}]);
+    assert!(
+        file.refusal().contains("EXT_texture_webp"),
+        "{}",
+        file.refusal()
+    );
+    file.json["textures"] = json!([{"source": 0}]);
+    file.json["images"] = json!([{"bufferView": 0, "mimeType": "image/webp"}]);
+    assert!(
+        file.refusal().contains("EXT_texture_webp"),
+        "{}",
+        file.refusal()
+    );
+}
+
+/// A quad on two skins, and a rigid one on a joint: at rest, all stay where glTF puts them.
+#[test]
+fn several_skins_and_rigid_parts_share_one_skeleton() {
+    let mut file = File::quad();
+    let joints = file.accessor(5121, "VEC4", 4, &[0; 16]);
+    let weights = file.floats("VEC4", 4, [[1.0, 0.0, 0.0, 0.0]; 4].as_flattened());
+    let inverse = Mat4::from_translation(Vec3::new(0.0, 0.0, -1.0));
+    let inverse = file.floats("MAT4", 1, &inverse.to_cols_array());
+    let mut skinned = file.json["meshes"][0].clone();
+    skinned["primitives"][0]["attributes"]["JOINTS_0"] = json!(joints);
+    skinned["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(weights);
+    file.json["meshes"].as_array_mut().unwrap().push(skinned);
+    let up = Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2).to_array();
+    file.json["nodes"] = json!([
+        {"mesh": 1, "skin": 0},
+        {"mesh": 1, "skin": 1, "translation": [50, 0, 0]},
+        {"rotation": up, "children": [3, 4]},
+        {"translation": [0, 0, 1]},
+        {"translation": [0, 9, 0], "children": [5]},
+        {"mesh": 0},
+    ]);
+    file.json["scenes"] = json!([{"nodes": [0, 1, 2]}]);
+    file.json["skins"] = json!([
+        {"joints": [3], "inverseBindMatrices": inverse},
+        {"joints": [4]},
+    ]);
+    let model = file.model();
+    assert_eq!(model.vertices.len(), 12);
+    assert_eq!(
+        model.joints.len(),
+        2,
+        "the rigid part uses the joint of the second skin"
+    );
+    // At rest every vertex stays where it is: the matrix of its joint is the identity.
+    for vertex in &model.vertices {
+        let mut at = Some(usize::from(vertex.joints[0]));
+        let mut matrix = model.joints[at.unwrap()].inverse_bind;
+        while let Some(i) = at {
+            let joint = &model.joints[i];
+            let rest = joint.rest;
+            matrix = joint.base
+                * Mat4::from_scale_rotation_translation(
+                    rest.scale,
+                    rest.rotation,
+                    rest.translation,
+                )
+                * matrix;
+            at = joint.parent;
+        }
+        assert!(matrix.abs_diff_eq(Mat4::IDENTITY, 1e-4), "{matrix}");
+    }
+    assert!(
+        (model.size.y - 2.0).abs() < 1e-4,
+        "z is up in the file: {}",
+        model.size
+    );
+}
+
+/// 500 channels on the same keys once took 2.7 GB.
+#[test]
+fn a_small_file_cannot_decode_to_much_memory() {
+    let mut file = File::quad();
+    let keys = 200_000;
+    let times: Vec<f32> = (0..keys).map(|i| i as f32).collect();
+    let input = file.floats("SCALAR", keys, &times);
+    let output = file.accessor(5120, "VEC4", keys, &vec![127; 4 * keys]);
+    let channel = json!({"sampler": 0, "target": {"node": 1, "path": "rotation"}});
+    file.json["nodes"] = json!([{"mesh": 0, "skin": 0}, {}]);
+    file.json["skins"] = json!([{"joints": [1]}]);
+    file.json["animations"] = json!([{
+        "channels": vec![channel; 500], "samplers": [{"input": input, "output": output}],
+    }]);
+    assert!(file.refusal().contains("decoded"), "{}", file.refusal());
+
+    for list in ["nodes", "meshes", "materials"] {
+        let mut file = File::quad();
+        file.json[list] = json!(vec![json!({}); 5000]);
+        assert!(
+            file.refusal().contains("at most"),
+            "{list}: {}",
+            file.refusal()
+        );
+    }
+    let mut file = File::quad();
+    file.json["nodes"] = json!(vec![json!({"mesh": 0}); 4096]);
+    file.json["scenes"] = json!([]);
+    file.json["meshes"][0]["primitives"] =
+        json!(vec![file.json["meshes"][0]["primitives"][0].clone(); 3]);
+    assert!(file.refusal().contains("parts"), "{}", file.refusal());
+}
