@@ -342,3 +342,130 @@ fn a_small_file_cannot_decode_to_much_memory() {
         json!(vec![file.json["meshes"][0]["primitives"][0].clone(); 3]);
     assert!(file.refusal().contains("parts"), "{}", file.refusal());
 }
+
+/// Gives the quad texture coordinates and a material with a red texture.
+fn textured(uvs: [[f32; 2]; 4]) -> File {
+    let mut file = File::quad();
+    let mut png = std::io::Cursor::new(Vec::new());
+    image::RgbaImage::from_pixel(4, 4, image::Rgba([255, 0, 0, 255]))
+        .write_to(&mut png, image::ImageFormat::Png)
+        .unwrap();
+    // The accessor is only there for its buffer view.
+    let png = png.into_inner();
+    let at = file.accessor(5121, "SCALAR", png.len(), &png);
+    let view = file.json["accessors"][at]["bufferView"].clone();
+    let uv = file.floats("VEC2", 4, uvs.as_flattened());
+    let primitive = &mut file.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["TEXCOORD_0"] = json!(uv);
+    primitive["material"] = json!(0);
+    file.json["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+    file.json["textures"] = json!([{"source": 0}]);
+    file.json["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
+    file
+}
+
+const UNIT: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+
+#[test]
+fn texture_coordinates_are_transformed_and_brought_into_the_image() {
+    let uvs = |file: &File| -> Vec<[f32; 2]> {
+        let model = file.model();
+        let near = |v: f32| (v * 1000.0).round() / 1000.0 + 0.0;
+        model.vertices.iter().map(|v| v.uv.map(near)).collect()
+    };
+    assert_eq!(uvs(&textured(UNIT)), UNIT);
+    // An offset to the lower edge and a quarter turn counter-clockwise stay inside the image.
+    let mut file = textured(UNIT);
+    let texture = |file: &mut File, of: Value| {
+        file.json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]["extensions"] =
+            json!({"KHR_texture_transform": of});
+    };
+    let turn = std::f32::consts::FRAC_PI_2;
+    texture(
+        &mut file,
+        json!({"offset": [0, 1], "rotation": turn, "scale": [0.5, 0.5]}),
+    );
+    assert_eq!(uvs(&file), [[0.0, 1.0], [0.0, 0.5], [0.5, 0.5], [0.5, 1.0]]);
+    // A texture repeats, so another repetition is the same image.
+    let shifted = UNIT.map(|[u, v]| [u - 2.0, v + 1.0]);
+    assert_eq!(uvs(&textured(shifted)), UNIT);
+    let mut clamped = textured(shifted);
+    clamped.json["textures"][0]["sampler"] = json!(0);
+    clamped.json["samplers"] = json!([{"wrapS": 33071, "wrapT": 33071}]);
+    assert_eq!(uvs(&clamped), shifted);
+    let often = textured(UNIT.map(|[u, v]| [3.0 * u, v])).model();
+    assert_eq!(often.left_out, ["the repetition of a texture"]);
+}
+
+#[test]
+fn textures_and_plain_colors_of_several_materials_are_packed_into_one_skin() {
+    let mut file = textured(UNIT);
+    let mut plain = file.json["meshes"][0]["primitives"][0].clone();
+    plain["material"] = json!(1);
+    file.json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .unwrap()
+        .push(plain);
+    let blue = json!({"pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 1]}});
+    file.json["materials"].as_array_mut().unwrap().push(blue);
+    let model = file.model();
+    let skin = model.skin.as_ref().unwrap();
+    for (i, vertex) in model.vertices.iter().enumerate() {
+        let x = (vertex.uv[0] * skin.width() as f32 - 0.5).round() as u32;
+        let y = (vertex.uv[1] * skin.height() as f32 - 0.5).round() as u32;
+        let expected = if i < 4 {
+            [255, 0, 0, 255]
+        } else {
+            [0, 0, 255, 255]
+        };
+        assert_eq!(skin.get_pixel(x, y).0, expected, "vertex {i}");
+        assert_eq!(vertex.color, [255; 4], "vertex {i}");
+    }
+    // The same with too many textures is refused.
+    let copies = vec![file.json["images"][0].clone(); 20];
+    file.json["images"] = json!(copies);
+    file.json["textures"] = (0..20).map(|i| json!({"source": i})).collect();
+    file.json["materials"] = (0..20)
+        .map(|i| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": i}}}))
+        .collect();
+    let part = file.json["meshes"][0]["primitives"][0].clone();
+    file.json["meshes"][0]["primitives"] = (0..20)
+        .map(|i| {
+            let mut part = part.clone();
+            part["material"] = json!(i);
+            part
+        })
+        .collect();
+    assert!(file.refusal().contains("textures"), "{}", file.refusal());
+}
+
+#[test]
+fn harmless_deviations_of_exporters_are_accepted_and_damage_is_refused() {
+    let plain = File::quad().bytes();
+    let mut longer = plain.clone();
+    longer.extend([0; 5]);
+    assert!(
+        Model::from_glb("longer", &longer).is_ok(),
+        "bytes after the end"
+    );
+    assert!(Model::from_glb("cut", &plain[..plain.len() - 4]).is_err());
+    let mut file = File::quad();
+    file.json["nodes"][0]["children"] = json!([0]);
+    assert!(file.refusal().contains("circle"), "{}", file.refusal());
+    let mut file = File::quad();
+    file.json["nodes"] = json!([{"mesh": 0, "children": [2]}, {"children": [2]}, {}]);
+    assert!(file.refusal().contains("parents"), "{}", file.refusal());
+    let mut file = File::quad();
+    file.json["asset"]["version"] = json!("1.0");
+    assert!(file.refusal().contains("1.0"), "{}", file.refusal());
+    let mut file = File::quad();
+    file.json["bufferViews"][0]["buffer"] = json!(1);
+    file.json["buffers"] = json!([{"byteLength": 1}, {"byteLength": 1}]);
+    assert!(
+        file.refusal().contains("without data"),
+        "{}",
+        file.refusal()
+    );
+    file.json["bufferViews"][0]["extensions"] = json!({"EXT_meshopt_compression": {}});
+    assert!(file.refusal().contains("gltfpack"), "{}", file.refusal());
+}
