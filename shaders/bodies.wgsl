@@ -29,11 +29,11 @@ override INFLUENCES: i32 = 4;
 fn sunlight(world: vec3<f32>) -> f32 {
     let depth = depth_of(world);
     // The picture of light belongs to a level plane; follow the sun's ray up to the surface.
-    var at = world.xz - frame.sun.xy * depth;
-    if KIND == 1u {
+    var at = world.xz - scene.sun_shift * depth;
+    if SURFACE_KIND == WALL {
         at = vec2<f32>(world.x + 0.4 * depth, 1.3 * world.y);
     }
-    let net = textureSampleLevel(caustics, smooth_sampler, at / frame.field.xy * 0.5 + 0.5, 0.0).r;
+    let net = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
     return gathered(net, depth);
 }
 
@@ -124,13 +124,13 @@ fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixe
     let place = vec4<f32>(corner.position, 1.0);
     var world = vec3<f32>(dot(rows.x, place), dot(rows.y, place), dot(rows.z, place));
     let high = corner.position.y * corner.position.y * length(rows.x.xyz);
-    let t = frame.time.x;
+    let t = scene.time_secs;
     let sway = vec3<f32>(
         sin(0.9 * t + 9.0 * tone + 1.7 * world.x) + 0.4 * sin(2.3 * t + 4.0 * world.z),
         0.3 * sin(1.3 * t + 20.0 * tone),
         cos(0.7 * t + 14.0 * tone + 1.9 * world.z) + 0.4 * sin(1.9 * t + 5.0 * world.x),
     );
-    world += (sway - frame.up.xyz * dot(sway, frame.up.xyz)) * (0.11 * high);
+    world += (sway - scene.up * dot(sway, scene.up)) * (0.11 * high);
     var pixel: BodyPixel;
     pixel.position = clip_from_world(world);
     pixel.world = world;
@@ -145,9 +145,9 @@ fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixe
 fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     // Sand is heaped against the leaves' feet, and they are dark where they rise from it.
     var rising = 1.0;
-    if KIND == 1u {
+    if SURFACE_KIND == WALL {
         let heap = 0.010 + 0.034 * smoothstep(0.16, 0.0, abs(pixel.at_rest.x)) + 0.006 * sin(130.0 * pixel.world.x + 70.0 * pixel.at_rest.x);
-        let out = frame.surface.y - pixel.world.z - heap;
+        let out = scene.surface_half_m.y - pixel.world.z - heap;
         if out < 0.0 {
             discard;
         }
@@ -159,9 +159,9 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
     // Olive at the foot, sunlit at the tips; one in a few is old and rust.
     var color = mix(vec3<f32>(0.040, 0.052, 0.022), vec3<f32>(0.155, 0.190, 0.060), up);
-    color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * frame.scene.y, 1.0 - 0.4 * frame.scene.y, tone) * 0.75);
+    color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * scene.rust_share, 1.0 - 0.4 * scene.rust_share, tone) * 0.75);
     color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone)) * rising;
-    if KIND == 2u {
+    if SURFACE_KIND == CEILING {
         // A floating leaf against the sky: red towards its rim, veined between its ribs, dark where the stem holds it.
         let out = length(pixel.at_rest.xz);
         color = mix(color, vec3<f32>(0.17, 0.075, 0.045), 0.7 * smoothstep(0.62, 0.98, out + 0.25 * (noise(pixel.at_rest.xz * 6.0 + 40.0 * tone) - 0.5)));
@@ -169,7 +169,7 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     }
     var normal = normalize(pixel.normal);
     // Leaves let light through: what shines on the back is seen on the front.
-    let facing = (0.35 + 0.65 * abs(dot(normal, frame.to_sun.xyz))) * frame.to_sun.w;
+    let facing = (0.35 + 0.65 * abs(dot(normal, scene.to_sun))) * scene.facing_scale;
     // What is thinner than a pixel covers less of it; else a tip would be a row of dots.
     let thin = max(abs(dpdx(pixel.uv.x)), abs(dpdy(pixel.uv.x)));
     return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0));
@@ -193,16 +193,16 @@ fn seen(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
 // the sky's through the surface from above, the ground's from below; over a ceiling there is none.
 fn around_fish(up: f32, through: vec3<f32>) -> vec3<f32> {
     let beside = scattered(9.0);
-    let above = mix(beside, frame.sky_color.xyz * through, smoothstep(0.5, 1.0, up));
-    let ground = frame.sand.xyz * through * (0.12 * frame.sun_color.xyz);
-    let below = select(0.5 * beside + ground, 0.8 * beside, KIND == 2u);
+    let above = mix(beside, scene.sky_color * through, smoothstep(0.5, 1.0, up));
+    let ground = scene.sand_color * through * (0.12 * scene.sun_color);
+    let below = select(0.5 * beside + ground, 0.8 * beside, SURFACE_KIND == CEILING);
     return mix(below, above, smoothstep(0.0, 0.5, up));
 }
 
 @fragment
 fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let world = pixel.world.xyz;
-    let eye = vec3<f32>(0.0, frame.surface.z, 0.0);
+    let eye = vec3<f32>(0.0, scene.eye_height_m, 0.0);
     let view = normalize(eye - world);
     let normal = seen(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
@@ -214,25 +214,25 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
     let color = turned(base.rgb, pixel.tint.x, pixel.tint.y) * pixel.tint.z;
 
-    let sun_dir = frame.to_sun.xyz;
+    let sun_dir = scene.to_sun;
     let light = sunlight(world);
     // Skin is wet and a little translucent: light wraps around it.
-    let facing = max((dot(normal, sun_dir) + 0.25) / 1.25, 0.0) * frame.to_sun.w;
-    let up = 0.5 + 0.5 * dot(normal, frame.up.xyz);
+    let facing = max((dot(normal, sun_dir) + 0.25) / 1.25, 0.0) * scene.facing_scale;
+    let up = 0.5 + 0.5 * dot(normal, scene.up);
     let from_ground = (1.0 - up) * 0.45;
     let depth = depth_of(world);
     let way = max(-world.y, 0.0);
     // The sky's light takes about the sun's way.
-    let through = transmitted(depth / frame.sun.z + way);
-    var around = frame.sky_color.xyz * (0.25 + 0.75 * up + from_ground) * through;
-    if KIND > 0u {
+    let through = transmitted(depth / scene.sun_cosine + way);
+    var around = scene.sky_color * (0.25 + 0.75 * up + from_ground) * through;
+    if SURFACE_KIND != FLOOR {
         around = around_fish(up, through);
     }
-    if KIND == 2u {
+    if SURFACE_KIND == CEILING {
         // Fins are thin: against the sky its light comes through.
-        around += (frame.sky_color.xyz + 0.5 * frame.sun_color.xyz) * through * (0.4 * has_skin * step(0.765, pixel.paint.y));
+        around += (scene.sky_color + 0.5 * scene.sun_color) * through * (0.4 * has_skin * step(0.765, pixel.paint.y));
     }
-    let lit = frame.sun_color.xyz * (facing * light * frame.sun.w) * through + around;
+    let lit = scene.sun_color * (facing * light * scene.sun_strength) * through + around;
     let squared = towards_eye * towards_eye;
     // What glows does so from within: less at its rim.
     let glow = -min(pixel.tint.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
@@ -243,9 +243,9 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
     // From the side all of a flank is seen: there it must not outshine its colors.
-    let silver = max(pixel.tint.w, 0.0) * flank * select(1.0, 0.5, KIND == 1u);
+    let silver = max(pixel.tint.w, 0.0) * flank * select(1.0, 0.5, SURFACE_KIND == WALL);
     let mirrored = reflect(-view, normal);
-    let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, frame.up.xyz));
+    let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, scene.up));
     let cosine = max(dot(normal, half_way), 0.0);
     // Its 14th and 70th power.
     let second = cosine * cosine;
@@ -256,11 +256,11 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let sixteenth = eighth * eighth;
     let thirty_second = sixteenth * sixteenth;
     let sharp = thirty_second * thirty_second * sixth;
-    var sky = mix(frame.sky_color.xyz, vec3<f32>(dot(frame.sky_color.xyz, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen) * through;
-    if KIND > 0u {
+    var sky = mix(scene.sky_color, vec3<f32>(dot(scene.sky_color, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen) * through;
+    if SURFACE_KIND != FLOOR {
         sky = around_fish(sky_seen, through);
     }
-    let sun = frame.sun_color.xyz * frame.sun.w * light;
+    let sun = scene.sun_color * scene.sun_strength * light;
     let mirror = sky + sun * broad * 1.1 * through;
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // Every wet skin has a narrow highlight along the back.
@@ -292,12 +292,12 @@ fn noise3(p: vec3<f32>) -> f32 {
 
 @fragment
 fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
-    if KIND == 1u && pixel.world.z > frame.surface.y + 0.010 * sin(61.0 * pixel.world.x) {
+    if SURFACE_KIND == WALL && pixel.world.z > scene.surface_half_m.y + 0.010 * sin(61.0 * pixel.world.x) {
         discard;
     }
     let instance = instances[pixel.instance];
     let size = instance.kind.z;
-    let view = vec3<f32>(0.0, frame.surface.z, 0.0) - pixel.world;
+    let view = vec3<f32>(0.0, scene.eye_height_m, 0.0) - pixel.world;
     let outward = seen(pixel.normal, normalize(view));
     // The eye looks along y: what is laid on along it is stretched nowhere. Every face of a stone breaks it anew, and
     // every stone is turned another way.
@@ -310,7 +310,7 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let bump = (broad.yz - 0.5) * 0.9 + (fine.yz - 0.5) * 1.3;
     let across = vec2<f32>(axis.x * bump.x - axis.y * bump.y, axis.y * bump.x + axis.x * bump.y);
     let normal = normalize(outward - vec3<f32>(across.x, 0.0, across.y));
-    let up = dot(normal, frame.up.xyz);
+    let up = dot(normal, scene.up);
     var color: vec3<f32>;
     if instance.tint.z > 2.5 {
         // Coral: one of four colors, pale at its tips and ridges.
@@ -340,14 +340,14 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
         let lichen = smoothstep(0.60, 0.68, fine.w) * (1.0 - moss);
         color = mix(color, vec3<f32>(0.46, 0.44, 0.36), 0.45 * lichen);
     }
-    let sun_dir = frame.to_sun.xyz;
-    let facing = max(dot(normal, sun_dir), 0.0) * frame.to_sun.w;
+    let sun_dir = scene.to_sun;
+    let facing = max(dot(normal, sun_dir), 0.0) * scene.facing_scale;
     // Near the ground little sky is seen.
-    let over = select(clamp((pixel.world.y + frame.surface.w) / max(size, 0.05), 0.0, 1.0), clamp((frame.surface.y - pixel.world.z) / max(size, 0.05), 0.0, 1.0), KIND == 1u);
+    let over = select(clamp((pixel.world.y + scene.ground_depth_m) / max(size, 0.05), 0.0, 1.0), clamp((scene.surface_half_m.y - pixel.world.z) / max(size, 0.05), 0.0, 1.0), SURFACE_KIND == WALL);
     // The ground throws light back onto flanks: from above a stone's rim is no dark line.
     let sky = mix(0.30, 1.0, over) * (0.62 + 0.38 * up);
     // From below a thing's dark side is seen, and what the ground throws back onto it.
-    let least = select(0.08, 0.42, KIND == 2u);
+    let least = select(0.08, 0.42, SURFACE_KIND == CEILING);
     return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
 }
 
@@ -361,7 +361,7 @@ fn lace(p: vec2<f32>) -> f32 {
 
 // Foam that drifts down the stream in rafts, breaks up into threads and is gone.
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
-    let t = frame.time.x;
+    let t = scene.time_secs;
     let v = pixel.uv.y;
     let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].kind.z + 31.0 * instances[pixel.instance].tint.x, v * 0.75);
     // Eddies carry it aside, more the farther it came.
@@ -371,7 +371,7 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let thick = smoothstep(0.0, 0.40, raft - (0.40 + 0.34 * v));
     let threads = lace(p * 24.0);
     let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
-    let white = (frame.sun_color.xyz * frame.sun.w * (0.20 + 0.55 * threads) + frame.sky_color.xyz * 0.45) * vec3<f32>(0.87, 0.96, 0.91);
+    let white = (scene.sun_color * scene.sun_strength * (0.20 + 0.55 * threads) + scene.sky_color * 0.45) * vec3<f32>(0.87, 0.96, 0.91);
     // Neighbors overlap and fade into each other.
     return kept(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
@@ -379,7 +379,7 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
 // White water: threads that run down the stream and part where it falls, froth where it meets the lower water.
 @fragment
 fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
-    let t = frame.time.x;
+    let t = scene.time_secs;
     let v = pixel.uv.y;
     if instances[pixel.instance].tint.z > 3.5 {
         return foam_light(pixel);
@@ -402,7 +402,7 @@ fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     cover = max(cover, min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.94));
     // Heaps of bubbles are bright where they face the sun, gray between.
     let lit = 0.14 + 0.30 * swell * swell + 0.62 * bubbles * bubbles;
-    let white = (frame.sun_color.xyz * frame.sun.w * lit + frame.sky_color.xyz * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
+    let white = (scene.sun_color * scene.sun_strength * lit + scene.sky_color * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
     // Its ends are ragged, so that neighbors meet unseen.
     return kept(white, cover);
 }

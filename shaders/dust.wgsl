@@ -18,13 +18,13 @@ fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index
     let aside = corners[corner];
     let chance = hash2(vec2<i32>(i32(number), 17));
     // A glow is seen wider than the speck.
-    let glow = frame.ground.w;
+    let glow = scene.glow;
     let radius = speck.place.w * (1.0 + 4.0 * min(glow, 1.0));
     var pixel: Pixel;
     pixel.position = clip_from_world(speck.place.xyz + vec3<f32>(aside.x, 0.0, aside.y) * radius);
     pixel.from_middle = aside;
     let lit = under_water(vec3<f32>(0.75), speck.place.xyz, 0.7, 0.8);
-    let pulse = 0.55 + 0.45 * sin(frame.time.x * (0.5 + chance.x) + 40.0 * chance.y);
+    let pulse = 0.55 + 0.45 * sin(scene.time_secs * (0.5 + chance.x) + 40.0 * chance.y);
     let shine = mix(vec3<f32>(0.10, 0.75, 1.0), vec3<f32>(0.35, 1.0, 0.55), chance.x) * (glow * pulse);
     pixel.light = vec4<f32>(lit * 0.35 + shine, 0.35 * (1.0 - min(glow, 1.0)));
     return pixel;

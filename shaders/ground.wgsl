@@ -11,7 +11,7 @@ fn whole(@builtin(vertex_index) index: u32) -> Pixel {
     let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
     var pixel: Pixel;
     pixel.position = vec4<f32>(corner, 0.0, 1.0);
-    pixel.place = vec2<f32>(corner.x, -corner.y) * frame.ground.xy;
+    pixel.place = vec2<f32>(corner.x, -corner.y) * scene.ground_half_m;
     return pixel;
 }
 
@@ -132,7 +132,7 @@ fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> Stone {
                 var color = mix(vec3<f32>(0.20, 0.19, 0.175), vec3<f32>(0.50, 0.46, 0.39), tone * tone + 0.1);
                 color = mix(color, vec3<f32>(0.42, 0.31, 0.19), step(0.66, tone) * 0.85);
                 color = mix(color, vec3<f32>(0.35, 0.19, 0.115), step(0.93, tone));
-                color = mix(color, frame.sand.xyz * 0.8, 0.38);
+                color = mix(color, scene.sand_color * 0.8, 0.38);
                 // A vein of quartz, here and there.
                 let vein = abs(local.y / radius + 0.5 * (noise(local * 3.0 / radius + chance * 31.0) - 0.5) - 0.3 * (chance.x - 0.5));
                 color = mix(color, vec3<f32>(0.52, 0.49, 0.43), step(0.82, more.x * 7.0 - floor(more.x * 7.0)) * smoothstep(0.14, 0.05, vein) * 0.7);
@@ -177,7 +177,7 @@ fn litter(place: vec2<f32>, share: f32) -> Stone {
             let soft = 0.10 * half_length;
             let cover = smoothstep(soft * 0.5, -soft * 0.5, abs(local.y) - half_width) * step(abs(t), 1.0);
             // Its shadow falls to the side that the sun is not on.
-            let thrown = offset - normalize(frame.sun.xy + 1e-5) * (0.012 / size_m);
+            let thrown = offset - normalize(scene.sun_shift + 1e-5) * (0.012 / size_m);
             let shade = vec2<f32>(dot(thrown, axis), dot(thrown, vec2<f32>(-axis.y, axis.x)));
             let under = smoothstep(soft * 1.5, -soft * 1.5, abs(shade.y + (chance.x - 0.5) * 0.9 * shade.x * shade.x) - half_width) * step(abs(shade.x / half_length), 1.0);
             found.rim = max(found.rim, under);
@@ -200,7 +200,7 @@ fn litter(place: vec2<f32>, share: f32) -> Stone {
 }
 
 fn sand_height(place: vec2<f32>) -> f32 {
-    let seed = vec2<f32>(frame.time.y * 13.7, frame.time.y * 7.1);
+    let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
     let bars = fbm(p * 0.45);
     // Ripples run across a slow current; a warped phase makes them fork and end.
@@ -211,17 +211,17 @@ fn sand_height(place: vec2<f32>) -> f32 {
     let strength = smoothstep(0.22, 0.55, fbm(p * 0.7 + 77.0));
     let ripple = 0.024 * strength * pow(wave, 1.6);
     let heap = standing(place).heap;
-    return frame.scene.z * (0.20 * bars + ripple * (1.0 - heap)) + 0.05 * heap * heap + 0.0035 * fbm(p * 11.0);
+    return scene.relief * (0.20 * bars + ripple * (1.0 - heap)) + 0.05 * heap * heap + 0.0035 * fbm(p * 11.0);
 }
 
 @fragment
 fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
-    let seed = vec2<f32>(frame.time.y * 13.7, frame.time.y * 7.1);
+    let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
     let stands = standing(place);
     // Gravel gathers at stones.
-    let share = frame.sand.w + 0.5 * stands.lee * step(0.001, frame.sand.w);
+    let share = scene.pebble_share + 0.5 * stands.lee * step(0.001, scene.pebble_share);
     let e = 0.006;
     let h = sand_height(place);
     var gradient = vec2<f32>(sand_height(place + vec2<f32>(e, 0.0)) - h, sand_height(place + vec2<f32>(0.0, e)) - h) / e;
@@ -229,8 +229,8 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     // Sand: pale where bars rise, warmer and darker in hollows, grains of every tone.
     let bars = fbm(p * 0.45);
     let tone = fbm(p * 1.3 + 11.0);
-    var color = frame.sand.xyz * mix(0.92, mix(0.60, 1.18, smoothstep(0.28, 0.72, 0.65 * bars + 0.35 * tone)), frame.scene.z);
-    color = mix(color, color * vec3<f32>(0.80, 0.78, 0.70), smoothstep(0.5, 0.75, fbm(p * 0.9 + 51.0)) * 0.8 * frame.scene.z);
+    var color = scene.sand_color * mix(0.92, mix(0.60, 1.18, smoothstep(0.28, 0.72, 0.65 * bars + 0.35 * tone)), scene.relief);
+    color = mix(color, color * vec3<f32>(0.80, 0.78, 0.70), smoothstep(0.5, 0.75, fbm(p * 0.9 + 51.0)) * 0.8 * scene.relief);
     let grain = noise(p * 260.0) * 0.6 + noise(p * 120.0) * 0.4;
     color *= 0.86 + 0.28 * grain;
     let dark_grain = step(0.93, noise(p * 190.0 + 7.0));
@@ -238,7 +238,7 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
 
     // A film of algae in patches, quieter than the sand.
     let film = smoothstep(0.52, 0.74, fbm(p * 1.05 + 140.0)) * (0.6 + 0.4 * noise(p * 14.0));
-    color = mix(color, color * vec3<f32>(0.78, 0.80, 0.62), 0.5 * film * frame.scene.z);
+    color = mix(color, color * vec3<f32>(0.78, 0.80, 0.62), 0.5 * film * scene.relief);
 
     var occlusion = stands.open;
     // Algae and silt where the water is slow.
@@ -272,19 +272,19 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     }
 
     // Fallen leaves, more of them towards the rim, where the water carries them.
-    let rim = smoothstep(0.35, 1.05, length(place / frame.ground.xy * vec2<f32>(0.95, 0.95)));
-    let leaf = litter(p, frame.scene.x * (0.05 + 0.95 * rim * rim));
+    let rim = smoothstep(0.35, 1.05, length(place / scene.ground_half_m * vec2<f32>(0.95, 0.95)));
+    let leaf = litter(p, scene.litter * (0.05 + 0.95 * rim * rim));
     color = mix(color, leaf.color, leaf.height);
     gradient = mix(gradient, leaf.slope, leaf.height);
     occlusion *= mix(1.0, 0.62, leaf.rim);
 
     // Darker towards the deep middle, and towards the rim where leaves gather.
-    let from_middle = length(place / frame.ground.xy);
+    let from_middle = length(place / scene.ground_half_m);
     color *= 0.86 + 0.14 * smoothstep(0.1, 0.75, from_middle);
     color *= 1.0 - 0.22 * smoothstep(0.75, 1.25, from_middle);
 
     let normal = normalize(vec3<f32>(-gradient.x * 1.5, 1.0, -gradient.y * 1.5));
-    let towards_sun = normalize(vec3<f32>(-frame.sun.x, 1.0, -frame.sun.y));
+    let towards_sun = normalize(vec3<f32>(-scene.sun_shift.x, 1.0, -scene.sun_shift.y));
     let facing = max(dot(normal, towards_sun), 0.0) / towards_sun.y;
     // Roots, so that eight bits are fine where the eye is.
     return vec4<f32>(sqrt(max(color * occlusion, vec3<f32>(0.0))), clamp(facing * 0.5, 0.0, 1.0));

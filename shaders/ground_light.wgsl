@@ -15,15 +15,15 @@ fn whole(@builtin(vertex_index) index: u32) -> Ground {
     let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
     var pixel: Ground;
     pixel.position = vec4<f32>(corner, 0.0, 1.0);
-    pixel.place = vec2<f32>(corner.x, -corner.y) * frame.ground.xy;
+    pixel.place = vec2<f32>(corner.x, -corner.y) * scene.ground_half_m;
     return pixel;
 }
 
 @fragment
 fn net(pixel: Ground) -> @location(0) vec4<f32> {
-    let depth = frame.surface.w;
-    let at = pixel.place - frame.sun.xy * depth;
-    let light = textureSampleLevel(caustics, smooth_sampler, at / frame.field.xy * 0.5 + 0.5, 0.0).r;
+    let depth = scene.ground_depth_m;
+    let at = pixel.place - scene.sun_shift * depth;
+    let light = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
     return vec4<f32>(sqrt(gathered(light, depth)) * 0.5, 1.0, 0.0, 1.0);
 }
 
@@ -43,7 +43,7 @@ struct Pixel {
 @vertex
 fn lay(corner: Corner) -> Pixel {
     var pixel: Pixel;
-    let ndc = corner.place / frame.ground.xy;
+    let ndc = corner.place / scene.ground_half_m;
     pixel.position = vec4<f32>(ndc.x, -ndc.y, 0.0, 1.0);
     pixel.uv = corner.uv;
     pixel.kind = corner.kind;

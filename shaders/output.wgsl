@@ -10,17 +10,22 @@
 @group(1) @binding(5) var ripple_noise: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
 
-// One projector; twin of `render::draw::OutputFrame`.
+// Values of one output; same layout as `OutputUniforms` in `src/render/uniforms.rs`.
 struct OutputUniforms {
-    // factors on red, green and blue; exponent of the shown brightness
-    gain: vec4<f32>,
-    // widths of the soft left, upper, right and lower edge
-    ramps: vec4<f32>,
-    // shape of the ramps; light added outside of them; unused
-    blend: vec4<f32>,
+    // Factors on red, green and blue.
+    gain: vec3<f32>,
+    // Exponent of the gamma correction.
+    gamma: f32,
+    // Widths of the soft left, upper, right and lower edge, as shares of the crop.
+    ramp_widths: vec4<f32>,
+    // Shape of the soft edges; see `Blend::gamma`.
+    ramp_gamma: f32,
+    // Light added outside of the soft edges.
+    black_lift: f32,
+    padding: vec2<f32>,
 }
 
-@group(2) @binding(0) var<uniform> projector: OutputUniforms;
+@group(2) @binding(0) var<uniform> output: OutputUniforms;
 
 // Whether this projector has soft edges; whether its exponent is not 1.
 override BLENDS: bool = false;
@@ -54,18 +59,18 @@ struct Pixel {
 fn carry(corner: Corner) -> Pixel {
     var pixel: Pixel;
     pixel.position = vec4<f32>(corner.clip.xy, 0.0, corner.clip.z);
-    pixel.place = (corner.picture * 2.0 - 1.0) * frame.surface.xy;
+    pixel.place = (corner.picture * 2.0 - 1.0) * scene.surface_half_m;
     pixel.part = corner.part;
-    let ground = vec3<f32>(0.0, -frame.surface.w, 0.0);
+    let ground = vec3<f32>(0.0, -scene.ground_depth_m, 0.0);
     pixel.haze = under_water(vec3<f32>(0.0), ground, 0.0, 0.0);
     pixel.sun = under_water(vec3<f32>(1.0), ground, 1.0, 0.0) - pixel.haze;
     pixel.sky = under_water(vec3<f32>(1.0), ground, 0.0, 1.0) - pixel.haze;
     // A slope s bends the ray by about s/4; what it shows lies beside, by the depth it crosses.
-    let beside = 0.25 * frame.surface.w * frame.surface.z / (frame.surface.z + frame.surface.w);
-    pixel.bright = vec3<f32>(normalize(frame.sun.xy + vec2<f32>(1e-5, 0.0)), beside);
-    pixel.glint = frame.sun_color.xyz * (frame.sun.w * frame.sky_color.w * 0.9);
+    let beside = 0.25 * scene.ground_depth_m * scene.eye_height_m / (scene.eye_height_m + scene.ground_depth_m);
+    pixel.bright = vec3<f32>(normalize(scene.sun_shift + vec2<f32>(1e-5, 0.0)), beside);
+    pixel.glint = scene.sun_color * (scene.sun_strength * scene.reflection * 0.9);
     // Beside green water plain gray looks lilac.
-    pixel.foam = (0.95 * frame.sky_color.xyz + 0.75 * frame.sun_color.xyz) * vec3<f32>(0.91, 0.97, 0.88);
+    pixel.foam = (0.95 * scene.sky_color + 0.75 * scene.sun_color) * vec3<f32>(0.91, 0.97, 0.88);
     return pixel;
 }
 
@@ -81,7 +86,7 @@ fn film(light: vec3<f32>) -> vec3<f32> {
 
 // What stands in the water at a place, over what lies behind it.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
-    let at = (seen * frame.maps.xy + 0.5) * frame.ground.z;
+    let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
     var body: vec4<f32>;
     if SOFTENS {
         // Four places around, a square that is turned so that neither rows nor columns nor diagonals keep their stairs:
@@ -105,12 +110,12 @@ fn slope_of(water: vec4<f32>) -> vec2<f32> {
 
 fn pool(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
-    let water = textureSampleLevel(slopes, smooth_sampler, place / frame.field.xy * 0.5 + 0.5, 0.0);
+    let water = textureSampleLevel(slopes, smooth_sampler, place / scene.water_half_m * 0.5 + 0.5, 0.0);
     let slope = slope_of(water);
     let seen = place - slope * pixel.bright.z;
-    let ground = seen * frame.maps.zw + 0.5;
+    let ground = seen * scene.ground_uv_per_m + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
-    let roots = textureSampleLevel(ground_light, smooth_sampler, ground * frame.ground.z, 0.0).rg;
+    let roots = textureSampleLevel(ground_light, smooth_sampler, ground * scene.target_scale, 0.0).rg;
     let lit = roots * roots;
     let sun = painted.a * 8.0 * lit.r;
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
@@ -120,43 +125,43 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let sunward = pixel.bright.xy;
     let lean = max(-dot(slope, sunward), 0.0);
     let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * lean * lean;
-    light += frame.sky_color.xyz * (frame.sky_color.w * mirrored);
+    light += scene.sky_color * (scene.reflection * mirrored);
     // Glints: wavelets too small for the field throw the sun into the eye here and there, for a moment.
-    let t = frame.time.x;
+    let t = scene.time_secs;
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
     let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
     light += pixel.glint * exp(-dot(off, off));
     // Foam gathers where a foot breaks the surface.
-    let foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z)) * frame.time.z;
+    let foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z)) * scene.foam;
     return mix(light, pixel.foam, foam);
 }
 
 @fragment
 fn show(pixel: Pixel) -> @location(0) vec4<f32> {
     var light: vec3<f32>;
-    if KIND == 0u {
+    if SURFACE_KIND == FLOOR {
         light = pool(pixel);
-    } else if KIND == 1u {
+    } else if SURFACE_KIND == WALL {
         light = aquarium(pixel);
     } else {
         light = overhead(pixel);
     }
-    var color = film(light * frame.absorption.w);
+    var color = film(light * scene.exposure);
     // The curve pales what is bright; give some color back.
     color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
     // A projector has no black, and what sinks into its gray is lost: shadows keep a little of the water's light.
     color = color * (1.0 - LIFT) + LIFT;
     if BENDS {
-        color = pow(color, vec3<f32>(1.0 / projector.gain.w));
+        color = pow(color, vec3<f32>(1.0 / output.gamma));
     }
-    color *= projector.gain.xyz;
+    color *= output.gain;
     if BLENDS {
         color = ramped(color, pixel.part);
     }
     // Noise of one step hides the steps of eight bits; the picture is stored as sRGB, whose steps grow with about the
     // square root of the light. Green is most of it.
-    let at = pixel.position.xy + 5.588238 * floor(fract(frame.time.x) * 60.0);
+    let at = pixel.position.xy + 5.588238 * floor(fract(scene.time_secs) * 60.0);
     let grain = fract(52.9829189 * fract(dot(at, vec2<f32>(0.06711056, 0.00583715)))) - 0.5;
     return vec4<f32>(color + grain / 255.0 * (2.1 * sqrt(max(color.g, 0.0)) + 0.02), 1.0);
 }
@@ -164,11 +169,11 @@ fn show(pixel: Pixel) -> @location(0) vec4<f32> {
 // Soft edges in linear light, and the gray that two projectors share where they overlap.
 fn ramped(color: vec3<f32>, part: vec2<f32>) -> vec3<f32> {
     let inside = vec4<f32>(part, 1.0 - part);
-    let t = clamp(inside / max(projector.ramps, vec4<f32>(1e-6)), vec4<f32>(0.0), vec4<f32>(1.0));
-    let low = 0.5 * pow(2.0 * min(t, vec4<f32>(0.5)), vec4<f32>(projector.blend.x));
-    let high = 1.0 - 0.5 * pow(2.0 * min(1.0 - t, vec4<f32>(0.5)), vec4<f32>(projector.blend.x));
+    let t = clamp(inside / max(output.ramp_widths, vec4<f32>(1e-6)), vec4<f32>(0.0), vec4<f32>(1.0));
+    let low = 0.5 * pow(2.0 * min(t, vec4<f32>(0.5)), vec4<f32>(output.ramp_gamma));
+    let high = 1.0 - 0.5 * pow(2.0 * min(1.0 - t, vec4<f32>(0.5)), vec4<f32>(output.ramp_gamma));
     let share = select(high, low, t < vec4<f32>(0.5));
     let whole = share.x * share.y * share.z * share.w;
-    let lift = select(0.0, projector.blend.y, whole >= 0.9999);
+    let lift = select(0.0, output.black_lift, whole >= 0.9999);
     return color * whole * (1.0 - lift) + lift;
 }

@@ -1,50 +1,97 @@
-// What every shader knows of a frame. Put in front of the other files; its twin is `render::draw::SceneUniforms`.
-// Spaces: world (meters, surface at y = 0, below it negative); picture (0..1, y down); cell (of the height field).
+// Definitions that all shaders share; this file is put in front of each of the others.
+//
+// Spaces: world (meters, water surface of a floor at y = 0, negative below); picture (0..1, y down); textures (0..1).
+// Light is linear and relative to white.
 
+// Values of a scene; same layout as `SceneUniforms` in `src/render/uniforms.rs`.
 struct SceneUniforms {
-    // half width, half height of the surface, height of the eye, depth of the ground
-    surface: vec4<f32>,
-    // half extent of the height field along x and z, overscan of the picture below; unused
-    field: vec4<f32>,
-    // half extent of the ground's picture along x and z, share of their room that the pictures of bodies and of light on
-    // the ground fill, glow of specks
-    ground: vec4<f32>,
-    // shift of sunlight per meter of depth along x and z, cosine in the water, strength
-    sun: vec4<f32>,
-    // color of sun and sky; w: caustics, reflection
-    sun_color: vec4<f32>,
-    sky_color: vec4<f32>,
-    // absorption per meter; w: exposure
-    absorption: vec4<f32>,
-    // color of the sand; w: share of pebbles
-    sand: vec4<f32>,
-    // time, seed of the ground, share of foam, share of shafts of light
-    time: vec4<f32>,
-    // from a place on the surface to the picture of what lies below (x, y) and to the ground's picture (z, w), to be
-    // added to a half
-    maps: vec4<f32>,
-    // what is up in the water; depth of the water's surface along it, from the origin
-    up: vec4<f32>,
-    // direction towards the sun; by how much less a level plane faces it, as a factor
-    to_sun: vec4<f32>,
-    // light that the water scatters up, before its color; share of it per meter
-    haze: vec4<f32>,
-    // share of fallen leaves, of rust on plants, of relief of the sand; unused
-    scene: vec4<f32>,
+    // Half width and half height of the surface, in meters.
+    surface_half_m: vec2<f32>,
+    // Height of the eye above the center of the surface.
+    eye_height_m: f32,
+    // Depth of the ground below the surface.
+    ground_depth_m: f32,
+    // Half extent of the height field of the water along x and z, in meters.
+    water_half_m: vec2<f32>,
+    // Size of the body texture relative to the picture.
+    overscan: f32,
+    // Part of the body and ground light textures that is drawn to, as a share of their sides.
+    target_scale: f32,
+    // Half extent of the ground texture along its two axes, in meters.
+    ground_half_m: vec2<f32>,
+    // Horizontal shift of sunlight per meter of depth, along x and z.
+    sun_shift: vec2<f32>,
+    // Color of the sunlight.
+    sun_color: vec3<f32>,
+    // Factor on the sunlight.
+    sun_strength: f32,
+    // Color and strength of the light from the sky.
+    sky_color: vec3<f32>,
+    // Strength of the sky's reflections on the water.
+    reflection: f32,
+    // Absorption coefficients of the water for red, green and blue, per meter.
+    absorption_per_m: vec3<f32>,
+    // Factor on the light before the tone curve.
+    exposure: f32,
+    // Color of the sand.
+    sand_color: vec3<f32>,
+    // Share of the ground that is covered by pebbles.
+    pebble_share: f32,
+    // Direction up, unit length: +y on a floor, -z on a wall, -y on a ceiling.
+    up: vec3<f32>,
+    // Position of the water surface along `up`, in meters from the origin.
+    water_level_m: f32,
+    // Direction towards the sun, unit length.
+    to_sun: vec3<f32>,
+    // Factor that makes the sunlight on a level plane 1: the inverse of the cosine between `to_sun` and `up`.
+    facing_scale: f32,
+    // Color of the light that the water scatters at infinite distance, relative to the light that enters it.
+    haze_color: vec3<f32>,
+    // Rate at which scattered light approaches `haze_color` with distance, per meter.
+    haze_per_m: f32,
+    // Scale from surface meters to the body texture; add 0.5.
+    body_uv_per_m: vec2<f32>,
+    // Scale from surface meters to the ground texture; add 0.5.
+    ground_uv_per_m: vec2<f32>,
+    // Time of drifting patterns in seconds; restarts after `DRIFT_PERIOD_SECS`.
+    time_secs: f32,
+    // Cosine of the angle between sunlight in the water and the vertical.
+    sun_cosine: f32,
+    // Strength of the caustics.
+    caustics: f32,
+    // Amount of foam at the edges of visitors' shadows, 0..1.
+    foam: f32,
+    // Strength of the shafts of sunlight.
+    shafts: f32,
+    // Light that specks emit.
+    glow: f32,
+    // Amount of fallen leaves, 0..1.
+    litter: f32,
+    // Share of rust-colored plants, 0..1.
+    rust_share: f32,
+    // Strength of the relief of the sand, 0..1.
+    relief: f32,
+    // Seed of the ground's pattern.
+    ground_seed: f32,
+    padding: vec2<f32>,
 }
 
-@group(0) @binding(0) var<uniform> frame: SceneUniforms;
+@group(0) @binding(0) var<uniform> scene: SceneUniforms;
 
-// What the picture lies on: 0 a floor, seen from above; 1 a wall, from the side; 2 a ceiling, from below.
-override KIND: u32 = 0u;
+// Kinds of surfaces: a floor is seen from above, a wall from the side, a ceiling from below.
+const FLOOR = 0u;
+const WALL = 1u;
+const CEILING = 2u;
+
+override SURFACE_KIND: u32 = FLOOR;
 
 // Clip position of a world point in the picture below the surface, which is drawn a little larger than it is shown.
 fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
-    let eye = frame.surface.z;
+    let eye = scene.eye_height_m;
     let away = eye - world.y;
     let near = eye * 0.5;
-    let far = eye + frame.surface.w + 2.0;
-    let xy = vec2<f32>(world.x, -world.z) * eye / frame.surface.xy / frame.field.z;
+    let far = eye + scene.ground_depth_m + 2.0;
+    let xy = vec2<f32>(world.x, -world.z) * eye / scene.surface_half_m / scene.overscan;
     let z = far * (away - near) / (far - near);
     return vec4<f32>(xy, z, away);
 }
@@ -56,24 +103,24 @@ fn kept(light: vec3<f32>, cover: f32) -> vec4<f32> {
 
 // Light that water of this length lets through.
 fn transmitted(length_m: f32) -> vec3<f32> {
-    return exp(-frame.absorption.xyz * length_m);
+    return exp(-scene.absorption_per_m * length_m);
 }
 
 // How deep under the water's surface a point lies.
 fn depth_of(world: vec3<f32>) -> f32 {
-    return max(frame.up.w - dot(world, frame.up.xyz), 0.0);
+    return max(scene.water_level_m - dot(world, scene.up), 0.0);
 }
 
 // What the water scatters into the eye on a way of this length.
 fn scattered(length_m: f32) -> vec3<f32> {
-    return frame.haze.xyz * (1.0 - exp(-frame.haze.w * length_m)) * (frame.sky_color.xyz + 0.4 * frame.sun_color.xyz);
+    return scene.haze_color * (1.0 - exp(-scene.haze_per_m * length_m)) * (scene.sky_color + 0.4 * scene.sun_color);
 }
 
 // Color that a thing of this color sends to the eye: sun and sky down through the water, and to the surface.
 fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f32> {
     let depth = depth_of(world);
     let way = max(-world.y, 0.0);
-    let lit = frame.sun_color.xyz * (sun * frame.sun.w) * transmitted(depth / frame.sun.z + way) + frame.sky_color.xyz * sky * transmitted(depth * 1.2 + way);
+    let lit = scene.sun_color * (sun * scene.sun_strength) * transmitted(depth / scene.sun_cosine + way) + scene.sky_color * sky * transmitted(depth * 1.2 + way);
     return color * lit + scattered(way);
 }
 
@@ -84,7 +131,7 @@ fn gathered(root: f32, depth: f32) -> f32 {
     let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.45, smoothstep(0.6, 2.0, depth));
     // Between the threads it is less dark than they are bright: light also comes from beside. Tuned by eye, 2026-11-22.
     let apart = min(net, 3.0) - 1.0;
-    return max(1.0 + max(apart, 0.8 * apart) * share * 0.92 * frame.sun_color.w, 0.12);
+    return max(1.0 + max(apart, 0.8 * apart) * share * 0.92 * scene.caustics, 0.12);
 }
 
 fn hash2(p: vec2<i32>) -> vec2<f32> {

@@ -4,8 +4,8 @@
 
 // Sheets of light that the waves cut out of the sun, at a distance behind the glass.
 fn shaft(at: vec2<f32>, distance: f32) -> f32 {
-    let along = at.x * (1.0 + distance / frame.surface.z) + 0.42 * at.y + 3.1 * distance;
-    let t = frame.time.x;
+    let along = at.x * (1.0 + distance / scene.eye_height_m) + 0.42 * at.y + 3.1 * distance;
+    let t = scene.time_secs;
     let wide = sin(along * 3.1 + 0.21 * t + 1.3 * sin(along * 0.83 - 0.17 * t));
     let fine = sin(along * 7.7 - 0.35 * t + 2.1 * sin(along * 1.9 + 0.13 * t));
     return smoothstep(0.25, 1.6, wide + 0.6 * fine);
@@ -18,52 +18,52 @@ fn mirrored(uv: vec2<f32>) -> vec2<f32> {
 
 fn aquarium(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
-    let eye = frame.surface.z;
-    let half = frame.surface.y;
+    let eye = scene.eye_height_m;
+    let half = scene.surface_half_m.y;
     // Where the ray through this place meets the ground or the surface above.
     let away = eye * (half / max(abs(place.y), 1e-3) - 1.0);
     let meets = min(away, 9.0);
     let scale = (eye + meets) / eye;
     let at = vec2<f32>(place.x * scale, meets);
     // All of it is gone where ground and surface meet, or a seam would show.
-    let reach = 1.025 * (1.0 - exp(-frame.haze.w * meets));
+    let reach = 1.025 * (1.0 - exp(-scene.haze_per_m * meets));
     let height = 0.5 - 0.5 * place.y / half;
     let open = scattered(9.0) * mix(0.38, 1.35, height * height);
 
     // The ground, its ripples and its net of light.
-    let uv = vec2<f32>(at.x / frame.ground.x * 0.5, at.y / frame.ground.y * 0.5) + 0.5;
+    let uv = vec2<f32>(at.x / scene.ground_half_m.x * 0.5, at.y / scene.ground_half_m.y * 0.5) + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, mirrored(uv), 0.0);
-    let net = textureSampleLevel(ground_light, smooth_sampler, mirrored(uv) * frame.ground.z, 0.0).r;
+    let net = textureSampleLevel(ground_light, smooth_sampler, mirrored(uv) * scene.target_scale, 0.0).r;
     let under = vec3<f32>(0.0, -meets, half);
     let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
 
     // The surface from below: a mirror of the water, broken by bright wavelets.
-    let water = textureSampleLevel(slopes, smooth_sampler, mirrored(vec2<f32>(at.x, at.y) / frame.field.xy * 0.35 + 0.5), 0.0);
+    let water = textureSampleLevel(slopes, smooth_sampler, mirrored(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
     let bright = smoothstep(-0.02, 0.09, dot(slope_of(water), vec2<f32>(1.0, 0.7)));
-    let mirror = mix(open * 0.9, (frame.sky_color.xyz * 1.2 + frame.sun_color.xyz * 0.9) * transmitted(1.5), bright * 0.75);
+    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.75);
 
     let solid = select(mirror, sand, place.y > 0.0);
     var light = mix(solid, open, clamp(reach, 0.0, 1.0));
     // Shafts stand before and behind the fish.
     let low = smoothstep(-1.0, 0.75, -place.y / half);
-    light += frame.sun_color.xyz * frame.haze.xyz * (frame.time.w * 1.3 * low * shaft(place, 2.4));
+    light += scene.sun_color * scene.haze_color * (scene.shafts * 1.3 * low * shaft(place, 2.4));
     light = with_bodies(place, light);
-    return light + frame.sun_color.xyz * frame.haze.xyz * (frame.time.w * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
+    return light + scene.sun_color * scene.haze_color * (scene.shafts * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
 }
 
 fn overhead(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
-    let depth = frame.surface.w;
-    let scale = (frame.surface.z + depth) / frame.surface.z;
-    let water = textureSampleLevel(slopes, smooth_sampler, place * scale / frame.field.xy * 0.5 + 0.5, 0.0);
+    let depth = scene.ground_depth_m;
+    let scale = (scene.eye_height_m + depth) / scene.eye_height_m;
+    let water = textureSampleLevel(slopes, smooth_sampler, place * scale / scene.water_half_m * 0.5 + 0.5, 0.0);
     // Through the surface lies the whole sky, drawn together; beside the window it mirrors the dark water.
-    let bent = place * scale / (frame.surface.z + depth) + 2.2 * slope_of(water);
-    let sun = normalize(frame.to_sun.xyz).xz / max(abs(frame.to_sun.y), 0.2);
+    let bent = place * scale / (scene.eye_height_m + depth) + 2.2 * slope_of(water);
+    let sun = normalize(scene.to_sun).xz / max(abs(scene.to_sun.y), 0.2);
     let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));
     let window = 1.0 - smoothstep(0.22, 0.60, length(bent));
     let crests = smoothstep(-0.01, 0.07, dot(slope_of(water), vec2<f32>(0.8, 0.6)));
-    let sky = frame.sky_color.xyz * (0.34 + 0.20 * water.z + 0.45 * crests) + frame.sun_color.xyz * (1.9 * glow * (0.4 + 0.8 * crests));
+    let sky = scene.sky_color * (0.34 + 0.20 * water.z + 0.45 * crests) + scene.sun_color * (1.9 * glow * (0.4 + 0.8 * crests));
     let behind = mix(scattered(9.0) * (0.55 + 0.5 * crests), sky, 0.12 + 0.88 * window);
     let light = behind * transmitted(1.6 * depth) * vec3<f32>(0.55, 0.92, 1.0) + 0.6 * scattered(depth);
-    return with_bodies(place, light) + frame.sun_color.xyz * frame.haze.xyz * (frame.time.w * 0.5 * shaft(place.yx, 0.6));
+    return with_bodies(place, light) + scene.sun_color * scene.haze_color * (scene.shafts * 0.5 * shaft(place.yx, 0.6));
 }

@@ -177,7 +177,8 @@ struct PipelineDescription<'a> {
     constants: &'a [(&'a str, f64)],
 }
 
-const KIND: &str = "KIND";
+/// Name of the constant in the shaders that tells a floor, a wall and a ceiling apart.
+const SURFACE_KIND: &str = "SURFACE_KIND";
 
 fn kind_number(kind: SurfaceKind) -> f64 {
     match kind {
@@ -209,7 +210,10 @@ impl Pipelines {
             samples: 1,
             constants: &[],
         };
-        let constants = [(KIND, kind_number(kind)), ("INFLUENCES", influences as f64)];
+        let constants = [
+            (SURFACE_KIND, kind_number(kind)),
+            ("INFLUENCES", influences as f64),
+        ];
         let given_below = [&layouts.bodies];
         let speck_corners = wgpu::vertex_attr_array![0 => Float32x4];
         let specks = wgpu::VertexBufferLayout {
@@ -293,7 +297,7 @@ pub(super) fn output(
         blend.black_lift,
     ];
     let constants = [
-        (KIND, kind_number(kind)),
+        (SURFACE_KIND, kind_number(kind)),
         (
             "BLENDS",
             f64::from(u8::from(blends.iter().any(|&b| b > 0.0))),

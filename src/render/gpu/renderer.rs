@@ -266,7 +266,7 @@ impl Renderer {
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = quality;
         self.draw_list.all_low_detail = quality.is_reduced;
-        self.uniforms.set_target_scale(quality.scale);
+        self.uniforms.target_scale = quality.scale;
     }
 
     /// State of the flash limiters, one per output.
@@ -289,7 +289,7 @@ impl Renderer {
 
     /// Sets the factor on the light of the scene. Tests use it to make the picture flash.
     pub fn set_exposure(&mut self, exposure: f32) {
-        self.uniforms.set_exposure(exposure);
+        self.uniforms.exposure = exposure;
     }
 
     /// Collects what is to be drawn over the picture.
