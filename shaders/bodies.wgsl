@@ -1,13 +1,36 @@
 // Everything that swims or stands in the water, as light that reaches its surface: stones, plants, fish. Linear and
 // scene-referred; `kept` as roots, premultiplied by the cover: what is not covered shows the ground.
 
+// One drawn body; same layout as `BodyInstance` in `src/render/draw_list.rs`.
 struct BodyInstance {
-    // cosine and sine of the hue's turn, brightness, shine or (negative) glow
-    tint: vec4<f32>,
-    // first joint matrix, layer of the skin (or -1), length, unused
-    kind: vec4<f32>,
+    // Index of its first matrix in `joints`.
+    first_joint: u32,
+    // Layer of its skin in `skins`; -1 if only its vertices are colored.
+    skin_layer: i32,
+    // Length of a fish, largest half axis of a static body, in meters.
+    size_m: f32,
+    // Fish: rotation of the hue.
+    hue_cos: f32,
+    hue_sin: f32,
+    // Fish: factor on the color.
+    brightness: f32,
+    // Fish: strength of the reflections; 0 if it glows.
+    shine: f32,
+    // Fish: light that it emits.
+    glow: f32,
+    // Static body: random number 0..1 that varies its color and pattern.
+    tone: f32,
+    // Static body: what it is made of.
+    substance: u32,
 }
 
+// Values of `BodyInstance::substance`, those of `Substance` in `src/render/static_bodies.rs`.
+const STONE = 0u;
+const WOOD = 1u;
+const GROWN = 2u;
+const FOAM = 3u;
+
+// The three rows of an affine matrix; same layout as `AffineRows` in `src/render/pose.rs`.
 struct AffineRows {
     x: vec4<f32>,
     y: vec4<f32>,
@@ -37,7 +60,8 @@ fn sunlight(world: vec3<f32>) -> f32 {
     return gathered(net, depth);
 }
 
-struct Corner {
+// A vertex of a model; same layout as `ModelVertex` in `src/render/model/data.rs`.
+struct ModelVertex {
     @location(0) position: vec3<f32>,
     @location(1) normal: vec3<f32>,
     @location(2) uv: vec2<f32>,
@@ -64,7 +88,8 @@ struct FishPixel {
     @location(1) normal: vec4<f32>,
     // place on the skin, and brightness and opacity of the corner; without a skin the corner's color
     @location(2) paint: vec4<f32>,
-    @location(3) @interpolate(flat) tint: vec4<f32>,
+    // cosine and sine of the hue's rotation, brightness, shine minus glow (one of the two is 0)
+    @location(3) @interpolate(flat) finish: vec4<f32>,
 }
 
 struct Posed {
@@ -72,58 +97,58 @@ struct Posed {
     normal: vec3<f32>,
 }
 
-fn posed(corner: Corner, index: u32) -> Posed {
-    let first = u32(instances[index].kind.x);
+fn posed(vertex: ModelVertex, index: u32) -> Posed {
+    let first = instances[index].first_joint;
     var x = vec4<f32>(0.0);
     var y = vec4<f32>(0.0);
     var z = vec4<f32>(0.0);
     for (var i = 0; i < INFLUENCES; i++) {
-        let weight = corner.weights[i];
-        let joint = joints[first + corner.joints[i]];
+        let weight = vertex.weights[i];
+        let joint = joints[first + vertex.joints[i]];
         x += joint.x * weight;
         y += joint.y * weight;
         z += joint.z * weight;
     }
-    let place = vec4<f32>(corner.position, 1.0);
-    let normal = vec3<f32>(dot(x.xyz, corner.normal), dot(y.xyz, corner.normal), dot(z.xyz, corner.normal));
+    let place = vec4<f32>(vertex.position, 1.0);
+    let normal = vec3<f32>(dot(x.xyz, vertex.normal), dot(y.xyz, vertex.normal), dot(z.xyz, vertex.normal));
     return Posed(vec3<f32>(dot(x, place), dot(y, place), dot(z, place)), normal);
 }
 
 @vertex
-fn fish_corner(corner: Corner, @builtin(instance_index) index: u32) -> FishPixel {
-    let pose = posed(corner, index);
+fn fish_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> FishPixel {
+    let pose = posed(vertex, index);
     var pixel: FishPixel;
     pixel.position = clip_from_world(pose.world);
-    pixel.world = vec4<f32>(pose.world, corner.normal.y);
+    pixel.world = vec4<f32>(pose.world, vertex.normal.y);
     let instance = instances[index];
-    pixel.normal = vec4<f32>(pose.normal, instance.kind.y);
-    let brightness = dot(corner.color.rgb, vec3<f32>(0.3333));
-    pixel.paint = select(corner.color, vec4<f32>(corner.uv, brightness, corner.color.a), instance.kind.y >= 0.0);
-    pixel.tint = instance.tint;
+    pixel.normal = vec4<f32>(pose.normal, f32(instance.skin_layer));
+    let brightness = dot(vertex.color.rgb, vec3<f32>(0.3333));
+    pixel.paint = select(vertex.color, vec4<f32>(vertex.uv, brightness, vertex.color.a), instance.skin_layer >= 0);
+    pixel.finish = vec4<f32>(instance.hue_cos, instance.hue_sin, instance.brightness, instance.shine - instance.glow);
     return pixel;
 }
 
 @vertex
-fn body_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixel {
-    let pose = posed(corner, index);
+fn body_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> BodyPixel {
+    let pose = posed(vertex, index);
     var pixel: BodyPixel;
     pixel.position = clip_from_world(pose.world);
     pixel.world = pose.world;
     pixel.normal = pose.normal;
-    pixel.uv = corner.uv;
+    pixel.uv = vertex.uv;
     pixel.instance = index;
-    pixel.at_rest = corner.position;
+    pixel.at_rest = vertex.position;
     return pixel;
 }
 
 // Water weed: it bows to the swell, more the higher the leaf.
 @vertex
-fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixel {
-    let rows = joints[u32(instances[index].kind.x)];
-    let tone = instances[index].tint.x;
-    let place = vec4<f32>(corner.position, 1.0);
+fn plant_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> BodyPixel {
+    let rows = joints[instances[index].first_joint];
+    let tone = instances[index].tone;
+    let place = vec4<f32>(vertex.position, 1.0);
     var world = vec3<f32>(dot(rows.x, place), dot(rows.y, place), dot(rows.z, place));
-    let high = corner.position.y * corner.position.y * length(rows.x.xyz);
+    let high = vertex.position.y * vertex.position.y * length(rows.x.xyz);
     let t = scene.time_secs;
     let sway = vec3<f32>(
         sin(0.9 * t + 9.0 * tone + 1.7 * world.x) + 0.4 * sin(2.3 * t + 4.0 * world.z),
@@ -134,10 +159,10 @@ fn plant_corner(corner: Corner, @builtin(instance_index) index: u32) -> BodyPixe
     var pixel: BodyPixel;
     pixel.position = clip_from_world(world);
     pixel.world = world;
-    pixel.normal = vec3<f32>(dot(rows.x.xyz, corner.normal), dot(rows.y.xyz, corner.normal), dot(rows.z.xyz, corner.normal));
-    pixel.uv = corner.uv;
+    pixel.normal = vec3<f32>(dot(rows.x.xyz, vertex.normal), dot(rows.y.xyz, vertex.normal), dot(rows.z.xyz, vertex.normal));
+    pixel.uv = vertex.uv;
     pixel.instance = index;
-    pixel.at_rest = corner.position;
+    pixel.at_rest = vertex.position;
     return pixel;
 }
 
@@ -153,7 +178,7 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
         }
         rising = 0.45 + 0.55 * smoothstep(0.0, 0.09, out);
     }
-    let tone = instances[pixel.instance].tint.x;
+    let tone = instances[pixel.instance].tone;
     let up = pixel.uv.y;
     // A pale rib along the middle, rust where a leaf is old.
     let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
@@ -212,7 +237,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
     let has_skin = step(-0.5, pixel.normal.w);
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
-    let color = turned(base.rgb, pixel.tint.x, pixel.tint.y) * pixel.tint.z;
+    let color = turned(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
 
     let sun_dir = scene.to_sun;
     let light = sunlight(world);
@@ -235,7 +260,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let lit = scene.sun_color * (facing * light * scene.sun_strength) * through + around;
     let squared = towards_eye * towards_eye;
     // What glows does so from within: less at its rim.
-    let glow = -min(pixel.tint.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
+    let glow = -min(pixel.finish.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
     var out = color * (lit + glow) + scattered(way);
 
     // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
@@ -243,7 +268,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
     // From the side all of a flank is seen: there it must not outshine its colors.
-    let silver = max(pixel.tint.w, 0.0) * flank * select(1.0, 0.5, SURFACE_KIND == WALL);
+    let silver = max(pixel.finish.w, 0.0) * flank * select(1.0, 0.5, SURFACE_KIND == WALL);
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, scene.up));
     let cosine = max(dot(normal, half_way), 0.0);
@@ -296,14 +321,14 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
         discard;
     }
     let instance = instances[pixel.instance];
-    let size = instance.kind.z;
+    let size = instance.size_m;
     let view = vec3<f32>(0.0, scene.eye_height_m, 0.0) - pixel.world;
     let outward = seen(pixel.normal, normalize(view));
     // The eye looks along y: what is laid on along it is stretched nowhere. Every face of a stone breaks it anew, and
     // every stone is turned another way.
-    let turn = 6.28318 * instance.tint.x;
+    let turn = 6.28318 * instance.tone;
     let axis = vec2<f32>(cos(turn), sin(turn));
-    let flat = pixel.world.xz + 0.11 * outward.xz + 7.0 * instance.tint.xy;
+    let flat = pixel.world.xz + 0.11 * outward.xz + 7.0 * vec2<f32>(instance.tone, 1.0 - instance.tone);
     let place = vec2<f32>(dot(flat, axis), dot(flat, vec2<f32>(-axis.y, axis.x)));
     let broad = textureSampleLevel(weathering, tiling_sampler, place * 1.3, 0.0);
     let fine = textureSampleLevel(weathering, tiling_sampler, place * 4.7, 0.0);
@@ -312,18 +337,18 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let normal = normalize(outward - vec3<f32>(across.x, 0.0, across.y));
     let up = dot(normal, scene.up);
     var color: vec3<f32>;
-    if instance.tint.z > 2.5 {
+    if instance.substance == GROWN {
         // Coral: one of four colors, pale at its tips and ridges.
-        let kind = instance.tint.x * 4.0;
+        let kind = instance.tone * 4.0;
         color = mix(vec3<f32>(0.64, 0.22, 0.18), vec3<f32>(0.64, 0.42, 0.17), step(1.0, kind));
         color = mix(color, vec3<f32>(0.50, 0.25, 0.40), step(2.0, kind));
         color = mix(color, vec3<f32>(0.58, 0.46, 0.30), step(3.0, kind));
-        let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tint.x * 40.0) - 0.5));
+        let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tone * 40.0) - 0.5));
         color *= mix(0.62, 1.12, furrow) * (0.75 + 0.5 * fine.x);
         // Between the branches it is dark, and their tips grow pale.
         color *= 0.22 + 0.78 * smoothstep(0.0, 0.75, pixel.uv.y);
         color = mix(color, vec3<f32>(0.80, 0.68, 0.56), smoothstep(0.84, 1.0, pixel.uv.y) * 0.5);
-    } else if instance.tint.z > 1.5 {
+    } else if instance.substance == WOOD {
         // Wood: brown, its grain along the trunk.
         let grain = noise3(vec3<f32>(pixel.at_rest.x * 1.6, pixel.at_rest.yz * 9.0) + 3.0);
         color = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.27, 0.185, 0.115), smoothstep(0.25, 0.8, 0.6 * grain + 0.4 * fine.x));
@@ -331,11 +356,11 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     } else {
         // Stone: from slate to sandstone, freckled; each has a tone of its own.
         let tone = smoothstep(0.30, 0.68, 0.55 * broad.x + 0.45 * fine.x);
-        let pale = mix(vec3<f32>(0.36, 0.36, 0.35), vec3<f32>(0.44, 0.35, 0.24), smoothstep(0.25, 0.85, instance.tint.y));
+        let pale = mix(vec3<f32>(0.36, 0.36, 0.35), vec3<f32>(0.44, 0.35, 0.24), smoothstep(0.25, 0.85, 1.0 - instance.tone));
         color = mix(pale * 0.30, pale * 1.05, tone);
         color *= 0.72 + 0.56 * fine.x;
         // Moss on what looks up, lichen in pale patches where it is bare.
-        let moss = smoothstep(0.45, 0.90, up) * smoothstep(0.48, 0.60, broad.w + 0.12 * (fine.x - 0.5) + 0.10 * (instance.tint.x - 0.5));
+        let moss = smoothstep(0.45, 0.90, up) * smoothstep(0.48, 0.60, broad.w + 0.12 * (fine.x - 0.5) + 0.10 * (instance.tone - 0.5));
         color = mix(color, vec3<f32>(0.085, 0.098, 0.034) * (0.5 + fine.x), 0.8 * moss);
         let lichen = smoothstep(0.60, 0.68, fine.w) * (1.0 - moss);
         color = mix(color, vec3<f32>(0.46, 0.44, 0.36), 0.45 * lichen);
@@ -363,7 +388,7 @@ fn lace(p: vec2<f32>) -> f32 {
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let t = scene.time_secs;
     let v = pixel.uv.y;
-    let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].kind.z + 31.0 * instances[pixel.instance].tint.x, v * 0.75);
+    let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].size_m + 31.0 * instances[pixel.instance].tone, v * 0.75);
     // Eddies carry it aside, more the farther it came.
     let eddy = vec2<f32>(noise(place * 3.5 + vec2<f32>(0.0, -0.25 * t)), noise(place * 3.5 + vec2<f32>(41.0, -0.21 * t))) - 0.5;
     let p = place + (0.06 + 0.16 * v) * eddy - vec2<f32>(0.0, 0.16 * t);
@@ -378,14 +403,14 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
 
 // White water: threads that run down the stream and part where it falls, froth where it meets the lower water.
 @fragment
-fn fall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+fn waterfall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let t = scene.time_secs;
     let v = pixel.uv.y;
-    if instances[pixel.instance].tint.z > 3.5 {
+    if instances[pixel.instance].substance == FOAM {
         return foam_light(pixel);
     }
     // Across the stream, and down it, in meters.
-    let across = pixel.at_rest.x * instances[pixel.instance].kind.z + instances[pixel.instance].tint.x * 31.0;
+    let across = pixel.at_rest.x * instances[pixel.instance].size_m + instances[pixel.instance].tone * 31.0;
     let along = pixel.world.xz;
     let speed = mix(0.35, 1.1, smoothstep(0.30, 0.55, v));
     // Water gathers in strands, which wander.

@@ -3,19 +3,23 @@
 @group(1) @binding(0) var finished: texture_2d<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
 
+// Numbers of cells, those of `CELLS` in `src/render/flash.rs`.
+const CELL_COLUMNS = 32u;
+const CELL_ROWS = 18u;
+
 struct Pixel {
     @builtin(position) position: vec4<f32>,
 }
 
 @vertex
-fn whole(@builtin(vertex_index) index: u32) -> Pixel {
+fn full_target(@builtin(vertex_index) index: u32) -> Pixel {
     let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
     return Pixel(vec4<f32>(corner, 0.0, 1.0));
 }
 
 @fragment
-fn mean(pixel: Pixel) -> @location(0) vec4<f32> {
-    let cells = vec2<f32>(32.0, 18.0);
+fn cell_mean(pixel: Pixel) -> @location(0) vec4<f32> {
+    let cells = vec2<f32>(f32(CELL_COLUMNS), f32(CELL_ROWS));
     var sum = vec3<f32>(0.0);
     for (var i = 0; i < 36; i++) {
         let part = (vec2<f32>(f32(i % 6), f32(i / 6)) + 0.5) / 6.0 - 0.5;

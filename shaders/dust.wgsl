@@ -1,8 +1,10 @@
 // Specks that drift in the water: lit by the sun by day, glowing by themselves at night.
 
+// One speck; same layout as `Speck` in `src/render/dust.rs`.
 struct Speck {
-    // where it is, and its radius in meters
-    @location(0) place: vec4<f32>,
+    // Center, in world space.
+    @location(0) position_m: vec3<f32>,
+    @location(1) radius_m: f32,
 }
 
 struct Pixel {
@@ -12,18 +14,18 @@ struct Pixel {
 }
 
 @vertex
-fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index) number: u32) -> Pixel {
+fn speck_vertex(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index) number: u32) -> Pixel {
     // A triangle around a disc: half of what a square costs.
     var corners = array<vec2<f32>, 3>(vec2<f32>(-1.7320508, -1.0), vec2<f32>(0.0, 2.0), vec2<f32>(1.7320508, -1.0));
     let aside = corners[corner];
     let chance = hash2(vec2<i32>(i32(number), 17));
     // A glow is seen wider than the speck.
     let glow = scene.glow;
-    let radius = speck.place.w * (1.0 + 4.0 * min(glow, 1.0));
+    let radius = speck.radius_m * (1.0 + 4.0 * min(glow, 1.0));
     var pixel: Pixel;
-    pixel.position = clip_from_world(speck.place.xyz + vec3<f32>(aside.x, 0.0, aside.y) * radius);
+    pixel.position = clip_from_world(speck.position_m + vec3<f32>(aside.x, 0.0, aside.y) * radius);
     pixel.from_middle = aside;
-    let lit = under_water(vec3<f32>(0.75), speck.place.xyz, 0.7, 0.8);
+    let lit = under_water(vec3<f32>(0.75), speck.position_m, 0.7, 0.8);
     let pulse = 0.55 + 0.45 * sin(scene.time_secs * (0.5 + chance.x) + 40.0 * chance.y);
     let shine = mix(vec3<f32>(0.10, 0.75, 1.0), vec3<f32>(0.35, 1.0, 0.55), chance.x) * (glow * pulse);
     pixel.light = vec4<f32>(lit * 0.35 + shine, 0.35 * (1.0 - min(glow, 1.0)));
@@ -31,7 +33,7 @@ fn lay(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index
 }
 
 @fragment
-fn shine(pixel: Pixel) -> @location(0) vec4<f32> {
+fn speck_light(pixel: Pixel) -> @location(0) vec4<f32> {
     let soft = max(1.0 - dot(pixel.from_middle, pixel.from_middle), 0.0);
     // A glow that covers little is brighter than what can be kept: it covers as much as it takes to keep it.
     let light = pixel.light * (soft * soft * soft);

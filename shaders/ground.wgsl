@@ -7,7 +7,7 @@ struct Pixel {
 }
 
 @vertex
-fn whole(@builtin(vertex_index) index: u32) -> Pixel {
+fn full_target(@builtin(vertex_index) index: u32) -> Pixel {
     let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
     var pixel: Pixel;
     pixel.position = vec4<f32>(corner, 0.0, 1.0);
@@ -15,19 +15,34 @@ fn whole(@builtin(vertex_index) index: u32) -> Pixel {
     return pixel;
 }
 
-// An ellipse in which a thing meets the ground; twin of `render::footing::GroundContact`.
+// An ellipse in which a body meets the ground; same layout as `GroundContact` in `src/render/ground_contact.rs`.
 struct GroundContact {
-    place: vec2<f32>,
+    // Center on the ground texture, in meters.
+    center_m: vec2<f32>,
+    // Half axes in meters; 0 for an empty entry.
     half_m: vec2<f32>,
+    // Direction of the first half axis, unit length.
     axis: vec2<f32>,
-    // how far sand and shadow reach beyond
+    // Distance beyond the ellipse to which heaped sand and shade reach, in meters; 0 for an empty entry.
     reach_m: f32,
+    // 0 for a stone, 1 for the root of a plant.
     is_root: f32,
 }
 
+// The ground of a terrace; same layout as `TerraceGround` in `src/render/ground_contact.rs`.
+struct TerraceGround {
+    // Its corners in `terrace_corners_m`; no corners mark an empty entry.
+    first_corner: u32,
+    corner_count: u32,
+    // Relative height: 0 for the lowest terrace, 1 for the highest.
+    height: f32,
+}
+
 @group(1) @binding(0) var<storage, read> contacts: array<GroundContact>;
-// Grounds of terraces: their number; for each the number of its corners and how high it lies; those corners.
-@group(1) @binding(1) var<storage, read> levels: array<vec4<f32>>;
+// The terraces; one empty entry if there are none.
+@group(1) @binding(1) var<storage, read> terraces: array<TerraceGround>;
+// Corners of the terraces on the ground texture, in meters.
+@group(1) @binding(2) var<storage, read> terrace_corners_m: array<vec2<f32>>;
 
 struct Standing {
     // how high the sand lies against contacts, from 0 to 1
@@ -41,19 +56,19 @@ struct Standing {
 fn standing(place: vec2<f32>) -> Standing {
     var all = Standing(0.0, 1.0, 0.0);
     for (var i = 0u; i < arrayLength(&contacts); i++) {
-        let foot = contacts[i];
-        let offset = place - foot.place;
-        let far = max(foot.half_m.x, foot.half_m.y) + 4.0 * foot.reach_m;
-        if dot(offset, offset) > far * far || foot.reach_m <= 0.0 {
+        let contact = contacts[i];
+        let offset = place - contact.center_m;
+        let far = max(contact.half_m.x, contact.half_m.y) + 4.0 * contact.reach_m;
+        if dot(offset, offset) > far * far || contact.reach_m <= 0.0 {
             continue;
         }
-        let local = vec2<f32>(dot(offset, foot.axis), dot(offset, vec2<f32>(-foot.axis.y, foot.axis.x)));
+        let local = vec2<f32>(dot(offset, contact.axis), dot(offset, vec2<f32>(-contact.axis.y, contact.axis.x)));
         let ragged = 0.55 * (noise(place * 9.0 + 5.0) - 0.5) + 0.25 * (noise(place * 31.0) - 0.5);
-        let beyond = (length(local / foot.half_m) - 1.0) * min(foot.half_m.x, foot.half_m.y) + ragged * foot.reach_m;
-        let near = exp(-max(beyond, 0.0) / foot.reach_m);
-        all.heap = max(all.heap, near * min(foot.reach_m * 12.0, 1.0));
-        all.open *= 1.0 - mix(0.55, 0.45, foot.is_root) * exp(-max(beyond, 0.0) / (0.5 * foot.reach_m));
-        all.lee = max(all.lee, (1.0 - foot.is_root) * (1.0 - smoothstep(0.0, 2.6 * foot.reach_m, beyond)));
+        let beyond = (length(local / contact.half_m) - 1.0) * min(contact.half_m.x, contact.half_m.y) + ragged * contact.reach_m;
+        let near = exp(-max(beyond, 0.0) / contact.reach_m);
+        all.heap = max(all.heap, near * min(contact.reach_m * 12.0, 1.0));
+        all.open *= 1.0 - mix(0.55, 0.45, contact.is_root) * exp(-max(beyond, 0.0) / (0.5 * contact.reach_m));
+        all.lee = max(all.lee, (1.0 - contact.is_root) * (1.0 - smoothstep(0.0, 2.6 * contact.reach_m, beyond)));
     }
     return all;
 }
@@ -69,26 +84,29 @@ fn ledge(place: vec2<f32>) -> Ledge {
     var found = Ledge(0.0, 99.0, 99.0);
     // Between two of them each counts the more the nearer it is.
     var sum = vec2<f32>(0.0, 1e-6);
-    var at = 1u;
-    for (var i = 0u; i < u32(levels[0].x); i++) {
-        let count = u32(levels[at].x);
+    for (var i = 0u; i < arrayLength(&terraces); i++) {
+        let terrace = terraces[i];
+        let first = terrace.first_corner;
+        let count = terrace.corner_count;
+        if count == 0u {
+            continue;
+        }
         var inside = false;
         var near = 99.0;
         for (var j = 0u; j < count; j++) {
-            let a = levels[at + 1u + j].xy;
-            let b = levels[at + 1u + (j + 1u) % count].xy;
+            let a = terrace_corners_m[first + j];
+            let b = terrace_corners_m[first + (j + 1u) % count];
             inside = inside != ((a.y > place.y) != (b.y > place.y) && place.x < a.x + (place.y - a.y) / (b.y - a.y) * (b.x - a.x));
             let side = b - a;
             near = min(near, distance(place, a + side * clamp(dot(place - a, side) / max(dot(side, side), 1e-6), 0.0, 1.0)));
         }
         let far = select(near, 0.0, inside);
-        sum += vec2<f32>(levels[at].y, 1.0) * exp(-far / 0.07);
+        sum += vec2<f32>(terrace.height, 1.0) * exp(-far / 0.07);
         if far < found.far_m {
-            found = Ledge(levels[at].y, far, found.far_m);
+            found = Ledge(terrace.height, far, found.far_m);
         } else {
             found.next_m = min(found.next_m, far);
         }
-        at += 1u + count;
     }
     found.high = select(found.high, sum.x / sum.y, found.far_m < 0.7);
     return found;
@@ -215,7 +233,7 @@ fn sand_height(place: vec2<f32>) -> f32 {
 }
 
 @fragment
-fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
+fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
@@ -245,7 +263,7 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     color = mix(color, color * vec3<f32>(0.62, 0.66, 0.50), 0.6 * stands.lee * noise(p * 7.0 + 3.0));
 
     // Terraces: the lower, the darker and bluer; shade along every step; wet rock where there is no water.
-    if levels[0].x > 0.0 {
+    if terraces[0].corner_count > 0u {
         let here = ledge(place);
         color *= mix(vec3<f32>(0.46, 0.66, 0.76), vec3<f32>(1.10, 1.06, 1.0), here.high);
         occlusion *= 1.0 - 0.60 * exp(-max(here.next_m - 0.15, 0.0) / 0.11);
@@ -262,7 +280,7 @@ fn paint(pixel: Pixel) -> @location(0) vec4<f32> {
     if large.height > 0.0 { stone = large; }
     if share > 0.0 && stone.height > 0.0 {
         gradient = gradient * 0.3 + stone.slope;
-        // Sand lies against the stone's foot.
+        // Sand lies against the stone's contact.
         let buried = smoothstep(1.0, 0.80, stone.rim);
         color = mix(color * 0.92, stone.color, buried);
         occlusion *= mix(0.86, 1.0, buried);

@@ -1,7 +1,7 @@
 // Sunlight on the ground: the net of caustics, then the soft shadows of fish and stones drawn flat over it.
 // Written as roots, so that eight bits are enough: sun against even light, up to four times (r); light of the sky (g).
 
-@group(1) @binding(0) var silhouettes: texture_2d_array<f32>;
+@group(1) @binding(0) var shadow_masks: texture_2d_array<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
 @group(1) @binding(2) var caustics: texture_2d<f32>;
 
@@ -11,7 +11,7 @@ struct Ground {
 }
 
 @vertex
-fn whole(@builtin(vertex_index) index: u32) -> Ground {
+fn full_target(@builtin(vertex_index) index: u32) -> Ground {
     let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
     var pixel: Ground;
     pixel.position = vec4<f32>(corner, 0.0, 1.0);
@@ -20,39 +20,47 @@ fn whole(@builtin(vertex_index) index: u32) -> Ground {
 }
 
 @fragment
-fn net(pixel: Ground) -> @location(0) vec4<f32> {
+fn caustics_light(pixel: Ground) -> @location(0) vec4<f32> {
     let depth = scene.ground_depth_m;
     let at = pixel.place - scene.sun_shift * depth;
     let light = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
     return vec4<f32>(sqrt(gathered(light, depth)) * 0.5, 1.0, 0.0, 1.0);
 }
 
-struct Corner {
-    @location(0) place: vec2<f32>,
+// A vertex of a ground shadow; same layout as `GroundShadowVertex` in `src/render/ground_shadow.rs`.
+struct GroundShadowVertex {
+    // Position on the ground texture, in meters.
+    @location(0) position_m: vec2<f32>,
+    // Position on the shadow mask.
     @location(1) uv: vec2<f32>,
-    // layer of the silhouette, its level, strength
-    @location(2) kind: vec3<f32>,
+    // Layer of the mask in `shadow_masks`.
+    @location(2) mask_layer: f32,
+    // Mip level of the mask.
+    @location(3) mask_level: f32,
+    // Share of the light that a fully covered point loses.
+    @location(4) strength: f32,
 }
 
 struct Pixel {
     @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
-    @location(1) kind: vec3<f32>,
+    // Layer and level of the mask, strength; packed, because every varying costs time on a machine without a graphics card.
+    @location(1) shadow: vec3<f32>,
 }
 
 @vertex
-fn lay(corner: Corner) -> Pixel {
+fn shadow_vertex(vertex: GroundShadowVertex) -> Pixel {
     var pixel: Pixel;
-    let ndc = corner.place / scene.ground_half_m;
+    let ndc = vertex.position_m / scene.ground_half_m;
     pixel.position = vec4<f32>(ndc.x, -ndc.y, 0.0, 1.0);
-    pixel.uv = corner.uv;
-    pixel.kind = corner.kind;
+    pixel.uv = vertex.uv;
+    pixel.shadow = vec3<f32>(vertex.mask_layer, vertex.mask_level, vertex.strength);
     return pixel;
 }
 
 @fragment
-fn darken(pixel: Pixel) -> @location(0) vec4<f32> {
-    let layer = i32(pixel.kind.x + 0.5);
-    let cover = textureSampleLevel(silhouettes, smooth_sampler, pixel.uv, layer, floor(pixel.kind.y + 0.5)).r;
-    return vec4<f32>(sqrt(max(1.0 - cover * pixel.kind.z, 0.0)));
+fn shadow_light(pixel: Pixel) -> @location(0) vec4<f32> {
+    let layer = i32(pixel.shadow.x + 0.5);
+    let cover = textureSampleLevel(shadow_masks, smooth_sampler, pixel.uv, layer, floor(pixel.shadow.y + 0.5)).r;
+    return vec4<f32>(sqrt(max(1.0 - cover * pixel.shadow.z, 0.0)));
 }

@@ -28,22 +28,27 @@ struct OutputUniforms {
 @group(2) @binding(0) var<uniform> output: OutputUniforms;
 
 // Whether this projector has soft edges; whether its exponent is not 1.
-override BLENDS: bool = false;
-override BENDS: bool = false;
+override HAS_BLEND: bool = false;
+override HAS_GAMMA: bool = false;
 // Whether bodies' edges are smoothed here: bodies of one sample a pixel have stairs.
-override SOFTENS: bool = false;
+override FILTERS_EDGES: bool = false;
 
-struct Corner {
-    @location(0) clip: vec3<f32>,
+// A vertex of the warp; same layout as `WarpVertex` in `src/render/warp.rs`.
+struct WarpVertex {
+    // Clip space x, y and w.
+    @location(0) clip_xyw: vec3<f32>,
+    // Position in the picture, 0..1.
     @location(1) picture: vec2<f32>,
-    @location(2) part: vec2<f32>,
+    // Position in the crop, 0..1.
+    @location(2) crop: vec2<f32>,
 }
 
 struct Pixel {
     @builtin(position) position: vec4<f32>,
     // place on the surface
     @location(0) place: vec2<f32>,
-    @location(1) part: vec2<f32>,
+    // Position in the crop, 0..1.
+    @location(1) crop: vec2<f32>,
     // What the water leaves of sun and sky on their ways to the ground and back, and what it adds.
     @location(2) @interpolate(flat) sun: vec3<f32>,
     @location(3) @interpolate(flat) sky: vec3<f32>,
@@ -56,11 +61,11 @@ struct Pixel {
 }
 
 @vertex
-fn carry(corner: Corner) -> Pixel {
+fn warp_vertex(vertex: WarpVertex) -> Pixel {
     var pixel: Pixel;
-    pixel.position = vec4<f32>(corner.clip.xy, 0.0, corner.clip.z);
-    pixel.place = (corner.picture * 2.0 - 1.0) * scene.surface_half_m;
-    pixel.part = corner.part;
+    pixel.position = vec4<f32>(vertex.clip_xyw.xy, 0.0, vertex.clip_xyw.z);
+    pixel.place = (vertex.picture * 2.0 - 1.0) * scene.surface_half_m;
+    pixel.crop = vertex.crop;
     let ground = vec3<f32>(0.0, -scene.ground_depth_m, 0.0);
     pixel.haze = under_water(vec3<f32>(0.0), ground, 0.0, 0.0);
     pixel.sun = under_water(vec3<f32>(1.0), ground, 1.0, 0.0) - pixel.haze;
@@ -88,7 +93,7 @@ fn film(light: vec3<f32>) -> vec3<f32> {
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
     var body: vec4<f32>;
-    if SOFTENS {
+    if FILTERS_EDGES {
         // Four places around, a square that is turned so that neither rows nor columns nor diagonals keep their stairs:
         // to the eye what four samples a pixel gave, at about a sixth of what they cost without a graphics card.
         let pixel = 1.0 / vec2<f32>(textureDimensions(bodies));
@@ -138,7 +143,7 @@ fn pool(pixel: Pixel) -> vec3<f32> {
 }
 
 @fragment
-fn show(pixel: Pixel) -> @location(0) vec4<f32> {
+fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
     var light: vec3<f32>;
     if SURFACE_KIND == FLOOR {
         light = pool(pixel);
@@ -152,12 +157,12 @@ fn show(pixel: Pixel) -> @location(0) vec4<f32> {
     color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
     // A projector has no black, and what sinks into its gray is lost: shadows keep a little of the water's light.
     color = color * (1.0 - LIFT) + LIFT;
-    if BENDS {
+    if HAS_GAMMA {
         color = pow(color, vec3<f32>(1.0 / output.gamma));
     }
     color *= output.gain;
-    if BLENDS {
-        color = ramped(color, pixel.part);
+    if HAS_BLEND {
+        color = blended(color, pixel.crop);
     }
     // Noise of one step hides the steps of eight bits; the picture is stored as sRGB, whose steps grow with about the
     // square root of the light. Green is most of it.
@@ -167,8 +172,8 @@ fn show(pixel: Pixel) -> @location(0) vec4<f32> {
 }
 
 // Soft edges in linear light, and the gray that two projectors share where they overlap.
-fn ramped(color: vec3<f32>, part: vec2<f32>) -> vec3<f32> {
-    let inside = vec4<f32>(part, 1.0 - part);
+fn blended(color: vec3<f32>, crop: vec2<f32>) -> vec3<f32> {
+    let inside = vec4<f32>(crop, 1.0 - crop);
     let t = clamp(inside / max(output.ramp_widths, vec4<f32>(1e-6)), vec4<f32>(0.0), vec4<f32>(1.0));
     let low = 0.5 * pow(2.0 * min(t, vec4<f32>(0.5)), vec4<f32>(output.ramp_gamma));
     let high = 1.0 - 0.5 * pow(2.0 * min(1.0 - t, vec4<f32>(0.5)), vec4<f32>(output.ramp_gamma));

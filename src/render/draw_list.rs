@@ -7,21 +7,27 @@ use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
 
 use super::ground_shadow::{GroundShadowVertex, strip};
-use super::pose::{AffineRows, Animator, Body, Individual, rows};
+use super::pose::{AffineRows, Animator, Body, Individual};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
 /// Bodies shorter than this in the picture are drawn with their light mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 150.0;
 
-/// One drawn body; twin of `BodyInstance` in `shaders/bodies.wgsl`.
+/// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct BodyInstance {
-    /// Cosine and sine of the hue's turn, brightness, shine or (negative) glow.
-    pub tint: [f32; 4],
-    /// First joint matrix, layer of the skin or −1, length, unused.
-    pub kind: [f32; 4],
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub(super) struct BodyInstance {
+    pub(super) first_joint: u32,
+    pub(super) skin_layer: i32,
+    pub(super) size_m: f32,
+    pub(super) hue_cos: f32,
+    pub(super) hue_sin: f32,
+    pub(super) brightness: f32,
+    pub(super) shine: f32,
+    pub(super) glow: f32,
+    pub(super) tone: f32,
+    pub(super) substance: u32,
 }
 
 /// The instances of one mesh, in a row.
@@ -117,9 +123,10 @@ impl DrawList {
         self.animator
             .pose(index as usize, &agent, body, &mut self.matrices);
         let instance = instance(&agent, body, species, self.joints.len());
-        let length_m = instance.kind[2];
+        let length_m = instance.size_m;
         self.instances.push(instance);
-        self.joints.extend(self.matrices.iter().map(rows));
+        self.joints
+            .extend(self.matrices.iter().map(AffineRows::new));
         let line = body.stations.bent(&self.matrices);
         strip(
             &line,
@@ -138,23 +145,21 @@ impl DrawList {
 
 fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) -> BodyInstance {
     let individual = Individual::new(agent.id, &body.look);
-    let layer = if body.model.skin.is_some() {
-        species as f32
-    } else {
-        -1.0
-    };
+    let glows = body.look.glow > 0.0;
     BodyInstance {
-        tint: [
-            individual.hue_rad.cos(),
-            individual.hue_rad.sin(),
-            individual.brightness,
-            if body.look.glow > 0.0 {
-                -body.look.glow
-            } else {
-                body.look.shine
-            },
-        ],
-        kind: [first_joint as f32, layer, individual.length_m, 0.0],
+        first_joint: first_joint as u32,
+        skin_layer: if body.model.skin.is_some() {
+            species as i32
+        } else {
+            -1
+        },
+        size_m: individual.length_m,
+        hue_cos: individual.hue_rad.cos(),
+        hue_sin: individual.hue_rad.sin(),
+        brightness: individual.brightness,
+        shine: if glows { 0.0 } else { body.look.shine },
+        glow: if glows { body.look.glow } else { 0.0 },
+        ..BodyInstance::default()
     }
 }
 

@@ -18,14 +18,12 @@ const WAKE_M: f32 = 0.35;
 /// Time constant with which a moved speck slows down. Tuned by eye.
 const REST_SECS: f32 = 1.4;
 
-/// One speck; same layout as `Speck` in `shaders/dust.wgsl`.
+/// One speck; same layout as `Speck` in `shaders/dust.wgsl`, which documents the fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(super) struct Speck {
-    /// Center, in world space.
-    pub position_m: [f32; 3],
-    /// Radius.
-    pub radius_m: f32,
+    pub(super) position_m: Vec3,
+    pub(super) radius_m: f32,
 }
 
 /// All specks of a scene.
@@ -48,7 +46,7 @@ impl Dust {
             let draw = |purpose| 2.0 * unit_hash(i, purpose) - 1.0;
             let depth_m = 0.05 + 0.75 * unit_hash(i, 53) * ground_depth_m;
             Speck {
-                position_m: [half_m.x * draw(51), -depth_m, half_m.y * draw(52)],
+                position_m: Vec3::new(half_m.x * draw(51), -depth_m, half_m.y * draw(52)),
                 radius_m: 0.0016 + 0.0030 * unit_hash(i, 54) * unit_hash(i, 55),
             }
         });
@@ -64,7 +62,7 @@ impl Dust {
         let t = drifting_secs(time_secs);
         let calm = (-dt_secs / REST_SECS).exp();
         for (speck, velocity) in self.specks.iter_mut().zip(&mut self.velocities_mps) {
-            let [x, y, z] = speck.position_m;
+            let Vec3 { x, y, z } = speck.position_m;
             let at = Vec2::new(x, z);
             let drift = 0.012
                 * Vec2::new(
@@ -89,7 +87,7 @@ impl Dust {
                 wrap(moved.y, self.half_m.y),
             );
             if place.is_finite() && velocity.is_finite() {
-                speck.position_m = place.to_array();
+                speck.position_m = place;
             } else {
                 *velocity = Vec2::ZERO;
             }
@@ -151,12 +149,7 @@ mod tests {
             dust.advance(dt, 1e9, &[visitor(Vec2::NAN), visitor(Vec2::splat(1e30))]);
         }
         for speck in &dust.specks {
-            assert!(
-                speck
-                    .position_m
-                    .iter()
-                    .all(|v| v.is_finite() && v.abs() < 10.0)
-            );
+            assert!(speck.position_m.is_finite() && speck.position_m.abs().max_element() < 10.0);
         }
     }
 }

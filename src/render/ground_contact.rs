@@ -16,20 +16,16 @@ const SKIN: f32 = 0.8;
 /// A root's half width, as a share of its plant's height.
 const ROOT: f32 = 0.10;
 
-/// An ellipse in which a thing meets the ground; twin of `GroundContact` in `shaders/ground.wgsl`.
+/// An ellipse in which a body meets the ground; same layout as `GroundContact` in `shaders/ground.wgsl`, which documents the
+/// fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(super) struct GroundContact {
-    /// Middle, on the ground's picture.
-    pub place: [f32; 2],
-    /// Half extents; of one that is empty 0.
-    pub half_m: [f32; 2],
-    /// Direction of the first of them.
-    pub axis: [f32; 2],
-    /// How far sand and shadow reach beyond.
-    pub reach_m: f32,
-    /// 0 for stone, 1 for roots.
-    pub is_root: f32,
+    pub(super) center_m: Vec2,
+    pub(super) half_m: Vec2,
+    pub(super) axis: Vec2,
+    pub(super) reach_m: f32,
+    pub(super) is_root: f32,
 }
 
 /// Where stones and trunks cut the ground, and where roots are in it.
@@ -47,9 +43,9 @@ pub(super) fn contacts(
         let (over, place) = scenery.over_ground(plant.translation.into());
         let half_m = ROOT * plant.matrix3.y_axis.length();
         (over.abs() < 0.05).then(|| GroundContact {
-            place: place.to_array(),
-            half_m: [half_m; 2],
-            axis: [1.0, 0.0],
+            center_m: place,
+            half_m: Vec2::splat(half_m),
+            axis: Vec2::X,
             reach_m: half_m,
             is_root: 1.0,
         })
@@ -77,34 +73,45 @@ fn foot(rock: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
     } else {
         1.0
     };
-    let half = [axis, axis.perp()]
-        .map(|axis| skin * cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y));
+    let half_towards =
+        |axis: Vec2| skin * cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y);
+    let half = Vec2::new(half_towards(axis), half_towards(axis.perp()));
     Some(GroundContact {
-        place: place.to_array(),
+        center_m: place,
         half_m: half,
-        axis: axis.to_array(),
-        reach_m: (0.45 * half[0].min(half[1])).clamp(0.02, 0.14),
+        axis,
+        reach_m: (0.45 * half.x.min(half.y)).clamp(0.02, 0.14),
         is_root: 0.0,
     })
 }
 
-/// Terraces' grounds as the shader reads them: how many there are; then for each its corners' number and how high it
-/// lies (0 the lowest, 1 the highest); then those corners on the ground's picture.
-pub(super) fn levels(scenery: &Scenery) -> Vec<[f32; 4]> {
+/// The ground of a terrace; same layout as `TerraceGround` in `shaders/ground.wgsl`, which documents the fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub(super) struct TerraceGround {
+    pub(super) first_corner: u32,
+    pub(super) corner_count: u32,
+    pub(super) height: f32,
+}
+
+/// The grounds of the terraces, and their corners on the ground texture.
+pub(super) fn terrace_grounds(scenery: &Scenery) -> (Vec<TerraceGround>, Vec<Vec2>) {
     let levels = scenery.levels();
     let depths = || levels.iter().map(|level| level.depth_m);
     let (least, most) = (
         depths().fold(f32::MAX, f32::min),
         depths().fold(f32::MIN, f32::max),
     );
-    let mut list = vec![[levels.len() as f32, 0.0, 0.0, 0.0]];
+    let (mut grounds, mut corners) = (Vec::new(), Vec::new());
     for level in levels {
-        let high = (most - level.depth_m) / (most - least).max(1e-3);
-        list.push([level.outline.len() as f32, high, 0.0, 0.0]);
-        let corners = level.outline.iter().map(|&corner| corner * level.scale);
-        list.extend(corners.map(|corner| [corner.x, corner.y, 0.0, 0.0]));
+        grounds.push(TerraceGround {
+            first_corner: corners.len() as u32,
+            corner_count: level.outline.len() as u32,
+            height: (most - level.depth_m) / (most - least).max(1e-3),
+        });
+        corners.extend(level.outline.iter().map(|&corner| corner * level.scale));
     }
-    list
+    (grounds, corners)
 }
 
 #[cfg(test)]
@@ -127,11 +134,8 @@ mod tests {
         let [foot] = contacts(&[ball(-0.9)], &[], &scenery)[..] else {
             panic!("one foot")
         };
-        assert_eq!(foot.place, [0.5, -0.3]);
-        assert!(
-            (Vec2::from(foot.half_m) - 0.4 * SKIN).length() < 1e-3,
-            "{foot:?}"
-        );
+        assert_eq!(foot.center_m, Vec2::new(0.5, -0.3));
+        assert!((foot.half_m - 0.4 * SKIN).length() < 1e-3, "{foot:?}");
         assert_eq!(contacts(&[ball(-0.6)], &[], &scenery), []);
         let trunk = Solid::Capsule {
             from_m: Vec3::new(-0.5, -1.15, 0.0),
@@ -145,6 +149,6 @@ mod tests {
         )[..] else {
             panic!("one foot")
         };
-        assert!(foot.half_m[0] > 0.4 && foot.half_m[1] < 0.1, "{foot:?}");
+        assert!(foot.half_m.x > 0.4 && foot.half_m.y < 0.1, "{foot:?}");
     }
 }

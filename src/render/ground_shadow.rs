@@ -13,16 +13,16 @@ use super::static_shape::{StaticForm, StaticShape};
 /// Pieces of a strip are at least so long in the picture, or a half of the strip.
 const LEAST_PIECE_PX: f32 = 33.0;
 
-/// A corner of a soft shadow; twin of `Corner` in `shaders/ground_light.wgsl`.
+/// A vertex of a ground shadow; same layout as `GroundShadowVertex` in `shaders/ground_light.wgsl`, which documents the
+/// fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct GroundShadowVertex {
-    /// On the ground, in floor space.
-    pub place: [f32; 2],
-    /// On the silhouette.
-    pub uv: [f32; 2],
-    /// Layer of the silhouette's picture, its level, strength.
-    pub kind: [f32; 3],
+    pub(super) position_m: Vec2,
+    pub(super) uv: [f32; 2],
+    pub(super) mask_layer: f32,
+    pub(super) mask_level: f32,
+    pub(super) strength: f32,
 }
 
 /// The shadows that the sun throws of stones; what they keep from the sky is painted into the ground (`footing`).
@@ -42,7 +42,13 @@ pub(super) fn shape_shadows(
         let (aside, ahead) = (half(along.perp()), along * half(along));
         // The higher, the softer.
         let blur = 1.4 + 1.6 * smoothstep(0.1, 0.8, over);
-        disc(thrown, ahead * stretch, aside, kind(0, blur, 0.82), out);
+        disc(
+            thrown,
+            ahead * stretch,
+            aside,
+            ShadowStyle::new(0, blur, 0.82),
+            out,
+        );
     }
 }
 
@@ -60,18 +66,42 @@ pub(super) fn plant_shadows(
             foot + along * 0.6,
             along,
             0.25 * height_m,
-            kind(0, 3.0, 0.45),
+            ShadowStyle::new(0, 3.0, 0.45),
             out,
         );
     }
 }
 
-/// What a corner is told of a silhouette (0 the disc, then the species), a level of blur and a strength.
-fn kind(silhouette: usize, blur: f32, strength: f32) -> [f32; 3] {
-    let step = (blur.max(0.0) * STEPS as f32).round() as usize;
-    let step = step.min((LEVELS - 1) * STEPS);
-    let layer = silhouette * STEPS + step % STEPS;
-    [layer as f32, (step / STEPS) as f32, strength]
+/// The part of a ground shadow's vertices that is equal for the whole shadow.
+#[derive(Clone, Copy, Debug)]
+struct ShadowStyle {
+    mask_layer: f32,
+    mask_level: f32,
+    strength: f32,
+}
+
+impl ShadowStyle {
+    /// `mask` is 0 for the disc, then the species from 1; `blur` is a level of blur with a fraction.
+    fn new(mask: usize, blur: f32, strength: f32) -> Self {
+        let step = (blur.max(0.0) * STEPS as f32).round() as usize;
+        let step = step.min((LEVELS - 1) * STEPS);
+        let layer = mask * STEPS + step % STEPS;
+        Self {
+            mask_layer: layer as f32,
+            mask_level: (step / STEPS) as f32,
+            strength,
+        }
+    }
+
+    fn vertex(self, position_m: Vec2, uv: [f32; 2]) -> GroundShadowVertex {
+        GroundShadowVertex {
+            position_m,
+            uv,
+            mask_layer: self.mask_layer,
+            mask_level: self.mask_level,
+            strength: self.strength,
+        }
+    }
 }
 
 /// A round shadow as a strip; its silhouette fills the middle half of its picture.
@@ -79,7 +109,7 @@ fn disc(
     center: Vec2,
     along: Vec2,
     width_m: f32,
-    kind: [f32; 3],
+    style: ShadowStyle,
     out: &mut Vec<GroundShadowVertex>,
 ) {
     let aside = along.normalize_or(Vec2::X).perp() * width_m * 2.0;
@@ -88,11 +118,7 @@ fn disc(
         let t = (i / (SPINE_STATIONS - 1)) as f32;
         let middle = center + along * 2.0 * (2.0 * t - 1.0);
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
-            out.push(GroundShadowVertex {
-                place: (middle + side).to_array(),
-                uv: [t, v],
-                kind,
-            });
+            out.push(style.vertex(middle + side, [t, v]));
         }
     }
 }
@@ -114,7 +140,7 @@ fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
 pub(super) fn strip(
     line: &[Vec3; SPINE_STATIONS],
     length_m: f32,
-    outline: usize,
+    mask: usize,
     scenery: &Scenery,
     out: &mut Vec<GroundShadowVertex>,
 ) {
@@ -131,6 +157,7 @@ pub(super) fn strip(
         .max(1.0)
         .log2();
     let strength = 0.86 - 0.22 * smoothstep(0.05, 0.9, over);
+    let style = ShadowStyle::new(mask, level, strength);
     let half = length_m * shadow_mask::HALF_WIDTH;
     let piece = stations_of_a_piece(length_m, scenery);
     for i in (0..SPINE_STATIONS).map(|i| i - i % piece) {
@@ -139,11 +166,7 @@ pub(super) fn strip(
         let aside = (after - before).normalize_or(Vec2::X).perp() * half;
         let u = i as f32 / (SPINE_STATIONS - 1) as f32;
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
-            out.push(GroundShadowVertex {
-                place: (ground[i] + side).to_array(),
-                uv: [u, v],
-                kind: kind(outline, level, strength),
-            });
+            out.push(style.vertex(ground[i] + side, [u, v]));
         }
     }
 }

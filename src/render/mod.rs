@@ -52,7 +52,9 @@ pub use governor::{Governor, Quality};
 pub use gpu::{Acquired, Gpu, GpuPresenter, Presenter, Renderer, WindowTarget, WindowTargets};
 pub use light::{Light, Season};
 pub use look::{SceneLook, SpeciesLook};
-pub use model::{Model, ModelError, ModelProblem, SHIPPED_MODELS, Vertex, shipped_static_models};
+pub use model::{
+    Model, ModelError, ModelProblem, ModelVertex, SHIPPED_MODELS, shipped_static_models,
+};
 pub use output_params::{Corner, Corners, Mask, OutputParams};
 pub use overlay::{Overlay, OverlayOptions, Pattern};
 pub use pose::{Body, Individual};

@@ -17,20 +17,20 @@ use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape, Shadow};
 
 /// Lines are drawn in pieces of at most this share of the surface's width, so that they bend with the warp.
 const PIECE_SHARE: f32 = 0.05;
-/// No letter: the triangle is plain.
-const PLAIN: [f32; 2] = [-1.0, -1.0];
+/// Glyph position of a triangle without a glyph.
+pub(super) const PLAIN: [f32; 2] = [-1.0, -1.0];
 
 /// A corner of a mark's triangle, in floor space, or once carried by a warp in clip space; twin of `Corner` in
 /// `shaders/overlay.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct OverlayVertex {
-    /// Where it is.
-    pub place: [f32; 2],
-    /// On the picture of letters; below 0 there are none.
-    pub letter: [f32; 2],
-    /// Linear red, green, blue, opacity.
-    pub color: [f32; 4],
+    /// Position in floor meters, or in clip space after [`Overlay::clip_vertices`].
+    pub(super) position: [f32; 2],
+    /// Position in the glyph atlas; [`PLAIN`] for a triangle without a glyph.
+    pub(super) glyph_uv: [f32; 2],
+    /// Linear red, green, blue, and opacity.
+    pub(super) color: [f32; 4],
 }
 
 /// What is drawn over the picture.
@@ -68,7 +68,7 @@ pub enum Pattern {
 #[derive(Debug, Default)]
 pub struct Overlay {
     /// Three corners a triangle, in floor space.
-    pub corners: Vec<OverlayVertex>,
+    pub(super) vertices: Vec<OverlayVertex>,
     surface: Surface,
     /// Width of lines.
     line_m: f32,
@@ -78,7 +78,7 @@ pub struct Overlay {
 impl Overlay {
     /// Empties it for a frame on a surface.
     pub fn clear(&mut self, surface: &Surface) {
-        self.corners.clear();
+        self.vertices.clear();
         if self.surface != *surface {
             self.surface = surface.clone();
         }
@@ -106,10 +106,10 @@ impl Overlay {
     }
 
     fn quad(&mut self, [a, b, c, d]: [Vec2; 4], color: [f32; 4]) {
-        self.corners
+        self.vertices
             .extend([a, b, c, c, d, a].map(|p| OverlayVertex {
-                place: p.to_array(),
-                letter: PLAIN,
+                position: p.to_array(),
+                glyph_uv: PLAIN,
                 color,
             }));
     }
@@ -180,8 +180,8 @@ impl Overlay {
             let high = low + Vec2::new(width_m, height_m);
             let [left, top, right, bottom] = glyphs::glyph_uv(letter);
             let corner = |x: f32, y: f32, u: f32, v: f32| OverlayVertex {
-                place: [x, y],
-                letter: [u, v],
+                position: [x, y],
+                glyph_uv: [u, v],
                 color,
             };
             let [a, b, c, d] = [
@@ -190,7 +190,7 @@ impl Overlay {
                 corner(high.x, high.y, right, bottom),
                 corner(low.x, high.y, left, bottom),
             ];
-            self.corners.extend([a, b, c, c, d, a]);
+            self.vertices.extend([a, b, c, c, d, a]);
         }
     }
 
@@ -469,11 +469,11 @@ impl Overlay {
         out.clear();
         let size =
             glam::DVec2::new(f64::from(view.size_px[0]), f64::from(view.size_px[1])).as_vec2();
-        out.extend(self.corners.iter().map(|corner| {
-            let at = view.pixel_from_floor(Vec2::from(corner.place)) / size;
+        out.extend(self.vertices.iter().map(|vertex| {
+            let at = view.pixel_from_floor(Vec2::from(vertex.position)) / size;
             OverlayVertex {
-                place: [2.0 * at.x - 1.0, 1.0 - 2.0 * at.y],
-                ..*corner
+                position: [2.0 * at.x - 1.0, 1.0 - 2.0 * at.y],
+                ..*vertex
             }
         }));
     }

@@ -3,6 +3,7 @@
 //! In: interpolated poses, ascending by id, and the models. Out: joint matrices in world space. Keeps per individual
 //! only what has a past: the phase of its tail beat and smoothed efforts. A steady frame allocates nothing.
 
+use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
 
 use super::look::SpeciesLook;
@@ -172,8 +173,14 @@ impl Individual {
     }
 }
 
-/// Three rows of an affine map, as the GPU reads them.
-pub(super) type AffineRows = [Vec4; 3];
+/// The three rows of an affine matrix; same layout as `AffineRows` in `shaders/bodies.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub(super) struct AffineRows {
+    pub(super) x: Vec4,
+    pub(super) y: Vec4,
+    pub(super) z: Vec4,
+}
 
 /// Keeps the bodies' pasts and poses them.
 #[derive(Debug, Default)]
@@ -394,15 +401,22 @@ impl SwimState {
     }
 }
 
-/// The rows of an affine map.
-pub(super) fn rows(map: &Affine3A) -> AffineRows {
-    let Mat3A {
-        x_axis,
-        y_axis,
-        z_axis,
-    } = map.matrix3;
-    let row = |f: fn(Vec3A) -> f32| Vec4::new(f(x_axis), f(y_axis), f(z_axis), f(map.translation));
-    [row(|v| v.x), row(|v| v.y), row(|v| v.z)]
+impl AffineRows {
+    /// The rows of an affine matrix.
+    pub(super) fn new(map: &Affine3A) -> Self {
+        let Mat3A {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = map.matrix3;
+        let row =
+            |f: fn(Vec3A) -> f32| Vec4::new(f(x_axis), f(y_axis), f(z_axis), f(map.translation));
+        Self {
+            x: row(|v| v.x),
+            y: row(|v| v.y),
+            z: row(|v| v.z),
+        }
+    }
 }
 
 #[cfg(test)]

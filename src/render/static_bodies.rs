@@ -10,7 +10,7 @@ use super::ground_shadow::{self, GroundShadowVertex};
 use super::look::SceneLook;
 use super::model::STATIC_MODEL_COUNT;
 use super::noise::unit_hash;
-use super::pose::{AffineRows, rows};
+use super::pose::AffineRows;
 use super::scenery::Scenery;
 use super::static_shape::{StaticForm, StaticShape};
 use super::vegetation::{corals, plants};
@@ -32,11 +32,20 @@ const LOW_DETAIL_BELOW_PX: f32 = 34.0;
 /// How far below the water's surface leaves float.
 const AFLOAT_M: f32 = 0.02;
 
-/// What an instance is made of; the shaders tell substances apart by it.
-const STONE: f32 = 1.0;
-const WOOD: f32 = 2.0;
-const GROWN: f32 = 3.0;
-const FOAM: f32 = 4.0;
+/// Material of a static body: the shaders choose its color and pattern by it. The numbers are those of the constants in
+/// `shaders/bodies.wgsl`.
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub(super) enum Substance {
+    /// Stone, and the falling water of waterfalls.
+    Stone = 0,
+    /// Trunks.
+    Wood = 1,
+    /// Corals and plants.
+    Grown = 2,
+    /// Foam below waterfalls.
+    Foam = 3,
+}
 
 /// Everything still, ready for the GPU.
 #[derive(Debug, Default)]
@@ -75,14 +84,14 @@ impl StaticBodies {
             let first = still.instances.len() as u32;
             if model == PLANT && !is_light {
                 for (i, map) in plants.iter().enumerate() {
-                    still.add(i as u32, map, GROWN, 1.0);
+                    still.add(i as u32, map, Substance::Grown, 1.0);
                 }
             }
             if (CORAL..PLANT).contains(&model) && !is_light {
                 // Two of three branch.
                 let kind = |(i, _): &(usize, &Affine3A)| usize::from(i % 3 == 0) == model - CORAL;
                 for (i, map) in corals.iter().enumerate().filter(kind) {
-                    still.add(i as u32, map, GROWN, map.matrix3.y_axis.length());
+                    still.add(i as u32, map, Substance::Grown, map.matrix3.y_axis.length());
                 }
             }
             for (i, rock) in sound.iter().enumerate() {
@@ -112,21 +121,25 @@ impl StaticBodies {
         still
     }
 
-    fn add(&mut self, number: u32, map: &Affine3A, substance: f32, reach_m: f32) {
+    fn add(&mut self, number: u32, map: &Affine3A, substance: Substance, size_m: f32) {
         let tone = unit_hash(number, 23);
         self.instances.push(BodyInstance {
-            tint: [tone, 1.0 - tone, substance, 0.0],
-            kind: [self.joints.len() as f32, -1.0, reach_m, 0.0],
+            first_joint: self.joints.len() as u32,
+            skin_layer: -1,
+            size_m,
+            tone,
+            substance: substance as u32,
+            ..BodyInstance::default()
         });
-        self.joints.push(rows(map));
+        self.joints.push(AffineRows::new(map));
     }
 }
 
-fn substance(form: StaticForm) -> f32 {
+fn substance(form: StaticForm) -> Substance {
     match form {
-        StaticForm::Stone | StaticForm::Waterfall => STONE,
-        StaticForm::Log => WOOD,
-        StaticForm::Foam => FOAM,
+        StaticForm::Stone | StaticForm::Waterfall => Substance::Stone,
+        StaticForm::Log => Substance::Wood,
+        StaticForm::Foam => Substance::Foam,
     }
 }
 

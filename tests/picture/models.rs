@@ -130,7 +130,7 @@ fn stones_stay_inside_the_sphere_that_fish_avoid() {
     for name in ROCKS {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
         assert!(model.joints.is_empty());
-        let reach = |v: &shoal::render::Vertex| glam::Vec3::from_array(v.position).length();
+        let reach = |v: &shoal::render::ModelVertex| glam::Vec3::from_array(v.position).length();
         let far = model.vertices.iter().map(reach).fold(0.0, f32::max);
         assert!((0.99..=1.0001).contains(&far), "{name} reaches to {far}");
     }

@@ -16,6 +16,7 @@ mod pipelines;
 mod present;
 mod renderer;
 mod targets;
+mod vertex_layouts;
 
 pub use device::Gpu;
 pub use present::{Acquired, GpuPresenter, Presenter, WindowTarget, WindowTargets};

@@ -12,7 +12,7 @@ use crate::geometry::{Surface, polygon_triangles};
 use crate::render::error::RenderError;
 use crate::render::flash::{self, CELLS, FlashState};
 use crate::render::output_params::{Mask, OutputParams};
-use crate::render::overlay::{Overlay, OverlayVertex};
+use crate::render::overlay::{Overlay, OverlayVertex, PLAIN};
 use crate::render::uniforms::OutputUniforms;
 use crate::render::view::View;
 use crate::render::warp::WarpVertex;
@@ -198,8 +198,8 @@ fn dark(mask: &Mask) -> Vec<OverlayVertex> {
         .into_iter()
         .flatten()
         .map(|corner| OverlayVertex {
-            place: [2.0 * corner.x - 1.0, 1.0 - 2.0 * corner.y],
-            letter: [-1.0, -1.0],
+            position: [2.0 * corner.x - 1.0, 1.0 - 2.0 * corner.y],
+            glyph_uv: PLAIN,
             color: [0.0, 0.0, 0.0, 1.0],
         })
         .collect()

@@ -1,5 +1,6 @@
 //! The passes of a frame, in the order of `Renderer::draw`.
 
+use glam::Vec2;
 use wgpu::{LoadOp, StoreOp, TextureView};
 
 use super::bind_groups::bind_group;
@@ -8,7 +9,7 @@ use super::renderer::Renderer;
 use super::targets::{buffer, write};
 use crate::geometry::SurfaceKind;
 use crate::render::draw_list::BodyInstance;
-use crate::render::ground_contact::{self, GroundContact};
+use crate::render::ground_contact::{self, GroundContact, TerraceGround};
 use crate::render::ground_shadow::GroundShadowVertex;
 use crate::render::pose::AffineRows;
 use crate::render::shadow_mask::SPINE_STATIONS;
@@ -26,13 +27,16 @@ impl Renderer {
             made
         };
         let mut contacts = self.static_bodies.contacts.clone();
-        // The GPU binds no empty buffer.
+        let (mut terraces, mut corners) = ground_contact::terrace_grounds(&self.scenery);
+        // A buffer that is bound must not be empty; the shader ignores entries with default values.
         contacts.resize(contacts.len().max(1), GroundContact::default());
-        let contacts = filled("contacts", bytemuck::cast_slice(&contacts));
-        let levels = ground_contact::levels(&self.scenery);
-        let levels = filled("levels", bytemuck::cast_slice(&levels));
-        let given = [contacts.as_entire_binding(), levels.as_entire_binding()];
-        let given = bind_group(&gpu.device, &self.layouts.ground, &given);
+        terraces.resize(terraces.len().max(1), TerraceGround::default());
+        corners.resize(corners.len().max(1), Vec2::ZERO);
+        let contacts = filled("ground contacts", bytemuck::cast_slice(&contacts));
+        let terraces = filled("terraces", bytemuck::cast_slice(&terraces));
+        let corners = filled("terrace corners", bytemuck::cast_slice(&corners));
+        let inputs = [&contacts, &terraces, &corners].map(wgpu::Buffer::as_entire_binding);
+        let inputs = bind_group(&gpu.device, &self.layouts.ground, &inputs);
         let mut encoder = gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -45,7 +49,7 @@ impl Renderer {
             );
             pass.set_pipeline(&self.pipelines.ground_paint);
             pass.set_bind_group(0, &self.bind_groups.scene, &[]);
-            pass.set_bind_group(1, &given, &[]);
+            pass.set_bind_group(1, &inputs, &[]);
             pass.draw(0..3, 0..1);
         }
         gpu.queue.submit([encoder.finish()]);
@@ -61,9 +65,9 @@ impl Renderer {
         } = self;
         let queue = &gpu.queue;
         queue.write_buffer(&self.uniform_buffer, 0, bytemuck::bytes_of(&self.uniforms));
-        let first_joint = static_bodies.joints.len() as f32;
+        let first_joint = static_bodies.joints.len() as u32;
         for instance in &mut draw_list.instances {
-            instance.kind[0] += first_joint;
+            instance.first_joint += first_joint;
         }
         let still = bytemuck::cast_slice::<BodyInstance, u8>(&static_bodies.instances);
         let moving = bytemuck::cast_slice::<BodyInstance, u8>(&draw_list.instances);

@@ -1,31 +1,27 @@
-//! The shaders and how they are plugged together: modules, layouts, pipelines. Nothing here holds a picture.
+//! The shaders, bind group layouts and pipelines. Nothing here owns a texture or a buffer.
 
 use wgpu::{BindGroupLayout, BindingType, Device, PrimitiveTopology, ShaderStages, TextureFormat};
 
+use super::vertex_layouts::{self, VertexLayout};
 use crate::geometry::SurfaceKind;
-use crate::render::dust::Speck;
-use crate::render::ground_shadow::GroundShadowVertex;
-use crate::render::model::Vertex;
 use crate::render::output_params::OutputParams;
-use crate::render::overlay::OverlayVertex;
-use crate::render::warp::WarpVertex;
 
-/// Format of the net of light: roots of up to four times even light.
+/// Format of the caustics: square roots of a quarter of the ratio to even light.
 pub(super) const CAUSTICS: TextureFormat = TextureFormat::R8Unorm;
-/// Format of the picture below the surface: roots of light (`kept` in `shaders/scene.wgsl`).
+/// Format of the body texture: square roots of light, see `encode_light` in `shaders/scene.wgsl`.
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
-/// Format of depth.
+/// Format of the depth buffer of bodies.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
-/// Format of the water's slopes: halves a step apart by 0.002, which moves what is seen by less than a quarter pixel.
+/// Format of the slopes of the water. Their steps of 0.002 shift the visible ground by less than a quarter of a pixel.
 pub(super) const SLOPES: TextureFormat = TextureFormat::Rgba8Unorm;
-/// Format of the finished picture.
+/// Format of the finished pictures.
 pub(super) const FINISHED: TextureFormat = TextureFormat::Rgba8UnormSrgb;
-/// Format of the painted ground: roots of colors, so that eight bits are fine where the eye is.
+/// Format of the painted ground: square roots of colors, so that 8 bits suffice in dark areas.
 pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
-/// Format of the light on the ground: roots, too.
+/// Format of the light on the ground: square roots, too.
 pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
 
-/// Name and full text of every shader: the frame's part in front of its own.
+/// Name and full source of every shader: the shared definitions followed by its own file.
 pub(super) const SHADERS: [(&str, &str); 7] = [
     (
         "ground",
@@ -79,7 +75,7 @@ pub(super) const SHADERS: [(&str, &str); 7] = [
     ),
 ];
 
-/// BindGroupLayouts of what shaders are given.
+/// Bind group layouts of all pipelines.
 pub(super) struct BindGroupLayouts {
     pub(super) scene: BindGroupLayout,
     pub(super) ground: BindGroupLayout,
@@ -90,7 +86,7 @@ pub(super) struct BindGroupLayouts {
     pub(super) overlay: BindGroupLayout,
 }
 
-/// Everything that runs.
+/// All pipelines except those of single outputs.
 pub(super) struct Pipelines {
     pub(super) ground_paint: wgpu::RenderPipeline,
     pub(super) caustics: wgpu::RenderPipeline,
@@ -104,19 +100,23 @@ pub(super) struct Pipelines {
     pub(super) cell_means: wgpu::RenderPipeline,
 }
 
+/// A uniform buffer.
 const UNIFORM: BindingType = BindingType::Buffer {
     ty: wgpu::BufferBindingType::Uniform,
     has_dynamic_offset: false,
     min_binding_size: None,
 };
+/// A sampler.
 const SAMPLER: BindingType = BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
 
+/// A read-only storage buffer.
 const LIST: BindingType = BindingType::Buffer {
     ty: wgpu::BufferBindingType::Storage { read_only: true },
     has_dynamic_offset: false,
     min_binding_size: None,
 };
 
+/// A texture that is sampled with filtering.
 const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
     BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: true },
@@ -125,8 +125,11 @@ const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
     }
 }
 
+/// A two-dimensional texture.
 const FLAT: BindingType = texture(wgpu::TextureViewDimension::D2);
+/// An array of two-dimensional textures.
 const LAYERS: BindingType = texture(wgpu::TextureViewDimension::D2Array);
+
 impl BindGroupLayouts {
     pub(super) fn new(device: &Device) -> Self {
         let layout = |label: &str, visibility: ShaderStages, types: &[BindingType]| {
@@ -145,50 +148,59 @@ impl BindGroupLayouts {
                 entries: &entries,
             })
         };
-        let drawn = ShaderStages::VERTEX_FRAGMENT;
+        let stages = ShaderStages::VERTEX_FRAGMENT;
         Self {
-            scene: layout("scene", drawn, &[UNIFORM]),
-            ground: layout("ground", drawn, &[LIST, LIST]),
-            ground_light: layout("ground light", drawn, &[LAYERS, SAMPLER, FLAT]),
+            scene: layout("scene", stages, &[UNIFORM]),
+            ground: layout("ground", stages, &[LIST, LIST, LIST]),
+            ground_light: layout("ground light", stages, &[LAYERS, SAMPLER, FLAT]),
             bodies: layout(
                 "bodies",
-                drawn,
+                stages,
                 &[FLAT, SAMPLER, LAYERS, LIST, LIST, FLAT, SAMPLER],
             ),
             output: layout(
                 "output",
-                drawn,
+                stages,
                 &[FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER],
             ),
-            output_uniforms: layout("output uniforms", drawn, &[UNIFORM]),
-            overlay: layout("overlay", drawn, &[FLAT, SAMPLER]),
+            output_uniforms: layout("output uniforms", stages, &[UNIFORM]),
+            overlay: layout("overlay", stages, &[FLAT, SAMPLER]),
         }
     }
 }
 
-/// What differs between the drawing pipelines.
+/// The properties in which the pipelines differ.
 struct PipelineDescription<'a> {
-    name: &'a str,
-    given: &'a [&'a BindGroupLayout],
-    corner: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
-    pixel: (&'a str, TextureFormat, Option<wgpu::BlendState>),
-    depth: bool,
+    /// Name of the shader in [`SHADERS`].
+    shader: &'a str,
+    /// Layouts of the bind groups from group 1 on; group 0 is always that of the scene.
+    bind_groups: &'a [&'a BindGroupLayout],
+    /// Vertex entry point, and the layout of its buffer if it reads one.
+    vertex: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
+    /// Fragment entry point, format and blending of its target.
+    fragment: (&'a str, TextureFormat, Option<wgpu::BlendState>),
+    /// Whether triangles are tested against the depth buffer and culled if seen from behind.
+    has_depth: bool,
+    /// Samples per pixel.
     samples: u32,
+    /// Values of the shader's overridable constants.
     constants: &'a [(&'a str, f64)],
 }
 
-/// Name of the constant in the shaders that tells a floor, a wall and a ceiling apart.
+/// Name of the overridable constant with the kind of the surface.
 const SURFACE_KIND: &str = "SURFACE_KIND";
 
-fn kind_number(kind: SurfaceKind) -> f64 {
+/// Number of a surface kind, as the constants `FLOOR`, `WALL` and `CEILING` in `shaders/scene.wgsl`.
+pub(super) fn kind_number(kind: SurfaceKind) -> u8 {
     match kind {
-        SurfaceKind::Floor => 0.0,
-        SurfaceKind::Wall => 1.0,
-        SurfaceKind::Ceiling => 2.0,
+        SurfaceKind::Floor => 0,
+        SurfaceKind::Wall => 1,
+        SurfaceKind::Ceiling => 2,
     }
 }
 
 impl Pipelines {
+    /// `influences` is the largest number of joints that move one vertex.
     pub(super) fn new(
         device: &Device,
         layouts: &BindGroupLayouts,
@@ -196,90 +208,93 @@ impl Pipelines {
         samples: u32,
         influences: usize,
     ) -> Self {
-        let draw = |drawing: &PipelineDescription<'_>| pipeline(device, layouts, drawing);
-        let shade_corners =
-            wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Float32x3];
-        let mark_corners = wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Float32x4];
-        let body_corners = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Unorm8x4, 4 => Uint8x4, 5 => Unorm8x4];
-        let flat = |name, corner, pixel, given| PipelineDescription {
-            name,
-            given,
-            corner,
-            pixel,
-            depth: false,
-            samples: 1,
-            constants: &[],
+        let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
+        // Draws to a whole target, without vertices from a buffer.
+        let full_target = |shader, fragment, format, bind_groups| {
+            make(&PipelineDescription {
+                shader,
+                bind_groups,
+                vertex: ("full_target", None),
+                fragment: (fragment, format, None),
+                has_depth: false,
+                samples: 1,
+                constants: &[],
+            })
+        };
+        // Draws triangles from a buffer.
+        let flat = |shader, vertex, layout: VertexLayout, fragment, bind_groups| {
+            make(&PipelineDescription {
+                shader,
+                bind_groups,
+                vertex: (vertex, Some(layout.per_vertex())),
+                fragment,
+                has_depth: false,
+                samples: 1,
+                constants: &[],
+            })
         };
         let constants = [
-            (SURFACE_KIND, kind_number(kind)),
+            (SURFACE_KIND, f64::from(kind_number(kind))),
             ("INFLUENCES", influences as f64),
         ];
-        let given_below = [&layouts.bodies];
-        let speck_corners = wgpu::vertex_attr_array![0 => Float32x4];
-        let specks = wgpu::VertexBufferLayout {
-            step_mode: wgpu::VertexStepMode::Instance,
-            ..vertices::<Speck>(&speck_corners)
-        };
-        let body = |corner, pixel, blend| PipelineDescription {
-            name: "bodies",
-            given: &given_below,
-            corner: (corner, Some(vertices::<Vertex>(&body_corners))),
-            pixel: (pixel, BODIES, blend),
-            depth: true,
-            samples,
-            constants: &constants,
-        };
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
+        let body = |vertex, fragment, blend| {
+            make(&PipelineDescription {
+                shader: "bodies",
+                bind_groups: &[&layouts.bodies],
+                vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
+                fragment: (fragment, BODIES, blend),
+                has_depth: true,
+                samples,
+                constants: &constants,
+            })
+        };
         Self {
-            ground_paint: draw(&flat(
-                "ground",
-                ("whole", None),
-                ("paint", GROUND, None),
-                &[&layouts.ground],
-            )),
-            caustics: draw(&flat(
+            ground_paint: full_target("ground", "ground_color", GROUND, &[&layouts.ground]),
+            caustics: full_target(
                 "ground_light",
-                ("whole", None),
-                ("net", GROUND_LIGHT, None),
+                "caustics_light",
+                GROUND_LIGHT,
                 &[&layouts.ground_light],
-            )),
-            ground_shadow: draw(&flat(
+            ),
+            ground_shadow: flat(
                 "ground_light",
-                ("lay", Some(vertices::<GroundShadowVertex>(&shade_corners))),
-                ("darken", GROUND_LIGHT, Some(multiply())),
+                "shadow_vertex",
+                vertex_layouts::GROUND_SHADOW,
+                ("shadow_light", GROUND_LIGHT, Some(multiply())),
                 &[&layouts.ground_light],
-            )),
-            cell_means: draw(&flat(
-                "cell_means",
-                ("whole", None),
-                ("mean", FINISHED, None),
-                &[&layouts.overlay],
-            )),
-            fish: draw(&body("fish_corner", "fish_light", over)),
-            stone: draw(&body("body_corner", "stone_light", None)),
-            plant: draw(&body("plant_corner", "plant_light", over)),
-            waterfall: draw(&body("body_corner", "fall_light", over)),
-            dust: draw(&PipelineDescription {
-                name: "dust",
-                given: &[],
-                corner: ("lay", Some(specks)),
-                pixel: ("shine", BODIES, over),
-                depth: true,
+            ),
+            cell_means: full_target("cell_means", "cell_mean", FINISHED, &[&layouts.overlay]),
+            fish: body("fish_vertex", "fish_light", over),
+            stone: body("body_vertex", "stone_light", None),
+            plant: body("plant_vertex", "plant_light", over),
+            waterfall: body("body_vertex", "waterfall_light", over),
+            dust: make(&PipelineDescription {
+                shader: "dust",
+                bind_groups: &[],
+                vertex: ("speck_vertex", Some(vertex_layouts::SPECK.per_instance())),
+                fragment: ("speck_light", BODIES, over),
+                has_depth: true,
                 samples,
                 constants: &constants[..1],
             }),
-            overlay: draw(&flat(
+            overlay: flat(
                 "overlay",
-                ("lay", Some(vertices::<OverlayVertex>(&mark_corners))),
-                ("fill", FINISHED, Some(wgpu::BlendState::ALPHA_BLENDING)),
+                "overlay_vertex",
+                vertex_layouts::OVERLAY,
+                (
+                    "overlay_color",
+                    FINISHED,
+                    Some(wgpu::BlendState::ALPHA_BLENDING),
+                ),
                 &[&layouts.overlay],
-            )),
+            ),
         }
     }
 }
 
-/// The last pass of one projector: whether only a part of the picture may be replaced, and whether it filters_edges the edges
-/// of bodies.
+/// The pipeline of an output. `is_limited`: only a share of the picture is replaced. `filters_edges`: the edges of bodies are
+/// smoothed in this pass.
 pub(super) fn output(
     device: &Device,
     layouts: &BindGroupLayouts,
@@ -287,49 +302,41 @@ pub(super) fn output(
     output: &OutputParams,
     [is_limited, filters_edges]: [bool; 2],
 ) -> wgpu::RenderPipeline {
-    let corners = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x2, 2 => Float32x2];
     let blend = &output.blend;
-    let blends = [
+    let widths = [
         blend.left,
         blend.top,
         blend.right,
         blend.bottom,
         blend.black_lift,
     ];
+    let has_blend = widths.iter().any(|&width| width > 0.0);
+    let has_gamma = (output.gamma - 1.0).abs() > 1e-6;
+    let flag = |is_set: bool| f64::from(u8::from(is_set));
     let constants = [
-        (SURFACE_KIND, kind_number(kind)),
-        (
-            "BLENDS",
-            f64::from(u8::from(blends.iter().any(|&b| b > 0.0))),
-        ),
-        (
-            "BENDS",
-            f64::from(u8::from((output.gamma - 1.0).abs() > 1e-6)),
-        ),
-        ("SOFTENS", f64::from(u8::from(filters_edges))),
+        (SURFACE_KIND, f64::from(kind_number(kind))),
+        ("HAS_BLEND", flag(has_blend)),
+        ("HAS_GAMMA", flag(has_gamma)),
+        ("FILTERS_EDGES", flag(filters_edges)),
     ];
-    let drawing = PipelineDescription {
-        name: "output",
-        given: &[&layouts.output, &layouts.output_uniforms],
-        corner: ("carry", Some(vertices::<WarpVertex>(&corners))),
-        pixel: ("show", FINISHED, is_limited.then(partly)),
-        depth: false,
+    let description = PipelineDescription {
+        shader: "output",
+        bind_groups: &[&layouts.output, &layouts.output_uniforms],
+        vertex: ("warp_vertex", Some(vertex_layouts::WARP.per_vertex())),
+        fragment: (
+            "output_color",
+            FINISHED,
+            is_limited.then(replace_constant_share),
+        ),
+        has_depth: false,
         samples: 1,
         constants: &constants,
     };
-    pipeline(device, layouts, &drawing)
+    pipeline(device, layouts, &description)
 }
 
-fn vertices<T>(attributes: &[wgpu::VertexAttribute]) -> wgpu::VertexBufferLayout<'_> {
-    wgpu::VertexBufferLayout {
-        array_stride: size_of::<T>() as u64,
-        step_mode: wgpu::VertexStepMode::Vertex,
-        attributes,
-    }
-}
-
-/// A constant share of the picture is replaced.
-fn partly() -> wgpu::BlendState {
+/// Blending that replaces a constant share of the picture.
+fn replace_constant_share() -> wgpu::BlendState {
     let component = wgpu::BlendComponent {
         src_factor: wgpu::BlendFactor::Constant,
         dst_factor: wgpu::BlendFactor::OneMinusConstant,
@@ -341,7 +348,7 @@ fn partly() -> wgpu::BlendState {
     }
 }
 
-/// Every shadow takes its share of what light is left.
+/// Blending that multiplies: each shadow removes a share of the remaining light.
 fn multiply() -> wgpu::BlendState {
     let component = wgpu::BlendComponent {
         src_factor: wgpu::BlendFactor::Dst,
@@ -354,6 +361,7 @@ fn multiply() -> wgpu::BlendState {
     }
 }
 
+/// The compiled module of a shader.
 fn module(device: &Device, name: &str) -> wgpu::ShaderModule {
     let text = SHADERS
         .iter()
@@ -368,10 +376,10 @@ fn module(device: &Device, name: &str) -> wgpu::ShaderModule {
 fn pipeline_layout(
     device: &Device,
     layouts: &BindGroupLayouts,
-    given: &[&BindGroupLayout],
+    bind_groups: &[&BindGroupLayout],
 ) -> wgpu::PipelineLayout {
     let groups: Vec<_> = std::iter::once(&layouts.scene)
-        .chain(given.iter().copied())
+        .chain(bind_groups.iter().copied())
         .map(Some)
         .collect();
     device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -384,31 +392,31 @@ fn pipeline_layout(
 fn pipeline(
     device: &Device,
     layouts: &BindGroupLayouts,
-    drawing: &PipelineDescription<'_>,
+    description: &PipelineDescription<'_>,
 ) -> wgpu::RenderPipeline {
-    let module = module(device, drawing.name);
+    let module = module(device, description.shader);
     let options = || wgpu::PipelineCompilationOptions {
-        constants: drawing.constants,
+        constants: description.constants,
         ..wgpu::PipelineCompilationOptions::default()
     };
     device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some(drawing.pixel.0),
-        layout: Some(&pipeline_layout(device, layouts, drawing.given)),
+        label: Some(description.fragment.0),
+        layout: Some(&pipeline_layout(device, layouts, description.bind_groups)),
         vertex: wgpu::VertexState {
             module: &module,
-            entry_point: Some(drawing.corner.0),
+            entry_point: Some(description.vertex.0),
             compilation_options: options(),
-            buffers: std::slice::from_ref(&drawing.corner.1)
-                .get(..usize::from(drawing.corner.1.is_some()))
+            buffers: std::slice::from_ref(&description.vertex.1)
+                .get(..usize::from(description.vertex.1.is_some()))
                 .unwrap_or_default(),
         },
         primitive: wgpu::PrimitiveState {
             topology: PrimitiveTopology::TriangleList,
-            // Half of a body's triangles look away from the eye: without a graphics card they cost most of it.
-            cull_mode: drawing.depth.then_some(wgpu::Face::Back),
+            // Half of the triangles of a body face away from the eye; drawing them would be most of the cost without a GPU.
+            cull_mode: description.has_depth.then_some(wgpu::Face::Back),
             ..wgpu::PrimitiveState::default()
         },
-        depth_stencil: drawing.depth.then(|| wgpu::DepthStencilState {
+        depth_stencil: description.has_depth.then(|| wgpu::DepthStencilState {
             format: DEPTH,
             depth_write_enabled: Some(true),
             depth_compare: Some(wgpu::CompareFunction::LessEqual),
@@ -416,16 +424,16 @@ fn pipeline(
             bias: wgpu::DepthBiasState::default(),
         }),
         multisample: wgpu::MultisampleState {
-            count: drawing.samples,
+            count: description.samples,
             ..wgpu::MultisampleState::default()
         },
         fragment: Some(wgpu::FragmentState {
             module: &module,
-            entry_point: Some(drawing.pixel.0),
+            entry_point: Some(description.fragment.0),
             compilation_options: options(),
             targets: &[Some(wgpu::ColorTargetState {
-                format: drawing.pixel.1,
-                blend: drawing.pixel.2,
+                format: description.fragment.1,
+                blend: description.fragment.2,
                 write_mask: wgpu::ColorWrites::ALL,
             })],
         }),

@@ -10,7 +10,7 @@ use super::skeleton::Joint;
 /// A vertex of a model, as the GPU reads it; same layout as `ModelVertex` in `shaders/bodies.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Vertex {
+pub struct ModelVertex {
     /// Position at rest, in model space: nose towards +z, back towards +y, the left of the animal towards +x.
     pub position: [f32; 3],
     /// Unit normal at rest.
@@ -29,7 +29,7 @@ pub struct Vertex {
 #[derive(Clone, Debug)]
 pub struct Model {
     /// Vertices of the full and of the low-detail mesh.
-    pub vertices: Vec<Vertex>,
+    pub vertices: Vec<ModelVertex>,
     /// Triangles of the full mesh, three vertices each.
     pub indices: Vec<u32>,
     /// Triangles of the mesh for bodies that appear small; empty if the file has no mesh whose node is named `…_light`.
@@ -51,7 +51,7 @@ pub struct Model {
 impl Model {
     /// Largest number of joints that move one vertex.
     pub fn influences(&self) -> usize {
-        let used = |vertex: &Vertex| {
+        let used = |vertex: &ModelVertex| {
             vertex
                 .weights
                 .iter()

@@ -20,7 +20,7 @@ mod skeleton;
 mod skin;
 
 pub(super) use clip::{Clip, SAMPLES};
-pub use data::{Model, Vertex};
+pub use data::{Model, ModelVertex};
 pub use error::{ModelError, ModelProblem};
 pub(super) use rig::with_spine;
 pub(super) use shipped::STATIC_MODEL_COUNT;

@@ -100,10 +100,10 @@ fn wave(name: &str, reach: f32, length: f32, joints: &[Joint]) -> Clip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::model::Vertex;
+    use crate::render::model::ModelVertex;
 
     fn stick(width: f32) -> Model {
-        let corner = |x: f32, z: f32| Vertex {
+        let corner = |x: f32, z: f32| ModelVertex {
             position: [x, 0.0, z],
             normal: [0.0, 1.0, 0.0],
             uv: [0.0; 2],

@@ -15,7 +15,7 @@ fn a_number_is_written_with_its_digits() {
         let mut overlay = overlay();
         overlay.number(Vec2::ZERO, 0.1, number, [1.0; 4]);
         // The ground, then a square a digit.
-        assert_eq!(overlay.corners.len(), 6 * (1 + digits), "{number}");
+        assert_eq!(overlay.vertices.len(), 6 * (1 + digits), "{number}");
     }
 }
 
@@ -32,7 +32,7 @@ fn marks_land_where_the_floor_does() {
     let view = View::new(&Surface::default(), &output).unwrap();
     let mut carried = Vec::new();
     overlay.clip_vertices(&view, &mut carried);
-    let sum: Vec2 = carried.iter().map(|c| Vec2::from(c.place)).sum();
+    let sum: Vec2 = carried.iter().map(|c| Vec2::from(c.position)).sum();
     let middle = sum / carried.len() as f32;
     assert!(
         middle.distance(Vec2::new(0.25, 0.25 / 1.5)) < 1e-4,
@@ -45,7 +45,7 @@ fn broken_places_draw_nothing() {
     let mut overlay = overlay();
     overlay.line(Vec2::NAN, Vec2::ZERO, [1.0; 4]);
     overlay.words(Vec2::new(f32::INFINITY, 0.0), 0.1, "x", [1.0; 4]);
-    assert!(overlay.corners.is_empty());
+    assert!(overlay.vertices.is_empty());
 }
 
 #[test]
@@ -63,6 +63,6 @@ fn every_pattern_has_marks() {
     ] {
         let mut overlay = overlay();
         overlay.pattern(pattern, std::iter::once(&view));
-        assert!(overlay.corners.len() > 6 * 64, "{pattern:?}");
+        assert!(overlay.vertices.len() > 6 * 64, "{pattern:?}");
     }
 }

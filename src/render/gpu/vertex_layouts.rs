@@ -1,0 +1,93 @@
+//! The attributes of all vertex structs, derived from their fields. A test compares them with the inputs of the shaders.
+
+use std::mem::offset_of;
+
+use wgpu::{VertexAttribute, VertexBufferLayout, VertexFormat, VertexStepMode};
+
+use crate::render::dust::Speck;
+use crate::render::ground_shadow::GroundShadowVertex;
+use crate::render::model::ModelVertex;
+use crate::render::overlay::OverlayVertex;
+use crate::render::warp::WarpVertex;
+
+/// The layout of a vertex struct.
+pub(super) struct VertexLayout {
+    /// Size of the struct.
+    pub(super) stride: u64,
+    /// Names of the fields in the order of their shader locations.
+    #[cfg(test)]
+    pub(super) names: &'static [&'static str],
+    /// The fields; the shader location of each is its index.
+    pub(super) attributes: &'static [VertexAttribute],
+}
+
+impl VertexLayout {
+    /// The layout of a buffer that is read once per vertex.
+    pub(super) fn per_vertex(&self) -> VertexBufferLayout<'static> {
+        self.buffer(VertexStepMode::Vertex)
+    }
+
+    /// The layout of a buffer that is read once per instance.
+    pub(super) fn per_instance(&self) -> VertexBufferLayout<'static> {
+        self.buffer(VertexStepMode::Instance)
+    }
+
+    fn buffer(&self, step_mode: VertexStepMode) -> VertexBufferLayout<'static> {
+        VertexBufferLayout {
+            array_stride: self.stride,
+            step_mode,
+            attributes: self.attributes,
+        }
+    }
+}
+
+/// Builds the [`VertexLayout`] of a struct from its fields: `location field: Format`.
+macro_rules! vertex_layout {
+    ($type:ty { $($location:literal $field:ident: $format:ident),* $(,)? }) => {
+        VertexLayout {
+            stride: size_of::<$type>() as u64,
+            #[cfg(test)]
+            names: &[$(stringify!($field)),*],
+            attributes: &[$(VertexAttribute {
+                format: VertexFormat::$format,
+                offset: offset_of!($type, $field) as u64,
+                shader_location: $location,
+            }),*],
+        }
+    };
+}
+
+/// Vertices of models.
+pub(super) const MODEL: VertexLayout = vertex_layout!(ModelVertex {
+    0 position: Float32x3,
+    1 normal: Float32x3,
+    2 uv: Float32x2,
+    3 color: Unorm8x4,
+    4 joints: Uint8x4,
+    5 weights: Unorm8x4,
+});
+/// Vertices of shadows on the ground.
+pub(super) const GROUND_SHADOW: VertexLayout = vertex_layout!(GroundShadowVertex {
+    0 position_m: Float32x2,
+    1 uv: Float32x2,
+    2 mask_layer: Float32,
+    3 mask_level: Float32,
+    4 strength: Float32,
+});
+/// Specks, one per instance.
+pub(super) const SPECK: VertexLayout = vertex_layout!(Speck {
+    0 position_m: Float32x3,
+    1 radius_m: Float32,
+});
+/// Vertices of the overlay.
+pub(super) const OVERLAY: VertexLayout = vertex_layout!(OverlayVertex {
+    0 position: Float32x2,
+    1 glyph_uv: Float32x2,
+    2 color: Float32x4,
+});
+/// Vertices of the warp.
+pub(super) const WARP: VertexLayout = vertex_layout!(WarpVertex {
+    0 clip_xyw: Float32x3,
+    1 picture: Float32x2,
+    2 crop: Float32x2,
+});
