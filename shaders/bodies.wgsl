@@ -1,5 +1,5 @@
-// Everything that swims or stands in the water, as light that reaches its surface: stones, plants, fish. Linear and
-// scene-referred; `kept` as roots, premultiplied by the cover: what is not covered shows the ground.
+// Bodies: fish, stones, trunks, corals, plants and waterfalls, drawn to the body texture with `encode_light`. The alpha is the
+// cover; where it is below 1, the output pass shows the ground behind.
 
 // One drawn body; same layout as `BodyInstance` in `src/render/draw_list.rs`.
 struct BodyInstance {
@@ -42,22 +42,23 @@ struct AffineRows {
 @group(1) @binding(2) var skins: texture_2d_array<f32>;
 @group(1) @binding(3) var<storage, read> instances: array<BodyInstance>;
 @group(1) @binding(4) var<storage, read> joints: array<AffineRows>;
-// Tone of weathered stone, slopes of its bumps, lichen; repeats.
+// Tileable pattern of weathered stone: tone, slopes of bumps along two axes, lichen.
 @group(1) @binding(5) var weathering: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
 
-// Most joints that carry a corner in this scene.
+// Largest number of joints that move one vertex in this scene.
 override INFLUENCES: i32 = 4;
 
+// Sunlight at a world point relative to even light.
 fn sunlight(world: vec3<f32>) -> f32 {
     let depth = depth_of(world);
-    // The picture of light belongs to a level plane; follow the sun's ray up to the surface.
+    // The caustics texture belongs to the water surface: follow the sunlight up to it.
     var at = world.xz - scene.sun_shift * depth;
     if SURFACE_KIND == WALL {
         at = vec2<f32>(world.x + 0.4 * depth, 1.3 * world.y);
     }
-    let net = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
-    return gathered(net, depth);
+    let root = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
+    return focused_sunlight(root, depth);
 }
 
 // A vertex of a model; same layout as `ModelVertex` in `src/render/model/data.rs`.
@@ -70,6 +71,7 @@ struct ModelVertex {
     @location(5) weights: vec4<f32>,
 }
 
+// Inputs of the fragment shaders of static bodies.
 struct BodyPixel {
     @builtin(position) position: vec4<f32>,
     @location(0) world: vec3<f32>,
@@ -79,19 +81,21 @@ struct BodyPixel {
     @location(4) at_rest: vec3<f32>,
 }
 
-// What a fish's pixels are given: as little as possible, for what a triangle costs without a graphics card.
+// Inputs of the fragment shader of fish, packed into few vectors: each varying costs time per triangle on a machine without a
+// graphics card.
 struct FishPixel {
     @builtin(position) position: vec4<f32>,
-    // place, and how much of a back it is at rest
+    // World position; y of the normal at rest (1 on the back, 0 on the flanks).
     @location(0) world: vec4<f32>,
-    // and layer of the skin, or -1
+    // Normal; layer of the skin, or -1.
     @location(1) normal: vec4<f32>,
-    // place on the skin, and brightness and opacity of the corner; without a skin the corner's color
+    // With a skin: position on it, brightness and opacity of the vertex. Without: the vertex color.
     @location(2) paint: vec4<f32>,
-    // cosine and sine of the hue's rotation, brightness, shine minus glow (one of the two is 0)
+    // Cosine and sine of the hue rotation, brightness, shine minus glow (one of the two is 0).
     @location(3) @interpolate(flat) finish: vec4<f32>,
 }
 
+// A vertex moved by its joints.
 struct Posed {
     world: vec3<f32>,
     normal: vec3<f32>,
@@ -141,7 +145,7 @@ fn body_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Body
     return pixel;
 }
 
-// Water weed: it bows to the swell, more the higher the leaf.
+// Plants: they sway with the swell, the more the higher the point of the leaf.
 @vertex
 fn plant_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> BodyPixel {
     let rows = joints[instances[index].first_joint];
@@ -168,55 +172,56 @@ fn plant_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Bod
 
 @fragment
 fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
-    // Sand is heaped against the leaves' feet, and they are dark where they rise from it.
-    var rising = 1.0;
+    // On a wall, sand is heaped against the base of the leaves, and they are dark just above it.
+    var base_shade = 1.0;
     if SURFACE_KIND == WALL {
         let heap = 0.010 + 0.034 * smoothstep(0.16, 0.0, abs(pixel.at_rest.x)) + 0.006 * sin(130.0 * pixel.world.x + 70.0 * pixel.at_rest.x);
         let out = scene.surface_half_m.y - pixel.world.z - heap;
         if out < 0.0 {
             discard;
         }
-        rising = 0.45 + 0.55 * smoothstep(0.0, 0.09, out);
+        base_shade = 0.45 + 0.55 * smoothstep(0.0, 0.09, out);
     }
     let tone = instances[pixel.instance].tone;
     let up = pixel.uv.y;
-    // A pale rib along the middle, rust where a leaf is old.
+    // A pale rib along the middle of each leaf.
     let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
-    // Olive at the foot, sunlit at the tips; one in a few is old and rust.
+    // Olive at the base, yellow-green at the tip; a share of the plants is rust-colored.
     var color = mix(vec3<f32>(0.040, 0.052, 0.022), vec3<f32>(0.155, 0.190, 0.060), up);
     color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * scene.rust_share, 1.0 - 0.4 * scene.rust_share, tone) * 0.75);
-    color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone)) * rising;
+    color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone)) * base_shade;
     if SURFACE_KIND == CEILING {
-        // A floating leaf against the sky: red towards its rim, veined between its ribs, dark where the stem holds it.
+        // A floating leaf against the sky: red near the rim, veined between the ribs, dark at the stem.
         let out = length(pixel.at_rest.xz);
         color = mix(color, vec3<f32>(0.17, 0.075, 0.045), 0.7 * smoothstep(0.62, 0.98, out + 0.25 * (noise(pixel.at_rest.xz * 6.0 + 40.0 * tone) - 0.5)));
         color *= (0.55 + 0.75 * lace(pixel.at_rest.xz * 9.0 + 40.0 * tone)) * (0.70 + 0.60 * noise(pixel.at_rest.xz * 2.5 + 17.0 * tone)) * mix(0.35, 1.0, smoothstep(0.02, 0.09, out));
     }
     var normal = normalize(pixel.normal);
-    // Leaves let light through: what shines on the back is seen on the front.
+    // Leaves are translucent: light on the back is visible on the front.
     let facing = (0.35 + 0.65 * abs(dot(normal, scene.to_sun))) * scene.facing_scale;
-    // What is thinner than a pixel covers less of it; else a tip would be a row of dots.
+    // A leaf that is thinner than a pixel covers less of it; otherwise its tip would be a row of dots.
     let thin = max(abs(dpdx(pixel.uv.x)), abs(dpdy(pixel.uv.x)));
-    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0));
+    return encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0));
 }
 
-// Turns a color around the gray axis (Rodrigues' rotation about (1, 1, 1)).
-fn turned(color: vec3<f32>, cosine: f32, sine: f32) -> vec3<f32> {
+// Rotates the hue of a color: Rodrigues' rotation around the gray axis (1, 1, 1).
+fn rotated_hue(color: vec3<f32>, cosine: f32, sine: f32) -> vec3<f32> {
     let axis = vec3<f32>(0.57735);
     return max(color * cosine + cross(axis, color) * sine + axis * dot(axis, color) * (1.0 - cosine), vec3<f32>(0.0));
 }
 
-// A normal between corners may look away a little although its face is seen: then it looks aside. Turned round, a
-// belly's rim would be lit like a back. One that looks far away is that of a fin's other side.
-fn seen(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
+// The normal to light a visible point with. An interpolated normal that points slightly away from the eye is bent to the
+// side, because flipping it would light the rim of a belly like a back. One that points far away belongs to the other side of
+// a fin and is flipped.
+fn facing_normal(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
     let outward = normalize(normal);
     let towards = dot(outward, view);
     return select(normalize(outward - view * min(towards, 0.0)), -outward, towards < -0.45);
 }
 
-// Light that reaches a fish on a wall or a ceiling from where it looks, 0 down to 1 up: the open water's own from beside,
-// the sky's through the surface from above, the ground's from below; over a ceiling there is none.
-fn around_fish(up: f32, through: vec3<f32>) -> vec3<f32> {
+// Light around a fish on a wall or ceiling from a direction (`up`: 0 is down, 1 is up): scattered light from the sides,
+// skylight from above, light from the ground below. A ceiling has no ground.
+fn surrounding_light(up: f32, through: vec3<f32>) -> vec3<f32> {
     let beside = scattered(9.0);
     let above = mix(beside, scene.sky_color * through, smoothstep(0.5, 1.0, up));
     let ground = scene.sand_color * through * (0.12 * scene.sun_color);
@@ -229,50 +234,50 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let world = pixel.world.xyz;
     let eye = vec3<f32>(0.0, scene.eye_height_m, 0.0);
     let view = normalize(eye - world);
-    let normal = seen(pixel.normal.xyz, view);
+    let normal = facing_normal(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
-    // A little sharper than the pixels ask for: eyes and spots are small.
+    // Slightly sharper than the pixel size requires, because eyes and spots are small.
     let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)), -0.75);
-    // Skins hold roots.
+    // Skins store square roots.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
     let has_skin = step(-0.5, pixel.normal.w);
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
-    let color = turned(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
+    let color = rotated_hue(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
 
     let sun_dir = scene.to_sun;
     let light = sunlight(world);
-    // Skin is wet and a little translucent: light wraps around it.
+    // Light wraps around the body a little, because skin is translucent.
     let facing = max((dot(normal, sun_dir) + 0.25) / 1.25, 0.0) * scene.facing_scale;
     let up = 0.5 + 0.5 * dot(normal, scene.up);
     let from_ground = (1.0 - up) * 0.45;
     let depth = depth_of(world);
     let way = max(-world.y, 0.0);
-    // The sky's light takes about the sun's way.
+    // Skylight takes about the same path as sunlight.
     let through = transmitted(depth / scene.sun_cosine + way);
     var around = scene.sky_color * (0.25 + 0.75 * up + from_ground) * through;
     if SURFACE_KIND != FLOOR {
-        around = around_fish(up, through);
+        around = surrounding_light(up, through);
     }
     if SURFACE_KIND == CEILING {
-        // Fins are thin: against the sky its light comes through.
+        // Fins are thin: seen against the sky, light comes through them.
         around += (scene.sky_color + 0.5 * scene.sun_color) * through * (0.4 * has_skin * step(0.765, pixel.paint.y));
     }
     let lit = scene.sun_color * (facing * light * scene.sun_strength) * through + around;
     let squared = towards_eye * towards_eye;
-    // What glows does so from within: less at its rim.
+    // A glowing body emits less light towards its rim.
     let glow = -min(pixel.finish.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
     var out = color * (lit + glow) + scattered(way);
 
-    // Silver: flanks are mirrors of upright plates. They show dark water or bright sky, whichever they lean to, and
-    // flash where they throw the sun into the eye.
+    // Silver flanks reflect dark water or bright sky, depending on their direction, and flash where they reflect the sun into
+    // the eye.
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
-    // From the side all of a flank is seen: there it must not outshine its colors.
+    // On a wall the whole flank is visible; its reflection must not cover its colors.
     let silver = max(pixel.finish.w, 0.0) * flank * select(1.0, 0.5, SURFACE_KIND == WALL);
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, scene.up));
     let cosine = max(dot(normal, half_way), 0.0);
-    // Its 14th and 70th power.
+    // The 14th and the 70th power of the cosine.
     let second = cosine * cosine;
     let fourth = second * second;
     let sixth = fourth * second;
@@ -283,17 +288,18 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let sharp = thirty_second * thirty_second * sixth;
     var sky = mix(scene.sky_color, vec3<f32>(dot(scene.sky_color, vec3<f32>(0.33))), 0.55) * mix(0.12, 0.95, sky_seen) * through;
     if SURFACE_KIND != FLOOR {
-        sky = around_fish(sky_seen, through);
+        sky = surrounding_light(sky_seen, through);
     }
     let sun = scene.sun_color * scene.sun_strength * light;
     let mirror = sky + sun * broad * 1.1 * through;
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
-    // Every wet skin has a narrow highlight along the back.
+    // A narrow highlight along the back.
     out += sun * through * sharp * (0.10 + 0.55 * silver) ;
     let opacity = mix(1.0, base.a, has_skin);
-    return kept(out, opacity);
+    return encode_light(out, opacity);
 }
 
+// A random number 0..1 of a lattice point.
 fn hash3(p: vec3<i32>) -> f32 {
     var h = bitcast<vec3<u32>>(p) * vec3<u32>(0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du);
     var k = h.x ^ h.y ^ h.z;
@@ -302,6 +308,7 @@ fn hash3(p: vec3<i32>) -> f32 {
     return f32((k ^ (k >> 15u)) & 0xFFFFu) / 65535.0;
 }
 
+// Smooth noise 0..1 in three dimensions.
 fn noise3(p: vec3<f32>) -> f32 {
     let cell = vec3<i32>(floor(p));
     let f = fract(p);
@@ -323,9 +330,9 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let instance = instances[pixel.instance];
     let size = instance.size_m;
     let view = vec3<f32>(0.0, scene.eye_height_m, 0.0) - pixel.world;
-    let outward = seen(pixel.normal, normalize(view));
-    // The eye looks along y: what is laid on along it is stretched nowhere. Every face of a stone breaks it anew, and
-    // every stone is turned another way.
+    let outward = facing_normal(pixel.normal, normalize(view));
+    // The pattern is projected along y, the direction of view, so that it is not stretched. The normal offsets it between faces,
+    // and every stone rotates it by another angle.
     let turn = 6.28318 * instance.tone;
     let axis = vec2<f32>(cos(turn), sin(turn));
     let flat = pixel.world.xz + 0.11 * outward.xz + 7.0 * vec2<f32>(instance.tone, 1.0 - instance.tone);
@@ -338,28 +345,28 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let up = dot(normal, scene.up);
     var color: vec3<f32>;
     if instance.substance == GROWN {
-        // Coral: one of four colors, pale at its tips and ridges.
+        // Coral: one of four colors, pale at the tips and ridges.
         let kind = instance.tone * 4.0;
         color = mix(vec3<f32>(0.64, 0.22, 0.18), vec3<f32>(0.64, 0.42, 0.17), step(1.0, kind));
         color = mix(color, vec3<f32>(0.50, 0.25, 0.40), step(2.0, kind));
         color = mix(color, vec3<f32>(0.58, 0.46, 0.30), step(3.0, kind));
         let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tone * 40.0) - 0.5));
         color *= mix(0.62, 1.12, furrow) * (0.75 + 0.5 * fine.x);
-        // Between the branches it is dark, and their tips grow pale.
+        // Dark between the branches, pale at the tips.
         color *= 0.22 + 0.78 * smoothstep(0.0, 0.75, pixel.uv.y);
         color = mix(color, vec3<f32>(0.80, 0.68, 0.56), smoothstep(0.84, 1.0, pixel.uv.y) * 0.5);
     } else if instance.substance == WOOD {
-        // Wood: brown, its grain along the trunk.
+        // Wood: brown with the grain along the trunk, moss on top.
         let grain = noise3(vec3<f32>(pixel.at_rest.x * 1.6, pixel.at_rest.yz * 9.0) + 3.0);
         color = mix(vec3<f32>(0.085, 0.058, 0.036), vec3<f32>(0.27, 0.185, 0.115), smoothstep(0.25, 0.8, 0.6 * grain + 0.4 * fine.x));
         color = mix(color, vec3<f32>(0.10, 0.115, 0.045), 0.45 * smoothstep(0.4, 0.9, up) * smoothstep(0.45, 0.65, broad.x));
     } else {
-        // Stone: from slate to sandstone, freckled; each has a tone of its own.
+        // Stone: from slate to sandstone, speckled; each stone has its own tone.
         let tone = smoothstep(0.30, 0.68, 0.55 * broad.x + 0.45 * fine.x);
         let pale = mix(vec3<f32>(0.36, 0.36, 0.35), vec3<f32>(0.44, 0.35, 0.24), smoothstep(0.25, 0.85, 1.0 - instance.tone));
         color = mix(pale * 0.30, pale * 1.05, tone);
         color *= 0.72 + 0.56 * fine.x;
-        // Moss on what looks up, lichen in pale patches where it is bare.
+        // Moss on surfaces that face up, pale patches of lichen where there is no moss.
         let moss = smoothstep(0.45, 0.90, up) * smoothstep(0.48, 0.60, broad.w + 0.12 * (fine.x - 0.5) + 0.10 * (instance.tone - 0.5));
         color = mix(color, vec3<f32>(0.085, 0.098, 0.034) * (0.5 + fine.x), 0.8 * moss);
         let lichen = smoothstep(0.60, 0.68, fine.w) * (1.0 - moss);
@@ -367,16 +374,16 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     }
     let sun_dir = scene.to_sun;
     let facing = max(dot(normal, sun_dir), 0.0) * scene.facing_scale;
-    // Near the ground little sky is seen.
+    // Less skylight reaches points near the ground.
     let over = select(clamp((pixel.world.y + scene.ground_depth_m) / max(size, 0.05), 0.0, 1.0), clamp((scene.surface_half_m.y - pixel.world.z) / max(size, 0.05), 0.0, 1.0), SURFACE_KIND == WALL);
-    // The ground throws light back onto flanks: from above a stone's rim is no dark line.
+    // Light from the ground brightens the flanks, so that the rim of a stone is no dark line.
     let sky = mix(0.30, 1.0, over) * (0.62 + 0.38 * up);
-    // From below a thing's dark side is seen, and what the ground throws back onto it.
+    // From below, the dark side is visible, lit by reflections.
     let least = select(0.08, 0.42, SURFACE_KIND == CEILING);
-    return kept(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
+    return encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
 }
 
-// Walls of bubbles: a net of threads, whose meshes are about one wide.
+// Pattern of foam 0..1: a mesh of thin lines with cells of about size 1.
 fn lace(p: vec2<f32>) -> f32 {
     let bent = p + 0.9 * (vec2<f32>(noise(p * 0.8 + 7.0), noise(p * 0.8 + 31.0)) - 0.5);
     let wide = 1.0 - abs(2.0 * noise(bent) - 1.0);
@@ -384,12 +391,12 @@ fn lace(p: vec2<f32>) -> f32 {
     return 0.6 * wide * wide + 0.4 * fine * fine;
 }
 
-// Foam that drifts down the stream in rafts, breaks up into threads and is gone.
+// Foam that drifts downstream in patches, breaks up into lines and disappears.
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let t = scene.time_secs;
     let v = pixel.uv.y;
     let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].size_m + 31.0 * instances[pixel.instance].tone, v * 0.75);
-    // Eddies carry it aside, more the farther it came.
+    // Eddies move it sideways, more with the distance from the waterfall.
     let eddy = vec2<f32>(noise(place * 3.5 + vec2<f32>(0.0, -0.25 * t)), noise(place * 3.5 + vec2<f32>(41.0, -0.21 * t))) - 0.5;
     let p = place + (0.06 + 0.16 * v) * eddy - vec2<f32>(0.0, 0.16 * t);
     let raft = 0.65 * noise(p * vec2<f32>(7.0, 4.5)) + 0.35 * noise(p * vec2<f32>(17.0, 11.0) + 3.0);
@@ -397,11 +404,11 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let threads = lace(p * 24.0);
     let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
     let white = (scene.sun_color * scene.sun_strength * (0.20 + 0.55 * threads) + scene.sky_color * 0.45) * vec3<f32>(0.87, 0.96, 0.91);
-    // Neighbors overlap and fade into each other.
-    return kept(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
+    // The foam of neighboring waterfalls overlaps and blends.
+    return encode_light(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
 
-// White water: threads that run down the stream and part where it falls, froth where it meets the lower water.
+// Falling water: lines along the stream that separate where it falls, froth where it meets the lower water.
 @fragment
 fn waterfall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let t = scene.time_secs;
@@ -409,25 +416,24 @@ fn waterfall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     if instances[pixel.instance].substance == FOAM {
         return foam_light(pixel);
     }
-    // Across the stream, and down it, in meters.
+    // Position across the stream, and position on the floor, in meters.
     let across = pixel.at_rest.x * instances[pixel.instance].size_m + instances[pixel.instance].tone * 31.0;
     let along = pixel.world.xz;
     let speed = mix(0.35, 1.1, smoothstep(0.30, 0.55, v));
-    // Water gathers in strands, which wander.
+    // Water flows in strands that move slowly.
     let strand = noise(vec2<f32>(across * 6.0 + 0.3 * t, 0.15 * t)) * 0.6 + noise(vec2<f32>(across * 15.0 - 0.2 * t, 4.0)) * 0.4;
     let thread = noise(vec2<f32>(across * 38.0, v * 2.6 - t * speed * 2.6)) * 0.6 + noise(vec2<f32>(across * 95.0, v * 4.0 - t * speed * 4.0)) * 0.4;
     let falling = smoothstep(0.02, 0.34, v) * (1.0 - smoothstep(0.60, 0.74, v));
     var cover = falling * smoothstep(0.0, 0.42, thread + 0.55 * strand - 0.80 + 0.42 * v) * 0.85;
-    // Froth boils up and is torn into threads at its outer end.
+    // Froth moves and breaks up into lines at its outer end.
     let boil = along * 13.0 + vec2<f32>(0.35 * t, -0.9 * t);
     let bubbles = lace(boil) * 0.55 + lace(along * 31.0 + vec2<f32>(1.3 * t, 0.4 * t)) * 0.45;
     let swell = noise(boil * 0.45 + vec2<f32>(0.0, 0.6 * t));
     let reach = v + 0.35 * (0.5 - swell) + 0.30 * (0.5 - strand);
     let thick = smoothstep(0.46, 0.60, v) * (1.0 - smoothstep(0.55, 0.92, reach));
     cover = max(cover, min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.94));
-    // Heaps of bubbles are bright where they face the sun, gray between.
+    // Froth is bright on its peaks and gray between them.
     let lit = 0.14 + 0.30 * swell * swell + 0.62 * bubbles * bubbles;
     let white = (scene.sun_color * scene.sun_strength * lit + scene.sky_color * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
-    // Its ends are ragged, so that neighbors meet unseen.
-    return kept(white, cover);
+        return encode_light(white, cover);
 }

@@ -1,4 +1,4 @@
-// A coarse copy of the finished picture: the mean color of each cell, for the flash limiter.
+// Computes the mean color of each cell of the finished picture, for the flash limiter: 36 samples per cell.
 
 @group(1) @binding(0) var finished: texture_2d<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;

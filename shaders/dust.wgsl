@@ -1,4 +1,4 @@
-// Specks that drift in the water: lit by the sun by day, glowing by themselves at night.
+// Specks that drift in the water: lit by the sun, or glowing at night.
 
 // One speck; same layout as `Speck` in `src/render/dust.rs`.
 struct Speck {
@@ -9,22 +9,22 @@ struct Speck {
 
 struct Pixel {
     @builtin(position) position: vec4<f32>,
-    @location(0) from_middle: vec2<f32>,
+    @location(0) from_center: vec2<f32>,
     @location(1) @interpolate(flat) light: vec4<f32>,
 }
 
 @vertex
 fn speck_vertex(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(instance_index) number: u32) -> Pixel {
-    // A triangle around a disc: half of what a square costs.
+    // A triangle around the disc; a square would cost twice as much.
     var corners = array<vec2<f32>, 3>(vec2<f32>(-1.7320508, -1.0), vec2<f32>(0.0, 2.0), vec2<f32>(1.7320508, -1.0));
-    let aside = corners[corner];
+    let offset = corners[corner];
     let chance = hash2(vec2<i32>(i32(number), 17));
-    // A glow is seen wider than the speck.
+    // A glow is wider than the speck.
     let glow = scene.glow;
     let radius = speck.radius_m * (1.0 + 4.0 * min(glow, 1.0));
     var pixel: Pixel;
-    pixel.position = clip_from_world(speck.position_m + vec3<f32>(aside.x, 0.0, aside.y) * radius);
-    pixel.from_middle = aside;
+    pixel.position = clip_from_world(speck.position_m + vec3<f32>(offset.x, 0.0, offset.y) * radius);
+    pixel.from_center = offset;
     let lit = under_water(vec3<f32>(0.75), speck.position_m, 0.7, 0.8);
     let pulse = 0.55 + 0.45 * sin(scene.time_secs * (0.5 + chance.x) + 40.0 * chance.y);
     let shine = mix(vec3<f32>(0.10, 0.75, 1.0), vec3<f32>(0.35, 1.0, 0.55), chance.x) * (glow * pulse);
@@ -34,9 +34,9 @@ fn speck_vertex(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(insta
 
 @fragment
 fn speck_light(pixel: Pixel) -> @location(0) vec4<f32> {
-    let soft = max(1.0 - dot(pixel.from_middle, pixel.from_middle), 0.0);
-    // A glow that covers little is brighter than what can be kept: it covers as much as it takes to keep it.
+    let soft = max(1.0 - dot(pixel.from_center, pixel.from_center), 0.0);
+    // A glow can be brighter than the encoding allows for a small cover; then the cover is increased.
     let light = pixel.light * (soft * soft * soft);
     let cover = max(light.a, 0.25 * max(light.r, max(light.g, light.b)));
-    return kept(light.rgb / max(cover, 1e-4), cover);
+    return encode_light(light.rgb / max(cover, 1e-4), cover);
 }

@@ -1,5 +1,5 @@
-// Paints the ground once: the root of its color in even light (rgb) and how squarely each grain faces the sun (a).
-// Large shapes first: bars and hollows, then ripples, then pebbles and grains.
+// Paints the ground texture once per scene. RGB: square root of the color under even light; alpha: half of the sunlight's
+// factor by the slope. Large shapes come first: bars and hollows, then ripples, pebbles and grains.
 
 struct Pixel {
     @builtin(position) position: vec4<f32>,
@@ -44,17 +44,18 @@ struct TerraceGround {
 // Corners of the terraces on the ground texture, in meters.
 @group(1) @binding(2) var<storage, read> terrace_corners_m: array<vec2<f32>>;
 
-struct Standing {
-    // how high the sand lies against contacts, from 0 to 1
+// The effect of all ground contacts on a point of the ground.
+struct ContactEffect {
+    // Height of the heaped sand, 0..1.
     heap: f32,
-    // how much light they leave
+    // Share of light that the bodies leave.
     open: f32,
-    // what gathers at stones: gravel, and a dark rim
+    // Closeness to a stone, 0..1: gravel and algae gather there.
     lee: f32,
 }
 
-fn standing(place: vec2<f32>) -> Standing {
-    var all = Standing(0.0, 1.0, 0.0);
+fn contact_effect(place: vec2<f32>) -> ContactEffect {
+    var all = ContactEffect(0.0, 1.0, 0.0);
     for (var i = 0u; i < arrayLength(&contacts); i++) {
         let contact = contacts[i];
         let offset = place - contact.center_m;
@@ -73,16 +74,19 @@ fn standing(place: vec2<f32>) -> Standing {
     return all;
 }
 
-struct Ledge {
-    // how high the ground lies among the terraces (0 to 1), how far the nearest is, and how far the next one
-    high: f32,
-    far_m: f32,
-    next_m: f32,
+// The terraces around a point of the ground.
+struct NearTerraces {
+    // Relative height of the ground, 0 for the lowest terrace to 1 for the highest.
+    height: f32,
+    // Distance to the nearest terrace; 0 inside of it.
+    nearest_m: f32,
+    // Distance to the second nearest terrace.
+    second_m: f32,
 }
 
-fn ledge(place: vec2<f32>) -> Ledge {
-    var found = Ledge(0.0, 99.0, 99.0);
-    // Between two of them each counts the more the nearer it is.
+fn near_terraces(place: vec2<f32>) -> NearTerraces {
+    var found = NearTerraces(0.0, 99.0, 99.0);
+    // Between terraces, the height is their mean weighted by closeness.
     var sum = vec2<f32>(0.0, 1e-6);
     for (var i = 0u; i < arrayLength(&terraces); i++) {
         let terrace = terraces[i];
@@ -102,28 +106,30 @@ fn ledge(place: vec2<f32>) -> Ledge {
         }
         let far = select(near, 0.0, inside);
         sum += vec2<f32>(terrace.height, 1.0) * exp(-far / 0.07);
-        if far < found.far_m {
-            found = Ledge(terrace.height, far, found.far_m);
+        if far < found.nearest_m {
+            found = NearTerraces(terrace.height, far, found.nearest_m);
         } else {
-            found.next_m = min(found.next_m, far);
+            found.second_m = min(found.second_m, far);
         }
     }
-    found.high = select(found.high, sum.x / sum.y, found.far_m < 0.7);
+    found.height = select(found.height, sum.x / sum.y, found.nearest_m < 0.7);
     return found;
 }
 
-struct Stone {
-    // height over the sand, 0 outside
+// A pebble, leaf or twig at a point of the ground.
+struct GroundItem {
+    // Height above the sand in meters (pebble) or cover (leaf, twig); 0 outside of it.
     height: f32,
+    // Distance from the center relative to the radius (pebble), or strength of the shadow beside it (leaf, twig).
     rim: f32,
     color: vec3<f32>,
-    // slope of the dome
+    // Slope of its surface.
     slope: vec2<f32>,
 }
 
-// The pebble over a place, of a layer with cells of this size.
-fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> Stone {
-    var stone = Stone(0.0, 9.0, vec3<f32>(0.0), vec2<f32>(0.0));
+// The highest pebble at a point, in a layer with one pebble at most per cell of this size.
+fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> GroundItem {
+    var stone = GroundItem(0.0, 9.0, vec3<f32>(0.0), vec2<f32>(0.0));
     let p = place / size_m;
     let home = vec2<i32>(floor(p));
     for (var dz = -1; dz <= 1; dz++) {
@@ -132,7 +138,7 @@ fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> Stone {
             let chance = hash2(cell * 3 + salt);
             let more = hash2(cell * 7 - salt);
             let middle = vec2<f32>(cell) + 0.12 + 0.76 * chance;
-            // Pebbles lie in drifts, and in the lee of the ripples.
+            // Pebbles are concentrated in drifts.
             let drift = smoothstep(0.50, 0.66, fbm(middle * size_m * 0.85 + 40.0 + f32(salt) * 0.02) + 0.30 * (share - 0.35));
             if more.x > 0.004 + drift * (0.55 + share) {
                 continue;
@@ -151,12 +157,12 @@ fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> Stone {
                 color = mix(color, vec3<f32>(0.42, 0.31, 0.19), step(0.66, tone) * 0.85);
                 color = mix(color, vec3<f32>(0.35, 0.19, 0.115), step(0.93, tone));
                 color = mix(color, scene.sand_color * 0.8, 0.38);
-                // A vein of quartz, here and there.
+                // Some pebbles have a vein of quartz.
                 let vein = abs(local.y / radius + 0.5 * (noise(local * 3.0 / radius + chance * 31.0) - 0.5) - 0.3 * (chance.x - 0.5));
                 color = mix(color, vec3<f32>(0.52, 0.49, 0.43), step(0.82, more.x * 7.0 - floor(more.x * 7.0)) * smoothstep(0.14, 0.05, vein) * 0.7);
                 let speckle = noise(local * 30.0 / radius * 0.3 + chance.yx * 70.0);
                 let fall = reach / sqrt(max(1.0 - reach * reach, 0.16));
-                stone = Stone(dome, reach, color * (0.82 + 0.36 * speckle), -normalize(offset + 1e-5) * fall * 0.55);
+                stone = GroundItem(dome, reach, color * (0.82 + 0.36 * speckle), -normalize(offset + 1e-5) * fall * 0.55);
             } else {
                 stone.rim = min(stone.rim, reach);
             }
@@ -165,9 +171,9 @@ fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> Stone {
     return stone;
 }
 
-// A fallen leaf or twig over a place: cover (height), shadow beside it (rim), color, slope.
-fn litter(place: vec2<f32>, share: f32) -> Stone {
-    var found = Stone(0.0, 0.0, vec3<f32>(0.0), vec2<f32>(0.0));
+// The fallen leaf or twig at a point: two layers of leaves and one of twigs.
+fn litter(place: vec2<f32>, share: f32) -> GroundItem {
+    var found = GroundItem(0.0, 0.0, vec3<f32>(0.0), vec2<f32>(0.0));
     for (var layer = 0; layer < 3; layer++) {
         let is_twig = layer == 2;
         let size_m = select(0.085 + 0.03 * f32(layer), 0.24, is_twig);
@@ -177,7 +183,7 @@ fn litter(place: vec2<f32>, share: f32) -> Stone {
             let cell = home + vec2<i32>(i % 3 - 1, i / 3 - 1);
             let chance = hash2(cell * 5 + 211 * (layer + 1));
             let more = hash2(cell * 11 - 97 * (layer + 1));
-            // They gather in heaps.
+            // Leaves are concentrated in heaps.
             let heap = smoothstep(0.42, 0.66, fbm(vec2<f32>(cell) * size_m * 1.1 + 300.0));
             if more.x > share * (0.12 + 1.3 * heap) * select(1.0, 0.35, is_twig) {
                 continue;
@@ -186,7 +192,7 @@ fn litter(place: vec2<f32>, share: f32) -> Stone {
             let angle = 6.28318 * more.y;
             let axis = vec2<f32>(cos(angle), sin(angle));
             var local = vec2<f32>(dot(offset, axis), dot(offset, vec2<f32>(-axis.y, axis.x)));
-            // Bent along its rib.
+            // Bent along the rib.
             local.y += (chance.x - 0.5) * 0.9 * local.x * local.x;
             let half_length = select(0.30 + 0.22 * chance.y, 0.45 + 0.25 * chance.y, is_twig);
             let t = local.x / half_length;
@@ -194,7 +200,7 @@ fn litter(place: vec2<f32>, share: f32) -> Stone {
             let half_width = select(half_length * (0.26 + 0.22 * chance.x) * round * (1.0 + 0.35 * t), 0.022 * (0.4 + round), is_twig);
             let soft = 0.10 * half_length;
             let cover = smoothstep(soft * 0.5, -soft * 0.5, abs(local.y) - half_width) * step(abs(t), 1.0);
-            // Its shadow falls to the side that the sun is not on.
+            // Its shadow falls away from the sun.
             let thrown = offset - normalize(scene.sun_shift + 1e-5) * (0.012 / size_m);
             let shade = vec2<f32>(dot(thrown, axis), dot(thrown, vec2<f32>(-axis.y, axis.x)));
             let under = smoothstep(soft * 1.5, -soft * 1.5, abs(shade.y + (chance.x - 0.5) * 0.9 * shade.x * shade.x) - half_width) * step(abs(shade.x / half_length), 1.0);
@@ -217,18 +223,19 @@ fn litter(place: vec2<f32>, share: f32) -> Stone {
     return found;
 }
 
+// Height of the sand, in meters.
 fn sand_height(place: vec2<f32>) -> f32 {
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
     let bars = fbm(p * 0.45);
-    // Ripples run across a slow current; a warped phase makes them fork and end.
+    // Parallel ripples; the warped phase makes them fork and end.
     let warp = vec2<f32>(fbm(p * 0.8 + 3.0), fbm(p * 0.8 + 31.0)) - 0.5;
     let along = dot(p + 0.75 * warp, normalize(vec2<f32>(0.86, 0.5)));
     let phase = along / 0.235 + 1.1 * (noise(p * 2.6 + 9.0) - 0.5);
     let wave = 0.5 + 0.5 * sin(phase * 6.28318);
     let strength = smoothstep(0.22, 0.55, fbm(p * 0.7 + 77.0));
     let ripple = 0.024 * strength * pow(wave, 1.6);
-    let heap = standing(place).heap;
+    let heap = contact_effect(place).heap;
     return scene.relief * (0.20 * bars + ripple * (1.0 - heap)) + 0.05 * heap * heap + 0.0035 * fbm(p * 11.0);
 }
 
@@ -237,14 +244,14 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
-    let stands = standing(place);
-    // Gravel gathers at stones.
-    let share = scene.pebble_share + 0.5 * stands.lee * step(0.001, scene.pebble_share);
+    let contact = contact_effect(place);
+    // More gravel near stones.
+    let share = scene.pebble_share + 0.5 * contact.lee * step(0.001, scene.pebble_share);
     let e = 0.006;
     let h = sand_height(place);
     var gradient = vec2<f32>(sand_height(place + vec2<f32>(e, 0.0)) - h, sand_height(place + vec2<f32>(0.0, e)) - h) / e;
 
-    // Sand: pale where bars rise, warmer and darker in hollows, grains of every tone.
+    // Sand: pale on bars, warmer and darker in hollows, with grains of different tones.
     let bars = fbm(p * 0.45);
     let tone = fbm(p * 1.3 + 11.0);
     var color = scene.sand_color * mix(0.92, mix(0.60, 1.18, smoothstep(0.28, 0.72, 0.65 * bars + 0.35 * tone)), scene.relief);
@@ -254,24 +261,24 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let dark_grain = step(0.93, noise(p * 190.0 + 7.0));
     color *= 1.0 - 0.25 * dark_grain;
 
-    // A film of algae in patches, quieter than the sand.
+    // Patches with a film of algae.
     let film = smoothstep(0.52, 0.74, fbm(p * 1.05 + 140.0)) * (0.6 + 0.4 * noise(p * 14.0));
     color = mix(color, color * vec3<f32>(0.78, 0.80, 0.62), 0.5 * film * scene.relief);
 
-    var occlusion = stands.open;
-    // Algae and silt where the water is slow.
-    color = mix(color, color * vec3<f32>(0.62, 0.66, 0.50), 0.6 * stands.lee * noise(p * 7.0 + 3.0));
+    var occlusion = contact.open;
+    // Algae and silt near stones.
+    color = mix(color, color * vec3<f32>(0.62, 0.66, 0.50), 0.6 * contact.lee * noise(p * 7.0 + 3.0));
 
-    // Terraces: the lower, the darker and bluer; shade along every step; wet rock where there is no water.
+    // Terraces: lower ones are darker and bluer; shade along the edges; wet rock between two waters.
     if terraces[0].corner_count > 0u {
-        let here = ledge(place);
-        color *= mix(vec3<f32>(0.46, 0.66, 0.76), vec3<f32>(1.10, 1.06, 1.0), here.high);
-        occlusion *= 1.0 - 0.60 * exp(-max(here.next_m - 0.15, 0.0) / 0.11);
-        let is_sill = smoothstep(0.0, 0.03, here.far_m) * (1.0 - smoothstep(0.3, 0.5, here.next_m));
+        let here = near_terraces(place);
+        color *= mix(vec3<f32>(0.46, 0.66, 0.76), vec3<f32>(1.10, 1.06, 1.0), here.height);
+        occlusion *= 1.0 - 0.60 * exp(-max(here.second_m - 0.15, 0.0) / 0.11);
+        let is_sill = smoothstep(0.0, 0.03, here.nearest_m) * (1.0 - smoothstep(0.3, 0.5, here.second_m));
         color = mix(color, vec3<f32>(0.16, 0.15, 0.13) * (0.5 + noise(p * 23.0)), is_sill);
     }
 
-    // Small, middle and few large pebbles; the largest lie on top.
+    // Small, medium and a few large pebbles; larger ones are on top.
     let fine = pebble(p, 0.045, share * 1.1, 11);
     let middle = pebble(p + 3.3, 0.11, share, 37);
     let large = pebble(p - 8.1, 0.30, share * 0.8, 71);
@@ -280,7 +287,7 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     if large.height > 0.0 { stone = large; }
     if share > 0.0 && stone.height > 0.0 {
         gradient = gradient * 0.3 + stone.slope;
-        // Sand lies against the stone's contact.
+        // The lower edge of a pebble is covered by sand.
         let buried = smoothstep(1.0, 0.80, stone.rim);
         color = mix(color * 0.92, stone.color, buried);
         occlusion *= mix(0.86, 1.0, buried);
@@ -289,14 +296,14 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         occlusion *= mix(0.82, 1.0, smoothstep(0.98, 1.7, near + 0.2 * step(1.0, near)));
     }
 
-    // Fallen leaves, more of them towards the rim, where the water carries them.
+    // Fallen leaves, more of them near the rim.
     let rim = smoothstep(0.35, 1.05, length(place / scene.ground_half_m * vec2<f32>(0.95, 0.95)));
     let leaf = litter(p, scene.litter * (0.05 + 0.95 * rim * rim));
     color = mix(color, leaf.color, leaf.height);
     gradient = mix(gradient, leaf.slope, leaf.height);
     occlusion *= mix(1.0, 0.62, leaf.rim);
 
-    // Darker towards the deep middle, and towards the rim where leaves gather.
+    // Darker in the center and near the rim.
     let from_middle = length(place / scene.ground_half_m);
     color *= 0.86 + 0.14 * smoothstep(0.1, 0.75, from_middle);
     color *= 1.0 - 0.22 * smoothstep(0.75, 1.25, from_middle);
@@ -304,6 +311,6 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let normal = normalize(vec3<f32>(-gradient.x * 1.5, 1.0, -gradient.y * 1.5));
     let towards_sun = normalize(vec3<f32>(-scene.sun_shift.x, 1.0, -scene.sun_shift.y));
     let facing = max(dot(normal, towards_sun), 0.0) / towards_sun.y;
-    // Roots, so that eight bits are fine where the eye is.
+    // Square roots, so that 8 bits suffice in dark areas.
     return vec4<f32>(sqrt(max(color * occlusion, vec3<f32>(0.0))), clamp(facing * 0.5, 0.0, 1.0));
 }

@@ -1,10 +1,11 @@
-// Sunlight on the ground: the net of caustics, then the soft shadows of fish and stones drawn flat over it.
-// Written as roots, so that eight bits are enough: sun against even light, up to four times (r); light of the sky (g).
+// Light on the ground: the caustics, then the soft shadows of bodies as flat shapes over them.
+// Red: square root of a quarter of the sunlight relative to even light. Green: square root of the share of skylight.
 
 @group(1) @binding(0) var shadow_masks: texture_2d_array<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
 @group(1) @binding(2) var caustics: texture_2d<f32>;
 
+// Input of the caustics pass.
 struct Ground {
     @builtin(position) position: vec4<f32>,
     @location(0) place: vec2<f32>,
@@ -24,7 +25,7 @@ fn caustics_light(pixel: Ground) -> @location(0) vec4<f32> {
     let depth = scene.ground_depth_m;
     let at = pixel.place - scene.sun_shift * depth;
     let light = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
-    return vec4<f32>(sqrt(gathered(light, depth)) * 0.5, 1.0, 0.0, 1.0);
+    return vec4<f32>(sqrt(focused_sunlight(light, depth)) * 0.5, 1.0, 0.0, 1.0);
 }
 
 // A vertex of a ground shadow; same layout as `GroundShadowVertex` in `src/render/ground_shadow.rs`.
@@ -41,6 +42,7 @@ struct GroundShadowVertex {
     @location(4) strength: f32,
 }
 
+// Inputs of the shadow pass.
 struct Pixel {
     @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,

@@ -1,12 +1,12 @@
-// The last pass: through the moving surface to what lies below, what the surface itself mirrors, film tone, and the
-// warp onto one projector.
+// The output pass: the view through the moving water surface to ground and bodies, the reflections on the surface, the tone
+// curve, and the warp onto one output.
 
 @group(1) @binding(0) var bodies: texture_2d<f32>;
 @group(1) @binding(1) var slopes: texture_2d<f32>;
 @group(1) @binding(2) var ground_picture: texture_2d<f32>;
 @group(1) @binding(3) var ground_light: texture_2d<f32>;
 @group(1) @binding(4) var smooth_sampler: sampler;
-// Two noises for wavelets, one for bubbles; repeats every 1.6 m, which nobody sees in glints that come and go.
+// Tileable noise: two channels for wavelets, one for bubbles. It repeats every 1.6 m, which is invisible in short glints.
 @group(1) @binding(5) var ripple_noise: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
 
@@ -27,10 +27,11 @@ struct OutputUniforms {
 
 @group(2) @binding(0) var<uniform> output: OutputUniforms;
 
-// Whether this projector has soft edges; whether its exponent is not 1.
+// Whether the output has soft edges or a black lift.
 override HAS_BLEND: bool = false;
+// Whether the gamma of the output differs from 1.
 override HAS_GAMMA: bool = false;
-// Whether bodies' edges are smoothed here: bodies of one sample a pixel have stairs.
+// Whether this pass smooths the edges of bodies, which are drawn with one sample per pixel then.
 override FILTERS_EDGES: bool = false;
 
 // A vertex of the warp; same layout as `WarpVertex` in `src/render/warp.rs`.
@@ -45,17 +46,17 @@ struct WarpVertex {
 
 struct Pixel {
     @builtin(position) position: vec4<f32>,
-    // place on the surface
+    // Position on the surface, in floor meters.
     @location(0) place: vec2<f32>,
     // Position in the crop, 0..1.
     @location(1) crop: vec2<f32>,
-    // What the water leaves of sun and sky on their ways to the ground and back, and what it adds.
+    // Light of a white ground under sunlight and under skylight, and the scattered light; constant over the picture.
     @location(2) @interpolate(flat) sun: vec3<f32>,
     @location(3) @interpolate(flat) sky: vec3<f32>,
     @location(4) @interpolate(flat) haze: vec3<f32>,
-    // Where the water's bright side is, and how far what is seen lies beside for a slope of one.
+    // Direction of the bright side of the sky (x, y); shift of the visible ground per slope of 1, in meters (z).
     @location(5) @interpolate(flat) bright: vec3<f32>,
-    // Colors of glints and of foam.
+    // Light of glints and of foam.
     @location(6) @interpolate(flat) glint: vec3<f32>,
     @location(7) @interpolate(flat) foam: vec3<f32>,
 }
@@ -70,32 +71,32 @@ fn warp_vertex(vertex: WarpVertex) -> Pixel {
     pixel.haze = under_water(vec3<f32>(0.0), ground, 0.0, 0.0);
     pixel.sun = under_water(vec3<f32>(1.0), ground, 1.0, 0.0) - pixel.haze;
     pixel.sky = under_water(vec3<f32>(1.0), ground, 0.0, 1.0) - pixel.haze;
-    // A slope s bends the ray by about s/4; what it shows lies beside, by the depth it crosses.
-    let beside = 0.25 * scene.ground_depth_m * scene.eye_height_m / (scene.eye_height_m + scene.ground_depth_m);
-    pixel.bright = vec3<f32>(normalize(scene.sun_shift + vec2<f32>(1e-5, 0.0)), beside);
+    // A slope s refracts the view by about s/4, which shifts the visible point by that times the depth, seen from the eye.
+    let shift_m = 0.25 * scene.ground_depth_m * scene.eye_height_m / (scene.eye_height_m + scene.ground_depth_m);
+    pixel.bright = vec3<f32>(normalize(scene.sun_shift + vec2<f32>(1e-5, 0.0)), shift_m);
     pixel.glint = scene.sun_color * (scene.sun_strength * scene.reflection * 0.9);
-    // Beside green water plain gray looks lilac.
+    // Neutral gray looks lilac next to green water, so foam is slightly green.
     pixel.foam = (0.95 * scene.sky_color + 0.75 * scene.sun_color) * vec3<f32>(0.91, 0.97, 0.88);
     return pixel;
 }
 
-// Darkest that the water is shown, as a share of white.
-const LIFT = vec3<f32>(0.007, 0.022, 0.034);
+// Darkest color of the picture, as a share of white.
+const BLACK_LEVEL = vec3<f32>(0.007, 0.022, 0.034);
 
-// Filmic curve: a toe that keeps shadows, a long shoulder that never clips.
-// Source: K. Narkowicz 2016, fit of the ACES reference transform.
-fn film(light: vec3<f32>) -> vec3<f32> {
+// Filmic tone curve: preserves shadows and never clips highlights.
+// Source: Narkowicz 2016, fit of the ACES reference transform.
+fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
     let x = light * 0.60;
     return clamp((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
-// What stands in the water at a place, over what lies behind it.
+// The light of the bodies at a position on the surface, over the light behind them.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
     var body: vec4<f32>;
     if FILTERS_EDGES {
-        // Four places around, a square that is turned so that neither rows nor columns nor diagonals keep their stairs:
-        // to the eye what four samples a pixel gave, at about a sixth of what they cost without a graphics card.
+        // The mean of four points on a rotated square, so that horizontal, vertical and diagonal edges are all smoothed. It looks
+        // like four samples per pixel at about a sixth of their cost on a machine without a graphics card.
         let pixel = 1.0 / vec2<f32>(textureDimensions(bodies));
         let wide = vec2<f32>(0.55, 0.20) * pixel;
         let high = vec2<f32>(-0.20, 0.55) * pixel;
@@ -108,12 +109,13 @@ fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     return mix(behind, 4.0 * root * root, body.a);
 }
 
-// Slope of the surface, as `render::caustics` writes it.
+// Slope of the water from a texel of `slopes`; `src/render/caustics.rs` encodes it.
 fn slope_of(water: vec4<f32>) -> vec2<f32> {
     return (water.xy - 128.0 / 255.0) * 0.5;
 }
 
-fn pool(pixel: Pixel) -> vec3<f32> {
+// Light of a pool that is seen from above.
+fn floor_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let water = textureSampleLevel(slopes, smooth_sampler, place / scene.water_half_m * 0.5 + 0.5, 0.0);
     let slope = slope_of(water);
@@ -126,18 +128,18 @@ fn pool(pixel: Pixel) -> vec3<f32> {
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
     var light = with_bodies(seen, sand);
 
-    // The sky in the water: a little everywhere, more where it leans towards the bright side.
+    // Reflected sky: a little everywhere, more where the water is inclined towards the bright side.
     let sunward = pixel.bright.xy;
-    let lean = max(-dot(slope, sunward), 0.0);
-    let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * lean * lean;
+    let inclined = max(-dot(slope, sunward), 0.0);
+    let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * inclined * inclined;
     light += scene.sky_color * (scene.reflection * mirrored);
-    // Glints: wavelets too small for the field throw the sun into the eye here and there, for a moment.
+    // Glints: wavelets that are too small for the height field reflect the sun for a moment.
     let t = scene.time_secs;
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
     let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
     light += pixel.glint * exp(-dot(off, off));
-    // Foam gathers where a foot breaks the surface.
+    // Foam at the edges of visitors' shadows.
     let foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z)) * scene.foam;
     return mix(light, pixel.foam, foam);
 }
@@ -146,17 +148,17 @@ fn pool(pixel: Pixel) -> vec3<f32> {
 fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
     var light: vec3<f32>;
     if SURFACE_KIND == FLOOR {
-        light = pool(pixel);
+        light = floor_light(pixel);
     } else if SURFACE_KIND == WALL {
-        light = aquarium(pixel);
+        light = wall_light(pixel);
     } else {
-        light = overhead(pixel);
+        light = ceiling_light(pixel);
     }
-    var color = film(light * scene.exposure);
-    // The curve pales what is bright; give some color back.
+    var color = tone_mapped(light * scene.exposure);
+    // The tone curve desaturates bright colors; restore some saturation.
     color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
-    // A projector has no black, and what sinks into its gray is lost: shadows keep a little of the water's light.
-    color = color * (1.0 - LIFT) + LIFT;
+    // Colors below the black level of a projector are lost, so the darkest color is raised above it.
+    color = color * (1.0 - BLACK_LEVEL) + BLACK_LEVEL;
     if HAS_GAMMA {
         color = pow(color, vec3<f32>(1.0 / output.gamma));
     }
@@ -164,14 +166,15 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
     if HAS_BLEND {
         color = blended(color, pixel.crop);
     }
-    // Noise of one step hides the steps of eight bits; the picture is stored as sRGB, whose steps grow with about the
-    // square root of the light. Green is most of it.
+    // Dithering with noise of one step hides the steps of 8 bits. The picture is stored as sRGB, whose steps grow with about the
+    // square root of the light; green stands for the light, because it contributes most.
     let at = pixel.position.xy + 5.588238 * floor(fract(scene.time_secs) * 60.0);
     let grain = fract(52.9829189 * fract(dot(at, vec2<f32>(0.06711056, 0.00583715)))) - 0.5;
     return vec4<f32>(color + grain / 255.0 * (2.1 * sqrt(max(color.g, 0.0)) + 0.02), 1.0);
 }
 
-// Soft edges in linear light, and the gray that two projectors share where they overlap.
+// Applies the soft edges in linear light, and the black lift outside of them. `Blend::share_at` in
+// `src/render/output_params.rs` computes the same share.
 fn blended(color: vec3<f32>, crop: vec2<f32>) -> vec3<f32> {
     let inside = vec4<f32>(crop, 1.0 - crop);
     let t = clamp(inside / max(output.ramp_widths, vec4<f32>(1e-6)), vec4<f32>(0.0), vec4<f32>(1.0));

@@ -1,4 +1,4 @@
-// Marks over the finished picture: triangles that the CPU has carried through the warp, plain or cut out of letters.
+// The overlay on the finished picture: triangles in clip space, plain or with the shape of a glyph.
 
 @group(1) @binding(0) var glyph_atlas: texture_2d<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;

@@ -85,7 +85,7 @@ const CEILING = 2u;
 
 override SURFACE_KIND: u32 = FLOOR;
 
-// Clip position of a world point in the picture below the surface, which is drawn a little larger than it is shown.
+// Clip position of a world point in the body texture, which is larger than the picture by `overscan`.
 fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
     let eye = scene.eye_height_m;
     let away = eye - world.y;
@@ -96,27 +96,29 @@ fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
     return vec4<f32>(xy, z, away);
 }
 
-// Light of what covers a share of a pixel, as it is kept: eight bits are fine for roots, up to four times white.
-fn kept(light: vec3<f32>, cover: f32) -> vec4<f32> {
+// Encodes light of a body that covers a share of a pixel, for an 8-bit texture: square root of a quarter, up to four times
+// white, premultiplied by the cover.
+fn encode_light(light: vec3<f32>, cover: f32) -> vec4<f32> {
     return vec4<f32>(sqrt(clamp(light * 0.25, vec3<f32>(0.0), vec3<f32>(1.0))) * cover, cover);
 }
 
-// Light that water of this length lets through.
+// Share of light that is left after a distance in water.
 fn transmitted(length_m: f32) -> vec3<f32> {
     return exp(-scene.absorption_per_m * length_m);
 }
 
-// How deep under the water's surface a point lies.
+// Depth of a point below the water surface, along `up`.
 fn depth_of(world: vec3<f32>) -> f32 {
     return max(scene.water_level_m - dot(world, scene.up), 0.0);
 }
 
-// What the water scatters into the eye on a way of this length.
+// Light that the water scatters towards the eye along a distance.
 fn scattered(length_m: f32) -> vec3<f32> {
     return scene.haze_color * (1.0 - exp(-scene.haze_per_m * length_m)) * (scene.sky_color + 0.4 * scene.sun_color);
 }
 
-// Color that a thing of this color sends to the eye: sun and sky down through the water, and to the surface.
+// Light that reaches the picture from a point of a color: sunlight (factor `sun`) and skylight (factor `sky`) go down through
+// the water to the point and from there to the plane of the picture; scattered light is added.
 fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f32> {
     let depth = depth_of(world);
     let way = max(-world.y, 0.0);
@@ -124,16 +126,17 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
     return color * lit + scattered(way);
 }
 
-// Sunlight at a depth, of a net of caustics (as `render::caustics` writes it) against even light: softer where the water is shallow above it (the waves
-// have not gathered the light yet) and where it is deep (they have spread it again).
-fn gathered(root: f32, depth: f32) -> f32 {
-    let net = 4.0 * root * root;
+// Sunlight at a depth relative to even light, from a value of the caustics texture. The contrast is lower in shallow water,
+// where waves have not focused the light yet, and in deep water, where it has spread again.
+fn focused_sunlight(root: f32, depth: f32) -> f32 {
+    let relative = 4.0 * root * root;
     let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.45, smoothstep(0.6, 2.0, depth));
-    // Between the threads it is less dark than they are bright: light also comes from beside. Tuned by eye, 2026-11-22.
-    let apart = min(net, 3.0) - 1.0;
-    return max(1.0 + max(apart, 0.8 * apart) * share * 0.92 * scene.caustics, 0.12);
+    // Dark areas have less contrast than bright lines, because light also comes from the sides. Tuned by eye.
+    let contrast = min(relative, 3.0) - 1.0;
+    return max(1.0 + max(contrast, 0.8 * contrast) * share * 0.92 * scene.caustics, 0.12);
 }
 
+// Two random numbers 0..1 of a lattice point.
 fn hash2(p: vec2<i32>) -> vec2<f32> {
     var h = bitcast<vec2<u32>>(p) * vec2<u32>(0x9E3779B1u, 0x85EBCA77u);
     var k = h.x ^ (h.y + (h.x << 6u));
@@ -143,7 +146,7 @@ fn hash2(p: vec2<i32>) -> vec2<f32> {
     return vec2<f32>(f32(k & 0xFFFFu), f32(k >> 16u)) / 65535.0;
 }
 
-// Smooth noise in 0..1; lattice over whole numbers, so it repeats nowhere within 2^31 cells.
+// Smooth noise 0..1 on the lattice of integers; it does not repeat within 2^31 cells.
 fn noise(p: vec2<f32>) -> f32 {
     let cell = vec2<i32>(floor(p));
     let f = fract(p);
@@ -155,6 +158,7 @@ fn noise(p: vec2<f32>) -> f32 {
     return mix(mix(a, b, w.x), mix(c, d, w.x), w.y);
 }
 
+// Fractal noise 0..1: three octaves, each rotated against the one before.
 fn fbm(p: vec2<f32>) -> f32 {
     let turn = mat2x2<f32>(0.8, 0.6, -0.6, 0.8);
     let q = turn * p * 2.03 + 17.1;

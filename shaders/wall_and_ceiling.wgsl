@@ -1,8 +1,9 @@
-// The pool from the side (wall) and from below (ceiling); put behind `show.wgsl`.
-// The wall's glass is the plane of the picture: up is the picture's upper edge, where the water ends; the ground lies at
-// its lower edge, and what is far away fades into the water's own light.
+// The light of walls and ceilings; this file is put behind `output.wgsl`.
+//
+// On a wall, the plane of the picture is a glass pane: the water surface is at its upper edge, the ground at its lower edge,
+// and distant parts fade into scattered light. A ceiling shows the water surface from below.
 
-// Sheets of light that the waves cut out of the sun, at a distance behind the glass.
+// Strength 0..1 of a shaft of sunlight at a distance behind the picture.
 fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     let along = at.x * (1.0 + distance / scene.eye_height_m) + 0.42 * at.y + 3.1 * distance;
     let t = scene.time_secs;
@@ -11,52 +12,54 @@ fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     return smoothstep(0.25, 1.6, wide + 0.6 * fine);
 }
 
-// The same picture over and over, every other time mirrored, so that no seam is seen.
-fn mirrored(uv: vec2<f32>) -> vec2<f32> {
+// Texture position that repeats with every second repetition mirrored, so that no seam is visible.
+fn mirrored_uv(uv: vec2<f32>) -> vec2<f32> {
     return 1.0 - abs(fract(uv * 0.5) * 2.0 - 1.0);
 }
 
-fn aquarium(pixel: Pixel) -> vec3<f32> {
+// Light of a pool that is seen from the side.
+fn wall_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let eye = scene.eye_height_m;
     let half = scene.surface_half_m.y;
-    // Where the ray through this place meets the ground or the surface above.
+    // Distance behind the glass at which the view ray meets the ground or the water surface.
     let away = eye * (half / max(abs(place.y), 1e-3) - 1.0);
     let meets = min(away, 9.0);
     let scale = (eye + meets) / eye;
     let at = vec2<f32>(place.x * scale, meets);
-    // All of it is gone where ground and surface meet, or a seam would show.
+    // Share of scattered light; it reaches 1 where ground and water surface meet, so that no seam is visible.
     let reach = 1.025 * (1.0 - exp(-scene.haze_per_m * meets));
     let height = 0.5 - 0.5 * place.y / half;
     let open = scattered(9.0) * mix(0.38, 1.35, height * height);
 
-    // The ground, its ripples and its net of light.
+    // The ground and its light.
     let uv = vec2<f32>(at.x / scene.ground_half_m.x * 0.5, at.y / scene.ground_half_m.y * 0.5) + 0.5;
-    let painted = textureSampleLevel(ground_picture, smooth_sampler, mirrored(uv), 0.0);
-    let net = textureSampleLevel(ground_light, smooth_sampler, mirrored(uv) * scene.target_scale, 0.0).r;
+    let painted = textureSampleLevel(ground_picture, smooth_sampler, mirrored_uv(uv), 0.0);
+    let net = textureSampleLevel(ground_light, smooth_sampler, mirrored_uv(uv) * scene.target_scale, 0.0).r;
     let under = vec3<f32>(0.0, -meets, half);
     let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
 
-    // The surface from below: a mirror of the water, broken by bright wavelets.
-    let water = textureSampleLevel(slopes, smooth_sampler, mirrored(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
+    // The water surface from below: a mirror with bright wavelets.
+    let water = textureSampleLevel(slopes, smooth_sampler, mirrored_uv(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
     let bright = smoothstep(-0.02, 0.09, dot(slope_of(water), vec2<f32>(1.0, 0.7)));
     let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.75);
 
     let solid = select(mirror, sand, place.y > 0.0);
     var light = mix(solid, open, clamp(reach, 0.0, 1.0));
-    // Shafts stand before and behind the fish.
+    // Shafts of sunlight behind and in front of the fish.
     let low = smoothstep(-1.0, 0.75, -place.y / half);
     light += scene.sun_color * scene.haze_color * (scene.shafts * 1.3 * low * shaft(place, 2.4));
     light = with_bodies(place, light);
     return light + scene.sun_color * scene.haze_color * (scene.shafts * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
 }
 
-fn overhead(pixel: Pixel) -> vec3<f32> {
+// Light of a pool that is seen from below.
+fn ceiling_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let depth = scene.ground_depth_m;
     let scale = (scene.eye_height_m + depth) / scene.eye_height_m;
     let water = textureSampleLevel(slopes, smooth_sampler, place * scale / scene.water_half_m * 0.5 + 0.5, 0.0);
-    // Through the surface lies the whole sky, drawn together; beside the window it mirrors the dark water.
+    // Refraction compresses the sky into a bright window; outside of it the surface reflects the dark water.
     let bent = place * scale / (scene.eye_height_m + depth) + 2.2 * slope_of(water);
     let sun = normalize(scene.to_sun).xz / max(abs(scene.to_sun.y), 0.2);
     let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));
