@@ -1,7 +1,7 @@
-//! Draw data: what a frame shows, as plain numbers, before anything touches the GPU.
+//! The draw list: everything that moves in one picture, as plain data on the CPU.
 //!
-//! In: two snapshots and a moment between them. Out: instances and joint matrices by species, soft shadows on the
-//! ground. Buffers are reused; a steady frame allocates nothing.
+//! In: two snapshots and a position between them. Out: body instances and joint matrices by species, and their shadows on
+//! the ground. Buffers are reused; a picture with the same bodies allocates nothing.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
@@ -11,7 +11,7 @@ use super::pose::{AffineRows, Animator, Body, Individual};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
-/// Bodies shorter than this in the picture are drawn with their light mesh.
+/// Bodies that appear shorter than this are drawn with their low-detail mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 150.0;
 
 /// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
@@ -30,30 +30,30 @@ pub(super) struct BodyInstance {
     pub(super) substance: u32,
 }
 
-/// The instances of one mesh, in a row.
+/// The consecutive instances of one mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
-    /// First instance.
-    pub first: u32,
-    /// How many.
-    pub count: u32,
+pub(super) struct Batch {
+    /// Index of the first instance.
+    pub(super) first: u32,
+    /// Number of instances.
+    pub(super) count: u32,
 }
 
-/// Everything a frame shows.
+/// The moving bodies of one picture and their shadows.
 #[derive(Debug, Default)]
 pub struct DrawList {
-    /// Bodies, by species, then by depth from the ground up.
-    pub instances: Vec<BodyInstance>,
-    /// World-space joint matrices; an instance knows its first.
-    pub joints: Vec<AffineRows>,
-    /// Two batches a species: the full bodies, then the light ones.
-    pub batches: Vec<Batch>,
-    /// Soft shadows: strips of pairs of corners, [`super::shadow_mask::SPINE_STATIONS`] pairs each.
-    pub ground_shadows: Vec<GroundShadowVertex>,
-    /// Draw every body with its light mesh, where it has one.
-    pub all_low_detail: bool,
+    /// Bodies by batch, in each batch from the ground up.
+    pub(super) instances: Vec<BodyInstance>,
+    /// Joint matrices in world space; each instance refers to its first.
+    pub(super) joints: Vec<AffineRows>,
+    /// Two batches per species: full meshes, then low-detail meshes.
+    pub(super) batches: Vec<Batch>,
+    /// Shadows on the ground: strips of [`super::shadow_mask::SPINE_STATIONS`] pairs of vertices.
+    pub(super) ground_shadows: Vec<GroundShadowVertex>,
+    /// Whether all bodies are drawn with their low-detail meshes, where they have one.
+    pub(super) all_low_detail: bool,
     agents: Vec<AgentPose>,
-    /// Batch, height and index of every agent, in the order of drawing.
+    /// Batch, height and index in `agents` of every agent, in drawing order.
     order: Vec<(u32, f32, u32)>,
     matrices: Vec<Affine3A>,
     animator: Animator,
@@ -61,7 +61,8 @@ pub struct DrawList {
 }
 
 impl DrawList {
-    /// Lays out the moment `alpha` (0..1) between two snapshots. Returns its time and the time since the last one.
+    /// Computes the state at `alpha` (0..1) between two snapshots. Returns its time and the time since the last picture, both in
+    /// seconds.
     pub fn update(
         &mut self,
         previous: &Snapshot,
@@ -82,7 +83,7 @@ impl DrawList {
         self.joints.clear();
         self.batches.clear();
         self.ground_shadows.clear();
-        // Deepest first, so that translucent fins show what swims below them; ties by id keep the order stable.
+        // Deepest first, so that translucent fins show the bodies below them; equal heights keep the order of the agents.
         self.order.clear();
         for (index, agent) in self.agents.iter().enumerate() {
             let Some(body) = bodies.get(usize::from(agent.species)) else {
@@ -90,9 +91,9 @@ impl DrawList {
             };
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
-            let is_light = !body.model.low_detail_indices.is_empty()
+            let is_low_detail = !body.model.low_detail_indices.is_empty()
                 && (self.all_low_detail || seen_px < LOW_DETAIL_BELOW_PX);
-            let batch = 2 * u32::from(agent.species) + u32::from(is_light);
+            let batch = 2 * u32::from(agent.species) + u32::from(is_low_detail);
             self.order.push((batch, agent.position_m.y, index as u32));
         }
         self.order
@@ -107,6 +108,7 @@ impl DrawList {
         (time_secs, since as f32)
     }
 
+    /// Appends the instance, the joints and the shadow of one agent.
     fn add_body(&mut self, batch: u32, index: u32, bodies: &[Body], scenery: &Scenery) {
         let species = batch as usize / 2;
         let agent = self.agents.get(index as usize).copied();
@@ -137,7 +139,7 @@ impl DrawList {
         );
     }
 
-    /// The agents as they stand in this frame.
+    /// The agents at the time of this picture.
     pub fn agents(&self) -> &[AgentPose] {
         &self.agents
     }
@@ -163,8 +165,8 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
     }
 }
 
-/// The agents at a moment between two snapshots. Those that were put back stand where they are now; those that are new
-/// appear, those that are gone vanish.
+/// The agents at `alpha` (0..1) between two snapshots. Agents that were teleported, or that are only in `next`, have their
+/// state of `next`; agents that are only in `previous` are left out, and so are agents with non-finite values.
 pub(super) fn interpolate(
     previous: &Snapshot,
     next: &Snapshot,
@@ -233,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn fish_glide_between_snapshots_but_jump_where_they_were_put_back() {
+    fn agents_are_interpolated_unless_they_were_teleported() {
         let before = snapshot(vec![agent(1, 0.0), agent(2, 0.0), agent(4, 0.0)]);
-        let put_back = AgentPose {
+        let teleported = AgentPose {
             teleported: true,
             ..agent(2, 3.0)
         };
-        let after = snapshot(vec![agent(1, 1.0), put_back, agent(3, 9.0)]);
+        let after = snapshot(vec![agent(1, 1.0), teleported, agent(3, 9.0)]);
         let mut out = Vec::new();
         interpolate(&before, &after, 0.25, &mut out);
         let seen: Vec<_> = out.iter().map(|a| (a.id, a.position_m.x)).collect();
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_fish_keep_a_unit_frame() {
+    fn interpolated_axes_stay_orthonormal() {
         let before = snapshot(vec![agent(1, 0.0)]);
         let after = snapshot(vec![AgentPose {
             forward: Vec3::Z,
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_agents_are_left_out() {
+    fn non_finite_agents_are_left_out() {
         let mut out = Vec::new();
         let broken = snapshot(vec![agent(1, f32::NAN), agent(2, 1.0)]);
         interpolate(&broken, &broken, 0.5, &mut out);

@@ -1,7 +1,7 @@
-//! Where things stand on the ground: the sand that lies against them, what light they keep from it, and the rims of
-//! terraces. Painted into the ground once.
+//! The places where bodies meet the ground (heaped sand and shade around them) and the outlines of terraces. The ground
+//! shader paints both into the ground texture once.
 //!
-//! In: stones, plants, the scenery. Out: ellipses and outlines on the ground's picture, as the shader reads them.
+//! In: static shapes, plants, corals, the scenery. Out: ellipses and outlines on the ground texture.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec2, Vec3};
@@ -9,11 +9,11 @@ use glam::{Affine3A, Vec2, Vec3};
 use super::scenery::Scenery;
 use super::static_shape::{StaticForm, StaticShape};
 
-/// Most ellipses: each costs every pixel of the ground, once.
-const MOST: usize = 160;
-/// How much of its ellipse a stone's skin fills.
-const SKIN: f32 = 0.8;
-/// A root's half width, as a share of its plant's height.
+/// Largest number of ellipses: each adds a cost per pixel when the ground is painted.
+const MAX_CONTACTS: usize = 160;
+/// Size of a stone model relative to its ellipsoid.
+const STONE_FILL: f32 = 0.8;
+/// Half width of a root, as a share of the height of its plant.
 const ROOT: f32 = 0.10;
 
 /// An ellipse in which a body meets the ground; same layout as `GroundContact` in `shaders/ground.wgsl`, which documents the
@@ -28,21 +28,21 @@ pub(super) struct GroundContact {
     pub(super) is_root: f32,
 }
 
-/// Where stones and trunks cut the ground, and where roots are in it.
+/// The contacts of stones and trunks that reach the ground, and of the roots of plants and corals on it.
 pub(super) fn contacts(
-    rocks: &[StaticShape],
+    shapes: &[StaticShape],
     grown: &[Affine3A],
     scenery: &Scenery,
 ) -> Vec<GroundContact> {
-    let stands = |rock: &&StaticShape| matches!(rock.form, StaticForm::Stone | StaticForm::Log);
-    let stones = rocks
+    let stands = |shape: &&StaticShape| matches!(shape.form, StaticForm::Stone | StaticForm::Log);
+    let stones = shapes
         .iter()
         .filter(stands)
-        .filter_map(|rock| foot(rock, scenery));
+        .filter_map(|shape| stone_contact(shape, scenery));
     let root = |plant: &Affine3A| {
-        let (over, place) = scenery.over_ground(plant.translation.into());
+        let (height_m, place) = scenery.over_ground(plant.translation.into());
         let half_m = ROOT * plant.matrix3.y_axis.length();
-        (over.abs() < 0.05).then(|| GroundContact {
+        (height_m.abs() < 0.05).then(|| GroundContact {
             center_m: place,
             half_m: Vec2::splat(half_m),
             axis: Vec2::X,
@@ -52,29 +52,29 @@ pub(super) fn contacts(
     };
     stones
         .chain(grown.iter().filter_map(root))
-        .take(MOST)
+        .take(MAX_CONTACTS)
         .collect()
 }
 
-/// The ellipse in which a stone cuts the ground; `None` where it does not reach down to it.
-fn foot(rock: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
+/// The ellipse in which a stone or trunk cuts the ground; `None` if it does not reach the ground.
+fn stone_contact(shape: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
     let [second, up] = scenery.ground_axes();
-    let (over, place) = scenery.over_ground(rock.center_m);
-    let share = over / rock.half_towards_m(up);
+    let (height_m, place) = scenery.over_ground(shape.center_m);
+    let share = height_m / shape.half_towards_m(up);
     let cut = (1.0 - share.max(0.0) * share).max(0.0).sqrt();
     if cut < 0.15 || share < -1.0 {
         return None;
     }
     let on_ground = |axis: Vec3| Vec2::new(axis.x, axis.dot(second));
-    let long = rock.half_axes_m.x_axis;
+    let long = shape.half_axes_m.x_axis;
     let axis = on_ground(long).normalize_or(Vec2::X);
-    let skin = if rock.form == StaticForm::Stone {
-        SKIN
+    let fill = if shape.form == StaticForm::Stone {
+        STONE_FILL
     } else {
         1.0
     };
     let half_towards =
-        |axis: Vec2| skin * cut * rock.half_towards_m(Vec3::X * axis.x + second * axis.y);
+        |axis: Vec2| fill * cut * shape.half_towards_m(Vec3::X * axis.x + second * axis.y);
     let half = Vec2::new(half_towards(axis), half_towards(axis.perp()));
     Some(GroundContact {
         center_m: place,
@@ -122,7 +122,7 @@ mod tests {
     use glam::Mat3;
 
     #[test]
-    fn a_stone_stands_where_it_cuts_the_ground_and_one_that_hangs_does_not() {
+    fn only_stones_that_reach_the_ground_have_a_contact() {
         let surface = Surface::default();
         let scenery = Scenery::new(&SceneLook::default(), &surface, [640, 480], 1.2);
         let ball = |y: f32| StaticShape {
@@ -130,25 +130,31 @@ mod tests {
             center_m: Vec3::new(0.5, y, -0.3),
             half_axes_m: Mat3::from_diagonal(Vec3::splat(0.5)),
         };
-        // 0.3 m over the ground a ball of 0.5 m cuts it in a circle of 0.4 m, most of which a stone fills.
-        let [foot] = contacts(&[ball(-0.9)], &[], &scenery)[..] else {
-            panic!("one foot")
+        // The center of a sphere with a radius of 0.5 m is 0.3 m above the ground, so it cuts the ground in a circle of 0.4 m.
+        let [contact] = contacts(&[ball(-0.9)], &[], &scenery)[..] else {
+            panic!("one contact")
         };
-        assert_eq!(foot.center_m, Vec2::new(0.5, -0.3));
-        assert!((foot.half_m - 0.4 * SKIN).length() < 1e-3, "{foot:?}");
+        assert_eq!(contact.center_m, Vec2::new(0.5, -0.3));
+        assert!(
+            (contact.half_m - 0.4 * STONE_FILL).length() < 1e-3,
+            "{contact:?}"
+        );
         assert_eq!(contacts(&[ball(-0.6)], &[], &scenery), []);
         let trunk = Solid::Capsule {
             from_m: Vec3::new(-0.5, -1.15, 0.0),
             to_m: Vec3::new(0.5, -1.15, 0.0),
             radius_m: 0.1,
         };
-        let [foot] = contacts(
+        let [contact] = contacts(
             &StaticShape::all_of(&trunk, SurfaceKind::Floor),
             &[],
             &scenery,
         )[..] else {
-            panic!("one foot")
+            panic!("one contact")
         };
-        assert!(foot.half_m.x > 0.4 && foot.half_m.y < 0.1, "{foot:?}");
+        assert!(
+            contact.half_m.x > 0.4 && contact.half_m.y < 0.1,
+            "{contact:?}"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! Soft shadows on the ground: strips of triangles that follow a body's spine, and discs for stones.
+//! Soft shadows on the ground: strips of triangles that follow the spine of a body, and discs for static bodies.
 //!
-//! In: posed spines, stones, the sun. Out: corners of strips, [`SPINE_STATIONS`] pairs each.
+//! In: posed spines, static shapes, the sun. Out: vertices of strips with [`SPINE_STATIONS`] pairs each.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec2, Vec3};
@@ -10,7 +10,7 @@ use super::scenery::Scenery;
 use super::shadow_mask::{self, LEVELS, SPINE_STATIONS, STEPS};
 use super::static_shape::{StaticForm, StaticShape};
 
-/// Pieces of a strip are at least so long in the picture, or a half of the strip.
+/// Smallest length of the pieces of a strip in the picture; but every strip has at least two pieces.
 const LEAST_PIECE_PX: f32 = 33.0;
 
 /// A vertex of a ground shadow; same layout as `GroundShadowVertex` in `shaders/ground_light.wgsl`, which documents the
@@ -25,23 +25,24 @@ pub struct GroundShadowVertex {
     pub(super) strength: f32,
 }
 
-/// The shadows that the sun throws of stones; what they keep from the sky is painted into the ground (`footing`).
+/// Appends the shadows of stones and trunks in the sunlight. Their shade from skylight is painted into the ground, see
+/// [`super::ground_contact`].
 pub(super) fn shape_shadows(
-    rocks: &[StaticShape],
+    shapes: &[StaticShape],
     scenery: &Scenery,
     out: &mut Vec<GroundShadowVertex>,
 ) {
     let [second, _] = scenery.ground_axes();
-    let is_dark = |rock: &&StaticShape| matches!(rock.form, StaticForm::Stone | StaticForm::Log);
-    for rock in rocks.iter().filter(is_dark) {
+    let is_dark = |shape: &&StaticShape| matches!(shape.form, StaticForm::Stone | StaticForm::Log);
+    for shape in shapes.iter().filter(is_dark) {
         let along = scenery.sun_shift.normalize_or(Vec2::X);
         let stretch = (1.0 + scenery.sun_shift.length_squared()).sqrt();
-        let (over, thrown) = scenery.shadow_of(rock.center_m);
+        let (height_m, thrown) = scenery.shadow_of(shape.center_m);
         let half =
-            |on_ground: Vec2| rock.half_towards_m(Vec3::X * on_ground.x + second * on_ground.y);
+            |on_ground: Vec2| shape.half_towards_m(Vec3::X * on_ground.x + second * on_ground.y);
         let (aside, ahead) = (half(along.perp()), along * half(along));
-        // The higher, the softer.
-        let blur = 1.4 + 1.6 * smoothstep(0.1, 0.8, over);
+        // A higher body has a softer shadow.
+        let blur = 1.4 + 1.6 * smoothstep(0.1, 0.8, height_m);
         disc(
             thrown,
             ahead * stretch,
@@ -52,7 +53,7 @@ pub(super) fn shape_shadows(
     }
 }
 
-/// The shadows of plants: a faint patch that leans away from the sun.
+/// Appends the shadows of plants and corals: a faint patch that extends away from the sun.
 pub(super) fn plant_shadows(
     plants: &[Affine3A],
     scenery: &Scenery,
@@ -60,10 +61,10 @@ pub(super) fn plant_shadows(
 ) {
     for plant in plants {
         let height_m = plant.matrix3.y_axis.length();
-        let (_, foot) = scenery.over_ground(plant.translation.into());
+        let (_, root) = scenery.over_ground(plant.translation.into());
         let along = scenery.sun_shift.normalize_or(Vec2::X) * (0.35 * height_m);
         disc(
-            foot + along * 0.6,
+            root + along * 0.6,
             along,
             0.25 * height_m,
             ShadowStyle::new(0, 3.0, 0.45),
@@ -104,7 +105,7 @@ impl ShadowStyle {
     }
 }
 
-/// A round shadow as a strip; its silhouette fills the middle half of its picture.
+/// Appends a round shadow as a strip; the disc fills the middle half of its mask.
 fn disc(
     center: Vec2,
     along: Vec2,
@@ -114,7 +115,7 @@ fn disc(
 ) {
     let aside = along.normalize_or(Vec2::X).perp() * width_m * 2.0;
     for i in 0..SPINE_STATIONS {
-        // It is straight: one piece, the other ones without extent.
+        // A straight strip needs one piece; all others have no extent.
         let t = (i / (SPINE_STATIONS - 1)) as f32;
         let middle = center + along * 2.0 * (2.0 * t - 1.0);
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
@@ -123,9 +124,9 @@ fn disc(
     }
 }
 
-/// How many stations of a strip one piece spans, so that pieces are not much smaller than what can be seen of a blurred
-/// bend: without a graphics card every triangle costs whole blocks of pixels. What lies between has no extent. Depends on
-/// the individual alone: nothing changes while it swims.
+/// Number of stations that one piece of a strip spans. Pieces are not shorter than [`LEAST_PIECE_PX`], because a bend is not
+/// visible in a smaller part of a blurred shadow and without a graphics card every triangle costs whole blocks of pixels. The
+/// stations between have no extent. The result depends on the individual only, so it does not change while it swims.
 fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
     let piece_px =
         shadow_mask::ALONG * length_m * scenery.pixels_per_m / (SPINE_STATIONS - 1) as f32;
@@ -136,7 +137,7 @@ fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
     }
 }
 
-/// The shadow of a bent body: its silhouette laid along the shadow of its spine.
+/// Appends the shadow of a bent body: its mask along the shadow of its spine. `mask` is the species from 1.
 pub(super) fn strip(
     line: &[Vec3; SPINE_STATIONS],
     length_m: f32,
@@ -145,18 +146,18 @@ pub(super) fn strip(
     out: &mut Vec<GroundShadowVertex>,
 ) {
     let mut ground = [Vec2::ZERO; SPINE_STATIONS];
-    let mut over = 0.0;
+    let mut mean_height_m = 0.0;
     for (place, point) in ground.iter_mut().zip(line) {
-        let (height, thrown) = scenery.shadow_of(*point);
-        over += height / SPINE_STATIONS as f32;
+        let (height_m, thrown) = scenery.shadow_of(*point);
+        mean_height_m += height_m / SPINE_STATIONS as f32;
         *place = thrown;
     }
-    // The sun is half a degree wide and the waves smear it far more: the higher, the softer and paler.
-    let blur_m = 0.006 + 0.030 * over;
+    // The waves blur a shadow, the more the higher the body is, and make it paler.
+    let blur_m = 0.006 + 0.030 * mean_height_m;
     let level = (blur_m / length_m / shadow_mask::BLUR_OF_LEVEL_0)
         .max(1.0)
         .log2();
-    let strength = 0.86 - 0.22 * smoothstep(0.05, 0.9, over);
+    let strength = 0.86 - 0.22 * smoothstep(0.05, 0.9, mean_height_m);
     let style = ShadowStyle::new(mask, level, strength);
     let half = length_m * shadow_mask::HALF_WIDTH;
     let piece = stations_of_a_piece(length_m, scenery);
@@ -177,9 +178,9 @@ mod tests {
     use crate::geometry::Surface;
     use crate::render::SceneLook;
 
-    /// Small bodies cast shadows of few pieces, large ones of many, and all from end to end.
+    /// Shadows of small bodies have few pieces, those of large ones many; all span the whole body.
     #[test]
-    fn pieces_of_a_shadow_are_worth_drawing() {
+    fn the_number_of_pieces_grows_with_the_size() {
         let surface = Surface::default();
         let scenery = Scenery::new(&SceneLook::default(), &surface, [1280, 960], 1.0);
         for (length_m, pieces) in [(0.16, 2), (0.5, 4), (1.1, 8)] {
@@ -191,7 +192,7 @@ mod tests {
             let left: Vec<_> = corners.iter().step_by(2).collect();
             assert_eq!((left[0].uv[0], left[SPINE_STATIONS - 1].uv[0]), (0.0, 1.0));
             let drawn = left.windows(2).filter(|pair| pair[0] != pair[1]).count();
-            assert_eq!(drawn, pieces, "{length_m} m");
+            assert_eq!(drawn, pieces, "pieces for a length of {length_m} m");
         }
     }
 }

@@ -1,42 +1,42 @@
-//! Outlines of bodies as the sun sees them, blurred in steps: what soft shadows on the ground are made of.
+//! Shadow masks: the coverage of bodies as seen by the sun, blurred in steps, for soft shadows on the ground.
 //!
-//! In: a model at rest. Out: a small picture of its coverage from above with ever softer copies, and the stations along
-//! its spine that a bent body's shadow follows.
+//! In: a model at rest. Out: its coverage from above at several levels of blur, and the stations along the spine that the
+//! shadow of a bent body follows.
 
 use glam::{Affine3A, Vec2, Vec3};
 
 use super::model::Model;
 
-/// Width of a silhouette: along the body, from before the nose to behind the tail.
+/// Cells of a mask along the body, from in front of the nose to behind the tail.
 pub(super) const WIDTH: usize = 128;
-/// Height: across.
+/// Cells of a mask across the body.
 pub(super) const HEIGHT: usize = 64;
-/// MaskLevels of blur; each is twice as soft and half as large.
+/// Number of levels of blur; each is twice as soft as the one before and has half its size.
 pub(super) const LEVELS: usize = 5;
-/// Half the silhouette's extent across, in body lengths.
+/// Half extent of a mask across the body, in body lengths.
 pub(super) const HALF_WIDTH: f32 = 0.42;
-/// Extent along, in body lengths; the body lies in the middle.
+/// Extent of a mask along the body, in body lengths; the body is in the middle.
 pub(super) const ALONG: f32 = 1.5;
-/// Softness of the first level in body lengths; each level doubles it.
+/// Width of the blur of the first level, in body lengths; each level doubles it.
 pub(super) const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
-/// Points of the spine that a shadow follows.
+/// Number of points along the spine that a shadow follows.
 pub(super) const SPINE_STATIONS: usize = 9;
 
-/// From one level to the next there are so many silhouettes, so that nobody sees one follow another, and none has to be
-/// mixed from two for every pixel.
+/// Number of masks from one level of blur to the next. It makes the transition invisible without mixing two levels for every
+/// pixel.
 pub(super) const STEPS: usize = 4;
 
-/// One silhouette: its levels one after another, each half as large, one byte a cell.
+/// One mask: its levels, each with one byte per cell and half the size of the one before.
 pub(super) type MaskLevels = Vec<Vec<u8>>;
 
-/// Spine points at rest, each carried by a few joints.
+/// Points along the spine at rest, each with the joints that move it and their weights.
 #[derive(Clone, Debug, Default)]
 pub struct SpineStations {
     points: Vec<(Vec3, Vec<(usize, f32)>)>,
 }
 
 impl SpineStations {
-    /// Even stations from before the nose to behind the tail.
+    /// Evenly spaced stations from in front of the nose to behind the tail.
     pub fn of(model: &Model) -> Self {
         let length = model.size.z.max(1e-6);
         let points = (0..SPINE_STATIONS)
@@ -49,7 +49,7 @@ impl SpineStations {
         Self { points }
     }
 
-    /// The stations of a posed body in world space.
+    /// The stations of a posed body, in world space.
     pub fn bent(&self, matrices: &[Affine3A]) -> [Vec3; SPINE_STATIONS] {
         let mut line = [Vec3::ZERO; SPINE_STATIONS];
         for (to, (point, carriers)) in line.iter_mut().zip(&self.points) {
@@ -64,7 +64,7 @@ impl SpineStations {
     }
 }
 
-/// The joints that carry the body's slice at z, with their mean weights.
+/// The joints that move the slice of the body at z, with their mean weights.
 fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
     let mut sums = vec![0.0f32; model.joints.len().max(1)];
     for vertex in &model.vertices {
@@ -94,7 +94,7 @@ fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
     carriers
 }
 
-/// A disc that fills the middle half, for stones.
+/// The masks of a disc that fills the middle half, for static bodies.
 pub(super) fn disc() -> [MaskLevels; STEPS] {
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     for (i, cell) in cells.iter_mut().enumerate() {
@@ -108,14 +108,14 @@ pub(super) fn disc() -> [MaskLevels; STEPS] {
     steps(&levels(&cells))
 }
 
-/// The silhouette of a model from above, nose at the left.
+/// The masks of a model from above, nose at the left.
 pub(super) fn of(model: &Model) -> [MaskLevels; STEPS] {
     let length = model.size.z.max(1e-6);
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     let place = |i: u32| -> Option<Vec2> {
         let [x, y, z] = model.vertices.get(i as usize)?.position;
         let along = 0.5 - z / length / ALONG;
-        // The sun stands low enough to see some of the flanks' height, too.
+        // The sun is oblique, so part of the height counts as width.
         let across = 0.5 - (x + 0.25 * y) / length / (2.0 * HALF_WIDTH);
         Some(Vec2::new(along * WIDTH as f32, across * HEIGHT as f32))
     };
@@ -129,6 +129,7 @@ pub(super) fn of(model: &Model) -> [MaskLevels; STEPS] {
     steps(&levels(&cells))
 }
 
+/// Fills the cells of a triangle.
 fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
     let low = a.min(b).min(c).floor().max(Vec2::ZERO);
     let high = a
@@ -153,7 +154,7 @@ fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
     }
 }
 
-/// Blurs and halves. The rim stays empty, so that a shadow ends within its strip.
+/// Computes the levels by blurring and halving. The border stays empty, so that a shadow ends within its strip.
 fn levels(first: &[f32]) -> Vec<Vec<f32>> {
     let (mut width, mut height) = (WIDTH, HEIGHT);
     let mut cells = blurred(first, width, height);
@@ -184,14 +185,14 @@ fn levels(first: &[f32]) -> Vec<Vec<f32>> {
     levels
 }
 
-/// Silhouettes between the levels: each level with a share of the next, stretched to its size.
+/// The masks between the levels: each level mixed with a share of the next, enlarged to its size.
 fn steps(levels: &[Vec<f32>]) -> [MaskLevels; STEPS] {
     let mixed = |step: usize, i: usize, level: &Vec<f32>| {
         let (width, height) = (WIDTH >> i, HEIGHT >> i);
         let share = step as f32 / STEPS as f32;
         let softer = |x: usize, y: usize| {
             let next = levels.get(i + 1)?;
-            // Half a cell between the one before and the one after.
+            // The two nearest cells of the next level and their weights.
             let near = |c: usize, most: usize| {
                 [
                     (c / 2, 0.75),
@@ -223,7 +224,7 @@ fn steps(levels: &[Vec<f32>]) -> [MaskLevels; STEPS] {
     })
 }
 
-/// A binomial blur of three cells both ways; zero beyond the edge.
+/// A binomial blur over 3 × 3 cells; cells beyond the edge count as 0.
 fn blurred(cells: &[f32], width: usize, height: usize) -> Vec<f32> {
     let at = |x: isize, y: isize| {
         let inside = x >= 0 && y >= 0 && (x as usize) < width && (y as usize) < height;

@@ -1,6 +1,7 @@
-//! What never moves from its place: stones and trunks that fish avoid, and plants that only sway.
+//! Static bodies: stones and trunks that fish avoid, plants and corals, waterfalls and their foam.
 //!
-//! In: what stands in a scene, its look. Out: instances and matrices by model, and their shadows on the ground.
+//! In: the static shapes and the look of a scene. Out: instances and matrices by model, their shadows on the ground and their
+//! contacts with it.
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
@@ -16,21 +17,22 @@ use super::static_shape::{StaticForm, StaticShape};
 use super::vegetation::{corals, plants};
 use crate::geometry::{Surface, SurfaceKind};
 
-/// How many stones.
+/// Number of stone models; they are the first models.
 const STONES: usize = 4;
+/// Index of the model of a trunk.
 const LOG: usize = STONES;
-/// The first of two corals.
+/// Index of the first of two coral models.
 const CORAL: usize = LOG + 1;
-/// The first model that sways.
+/// Index of the model of a plant.
 pub(super) const PLANT: usize = CORAL + 2;
-/// A leaf that floats, seen from below.
+/// Index of the model of a floating leaf.
 const PAD: usize = PLANT + 1;
-/// White water, drawn over everything that swims.
+/// Index of the model of waterfalls and foam, which are drawn over everything that swims.
 pub(super) const WATERFALL: usize = PAD + 1;
-/// Stones of a smaller reach in the picture are drawn with their light mesh.
+/// Stones with a smaller largest half axis in the picture are drawn with their low-detail mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 34.0;
-/// How far below the water's surface leaves float.
-const AFLOAT_M: f32 = 0.02;
+/// Depth of the floating leaves below the water surface.
+const FLOAT_DEPTH_M: f32 = 0.02;
 
 /// Material of a static body: the shaders choose its color and pattern by it. The numbers are those of the constants in
 /// `shaders/bodies.wgsl`.
@@ -47,80 +49,81 @@ pub(super) enum Substance {
     Foam = 3,
 }
 
-/// Everything still, ready for the GPU.
+/// All static bodies of a scene, as draw data.
 #[derive(Debug, Default)]
 pub(super) struct StaticBodies {
     /// Instances by model.
     pub instances: Vec<BodyInstance>,
-    /// A matrix an instance.
+    /// One matrix per instance.
     pub joints: Vec<AffineRows>,
-    /// Two batches a model, [`STATIC_MODEL_COUNT`] times: the full meshes, then the light ones.
+    /// Two batches per model: full meshes, then low-detail meshes; [`STATIC_MODEL_COUNT`] models.
     pub batches: Vec<Batch>,
     /// Their shadows on the ground.
     pub ground_shadows: Vec<GroundShadowVertex>,
-    /// Where they stand on it.
+    /// Their contacts with the ground.
     pub contacts: Vec<GroundContact>,
 }
 
 impl StaticBodies {
-    /// Lays out stones where they are and plants where the look wants them.
+    /// Places the shapes, and plants and corals as the look requires. Shapes with non-finite or mirrored axes are left out.
     pub(super) fn new(
-        rocks: &[StaticShape],
+        shapes: &[StaticShape],
         surface: &Surface,
         look: &SceneLook,
         scenery: &Scenery,
     ) -> Self {
-        let is_sound = |rock: &&StaticShape| {
-            rock.center_m.is_finite()
-                && rock.half_axes_m.is_finite()
-                && rock.half_axes_m.determinant() > 0.0
+        let is_sound = |shape: &&StaticShape| {
+            shape.center_m.is_finite()
+                && shape.half_axes_m.is_finite()
+                && shape.half_axes_m.determinant() > 0.0
         };
-        let sound: Vec<StaticShape> = rocks.iter().filter(is_sound).copied().collect();
+        let sound: Vec<StaticShape> = shapes.iter().filter(is_sound).copied().collect();
         let plants = plants(surface, look, scenery);
         let corals = corals(&sound, surface, look, scenery);
-        let mut still = Self::default();
+        let mut bodies = Self::default();
         for batch in 0..2 * STATIC_MODEL_COUNT {
-            let (model, is_light) = (batch / 2, batch % 2 == 1);
-            let first = still.instances.len() as u32;
-            if model == PLANT && !is_light {
+            let (model, is_low_detail) = (batch / 2, batch % 2 == 1);
+            let first = bodies.instances.len() as u32;
+            if model == PLANT && !is_low_detail {
                 for (i, map) in plants.iter().enumerate() {
-                    still.add(i as u32, map, Substance::Grown, 1.0);
+                    bodies.add(i as u32, map, Substance::Grown, 1.0);
                 }
             }
-            if (CORAL..PLANT).contains(&model) && !is_light {
-                // Two of three branch.
+            if (CORAL..PLANT).contains(&model) && !is_low_detail {
+                // Two of three corals branch; the third is a brain coral.
                 let kind = |(i, _): &(usize, &Affine3A)| usize::from(i % 3 == 0) == model - CORAL;
                 for (i, map) in corals.iter().enumerate().filter(kind) {
-                    still.add(i as u32, map, Substance::Grown, map.matrix3.y_axis.length());
+                    bodies.add(i as u32, map, Substance::Grown, map.matrix3.y_axis.length());
                 }
             }
-            for (i, rock) in sound.iter().enumerate() {
+            for (i, shape) in sound.iter().enumerate() {
                 let is_small =
-                    model < STONES && rock.reach_m() * scenery.pixels_per_m < LOW_DETAIL_BELOW_PX;
-                if model_of(i, rock, surface.kind) == model && is_small == is_light {
+                    model < STONES && shape.reach_m() * scenery.pixels_per_m < LOW_DETAIL_BELOW_PX;
+                if model_of(i, shape, surface.kind) == model && is_small == is_low_detail {
                     let map = if model == PAD {
-                        afloat(i as u32, rock, scenery)
+                        floating(i as u32, shape, scenery)
                     } else {
-                        placed(i as u32, rock)
+                        placed(i as u32, shape)
                     };
-                    still.add(i as u32, &map, substance(rock.form), rock.reach_m());
+                    bodies.add(i as u32, &map, substance(shape.form), shape.reach_m());
                 }
             }
-            still.batches.push(Batch {
+            bodies.batches.push(Batch {
                 first,
-                count: still.instances.len() as u32 - first,
+                count: bodies.instances.len() as u32 - first,
             });
         }
         if surface.kind != SurfaceKind::Ceiling {
-            ground_shadow::shape_shadows(&sound, scenery, &mut still.ground_shadows);
-            ground_shadow::plant_shadows(&plants, scenery, &mut still.ground_shadows);
-            ground_shadow::plant_shadows(&corals, scenery, &mut still.ground_shadows);
+            ground_shadow::shape_shadows(&sound, scenery, &mut bodies.ground_shadows);
+            ground_shadow::plant_shadows(&plants, scenery, &mut bodies.ground_shadows);
+            ground_shadow::plant_shadows(&corals, scenery, &mut bodies.ground_shadows);
             let grown: Vec<_> = plants.into_iter().chain(corals).collect();
-            still.contacts = ground_contact::contacts(&sound, &grown, scenery);
+            bodies.contacts = ground_contact::contacts(&sound, &grown, scenery);
         }
-        still
+        bodies
     }
 
+    /// Appends one instance; `number` varies its tone.
     fn add(&mut self, number: u32, map: &Affine3A, substance: Substance, size_m: f32) {
         let tone = unit_hash(number, 23);
         self.instances.push(BodyInstance {
@@ -135,6 +138,7 @@ impl StaticBodies {
     }
 }
 
+/// The material of a form.
 fn substance(form: StaticForm) -> Substance {
     match form {
         StaticForm::Stone | StaticForm::Waterfall => Substance::Stone,
@@ -143,9 +147,10 @@ fn substance(form: StaticForm) -> Substance {
     }
 }
 
-fn model_of(number: usize, rock: &StaticShape, kind: SurfaceKind) -> usize {
-    match rock.form {
-        // From below nobody sees the ground: what fish avoid are leaves that float.
+/// Index of the model of a shape.
+fn model_of(number: usize, shape: &StaticShape, kind: SurfaceKind) -> usize {
+    match shape.form {
+        // A ceiling shows no ground, so the obstacles of fish are floating leaves.
         StaticForm::Stone if kind == SurfaceKind::Ceiling => PAD,
         StaticForm::Stone => (unit_hash(number as u32, 24) * STONES as f32) as usize % STONES,
         StaticForm::Log => LOG,
@@ -153,9 +158,10 @@ fn model_of(number: usize, rock: &StaticShape, kind: SurfaceKind) -> usize {
     }
 }
 
-fn placed(number: u32, rock: &StaticShape) -> Affine3A {
-    // A stone is turned within its own ellipsoid, so that no two show the same face.
-    let spin = match rock.form {
+/// The transform of a shape.
+fn placed(number: u32, shape: &StaticShape) -> Affine3A {
+    // A random rotation inside the ellipsoid, so that no two stones look the same.
+    let spin = match shape.form {
         StaticForm::Stone => {
             Quat::from_rotation_y(std::f32::consts::TAU * unit_hash(number, 21))
                 * Quat::from_rotation_x(unit_hash(number, 22) - 0.5)
@@ -163,20 +169,20 @@ fn placed(number: u32, rock: &StaticShape) -> Affine3A {
         StaticForm::Log => Quat::from_rotation_x(std::f32::consts::TAU * unit_hash(number, 21)),
         StaticForm::Waterfall | StaticForm::Foam => Quat::IDENTITY,
     };
-    Affine3A::from_mat3_translation(rock.half_axes_m * Mat3::from_quat(spin), rock.center_m)
+    Affine3A::from_mat3_translation(shape.half_axes_m * Mat3::from_quat(spin), shape.center_m)
 }
 
-/// A leaf as wide as a stone, at the water's surface above it.
-fn afloat(number: u32, rock: &StaticShape, scenery: &Scenery) -> Affine3A {
-    let half_m = rock
+/// The transform of a floating leaf as wide as a stone, at the water surface above it.
+fn floating(number: u32, shape: &StaticShape, scenery: &Scenery) -> Affine3A {
+    let half_m = shape
         .half_towards_m(Vec3::X)
-        .min(rock.half_towards_m(Vec3::Z));
-    // They overlap, so each floats a little lower than the one before.
-    let y = AFLOAT_M * (1.0 + unit_hash(number, 25)) - scenery.depth_m;
+        .min(shape.half_towards_m(Vec3::Z));
+    // Leaves may overlap, so each has a slightly different depth.
+    let y = FLOAT_DEPTH_M * (1.0 + unit_hash(number, 25)) - scenery.depth_m;
     Affine3A::from_scale_rotation_translation(
         Vec3::splat(half_m),
         Quat::from_rotation_y(std::f32::consts::TAU * unit_hash(number, 21)),
-        rock.center_m.with_y(y),
+        shape.center_m.with_y(y),
     )
 }
 
@@ -189,14 +195,14 @@ mod tests {
     use crate::render::look::SceneLook;
     use crate::render::vegetation::MAX_PLANTS;
 
-    fn still(rocks: &[StaticShape], look: &SceneLook) -> StaticBodies {
+    fn bodies(shapes: &[StaticShape], look: &SceneLook) -> StaticBodies {
         let surface = Surface::default();
         let scenery = Scenery::new(look, &surface, [640, 480], 1.2);
-        StaticBodies::new(rocks, &surface, look, &scenery)
+        StaticBodies::new(shapes, &surface, look, &scenery)
     }
 
     #[test]
-    fn every_form_has_its_model_and_broken_ones_are_left_out() {
+    fn every_form_has_its_model_and_non_finite_shapes_are_left_out() {
         let solids = [
             Solid::Sphere {
                 center_m: Vec3::NEG_Y,
@@ -218,21 +224,21 @@ mod tests {
             },
         ];
         let all = |solid| StaticShape::all_of(solid, SurfaceKind::Floor);
-        let rocks: Vec<_> = solids.iter().flat_map(all).collect();
-        let broken = rocks
+        let shapes: Vec<_> = solids.iter().flat_map(all).collect();
+        let broken = shapes
             .iter()
-            .filter(|rock| !rock.center_m.is_finite())
+            .filter(|shape| !shape.center_m.is_finite())
             .count();
-        let stones = rocks
+        let stones = shapes
             .iter()
-            .filter(|rock| rock.form == StaticForm::Stone)
+            .filter(|shape| shape.form == StaticForm::Stone)
             .count()
             - broken;
         let look = SceneLook {
             plants: 0.0,
             ..SceneLook::default()
         };
-        let counts: Vec<_> = still(&rocks, &look)
+        let counts: Vec<_> = bodies(&shapes, &look)
             .batches
             .chunks_exact(2)
             .map(|both| both.iter().map(|batch| batch.count).sum())
@@ -243,9 +249,9 @@ mod tests {
     }
 
     #[test]
-    fn a_thicket_has_more_plants_than_none() {
+    fn the_look_sets_the_number_of_plants() {
         let count = |plants| {
-            still(
+            bodies(
                 &[],
                 &SceneLook {
                     plants,

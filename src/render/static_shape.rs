@@ -1,45 +1,45 @@
-//! What solids look like: stones, boulders in a row, trunks, blocks, falling water.
+//! The visible shapes of obstacles: groups, heaps and rows of stones, and trunks.
 //!
-//! In: the solids of a scene as the simulation knows them. Out: shapes that stay inside of what fish avoid.
+//! In: the solids that fish avoid. Out: shapes inside of these solids.
 
 use glam::{Mat3, Quat, Vec2, Vec3};
 
 use super::noise::unit_hash;
 use crate::geometry::{Prism, Solid, SurfaceKind};
 
-/// No boulder of a row is thinner: who swims keeps farther than that from a thin wall.
+/// Smallest half thickness of a boulder in a row. It may exceed a thinner wall, because fish keep a larger distance from it.
 const LEAST_HALF_M: f32 = 0.08;
-/// A box this many times as long as thick is drawn as a row of boulders.
+/// Smallest ratio of length to thickness of a box that is drawn as a row of boulders.
 const ROW_FROM: f32 = 2.4;
 
-/// What a solid looks like.
+/// The kind of a static body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaticForm {
     /// A weathered stone.
     Stone,
     /// A sunken trunk.
     Log,
-    /// Water that falls from one terrace to the next: the model's x along the lip, z down the stream.
+    /// A waterfall from one terrace to a lower one; x is along the edge, z downstream.
     Waterfall,
-    /// Foam that drifts from where water has fallen: x along the lip, z down the stream.
+    /// Foam downstream of a waterfall; x is along the edge, z downstream.
     Foam,
 }
 
-/// A thing as it is drawn, inside of the solid that fish avoid: an ellipsoid, or a trunk in a capsule.
+/// A static body: its form, and the position and axes of the box or ellipsoid that it fills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StaticShape {
-    /// What it looks like.
+    /// Its form.
     pub form: StaticForm,
-    /// Middle, in world space.
+    /// Center, in world space.
     pub center_m: Vec3,
-    /// Half axes of the model, as columns.
+    /// Half axes, as columns.
     pub half_axes_m: Mat3,
 }
 
 impl StaticShape {
-    /// The things that stand for a solid: a trunk, a few stones that lean on each other, a heap that fills an outline, or
-    /// a row of boulders where it is a long box. The same solid always looks the same. A wall is seen from the
-    /// side: there they stand on its lower edge.
+    /// The shapes for a solid: a group of stones for a sphere, a trunk for a capsule, a heap of stones for a prism or box, and a
+    /// row of boulders for a long box. They depend on nothing but the solid and the kind of the surface; on a wall, which is
+    /// seen from the side, the stones of a group are at its lower edge.
     pub fn all_of(solid: &Solid, kind: SurfaceKind) -> Vec<Self> {
         match *solid {
             Solid::Sphere { center_m, radius_m } => group(center_m, radius_m, kind),
@@ -80,13 +80,13 @@ impl StaticShape {
         x_axis.length().max(y_axis.length()).max(z_axis.length())
     }
 
-    /// Half extent towards a direction.
+    /// Half extent of the ellipsoid in a direction.
     pub(super) fn half_towards_m(&self, direction: Vec3) -> f32 {
         (self.half_axes_m.transpose() * direction).length()
     }
 }
 
-/// Stones that lean on each other within a ball: a large one, and one to three smaller ones at its foot.
+/// A group of stones inside of a sphere: a large one, and one to three smaller ones beside it.
 fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     let (up, low) = match kind {
         SurfaceKind::Wall => (Vec3::NEG_Z, 1.1),
@@ -102,7 +102,7 @@ fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     let draw = |purpose| unit_hash(id, purpose);
     let away = std::f32::consts::TAU * draw(81);
     let long = 0.82 + 0.12 * draw(82);
-    // As high as it can be beside its middle.
+    // As high as possible for its offset from the center.
     let half = Vec3::new(long, 0.99 * long.sqrt(), long * (0.74 + 0.22 * draw(83)));
     let aside = Vec3::new(away.cos(), 0.0, away.sin());
     let mut stones = vec![stone(aside * (1.0 - long), half, away + 1.3 * draw(85))];
@@ -110,7 +110,7 @@ fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     for i in 0..count {
         let draw = |purpose| unit_hash(id.wrapping_add(i + 1), purpose);
         let size = 0.30 + 0.17 * draw(87) - 0.03 * i as f32;
-        // To the other side, and lower; on the ground, where that is seen.
+        // On the other side of the large stone, and lower.
         let turn = away
             + std::f32::consts::PI
             + (i as f32 - 0.5 * (count - 1) as f32) * 1.25
@@ -122,14 +122,14 @@ fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     stones
 }
 
-/// Farthest that two stones of a heap may overlap, as a share of the larger one's radius.
+/// Largest overlap of two stones of a heap, as a share of the radius of the larger one.
 const OVERLAP: f32 = 0.30;
-/// Stones of a heap.
-const MOST_OF_A_HEAP: usize = 12;
-/// Points along each side of an outline's frame where a stone's middle may lie.
-const TRIES: u32 = 40;
+/// Largest number of stones in a heap.
+const MAX_HEAP_STONES: usize = 12;
+/// Number of candidate positions along each side of the bounding box of a heap.
+const CANDIDATES: u32 = 40;
 
-/// Stones that fill an upright block from above: ever smaller ones, each as large as there is room for.
+/// Stones that fill a prism as seen from above: one after another, each as large as possible.
 fn heap(prism: &Prism) -> Vec<StaticShape> {
     let corners = prism.corners();
     let (low, high) = corners
@@ -137,7 +137,7 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
         .fold((Vec2::MAX, Vec2::MIN), |(low, high), &corner| {
             (low.min(corner), high.max(corner))
         });
-    // How far it is from a point to the nearest side.
+    // Distance from a point to the nearest side.
     let room = |at: Vec2| {
         let sides = corners.iter().zip(corners.iter().cycle().skip(1));
         sides
@@ -145,20 +145,23 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
             .fold(f32::INFINITY, f32::min)
     };
     let place = |i: u32| {
-        let share = Vec2::new((i % TRIES) as f32, (i / TRIES) as f32) / (TRIES - 1) as f32;
+        let share =
+            Vec2::new((i % CANDIDATES) as f32, (i / CANDIDATES) as f32) / (CANDIDATES - 1) as f32;
         low + (high - low) * share
     };
     let (bottom, top) = prism.heights_m();
     let id = low.x.to_bits() ^ low.y.to_bits().rotate_left(13);
     let mut found: Vec<(Vec2, f32)> = Vec::new();
     let mut stones = Vec::new();
-    while stones.len() < MOST_OF_A_HEAP {
+    while stones.len() < MAX_HEAP_STONES {
         let is_free = |at: Vec2| {
             let far =
                 |&(middle, radius): &(Vec2, f32)| at.distance(middle) > radius * (1.0 - OVERLAP);
             found.iter().all(far)
         };
-        let fits = (0..TRIES * TRIES).map(place).filter(|&at| is_free(at));
+        let fits = (0..CANDIDATES * CANDIDATES)
+            .map(place)
+            .filter(|&at| is_free(at));
         let best = fits
             .map(|at| (at, room(at)))
             .max_by(|a, b| a.1.total_cmp(&b.1));
@@ -169,7 +172,7 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
         }
         let draw = |purpose| unit_hash(id.wrapping_add(stones.len() as u32), purpose);
         found.push((at, radius));
-        // The large ones are high; those at the rim lie lower, and all of them on the ground.
+        // The largest stone has the full height; all stones are on the bottom.
         let share = if stones.is_empty() {
             1.0
         } else {
@@ -186,11 +189,11 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
     stones
 }
 
-/// A trunk within a capsule.
+/// A trunk inside of a capsule.
 fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> StaticShape {
     let along = (to_m - from_m).normalize_or(Vec3::X);
     let (aside, up) = along.any_orthonormal_pair();
-    // Its ends are flat, so they stay where the capsule's ends begin to round.
+    // Its flat ends are where the round ends of the capsule begin.
     let half_length_m = (from_m.distance(to_m) / 2.0).max(0.3 * radius_m);
     StaticShape {
         form: StaticForm::Log,
@@ -199,8 +202,8 @@ fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> StaticShape {
     }
 }
 
-/// A block as boulders in layers, wider at the top where it is high: each lies within the block
-/// (a thin one is drawn [`LEAST_HALF_M`] thick to either side), and they overlap.
+/// Overlapping boulders in layers that fill a block; the layers are wider at the top. A block thinner than twice
+/// [`LEAST_HALF_M`] is drawn with that thickness.
 fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<StaticShape> {
     let Mat3 {
         x_axis,
@@ -219,7 +222,7 @@ fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<StaticShape> {
     let mut boulders = Vec::new();
     for layer in 0..layers {
         let up = (layer as f32 + 0.5) / layers as f32 * 2.0 - 1.0;
-        // Waves wear out the foot, so the top overhangs.
+        // The lower layers are thinner, as if worn by waves.
         let worn = 0.80 + 0.20 * (up * 0.5 + 0.5);
         for i in 0..count {
             let draw = |purpose| unit_hash(layer * 64 + i, purpose);
@@ -272,9 +275,9 @@ mod tests {
         Solid::Prism(Prism::new(&corners, -1.0, -0.5).unwrap())
     }
 
-    /// Fish avoid the solid: nothing of what is drawn may be swum through, and little of it may be empty from above.
+    /// Fish avoid the solid, so the shapes must be inside of it and should fill it as seen from above.
     #[test]
-    fn what_is_drawn_stays_inside_of_its_solid_and_fills_it() {
+    fn shapes_are_inside_of_their_solid_and_fill_it() {
         let balls = [0.2, 0.38, 0.61].map(|radius_m| Solid::Sphere {
             center_m: Vec3::new(3.1 * radius_m, -1.0, radius_m - 0.8),
             radius_m,
@@ -326,13 +329,16 @@ mod tests {
                 }
             }
             let share = f64::from(hidden) / f64::from(inside);
-            println!("{} shapes hide {share:.2}", drawn.len());
-            assert!(share > least, "{share} of {solid:?}");
+            println!(
+                "{} shapes cover {share:.2} of the solid from above",
+                drawn.len()
+            );
+            assert!(share > least, "{share} of {solid:?} is covered");
         }
     }
 
     #[test]
-    fn no_two_groups_of_stones_look_the_same_and_each_always_looks_as_it_did() {
+    fn groups_of_stones_differ_and_are_deterministic() {
         let of = |x: f32| {
             StaticShape::all_of(
                 &Solid::Sphere {
@@ -362,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trunk_stays_inside_its_capsule() {
+    fn a_trunk_is_inside_of_its_capsule() {
         let (from_m, to_m) = (Vec3::new(-0.5, -1.0, 0.2), Vec3::new(0.4, -0.8, 0.1));
         let capsule = Solid::Capsule {
             from_m,
