@@ -1,7 +1,7 @@
-//! Marks over the finished picture, for tuning and calibration: lines, arrows, letters, in floor space.
+//! The overlay: lines, arrows and text over the finished picture, for tuning and calibration.
 //!
-//! In: shadows, annotations, patterns. Out: triangles in floor space, which an output carries through its own warp, so
-//! that they lie on the floor where they say. Knows shapes and words, no minds. Buffers are reused.
+//! In: shadows, annotations, patterns. Out: triangles in floor space. Each output maps them through its own warp, so that they
+//! appear at their floor positions. Buffers are reused.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -15,13 +15,12 @@ use super::view::View;
 use crate::geometry::Surface;
 use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape, Shadow};
 
-/// Lines are drawn in pieces of at most this share of the surface's width, so that they bend with the warp.
+/// Longest piece of a line, as a share of the surface's width; a line is drawn in pieces, so that it follows a curved warp.
 const PIECE_SHARE: f32 = 0.05;
 /// Glyph position of a triangle without a glyph.
 pub(super) const PLAIN: [f32; 2] = [-1.0, -1.0];
 
-/// A corner of a mark's triangle, in floor space, or once carried by a warp in clip space; twin of `Corner` in
-/// `shaders/overlay.wgsl`.
+/// A vertex of the overlay; same layout as `OverlayVertex` in `shaders/overlay.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct OverlayVertex {
@@ -33,50 +32,51 @@ pub struct OverlayVertex {
     pub(super) color: [f32; 4],
 }
 
-/// What is drawn over the picture.
+/// What to draw over the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OverlayOptions {
-    /// Outlines, feet and numbers of visitors' shadows.
+    /// Whether to draw outlines, foot points and numbers of visitors' shadows.
     pub shadows: bool,
-    /// How far fish look for neighbors, and where they head.
+    /// Whether to draw the radius and the velocity of every fish.
     pub vectors: bool,
-    /// A pattern for adjusting the projector, instead of the marks above.
+    /// A pattern for adjusting projectors. If set, nothing else is drawn.
     pub pattern: Option<Pattern>,
 }
 
-/// Patterns for adjusting a projector, over a dark picture.
+/// Patterns for adjusting projectors, on a dark background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// A cross in every corner of the surface and in its middle.
+    /// A cross in every corner and in the center of the surface.
     Corners,
-    /// Lines every tenth of the surface.
+    /// Lines at every tenth of the width and height.
     Grid,
-    /// Numbered crosses, so many along width and height, for touching.
+    /// Numbered crosses for the touch calibration.
     Targets {
-        /// Along the width.
+        /// Number along the width.
         columns: u32,
-        /// Along the height.
+        /// Number along the height.
         rows: u32,
     },
-    /// The zones that several outputs share.
+    /// The crop of every output in its own color, so that overlaps are visible.
     Blend,
-    /// Rulers along the surface's edges, in meters.
+    /// Rulers along two edges of the surface, in meters.
     Rulers,
 }
 
-/// Triangles of marks.
+/// The triangles of the overlay of one picture.
 #[derive(Debug, Default)]
 pub struct Overlay {
-    /// Three corners a triangle, in floor space.
+    /// Three vertices per triangle, in floor space.
     pub(super) vertices: Vec<OverlayVertex>,
     surface: Surface,
     /// Width of lines.
     line_m: f32,
-    room: LabelLayout,
+    /// Positions of the labels.
+    labels: LabelLayout,
 }
 
 impl Overlay {
-    /// Empties it for a frame on a surface.
+    /// Removes everything, for a new picture of a surface.
     pub fn clear(&mut self, surface: &Surface) {
         self.vertices.clear();
         if self.surface != *surface {
@@ -85,7 +85,7 @@ impl Overlay {
         self.line_m = 0.004 * surface.width_m;
     }
 
-    /// Lines of this width from now on.
+    /// Sets the width of the following lines.
     pub fn set_line_width(&mut self, line_m: f32) {
         self.line_m = line_m;
     }
@@ -116,7 +116,7 @@ impl Overlay {
 
     /// Adds a filled rectangle.
     pub fn area(&mut self, low: Vec2, high: Vec2, color: [f32; 4]) {
-        // In pieces, so that it bends with the warp.
+        // In 8 × 8 pieces, so that it follows a curved warp.
         let at = |i: f32, j: f32| low + (high - low) * Vec2::new(i, j) / 8.0;
         for i in 0..8u8 {
             for j in 0..8u8 {
@@ -137,13 +137,13 @@ impl Overlay {
     /// Adds an arrow.
     pub fn arrow(&mut self, from: Vec2, to: Vec2, color: [f32; 4]) {
         self.line(from, to, color);
-        let head = (from - to).clamp_length_max(6.0 * self.line_m);
+        let barb = (from - to).clamp_length_max(6.0 * self.line_m);
         for turn in [0.5, -0.5] {
-            self.line(to, to + Vec2::from_angle(turn).rotate(head), color);
+            self.line(to, to + Vec2::from_angle(turn).rotate(barb), color);
         }
     }
 
-    /// Adds a cross of arms of this length.
+    /// Adds a cross with arms of this length.
     pub fn cross(&mut self, at: Vec2, arm_m: f32, color: [f32; 4]) {
         for arm in [Vec2::X, Vec2::Y] {
             self.line(at - arm * arm_m, at + arm * arm_m, color);
@@ -159,8 +159,8 @@ impl Overlay {
         }
     }
 
-    /// Adds a line of words whose left upper corner is `at`, on a dark ground so that it can be read over the pool.
-    pub fn words(&mut self, at: Vec2, height_m: f32, text: &str, color: [f32; 4]) {
+    /// Adds a line of text with its upper left corner at `at`, on a dark background.
+    pub fn text(&mut self, at: Vec2, height_m: f32, text: &str, color: [f32; 4]) {
         if !at.is_finite() {
             return;
         }
@@ -194,7 +194,7 @@ impl Overlay {
         }
     }
 
-    /// Adds outlines, feet and numbers of visitors' shadows.
+    /// Adds outlines, foot points and numbers of visitors' shadows.
     pub fn shadows(&mut self, shadows: &[Shadow]) {
         for shadow in shadows {
             let tone = 0.9 - 0.25 * unit_hash(shadow.id, 9);
@@ -227,7 +227,7 @@ impl Overlay {
         self.line_m = line_m;
     }
 
-    /// Covers the surface with stripes.
+    /// Covers the surface with dark and bright stripes.
     pub fn stripes(&mut self, stripes: &FloorStripes) {
         const DARK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
         const BRIGHT: [f32; 4] = [1.0; 4];
@@ -237,7 +237,7 @@ impl Overlay {
         let is_bright = |stripe: u32| stripe < count && stripes.bright >> stripe & 1 == 1;
         let mut first = 0;
         while first < count {
-            // Neighbors are one area: no seam between them.
+            // Adjacent stripes of the same brightness are one area, without a seam.
             let end = (first..count)
                 .find(|i| is_bright(*i) != is_bright(first))
                 .unwrap_or(count);
@@ -254,7 +254,7 @@ impl Overlay {
         }
     }
 
-    /// Adds a whole number without making a text of it.
+    /// Adds an integer without allocating a string.
     fn number(&mut self, at: Vec2, height_m: f32, number: u32, color: [f32; 4]) {
         let mut digits = [b'0'; 10];
         let (mut rest, mut first) = (number, digits.len());
@@ -271,10 +271,10 @@ impl Overlay {
         let text = digits
             .get(first..)
             .and_then(|d| std::str::from_utf8(d).ok());
-        self.words(at, height_m, text.unwrap_or_default(), color);
+        self.text_line(at, height_m, text.unwrap_or_default(), color);
     }
 
-    /// Adds where fish head, and the circle that stands for their bodies.
+    /// Adds for every fish a circle with its radius and an arrow to its position in half a second.
     pub fn vectors(&mut self, agents: &[AgentPose]) {
         for agent in agents {
             let floor = |world: Vec3| self.surface.floor_from_world(world);
@@ -288,33 +288,33 @@ impl Overlay {
         }
     }
 
-    /// Adds marks: words at fish, where there is room for them, and forces as arrows with their names.
-    pub fn annotations(&mut self, marks: &[OverlayItem]) {
+    /// Adds overlay items: labels at points where there is room, and arrows with their names.
+    pub fn items(&mut self, items: &[OverlayItem]) {
         let height_m = 0.016 * self.surface.width_m;
-        self.room.clear(self.surface.half_extent_m());
-        for mark in marks {
-            let color = match mark.layer {
+        self.labels.clear(self.surface.half_extent_m());
+        for item in items {
+            let color = match item.layer {
                 OverlayLayer::Mind => [1.0, 0.95, 0.75, 1.0],
                 OverlayLayer::Field => [0.35, 0.75, 0.95, 0.6],
                 OverlayLayer::Path => [0.5, 1.0, 0.4, 0.9],
                 OverlayLayer::Mesh => [1.0, 0.6, 0.25, 0.7],
                 OverlayLayer::Force => {
-                    let of = mark.text.bytes().map(u32::from).sum();
+                    let of = item.text.bytes().map(u32::from).sum();
                     let tone = |n| 0.25 + 0.75 * unit_hash(of, n);
                     [tone(1), tone(2), tone(3), 0.95]
                 }
             };
-            match mark.shape {
+            match item.shape {
                 OverlayShape::Point(at) => {
                     let at = self.surface.floor_from_world(at);
-                    let Some(place) = self.room.place(at, height_m, mark.text.chars().count())
+                    let Some(place) = self.labels.place(at, height_m, item.text.chars().count())
                     else {
                         continue;
                     };
                     if place.distance(at) > 1.5 * height_m {
                         self.line(at, place, [color[0], color[1], color[2], 0.35]);
                     }
-                    self.words(place, height_m, &mark.text, color);
+                    self.text_line(place, height_m, &item.text, color);
                 }
                 OverlayShape::Arrow { from_m, to_m } => {
                     let (from, to) = (
@@ -322,8 +322,8 @@ impl Overlay {
                         self.surface.floor_from_world(to_m),
                     );
                     self.arrow(from, to, color);
-                    if !mark.text.is_empty() && from.distance(to) > 2.0 * height_m {
-                        self.words(to, 0.7 * height_m, &mark.text, color);
+                    if !item.text.is_empty() && from.distance(to) > 2.0 * height_m {
+                        self.text_line(to, 0.7 * height_m, &item.text, color);
                     }
                 }
             }
@@ -334,7 +334,7 @@ impl Overlay {
     pub fn pattern<'a>(&mut self, pattern: Pattern, views: impl Iterator<Item = &'a View>) {
         let half = self.surface.half_extent_m();
         let white = [0.9, 0.9, 0.9, 1.0];
-        // Beyond the edge, for nets that reach out.
+        // 2 % larger than the surface, for control meshes that extend beyond its edge.
         self.area(-half * 1.02, half * 1.02, [0.01, 0.01, 0.012, 1.0]);
         match pattern {
             Pattern::Corners => {
@@ -350,7 +350,7 @@ impl Overlay {
                     self.cross(at, arm_m, white);
                     self.circle(at, arm_m / 2.0, white);
                 }
-                self.frame(half, white);
+                self.border(half, white);
             }
             Pattern::Grid => {
                 for i in -5i8..=5 {
@@ -367,7 +367,7 @@ impl Overlay {
         }
     }
 
-    fn frame(&mut self, half: Vec2, color: [f32; 4]) {
+    fn border(&mut self, half: Vec2, color: [f32; 4]) {
         let corners = [
             half * Vec2::new(-1.0, -1.0),
             half * Vec2::new(1.0, -1.0),
@@ -399,7 +399,7 @@ impl Overlay {
         }
     }
 
-    /// Every output's part in a color of its own; where two overlap the colors mix.
+    /// The crop of every output in its own color; where two overlap, the colors mix.
     fn blend_zones<'a>(&mut self, views: impl Iterator<Item = &'a View>) {
         let half = self.surface.half_extent_m();
         let colors = [
@@ -424,11 +424,11 @@ impl Overlay {
         }
     }
 
-    /// A mark every tenth of a meter along two edges, a long one with its number every half meter.
+    /// A tick every 0.1 m along two edges, a long one with its number every 0.5 m.
     fn rulers(&mut self) {
         let half = self.surface.half_extent_m();
         let white = [0.9, 0.9, 0.9, 1.0];
-        self.frame(half, white);
+        self.border(half, white);
         let small = 0.012 * self.surface.width_m;
         for (edge, along, inside) in [
             (Vec2::new(-half.x, -half.y), Vec2::X, Vec2::Y),
@@ -453,7 +453,7 @@ impl Overlay {
                     ];
                     let shown = if whole < 10 { &text[1..] } else { &text[..] };
                     let text = std::str::from_utf8(shown).unwrap_or_default();
-                    self.words(
+                    self.text_line(
                         at + inside * 3.5 * small + along * 0.3 * small,
                         2.5 * small,
                         text,
@@ -464,7 +464,7 @@ impl Overlay {
         }
     }
 
-    /// The marks as a projector shows them: carried through its warp into clip space.
+    /// Writes the vertices in the clip space of an output.
     pub fn clip_vertices(&self, view: &View, out: &mut Vec<OverlayVertex>) {
         out.clear();
         let size =

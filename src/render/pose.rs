@@ -1,7 +1,7 @@
-//! How bodies move: from what a fish does (speed, turn, climb) to the matrices of its joints.
+//! The animation of bodies: from speed, turn rate and climb of a fish to the matrices of its joints.
 //!
-//! In: interpolated poses, ascending by id, and the models. Out: joint matrices in world space. Keeps per individual
-//! only what has a past: the phase of its tail beat and smoothed efforts. A steady frame allocates nothing.
+//! In: interpolated agents in ascending order of their ids, and the models. Out: joint matrices in world space. Per
+//! individual it keeps the phase of the tail beat and smoothed values. A picture with the same bodies allocates nothing.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
@@ -12,37 +12,37 @@ use super::noise::{smoothstep, unit_hash};
 use super::shadow_mask::SpineStations;
 use crate::world::AgentPose;
 
-/// Time in which an effort follows its cause.
+/// Time constant with which effort, glide and climb follow the motion of the agent. Tuned by eye.
 const EFFORT_SECS: f32 = 0.18;
-/// Time in which the body bends into a turn.
+/// Time constant with which the body bends into a turn. Tuned by eye.
 const BEND_SECS: f32 = 0.09;
-/// Largest bend of the body, which it nears but never takes: a fish that only changes its way stays slender, and is not
-/// seen as a crescent. Tuned by eye, 2026-11-22.
+/// Upper limit of the bend of the body, which it approaches but never reaches, so that a turning fish does not look like a
+/// crescent. Tuned by eye.
 const MAX_BEND_RAD: f32 = 0.5;
 
-/// What an individual's body remembers.
+/// The state of the animation of one individual.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SwimState {
     id: u32,
-    /// Place in the cycle of the tail's beat, 0..1.
+    /// Phase of the tail beat, 0..1.
     phase: f32,
-    /// 0 at rest, 1 at the fastest beat.
+    /// Effort of swimming: 0 at rest, 1 at the fastest beat.
     effort: f32,
-    /// How much it glides, 0..1.
+    /// Weight of gliding, 0..1.
     glide: f32,
     /// Bend of the body, positive to the left.
     bend_rad: f32,
-    /// Climb angle.
+    /// Climb angle, positive upwards.
     climb_rad: f32,
-    /// How much it is in the air, 0..1.
+    /// Weight of leaping, 0..1.
     leap: f32,
-    /// How much it snaps at something, 0..1.
+    /// Weight of eating, 0..1.
     eat: f32,
-    /// Time that it has lived here, for its own rhythm of bursts.
+    /// Time since it appeared, with a random offset; drives its rhythm of bursts.
     age_secs: f32,
 }
 
-/// Clips of a model by their role, resolved once.
+/// Indices of a model's clips by their role.
 #[derive(Clone, Debug, Default)]
 pub struct ClipRoles {
     cruise: Option<usize>,
@@ -57,7 +57,7 @@ pub struct ClipRoles {
 }
 
 impl ClipRoles {
-    /// Finds the clips; a missing one falls back to `cruise`, and that to the pose at rest.
+    /// Finds the clips. A missing clip is replaced by `cruise`; without `cruise` the body stays at rest.
     pub fn of(model: &Model) -> Self {
         let find = |name: &str| model.clips.iter().position(|clip| clip.name == name);
         let cruise = find("cruise");
@@ -75,23 +75,23 @@ impl ClipRoles {
     }
 }
 
-/// A species as the animator needs it.
+/// Model and look of a species, with everything derived from them.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// Its model.
+    /// The model.
     pub model: Model,
-    /// Its look.
+    /// The look.
     pub look: SpeciesLook,
-    /// Its clips.
+    /// The clips by role.
     pub roles: ClipRoles,
-    /// Joints that bend with the body in a turn, and the share of each (negative behind the root).
+    /// Joints that bend in a turn, and the share of the bend of each (negative behind the root).
     pub spine: Vec<(usize, f32)>,
-    /// The line that its shadow follows.
+    /// The points along the spine that the shadow follows.
     pub stations: SpineStations,
 }
 
 impl Body {
-    /// Puts model and look together; a slender model without joints gets a spine.
+    /// Combines model and look; a slender model without joints gets a spine.
     pub fn new(model: Model, look: SpeciesLook) -> Self {
         let model = with_spine(model);
         let roles = ClipRoles::of(&model);
@@ -107,8 +107,8 @@ impl Body {
     }
 }
 
-/// Joints near the model's long axis, children of other joints: those before their parent bend with the turn, those
-/// behind against it, so that both ends point into the curve.
+/// The joints of the spine: children of other joints that are near the long axis. Those in front of their parent bend with
+/// the turn, those behind it against the turn, so that both ends point into the curve.
 fn spine(model: &Model) -> Vec<(usize, f32)> {
     let place = |i: usize| -> Option<Vec3> {
         let joint = model.joints.get(i)?;
@@ -140,22 +140,23 @@ fn spine(model: &Model) -> Vec<(usize, f32)> {
     spine
 }
 
+/// Whether a joint is in the front part of the body.
 fn joint_is_front(at: Vec3, model: &Model) -> bool {
     at.z > 0.2 * model.size.z
 }
 
-/// An individual's constant differences, from its id alone.
+/// The constant properties of an individual; they depend on its id and the look only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Individual {
-    /// Length.
+    /// Length from nose to tail.
     pub length_m: f32,
-    /// Turn of its hue.
+    /// Rotation of its hue.
     pub hue_rad: f32,
     /// Factor on its brightness.
     pub brightness: f32,
-    /// Where its tail's beat starts, 0..1.
+    /// Initial phase of the tail beat, 0..1.
     pub phase: f32,
-    /// Length of its rhythm of bursts and glides.
+    /// Period of its rhythm of bursts and glides.
     pub rhythm_secs: f32,
 }
 
@@ -182,17 +183,21 @@ pub(super) struct AffineRows {
     pub(super) z: Vec4,
 }
 
-/// Keeps the bodies' pasts and poses them.
+/// Animates all bodies.
 #[derive(Debug, Default)]
 pub(super) struct Animator {
+    /// States in ascending order of ids.
     swimmers: Vec<SwimState>,
+    /// States of the next picture, reused.
     kept: Vec<SwimState>,
+    /// Rotation and translation of every joint of one body, reused.
     locals: Vec<(Quat, Vec3)>,
+    /// Transform of every joint of one body in world space, reused.
     globals: Vec<Affine3A>,
 }
 
 impl Animator {
-    /// Moves all bodies on by `dt_secs`. `agents` ascend by id; those not there any more are forgotten.
+    /// Advances all bodies by `dt_secs`. `agents` are in ascending order of ids; the states of missing ones are dropped.
     pub(super) fn advance(&mut self, dt_secs: f32, agents: &[AgentPose], bodies: &[Body]) {
         self.kept.clear();
         let mut old = self.swimmers.iter().peekable();
@@ -315,7 +320,7 @@ impl Animator {
             }
         }
         for (local, joint) in self.locals.iter_mut().zip(&model.joints) {
-            // What no clip moves stays at rest.
+            // The share that no clip moves stays at rest.
             let missing = (1.0 - total).max(0.0);
             let rest = joint.rest.rotation;
             let near = if local.0.dot(rest) < 0.0 { -rest } else { rest };
@@ -350,18 +355,19 @@ fn add(clip: &Clip, phase: f32, weight: f32, locals: &mut [(Quat, Vec3)]) {
 }
 
 impl SwimState {
+    /// The state after `dt_secs`.
     fn after(mut self, dt_secs: f32, agent: &AgentPose, look: &SpeciesLook) -> Self {
         let individual = Individual::new(agent.id, look);
         let length = individual.length_m.max(1e-3);
         let speed = agent.velocity_mps.length();
-        // A tail beat carries a fish a fixed share of its length, so the beat's frequency follows the distance swum.
+        // A fish swims a fixed share of its length per tail beat, so the frequency follows from its speed.
         let beat_hz = (speed / (length * look.stride_lengths.max(0.05))).min(look.max_beat_hz);
         let push = (agent.acceleration_mps2 / (6.0 * length)).clamp(-1.0, 1.0);
         let effort =
             (beat_hz / look.max_beat_hz.max(0.1) + 0.5 * push.max(0.0) + 0.35 * agent.boost)
                 .clamp(0.0, 1.0);
         self.age_secs += dt_secs;
-        // An easy swimmer beats in bursts and glides between them, each in its own rhythm.
+        // With little effort, a fish alternates between bursts and glides in its own rhythm.
         let rhythm = (std::f32::consts::TAU * self.age_secs / individual.rhythm_secs).sin();
         let rests = smoothstep(0.15, 0.55, rhythm) * (1.0 - smoothstep(0.2, 0.5, effort));
         let coasts = smoothstep(0.05, 0.4, -push);
@@ -373,7 +379,7 @@ impl SwimState {
         let follow = |secs: f32| 1.0 - (-dt_secs / secs).exp();
         self.effort += (effort - self.effort) * follow(EFFORT_SECS);
         self.glide += (glide - self.glide) * follow(EFFORT_SECS);
-        // A body on an arc of radius v/ω bends by length over radius.
+        // On an arc with the radius v/ω, the bend is the length divided by the radius.
         let curve = agent.turn_rate_rps * length / speed.max(0.6 * length);
         let bend = MAX_BEND_RAD * (curve * look.bend / MAX_BEND_RAD).tanh();
         self.bend_rad += (bend - self.bend_rad) * follow(BEND_SECS);
@@ -381,7 +387,7 @@ impl SwimState {
             .clamp(-1.0, 1.0)
             .asin();
         self.climb_rad += (climb - self.climb_rad) * follow(EFFORT_SECS);
-        // In the air above the surface; and where a strike at full speed is braked, as one that caught or missed.
+        // Leaping: above the water surface. Eating: braking after a fast strike.
         let leap = smoothstep(-0.06, 0.05, agent.position_m.y);
         self.leap += (leap - self.leap) * follow(BEND_SECS);
         if agent.boost > 0.5 && push < -0.3 {

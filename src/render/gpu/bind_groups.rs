@@ -1,11 +1,11 @@
-//! What the shaders are inputs: buffers and pictures bound together.
+//! Bind groups: the buffers and textures that the shaders read.
 
 use wgpu::BindingResource::{Sampler, TextureView};
 
 use super::pipelines::BindGroupLayouts;
 use super::targets::{FixedTextures, GrowingBuffer, Targets, view};
 
-/// What bind groups are made of.
+/// Everything that bind groups refer to.
 pub(super) struct BindGroupInputs<'a> {
     pub(super) device: &'a wgpu::Device,
     pub(super) layouts: &'a BindGroupLayouts,
@@ -17,13 +17,13 @@ pub(super) struct BindGroupInputs<'a> {
     pub(super) joints: &'a GrowingBuffer,
 }
 
-/// How pictures are looked up.
+/// Samplers for textures.
 pub(super) struct Samplers {
-    /// Between their smaller copies, too.
+    /// Linear filtering, also between mip levels.
     pub(super) smooth: wgpu::Sampler,
-    /// Pictures without smaller copies.
+    /// Linear filtering of textures without mip levels.
     pub(super) flat: wgpu::Sampler,
-    /// The same, repeated without end.
+    /// The same for tileable textures.
     pub(super) tiling: wgpu::Sampler,
 }
 
@@ -49,7 +49,7 @@ impl Samplers {
     }
 }
 
-/// All bind groups but those of single projectors.
+/// All bind groups except those of single outputs.
 pub(super) struct BindGroups {
     pub(super) scene: wgpu::BindGroup,
     pub(super) ground_light: wgpu::BindGroup,
@@ -58,6 +58,7 @@ pub(super) struct BindGroups {
     pub(super) overlay: wgpu::BindGroup,
 }
 
+/// Creates a bind group with consecutive bindings from 0.
 pub(super) fn bind_group(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,

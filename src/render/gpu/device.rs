@@ -1,33 +1,34 @@
-//! The device: finding an adapter, hearing its errors, reading pictures back.
+//! The graphics device: choosing an adapter, collecting its errors, reading textures back.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::render::error::RenderError;
 
-/// How long a picture may take before the device counts as lost.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest time to wait for the device before it counts as failed.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A graphics device and what it complained about.
+/// A graphics device and its first error.
 pub struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     adapter: wgpu::AdapterInfo,
-    complaint: Arc<Mutex<Option<String>>>,
+    first_error: Arc<Mutex<Option<String>>>,
 }
 
-/// Bytes of a row in a buffer that a picture is copied to.
+/// Bytes per row of a buffer that a texture is copied to.
 pub(super) fn padded_row(width_px: u32) -> u32 {
     (width_px * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
 }
 
 impl Gpu {
-    /// Opens the best adapter that there is, software if need be. `WGPU_BACKEND` and `VK_DRIVER_FILES` are heeded.
+    /// Opens the best adapter, a software adapter if there is no other. The environment variables `WGPU_BACKEND` and
+    /// `VK_DRIVER_FILES` apply.
     ///
     /// # Errors
-    /// [`RenderError::NoAdapter`] says what to install; [`RenderError::NoDevice`] when the adapter refuses.
+    /// [`RenderError::NoAdapter`] if there is no adapter; [`RenderError::NoDevice`] if it refuses to open a device.
     pub fn headless() -> Result<Self, RenderError> {
-        // Looking for GL without a display makes Mesa complain on standard error, so only where Vulkan has nothing.
+        // Mesa prints an error if GL is probed without a display, so GL is tried only if Vulkan has no adapter.
         let asked = wgpu::InstanceDescriptor::new_without_display_handle_from_env().backends;
         let open = |backends| {
             let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
@@ -38,7 +39,7 @@ impl Gpu {
         Ok(found.0)
     }
 
-    /// Opens the best adapter, of those that can show on `surface` where there is one.
+    /// Opens the best adapter; with `surface`, of those that can present to it.
     pub(super) fn open(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -63,19 +64,17 @@ impl Gpu {
                     reason: error.to_string(),
                 }
             })?;
-        let complaint = Arc::new(Mutex::new(None::<String>));
-        let heard = Arc::clone(&complaint);
-        // wgpu panics on validation errors unless somebody listens. The first complaint is the cause; later ones follow.
+        let first_error = Arc::new(Mutex::new(None::<String>));
+        let slot = Arc::clone(&first_error);
+        // Without a handler, wgpu panics on errors. The first error is kept, because later ones are its consequences.
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            heard
-                .lock()
+            slot.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .get_or_insert_with(|| error.to_string());
         }));
-        let heard = Arc::clone(&complaint);
+        let slot = Arc::clone(&first_error);
         device.set_device_lost_callback(move |_, reason| {
-            heard
-                .lock()
+            slot.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .get_or_insert_with(|| format!("lost: {reason}"));
         });
@@ -83,12 +82,12 @@ impl Gpu {
             device,
             queue,
             adapter: about,
-            complaint,
+            first_error,
         };
         Ok((gpu, adapter))
     }
 
-    /// Lets the device tell what happened to it. A lost device says so here only.
+    /// Processes events of the device and reports its first error. A lost device is only noticed here.
     pub(super) fn poll(&self) -> Result<(), RenderError> {
         self.device
             .poll(wgpu::PollType::Poll)
@@ -96,12 +95,12 @@ impl Gpu {
         self.check()
     }
 
-    /// Gives the device up, as a driver does that fails: everything on it is lost. For tests of what comes then.
+    /// Destroys the device, like a failing driver does. For tests of the recovery.
     pub fn destroy(&self) {
         self.device.destroy();
     }
 
-    /// Whether the adapter is this machine's processor.
+    /// Whether the adapter is a software implementation on the CPU.
     pub fn is_software(&self) -> bool {
         self.adapter.device_type == wgpu::DeviceType::Cpu
     }
@@ -120,15 +119,16 @@ impl Gpu {
 
     /// The first error since the device was opened.
     pub(super) fn check(&self) -> Result<(), RenderError> {
-        let complaint = self
-            .complaint
+        let first_error = self
+            .first_error
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        complaint
+        first_error
             .clone()
             .map_or(Ok(()), |text| Err(RenderError::Device(text)))
     }
 
+    /// Checks the size of a texture against the limits of the device.
     pub(super) fn check_size(&self, [width_px, height_px]: [u32; 2]) -> Result<(), RenderError> {
         let most_px = self.device.limits().max_texture_dimension_2d;
         if width_px == 0 || height_px == 0 || width_px > most_px || height_px > most_px {
@@ -141,20 +141,21 @@ impl Gpu {
         Ok(())
     }
 
-    /// Waits until everything submitted is done.
+    /// Waits until all submitted work is done.
     ///
     /// # Errors
-    /// [`RenderError::Device`] when it takes too long or the device failed.
+    /// [`RenderError::Device`] if that takes longer than 20 s or the device failed.
     pub fn wait(&self) -> Result<(), RenderError> {
         self.device
             .poll(wgpu::PollType::Wait {
                 submission_index: None,
-                timeout: Some(PATIENCE),
+                timeout: Some(TIMEOUT),
             })
             .map_err(|error| RenderError::Device(error.to_string()))?;
         self.check()
     }
 
+    /// Copies a texture through the buffer `through` into `rgba`: rows from the top, 4 bytes per pixel.
     pub(super) fn read(
         &self,
         texture: &wgpu::Texture,
@@ -184,7 +185,7 @@ impl Gpu {
         );
         self.queue.submit([encoder.finish()]);
         let slice = through.slice(..);
-        let failed = Arc::clone(&self.complaint);
+        let failed = Arc::clone(&self.first_error);
         slice.map_async(wgpu::MapMode::Read, move |outcome| {
             if let Err(error) = outcome {
                 failed

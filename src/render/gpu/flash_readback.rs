@@ -1,4 +1,5 @@
-//! The flash limiter's eye: after every picture its coarse copy is read back, before the next one is drawn.
+//! The input of the flash limiter: after every picture, the mean colors of its cells are computed on the GPU and read back
+//! before the next picture is drawn.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,17 +15,17 @@ use crate::render::color::linear_from_srgb;
 use crate::render::error::RenderError;
 use crate::render::flash::{CELLS, FlashState};
 
-/// Bytes of a row in the buffer.
+/// Bytes per row of the buffer.
 const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
 
-/// Watches one projector's pictures.
+/// Reads back the cells of one output, and owns its flash limiter.
 pub(super) struct FlashReadback {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
     group: wgpu::BindGroup,
     buffer: wgpu::Buffer,
-    /// Time of the picture that is on its way back.
-    asked_secs: Option<f64>,
+    /// Time of the picture whose cells are being read back.
+    requested_secs: Option<f64>,
     arrived: Arc<AtomicBool>,
     pub(super) state: FlashState,
 }
@@ -38,39 +39,39 @@ impl FlashReadback {
     ) -> Self {
         let device = &gpu.device;
         let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-        let texture = texture_2d(device, "watch", CELLS, FINISHED, usage, 1);
-        let given = [
+        let texture = texture_2d(device, "cell means", CELLS, FINISHED, usage, 1);
+        let inputs = [
             wgpu::BindingResource::TextureView(finished),
             wgpu::BindingResource::Sampler(sampler),
         ];
         Self {
             view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
             texture,
-            group: bind_group(device, &layouts.overlay, &given),
+            group: bind_group(device, &layouts.overlay, &inputs),
             buffer: buffer(
                 device,
-                "watched",
+                "cell means readback",
                 BufferUsages::MAP_READ | BufferUsages::COPY_DST,
                 u64::from(ROW * CELLS[1]),
             ),
-            asked_secs: None,
+            requested_secs: None,
             arrived: Arc::default(),
             state: FlashState::default(),
         }
     }
 
-    /// Draws the coarse copy and has it sent back.
+    /// Encodes the computation of the cells and their copy to the buffer.
     pub(super) fn copy(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         pipeline: &wgpu::RenderPipeline,
-        frame: &wgpu::BindGroup,
+        scene: &wgpu::BindGroup,
     ) {
         {
             let clear = LoadOp::Clear(wgpu::Color::BLACK);
-            let mut pass = begin(encoder, "watch", &self.view, clear);
+            let mut pass = begin(encoder, "cell means", &self.view, clear);
             pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, frame, &[]);
+            pass.set_bind_group(0, scene, &[]);
             pass.set_bind_group(1, &self.group, &[]);
             pass.draw(0..3, 0..1);
         }
@@ -92,9 +93,9 @@ impl FlashReadback {
         );
     }
 
-    /// Asks for the copy, once it is submitted.
-    pub(super) fn ask(&mut self, time_secs: f64) {
-        self.asked_secs = Some(time_secs);
+    /// Starts reading the buffer; call it after the copy was submitted.
+    pub(super) fn request(&mut self, time_secs: f64) {
+        self.requested_secs = Some(time_secs);
         self.arrived.store(false, Ordering::Release);
         let arrived = Arc::clone(&self.arrived);
         self.buffer
@@ -104,9 +105,9 @@ impl FlashReadback {
             });
     }
 
-    /// Waits for the last picture's copy and shows it to the limiter: what comes next must know what was there.
-    pub(super) fn look(&mut self, gpu: &Gpu) -> Result<(), RenderError> {
-        let Some(time_secs) = self.asked_secs.take() else {
+    /// Waits for the cells of the last picture and passes them to the limiter.
+    pub(super) fn collect(&mut self, gpu: &Gpu) -> Result<(), RenderError> {
+        let Some(time_secs) = self.requested_secs.take() else {
             return Ok(());
         };
         if !self.arrived.load(Ordering::Acquire) {

@@ -7,7 +7,7 @@ use super::targets::buffer;
 use crate::render::model::Model;
 use crate::render::shadow_mask::SPINE_STATIONS;
 
-/// Where a model's triangles lie in the shared buffers.
+/// The part of the shared buffers that holds the triangles of a model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MeshRange {
     pub(super) first_index: u32,
@@ -15,7 +15,8 @@ pub(super) struct MeshRange {
     pub(super) base_vertex: i32,
 }
 
-/// All models' corners and triangles in two buffers.
+/// Uploads the vertices and indices of all models into two buffers. Returns two ranges per model: the full and the low-detail
+/// mesh.
 pub(super) fn upload<'a>(
     gpu: &Gpu,
     models: impl Iterator<Item = &'a Model>,
@@ -55,6 +56,7 @@ pub(super) fn upload<'a>(
     (meshes, vertices, indices)
 }
 
+/// Draws `count` instances of a mesh from instance `first` on.
 pub(super) fn draw_batch(
     pass: &mut wgpu::RenderPass<'_>,
     mesh: &MeshRange,
@@ -67,9 +69,10 @@ pub(super) fn draw_batch(
     }
 }
 
-/// Indices of one strip's triangles.
+/// Number of indices of one strip.
 pub(super) const STRIP_INDICES: usize = (SPINE_STATIONS - 1) * 6;
 
+/// Indices of the triangles of strips of vertex pairs.
 pub(super) fn strip_indices(strips: usize) -> Vec<u32> {
     let mut indices = Vec::with_capacity(strips * STRIP_INDICES);
     for strip in 0..strips as u32 {

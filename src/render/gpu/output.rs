@@ -1,4 +1,4 @@
-//! One projector's end of a frame: the last pass through its warp, the marks over it, and the finished picture.
+//! The output pass: draws the finished picture of one output through its warp, with the overlay on top.
 
 use wgpu::{BufferUsages, LoadOp};
 
@@ -17,21 +17,25 @@ use crate::render::uniforms::OutputUniforms;
 use crate::render::view::View;
 use crate::render::warp::WarpVertex;
 
-/// One projector.
+/// One output on the GPU.
 pub(super) struct OutputPass {
     pub(super) view: View,
     pub(super) finished: FinishedTexture,
+    /// Buffer to read the finished picture back.
     readback: wgpu::Buffer,
     pipeline: wgpu::RenderPipeline,
-    /// The same, where only a part of the picture may be replaced.
-    slow_pipeline: wgpu::RenderPipeline,
+    /// The same pipeline, but the picture is only partly replaced.
+    limited_pipeline: wgpu::RenderPipeline,
     flash_readback: FlashReadback,
-    share: f64,
-    numbers: wgpu::BindGroup,
-    triangles: wgpu::Buffer,
-    triangle_corners: u32,
-    marks: GrowingBuffer,
-    carried: Vec<OverlayVertex>,
+    /// Share by which the next picture replaces the last one; below 1 if flashing is being limited.
+    replaced_share: f64,
+    uniforms: wgpu::BindGroup,
+    warp_vertices: wgpu::Buffer,
+    warp_vertex_count: u32,
+    overlay_buffer: GrowingBuffer,
+    /// Overlay and masks of this picture, in clip space.
+    overlay_vertices: Vec<OverlayVertex>,
+    /// Triangles of the masks, in clip space.
     masks: Vec<OverlayVertex>,
 }
 
@@ -58,14 +62,18 @@ impl OutputPass {
             gpu.queue.write_buffer(&made, 0, bytes);
             made
         };
-        let corners: Vec<WarpVertex> = view.warp.triangles();
-        let frame = OutputUniforms::new(output);
-        let numbers = filled("output", BufferUsages::UNIFORM, bytemuck::bytes_of(&frame));
-        let numbers = [numbers.as_entire_binding()];
+        let vertices: Vec<WarpVertex> = view.warp.triangles();
+        let values = OutputUniforms::new(output);
+        let uniforms = filled(
+            "output uniforms",
+            BufferUsages::UNIFORM,
+            bytemuck::bytes_of(&values),
+        );
+        let uniforms = [uniforms.as_entire_binding()];
         let finished = FinishedTexture::new(device, size);
         Ok(Self {
             flash_readback: FlashReadback::new(gpu, layouts, sampler, &finished.view),
-            share: 1.0,
+            replaced_share: 1.0,
             finished,
             readback: buffer(
                 device,
@@ -80,115 +88,122 @@ impl OutputPass {
                 output,
                 [false, filters_edges],
             ),
-            slow_pipeline: pipelines::output(
+            limited_pipeline: pipelines::output(
                 device,
                 layouts,
                 surface.kind,
                 output,
                 [true, filters_edges],
             ),
-            numbers: bind_group(device, &layouts.output_uniforms, &numbers),
-            triangles: filled("warp", BufferUsages::VERTEX, bytemuck::cast_slice(&corners)),
-            triangle_corners: corners.len() as u32,
-            marks: GrowingBuffer::new(device, "marks", BufferUsages::VERTEX, 4096),
-            carried: Vec::new(),
-            masks: output.masks.iter().flat_map(dark).collect(),
+            uniforms: bind_group(device, &layouts.output_uniforms, &uniforms),
+            warp_vertices: filled(
+                "warp",
+                BufferUsages::VERTEX,
+                bytemuck::cast_slice(&vertices),
+            ),
+            warp_vertex_count: vertices.len() as u32,
+            overlay_buffer: GrowingBuffer::new(device, "overlay", BufferUsages::VERTEX, 4096),
+            overlay_vertices: Vec::new(),
+            masks: output.masks.iter().flat_map(mask_vertices).collect(),
             view,
         })
     }
 
-    /// Carries this frame's marks through the warp and hands them to the GPU.
+    /// Uploads the overlay of this picture in clip space.
     pub(super) fn upload(&mut self, gpu: &Gpu, overlay: &Overlay) {
-        overlay.clip_vertices(&self.view, &mut self.carried);
-        self.carried.extend_from_slice(&self.masks);
-        let bytes = bytemuck::cast_slice(&self.carried);
-        self.marks
+        overlay.clip_vertices(&self.view, &mut self.overlay_vertices);
+        self.overlay_vertices.extend_from_slice(&self.masks);
+        let bytes = bytemuck::cast_slice(&self.overlay_vertices);
+        self.overlay_buffer
             .fit(&gpu.device, std::mem::size_of_val(bytes) as u64);
-        gpu.queue.write_buffer(&self.marks.buffer, 0, bytes);
+        gpu.queue
+            .write_buffer(&self.overlay_buffer.buffer, 0, bytes);
     }
 
+    /// Encodes the output pass and the readback for the flash limiter.
     pub(super) fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         pipelines: &Pipelines,
         groups: &BindGroups,
     ) {
-        let is_slow = self.share < 1.0;
-        let load = if is_slow {
+        let is_limited = self.replaced_share < 1.0;
+        let load = if is_limited {
             LoadOp::Load
         } else {
             LoadOp::Clear(wgpu::Color::BLACK)
         };
-        let mut pass = begin(encoder, "show", &self.finished.view, load);
+        let mut pass = begin(encoder, "output", &self.finished.view, load);
         pass.set_bind_group(0, &groups.scene, &[]);
         pass.set_bind_group(1, &groups.output, &[]);
-        pass.set_bind_group(2, &self.numbers, &[]);
-        if is_slow {
-            pass.set_pipeline(&self.slow_pipeline);
+        pass.set_bind_group(2, &self.uniforms, &[]);
+        if is_limited {
+            pass.set_pipeline(&self.limited_pipeline);
             pass.set_blend_constant(wgpu::Color {
-                r: self.share,
-                g: self.share,
-                b: self.share,
-                a: self.share,
+                r: self.replaced_share,
+                g: self.replaced_share,
+                b: self.replaced_share,
+                a: self.replaced_share,
             });
         } else {
             pass.set_pipeline(&self.pipeline);
         }
-        pass.set_vertex_buffer(0, self.triangles.slice(..));
-        pass.draw(0..self.triangle_corners, 0..1);
-        if !self.carried.is_empty() {
+        pass.set_vertex_buffer(0, self.warp_vertices.slice(..));
+        pass.draw(0..self.warp_vertex_count, 0..1);
+        if !self.overlay_vertices.is_empty() {
             pass.set_pipeline(&pipelines.overlay);
             pass.set_bind_group(1, &groups.overlay, &[]);
-            pass.set_vertex_buffer(0, self.marks.buffer.slice(..));
-            pass.draw(0..self.carried.len() as u32, 0..1);
+            pass.set_vertex_buffer(0, self.overlay_buffer.buffer.slice(..));
+            pass.draw(0..self.overlay_vertices.len() as u32, 0..1);
         }
         drop(pass);
         self.flash_readback
             .copy(encoder, &pipelines.cell_means, &groups.scene);
     }
 
-    /// Looks at the picture before and says how much of the next one, at this time, may replace it.
+    /// Passes the last picture to the flash limiter and takes the share by which the next one, at this time, may replace it.
     pub(super) fn limit_flash(&mut self, gpu: &Gpu, time_secs: f64) -> Result<(), RenderError> {
-        self.flash_readback.look(gpu)?;
-        self.share = self.flash_readback.state.limiter.replaced_share(time_secs);
+        self.flash_readback.collect(gpu)?;
+        self.replaced_share = self.flash_readback.state.limiter.replaced_share(time_secs);
         Ok(())
     }
 
-    /// After the picture of this time was submitted.
+    /// Starts the readback for the flash limiter; call it after the picture of this time was submitted.
     pub(super) fn request_readback(&mut self, time_secs: f64) {
-        self.flash_readback.ask(time_secs);
+        self.flash_readback.request(time_secs);
     }
 
-    /// How often the flash limiter slowed the picture down.
+    /// Number of times that the flash limiter slowed the picture down.
     pub(super) fn flash_limit_count(&self) -> u64 {
         self.flash_readback.state.limiter.limit_count()
     }
 
-    /// What its flash limiter knows.
+    /// State of its flash limiter.
     pub(super) fn flash_state(&self) -> &FlashState {
         &self.flash_readback.state
     }
 
-    /// Takes over what another head's limiter knew, and its last picture as coarsely as that knew it: the next one comes
-    /// out of it, quickly or slowly.
-    pub(super) fn resume_flash_state(&mut self, gpu: &Gpu, seen: &FlashState) {
-        if seen.colors.len() != (CELLS[0] * CELLS[1]) as usize {
+    /// Continues from the state of another renderer: its last picture, at the resolution of the cells, is the picture that the
+    /// next one replaces.
+    pub(super) fn resume_flash_state(&mut self, gpu: &Gpu, state: &FlashState) {
+        if state.colors.len() != (CELLS[0] * CELLS[1]) as usize {
             return;
         }
-        self.flash_readback.state.clone_from(seen);
+        self.flash_readback.state.clone_from(state);
         let size = self.view.size_px;
-        let picture = flash::picture_from_cells(&seen.colors, size);
+        let picture = flash::picture_from_cells(&state.colors, size);
         targets::write(&gpu.queue, &self.finished.texture, (0, 0), size, &picture);
     }
 
+    /// Copies the finished picture into `rgba`.
     pub(super) fn read(&self, gpu: &Gpu, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
         let texture = &self.finished.texture;
         gpu.read(texture, &self.readback, self.view.size_px, rgba)
     }
 }
 
-/// A mask's triangles in clip space.
-fn dark(mask: &Mask) -> Vec<OverlayVertex> {
+/// The triangles of a mask, in clip space.
+fn mask_vertices(mask: &Mask) -> Vec<OverlayVertex> {
     let corners: Vec<_> = mask
         .corners
         .iter()

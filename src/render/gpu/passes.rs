@@ -1,4 +1,4 @@
-//! The passes of a frame, in the order of `Renderer::draw`.
+//! The passes that all outputs share, in the order of `Renderer::draw`, and the upload of their data.
 
 use glam::Vec2;
 use wgpu::{LoadOp, StoreOp, TextureView};
@@ -16,6 +16,7 @@ use crate::render::shadow_mask::SPINE_STATIONS;
 use crate::render::static_bodies::{PLANT, WATERFALL};
 
 impl Renderer {
+    /// Paints the ground texture; once per scene.
     pub(super) fn paint_ground(&self) {
         let gpu = &self.gpu;
         gpu.queue
@@ -55,7 +56,7 @@ impl Renderer {
         gpu.queue.submit([encoder.finish()]);
     }
 
-    /// Writes this frame's numbers, stones first, then fish.
+    /// Uploads the data of this picture: static bodies first, then fish.
     pub(super) fn upload_draw_data(&mut self) {
         let Self {
             gpu,
@@ -69,21 +70,21 @@ impl Renderer {
         for instance in &mut draw_list.instances {
             instance.first_joint += first_joint;
         }
-        let still = bytemuck::cast_slice::<BodyInstance, u8>(&static_bodies.instances);
+        let fixed = bytemuck::cast_slice::<BodyInstance, u8>(&static_bodies.instances);
         let moving = bytemuck::cast_slice::<BodyInstance, u8>(&draw_list.instances);
-        let mut grown = self
+        let mut has_grown = self
             .instance_buffer
-            .fit(&gpu.device, (still.len() + moving.len()) as u64);
-        queue.write_buffer(&self.instance_buffer.buffer, 0, still);
-        queue.write_buffer(&self.instance_buffer.buffer, still.len() as u64, moving);
-        let still = bytemuck::cast_slice::<AffineRows, u8>(&static_bodies.joints);
+            .fit(&gpu.device, (fixed.len() + moving.len()) as u64);
+        queue.write_buffer(&self.instance_buffer.buffer, 0, fixed);
+        queue.write_buffer(&self.instance_buffer.buffer, fixed.len() as u64, moving);
+        let fixed = bytemuck::cast_slice::<AffineRows, u8>(&static_bodies.joints);
         let moving = bytemuck::cast_slice::<AffineRows, u8>(&draw_list.joints);
-        grown |= self
+        has_grown |= self
             .joint_buffer
-            .fit(&gpu.device, (still.len() + moving.len()) as u64);
-        queue.write_buffer(&self.joint_buffer.buffer, 0, still);
-        queue.write_buffer(&self.joint_buffer.buffer, still.len() as u64, moving);
-        if grown {
+            .fit(&gpu.device, (fixed.len() + moving.len()) as u64);
+        queue.write_buffer(&self.joint_buffer.buffer, 0, fixed);
+        queue.write_buffer(&self.joint_buffer.buffer, fixed.len() as u64, moving);
+        if has_grown {
             self.rebind();
         }
         let Self {
@@ -93,14 +94,14 @@ impl Renderer {
             ..
         } = self;
         let queue = &gpu.queue;
-        let still = bytemuck::cast_slice::<GroundShadowVertex, u8>(&static_bodies.ground_shadows);
+        let fixed = bytemuck::cast_slice::<GroundShadowVertex, u8>(&static_bodies.ground_shadows);
         let moving = bytemuck::cast_slice::<GroundShadowVertex, u8>(&draw_list.ground_shadows);
         self.ground_shadow_vertices
-            .fit(&gpu.device, (still.len() + moving.len()) as u64);
-        queue.write_buffer(&self.ground_shadow_vertices.buffer, 0, still);
+            .fit(&gpu.device, (fixed.len() + moving.len()) as u64);
+        queue.write_buffer(&self.ground_shadow_vertices.buffer, 0, fixed);
         queue.write_buffer(
             &self.ground_shadow_vertices.buffer,
-            still.len() as u64,
+            fixed.len() as u64,
             moving,
         );
         let strips = (static_bodies.ground_shadows.len() + draw_list.ground_shadows.len())
@@ -123,7 +124,7 @@ impl Renderer {
             .write_buffer(&self.speck_buffer.buffer, 0, specks);
     }
 
-    /// Moves the water on by so many steps and works out what is seen of it.
+    /// Advances the water by `steps` steps and uploads its slopes and caustics.
     pub(super) fn update_water(&mut self, steps: u32, time_secs: f64) {
         let Self {
             gpu,
@@ -149,7 +150,7 @@ impl Renderer {
         );
     }
 
-    /// Sunlight on the ground, with the shadows that fall into it where the ground is seen.
+    /// Draws the light on the ground: caustics, and the shadows of bodies if the surface shows the ground.
     pub(super) fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
         let strips = (self.static_bodies.ground_shadows.len()
             + self.draw_list.ground_shadows.len())
@@ -177,13 +178,13 @@ impl Renderer {
         pass.draw_indexed(0..(strips * STRIP_INDICES) as u32, 0, 0..1);
     }
 
-    /// Draws onto the part of a picture that the present quality fills.
+    /// Limits a pass to the part of its target that the current quality uses.
     fn limit_to_scale(&self, pass: &mut wgpu::RenderPass<'_>, size_px: [u32; 2]) {
         let [width, height] = size_px.map(|side| side as f32 * self.quality.scale);
         pass.set_viewport(0.0, 0.0, width, height, 0.0, 1.0);
     }
 
-    /// Stones, then fish, over nothing.
+    /// Draws static bodies, fish, waterfalls and specks over a transparent background.
     pub(super) fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
         let (drawn, resolved) = match &targets.body_samples {
@@ -231,8 +232,8 @@ impl Renderer {
                 .zip(&self.static_bodies.batches)
                 .enumerate()
         };
-        for (place, (mesh, batch)) in drawn().take(2 * WATERFALL) {
-            if place == 2 * PLANT {
+        for (index, (mesh, batch)) in drawn().take(2 * WATERFALL) {
+            if index == 2 * PLANT {
                 pass.set_pipeline(&self.pipelines.plant);
             }
             draw_batch(&mut pass, mesh, batch.first, batch.count);
@@ -253,7 +254,7 @@ impl Renderer {
     }
 }
 
-/// A pass over one picture without depth.
+/// Begins a pass that draws to one texture without depth.
 pub(super) fn begin<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     label: &str,

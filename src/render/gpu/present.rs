@@ -1,9 +1,8 @@
-//! Where finished pictures go: onto windows, one for each projector, or nowhere. The seam between what keeps a picture
-//! on the screen (`app`) and what a graphics driver may do to it.
+//! Presents finished pictures in windows, one per output, or draws them without windows. The render stage in `app` decides
+//! how to recover from failures; this file only reports them.
 //!
-//! In: snapshots, one moment at a time. Out: its pictures on the screen, or what kept them from there, in words that say
-//! what to do next. All projectors share one device and one picture of the world; each has a last pass of its own, in its
-//! window's size. Must not: wait, try again, or decide what becomes of a failure.
+//! In: snapshots. Out: pictures in the windows, or the state that prevents them ([`Acquired`], [`RenderError`]). All outputs
+//! share one device and all passes but the last; the output pass runs at the size of each window. Nothing here retries.
 
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};
@@ -19,108 +18,109 @@ use crate::render::setup::RenderSetup;
 use crate::render::view::View;
 use crate::world::Snapshot;
 
-/// What a screen says when it is asked for room for the next picture. Of several windows the one that comes last here
-/// speaks for all: one that nobody sees keeps no other from being drawn on.
+/// The result of acquiring the next picture. Of several windows, the state that is last in this list counts: an occluded window
+/// does not prevent drawing to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acquired {
-    /// Nobody can see it: leave this picture out, and do not hurry.
+    /// The window is not visible. Skip this picture and try again later.
     Occluded,
-    /// Not in time: leave this picture out.
+    /// No texture was available in time. Skip this picture.
     Timeout,
-    /// There is room: draw.
+    /// Draw the picture.
     Ready,
-    /// There is room, but the screen has changed: draw, then configure it anew.
+    /// Draw the picture, then configure the presenter again, because a surface has changed.
     Suboptimal,
-    /// Windows came, went or have another size than what is drawn: make it anew. Nothing has failed.
+    /// Windows were opened, closed or resized. Create the presenter again; nothing has failed.
     WindowsChanged,
-    /// The screen has changed: configure it anew, then ask again.
+    /// A surface has changed. Configure the presenter, then acquire again.
     Outdated,
-    /// The screen is gone: make it anew.
+    /// A surface is lost. Create the presenter again.
     Lost,
-    /// The driver refused: make it anew.
+    /// The driver reported a validation error. Create the presenter again.
     Validation,
 }
 
-/// Something that pictures are shown on, with the device that draws them.
+/// Draws pictures and presents them. [`GpuPresenter`] is the real one; tests of the render stage use a fake.
 ///
-/// After an error nothing more comes of it: it is to be dropped and made anew from what the CPU knows.
+/// After an error it cannot be used any more: drop it and create a new one.
 pub trait Presenter {
-    /// Asks for room for the next picture; waits for the display where that is its way of keeping time.
+    /// Acquires the next picture of every window; may wait for the display.
     ///
     /// # Errors
-    /// [`RenderError::Device`] when the device is lost.
+    /// [`RenderError::Device`] if the device is lost.
     fn acquire(&mut self) -> Result<Acquired, RenderError>;
 
     /// Sets the pattern that the camera calibration shows from the next picture on; `None` shows nothing.
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>);
 
-    /// Draws the moment `alpha` (0..1) between two snapshots into the room acquired before, and shows it.
+    /// Draws the state at `alpha` (0..1) between two snapshots to the acquired pictures and presents them.
     ///
     /// # Errors
-    /// [`RenderError::Device`] when the device failed.
+    /// [`RenderError::Device`] if the device failed.
     fn show(&mut self, previous: &Snapshot, next: &Snapshot, alpha: f32)
     -> Result<(), RenderError>;
 
-    /// Waits until what was shown last is drawn, so that what it took can be told.
+    /// Waits until the last picture is drawn, to measure its duration.
     ///
     /// # Errors
-    /// [`RenderError::Device`] when the device failed.
+    /// [`RenderError::Device`] if the device failed.
     fn finish(&mut self) -> Result<(), RenderError>;
 
-    /// Draws the next pictures as finely as this.
+    /// Sets the quality of the following pictures.
     fn set_quality(&mut self, quality: Quality);
 
-    /// Writes what the flash limiters know, at the numbers of their outputs. Known even when the device is lost.
+    /// Writes the states of the flash limiters, indexed by output. Works even if the device is lost.
     fn flash_states(&self, into: &mut Vec<FlashState>);
 
-    /// Goes on where another screen of the same outputs stopped.
+    /// Continues from the flash states of another presenter of the same outputs.
     fn resume_flash_states(&mut self, seen: &[FlashState]);
 
-    /// How often a flash limiter slowed a picture down.
+    /// Number of times that a flash limiter slowed a picture down.
     fn flash_limit_count(&self) -> u64;
 
-    /// Takes over the screen's present size.
+    /// Configures the surfaces that have changed.
     ///
     /// # Errors
-    /// [`RenderError::Device`] when the device failed.
+    /// [`RenderError::Device`] if the device failed.
     fn configure(&mut self) -> Result<(), RenderError>;
 
-    /// Adapter, driver and what is drawn on, in one line.
+    /// Outputs with their sizes, adapter and driver, in one line.
     fn describe(&self) -> String;
 
-    /// Loses the device, as a driver does that fails. For tests of what comes then.
+    /// Destroys the device, like a failing driver does. For tests of the recovery.
     fn lose_device(&mut self);
 }
 
-/// What the picture in a window needs to know of it.
+/// The output of a window, and callbacks to it.
 pub struct WindowTarget {
-    /// Which of the outputs it shows, from 0.
+    /// Index of the output that it shows.
     pub output: usize,
-    /// Width and height of the window's inside in pixels, as they are now.
+    /// Returns the current inner width and height of the window in pixels.
     pub size_px: Box<dyn Fn() -> [u32; 2]>,
-    /// Called when the first picture is ready to be seen: a window is not shown black.
+    /// Called when the first picture is ready; makes the window visible, so that it is never shown black.
     pub before_first: Box<dyn FnOnce()>,
 }
 
-/// The windows there are, one an output at most.
+/// All open windows, at most one per output.
 pub struct WindowTargets {
-    /// The windows, at least one, and what is to be known of them.
+    /// The windows, at least one.
     pub windows: Vec<(wgpu::SurfaceTarget<'static>, WindowTarget)>,
-    /// The connection to the display that they are on.
+    /// The connection to their display.
     pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
-    /// Whether windows were opened or closed since.
+    /// Returns whether windows were opened or closed since.
     pub have_changed: Box<dyn Fn() -> bool>,
 }
 
-/// So many pictures a window's new size must last before the output is drawn in it; until then it is stretched.
-const SIZE_SETTLED: u32 = 20;
-/// So many pictures a window is left alone that had no room in time, so that it does not keep the others waiting.
-const LEFT_ALONE: u32 = 60;
+/// Number of pictures after which a new size of a window counts as final. Until then the picture is stretched to it, then the
+/// presenter is created again.
+const SETTLED_AFTER: u32 = 20;
+/// Number of pictures for which a window is skipped after a timeout, so that it does not delay the others.
+const SKIPPED_AFTER_TIMEOUT: u32 = 60;
 
-/// One output's window.
+/// The window of an output.
 struct OutputWindow {
-    // Dropped in this order: the picture before the surface that it is of.
-    held: Option<wgpu::SurfaceTexture>,
+    // Fields are dropped in this order: the texture before its surface.
+    acquired: Option<wgpu::SurfaceTexture>,
     surface: wgpu::Surface<'static>,
     config: SurfaceConfiguration,
     view_format: TextureFormat,
@@ -128,11 +128,12 @@ struct OutputWindow {
     output: usize,
     size_px: Box<dyn Fn() -> [u32; 2]>,
     before_first: Option<Box<dyn FnOnce()>>,
-    /// To be configured anew.
+    /// Whether it must be configured again.
     is_stale: bool,
-    /// Pictures since the window has this size.
+    /// Number of pictures since the last change of its size.
     since_resized: u32,
-    left_alone: u32,
+    /// Number of pictures for which it is still skipped.
+    skipped: u32,
 }
 
 impl OutputWindow {
@@ -144,12 +145,12 @@ impl OutputWindow {
     ) -> Result<Self, RenderError> {
         let offered = surface.get_capabilities(adapter);
         let formats = &offered.formats;
-        // The picture is read as linear light: what it goes into must encode it again.
+        // The picture is sampled as linear light, so the target must encode sRGB.
         let format = formats
             .iter()
             .find(|format| format.is_srgb())
             .or(formats.first())
-            .ok_or_else(|| RenderError::Surface("it offers no picture format".to_owned()))?;
+            .ok_or_else(|| RenderError::Surface("it supports no texture format".to_owned()))?;
         let view_format = format.add_srgb_suffix();
         let opaque = wgpu::CompositeAlphaMode::Opaque;
         let [width, height] = within(gpu, (target.size_px)());
@@ -177,7 +178,7 @@ impl OutputWindow {
             .build();
         surface.configure(&gpu.device, &config);
         Ok(Self {
-            held: None,
+            acquired: None,
             surface,
             config,
             view_format,
@@ -187,17 +188,17 @@ impl OutputWindow {
             before_first: Some(target.before_first),
             is_stale: false,
             since_resized: 0,
-            left_alone: 0,
+            skipped: 0,
         })
     }
 
-    /// Asks for room for the next picture, which is drawn in a size of `drawn_px`.
+    /// Acquires the next picture, which is drawn with a size of `drawn_px`.
     fn acquire(&mut self, gpu: &Gpu, drawn_px: [u32; 2]) -> Acquired {
-        if self.held.is_some() {
+        if self.acquired.is_some() {
             return Acquired::Ready;
         }
-        if self.left_alone > 0 {
-            self.left_alone -= 1;
+        if self.skipped > 0 {
+            self.skipped -= 1;
             return Acquired::Timeout;
         }
         let size = (self.size_px)();
@@ -209,7 +210,7 @@ impl OutputWindow {
             self.since_resized = 0;
         }
         self.since_resized = self.since_resized.saturating_add(1);
-        if drawn_px != within(gpu, size) && self.since_resized > SIZE_SETTLED {
+        if drawn_px != within(gpu, size) && self.since_resized > SETTLED_AFTER {
             return Acquired::WindowsChanged;
         }
         let (texture, acquired) = match self.surface.get_current_texture() {
@@ -223,15 +224,17 @@ impl OutputWindow {
         };
         self.is_stale = matches!(acquired, Acquired::Suboptimal | Acquired::Outdated);
         if acquired == Acquired::Timeout {
-            self.left_alone = LEFT_ALONE;
+            self.skipped = SKIPPED_AFTER_TIMEOUT;
         }
-        self.held = texture;
+        self.acquired = texture;
         acquired
     }
 
-    /// Has the finished picture copied onto what is held.
+    /// Encodes the copy of the finished picture to the acquired texture.
     fn copy(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, drawn: &wgpu::TextureView) {
-        let Some(texture) = &self.held else { return };
+        let Some(texture) = &self.acquired else {
+            return;
+        };
         let onto = texture.texture.create_view(&wgpu::TextureViewDescriptor {
             format: Some(self.view_format),
             ..wgpu::TextureViewDescriptor::default()
@@ -239,36 +242,37 @@ impl OutputWindow {
         self.blitter.copy(&gpu.device, encoder, drawn, &onto);
     }
 
+    /// Configures the surface for the current size of the window.
     fn configure(&mut self, gpu: &Gpu) {
-        self.held = None;
+        self.acquired = None;
         self.is_stale = false;
         [self.config.width, self.config.height] = within(gpu, (self.size_px)());
         self.surface.configure(&gpu.device, &self.config);
     }
 }
 
-/// A size that the device can make, at least one pixel.
+/// Clamps a size to the limits of the device, at least one pixel.
 fn within(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
     let most = gpu.device.limits().max_texture_dimension_2d;
     size_px.map(|side| side.clamp(1, most))
 }
 
-/// The pictures of all outputs that have a window, or pictures that nobody sees, drawn as if somebody did.
+/// Draws and presents the pictures of all outputs that have a window; without windows it draws all outputs off screen.
 pub struct GpuPresenter {
-    // Dropped in this order: the surfaces before their device.
+    // Fields are dropped in this order: the surfaces before their device.
     windows: Vec<OutputWindow>,
     renderer: Renderer,
-    /// Numbers of the outputs that are drawn; those of the windows, where there are any.
+    /// Indices of the outputs that are drawn; with windows, those of the windows in the same order.
     outputs: Vec<usize>,
     have_changed: Box<dyn Fn() -> bool>,
 }
 
 impl GpuPresenter {
-    /// Opens a device that can draw on the windows, and makes everything that the scene needs on it. Outputs without a
-    /// window are not drawn; the others are drawn in their windows' sizes.
+    /// Opens a device that can draw to the windows and creates everything that the scene needs. Outputs without a window are not
+    /// drawn; the others are drawn at the sizes of their windows.
     ///
     /// # Errors
-    /// When there is no adapter or device for these windows, or the scene is beyond it.
+    /// If no adapter or device supports these windows, or the scene exceeds its limits.
     pub fn open(targets: WindowTargets, mut setup: RenderSetup) -> Result<Self, RenderError> {
         let descriptor =
             wgpu::InstanceDescriptor::new_with_display_handle_from_env(targets.display);
@@ -304,10 +308,10 @@ impl GpuPresenter {
         })
     }
 
-    /// Opens a device without a window; all outputs are drawn, each in its own size.
+    /// Opens a device without windows; all outputs are drawn, each at its own size.
     ///
     /// # Errors
-    /// When there is no adapter or device, or the scene is beyond it.
+    /// If there is no adapter or device, or the scene exceeds its limits.
     pub fn offscreen(setup: RenderSetup) -> Result<Self, RenderError> {
         Ok(Self {
             windows: Vec::new(),
@@ -323,7 +327,7 @@ impl Presenter for GpuPresenter {
         let gpu = &self.renderer.gpu;
         gpu.poll()?;
         if self.windows.is_empty() {
-            // A display would keep the pictures from running ahead of the device; here waiting for the device does.
+            // Without a display that limits the rate, waiting keeps the CPU from running ahead of the device.
             gpu.wait()?;
             return Ok(Acquired::Ready);
         }
@@ -359,7 +363,7 @@ impl Presenter for GpuPresenter {
         gpu.queue.submit([encoder.finish()]);
         let mut has_waited = false;
         for window in &mut self.windows {
-            let Some(texture) = window.held.take() else {
+            let Some(texture) = window.acquired.take() else {
                 continue;
             };
             if let Some(make_visible) = window.before_first.take() {
@@ -417,12 +421,15 @@ impl Presenter for GpuPresenter {
         };
         let outputs = self.outputs.iter().zip(self.renderer.views()).map(of);
         let outputs = outputs.collect::<Vec<_>>().join(", ");
-        let unseen = if self.windows.is_empty() {
-            " without a window"
+        let off_screen = if self.windows.is_empty() {
+            " off screen"
         } else {
             ""
         };
-        format!("{outputs}{unseen}, drawn by {}", self.renderer.gpu.name())
+        format!(
+            "{outputs}{off_screen}, drawn by {}",
+            self.renderer.gpu.name()
+        )
     }
 
     fn lose_device(&mut self) {

@@ -314,7 +314,7 @@ impl Renderer {
         if self.overlay_options.shadows {
             self.overlay.shadows(&next.shadows);
         }
-        self.overlay.annotations(&next.overlay);
+        self.overlay.items(&next.overlay);
     }
 
     /// Creates the bind groups again after a buffer was replaced by a larger one.

@@ -1,4 +1,4 @@
-//! The pictures and buffers that live on the GPU, and how bytes get into them.
+//! Textures and buffers on the GPU, and writing to them.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,11 @@ use crate::render::noise::unit_hash;
 use crate::render::shadow_mask::{self, MaskLevels};
 use crate::render::water::WaterGrid;
 
-/// Side of the ground's picture, as a share of the shown one's: a pixel for a pixel, since it reaches farther. A finer one
-/// costs most of its reading from memory without a graphics card, and shows nothing more through the moving water.
+/// Side of the ground texture relative to the picture. The texture covers a larger area, so this gives about one texel per
+/// pixel. A larger one is slower to read without a graphics card and shows no more detail through the moving water.
 const GROUND_SCALE: f32 = 1.06;
 
-/// A texture of one level.
+/// Creates a texture with one mip level.
 pub(super) fn texture_2d(
     device: &Device,
     label: &str,
@@ -41,21 +41,22 @@ pub(super) fn texture_2d(
     })
 }
 
+/// The default view of a texture.
 pub(super) fn view(texture: &wgpu::Texture) -> TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
 
-/// The pictures that a frame passes through before it is shown.
+/// The textures that the passes of a picture write and read.
 pub(super) struct Targets {
     pub(super) ground: TextureView,
     pub(super) ground_light: TextureView,
     pub(super) bodies: TextureView,
-    /// With several samples a pixel, what is resolved into `bodies`.
+    /// With several samples per pixel, the texture that is resolved into `bodies`.
     pub(super) body_samples: Option<TextureView>,
     pub(super) depth: TextureView,
     pub(super) slopes: wgpu::Texture,
     pub(super) caustics: wgpu::Texture,
-    /// Of `bodies`.
+    /// Size of `bodies`.
     pub(super) size_px: [u32; 2],
     pub(super) ground_light_px: [u32; 2],
 }
@@ -86,7 +87,7 @@ impl Targets {
     }
 }
 
-/// A projector's finished picture.
+/// The finished picture of an output.
 pub(super) struct FinishedTexture {
     pub(super) texture: wgpu::Texture,
     pub(super) view: TextureView,
@@ -106,7 +107,7 @@ impl FinishedTexture {
     }
 }
 
-/// Pictures that are made once and never drawn on.
+/// Textures with constant content.
 pub(super) struct FixedTextures {
     pub(super) skins: TextureView,
     pub(super) shadow_masks: TextureView,
@@ -135,7 +136,7 @@ impl FixedTextures {
     }
 }
 
-/// The picture of all glyphs.
+/// The glyph atlas.
 fn glyphs(device: &Device, queue: &Queue) -> TextureView {
     let size = glyphs::atlas_size_px();
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
@@ -144,10 +145,10 @@ fn glyphs(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// Side of the noise that wavelets and bubbles are made of.
+/// Side of the noise textures.
 const NOISE_PX: u32 = 256;
 
-/// Smooth noise that tiles, of so many cells along each side.
+/// Tileable smooth noise with a number of cells along each side; each layer differs.
 fn noise(x: u32, y: u32, cells: u32, layer: u32) -> f32 {
     let lattice = |x: u32, y: u32| unit_hash((x % cells) + (y % cells) * cells, 70 + layer);
     let step = NOISE_PX / cells;
@@ -165,7 +166,7 @@ fn noise(x: u32, y: u32, cells: u32, layer: u32) -> f32 {
     top + (bottom - top) * v
 }
 
-/// What weather does to stone, tiling: tone, slopes of its bumps along x and z, and where lichen grows.
+/// Tileable pattern of weathered stone: tone, slopes of bumps along x and z, and strength of lichen.
 static WEATHERED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let places = || (0..NOISE_PX * NOISE_PX).map(|i| (i % NOISE_PX, i / NOISE_PX));
     let rough =
@@ -188,6 +189,7 @@ static WEATHERED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     places().flat_map(weathered).collect()
 });
 
+/// The texture of [`WEATHERED`].
 fn weathering(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
@@ -197,7 +199,7 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// Noise that tiles: two of four pixels for wavelets, one of larger cells for bubbles.
+/// Tileable noise: two channels with cells of two texels for wavelets, one of coarser noise for bubbles.
 fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
@@ -245,7 +247,7 @@ impl GrowingBuffer {
         }
     }
 
-    /// Makes room; `true` when the buffer was made anew, larger, and must be bound and written again.
+    /// Ensures a size. Returns `true` if the buffer was replaced by a larger one and must be bound and written again.
     pub(super) fn fit(&mut self, device: &Device, bytes: u64) -> bool {
         let grows = bytes > self.buffer.size();
         if grows {
@@ -255,12 +257,13 @@ impl GrowingBuffer {
         grows
     }
 
-    /// Whether its constant content still has to be written; from now on it counts as written.
+    /// Whether its constant content has to be written; after this call it counts as written.
     pub(super) fn begin_write(&mut self) -> bool {
         !std::mem::replace(&mut self.written, true)
     }
 }
 
+/// Creates a buffer.
 pub(super) fn buffer(
     device: &Device,
     label: &str,
@@ -275,7 +278,7 @@ pub(super) fn buffer(
     })
 }
 
-/// Writes a whole level of one layer.
+/// Writes a whole mip level of one layer.
 pub(super) fn write(
     queue: &Queue,
     texture: &wgpu::Texture,
@@ -309,6 +312,7 @@ pub(super) fn write(
     );
 }
 
+/// Creates a texture array.
 fn array(
     device: &Device,
     label: &str,
@@ -319,7 +323,7 @@ fn array(
 ) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
-        // Two layers at least: some drivers make a plain picture of an array of one.
+        // At least two layers, because some drivers treat an array of one layer as a plain texture.
         size: wgpu::Extent3d {
             width: size[0],
             height: size[1],
@@ -334,6 +338,7 @@ fn array(
     })
 }
 
+/// The view of a texture array.
 fn array_view(texture: &wgpu::Texture) -> TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor {
         dimension: Some(wgpu::TextureViewDimension::D2Array),
@@ -341,8 +346,8 @@ fn array_view(texture: &wgpu::Texture) -> TextureView {
     })
 }
 
-/// The skins of all species as layers of one size, with ever smaller copies. Their colors are kept as roots of light:
-/// without a graphics card those are read faster than sRGB.
+/// The skins of all species as layers of one size with mip levels. They store square roots of light, which is faster to read
+/// than sRGB without a graphics card.
 fn skins<'a>(
     device: &Device,
     queue: &Queue,
@@ -395,7 +400,7 @@ fn skins<'a>(
     array_view(&texture)
 }
 
-/// The shadow_masks: a disc first, then the species, [`shadow_mask::STEPS`] layers each.
+/// The shadow masks: the disc first, then the species, [`shadow_mask::STEPS`] layers each.
 fn shadow_masks(device: &Device, queue: &Queue, layers: &[MaskLevels]) -> TextureView {
     let size = [shadow_mask::WIDTH as u32, shadow_mask::HEIGHT as u32];
     let texture = array(

@@ -1,4 +1,4 @@
-//! Marks land where the floor does, and words can be read.
+//! Overlay vertices are at their floor positions, and text has its glyphs.
 
 use super::*;
 use crate::render::output_params::OutputParams;
@@ -10,17 +10,17 @@ fn overlay() -> Overlay {
 }
 
 #[test]
-fn a_number_is_written_with_its_digits() {
+fn a_number_has_one_glyph_per_digit() {
     for (number, digits) in [(0, 1), (7, 1), (42, 2), (u32::MAX, 10)] {
         let mut overlay = overlay();
         overlay.number(Vec2::ZERO, 0.1, number, [1.0; 4]);
-        // The ground, then a square a digit.
+        // Two triangles for the background and two per digit.
         assert_eq!(overlay.vertices.len(), 6 * (1 + digits), "{number}");
     }
 }
 
 #[test]
-fn marks_land_where_the_floor_does() {
+fn vertices_map_to_their_floor_positions() {
     let mut overlay = overlay();
     overlay.set_line_width(0.01);
     overlay.cross(Vec2::new(0.5, -0.25), 0.02, [1.0; 4]);
@@ -30,10 +30,10 @@ fn marks_land_where_the_floor_does() {
         ..OutputParams::default()
     };
     let view = View::new(&Surface::default(), &output).unwrap();
-    let mut carried = Vec::new();
-    overlay.clip_vertices(&view, &mut carried);
-    let sum: Vec2 = carried.iter().map(|c| Vec2::from(c.position)).sum();
-    let middle = sum / carried.len() as f32;
+    let mut mapped = Vec::new();
+    overlay.clip_vertices(&view, &mut mapped);
+    let sum: Vec2 = mapped.iter().map(|c| Vec2::from(c.position)).sum();
+    let middle = sum / mapped.len() as f32;
     assert!(
         middle.distance(Vec2::new(0.25, 0.25 / 1.5)) < 1e-4,
         "{middle}"
@@ -41,15 +41,15 @@ fn marks_land_where_the_floor_does() {
 }
 
 #[test]
-fn broken_places_draw_nothing() {
+fn non_finite_positions_draw_nothing() {
     let mut overlay = overlay();
     overlay.line(Vec2::NAN, Vec2::ZERO, [1.0; 4]);
-    overlay.words(Vec2::new(f32::INFINITY, 0.0), 0.1, "x", [1.0; 4]);
+    overlay.text_line(Vec2::new(f32::INFINITY, 0.0), 0.1, "x", [1.0; 4]);
     assert!(overlay.vertices.is_empty());
 }
 
 #[test]
-fn every_pattern_has_marks() {
+fn every_pattern_draws_something() {
     let view = View::new(&Surface::default(), &OutputParams::default()).unwrap();
     for pattern in [
         Pattern::Corners,

@@ -1,4 +1,4 @@
-//! How bodies move: what the animator promises, tried on the shipped models.
+//! The animator with the built-in models.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn agent(speed_mps: f32, turn_rate_rps: f32) -> AgentPose {
     }
 }
 
-/// Where a point of the model ends after a while of the same movement: extremes across the body at its tail.
+/// Sideways extremes of the tail during `seconds` of constant motion, positive to the left.
 fn tail(body: &Body, agent: &AgentPose, seconds: f32) -> (f32, f32) {
     let mut animator = Animator::default();
     let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
@@ -44,7 +44,7 @@ fn tail(body: &Body, agent: &AgentPose, seconds: f32) -> (f32, f32) {
         let mut matrices = Vec::new();
         animator.pose(0, agent, body, &mut matrices);
         if step > 60 {
-            // Swimming along +x with the back up, the animal's left is towards −z.
+            // For a fish that swims along +x with its back up, left is −z.
             let z = matrices[tail_joint]
                 .transform_point3(Vec3::new(0.0, 0.0, -0.48))
                 .z
@@ -57,7 +57,7 @@ fn tail(body: &Body, agent: &AgentPose, seconds: f32) -> (f32, f32) {
 }
 
 #[test]
-fn every_shipped_fish_beats_with_its_tail() {
+fn every_built_in_fish_beats_with_its_tail() {
     for name in ["shark", "salmon", "trout", "herring"] {
         let body = body(name);
         let (low, high) = tail(&body, &agent(1.0, 0.0), 6.0);
@@ -80,9 +80,9 @@ fn a_body_bends_into_the_turn() {
     }
 }
 
-/// Its tail is as far from its nose as nearly all of its length, so that it is seen as slender as it is.
+/// The distance from nose to tail stays above 90 % of the length.
 #[test]
-fn a_fish_in_the_tightest_turn_is_no_crescent() {
+fn a_fish_in_a_tight_turn_stays_slender() {
     let body = body("salmon");
     let agent = agent(0.3, 4.0);
     let mut animator = Animator::default();
@@ -97,12 +97,12 @@ fn a_fish_in_the_tightest_turn_is_no_crescent() {
     }
     assert!(
         least > 0.90,
-        "from nose to tail it is {least} of its length"
+        "smallest distance from nose to tail: {least} of the length"
     );
 }
 
 #[test]
-fn the_beat_follows_the_distance_swum_whatever_the_frame_rate() {
+fn the_tail_beat_does_not_depend_on_the_picture_rate() {
     let body = body("salmon");
     let phase_after = |steps: usize, agent: AgentPose| {
         let mut animator = Animator::default();
@@ -117,7 +117,7 @@ fn the_beat_follows_the_distance_swum_whatever_the_frame_rate() {
 }
 
 #[test]
-fn a_fish_at_rest_stands_where_the_snapshot_says() {
+fn a_fish_at_rest_is_at_its_position() {
     let body = body("trout");
     let mut animator = Animator::default();
     let agent = agent(0.0, 0.0);
@@ -132,7 +132,7 @@ fn a_fish_at_rest_stands_where_the_snapshot_says() {
 }
 
 #[test]
-fn individuals_differ_but_never_from_themselves() {
+fn individuals_differ_and_are_deterministic() {
     let look = SpeciesLook::default();
     let lengths: Vec<f32> = (0..200)
         .map(|id| Individual::new(id, &look).length_m)
@@ -149,7 +149,7 @@ fn individuals_differ_but_never_from_themselves() {
 }
 
 #[test]
-fn agents_may_come_and_go() {
+fn states_follow_their_agents_when_others_appear_and_disappear() {
     let body = body("herring");
     let mut animator = Animator::default();
     let with_id = |id: u32| AgentPose {
@@ -162,7 +162,7 @@ fn agents_may_come_and_go() {
     animator.advance(0.0, &[with_id(5), with_id(7)], bodies);
     assert_eq!(
         animator.swimmers[0].phase, phase,
-        "the second one goes on where it was"
+        "the state of agent 5 is kept"
     );
     assert_eq!(
         animator.swimmers.iter().map(|s| s.id).collect::<Vec<_>>(),
