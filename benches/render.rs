@@ -1,5 +1,5 @@
-//! What a picture costs: posing 300 fish on one thread, and whole frames on the adapter at hand, as CPU time of this
-//! process (without a graphics card the 'GPU' runs in here, too) and as wall time.
+//! Cost of a picture: building the draw list of 300 fish on one thread, and whole pictures on the available adapter, as CPU
+//! time of this process (a software adapter runs inside of it) and as wall time.
 //!
 //! `cargo bench --bench render`. Without an adapter only the posing is measured, and it says so.
 

@@ -1,15 +1,15 @@
-//! The clips of a fish: a wave that travels down the spine and grows towards the tail, one cycle a clip, all in phase.
+//! The clips of a fish: a wave that travels along the spine and grows towards the tail. Every clip has one cycle, and all
+//! clips are in phase.
 //!
-//! **Source** of the motion: body and caudal fin swimming as a travelling wave of growing amplitude (Videler 1993,
-//! 'Fish Swimming', chapter 1); amplitudes tuned by eye.
+//! **Source**: Videler 1993, chapter 1 (body and caudal fin swimming); amplitudes tuned by eye.
 
 use glam::{Quat, Vec3};
 
 use super::fish::{HEAD_S, ROOT_S, TAIL_S};
 
-/// Keys of a cycle; the last repeats the first.
+/// Number of keys per cycle; the last key repeats the first.
 pub(super) const KEYS: usize = 17;
-/// Joints: root, head, five of the tail, two pectoral fins.
+/// Number of joints: root, head, five of the tail, two pectoral fins.
 pub(super) const JOINTS: usize = 9;
 
 /// One clip: a name and, for every key, a rotation for every joint and the root's translation.
@@ -18,26 +18,32 @@ pub(super) struct Clip {
     pub keys: Vec<([Quat; JOINTS], Vec3)>,
 }
 
-/// How a species swims.
+/// The swimming motion of a species.
 pub(super) struct Swim {
-    /// Sideways reach of the tail's tip at cruise, in body lengths.
+    /// Sideways amplitude of the tip of the tail when cruising, in body lengths.
     pub reach: f32,
-    /// Length of the wave on the body in body lengths.
+    /// Length of the wave on the body, in body lengths.
     pub wave: f32,
 }
 
+/// The parameters of a clip.
 struct Pose {
+    /// Factor on the amplitude of the wave.
     reach: f32,
+    /// Bend of the body, positive to the left.
     bend_rad: f32,
+    /// Arch of the back, positive with head and tail up.
     arch_rad: f32,
-    /// Spread and tilt of the pectoral fins.
+    /// Spread of the pectoral fins.
     spread_rad: f32,
+    /// Tilt of the pectoral fins.
     tilt_rad: f32,
+    /// Amplitude of the sculling of the pectoral fins.
     scull_rad: f32,
 }
 
 /// All clips of a species.
-#[expect(clippy::too_many_lines, reason = "a table, an entry a clip")]
+#[expect(clippy::too_many_lines, reason = "a table with one entry per clip")]
 pub(super) fn all(swim: &Swim) -> Vec<Clip> {
     let still = Pose {
         reach: 0.0,
@@ -114,7 +120,7 @@ pub(super) fn all(swim: &Swim) -> Vec<Clip> {
                 ..still
             },
         ),
-        // Arched out of the water, fins spread, beating into the air.
+        // Above the water: arched, with spread fins and a strong beat.
         (
             "leap",
             Pose {
@@ -125,7 +131,7 @@ pub(super) fn all(swim: &Swim) -> Vec<Clip> {
                 ..still
             },
         ),
-        // The end of a strike: the head thrown up, the body braked by spread fins.
+        // The end of a strike: the head is raised and spread fins brake the body.
         (
             "eat",
             Pose {
@@ -147,13 +153,14 @@ pub(super) fn all(swim: &Swim) -> Vec<Clip> {
     .collect()
 }
 
+/// Rotations of all joints and translation of the root at a phase 0..1.
 fn sample(swim: &Swim, pose: &Pose, phase: f32) -> ([Quat; JOINTS], Vec3) {
     let turn = std::f32::consts::TAU;
     let sideways = |s: f32| {
         let growth = 0.05 + 0.95 * s * s;
         swim.reach * pose.reach * growth * (turn * (phase - s / swim.wave)).sin()
     };
-    // Heading of a piece of the body between two stations, positive to the left.
+    // Heading of the part of the body between two stations, positive to the left.
     let heading = |from: f32, to: f32| -((sideways(to) - sideways(from)) / (to - from)).atan();
     let mut rotations = [Quat::IDENTITY; JOINTS];
     let yaw = |angle: f32| Quat::from_rotation_y(angle);
@@ -166,7 +173,7 @@ fn sample(swim: &Swim, pose: &Pose, phase: f32) -> ([Quat; JOINTS], Vec3) {
     for (i, &s) in TAIL_S.iter().enumerate() {
         let next = TAIL_S.get(i + 1).copied().unwrap_or(1.0);
         let now = heading(s, next);
-        // The tail's fin lags behind its stalk.
+        // The tail fin lags behind the tail.
         let lag = if i == TAIL_S.len() - 1 { 1.25 } else { 1.0 };
         rotations[2 + i] =
             yaw((now - before) * lag - 0.28 * pose.bend_rad) * pitch(0.35 * pose.arch_rad);

@@ -1,6 +1,6 @@
-//! Corals, 1 high along y with their root at the origin, and the sheet that white water falls in.
+//! Corals with a height of 1 along y and the root at the origin, and the sheet of a waterfall.
 //!
-//! On corals v is 0 at the root and 1 at the tips.
+//! On corals, v is 0 at the root and 1 at the tips.
 
 use glam::{Vec2, Vec3};
 
@@ -8,7 +8,7 @@ use super::mesh::Mesh;
 use super::paint::noise3;
 use super::still::rigid;
 
-/// Fingers that spread from one foot, blunt at their tips.
+/// A coral with blunt fingers that spread from one root.
 pub(super) fn finger() -> Mesh {
     let mut mesh = Mesh::default();
     let (rows, columns, fingers) = (6, 7, 17);
@@ -42,7 +42,7 @@ pub(super) fn finger() -> Mesh {
     mesh
 }
 
-/// A low cushion with winding furrows, as brain corals are.
+/// A brain coral: a low cushion; the shader adds the furrows.
 pub(super) fn brain() -> Mesh {
     let mut mesh = Mesh::default();
     let (rows, columns) = (14, 33);
@@ -64,8 +64,8 @@ pub(super) fn brain() -> Mesh {
     mesh
 }
 
-/// Falling water inside of the cube from −1 to 1: over the lip at z = −1, y = 1, down to y = −1, and out to z = 1.
-/// u runs along the lip, v down the stream.
+/// A waterfall inside of the cube from −1 to 1: from the edge at z = −1 and y = 1 down to y = −1 and out to z = 1. u is along
+/// the edge, v downstream.
 pub(super) fn fall() -> Mesh {
     let mut mesh = Mesh::default();
     let (rows, columns) = (13, 9);

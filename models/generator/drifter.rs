@@ -1,10 +1,11 @@
-//! What drifts and is no fish: a molecule of three balls, and a copepod with its long feelers.
+//! Drifting bodies that are no fish: a molecule of three spheres, and a copepod with long antennae.
 
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::rock::{divide, icosahedron};
 
+/// A vertex without skeleton and texture.
 fn rigid(position: Vec3) -> Vertex {
     Vertex {
         position,
@@ -15,7 +16,7 @@ fn rigid(position: Vec3) -> Vertex {
     }
 }
 
-/// Adds a ball whose points go through `shape`, divided so often.
+/// Adds a sphere of an icosahedron that is subdivided `divisions` times; `shape` deforms its points.
 fn ball(mesh: &mut Mesh, divisions: usize, shape: impl Fn(Vec3) -> Vec3) {
     let (mut points, mut triangles) = icosahedron();
     for _ in 0..divisions {
@@ -28,7 +29,7 @@ fn ball(mesh: &mut Mesh, divisions: usize, shape: impl Fn(Vec3) -> Vec3) {
         .extend(triangles.into_iter().flatten().map(|i| first + i));
 }
 
-/// A large ball and two small ones that it holds, bent as in water; 1 long along z.
+/// A molecule: a large sphere and two small ones at an angle as in water; its length along z is 1.
 pub(super) fn molecule(divisions: usize) -> Mesh {
     let mut mesh = Mesh::default();
     for (center, radius) in [
@@ -42,7 +43,7 @@ pub(super) fn molecule(divisions: usize) -> Mesh {
     mesh
 }
 
-/// A drop with a forked tail and two feelers that reach wide; 1 long along z.
+/// A copepod: a drop-shaped body with a forked tail and two long antennae; its length along z is 1.
 pub(super) fn copepod(divisions: usize) -> Mesh {
     let mut mesh = Mesh::default();
     ball(&mut mesh, divisions, |p| {

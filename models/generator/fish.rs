@@ -1,13 +1,13 @@
-//! The body of a fish: cross sections lofted along the spine, fins as thin curved sheets, domed eyes.
+//! The mesh of a fish: cross sections lofted along the spine, fins as thin curved sheets, domed eyes.
 //!
-//! Stations `s` run from 0 at the nose to 1 at the tail's tip; the model is 1 long, z = 0.5 − s.
+//! Stations `s` are 0 at the nose and 1 at the tip of the tail; the model has a length of 1, and z = 0.5 − s.
 
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::paint::EyeSpot;
 
-/// Cross section at a station: half width, height above and below the spine.
+/// Cross section at a station: half width, and height above and below the spine.
 #[derive(Clone, Copy)]
 pub(super) struct Section {
     pub s: f32,
@@ -16,46 +16,48 @@ pub(super) struct Section {
     pub bottom: f32,
 }
 
-/// A fin between a root line on the body and a free edge, both from front to back.
+/// A fin between a root line on the body and a free edge; both run from front to back.
 #[derive(Clone)]
 pub(super) struct Fin {
-    /// Root at the front and at the back, in (x, y, s).
+    /// Front and back end of the root, in (x, y, s).
     pub root: [Vec3; 2],
-    /// Free edge, corners from front to back, in (x, y, s).
+    /// Points of the free edge from front to back, in (x, y, s).
     pub edge: Vec<Vec3>,
-    /// Joint that moves it, when not the spine beside it.
+    /// Joint that moves it; `None` for the spine next to it.
     pub joint: Option<u8>,
-    /// Repeated on the other side (x mirrored, joint + 1).
+    /// Whether the fin exists on both sides (x mirrored, joint + 1).
     pub paired: bool,
 }
 
-/// Everything about a species' shape.
+/// The shape of a species.
 pub(super) struct Shape {
     pub sections: Vec<Section>,
     pub fins: Vec<Fin>,
-    /// Middle of the left eye in (x, y, s), and its radius.
+    /// Center of the left eye in (x, y, s), and its radius.
     pub eye: (Vec3, f32),
 }
 
-/// Stations of the joints along the spine; joint 0 is the root, 1 the head, 2.. the tail, then the two pectoral fins.
+/// Station of the root, which is joint 0.
 pub(super) const ROOT_S: f32 = 0.32;
+/// Station of the head, which is joint 1.
 pub(super) const HEAD_S: f32 = 0.26;
+/// Stations of the tail, which are joints 2 to 6.
 pub(super) const TAIL_S: [f32; 5] = [0.42, 0.54, 0.65, 0.76, 0.86];
-/// Index of the left pectoral's joint; the right one follows.
+/// Index of the joint of the left pectoral fin; the right one follows.
 pub(super) const PECTORAL: u8 = 7;
 
-/// How finely a body is cut.
+/// The number of vertices of a mesh.
 #[derive(Clone, Copy)]
 pub(super) struct Detail {
     rings: usize,
     segments: usize,
     fin_rows: usize,
     has_eyes: bool,
-    /// Fins that stay, from the tail forwards.
+    /// Largest number of fins, counted from the tail.
     fins: usize,
 }
 
-/// For fish that are seen large.
+/// The full mesh.
 pub(super) const FULL: Detail = Detail {
     rings: 20,
     segments: 14,
@@ -64,7 +66,7 @@ pub(super) const FULL: Detail = Detail {
     fins: usize::MAX,
 };
 
-/// For fish of a few dozen pixels.
+/// The low-detail mesh of large species.
 pub(super) const LIGHT: Detail = Detail {
     rings: 10,
     segments: 6,
@@ -73,7 +75,7 @@ pub(super) const LIGHT: Detail = Detail {
     fins: usize::MAX,
 };
 
-/// For fish of half a hundred pixels and less, in schools.
+/// The low-detail mesh of small species in schools.
 pub(super) const TINY: Detail = Detail {
     rings: 8,
     segments: 4,
@@ -82,12 +84,12 @@ pub(super) const TINY: Detail = Detail {
     fins: 1,
 };
 
-/// Lofts a species.
+/// Builds the mesh of a species.
 pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
     let mut mesh = Mesh::default();
     let end = shape.sections.last().map_or(1.0, |section| section.s);
     mesh.sheet(detail.rings, detail.segments + 1, |row, column| {
-        // Rings crowd at the nose, where the outline curves most.
+        // Rings are denser at the nose, where the outline has the largest curvature.
         let along = row as f32 / (detail.rings - 1) as f32;
         let s = end * (0.65 * along + 0.35 * along * along);
         body_point(shape, s, column as f32 / detail.segments as f32)
@@ -108,10 +110,10 @@ pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
     mesh
 }
 
-/// Exponent of the sections' outline: 1 would be an ellipse, and with less flanks are flatter.
+/// Exponent of the outline of cross sections: 1 is an ellipse; with less, the flanks are flatter.
 const ROUNDNESS: f32 = 0.85;
 
-/// A point of the skin; `around` runs 0 → 1 from the back down the left side, over the belly and up the right side.
+/// A point of the skin; `around` goes from 0 at the back down the left side, over the belly and up the right side to 1.
 fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     let section = section_at(&shape.sections, s);
     let angle = around * std::f32::consts::TAU;
@@ -127,7 +129,7 @@ fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     spine_vertex(position, Vec2::new(s, down * 0.75), s)
 }
 
-/// Where the eye is on the skin, see [`body_point`], a little wider than it is: it has to be seen from afar.
+/// Position of the eye on the skin, see [`body_point`]; larger than the domed eye, to be visible from far away.
 pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
     let (middle, radius) = shape.eye;
     let section = section_at(&shape.sections, middle.z);
@@ -143,6 +145,7 @@ pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
     }
 }
 
+/// The interpolated cross section at a station.
 fn section_at(sections: &[Section], s: f32) -> Section {
     let next = sections
         .iter()
@@ -157,7 +160,7 @@ fn section_at(sections: &[Section], s: f32) -> Section {
         at(next + 1),
     );
     let t = ((s - b.s) / (c.s - b.s)).clamp(0.0, 1.0);
-    // Catmull-Rom over uneven stations, kept above zero.
+    // Catmull-Rom interpolation over uneven stations, not below 0.
     let curve = |f: fn(&Section) -> f32| {
         let slope = |p: &Section, q: &Section| {
             if q.s > p.s {
@@ -183,6 +186,7 @@ fn section_at(sections: &[Section], s: f32) -> Section {
     }
 }
 
+/// Adds the domed eye of a side (1 left, −1 right).
 fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
     let (middle, radius) = shape.eye;
     let (rings, segments) = (3, 8);
@@ -201,6 +205,7 @@ fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
     });
 }
 
+/// Adds a fin of a side (1 left, −1 right).
 fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, detail: Detail) {
     let full_columns = fin.edge.len().max(4);
     let columns = if detail.has_eyes {
@@ -230,9 +235,9 @@ fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, detail: Detail) {
     });
 }
 
-/// A vertex bound to the spine beside it: in the middle of a bone to it alone, at a joint to both neighbors.
+/// A vertex bound to the spine: inside of a bone to this bone, near a joint to both bones.
 fn spine_vertex(position: Vec3, uv: Vec2, s: f32) -> Vertex {
-    // Bones from nose to tail: joint and the station where it begins.
+    // Bones from nose to tail: joint, and the station where the bone begins.
     let bones: [(u8, f32); 7] = [
         (1, 0.0),
         (0, 0.27),

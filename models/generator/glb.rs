@@ -1,6 +1,6 @@
-//! Writes a mesh, its skeleton, clips and picture as a binary glTF 2.0 file.
+//! Writes meshes, skeleton, clips and skin as a binary glTF 2.0 file.
 //!
-//! **Source**: Khronos glTF 2.0 specification, sections 3 and 4 (alignment, accessors, skins, binary container).
+//! **Source**: glTF 2.0, sections 3 and 4 (alignment, accessors, skins, binary container).
 
 use glam::{Mat4, Vec3};
 use serde_json::{Value, json};
@@ -8,24 +8,25 @@ use serde_json::{Value, json};
 use super::clips::Clip;
 use super::mesh::Mesh;
 
-/// A joint: its name, parent and place in the model's space.
+/// A joint: name, parent and position in model space.
 pub(super) struct Joint {
     pub name: &'static str,
     pub parent: Option<usize>,
     pub place: Vec3,
 }
 
-/// What a mesh is colored with.
+/// The color of a mesh.
 pub(super) enum Paint<'a> {
     /// One linear color.
     Plain([f64; 3]),
-    /// A picture, PNG.
+    /// A skin as a PNG file.
     Skin(&'a [u8]),
 }
 
-/// What the shader paints over.
+/// White, for models that the shader colors.
 pub(super) const WHITE: Paint<'static> = Paint::Plain([1.0; 3]);
 
+/// The binary chunk, with its buffer views and accessors.
 #[derive(Default)]
 struct Binary {
     bytes: Vec<u8>,
@@ -73,13 +74,13 @@ impl Binary {
     }
 }
 
-/// Rounds away the last bits, where math libraries differ.
+/// Rounds off the last bits, in which math libraries differ.
 fn steady(value: f32) -> f32 {
     let rounded = (value * 65536.0).round() / 65536.0;
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-/// One primitive: corners and triangles.
+/// Writes one primitive: vertices and triangles.
 fn primitive(binary: &mut Binary, mesh: &Mesh, has_skin: bool) -> Value {
     let vertices = &mesh.vertices;
     let flat =
@@ -114,8 +115,8 @@ fn primitive(binary: &mut Binary, mesh: &Mesh, has_skin: bool) -> Value {
     json!({"attributes": attributes, "indices": indices, "material": 0})
 }
 
-/// The file's bytes: the full mesh and, where there is a second one, the light one of the same body. Without joints
-/// they are rigid.
+/// The bytes of the file. The first mesh is the full one, an optional second one the low-detail mesh. Without joints, the meshes
+/// are rigid.
 pub(super) fn write(
     name: &str,
     meshes: &[&Mesh],
@@ -179,6 +180,7 @@ pub(super) fn write(
     container(&root, binary.bytes)
 }
 
+/// The nodes: the mesh first, then the joints.
 fn nodes(name: &str, joints: &[Joint]) -> Vec<Value> {
     let mut nodes = vec![json!({"name": name, "mesh": 0})];
     if !joints.is_empty() {
@@ -202,6 +204,7 @@ fn nodes(name: &str, joints: &[Joint]) -> Vec<Value> {
     nodes
 }
 
+/// The animations: rotations of all joints and the translation of the root.
 fn animations(binary: &mut Binary, clips: &[Clip]) -> Vec<Value> {
     let keys = clips.first().map_or(0, |clip| clip.keys.len());
     let times: Vec<f32> = (0..keys)
@@ -240,6 +243,7 @@ fn animations(binary: &mut Binary, clips: &[Clip]) -> Vec<Value> {
         .collect()
 }
 
+/// The binary container of JSON text and binary chunk.
 fn container(root: &Value, mut bin: Vec<u8>) -> Vec<u8> {
     let mut text = root.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');

@@ -1,5 +1,5 @@
-//! Writes `models/*.glb`: the fish and rocks that Shoal ships. Run it from the repository's root after a change here:
-//! `cargo run --example generate_models`. A test regenerates the files and compares them with the committed ones.
+//! Generates `models/*.glb`, the built-in models. Run it from the root of the repository after a change in this folder:
+//! `cargo run --example generate_models`. A test generates the files and compares them with the committed ones.
 
 mod clips;
 mod coral;

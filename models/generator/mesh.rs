@@ -1,19 +1,20 @@
-//! A mesh under construction: vertices with skin weights, sheets of quads between them, smooth normals.
+//! A mesh under construction: vertices with joint weights, sheets of quads, smooth normals.
 
 use glam::{Vec2, Vec3};
 
-/// One corner of the mesh in the model's space: nose towards +z, back towards +y, the animal's left towards +x.
+/// A vertex in model space: nose towards +z, back towards +y, the left of the animal towards +x.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
     pub position: Vec3,
     pub normal: Vec3,
     pub uv: Vec2,
-    /// Two joints and the first one's weight in 0..=255; the second has the rest.
+    /// The two joints that move it.
     pub joints: [u8; 2],
+    /// Weight of the first joint, 0..=255; the second joint has the rest.
     pub weight: u8,
 }
 
-/// Triangles over vertices.
+/// Vertices and triangles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mesh {
     pub vertices: Vec<Vertex>,
@@ -21,7 +22,7 @@ pub(super) struct Mesh {
 }
 
 impl Mesh {
-    /// Adds a sheet of `rows` × `columns` points with quads between neighbors; `point` gives each corner but its normal.
+    /// Adds a sheet of `rows` × `columns` vertices with quads between neighbors; `point` returns each vertex, without its normal.
     pub(super) fn sheet(
         &mut self,
         rows: usize,
@@ -54,8 +55,7 @@ impl Mesh {
         }
     }
 
-    /// Shows the triangles from this index on from behind, too: of a triangle only the side is drawn that it turns
-    /// towards the eye.
+    /// Adds the triangles from this index on a second time in reverse order, because triangles are drawn from their front only.
     pub(super) fn both_sides(&mut self, from: usize) {
         let behind: Vec<u32> = self.indices[from..]
             .chunks_exact(3)
@@ -64,7 +64,7 @@ impl Mesh {
         self.indices.extend(behind);
     }
 
-    /// Gives every vertex the area-weighted mean normal of the triangles around its position, across seams.
+    /// Sets every normal to the area-weighted mean of the triangles at this position, also across seams.
     pub(super) fn smooth_normals(&mut self) {
         let key = |p: Vec3| [p.x, p.y, p.z].map(|v| (v * 1e5).round() as i64);
         let mut sums = std::collections::BTreeMap::<[i64; 3], Vec3>::new();

@@ -1,5 +1,5 @@
-//! The skins: one small picture a species. Its upper three quarters are the body (left to right from nose to tail, top
-//! to bottom from back to belly), the strip below the fins (top to bottom from root to edge), its corner the eye.
+//! The skins: one image per species. Its upper three quarters are the body (left to right from nose to tail, top to bottom
+//! from back to belly), the strip below is the fins (top to bottom from root to edge), the lower right corner is the eye.
 
 use std::io::Cursor;
 
@@ -9,23 +9,24 @@ use image::{ImageFormat, Rgba, RgbaImage};
 /// Width and height of a skin.
 pub(super) const SIZE: (u32, u32) = (512, 256);
 
-/// Colors are sRGB 0..255; stations as in `fish`, `down` 0 at the back, 1 at the belly.
+/// The parameters of a skin. Colors are sRGB 0..255; stations are as in `fish`; `down` is 0 at the back and 1 at the belly.
 pub(super) struct Skin {
     pub back: Vec3,
     pub flank: Vec3,
     pub belly: Vec3,
-    /// Where back turns into flank and flank into belly.
+    /// Borders between back and flank and between flank and belly, as values of `down`.
     pub borders: [f32; 2],
-    /// How gradual these borders are.
+    /// Half width of these borders.
     pub softness: f32,
     pub fin: Vec3,
     /// Opacity of the fins at root and edge.
     pub fin_opacity: [f32; 2],
+    /// Strength of irregular brightness.
     pub mottling: f32,
     pub spots: Option<Spots>,
     /// A bright or colored band along the side: color and strength.
     pub band: Option<(Vec3, f32)>,
-    /// Stations of the gill covers' edge, or of the slits.
+    /// Stations of the edge of the gill cover, or of the gill slits.
     pub gills: &'static [f32],
     pub iris: Vec3,
 }
@@ -33,20 +34,23 @@ pub(super) struct Skin {
 /// Dark round spots.
 pub(super) struct Spots {
     pub color: Vec3,
+    /// Number of cells with one spot each, per body length.
     pub per_length: f32,
+    /// Mean radius, in body lengths.
     pub radius: f32,
+    /// Lower limit of the area with spots, as a value of `down`.
     pub reach_down: f32,
-    /// Share of spots that are rust red with a pale ring.
+    /// Share of spots below the back that are rust red with a pale ring.
     pub red: f32,
 }
 
-/// Where an eye is on the body's skin: middle and radii, in (station, down).
+/// An eye on the skin of the body: center and radii, in (station, down).
 pub(super) struct EyeSpot {
     pub middle: Vec2,
     pub radii: Vec2,
 }
 
-/// Paints a skin and packs it as PNG. The eye is painted on the body too: small fish are drawn without domed ones.
+/// Paints a skin and encodes it as PNG. The eye is also painted on the body, because low-detail meshes have no domed eyes.
 pub(super) fn png(skin: &Skin, spot: &EyeSpot) -> Vec<u8> {
     let image = RgbaImage::from_fn(SIZE.0, SIZE.1, |x, y| {
         let u = (x as f32 + 0.5) / SIZE.0 as f32;
@@ -78,6 +82,7 @@ pub(super) fn png(skin: &Skin, spot: &EyeSpot) -> Vec<u8> {
     bytes
 }
 
+/// Color of the body at a station.
 fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let wobble = 0.05 * (fbm(Vec3::new(s * 14.0, down * 5.0, 3.0)) - 0.5);
     let at = |border: f32| {
@@ -99,13 +104,13 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let grain = fbm(Vec3::new(s * 60.0, down * 22.0, 9.0)) - 0.5;
     let patches = fbm(Vec3::new(s * 9.0, down * 4.0, 21.0)) - 0.5;
     color *= 1.0 + skin.mottling * (0.5 * grain + 0.9 * patches);
-    // Scales: a fine net, fading on head and belly.
+    // Scales: a fine pattern that fades out on head and belly.
     let scale = Vec2::new(s * 95.0, down * 26.0);
     let row = scale.y.floor();
     let cell = (scale.x + 0.5 * (row - 2.0 * (row / 2.0).floor())).fract() - 0.5;
     let rim = smoothstep(0.25, 0.55, Vec2::new(cell, scale.y.fract() - 0.5).length());
     color *= 1.0 - 0.10 * rim * smoothstep(0.2, 0.28, s) * (1.0 - 0.6 * down);
-    // A dark ridge along the very back, and a head a little darker than the body.
+    // A dark line along the back, and a head slightly darker than the body.
     color *= 1.0 - 0.22 * (-down * down * 180.0).exp();
     color *= 1.0 - 0.16 * smoothstep(0.24, 0.04, s) * smoothstep(0.65, 0.1, down);
     if let Some(spots) = &skin.spots {
@@ -118,13 +123,14 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
             * smoothstep(0.86, 0.74, down);
         color *= 1.0 - 0.5 * line;
     }
-    // The mouth's line.
+    // The line of the mouth.
     let mouth = (-((down - 0.60 - 0.5 * s) / 0.02).powi(2)).exp() * smoothstep(0.085, 0.06, s);
     color * (1.0 - 0.55 * mouth)
 }
 
+/// Adds spots to a color.
 fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
-    // One spot to each cell of a jittered grid; down spans about a fifth of a length.
+    // At most one spot per cell of a jittered grid; the flank has a height of about 0.3 body lengths.
     let grid = Vec2::new(spots.per_length, spots.per_length * 0.3);
     let place = Vec2::new(s, down) * grid;
     for dy in -1..=1 {
@@ -156,19 +162,21 @@ fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
     color
 }
 
+/// Color and opacity of a fin; `along` is 0..1 from front to back, `out` 0..1 from root to edge.
 fn fin(skin: &Skin, along: f32, out: f32) -> (Vec3, f32) {
     let fan = along * 17.0 + 0.6 * out * (along - 0.5);
     let ray = smoothstep(0.12, 0.42, (fan.fract() - 0.5).abs());
     let opacity = skin.fin_opacity[0] + (skin.fin_opacity[1] - skin.fin_opacity[0]) * out;
     let grain = 0.85 + 0.3 * fbm(Vec3::new(along * 12.0, out * 6.0, 40.0));
     let color = skin.fin * (0.75 + 0.3 * ray) * grain * (1.0 - 0.15 * out);
-    // Skin between the rays is thinner where the fin is thin.
+    // Between the rays, a translucent fin is more translucent.
     (
         color,
         (opacity + (1.0 - opacity) * 0.45 * (ray - 1.0)).clamp(0.0, 1.0),
     )
 }
 
+/// Color of the eye; `from_middle` is relative to its radius.
 fn eye(skin: &Skin, from_middle: Vec2) -> Vec3 {
     let radius = from_middle.length();
     let pupil = Vec3::splat(10.0);
@@ -178,11 +186,13 @@ fn eye(skin: &Skin, from_middle: Vec2) -> Vec3 {
         .lerp(rim, smoothstep(0.62, 0.8, radius))
 }
 
+/// Cubic step from 0 to 1.
 fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
+/// Fractal noise 0..1.
 fn fbm(p: Vec3) -> f32 {
     0.5 * noise3(p) + 0.3 * noise3(p * 2.03 + 7.0) + 0.2 * noise3(p * 4.07 + 13.0)
 }
@@ -204,7 +214,7 @@ pub(super) fn noise3(p: Vec3) -> f32 {
     mix(side(0.0), side(1.0), f.z)
 }
 
-/// Chance of a whole-numbered place, 0..1: an integer hash, so that every machine draws the same.
+/// A random number 0..1 of a lattice point. An integer hash gives the same result on every machine.
 fn noise_at(cell: Vec3) -> f32 {
     let mut h = (cell.x as i32 as u32)
         .wrapping_mul(0x9E37_79B1)

@@ -1,25 +1,25 @@
-//! A weathered stone inside the unit sphere: an icosahedron, divided, flattened and dented by a few smooth noises.
+//! Stones inside of the unit sphere: a subdivided icosahedron, cut by planes and roughened by noise.
 
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::paint::noise3;
 
-/// How a stone came to be.
+/// The parameters of a stone.
 pub(super) struct Rock {
     pub name: &'static str,
     seed: u32,
-    /// Planes that frost and falls cut.
+    /// Number of planes that cut the sphere.
     cuts: u32,
-    /// How near to the middle they come.
+    /// Smallest distance of these planes from the center.
     nearest: f32,
-    /// How wide it is along z and how high, against its length.
+    /// Width along z and height, relative to the length.
     girth: [f32; 2],
-    /// How much water has worn it: 0 leaves every edge.
+    /// Rounding of the edges, 0..1; 0 keeps them sharp.
     worn: f32,
 }
 
-/// The stones that ship: a boulder, a flat one, one that split, one with sharp edges.
+/// The built-in stones: a boulder, a flat one, a split one, one with sharp edges.
 pub(super) const ALL: [Rock; 4] = [
     Rock {
         name: "rock_round",
@@ -55,18 +55,18 @@ pub(super) const ALL: [Rock; 4] = [
     },
 ];
 
-/// Builds the stone, of 20 triangles that are divided so often; its farthest corner lies on the unit sphere.
+/// Builds a stone from an icosahedron that is subdivided `divisions` times; its farthest vertex is on the unit sphere.
 pub(super) fn build(rock: &Rock, divisions: usize) -> Mesh {
     let (mut points, mut triangles) = icosahedron();
     for _ in 0..divisions {
         (points, triangles) = divide(&points, &triangles);
     }
     let shift = Vec3::splat(rock.seed as f32 * 17.3);
-    // A few planes cut the ball; noise rounds what is left.
+    // Distances of the planes that cut the sphere.
     let cuts: Vec<(Vec3, f32)> = (0..rock.cuts)
         .map(|i| {
             let at = shift + Vec3::splat(i as f32 * 5.7);
-            // Around and around, so that no side stays whole, and each aside by chance.
+            // Spread over all directions with a random deviation, so that every side is cut.
             let up = 1.0 - 2.0 * (i as f32 + 0.5) / rock.cuts as f32;
             let (sin, cos) = (i as f32 * 2.399_963).sin_cos();
             let flat = (1.0 - up * up).sqrt();
@@ -113,6 +113,7 @@ pub(super) fn build(rock: &Rock, divisions: usize) -> Mesh {
     mesh
 }
 
+/// Points and triangles of an icosahedron in the unit sphere.
 pub(super) fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let t = (1.0 + 5.0f32.sqrt()) / 2.0;
     let points = [
@@ -155,6 +156,7 @@ pub(super) fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (points.to_vec(), triangles.to_vec())
 }
 
+/// Divides every triangle into four, with the new points on the unit sphere.
 pub(super) fn divide(points: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let mut points = points.to_vec();
     let mut halves = std::collections::BTreeMap::<(u32, u32), u32>::new();

@@ -1,9 +1,6 @@
-//! The shipped models: shapes, skins and manners of swimming of shark, salmon, trout and herring; stones and plants.
+//! The built-in models: shape, skin and swimming motion of shark, salmon, trout and herring, and all other models.
 
-#![allow(
-    clippy::too_many_lines,
-    reason = "the outline of a species is one table"
-)]
+#![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
 
 use glam::Vec3;
 
@@ -17,7 +14,7 @@ use super::paint::{self, Skin, Spots};
 use super::rock;
 use super::still;
 
-/// Name and bytes of every shipped model.
+/// Name and file content of every built-in model.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     let mut models: Vec<_> = [shark(), salmon(), trout(), herring()]
         .into_iter()
@@ -73,6 +70,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     models
 }
 
+/// The joints of a fish.
 fn skeleton(shape: &Shape) -> Vec<Joint> {
     let spine = |s: f32| Vec3::new(0.0, 0.0, 0.5 - s);
     let shoulder = shape
@@ -105,6 +103,7 @@ fn skeleton(shape: &Shape) -> Vec<Joint> {
     ]
 }
 
+/// Cross sections from rows of station, half width, height above and below the spine.
 fn sections(rows: &[[f32; 4]]) -> Vec<Section> {
     rows.iter()
         .map(|&[s, width, top, bottom]| Section {
@@ -116,6 +115,7 @@ fn sections(rows: &[[f32; 4]]) -> Vec<Section> {
         .collect()
 }
 
+/// A fin in the plane of symmetry.
 fn fin(root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
     Fin {
         root: root.map(Vec3::from_array),
@@ -125,6 +125,7 @@ fn fin(root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
     }
 }
 
+/// A pair of fins.
 fn pair(root: [[f32; 3]; 2], edge: &[[f32; 3]], joint: Option<u8>) -> Fin {
     Fin {
         joint,
@@ -133,6 +134,7 @@ fn pair(root: [[f32; 3]; 2], edge: &[[f32; 3]], joint: Option<u8>) -> Fin {
     }
 }
 
+/// Name, shape, skin and swimming motion.
 type Species = (&'static str, Shape, Skin, Swim);
 
 fn shark() -> Species {

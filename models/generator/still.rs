@@ -1,10 +1,11 @@
-//! What stands and lies in the water: a log, a slab of rock, and a tuft of water weed.
+//! Static bodies: a trunk, a water lily leaf, and a tuft of water weed.
 
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::paint::noise3;
 
+/// A vertex without skeleton.
 pub(super) fn rigid(position: Vec3, uv: Vec2) -> Vertex {
     Vertex {
         position,
@@ -15,14 +16,14 @@ pub(super) fn rigid(position: Vec3, uv: Vec2) -> Vertex {
     }
 }
 
-/// A sunken trunk along x, inside of the cylinder of radius 1 from −1 to 1, with broken ends.
+/// A trunk along x with broken ends, inside of the cylinder with radius 1 from −1 to 1.
 pub(super) fn log() -> Mesh {
     let (rows, columns) = (15, 13);
     let mut mesh = Mesh::default();
     mesh.sheet(rows, columns, |row, column| {
         let along = row as f32 / (rows - 1) as f32;
         let turn = (column % (columns - 1)) as f32 / (columns - 1) as f32 * std::f32::consts::TAU;
-        // The first and last ring close the ends.
+        // The first and the last ring close the ends.
         let is_end = row == 0 || row == rows - 1;
         let x = (along * 2.0 - 1.0) * 1.12;
         let rough = noise3(Vec3::new(x * 3.0, turn.cos() * 1.3, turn.sin() * 1.3) + 7.0);
@@ -42,21 +43,21 @@ pub(super) fn log() -> Mesh {
     mesh
 }
 
-/// A water lily's leaf inside of the unit circle, seen from below: notched, its rim turned up a little, ribs from the
-/// stem. v is 1 all over and u crosses each of its ribs at a half.
+/// A water lily leaf inside of the unit circle, seen from below: with a notch, a raised rim, and ribs from the stem. u is 0.5 on
+/// each rib; v grows from the stem (0.55) to the rim (1).
 pub(super) fn lily() -> Mesh {
     let (rings, around, ribs) = (5, 49, 12.0);
     let mut mesh = Mesh::default();
     mesh.sheet(rings, around, |ring, step| {
         let out = ring as f32 / (rings - 1) as f32;
         let turn = step as f32 / (around - 1) as f32;
-        // The notch is a tenth of the round.
+        // The notch is a tenth of the circle.
         let angle = (0.05 + 0.90 * turn) * std::f32::consts::TAU;
         let wavy = 0.93 + 0.07 * noise3(Vec3::new(3.0 * angle.cos(), 3.0 * angle.sin(), 4.4));
         let lip = (turn.min(1.0 - turn) * 9.0).min(1.0).powf(0.4);
         let radius = out * wavy * (0.90 + 0.10 * lip);
         let lift = 0.05 * out * out - 0.02 * noise3(Vec3::new(radius * 4.0, angle * 2.0, 8.0));
-        // Upside down to those who look from below: y grows towards them.
+        // On a ceiling, y grows towards the viewer.
         rigid(
             Vec3::new(radius * angle.cos(), -lift, radius * angle.sin()),
             Vec2::new((2.0 * (turn * ribs).fract() - 1.0).abs(), 0.55 + 0.45 * out),
@@ -67,8 +68,8 @@ pub(super) fn lily() -> Mesh {
     mesh
 }
 
-/// A tuft of ribbons, 1 high along y, its root at the origin; v runs up each leaf, u across it. All lean one way, as
-/// in a slow current, each a little otherwise.
+/// A tuft of leaves with a height of 1 along y and the root at the origin; u is across each leaf, v along it. All leaves lean in
+/// about the same direction, as in a slow current.
 pub(super) fn weed() -> Mesh {
     let mut mesh = Mesh::default();
     for leaf in 0..10 {

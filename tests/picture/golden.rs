@@ -1,4 +1,4 @@
-//! Frames look as they did when somebody looked at them and found them good.
+//! Pictures equal the reviewed reference pictures in tests/picture/goldens, within a tolerance.
 
 use shoal::geometry::SurfaceKind;
 use shoal::render::{Corner, Corners, EdgeSmoothing, Mask, Pattern, RenderSetup, Renderer};
@@ -6,7 +6,7 @@ use shoal::world::{OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
 use crate::stage;
 
-/// Compares with the picture that was looked at and found good; writes both and their difference when they differ.
+/// Compares with the reference picture. If they differ, it writes both and their difference.
 fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
     let (width, height) = size;
     let made = image::RgbaImage::from_raw(width, height, rgba).unwrap();
@@ -41,14 +41,14 @@ fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
             .save(folder.join(format!("{name}-difference.png")))
             .unwrap();
         panic!(
-            "{name}: mean difference {mean:.2} of 255, {:.2} % far off; see {} (SHOAL_GOLDEN=1 accepts the new picture)",
+            "{name}: mean difference {mean:.2} of 255, {:.2} % of the pixels differ by more than 32; see {} (SHOAL_GOLDEN=1 replaces the reference picture)",
             far * 100.0,
             folder.display()
         );
     }
 }
 
-/// Half a second of the made-up pool, and its last picture.
+/// Draws half a second of the synthetic pool and compares the last picture.
 fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     let Some(gpu) = stage::gpu() else { return };
     let size = (480, 270);
@@ -58,15 +58,15 @@ fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     let mut rgba = Vec::new();
     for tick in (60..90).step_by(2) {
         let mut pair = [tick, tick + 2].map(|tick| stage::snapshot(tick, 60, true));
-        pair[1].overlay = marks(&pair[1]);
+        pair[1].overlay = overlay_items(&pair[1]);
         renderer.draw(&pair[0], &pair[1], 1.0).unwrap();
     }
     renderer.read(0, &mut rgba).unwrap();
     compare(name, size, rgba);
 }
 
-/// What the first fish would say, for overlays.
-fn marks(snapshot: &Snapshot) -> Vec<OverlayItem> {
+/// A label at the first fish and an arrow from it.
+fn overlay_items(snapshot: &Snapshot) -> Vec<OverlayItem> {
     let shark = &snapshot.agents[0];
     let word = OverlayItem {
         layer: OverlayLayer::Mind,
@@ -85,22 +85,22 @@ fn marks(snapshot: &Snapshot) -> Vec<OverlayItem> {
 }
 
 #[test]
-fn a_floor_looks_as_it_did() {
+fn a_floor_matches_its_reference() {
     golden("floor", |setup| setup.overlay_options.shadows = true);
 }
 
 #[test]
-fn a_wall_looks_as_it_did() {
+fn a_wall_matches_its_reference() {
     golden("wall", |setup| setup.surface.kind = SurfaceKind::Wall);
 }
 
 #[test]
-fn a_ceiling_looks_as_it_did() {
+fn a_ceiling_matches_its_reference() {
     golden("ceiling", |setup| setup.surface.kind = SurfaceKind::Ceiling);
 }
 
 #[test]
-fn overlays_look_as_they_did() {
+fn overlays_match_their_references() {
     golden("vectors", |setup| setup.overlay_options.vectors = true);
     let patterns = [
         ("corners", Pattern::Corners),
@@ -120,7 +120,7 @@ fn overlays_look_as_they_did() {
     }
 }
 
-/// Crop, keystone, a net that bulges, soft edges, a mask, colors and gamma.
+/// Sets a crop, a keystone and a control mesh that bulges.
 pub(crate) fn warped(setup: &mut RenderSetup) {
     let output = &mut setup.outputs[0];
     let corner = |x, y| Corner { x, y };
@@ -139,7 +139,7 @@ pub(crate) fn warped(setup: &mut RenderSetup) {
 }
 
 #[test]
-fn a_warped_and_blended_projector_looks_as_it_did() {
+fn warped_and_blended_outputs_match_their_references() {
     golden("warp", warped);
     golden("blend", |setup| {
         warped(setup);

@@ -1,4 +1,4 @@
-//! How bright pictures are, at every hour and as coarsely as they may be drawn; and a tool for looking at them.
+//! Brightness of all scenes, edge smoothing, reduced quality; and a tool that writes pictures for review.
 
 use shoal::geometry::SurfaceKind;
 use shoal::render::{EdgeSmoothing, Light, Quality, Renderer};
@@ -6,12 +6,12 @@ use shoal::world::Snapshot;
 
 use crate::{cells, linear, stage};
 
-/// Scenes of the night and of light figures: dark by intent, but not below what a projector's gray swallows.
+/// Scenes that are dark by intent, but brighter than the black level of a projector.
 const DARK: [&str; 2] = ["molecules", "plankton"];
 
-/// Projectors have no black: mid-tones carry the picture.
+/// Projectors have a bright black level, so the mean luminance and the darkest pixels must be high enough.
 #[test]
-fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
+fn every_scene_is_bright_enough_for_projectors() {
     let scenes = std::fs::read_dir("config/scenes").unwrap();
     let mut names: Vec<String> = scenes
         .map(|file| {
@@ -45,7 +45,7 @@ fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
         light.sort_by(f64::total_cmp);
         let mean = light.iter().sum::<f64>() / light.len() as f64;
         let deepest = light[light.len() / 1000];
-        println!("{name}: mean {mean:.3}, deepest {deepest:.4}");
+        println!("{name}: mean {mean:.3}, darkest {deepest:.4}");
         let wanted = if DARK.contains(&name.as_str()) {
             0.05..0.25
         } else {
@@ -53,16 +53,16 @@ fn every_shipped_scene_is_as_bright_as_a_projector_needs() {
         };
         if !wanted.contains(&mean) || deepest < 0.02 {
             wrong.push(format!(
-                "{name}: mean luminance {mean:.3}, deepest shadow {deepest:.4}"
+                "{name}: mean luminance {mean:.3}, darkest pixels {deepest:.4}"
             ));
         }
     }
-    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(wrong.is_empty(), "outside of the limits: {wrong:?}");
 }
 
-/// Specks turn their front to the eye; they once turned away and were all left out.
+/// Regression: the triangles of specks faced away from the eye and were culled.
 #[test]
-fn glowing_specks_are_seen() {
+fn glowing_specks_are_visible() {
     let mut bright = [0, 0];
     for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
         let Some(gpu) = stage::gpu() else { return };
@@ -75,12 +75,15 @@ fn glowing_specks_are_seen() {
         renderer.read(0, &mut rgba).unwrap();
         *bright = rgba.chunks_exact(4).filter(|rgb| rgb[1] > 140).count();
     }
-    assert!(bright[1] > bright[0] + 300, "{bright:?}");
+    assert!(
+        bright[1] > bright[0] + 300,
+        "bright pixels without and with specks: {bright:?}"
+    );
 }
 
-/// Both ways to smooth edges show the same pool, with fewer stairs than none.
+/// Both kinds of edge smoothing reduce the jagged edges and give nearly the same picture.
 #[test]
-fn edges_are_smooth_either_way() {
+fn both_kinds_of_edge_smoothing_work() {
     let snapshot = stage::snapshot(100, 60, false);
     let mut pictures = Vec::new();
     for edges in [
@@ -98,7 +101,7 @@ fn edges_are_smooth_either_way() {
     let [hard, soft, sampled] = &pictures[..] else {
         panic!("three pictures")
     };
-    // Steps between neighbors that are as large as a body's edge.
+    // Number of large differences between neighboring pixels.
     let stairs = |rgba: &[u8]| {
         let greens: Vec<u8> = rgba.chunks_exact(4).map(|p| p[1]).collect();
         greens
@@ -107,7 +110,7 @@ fn edges_are_smooth_either_way() {
             .count()
     };
     let counts = [hard, soft, sampled].map(|rgba| stairs(rgba));
-    println!("stairs: hard, softened, sampled {counts:?}");
+    println!("jagged edges: off, filtered, multisampled {counts:?}");
     assert!(
         10 * counts[1] < 9 * counts[0] && 10 * counts[2] < 9 * counts[0],
         "{counts:?}"
@@ -119,9 +122,9 @@ fn edges_are_smooth_either_way() {
     assert!(apart(soft, sampled) < 0.006, "{}", apart(soft, sampled));
 }
 
-/// Coarser pictures show the same pool.
+/// Pictures with reduced quality show the same pool.
 #[test]
-fn a_coarser_picture_shows_the_same() {
+fn reduced_quality_shows_the_same_pool() {
     let Some(gpu) = stage::gpu() else { return };
     let mut renderer = Renderer::new(gpu, stage::setup([640, 360], EdgeSmoothing::Off)).unwrap();
     let snapshot = stage::snapshot(100, 30, false);
@@ -137,12 +140,15 @@ fn a_coarser_picture_shows_the_same() {
         let apart = coarse.iter().zip(&means[0]).map(|(a, b)| (a - b).abs());
         let far = apart.clone().fold(0.0, f64::max);
         let mean = apart.sum::<f64>() / coarse.len() as f64;
-        assert!(mean < 0.012 && far < 0.1, "mean {mean}, most {far}");
+        assert!(
+            mean < 0.012 && far < 0.1,
+            "difference of cells: mean {mean}, largest {far}"
+        );
         assert_ne!(coarse, &means[0]);
     }
 }
 
-/// Not a test of anything: writes what a look needs. `SHOAL_LOOK=/tmp/look cargo test --test picture look`.
+/// No test, but a tool: writes pictures for review. `SHOAL_LOOK=/tmp/look cargo test --test picture look`.
 #[test]
 fn look() {
     let Ok(folder) = std::env::var("SHOAL_LOOK") else {

@@ -1,10 +1,10 @@
-//! The picture: shaders are valid and agree with Rust, things land on their pixels, frames look as they did.
+//! Tests of rendered pictures: comparison with goldens, positions of objects, brightness, flashing, and models.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "what a test does not expect ends it, loudly"
+    reason = "an unexpected result fails the test"
 )]
 
 #[path = "../../models/generator"]
@@ -30,7 +30,7 @@ mod models;
 mod places;
 mod stage;
 
-/// Light of a byte of the picture, as a share of white.
+/// Linear light, 0..1, of an sRGB byte.
 fn linear(byte: u8) -> f64 {
     let v = f64::from(byte) / 255.0;
     if v <= 0.04045 {

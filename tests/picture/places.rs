@@ -1,4 +1,4 @@
-//! Things land on their pixels: through keystone, warp and soft edges, and where the snapshot says.
+//! Objects appear at the expected pixels, through keystone, warp and soft edges.
 
 use shoal::render::{
     CalibrationPattern, Corner, Corners, EdgeSmoothing, FloorStripes, Individual, Renderer,
@@ -9,9 +9,9 @@ use shoal::world::Snapshot;
 use crate::golden::warped;
 use crate::{linear, stage};
 
-/// The shaders put a point of the surface on the same pixel as the CPU's twin, through keystone.
+/// The shaders map a point of the surface to the same pixel as [`shoal::render::View`], through a keystone.
 #[test]
-fn points_land_on_their_pixels_through_the_shaders() {
+fn shaders_and_view_map_points_to_the_same_pixels() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
     let corner = |x, y| Corner { x, y };
@@ -39,7 +39,7 @@ fn points_land_on_their_pixels_through_the_shaders() {
         .next()
         .unwrap()
         .pixel_from_world(glam::Vec3::new(place.x, 0.0, place.y));
-    // The overlay's cross is what differs between the two pictures; its middle is the point. Beside it is a number.
+    // The two pictures differ by the cross of the overlay, whose center is the point, and by the number beside it.
     let (mut sum, mut count) = (glam::Vec2::ZERO, 0.0);
     for (i, (a, b)) in rgba[0]
         .chunks_exact(4)
@@ -59,11 +59,11 @@ fn points_land_on_their_pixels_through_the_shaders() {
         "{} instead of {expected}",
         sum / count
     );
-    // Beyond the keystone there is no light.
+    // Outside of the keystone the output is black.
     assert_eq!(rgba[0][..3], [0, 0, 0]);
 }
 
-/// Gray code's stripes hide the pool, and lie where the camera's pixels are told they do.
+/// The stripes of the Gray code cover the whole surface at their exact positions.
 #[test]
 fn stripes_cover_the_surface() {
     let Some(gpu) = stage::gpu() else { return };
@@ -81,7 +81,7 @@ fn stripes_cover_the_surface() {
         };
         renderer.calibration_pattern = Some(CalibrationPattern::Stripes(stripes));
         let mut rgba = Vec::new();
-        // The picture follows a change of all of it slowly, so that it does not flash.
+        // The flash limiter lets the picture follow slowly.
         for step in 0..200 {
             let snapshot = Snapshot {
                 time_secs: f64::from(step) / 30.0,
@@ -104,14 +104,18 @@ fn stripes_cover_the_surface() {
             } else {
                 0
             };
-            assert_eq!(rgba[first..first + 3], [wanted; 3], "{axis:?} {stripe}");
+            assert_eq!(
+                rgba[first..first + 3],
+                [wanted; 3],
+                "stripe {stripe} of {axis:?}"
+            );
         }
     }
 }
 
-/// A body is drawn where the CPU's twin says, through water that lies still.
+/// A body is drawn where [`shoal::render::View`] maps it, through flat water.
 #[test]
-fn a_fish_is_where_the_snapshot_says() {
+fn a_fish_is_drawn_at_its_position() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
     (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
@@ -119,7 +123,7 @@ fn a_fish_is_where_the_snapshot_says() {
     let look = setup.species[0].0.clone();
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut fish = stage::snapshot(0, 1, false).agents[0];
-    // A shark whose shadow falls far from it: what changes most in brightness per pixel is its body.
+    // Near the water surface, so that its shadow is far from its body.
     (fish.position_m, fish.forward, fish.up) = (
         glam::Vec3::new(-0.9, -0.2, 0.3),
         glam::Vec3::X,
@@ -144,17 +148,17 @@ fn a_fish_is_where_the_snapshot_says() {
     };
     assert!(
         (0..12).all(|i| differs(nose.x - 3.0 - 8.0 * i as f32, nose.y)),
-        "a body behind the nose at {nose}"
+        "the body is behind the nose at {nose} px"
     );
     assert!(
         (4..12).all(|i| !differs(nose.x + i as f32, nose.y)),
-        "nothing before it"
+        "nothing is in front of the nose at {nose} px"
     );
 }
 
-/// Two projectors that overlap: what both throw there adds up, as light, to what one would throw.
+/// The light of two overlapping outputs adds up to the light of one output.
 #[test]
-fn two_projectors_add_up_to_one_picture() {
+fn two_blended_outputs_add_up_to_one_picture() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (480, 270);
     let part = |left: f64, right: f64| {
@@ -168,7 +172,7 @@ fn two_projectors_add_up_to_one_picture() {
     };
     let mut setup = stage::setup([width, height], EdgeSmoothing::Off);
     setup.outputs.extend([part(0.0, 0.6), part(0.4, 1.0)]);
-    // The overlap is a third of either part.
+    // The overlap is a third of each crop.
     setup.outputs[1].blend.right = 1.0 / 3.0;
     setup.outputs[2].blend.left = 1.0 / 3.0;
     let mut renderer = Renderer::new(gpu, setup).unwrap();
@@ -197,14 +201,17 @@ fn two_projectors_add_up_to_one_picture() {
         }
     }
     let mean = sum / f64::from(width * height * 3);
-    println!("apart by {mean:.5} of white on average, {most:.4} at most");
-    assert!(alone > 0.1, "both show what lies between them");
-    assert!(mean < 0.002 && most < 0.03, "mean {mean}, most {most}");
+    println!("difference {mean:.5} of white on average, {most:.4} at most");
+    assert!(alone > 0.1, "both outputs contribute to the overlap");
+    assert!(
+        mean < 0.002 && most < 0.03,
+        "difference: mean {mean}, largest {most}"
+    );
 }
 
-/// The picture itself, not only its overlay, goes through the warp: a net's middle is moved, and a stone goes with it.
+/// The warp applies to the picture and not only to the overlay: a stone moves with the center of the control mesh.
 #[test]
-fn what_is_drawn_goes_through_the_warp() {
+fn the_warp_applies_to_bodies() {
     let Some(gpu) = stage::gpu() else { return };
     let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
     (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
@@ -213,7 +220,7 @@ fn what_is_drawn_goes_through_the_warp() {
     (setup.look.dust, setup.look.plants, setup.look.pebbles) = (0.0, 0.0, 0.0);
     setup.look.sun_tilt_deg = Some(0.0);
     warped(&mut setup);
-    // In the middle, where its shadow lies straight below it.
+    // At the center, where its shadow is straight below it.
     let place = glam::Vec3::new(0.0, -0.2, 0.0);
     let mut rgba = [Vec::new(), Vec::new()];
     let mut expected = glam::Vec2::ZERO;
@@ -241,7 +248,7 @@ fn what_is_drawn_goes_through_the_warp() {
         .enumerate()
     {
         let at = glam::Vec2::new((i % 640) as f32 + 0.5, (i / 640) as f32 + 0.5);
-        // Its shadow lies below it and is farther off.
+        // Pixels of the shadow are farther away.
         if (0..3).any(|c| a[c].abs_diff(b[c]) > 24) && at.distance(expected) < 30.0 {
             (low, high) = (low.min(at), high.max(at));
         }
@@ -251,7 +258,7 @@ fn what_is_drawn_goes_through_the_warp() {
         "a stone at {middle} px, expected at {expected} px, extent {}",
         high - low
     );
-    assert!((high - low).min_element() > 8.0, "there is a stone");
+    assert!((high - low).min_element() > 8.0, "the stone is visible");
     assert!(
         middle.distance(expected) < 3.0,
         "{middle} instead of {expected}"
