@@ -1,7 +1,7 @@
 //! Cost of a picture: building the draw list of 300 fish on one thread, and whole pictures on the available adapter, as CPU
 //! time of this process (a software adapter runs inside of it) and as wall time.
 //!
-//! `cargo bench --bench render`. Without an adapter only the posing is measured, and it says so.
+//! `cargo bench --bench render`. Without an adapter only the draw list is measured, with a message.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,15 +15,12 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use shoal::render::Body;
-use shoal::render::DrawList;
-use shoal::render::Scenery;
-use shoal::render::{EdgeSmoothing, Renderer};
+use shoal::render::{Body, DrawList, EdgeSmoothing, Renderer, Scenery};
 use shoal::world::Snapshot;
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
-        // `cargo test --benches` only wants to know that it compiles.
+        // `cargo test --benches` runs this without `--bench` and only checks that it compiles.
         return;
     }
     pose();
@@ -35,7 +32,7 @@ fn main() {
             EdgeSmoothing::Filtered,
             EdgeSmoothing::Multisampled,
         ] {
-            frames(fish, size, edges);
+            pictures(fish, size, edges);
         }
     }
 }
@@ -89,7 +86,7 @@ fn pose() {
     print("pose 300 fish and build their draw list, one thread", times);
 }
 
-fn frames(fish: u32, size: [u32; 2], edges: EdgeSmoothing) {
+fn pictures(fish: u32, size: [u32; 2], edges: EdgeSmoothing) {
     let Some(gpu) = stage::gpu() else { return };
     let adapter = gpu.name();
     let setup = stage::setup(size, edges);

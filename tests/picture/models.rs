@@ -1,10 +1,9 @@
-//! The shipped models: they are what their generator makes, they load, they have what a fish needs; and broken files
-//! are refused, never a crash.
+//! The built-in models equal the output of their generator and are complete; invalid files are rejected and never crash.
 
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
-    reason = "what a test does not expect ends it, loudly"
+    reason = "an unexpected result fails the test"
 )]
 
 use crate::generator;
@@ -17,13 +16,13 @@ fn shipped(name: &str) -> Vec<u8> {
     std::fs::read(format!("models/{name}.glb")).unwrap()
 }
 
-/// Math libraries differ in the last bits, so files are compared as models, not as bytes.
+/// Math libraries differ in the last bits, so the files are compared as models with a tolerance, not as bytes.
 #[test]
-fn the_generator_makes_the_committed_files() {
+fn committed_models_equal_the_output_of_the_generator() {
     for (name, bytes) in generator::species::all() {
         let made = Model::from_glb(name, &bytes).unwrap();
         let committed = Model::from_glb(name, &shipped(name)).unwrap();
-        let again = "run: cargo run --example generate_models";
+        let again = "differs from its generator; run: cargo run --example generate_models";
         assert_eq!(made.indices, committed.indices, "{name}: {again}");
         assert_eq!(
             made.vertices.len(),
@@ -75,7 +74,7 @@ fn the_generator_makes_the_committed_files() {
 }
 
 #[test]
-fn every_shipped_fish_has_a_body_a_skin_and_its_clips() {
+fn every_built_in_fish_has_a_mesh_a_skin_and_all_clips() {
     for name in FISH {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
         let triangles = model.indices.len() / 3;
@@ -91,7 +90,7 @@ fn every_shipped_fish_has_a_body_a_skin_and_its_clips() {
         let light = model.low_detail_indices.len() / 3;
         assert!(
             (40..=330).contains(&light),
-            "{name} has {light} light triangles"
+            "{name} has {light} low-detail triangles"
         );
         assert!(model.skin.is_some());
         assert!(model.joints.len() >= 6);
@@ -112,7 +111,7 @@ fn every_shipped_fish_has_a_body_a_skin_and_its_clips() {
         );
         assert!(
             model.clips.iter().all(|clip| clip.duration_secs == 1.0),
-            "equal length"
+            "{name}: every clip has a duration of 1 s"
         );
         for vertex in &model.vertices {
             assert_eq!(
@@ -126,7 +125,7 @@ fn every_shipped_fish_has_a_body_a_skin_and_its_clips() {
 const ROCKS: [&str; 4] = ["rock_round", "rock_flat", "rock_split", "rock_sharp"];
 
 #[test]
-fn stones_stay_inside_the_sphere_that_fish_avoid() {
+fn stones_fit_into_the_unit_sphere() {
     for name in ROCKS {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
         assert!(model.joints.is_empty());
@@ -136,7 +135,7 @@ fn stones_stay_inside_the_sphere_that_fish_avoid() {
     }
 }
 
-/// Puts another JSON text into a shipped file.
+/// A built-in file with an edited JSON chunk.
 fn with_json(edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     let file = shipped("salmon");
     let glb = gltf::binary::Glb::from_slice(&file).unwrap();
@@ -149,9 +148,9 @@ fn with_json(edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     glb.to_vec().unwrap()
 }
 
-/// Only the side is drawn that a triangle turns towards the eye, so what is seen from both sides has two.
+/// Triangles are drawn from their front only, so double-sided ones are added twice.
 #[test]
-fn a_double_sided_material_is_seen_from_behind_too() {
+fn triangles_of_double_sided_materials_are_added_twice() {
     let one = Model::from_glb("one", &shipped("salmon")).unwrap();
     let bytes = with_json(|json| json["materials"][0]["doubleSided"] = true.into());
     let two = Model::from_glb("two", &bytes).unwrap();
@@ -163,9 +162,9 @@ fn a_double_sided_material_is_seen_from_behind_too() {
     );
 }
 
-/// What is closed looks out: the volume under its triangles is positive.
+/// The triangles of closed meshes face outwards, so the enclosed volume is positive.
 #[test]
-fn shipped_bodies_look_out() {
+fn closed_built_in_meshes_face_outwards() {
     let others = ["log", "molecule", "copepod"];
     for name in FISH.into_iter().chain(ROCKS).chain(others) {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
@@ -179,13 +178,16 @@ fn shipped_bodies_look_out() {
                     a.dot(b.cross(c)) / 6.0
                 })
                 .sum();
-            assert!(indices.is_empty() || volume > 1e-4, "{name}: {volume}");
+            assert!(
+                indices.is_empty() || volume > 1e-4,
+                "{name} encloses a volume of {volume}"
+            );
         }
     }
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_its_remedy() {
+fn errors_name_the_problem_and_its_remedy() {
     let refusal = |bytes: &[u8]| Model::from_glb("x.glb", bytes).unwrap_err().to_string();
     let draco = with_json(|json| {
         json["extensionsUsed"] = serde_json::json!(["KHR_draco_mesh_compression"]);
@@ -213,7 +215,7 @@ fn what_cannot_be_used_is_named_with_its_remedy() {
         Model::from_glb("x", &empty).unwrap_err().problem,
         ModelProblem::NoMesh
     );
-    // The gltf crate's validation lets these pass and panics when they are read.
+    // These values pass the validation of the gltf crate, which then panics when it reads them.
     let words = [
         with_json(|json| {
             json["animations"][0]["channels"][0]["target"]["path"] = "rotatiom".into();
@@ -249,11 +251,11 @@ fn what_cannot_be_used_is_named_with_its_remedy() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Broken files are an error or a harmless model, never a panic.
+    /// Damaged files give an error or a valid model, never a panic.
     #[test]
     fn broken_bytes_never_crash(changes in prop::collection::vec((0usize..30_000, any::<u8>()), 1..6), cut in 0usize..400_000) {
         let mut bytes = shipped("herring");
-        // Most of a file is its picture; changes aim at the header, the JSON text and the numbers behind it.
+        // Most of the file is the skin; the changes are in the header, the JSON text and the numbers after it.
         for (at, value) in changes {
             if let Some(byte) = bytes.get_mut(at) { *byte = value; }
         }
@@ -275,7 +277,7 @@ proptest! {
     }
 }
 
-/// Small files of every feature that is read, and of some that are not.
+/// Small files, each with one supported or unsupported feature.
 fn corpus() -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir("tests/picture/corpus")
         .unwrap()
@@ -291,7 +293,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn the_corpus_loads_as_it_should() {
+fn every_file_of_the_corpus_loads_or_fails_as_expected() {
     let files = corpus();
     assert!(files.len() >= 8, "{} files", files.len());
     for (name, bytes) in &files {
@@ -313,7 +315,7 @@ fn the_corpus_loads_as_it_should() {
     }
 }
 
-/// Every cut and every byte changed in five ways: an error or a harmless model, never a panic.
+/// Truncating each file anywhere and changing each byte in five ways gives an error or a valid model, never a panic.
 #[test]
 fn every_small_damage_to_the_corpus_is_survived() {
     let mut survived = 0u32;
@@ -338,6 +340,6 @@ fn every_small_damage_to_the_corpus_is_survived() {
     }
     assert!(
         survived > 1000,
-        "most damage is to numbers that may be anything: {survived}"
+        "only {survived} changed files still load; most changes are to arbitrary numbers"
     );
 }
