@@ -46,10 +46,10 @@ impl Caustics {
     /// Allocates for a grid.
     pub fn new(grid: WaterGrid) -> Self {
         let rows = grid.size[1] as usize;
-        let mut waves = [Wave::ZERO; WAVES];
+        let mut waves = [Wave::default(); WAVES];
         water::swell(0.0, 1.0, &mut waves);
         let table = |wave: &Wave| {
-            let along = |x: usize| (wave.x * cell_center(grid, x, 0).x).sin_cos();
+            let along = |x: usize| (wave.number.x * cell_center(grid, x, 0).x).sin_cos();
             let table: [(f32, f32); CELLS] = std::array::from_fn(along);
             [table.map(|(_, cos)| cos), table.map(|(sin, _)| sin)]
         };
@@ -203,8 +203,8 @@ fn weather_of(coarse: &[CoarseRow], z: usize) -> [Row; 2] {
 fn add_waves(swell: &mut [Row; 2], waves: &[Wave], tables: &[Table], z_m: f32) {
     let [along, across] = swell;
     for (wave, [cosines, sines]) in waves.iter().zip(tables) {
-        let (sin, cos) = (wave.y * z_m + wave.z).sin_cos();
-        let (steep_x, steep_z) = (wave.x * wave.w, wave.y * wave.w);
+        let (sin, cos) = (wave.number.y * z_m + wave.phase_rad).sin_cos();
+        let (steep_x, steep_z) = (wave.number.x * wave.height_m, wave.number.y * wave.height_m);
         for x in 0..CELLS {
             let cosine = cosines[x] * cos - sines[x] * sin;
             along[x] += steep_x * cosine;
@@ -335,7 +335,7 @@ mod tests {
     fn slopes_match_a_direct_computation() {
         let (time_secs, strength) = (7.3, 1.0);
         let caustics = bent(time_secs, strength);
-        let mut waves = [Wave::ZERO; WAVES];
+        let mut waves = [Wave::default(); WAVES];
         water::swell(time_secs, strength, &mut waves);
         for (x, z) in [(3, 5), (100, 37), (250, 90)] {
             let place = cell_center(caustics.grid, x, z);
@@ -344,7 +344,9 @@ mod tests {
             let slope = |of: &[Wave]| -> Vec2 {
                 of.iter()
                     .map(|w| {
-                        Vec2::new(w.x, w.y) * w.w * (w.x * place.x + w.y * place.y + w.z).cos()
+                        w.number
+                            * w.height_m
+                            * (w.number.x * place.x + w.number.y * place.y + w.phase_rad).cos()
                     })
                     .sum()
             };

@@ -1,7 +1,7 @@
 //! The causes of water movement: the waves of the swell, the pressure of visitors' shadows and splashes on the grid, and
 //! the number of fixed steps that are due. `ripples` computes the height field from them, `caustics` its slopes and light.
 
-use glam::{Vec2, Vec4};
+use glam::Vec2;
 
 use super::noise::unit_hash;
 use crate::geometry::Surface;
@@ -61,8 +61,16 @@ impl WaterGrid {
     }
 }
 
-/// One wave of the swell: wave vector, phase at the frame's time, and height (slope is height times wave number).
-pub(super) type Wave = Vec4;
+/// One wave of the swell at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Wave {
+    /// Wave vector: its length is the wave number in radians per meter.
+    pub(super) number: Vec2,
+    /// Phase at the origin.
+    pub(super) phase_rad: f32,
+    /// Amplitude of the height; that of the slope is the height times the wave number.
+    pub(super) height_m: f32,
+}
 
 /// Computes the waves of the swell at a time. Their lengths and directions share no common period, so that the caustics do
 /// not repeat.
@@ -82,7 +90,11 @@ pub(super) fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
             .rem_euclid(std::f64::consts::TAU);
         let slope = strength * 0.0145 * (0.55 + 0.9 * (share * std::f32::consts::PI).sin());
         let direction = Vec2::from_angle(heading) * number;
-        *wave = Vec4::new(direction.x, direction.y, phase as f32, slope / number);
+        *wave = Wave {
+            number: direction,
+            phase_rad: phase as f32,
+            height_m: slope / number,
+        };
     }
 }
 
@@ -356,11 +368,11 @@ mod tests {
 
     #[test]
     fn the_swell_has_a_low_slope() {
-        let mut waves = [Wave::ZERO; WAVES];
+        let mut waves = [Wave::default(); WAVES];
         swell(12.3, 1.0, &mut waves);
         let steepness = waves
             .iter()
-            .map(|w| (w.w * w.truncate().truncate().length()).powi(2) / 2.0)
+            .map(|w| (w.height_m * w.number.length()).powi(2) / 2.0)
             .sum::<f32>()
             .sqrt();
         assert!((0.02..0.06).contains(&steepness), "rms slope {steepness}");
