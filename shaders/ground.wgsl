@@ -202,8 +202,8 @@ fn litter(place: vec2<f32>, share: f32) -> GroundItem {
             let cover = smoothstep(soft * 0.5, -soft * 0.5, abs(local.y) - half_width) * step(abs(t), 1.0);
             // Its shadow falls away from the sun.
             let thrown = offset - normalize(scene.sun_shift + 1e-5) * (0.012 / size_m);
-            let shade = vec2<f32>(dot(thrown, axis), dot(thrown, vec2<f32>(-axis.y, axis.x)));
-            let under = smoothstep(soft * 1.5, -soft * 1.5, abs(shade.y + (chance.x - 0.5) * 0.9 * shade.x * shade.x) - half_width) * step(abs(shade.x / half_length), 1.0);
+            let local_shadow = vec2<f32>(dot(thrown, axis), dot(thrown, vec2<f32>(-axis.y, axis.x)));
+            let under = smoothstep(soft * 1.5, -soft * 1.5, abs(local_shadow.y + (chance.x - 0.5) * 0.9 * local_shadow.x * local_shadow.x) - half_width) * step(abs(local_shadow.x / half_length), 1.0);
             found.rim = max(found.rim, under);
             if cover > 0.02 {
                 let tone = fract(chance.y * 5.0 + more.y * 3.0);

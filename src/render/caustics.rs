@@ -223,7 +223,7 @@ fn slopes_of(
     seen: &mut [[u8; 4]; CELLS],
 ) -> [Row; 2] {
     let mut steep = swell;
-    let ([above, here, below], [shade_above, shade, shade_below]) = around else {
+    let ([above, here, below], [pressure_above, pressure_here, pressure_below]) = around else {
         return steep;
     };
     let per_m = 0.5 / grid.cell_m;
@@ -236,14 +236,14 @@ fn slopes_of(
         steep[0][x] += rings[0] * softer;
         steep[1][x] += rings[1] * softer;
         // Inside a visitor's shadow the swell is half as high.
-        let calm = 1.0 - 0.5 * shade[x + 1];
+        let calm = 1.0 - 0.5 * pressure_here[x + 1];
         let slope = [swell[0][x] * calm + rings[0], swell[1][x] * calm + rings[1]];
         // Steep slopes are flattened, as small wavelets would break them up. The result is below 0.5, so that it fits into a byte.
         let broken = 2.0 / (1.0 + 4.0 * (slope[0] * slope[0] + slope[1] * slope[1]).sqrt());
         // Gradient of the pressure: large only at the edge of a shadow, whatever its size and speed.
         let rim = [
-            shade[x + 2] - shade[x],
-            shade_below[x + 1] - shade_above[x + 1],
+            pressure_here[x + 2] - pressure_here[x],
+            pressure_below[x + 1] - pressure_above[x + 1],
         ];
         let rim = (2.0 * (rim[0] * rim[0] + rim[1] * rim[1]).sqrt()).min(1.0);
         let level = 128.0 / 255.0;

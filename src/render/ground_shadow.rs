@@ -17,7 +17,7 @@ const LEAST_PIECE_PX: f32 = 33.0;
 /// fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct GroundShadowVertex {
+pub(super) struct GroundShadowVertex {
     pub(super) position_m: Vec2,
     pub(super) uv: [f32; 2],
     pub(super) mask_layer: f32,

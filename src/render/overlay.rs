@@ -160,7 +160,7 @@ impl Overlay {
     }
 
     /// Adds a line of text with its upper left corner at `at`, on a dark background.
-    pub fn text(&mut self, at: Vec2, height_m: f32, text: &str, color: [f32; 4]) {
+    pub fn text_line(&mut self, at: Vec2, height_m: f32, text: &str, color: [f32; 4]) {
         if !at.is_finite() {
             return;
         }

@@ -1,7 +1,7 @@
 //! The GPU: turns draw data into pixels. It knows triangles and light, but neither fish nor visitors.
 //!
 //! The passes of one picture:
-//! 1. Sunlight on the ground: the caustics, darkened by the shadows of bodies.
+//! 1. Sunlight on the ground: the caustics, multiplied by the shadows of bodies.
 //! 2. Bodies: static bodies and fish, over a transparent background.
 //! 3. Once for every output: the ground (painted once), its light and the bodies, seen through the moving water
 //!    surface, tone-mapped and warped onto the output's pixels, with the overlay on top.
