@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 use super::accessor::Source;
-use super::data::Vertex;
+use super::data::ModelVertex;
 use super::document::{Primitive, Shape};
 use super::error::{ModelProblem, at_most};
 use super::joints::Placement;
@@ -23,7 +23,7 @@ const MAX_COORDINATE: f32 = 1e6;
 pub(super) struct MeshReader<'a> {
     pub(super) source: &'a Source<'a>,
     pub(super) skin: &'a SkinAtlas,
-    pub(super) vertices: Vec<Vertex>,
+    pub(super) vertices: Vec<ModelVertex>,
 }
 
 /// What the vertices of a primitive are read from.
@@ -212,11 +212,11 @@ impl MeshReader<'_> {
         triangles: &mut [[usize; 3]],
         left_out: &mut LeftOut,
     ) {
-        let position = |vertices: &[Vertex], i: usize| {
+        let position = |vertices: &[ModelVertex], i: usize| {
             let vertex = vertices.get(first + i);
             vertex.map_or(Vec3::ZERO, |vertex| Vec3::from_array(vertex.position))
         };
-        let area = |vertices: &[Vertex], triangle: &[usize; 3]| {
+        let area = |vertices: &[ModelVertex], triangle: &[usize; 3]| {
             let [a, b, c] = triangle.map(|i| position(vertices, i));
             (b - a).cross(c - a)
         };
@@ -285,7 +285,7 @@ fn vertex(
     i: usize,
     placement: &Placement,
     tint: Vec4,
-) -> Result<Vertex, ModelProblem> {
+) -> Result<ModelVertex, ModelProblem> {
     let mut position = Vec3::from_array(attributes.positions[i]);
     let normals = attributes.normals.as_ref();
     let normal = normals.and_then(|normals| normals.get(i));
@@ -315,7 +315,7 @@ fn vertex(
         ),
         _ => ([first_joint, 0, 0, 0], [255, 0, 0, 0]),
     };
-    Ok(Vertex {
+    Ok(ModelVertex {
         position: position.to_array(),
         normal: normal.normalize_or(Vec3::Y).to_array(),
         uv: uv.clamp(Vec2::splat(-8.0), Vec2::splat(8.0)).to_array(),
