@@ -337,7 +337,9 @@ fn one_signal_ends_track_while_its_source_blocks() {
 fn standard_input_that_goes_silent_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let camera = Program::new("header; film 20; sleep 5; film 100000");
+    let go = folder.path().join("go");
+    let waiting = format!("until [ -e {} ]; do sleep 0.1; done", go.display());
+    let camera = Program::new(&format!("header; film 20; {waiting}; film 100000"));
     let mut writer = Command::new("sh")
         .arg(&camera.script)
         .stdout(Stdio::piped())
@@ -351,6 +353,7 @@ fn standard_input_that_goes_silent_is_reported() {
             .contains(text)
     };
     wait("the fault", || reads("stalled"));
+    std::fs::write(&go, "").unwrap();
     wait("its end", || reads("camera fault ended"));
     writer.kill().unwrap();
     writer.wait().unwrap();
