@@ -214,7 +214,7 @@ fn every_bad_species_has_its_message() {
         "herring",
         "sight_radius_m = ",
         "sight_radius_m = 0.01 #",
-        "is beyond sight_radius_m = 0.01",
+        "is larger than sight_radius_m = 0.01",
     );
     changed(
         "grazer",
@@ -375,7 +375,7 @@ fn every_bad_obstacle_terrace_and_field_has_its_message() {
     scene(
         &polygon("outline_m = [[0, 0], [2, 0], [2, 2], [1, 0.5], [0, 2]]"),
         &[
-            "scenes/sea.toml:3:13: obstacles[0].outline_m: outline_m bends inwards, crosses itself or encloses nothing",
+            "scenes/sea.toml:3:13: obstacles[0].outline_m: outline_m is not a convex polygon, crosses itself or has no area",
         ],
     );
     scene(
@@ -388,7 +388,7 @@ fn every_bad_obstacle_terrace_and_field_has_its_message() {
     scene(
         "[[pool.terraces]]\noutline_m = [[0, 0], [1, 1], [2, 2]]\nsurface_depth_m = 1.0\nground_depth_m = 0.5",
         &[
-            "pool.terraces[0].outline_m: outline_m encloses no water; give at least three corners",
+            "pool.terraces[0].outline_m: outline_m has no area; give at least three corners",
             "pool.terraces[0].ground_depth_m: ground_depth_m = 0.5 is not below surface_depth_m = 1; make the terrace deeper",
         ],
     );
