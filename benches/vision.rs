@@ -28,7 +28,7 @@ fn print_opencv(width: u32, height: u32) {
         .output();
     match output {
         Ok(output) if output.status.success() => {
-            print!("{}", String::from_utf8_lossy(&output.stdout))
+            print!("{}", String::from_utf8_lossy(&output.stdout));
         }
         _ => println!(
             "OpenCV: SKIPPED, python3 with opencv-python-headless and numpy is not installed"

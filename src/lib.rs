@@ -1,4 +1,12 @@
 #![doc = include_str!("ARCHITECTURE.md")]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "the bans of clippy.toml protect the running program"
+    )
+)]
 
 pub mod app;
 pub mod behavior;

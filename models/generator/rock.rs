@@ -130,7 +130,7 @@ pub(super) fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
         [-t, 0.0, -1.0],
         [-t, 0.0, 1.0],
     ]
-    .map(|p| Vec3::from_array(p).normalize());
+    .map(|p| Vec3::from_array(p).normalize_or_zero());
     let triangles = [
         [0, 11, 5],
         [0, 5, 1],
@@ -162,7 +162,7 @@ pub(super) fn divide(points: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Vec3>, Vec
     let mut halves = std::collections::BTreeMap::<(u32, u32), u32>::new();
     let mut half = |a: u32, b: u32| {
         *halves.entry((a.min(b), a.max(b))).or_insert_with(|| {
-            let middle = (points[a as usize] + points[b as usize]).normalize();
+            let middle = (points[a as usize] + points[b as usize]).normalize_or_zero();
             points.push(middle);
             points.len() as u32 - 1
         })

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::action::FleeingAction;
+use super::actions::ActionParams;
 use super::params::{LimitOf, MAX_ACTIONS, MindParams, NeedKind, NeedParams};
 
 /// Path inside the species file, and a message.
@@ -118,7 +119,7 @@ impl MindParams {
     fn used_actions(&self) -> BTreeSet<&String> {
         let needs = self.needs.iter().chain([&self.standard]);
         let in_needs = needs.flat_map(|need| &need.actions);
-        let as_parts = self.actions.values().flat_map(|action| action.parts());
+        let as_parts = self.actions.values().flat_map(ActionParams::parts);
         in_needs.chain(as_parts).collect()
     }
 

@@ -17,7 +17,7 @@ pub struct SeenAgent {
     pub radius_m: f32,
     /// Index of the agent in the tick in which it was seen; `None` for a shadow.
     pub agent: Option<u32>,
-    /// Time since it was seen; 0 if it is visible in this tick, [`NEVER_SEEN_SECS`] if none was ever seen.
+    /// Time since it was seen; 0 if it is visible in this tick, `NEVER_SEEN_SECS` if none was ever seen.
     pub age_secs: f32,
 }
 

@@ -8,7 +8,9 @@
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// Runs a program as its guard. `words` are its name and its arguments. Ends the process; returns only if the program
 /// cannot be started.
@@ -37,7 +39,7 @@ fn guard(mut child: Child) -> ! {
         let mut bytes = [0; 256];
         let mut input = io::stdin().lock();
         while !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
-        let known = *known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *known.lock();
         // After the exit of the program its number may belong to another process.
         kill_all(known.is_none().then_some(number));
         exit_like(known);
@@ -49,7 +51,7 @@ fn guard(mut child: Child) -> ! {
         std::process::exit(1);
     }
     let ended = child.wait().ok();
-    *status.lock().unwrap_or_else(PoisonError::into_inner) = ended;
+    *status.lock() = ended;
     wait_for_writers();
     exit_like(ended);
 }

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::ChildStderr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
 
 /// Number of lines that are kept; enough for the usual error message of a command-line program.
 const MAX_LINES: usize = 8;
@@ -38,7 +40,7 @@ impl StderrTail {
 
     /// The lines read so far, joined by " | "; `None` if there are none.
     pub(super) fn text(&self) -> Option<String> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         (!lines.is_empty()).then(|| lines.join(" | "))
     }
@@ -61,7 +63,7 @@ fn keep_last_lines(stderr: ChildStderr, kept: &Mutex<VecDeque<String>>) {
                 if text.is_empty() {
                     continue;
                 }
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = kept.lock();
                 if kept.len() == MAX_LINES {
                     kept.pop_front();
                 }

@@ -129,7 +129,7 @@ impl Check<'_> {
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             // The message about the renamed key is enough.
             let has_old_key = || {
-                let mut keys = table.keys().map(|key| key.get_ref());
+                let mut keys = table.keys().map(Spanned::get_ref);
                 keys.any(|key| new_name(key, [name]).is_some())
             };
             if !table.contains_key(name) && !has_old_key() {

@@ -74,7 +74,7 @@ impl Ripples {
         }
     }
 
-    /// Runs `steps` steps of [`STEP_SECS`], during which the pressure changes linearly to `pressed` (0..1, rows of cells);
+    /// Runs `steps` steps of `STEP_SECS`, during which the pressure changes linearly to `pressed` (0..1, rows of cells);
     /// `stir` scales the push of arriving shadows.
     pub fn advance(&mut self, steps: u32, pressed: &[f32], stir: f32) {
         let (pressed, _) = pressed.as_chunks::<CELLS>();

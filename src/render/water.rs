@@ -141,7 +141,7 @@ impl WaterPressure {
     }
 
     /// Sets the splashes and drops that press on the water from the next [`Self::advance`] on. A splash counts for
-    /// [`SPLASH_SECS`] after it happened.
+    /// `SPLASH_SECS` after it happened.
     pub fn set_splashes(
         &mut self,
         splashes: &[Splash],

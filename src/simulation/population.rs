@@ -95,7 +95,7 @@ impl Simulation {
     /// Adds agents until every species has the number of the plan. `living` is the number that each has; `added` are
     /// positions for agents of a species.
     pub(super) fn add_missing(&mut self, living: &mut [u32], added: &[(String, Vec3)]) {
-        for species_index in 0..self.plan.counts.len() {
+        for (species_index, living) in living.iter_mut().enumerate() {
             let species = &self.plan.world.species[species_index];
             let mut positions = added
                 .iter()
@@ -104,9 +104,9 @@ impl Simulation {
                 .chain(self.plan.start_positions_m[species_index])
                 .collect::<Vec<_>>()
                 .into_iter();
-            while living[species_index] < self.plan.counts[species_index] {
+            while *living < self.plan.counts[species_index] {
                 self.spawn(species_index as u16, positions.next());
-                living[species_index] += 1;
+                *living += 1;
             }
         }
     }

@@ -301,8 +301,7 @@ impl PolygonParams {
             found.push((
                 "outline_m".into(),
                 format!(
-                    "outline_m has {count} corners; give 3 to {}, or build the shape from several obstacles",
-                    PRISM_CORNERS_MAX
+                    "outline_m has {count} corners; give 3 to {PRISM_CORNERS_MAX}, or build the shape from several obstacles"
                 ),
             ));
         } else if Prism::new(&self.corners(), 0.0, 1.0).is_none() {

@@ -22,7 +22,7 @@ pub(crate) const KNOWN_BIT: u64 = 1 << NameTable::MAX;
 pub struct NameTable(Vec<String>);
 
 impl NameTable {
-    /// Maximum number of names in one pool: 64 bits, one of them reserved for [`KNOWN_BIT`].
+    /// Maximum number of names in one pool: 64 bits, one of them reserved for `KNOWN_BIT`.
     pub const MAX: usize = 63;
 
     /// Returns the bit of a name that is in the table.

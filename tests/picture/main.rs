@@ -1,6 +1,7 @@
 //! Tests of rendered pictures: comparison with goldens, positions of objects, brightness, flashing, and models.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,

@@ -1,6 +1,8 @@
 //! The living pool: steering, navigation, behavior, the director, edits and saved states, without a camera or a picture.
 
 #![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::needless_pass_by_value,
     clippy::panic,
     clippy::print_stderr,

@@ -1,6 +1,8 @@
 //! The program as its users meet it: command line, configuration files, cameras, windows.
 
 #![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::needless_pass_by_value,
     clippy::panic,
     clippy::print_stderr,

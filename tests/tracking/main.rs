@@ -1,6 +1,8 @@
 //! From camera frames to tracks and calibrations: drawn floors with a known truth, rendered rooms and recordings.
 
 #![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::needless_pass_by_value,
     clippy::panic,
     clippy::print_stderr,

@@ -375,7 +375,7 @@ impl ApplicationHandler for WindowEventHandler<'_> {
                 }
             }
             WindowEvent::CloseRequested => {
-                self.supervisor.stop_flag().store(true, Ordering::Relaxed)
+                self.supervisor.stop_flag().store(true, Ordering::Relaxed);
             }
             WindowEvent::KeyboardInput { event, .. }
                 if event.state == ElementState::Pressed && !event.repeat =>

@@ -103,7 +103,7 @@ impl Action for HideFromEnemy {
             }
             None => context.remembered.enemy.predicted_m(self.memory_secs)?,
         };
-        let place = self.hiding_place_m(me, context.radius_m, enemy, &context.world.solids)?;
+        let place = self.hiding_place_m(me, context.radius_m, enemy, context.world.solids)?;
         let (low, high) = context.world.water.y_range_m(context.radius_m);
         let place = place.with_y(place.y.clamp(low, high));
         let boost = self.use_boost.then_some(BoostRequest {

@@ -5,8 +5,9 @@
 //! steady state allocates no memory.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::fault_log::FaultLog;
 use super::feed_clock::{FeedClock, Placed, Stamp};
@@ -141,7 +142,7 @@ impl FrameSlot {
 
     /// Locks the state. The caller must do nothing slow while it holds the lock.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Stores the settings that the driver accepted. False if they come from an earlier worker.
@@ -204,7 +205,7 @@ impl FrameSlot {
     }
 
     fn lock_reading(&self) -> MutexGuard<'_, ReadingState> {
-        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reading.lock()
     }
 
     /// Places a frame of a source other than a live camera on the clock of the feed. `None` if the frame comes from an earlier
@@ -233,8 +234,7 @@ impl FrameSlot {
         if self.mode != FeedMode::Live {
             let is_full =
                 |state: &mut State| state.is_fresh && state.generation == arrival.generation;
-            let waited = self.taken.wait_while(state, is_full);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            self.taken.wait_while(&mut state, is_full);
         }
         if state.generation != arrival.generation {
             return false;
@@ -309,10 +309,9 @@ impl FrameSlot {
 
     fn wait_for_frame(&self, wait: Duration) -> MutexGuard<'_, State> {
         let is_waiting = |state: &mut State| !state.is_fresh && state.end.is_none();
-        let waited = self
-            .new_frame
-            .wait_timeout_while(self.lock(), wait, is_waiting);
-        waited.unwrap_or_else(PoisonError::into_inner).0
+        let mut state = self.lock();
+        self.new_frame.wait_while_for(&mut state, is_waiting, wait);
+        state
     }
 
     /// Time since the frame that was taken last was captured.

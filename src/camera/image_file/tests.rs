@@ -315,7 +315,7 @@ fn huge_sizes_are_rejected_before_memory_is_allocated() {
 #[test]
 fn an_incomplete_jpeg_or_png_is_an_error() {
     let jpeg = SampleJpeg::color(64, 48, (2, 2)).encode();
-    let levels: Vec<u8> = (0..64 * 48u32).map(|i| (i * i >> 4) as u8).collect();
+    let levels: Vec<u8> = (0..64 * 48u32).map(|i| ((i * i) >> 4) as u8).collect();
     let mut png = Vec::new();
     let encoder = image::codecs::png::PngEncoder::new(&mut png);
     encoder

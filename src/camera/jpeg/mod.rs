@@ -86,7 +86,7 @@ pub(super) fn complete_jpeg(bytes: &[u8], to: &mut Vec<u8>) -> Result<JpegInfo, 
         };
         at = match marker {
             0xd9 => return Err(JpegError::Incomplete(parser.missing_part().to_owned())),
-            0xd8 | 0xd0..=0xd7 => {
+            0xd0..=0xd8 => {
                 return Err(JpegError::Damaged(format!(
                     "marker {marker:#04x} is at a wrong place"
                 )));

@@ -69,7 +69,7 @@ fn segments_of_applications_are_removed() {
 
 #[test]
 fn what_follows_the_image_is_removed() {
-    let junk: Vec<u8> = (0..3000u32).map(|i| (i * i >> 3) as u8).collect();
+    let junk: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
     let newer = SampleJpeg::gray(16, 8).encode();
     let with_end = SampleJpeg::color(40, 24, (2, 1));
     let without_end = SampleJpeg {

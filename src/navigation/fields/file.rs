@@ -56,7 +56,7 @@ pub enum FieldFileError {
         /// Description of the inconsistency and of valid numbers.
         reason: String,
     },
-    /// The TOML text does not match [`FieldFile`].
+    /// The TOML text does not match `FieldFile`.
     #[error("{}", .0.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Toml(Problems),
 }
@@ -138,7 +138,7 @@ fn from_png(bytes: &[u8], file: &str) -> Result<VectorGrid, FieldFileError> {
 /// A field from a list of vectors in TOML.
 ///
 /// # Errors
-/// If the text does not match [`FieldFile`], or its numbers are inconsistent.
+/// If the text does not match `FieldFile`, or its numbers are inconsistent.
 fn from_toml(text: &str, file: &str) -> Result<VectorGrid, FieldFileError> {
     let (read, _) = config::parse::<FieldFile>(text, file).map_err(FieldFileError::Toml)?;
     let broken = |reason: String| FieldFileError::BrokenGrid {

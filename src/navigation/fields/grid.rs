@@ -21,7 +21,7 @@ pub struct VectorGrid {
 }
 
 impl VectorGrid {
-    /// A grid from its vectors. `None` if a side has too few nodes, there are more than [`VECTORS_MAX`], the number of
+    /// A grid from its vectors. `None` if a side has too few nodes, there are more than `VECTORS_MAX`, the number of
     /// vectors does not match, or a number is not finite.
     pub fn new(dims: UVec3, size_m: Vec3, vectors: Vec<Vec3>) -> Option<Self> {
         let count = vector_count(dims)?;
@@ -102,7 +102,7 @@ impl VectorGrid {
     }
 }
 
-/// Number of vectors of a grid; `None` if it has too few nodes along x or z, or more than [`VECTORS_MAX`].
+/// Number of vectors of a grid; `None` if it has too few nodes along x or z, or more than `VECTORS_MAX`.
 pub(super) fn vector_count(dims: UVec3) -> Option<usize> {
     let [nx, ny, nz] = dims.to_array().map(|n| n as usize);
     let count = nx.checked_mul(ny)?.checked_mul(nz)?;

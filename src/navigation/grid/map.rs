@@ -24,7 +24,7 @@ pub struct GridMap {
 }
 
 impl GridMap {
-    /// Resizes the grid, to at most [`SIDE_MAX`] per side, and makes every cell free. Keeps allocated memory.
+    /// Resizes the grid, to at most `SIDE_MAX` per side, and makes every cell free. Keeps allocated memory.
     pub fn reset(&mut self, width: u32, height: u32) {
         self.width = width.min(SIDE_MAX);
         self.height = height.min(SIDE_MAX);

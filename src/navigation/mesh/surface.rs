@@ -19,7 +19,7 @@ pub struct NavMesh {
     polygons: Vec<Polygon>,
     /// Vertex indices of all polygons, counterclockwise from +x towards +z.
     corners: Vec<u32>,
-    /// Neighbor across the edge from each corner to the next; [`NO_POLYGON`] at the border.
+    /// Neighbor across the edge from each corner to the next; `NO_POLYGON` at the border.
     across: Vec<u32>,
     /// Connected region of each polygon.
     regions: Vec<u32>,
@@ -121,7 +121,7 @@ impl NavMesh {
             .map(|&vertex| self.vertices[vertex as usize])
     }
 
-    /// Edges of a polygon as (from, to, neighbor across); the neighbor is [`NO_POLYGON`] at the border.
+    /// Edges of a polygon as (from, to, neighbor across); the neighbor is `NO_POLYGON` at the border.
     #[inline]
     pub fn edges(&self, index: u32) -> impl Iterator<Item = (Vec2, Vec2, u32)> + '_ {
         let polygon = &self.polygons[index as usize];

@@ -1,7 +1,9 @@
 //! The graphics device: choosing an adapter, collecting its errors, reading textures back.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::render::error::RenderError;
 
@@ -68,15 +70,11 @@ impl Gpu {
         let slot = Arc::clone(&first_error);
         // Without a handler, wgpu panics on errors. The first error is kept, because later ones are its consequences.
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            slot.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert_with(|| error.to_string());
+            slot.lock().get_or_insert_with(|| error.to_string());
         }));
         let slot = Arc::clone(&first_error);
         device.set_device_lost_callback(move |_, reason| {
-            slot.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert_with(|| format!("lost: {reason}"));
+            slot.lock().get_or_insert_with(|| format!("lost: {reason}"));
         });
         let gpu = Self {
             device,
@@ -119,10 +117,7 @@ impl Gpu {
 
     /// The first error since the device was opened.
     pub(super) fn check(&self) -> Result<(), RenderError> {
-        let first_error = self
-            .first_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let first_error = self.first_error.lock();
         first_error
             .clone()
             .map_or(Ok(()), |text| Err(RenderError::Device(text)))
@@ -188,10 +183,7 @@ impl Gpu {
         let failed = Arc::clone(&self.first_error);
         slice.map_async(wgpu::MapMode::Read, move |outcome| {
             if let Err(error) = outcome {
-                failed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert_with(|| error.to_string());
+                failed.lock().get_or_insert_with(|| error.to_string());
             }
         });
         self.wait()?;

@@ -78,6 +78,14 @@ pub struct Renderer {
     pub calibration_pattern: Option<CalibrationPattern>,
 }
 
+/// Number of samples per pixel of the picture.
+fn samples_per_pixel(edges: EdgeSmoothing) -> u32 {
+    match edges {
+        EdgeSmoothing::Multisampled => 4,
+        _ => 1,
+    }
+}
+
 impl Renderer {
     /// Creates everything that lives as long as the scene, on a device that needs no window.
     ///
@@ -99,64 +107,36 @@ impl Renderer {
         } = setup;
         let device = &gpu.device;
         let edges = edges.unwrap_or_else(|| default_edges(&gpu));
-        let samples = if edges == EdgeSmoothing::Multisampled {
-            4
-        } else {
-            1
-        };
+        let samples = samples_per_pixel(edges);
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = BindGroupLayouts::new(device);
-        let influences = static_models
-            .iter()
-            .chain(models())
-            .map(Model::influences)
-            .max()
-            .unwrap_or(1);
+        let influences = static_models.iter().chain(models()).map(Model::influences);
+        let influences = influences.max().unwrap_or(1);
         let pipelines = Pipelines::new(device, &layouts, surface.kind, samples, influences);
         let samplers = Samplers::new(device);
         let filters_edges = edges == EdgeSmoothing::Filtered;
-        let make_output = |output| {
-            OutputPass::new(
-                &gpu,
-                &layouts,
-                &samplers.flat,
-                &surface,
-                output,
-                filters_edges,
-            )
-        };
-        let outputs = outputs
-            .iter()
-            .map(make_output)
-            .collect::<Result<Vec<_>, _>>()?;
+        let flat = &samplers.flat;
+        let make_output =
+            |output| OutputPass::new(&gpu, &layouts, flat, &surface, output, filters_edges);
+        let outputs: Result<Vec<_>, _> = outputs.iter().map(make_output).collect();
+        let outputs = outputs?;
         let size = picture_px(&gpu, &outputs);
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, &scenery.grid, samples);
         let fixed = FixedTextures::new(device, &gpu.queue, models());
-        let (meshes, vertex_buffer, index_buffer) = upload(
-            &gpu,
-            static_models
-                .iter()
-                .take(STATIC_MODEL_COUNT)
-                .chain(models()),
-        );
-        let make = |label, usage, bytes| buffer(device, label, usage, bytes);
-        let uniform_buffer = make(
-            "scene uniforms",
-            WRITTEN_UNIFORM,
-            size_of::<SceneUniforms>() as u64,
-        );
+        let drawn = static_models.iter().take(STATIC_MODEL_COUNT);
+        let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.chain(models()));
+        let uniform_bytes = size_of::<SceneUniforms>() as u64;
+        let uniform_buffer = buffer(device, "scene uniforms", WRITTEN_UNIFORM, uniform_bytes);
         let grow = |label, usage, bytes| GrowingBuffer::new(device, label, usage, bytes);
         let instance_buffer = grow("instances", BufferUsages::STORAGE, 4096);
         let joint_buffer = grow("joints", BufferUsages::STORAGE, 65536);
         let has_static_models = static_models.len() >= STATIC_MODEL_COUNT;
         let waterfalls = waterfalls(&terraces);
-        let shapes: Vec<_> = static_shapes
-            .into_iter()
-            .chain(waterfalls.iter().copied())
-            .collect();
+        let shapes = static_shapes.into_iter().chain(waterfalls.iter().copied());
+        let shapes: Vec<_> = shapes.collect();
         let place = || StaticBodies::new(&shapes, &surface, &look, &scenery);
         let static_bodies = has_static_models.then(place).unwrap_or_default();
         let uniforms = SceneUniforms::new(&look, &surface, &scenery);

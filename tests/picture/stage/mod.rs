@@ -176,7 +176,7 @@ pub(crate) fn snapshot(tick: u64, fish: u32, visitors: bool) -> Snapshot {
         let left = Vec3::Y.cross(forward).normalize_or(Vec3::X);
         let turn = change.dot(left) / velocity.length().max(0.02);
         let lean = (turn * velocity.length() * 0.8).clamp(-0.7, 0.7);
-        let up = (forward.cross(left) + left * lean).normalize();
+        let up = (forward.cross(left) + left * lean).normalize_or_zero();
         AgentPose {
             id: i + 1,
             species,

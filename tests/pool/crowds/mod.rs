@@ -388,7 +388,7 @@ pub(crate) fn run_with(
     };
     let mut simulation = Simulation::new(&description, &params).unwrap();
     for (i, (from, to)) in scene.routes.iter().enumerate() {
-        let heading = (*to - *from).normalize();
+        let heading = (*to - *from).normalize_or_zero();
         assert!(simulation.place(i, to_world(*from), Vec3::new(heading.x, 0.0, heading.y)));
     }
     let solids: Vec<Solid> = scene

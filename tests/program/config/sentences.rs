@@ -66,7 +66,7 @@ fn every_bad_site_file_has_its_message() {
 #[test]
 fn every_bad_scene_has_its_message() {
     let scene = |text: &str, expected: &[&str]| {
-        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected)
+        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected);
     };
     scene(
         "[population]\ntrotu = 3\n[pool]\nground_depth_m = 0.1",
@@ -368,7 +368,7 @@ fn every_bad_mind_has_its_message() {
 #[test]
 fn every_bad_obstacle_terrace_and_field_has_its_message() {
     let scene = |text: &str, expected: &[&str]| {
-        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected)
+        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected);
     };
     let polygon = |rest: &str| format!("[[obstacles]]\nshape = 'polygon'\n{rest}");
     scene(&polygon(""), &[]);
