@@ -236,7 +236,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let view = normalize(eye - world);
     let normal = facing_normal(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
-    // Slightly sharper than the pixel size requires, because eyes and spots are small.
+    // The negative bias selects a sharper mip level, because the eyes and spots on the skin are small.
     let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)), -0.75);
     // Skins store square roots.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);

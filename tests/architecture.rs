@@ -72,7 +72,8 @@ fn crate_paths(code: &str) -> BTreeSet<String> {
     paths
 }
 
-/// Collects the paths at the start of a text under a prefix. Returns the text behind them.
+/// Adds the path or the `{…}` group at the start of `text` to `paths`, with `prefix` before each path. Returns the rest of
+/// the text.
 fn expand<'a>(text: &'a str, prefix: &str, paths: &mut BTreeSet<String>) -> &'a str {
     if let Some(mut rest) = text.strip_prefix('{') {
         loop {

@@ -77,7 +77,7 @@ impl FrameTracker {
         self.vision.as_ref()
     }
 
-    /// Returns how visitors are tracked.
+    /// Returns the configuration of the tracker.
     pub(super) fn config(&self) -> &TrackerConfig {
         &self.config
     }

@@ -50,7 +50,7 @@ pub(super) fn camera_source(site: &Site, from_command_line: Option<String>) -> (
     }
 }
 
-/// Returns how visitors are tracked on a site.
+/// Returns the tracker configuration of a site: vision parameters, calibration and surface.
 pub(super) fn tracker_config(site: &Site) -> TrackerConfig {
     TrackerConfig {
         vision: site.file.vision.clone(),

@@ -102,7 +102,7 @@ pub struct ScareCondition {
     /// Share of all agents that swim clearly faster than their cruise speed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
-    /// Highest number of shadows on the surface; 0: only after all visitors have left.
+    /// Largest number of visitors on the surface at which the condition can hold; 0: only after all visitors have left.
     #[schemars(range(min = 0, max = 1000))]
     pub visitors_at_most: u32,
 }

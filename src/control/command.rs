@@ -151,7 +151,7 @@ fn default_targets() -> u8 {
     4
 }
 
-/// The mark on a touch target.
+/// The object that the technician puts on each touch target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TouchMark {

@@ -15,7 +15,8 @@ pub(super) const CELLS: [u32; 2] = [32, 18];
 const CHANGE: f32 = 0.10;
 /// A change counts only if its darker state has less relative luminance than this (WCAG: general flash).
 const DARK: f32 = 0.80;
-/// Smallest change of (R − G − B) · 320 between saturated reds that counts (WCAG: red flash).
+/// A change of redness counts if it is larger than this. Redness is (R − G − B) · 320 for a saturated red, and 0 for all
+/// other colors (WCAG: red flash).
 const RED_CHANGE: f32 = 20.0;
 /// Smallest share R / (R + G + B) of a saturated red (WCAG: red flash).
 const RED_SHARE: f32 = 0.8;

@@ -19,7 +19,7 @@ pub(super) struct Workspace {
     pub(super) override_minds: Vec<Mind>,
     /// Index of each agent's mind: first the minds of the plan, then those of the overrides.
     pub(super) mind_indices: Vec<u16>,
-    /// Decision of each agent in the last tick.
+    /// Decision of each agent in the current tick; between ticks, in the most recent one.
     pub(super) decisions: Vec<Decision>,
     /// Bodies after the current tick.
     pub(super) next_bodies: Vec<Body>,

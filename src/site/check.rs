@@ -273,7 +273,7 @@ fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fi
     }
 }
 
-/// Checks one species against all other species.
+/// Checks one species: its own values, the names in its relations, and the ratio of its drawn to its simulated length.
 pub(super) fn check_species(
     name: &str,
     entry: &Entry<SpeciesFile>,

@@ -68,7 +68,7 @@ pub fn predicted_target(
     target_m + velocity_mps * secs
 }
 
-/// Keeps a speed along the current direction.
+/// Accelerates or brakes along `forward` until the speed in this direction is `speed_mps`.
 pub fn target_speed(motion: &Motion, speed_mps: f32) -> Option<Vec3> {
     Some(motion.forward * (speed_mps - motion.velocity_mps.dot(motion.forward)))
 }

@@ -146,7 +146,8 @@ struct TrackState {
     was_isolated: bool,
     /// Time for which one visitor has explained as much as this track and an earlier one.
     mergeable_secs: f32,
-    /// Time for which two small visitors have explained clearly more than this track, which is alone in its blob.
+    /// Time for which a fit of two small visitors has explained the blob clearly better than this track. Counted only while
+    /// this track is the only one in its blob.
     splittable_secs: f32,
     /// Additional area that two small visitors explain, as a share of the silhouette, averaged over time.
     split_gain_share: f32,

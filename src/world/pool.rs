@@ -138,7 +138,7 @@ pub enum ObstacleParams {
 }
 
 impl ObstacleParams {
-    /// Violated rules between fields, as (path inside this table, sentence).
+    /// Returns the violated rules, each as (path inside the table of the obstacle, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         match self {
             Self::Polygon(polygon) => polygon.problems(),
@@ -284,7 +284,7 @@ impl PolygonParams {
         self.outline_m.iter().map(|&at| at.into()).collect()
     }
 
-    /// Violated rules between fields, as (path inside this table, sentence).
+    /// Returns the violated rules, each as (path inside the table of the obstacle, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         if self.top_m <= self.bottom_m {

@@ -248,7 +248,8 @@ fn every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads() {
     );
 }
 
-/// Levels of a frame that the tool v4l2-ctl captured, decoded by the description of the format.
+/// Levels of a frame that the tool v4l2-ctl captures. They are decoded here as the pixel format is specified, without
+/// Shoal's own decoder.
 fn levels_of_v4l2_ctl(code: &str) -> Vec<u16> {
     let file = "/tmp/independent.raw";
     let code = format!("{code:4}");

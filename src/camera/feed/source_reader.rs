@@ -30,7 +30,7 @@ pub(super) enum ReaderEnd {
     Abandoned,
 }
 
-/// The reader of one start of a source.
+/// Opens a source and reads its frames. Each start of the source has its own reader.
 pub(super) struct SourceReader {
     /// Number of the reader, see [`FrameSlot`].
     pub(super) generation: u64,

@@ -1,8 +1,8 @@
-//! Presents finished pictures in windows, one per output, or draws them without windows. The render stage in `app` decides
-//! how to recover from failures; this file only reports them.
+//! Draws snapshots and presents the pictures in windows, one window per output. It can also draw without windows. The render
+//! stage in `app` decides how to recover from failures; this file only reports them and never retries.
 //!
-//! In: snapshots. Out: pictures in the windows, or the state that prevents them ([`Acquired`], [`RenderError`]). All outputs
-//! share one device and all passes but the last; the output pass runs at the size of each window. Nothing here retries.
+//! In: snapshots. Out: pictures in the windows, or the reason why there is no picture ([`Acquired`], [`RenderError`]). All
+//! outputs share one device and all passes except the last one, the output pass. It runs for each window, at its size.
 
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};

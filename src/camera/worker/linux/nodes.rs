@@ -134,8 +134,8 @@ pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Fault> {
     Ok(found.clone())
 }
 
-/// Finds a node by number or stable name. A camera that was connected to another port is found by its card name, if only one
-/// node has it.
+/// Finds a node by number, stable name, bus or card name. If a camera was moved to another port, its old stable name still
+/// ends with its card name and finds it. Bus and card name find a node only if no other node matches.
 fn pick<'a>(nodes: &'a [Node], device: &str) -> Option<&'a Node> {
     if let Ok(number) = device.parse::<u32>() {
         return nodes.iter().find(|node| node.number == Some(number));
