@@ -66,7 +66,7 @@ pub struct VisitorsCondition {
     /// Lowest number of shadows on the surface.
     #[schemars(range(min = 0, max = 1000))]
     pub at_least: u32,
-    /// Highest number of shadows on the surface; 0: none.
+    /// Highest number of shadows on the surface. With 0, the condition holds only while there is no shadow.
     #[schemars(range(min = 0, max = 1000))]
     pub at_most: u32,
 }

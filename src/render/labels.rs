@@ -26,7 +26,7 @@ pub(super) struct LabelLayout {
 }
 
 impl LabelLayout {
-    /// Begins a picture of a surface with these half extents.
+    /// Starts the layout of the next picture. `half_m` is half the size of the surface.
     pub(super) fn clear(&mut self, half_m: Vec2) {
         self.half_m = half_m;
         std::mem::swap(&mut self.taken, &mut self.taken_before);

@@ -1,7 +1,7 @@
-//! Shadow masks: the coverage of bodies as seen by the sun, blurred in steps, for soft shadows on the ground.
+//! Shadow masks: the area that the shadow of a body covers, at several levels of blur, for soft shadows on the ground.
 //!
-//! In: a model at rest. Out: its coverage from above at several levels of blur, and the stations along the spine that the
-//! shadow of a bent body follows.
+//! In: a model at rest. Out: its masks from above (in slightly oblique sunlight), and stations: points along the spine. The
+//! shadow of a bent body follows the stations.
 
 use glam::{Affine3A, Vec2, Vec3};
 

@@ -38,8 +38,8 @@ pub struct StaticShape {
 
 impl StaticShape {
     /// The shapes for a solid: a group of stones for a sphere, a trunk for a capsule, a heap of stones for a prism or box, and a
-    /// row of boulders for a long box. They depend on nothing but the solid and the kind of the surface; on a wall, which is
-    /// seen from the side, the stones of a group are at its lower edge.
+    /// row of boulders for a long box. They depend only on the solid and the kind of the surface: a picture on a wall shows the
+    /// pool from the side, so there the stones of a group are at its lower edge.
     pub fn all_of(solid: &Solid, kind: SurfaceKind) -> Vec<Self> {
         match *solid {
             Solid::Sphere { center_m, radius_m } => group(center_m, radius_m, kind),

@@ -63,7 +63,7 @@ impl SceneUniforms {
         let shift = scenery.sun_shift;
         let depth_m = scenery.depth_m;
         let cosine = 1.0 / (1.0 + shift.length_squared()).sqrt();
-        // From white at noon to golden in the evening, with about the same brightness.
+        // Color of the sun: white at warmth 0, golden at warmth 1. Its luminance stays about the same.
         let warm = light.sun_warmth;
         let sun = Vec3::new(1.0, 1.0, 1.0).lerp(Vec3::new(1.22, 0.98, 0.66), warm) * 1.12;
         let sky = Vec3::new(light.sky.red, light.sky.green, light.sky.blue) * light.sky_strength;

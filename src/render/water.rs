@@ -72,8 +72,8 @@ pub(super) struct Wave {
     pub(super) height_m: f32,
 }
 
-/// Computes the waves of the swell at a time. Their lengths and directions share no common period, so that the caustics do
-/// not repeat.
+/// Computes the waves of the swell at `time_secs`. Their lengths and directions are irregular, so that the caustics do not
+/// repeat.
 ///
 /// Deep-water dispersion ω² = g·k, slowed to 0.42 of its speed; lengths and slopes tuned by eye.
 pub(super) fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {

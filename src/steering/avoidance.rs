@@ -19,7 +19,8 @@ pub struct Corridor {
     pub radius_m: f32,
     /// Largest force of a single solid.
     pub force_n: f32,
-    /// Force of the active need; zero if it has none.
+    /// Force that the agent wants apart from the avoidance of solids: of the active need, and away from the edges of the
+    /// pool. Zero if there is none.
     pub need_force: Vec3,
 }
 

@@ -106,7 +106,8 @@ pub fn avoid_barrier(
     Some(side * turn - motion.forward * (force_n * BRAKE_SHARE * nearness))
 }
 
-/// The point where the vehicle's sphere meets the barrier ahead, within `reach_m` and from a side that blocks.
+/// First contact of the vehicle's sphere with the barrier if the vehicle moves straight ahead. `None` if there is no contact
+/// within `reach_m`, or if the barrier does not block from the vehicle's side (see `seen_from`).
 fn first_hit(
     motion: &Motion,
     barrier: &Barrier<'_>,

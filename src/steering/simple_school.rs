@@ -174,7 +174,7 @@ mod tests {
             decide(&rules, Vec3::X * 9.0, &others(15.1)).heading,
             Vec3::NEG_X
         );
-        // In the source, where only schoolmates within 5 count, it can never be that far.
+        // With the radius of the source, 5 m, the centroid is always nearer than `cohesion_m`, so cohesion never acts.
         let source = SimpleSchoolRules {
             centroid_radius_m: 5.0,
             ..rules

@@ -80,7 +80,8 @@ impl SolidIndex {
         self.margin_m
     }
 
-    /// Returns the solids near a position, in the order of the list.
+    /// Returns all solids nearer to a position than the margin, and possibly some beyond it. They have the same order
+    /// as in the list that the index was built from.
     pub fn near(&self, at_m: Vec3) -> &[Solid] {
         self.cell(at_m).map_or(&[], |run| &self.solids[run])
     }

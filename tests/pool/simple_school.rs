@@ -136,7 +136,8 @@ fn a_fish_turns_at_its_turn_rate_until_the_cosine_rule_is_met() {
         assert!(turned - before < 1.6, "tick {tick}: {before} to {turned}");
         before = turned;
     }
-    // Angle from which the cosine to the goal exceeds 0.95, so that the fish may swim straight on.
+    // The goal is at about 90° to the start direction. After a turn by this angle, the cosine of the angle to the goal is
+    // 0.95, and the fish may swim straight on.
     let aligned = 90.0 - 0.95f32.acos().to_degrees();
     assert!(
         before > aligned - 2.0 && before < 91.0,

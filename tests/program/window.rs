@@ -90,7 +90,7 @@ impl Display {
         Self::start_server("Xvfb", &arguments.collect::<Vec<_>>())
     }
 
-    /// Starts Xorg with monitors that can be plugged in and out. `None` if a program is missing.
+    /// Starts Xorg with virtual monitors that a test can connect and disconnect. `None` if a program or the driver is missing.
     fn with_monitors(folder: &Folder) -> Option<Self> {
         let programs = ["Xorg", "xrandr", "import"];
         if !programs.map(has_program).into_iter().all(|found| found) {

@@ -24,8 +24,8 @@ pub struct ShelterUnder {
     /// Distance from the edge of the shadow within which it is noticed. A larger value attracts more agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Distance under the edge that the agent swims to. Use less than the depth that a negative
-    /// `still_flee_distance_m` of `evade_shadow` allows.
+    /// Distance from the edge of the shadow inwards to the place that the agent swims to. Use less than a negative
+    /// `still_flee_distance_m` of `evade_shadow` allows: with -0.1, less than 0.1.
     #[schemars(range(min = -10.0, max = 10.0))]
     pub inside_m: f32,
     /// Distance from its place within which the agent slows down. With a low value it moves hastily.

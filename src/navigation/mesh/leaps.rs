@@ -66,7 +66,7 @@ impl Flight {
         self.up_mps.is_finite() && self.secs.is_finite() && self.secs >= 0.0
     }
 
-    /// Height above the take-off after a time.
+    /// Height above the take-off point, `secs` after the take-off.
     pub fn height_m(&self, secs: f32) -> f32 {
         self.up_mps * secs - GRAVITY_MPS2 * secs * secs / 2.0
     }

@@ -19,7 +19,7 @@ pub struct Abilities {
     pub leap_height_m: f32,
     /// Largest speed at take-off.
     pub leap_speed_mps: f32,
-    /// Time from one leap to the next.
+    /// Shortest time from the landing of a leap to the next take-off.
     pub leap_cooldown_secs: f32,
     /// Radius of the largest individual of the species: the room that it needs in the air.
     pub radius_m: f32,

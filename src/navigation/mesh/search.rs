@@ -118,8 +118,8 @@ struct Node {
     link: u32,
 }
 
-/// A search and its memory, which the next search reuses. Its serialized fields are enough to repeat it up to the saved
-/// number of expansions, see [`MeshSearch::resume`].
+/// A search and its working memory. The next search reuses this memory. The serialized fields are enough to repeat the
+/// search up to the saved number of expansions, see [`MeshSearch::resume`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeshSearch {

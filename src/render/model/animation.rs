@@ -37,7 +37,7 @@ pub(super) fn clips(
     }
     at_most("clips", animations.len(), MAX_CLIPS)?;
     let rest: Vec<JointTransform> = skeleton.joints.iter().map(|joint| joint.rest).collect();
-    // Most channels share the times of their keys.
+    // Key times by the index of their accessor. Most channels share an accessor, so each is read only once.
     let mut times: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
     let mut clips = Vec::new();
     for (i, animation) in animations.iter().enumerate() {

@@ -55,8 +55,8 @@ impl GroupFitter {
         (self.measure_height_m(&[alone], 0, blob, frame), body)
     }
 
-    /// Measures the height of one member of a blob whose pixels have been sampled, or returns `None` if that is
-    /// impossible.
+    /// Measures the height of one member of a blob. `None` if no height explains the foreground clearly better than the
+    /// others. The pixels of the blob must have been sampled before.
     pub(in crate::vision) fn measure_height_m(
         &mut self,
         members: &[Member],

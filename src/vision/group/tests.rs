@@ -27,7 +27,7 @@ fn silhouette(position_m: Vec2, height_m: f32) -> Silhouette {
     Silhouette::new(position_m, height_m, None, &origins())
 }
 
-/// Silhouette from the camera only.
+/// Silhouette of a visitor's body as the camera sees it, without the shadow.
 fn body(position_m: Vec2, height_m: f32) -> Silhouette {
     let [_, camera] = origins();
     Silhouette::new(position_m, height_m, None, &[camera; 2])

@@ -147,7 +147,7 @@ fn id_of(device: &Device, described: &Option<Vec<Description>>, name: &str) -> O
         .or_else(|| own().map(|d| d.id))
 }
 
-/// The common name of a control, if that name means this control on this camera.
+/// The common name of a control. `None` if it has none, or if that name selects another control of this camera.
 fn common_name(device: &Device, id: u32) -> Option<String> {
     let (name, _) = COMMON_NAMES
         .iter()
