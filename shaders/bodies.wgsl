@@ -49,7 +49,7 @@ struct AffineRows {
 // Largest number of joints that move one vertex in this scene.
 override INFLUENCES: i32 = 4;
 
-// Sunlight at a world point relative to even light.
+// Sunlight at a world point, as a multiple of the sunlight without caustics.
 fn sunlight(world: vec3<f32>) -> f32 {
     let depth = depth_of(world);
     // The caustics texture belongs to the water surface: follow the sunlight up to it.

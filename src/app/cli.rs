@@ -120,7 +120,7 @@ pub(super) struct RunArguments {
     /// Record the frames of the camera to this file
     #[arg(long, value_name = "FILE.y4m")]
     pub(super) record: Option<PathBuf>,
-    /// Duration of the recording in seconds, up to 3600 s and 8 GiB
+    /// Duration of the recording in seconds, at most 3600; the recording ends earlier if the file reaches 8 GiB
     #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = record_secs, requires = "record")]
     pub(super) record_secs: f64,
     #[command(flatten)]
@@ -267,7 +267,7 @@ pub(super) struct RenderArguments {
     pub(super) out: PathBuf,
 }
 
-/// Drawings over the pool, or instead of it.
+/// Options for the debug overlay and the test pattern.
 #[derive(Clone, Debug, Args)]
 pub(super) struct OverlayArguments {
     /// Show debug information over the pool, separated by commas

@@ -78,7 +78,7 @@ pub struct Capabilities {
     pub hunts: bool,
     /// It needs paths: the simulation searches them for agents with such an action.
     pub needs_paths: bool,
-    /// It is never skipped by chance: a dithering need executes it whenever it can be executed.
+    /// It is never skipped by chance: a need with `combine = dither` tries it before the random choice of an action.
     pub is_never_skipped: bool,
     /// It combines other actions. Such an action cannot be a part of another one.
     pub is_combined: bool,

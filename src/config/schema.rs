@@ -32,7 +32,7 @@ const KEYWORDS: [&str; 17] = [
     "x-restart",
 ];
 
-/// Units by the suffix of a field name. A suffix that ends in another one comes before it.
+/// Unit for each suffix of a field name. The first matching suffix counts, so `_per_m` comes before `_m`.
 const UNITS: [(&str, &str); 30] = [
     ("_per_sec", "1/s"),
     ("_per_m2", "1/m²"),

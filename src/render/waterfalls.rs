@@ -14,7 +14,7 @@ use crate::world::{Shadow, TerraceParams};
 const SILL_M: f32 = 0.3;
 /// Growth of a waterfall's horizontal extent with its height, in meters per meter. Tuned by eye.
 const REACH_PER_M: f32 = 0.35;
-/// Horizontal extent of a waterfall of no height. Tuned by eye.
+/// Constant part of a waterfall's horizontal extent. [`REACH_PER_M`] is the part that grows with the height. Tuned by eye.
 const REACH_M: f32 = 0.16;
 /// Length of the foam downstream of a waterfall. Tuned by eye.
 const DRIFT_M: f32 = 0.75;

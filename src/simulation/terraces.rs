@@ -93,7 +93,7 @@ fn flat(at: Vec3) -> Vec2 {
 }
 
 impl TerraceState {
-    /// Index of an agent's swimmer. Adds the swimmer in the terrace at position `at` if the agent has none.
+    /// Index of an agent's entry in `swimmers`. If there is none, adds one whose home is the terrace at position `at`.
     fn swimmer(&mut self, plan: &TerracePlan, id: u32, at: Vec3) -> usize {
         match self.find(id) {
             Ok(number) => number,

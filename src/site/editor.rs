@@ -44,7 +44,7 @@ pub struct Editor {
     redo: Vec<UndoStep>,
 }
 
-/// The director's settings from commands.
+/// Settings of the director that commands have made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DirectorState {
     pub(super) gathering: Option<Gathering>,
@@ -93,7 +93,7 @@ impl Editor {
         if let (Some(scene), Some(text)) = (scene, site_text) {
             let path = ValuePath(vec![PathSegment::Key("scene".into())]);
             let change = (path, TextChange::Set(scene.into()));
-            // If the text cannot be changed, its problems are already in the list.
+            // If the site text cannot be changed, `Library::read` has already added its problems to `problems`.
             if let Ok(text) = apply_changes(&text, schema_of_kind(&DocumentName::Site), &[change]) {
                 library.replace(&DocumentName::Site, Some(&text), &mut problems);
             }
@@ -362,7 +362,8 @@ impl Editor {
         applied
     }
 
-    /// Reads the field files of the scenes again, because one may have changed without any document.
+    /// Reads the field files of the scenes again and applies their changes. A field file can change while all documents
+    /// stay the same.
     fn reload_fields(&mut self) -> Result<Applied, Problems> {
         let (_, site, plan) = self.try_texts(&BTreeMap::new())?;
         let mut applied = Applied {

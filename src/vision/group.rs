@@ -153,7 +153,8 @@ impl GroupFitter {
         }
     }
 
-    /// Sets the positions and heights of visitors who are nearby but not part of the blobs fitted next.
+    /// Sets the positions and heights of nearby visitors that are not in the blobs of the next fits. The area that they
+    /// cover counts as explained.
     pub(super) fn set_bystanders(&mut self, bystanders: impl Iterator<Item = (Vec2, f32)>) {
         self.bystanders.clear();
         self.bystanders.extend(bystanders);

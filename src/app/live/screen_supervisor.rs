@@ -114,7 +114,7 @@ impl<'a> ScreenSupervisor<'a> {
         self.screen.as_deref_mut()
     }
 
-    /// Prepares the screen for the next picture: opens it, or acquires room on it.
+    /// Prepares the screen for the next picture: opens the screen, or acquires the next picture of every window.
     ///
     /// # Errors
     /// When screens are lost so often that the program has to be restarted.

@@ -18,7 +18,7 @@ use super::supervisor::Heartbeat;
 use super::timing::{TickClock, TickDue};
 use super::vision_stage::TimedObservation;
 
-/// The newest tick as the render stage needs it.
+/// The snapshots before and after the newest tick, with its timing. Input of the render stage.
 #[derive(Clone, Debug)]
 pub(crate) struct SnapshotPair {
     /// Snapshot before the tick.

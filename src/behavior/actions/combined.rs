@@ -35,7 +35,7 @@ impl Default for Combined {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CombinedMode {
-    /// If at least one part can be executed: the first of those acts.
+    /// If at least one part can be executed. Only the first such part is executed.
     #[default]
     Any,
     /// If all parts can be executed: they act together.

@@ -9,8 +9,8 @@ use crate::camera::FaultKind;
 /// Longest description of a fault, in characters. Limits text from drivers and workers, which is not trusted.
 const MAX_DETAIL_CHARS: usize = 600;
 
-/// Number of unusable frames within [`FRAME_FAULT_WINDOW`] from which they are a fault. One or two frames in a row are lost
-/// when a USB bus or network is briefly busy.
+/// Minimum number of unusable frames within [`FRAME_FAULT_WINDOW`] that is a fault. Fewer are normal: a USB bus or network
+/// that is briefly busy loses one or two frames in a row.
 const MIN_UNUSABLE_FRAMES: usize = 5;
 /// Time in which unusable frames are counted. Five frames in it are about 2 % at 25 frames per second.
 const FRAME_FAULT_WINDOW: Duration = Duration::from_secs(10);

@@ -145,8 +145,8 @@ impl HarmonicPotential {
         (target - local).with_y(0.0).normalize_or_zero()
     }
 
-    /// Bilinear height at a position in cells; `None` where it is not defined. A bilinear surface can have a minimum
-    /// only at a node, and no node except the goal is one.
+    /// Bilinear height at a position, in cells; `None` where it is not defined. The goal is the only minimum: a bilinear
+    /// surface can have a minimum only at a node, and no other node is a minimum.
     fn height(&self, x: f32, z: f32) -> Option<f32> {
         let [nx, nz] = self.nodes;
         let (last_x, last_z) = ((nx - 1) as f32, (nz - 1) as f32);

@@ -25,7 +25,7 @@ pub struct Abilities {
     pub radius_m: f32,
 }
 
-/// A connection through the air.
+/// A link between two polygons that an agent crosses through the air, with a leap or a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshLink {
     /// Index of the start polygon.
@@ -85,7 +85,8 @@ pub struct MeshLinks {
 }
 
 impl MeshLinks {
-    /// Builds the links. Reachability is computed in advance for `swimmers`.
+    /// Sorts the links and removes those that refer to a missing polygon. Computes the reachability in advance for each
+    /// set of abilities in `swimmers`.
     pub fn new(mesh: &NavMesh, mut links: Vec<MeshLink>, swimmers: &[Abilities]) -> Self {
         links.retain(|link| (link.from as usize) < mesh.len() && (link.to as usize) < mesh.len());
         links.sort_by_key(|link| link.from);

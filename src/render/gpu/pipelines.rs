@@ -293,8 +293,8 @@ impl Pipelines {
     }
 }
 
-/// The pipeline of an output. `is_limited`: only a share of the picture is replaced. `filters_edges`: the edges of bodies are
-/// smoothed in this pass.
+/// The pipeline of an output. `is_limited`: the new picture is blended over the previous one; the blend constant is its
+/// weight. `filters_edges`: this pass smooths the edges of bodies.
 pub(super) fn output(
     device: &Device,
     layouts: &BindGroupLayouts,

@@ -17,7 +17,8 @@ use crate::world::{Species, TerraceParams};
 const REACH_M: f32 = 1.2;
 /// Maximum angle between the heading of an agent and its flight. Tuned by eye, 2026-11-21.
 const HEADING_RAD: f32 = 0.7;
-/// Minimum radius for which the mesh is built, so that it keeps a distance from walls even without agents.
+/// Minimum body radius for which the mesh is built. It keeps the mesh away from walls even if no species has a body
+/// of this size.
 const MIN_RADIUS_M: f32 = 0.05;
 
 /// The compiled terraces of a scene; empty if it has none.
