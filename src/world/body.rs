@@ -108,7 +108,7 @@ impl Default for MotionParams {
 }
 
 impl MotionParams {
-    /// Violated rules between fields, as (path inside this table, sentence).
+    /// Returns the violated rules, each as (path inside this table, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         if self.boost_mps < self.cruise_mps {
@@ -177,7 +177,7 @@ impl Default for PerceptionParams {
 }
 
 impl PerceptionParams {
-    /// Violated rules between fields, as (path inside this table, sentence).
+    /// Returns the violated rules, each as (path inside this table, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         if self.prey_sight_radius_m >= self.sight_radius_m {
             return Vec::new();

@@ -47,7 +47,7 @@ impl Default for PoolParams {
 }
 
 impl PoolParams {
-    /// Violated rules between fields, as (path inside this table, sentence).
+    /// Returns the violated rules, each as (path inside this table, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for (index, terrace) in self.terraces.iter().enumerate() {
@@ -60,7 +60,7 @@ impl PoolParams {
         found.push((
             "ground_depth_m".into(),
             format!(
-                "ground_depth_m = {} is not below surface_depth_m = {}; make the pool deeper",
+                "ground_depth_m = {} must be greater than surface_depth_m = {}; make the pool deeper",
                 self.ground_depth_m, self.surface_depth_m
             ),
         ));

@@ -55,7 +55,7 @@ impl TerraceParams {
         (middle, middle)
     }
 
-    /// Violated rules between fields, as (path inside this table, sentence).
+    /// Returns the violated rules, each as (path inside this table, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let area = signed_area(&self.corners()).abs();
@@ -70,7 +70,7 @@ impl TerraceParams {
             found.push((
                 "ground_depth_m".into(),
                 format!(
-                    "ground_depth_m = {} is not below surface_depth_m = {}; make the terrace deeper",
+                    "ground_depth_m = {} must be greater than surface_depth_m = {}; make the terrace deeper",
                     self.ground_depth_m, self.surface_depth_m
                 ),
             ));

@@ -93,7 +93,7 @@ pub(crate) fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
     }
     display::check_reachable().map_err(|reason| {
         anyhow!(
-            "{reason}; run this command in a terminal of the desktop, or name its display: DISPLAY=:0 shoal monitors"
+            "{reason}; run this command in a terminal on the desktop, or set its display: DISPLAY=:0 shoal monitors"
         )
     })?;
     let mut lister = Lister(Vec::new());

@@ -73,7 +73,7 @@ fn every_bad_scene_has_its_message() {
         &[
             "scenes/sea.toml:2:9: population.trotu: there is no species \"trotu\"; existing: ",
             "; did you mean \"trout\"?",
-            "scenes/sea.toml:4:18: pool.ground_depth_m: ground_depth_m = 0.1 is not below surface_depth_m = 0.3",
+            "scenes/sea.toml:4:18: pool.ground_depth_m: ground_depth_m = 0.1 must be greater than surface_depth_m = 0.3",
         ],
     );
     scene(
@@ -389,7 +389,7 @@ fn every_bad_obstacle_terrace_and_field_has_its_message() {
         "[[pool.terraces]]\noutline_m = [[0, 0], [1, 1], [2, 2]]\nsurface_depth_m = 1.0\nground_depth_m = 0.5",
         &[
             "pool.terraces[0].outline_m: outline_m has no area; give at least three corners",
-            "pool.terraces[0].ground_depth_m: ground_depth_m = 0.5 is not below surface_depth_m = 1; make the terrace deeper",
+            "pool.terraces[0].ground_depth_m: ground_depth_m = 0.5 must be greater than surface_depth_m = 1; make the terrace deeper",
         ],
     );
     let field = |rest: &str| format!("[[fields]]\n{rest}");

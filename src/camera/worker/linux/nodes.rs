@@ -111,7 +111,7 @@ pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Fault> {
         let real = path.canonicalize().map_err(|cause| {
             Fault::new(
                 FaultKind::Absent,
-                format!("{device}: no such device: {cause}"),
+                format!("{device}: the path of the camera cannot be resolved: {cause}; check the path and that the camera is connected"),
             )
         })?;
         // An unknown path is opened too, because the error of the operating system is more helpful than ours.
