@@ -232,5 +232,21 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
     a.scene.look == b.scene.look
         && a.scene.obstacles == b.scene.obstacles
         && a.scene.pool.ground_depth_m.to_bits() == b.scene.pool.ground_depth_m.to_bits()
+        && a.scene.pool.terraces == b.scene.pool.terraces
         && species(a) == species(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::load;
+
+    #[test]
+    fn an_edited_terrace_needs_a_new_picture() {
+        let before = load(None, Some("cascade")).expect("the shipped scene is valid");
+        assert!(has_same_look(&before, &before.clone()));
+        let mut after = before.clone();
+        after.scene.pool.terraces[0].ground_depth_m += 0.1;
+        assert!(!has_same_look(&before, &after));
+    }
 }
