@@ -1,4 +1,4 @@
-//! Benchmark of avoidance methods; `benches/avoidance/README.md` explains and interprets the figures.
+//! Benchmark of the methods for collision avoidance. `benches/avoidance/README.md` explains the figures.
 //!
 //! `cargo bench --bench avoidance -- [METHOD …] [FIRST_SEED]`
 
@@ -9,9 +9,9 @@ mod crowds;
 
 use crowds::{Figures, Method, Scene};
 
-/// Number of runs per scene, each with other starts.
+/// Number of runs per scene and method. The start positions differ between the runs.
 const SEEDS: u32 = 4;
-/// Duration of a run, in seconds. Agents that have not arrived by then count as stuck.
+/// Longest duration of a run, in seconds. Agents that have not arrived after this time count as stuck.
 const SECS: f32 = 120.0;
 
 type Make = fn(u32) -> Scene;

@@ -1,7 +1,8 @@
-//! Edits of a running pool: 300 fish, a visitor, and 50 edits per second for 20 seconds of simulated time. Prints the CPU time of
-//! ticks with and without an edit, and how many exceed the time between two ticks.
+//! Benchmark of edits of a running pool with 300 fish and one visitor. It makes 50 edits per second during 20 seconds of
+//! simulated time. It prints the CPU time of ticks with and without an edit, and the number of ticks that take longer than the
+//! time between two ticks.
 //!
-//! Run with `cargo bench --bench edits`. It prints figures and checks nothing, because the machine may be shared.
+//! Run it with `cargo bench --bench edits`. It does not check the figures, because other programs may use the machine too.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -13,10 +14,10 @@ use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
 use shoal::world::{Observation, Shadow};
 
-/// Number of measured ticks: 20 seconds.
+/// Number of measured ticks. At 60 ticks per second, this is 20 seconds.
 const TICKS: u64 = 1200;
 
-/// Time between two ticks.
+/// Time between two ticks, in milliseconds.
 const BUDGET_MS: f64 = 1000.0 / 60.0;
 
 fn command(value: Value) -> Command {
@@ -32,7 +33,7 @@ fn set(kind: &str, name: &str, path: &str, value: Value) -> Command {
         "document": {"kind": kind, "name": name}, "path": path, "change": {"do": "set", "value": value}}]}))
 }
 
-/// The `n`-th edit. Edits alternate between parameters, needs, relations, counts, obstacles, director events and undo.
+/// Returns the `n`-th edit. Edits alternate between parameters, needs, relations, counts, obstacles, director events and undo.
 fn edit(n: u64) -> Command {
     let share = (n % 97) as f64 / 97.0;
     match n % 8 {

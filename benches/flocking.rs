@@ -1,4 +1,5 @@
-//! The Boids workload of OpenSteer: CPU time per step, and the difference between our forces and OpenSteer's.
+//! Benchmark with the Boids workload of OpenSteer: the CPU time per step, and the largest difference between our forces and
+//! those of OpenSteer.
 //!
 //! `cargo bench --bench flocking -- [--state FILE --force FILE] [--large]`
 
@@ -12,8 +13,8 @@ use std::path::PathBuf;
 use boids::Boids;
 use cpu_time::ProcessTime;
 
-/// Milliseconds per step of OpenSteer with its LQ database, on a machine like the one of the other figures: (boids,
-/// ms).
+/// Time per step of OpenSteer with its LQ database, as (number of boids, milliseconds). It was measured on a machine like the
+/// one on which our figures were measured.
 const OPENSTEER_MS: [(usize, f64); 4] =
     [(300, 0.10), (1_000, 0.73), (10_000, 11.0), (100_000, 640.0)];
 
@@ -48,7 +49,7 @@ fn main() -> Result<(), String> {
         &[300, 1_000, 3_000, 10_000]
     };
     for &count in counts {
-        // Uses OpenSteer's recorded states where available, so that the density is the same as in its figures.
+        // Uses the recorded states of OpenSteer if they exist, so that the density is the same as for the figures of OpenSteer.
         let mut flock =
             Boids::read(&boids::files(count).0).unwrap_or_else(|_| Boids::evolved(count, 1_200));
         time(&mut flock)?;
@@ -56,7 +57,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the shortest CPU time of a step over 20 runs.
+/// Measures 20 runs of several steps. Prints the mean CPU time of a step in the fastest run.
 fn time(flock: &mut Boids) -> Result<(), String> {
     let count = flock.position.len();
     let neighbors = flock.neighbors();

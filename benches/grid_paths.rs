@@ -1,5 +1,5 @@
-//! Benchmark of path planning on grids: against the listed optima of movingai.com maps, and against the `pathfinding`
-//! crate in the same run.
+//! Benchmark of path planning on grids. It compares the path costs with the optimal costs that movingai.com lists for its
+//! maps, and the times with the `pathfinding` crate in the same run.
 //!
 //! `cargo bench --bench grid_paths -- [--map FILE --scen FILE] [--peer-every N]`
 
@@ -45,7 +45,8 @@ fn main() -> Result<(), String> {
     local()
 }
 
-/// Builds a local grid of 128 × 128 cells with 60 rotated boxes and searches from corner to corner, 2,000 times.
+/// Builds a local grid of 128 × 128 cells with 60 rotated boxes and searches a path from corner to corner. Repeats both
+/// 2,000 times.
 fn local() -> Result<(), String> {
     let mut state = 1u64;
     let mut draw = |low: f32, high: f32| {
@@ -105,7 +106,8 @@ fn local() -> Result<(), String> {
     Ok(())
 }
 
-/// Searches all problems of a map at weights 1 and 1.6, and every `peer_every`th problem with the peer.
+/// Solves all problems of a map with the heuristic weights 1 and 1.6, and every `peer_every`-th problem also with the
+/// `pathfinding` crate.
 fn on_map(map: &Path, scen: &Path, peer_every: usize) -> Result<(), String> {
     let grid = movingai::map(map)?;
     let problems = movingai::problems(scen)?;
@@ -144,7 +146,7 @@ fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), S
             failed += 1;
             continue;
         }
-        // Cost computed from the cells of the path, independent of the search's own sum.
+        // Computes the cost from the cells of the path, independently of the sum that the search itself reports.
         let cost: f64 = path
             .windows(2)
             .map(|pair| pair[0].as_dvec2().distance(pair[1].as_dvec2()))
@@ -172,7 +174,7 @@ fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), S
     Ok(())
 }
 
-/// A* of the `pathfinding` crate on the same map, with its heuristic at weights 1 and 1.6.
+/// Measures A* of the `pathfinding` crate on the same map, with the heuristic weights 1 and 1.6.
 fn peer(grid: &GridMap, problems: &[Problem], every: usize) -> Result<(), String> {
     for weight in [1.0, 1.6] {
         let mut times = Vec::new();
@@ -225,7 +227,7 @@ fn now() -> Result<ThreadTime, String> {
     ThreadTime::try_now().map_err(|error| error.to_string())
 }
 
-/// Quantile in milliseconds. Sorts the times.
+/// Sorts the times and returns the quantile `share` (0 to 1) in milliseconds.
 fn quantile(times: &mut [Duration], share: f64) -> f64 {
     times.sort();
     let last = times.len().saturating_sub(1);

@@ -1,7 +1,7 @@
-//! Measures the latency of the live pool: a recording is played in real time through the real threads, and rendered without
-//! a window. Measured are the time from the arrival of a frame until its observation is handed to the simulation, and until
-//! the first picture with its effect is handed to the GPU. Because of the interpolation, the effect is complete one tick
-//! (17 ms) later. Graphics device and projector add their own latency.
+//! Benchmark of the latency of the live pool. The usual threads process a recording in real time and render without a window.
+//! The benchmark measures two times from the arrival of a camera frame: until the simulation gets its observation, and until
+//! the GPU gets the first image that shows the effect of the frame. Images are interpolated between ticks, so the effect is
+//! complete one tick (17 ms) later. The graphics device and the projector add their own latency.
 //!
 //! `cargo bench --bench latency [-- FILE.y4m]`. Without a recording, visitors are simulated.
 
@@ -14,15 +14,15 @@ use shoal::camera::{AtEnd, SourceSpec};
 use shoal::render::{GpuPresenter, Presenter};
 use shoal::world::OverlayLayers;
 
-/// Duration of the measurement. In its first second the background model is learned.
+/// Duration of the measurement, in seconds. Vision learns the background model during the first second.
 const SECS: u64 = 20;
-/// Picture size that a machine without a graphics card can render in real time.
+/// Size of the image in pixels. A machine without a graphics card can render this size in real time.
 const SIZE_PX: (u32, u32) = (480, 270);
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
-        // `cargo test --benches` only checks that it compiles.
+        // `cargo test --benches` runs this without `--bench` and only checks that the benchmark compiles.
         return Ok(());
     }
     let recording = arguments.iter().find(|a| a.ends_with(".y4m"));

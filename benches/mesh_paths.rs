@@ -1,5 +1,5 @@
-//! Benchmark of path planning on meshes without links: against the any-angle optimum of `polyanya` in the same run, and
-//! against a hierarchical search.
+//! Benchmark of path planning on meshes without links. It compares our search with `polyanya`, which finds optimal any-angle
+//! paths, in the same run, and with a hierarchical search.
 //!
 //! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`; `benches/mesh_paths/README.md` has the results.
 
@@ -111,7 +111,8 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The mesh of the shipped scene `cascade`: time and expansions of a climb from the lowest to the highest terrace.
+/// Measures path searches from the lowest to the highest terrace on the mesh of the shipped scene `cascade`: their time and the
+/// number of expanded polygons.
 fn pool() -> Result<(), String> {
     let mesh_of = |name: &str| -> Result<_, String> {
         let site = shoal::site::load(None, Some(name)).map_err(|error| format!("{error:?}"))?;
@@ -160,9 +161,9 @@ fn pool() -> Result<(), String> {
     Ok(())
 }
 
-/// A minimal hierarchy: polygons are merged to areas of `size`, a first search finds a path over areas, and a second
-/// search is restricted to the polygons of these areas (all others cost 1000 times as much). It counts expansions,
-/// which do not depend on the implementation.
+/// Measures a simple hierarchical search. Polygons are merged to areas of `size`. A first search finds a path over areas, and a
+/// second search is restricted to the polygons of these areas: all other polygons cost 1000 times as much. The measure is the
+/// number of expansions, because it does not depend on the speed of the implementation.
 fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
     const NONE: u32 = u32::MAX;
     let mut area = vec![NONE; mesh.len()];
@@ -274,7 +275,7 @@ fn now() -> Result<ThreadTime, String> {
     ThreadTime::try_now().map_err(|error| error.to_string())
 }
 
-/// Quantile in milliseconds. Sorts the times.
+/// Sorts the times and returns the quantile `share` (0 to 1) in milliseconds.
 fn quantile(times: &mut [Duration], share: f64) -> f64 {
     times.sort();
     let last = times.len().saturating_sub(1);

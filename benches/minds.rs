@@ -23,13 +23,14 @@ fn main() -> Result<(), String> {
     counts.into_iter().try_for_each(time)
 }
 
-/// The scene `pool` with `count` fish in its proportions, enlarged to keep their density.
+/// Returns the scene `pool` with `count` fish. The pool is enlarged, so that the density of the fish stays the same. The
+/// proportions of the species stay the same too.
 fn scene(count: u32) -> SceneDescription {
     let mut scene = pools::pool();
     let shipped: u32 = scene.species.iter().map(|species| species.count).sum();
     for species in &mut scene.species {
         species.count = (species.count * count / shipped).max(1);
-        // Salmon see across the whole original pool. The limits keep the number of neighbors constant in a larger one.
+        // Salmon see across the whole original pool. Without these limits, they would see more neighbors in a larger pool.
         species.perception.sight_radius_m = species.perception.sight_radius_m.min(1.2);
         species.perception.prey_sight_radius_m = species.perception.prey_sight_radius_m.min(1.5);
     }
@@ -58,7 +59,7 @@ fn scene(count: u32) -> SceneDescription {
     scene
 }
 
-/// The `n`-th point of an evenly spread sequence. **Source**: Roberts 2018, the R2 sequence.
+/// Returns the `n`-th point of an evenly spread sequence of points within ±`half_m`. **Source**: Roberts 2018, the R2 sequence.
 fn spread_point(n: u32, half_m: Vec2) -> Vec2 {
     let along = Vec2::new(0.754_877_7, 0.569_840_3) * n as f32;
     (along.fract() * 2.0 - 1.0) * half_m
@@ -89,7 +90,7 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
     }
 }
 
-/// Measures and prints the shortest mean time of a tick, over 20 series of ticks.
+/// Measures 20 series of ticks. Prints the mean CPU time of a tick in the fastest series.
 fn time(count: u32) -> Result<(), String> {
     let scene = scene(count);
     let mut simulation =

@@ -2,7 +2,8 @@
 
     python3 benches/opencv.py WIDTH HEIGHT
 
-`cargo bench --bench vision` runs it and prints the figure beside its own. It needs opencv-python-headless and numpy.
+`cargo bench --bench vision` runs this script and prints its figure next to the figure of Shoal. The script needs
+opencv-python-headless and numpy.
 """
 import sys, time
 import cv2, numpy as np

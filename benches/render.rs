@@ -1,7 +1,8 @@
-//! Cost of a picture: building the draw list of 300 fish on one thread, and whole pictures on the available adapter, as CPU
-//! time of this process (a software adapter runs inside of it) and as wall time.
+//! Benchmark of rendering. It measures the time to build the draw list of 300 fish on one thread, and the time to draw a whole
+//! image with the available adapter. It prints the CPU time of this process and the wall time. The CPU time includes the work
+//! of a software adapter, which runs inside this process.
 //!
-//! `cargo bench --bench render`. Without an adapter only the draw list is measured, with a message.
+//! `cargo bench --bench render`. Without an adapter, it prints a message and measures only the draw list.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,13 +21,13 @@ use shoal::world::Snapshot;
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
-        // `cargo test --benches` runs this without `--bench` and only checks that it compiles.
+        // `cargo test --benches` runs this without `--bench` and only checks that the benchmark compiles.
         return;
     }
     pose();
     for (fish, size) in [(60, [480, 270]), (300, [1280, 720])] {
-        // The figures that are wanted were measured with hard edges; without a graphics card `run` and `render` draw
-        // soft ones, with one they take four samples.
+        // The required figures were measured without edge smoothing. The commands `run` and `render` use filtered edges without
+        // a graphics card, and four samples per pixel with a graphics card.
         for edges in [
             EdgeSmoothing::Off,
             EdgeSmoothing::Filtered,
@@ -37,7 +38,7 @@ fn main() {
     }
 }
 
-/// Middle of many measurements, and the slowest.
+/// Prints the median and the 95th percentile of many measurements.
 fn print(what: &str, mut times: Vec<(Duration, Duration)>) {
     times.sort();
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];

@@ -1,6 +1,6 @@
-//! CPU time of vision per frame, from the background model to tracks, with synthetic visitors.
+//! Benchmark of vision. It measures the CPU time per frame, from the background model to tracks, with synthetic visitors.
 //!
-//! Run it with `cargo bench --bench vision`. Drawing the frames is measured separately.
+//! Run it with `cargo bench --bench vision`. The time to draw the synthetic frames is measured separately.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -20,7 +20,7 @@ fn main() {
     }
 }
 
-/// Prints the figure of OpenCV for comparison, if OpenCV is installed.
+/// Prints the CPU time of OpenCV for comparison, if OpenCV is installed.
 fn print_opencv(width: u32, height: u32) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/opencv.py");
     let output = std::process::Command::new("python3")

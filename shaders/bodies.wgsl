@@ -1,30 +1,30 @@
-// Bodies: fish, stones, trunks, corals, plants and waterfalls, drawn to the body texture with `encode_light`. The alpha is the
-// cover; where it is below 1, the output pass shows the ground behind.
+// Bodies: fish, stones, trunks, corals, plants and waterfalls, drawn to the body texture with `encode_light`. Alpha is the
+// share of the pixel that the body covers; where it is below 1, the output pass shows the ground behind the body.
 
 // One drawn body; same layout as `BodyInstance` in `src/render/draw_list.rs`.
 struct BodyInstance {
-    // Index of its first matrix in `joints`.
+    // Index of the body's first matrix in `joints`.
     first_joint: u32,
-    // Layer of its skin in `skins`; -1 if only its vertices are colored.
+    // Layer of the body's skin in `skins`; -1 if only its vertices are colored.
     skin_layer: i32,
     // Length of a fish, largest half axis of a static body, in meters.
     size_m: f32,
-    // Fish: rotation of the hue.
+    // Fish: cosine of the rotation of the hue, followed by its sine.
     hue_cos: f32,
     hue_sin: f32,
     // Fish: factor on the color.
     brightness: f32,
-    // Fish: strength of the reflections; 0 if it glows.
+    // Fish: strength of the reflections; 0 if the fish glows.
     shine: f32,
-    // Fish: light that it emits.
+    // Fish: strength of the light that the fish emits.
     glow: f32,
     // Static body: random number 0..1 that varies its color and pattern.
     tone: f32,
-    // Static body: what it is made of.
+    // Static body: its material, one of the constants below.
     substance: u32,
 }
 
-// Values of `BodyInstance::substance`, those of `Substance` in `src/render/static_bodies.rs`.
+// Values of `BodyInstance::substance`; same numbers as in `Substance` in `src/render/static_bodies.rs`.
 const STONE = 0u;
 const WOOD = 1u;
 const GROWN = 2u;
@@ -49,10 +49,10 @@ struct AffineRows {
 // Largest number of joints that move one vertex in this scene.
 override INFLUENCES: i32 = 4;
 
-// Sunlight at a world point, as a multiple of the sunlight without caustics.
+// Returns the sunlight at a world point, as a multiple of the sunlight without caustics.
 fn sunlight(world: vec3<f32>) -> f32 {
     let depth = depth_of(world);
-    // The caustics texture belongs to the water surface: follow the sunlight up to it.
+    // The caustics texture belongs to the water surface, so the position is moved along the sunlight up to the surface.
     var at = world.xz - scene.sun_shift * depth;
     if SURFACE_KIND == WALL {
         at = vec2<f32>(world.x + 0.4 * depth, 1.3 * world.y);
@@ -81,15 +81,15 @@ struct BodyPixel {
     @location(4) at_rest: vec3<f32>,
 }
 
-// Inputs of the fragment shader of fish, packed into few vectors: each varying costs time per triangle on a machine without a
-// graphics card.
+// Inputs of the fragment shader of fish. They are packed into few vectors, because each varying costs time per triangle on a
+// machine without a graphics card.
 struct FishPixel {
     @builtin(position) position: vec4<f32>,
-    // World position; y of the normal at rest (1 on the back, 0 on the flanks).
+    // World position; in w the y of the normal at rest (1 on the back, 0 on the flanks).
     @location(0) world: vec4<f32>,
-    // Normal; layer of the skin, or -1.
+    // Normal; in w the layer of the skin, or -1.
     @location(1) normal: vec4<f32>,
-    // With a skin: position on it, brightness and opacity of the vertex. Without: the vertex color.
+    // With a skin: position on the skin, brightness and opacity of the vertex. Without a skin: color of the vertex.
     @location(2) paint: vec4<f32>,
     // Cosine and sine of the hue rotation, brightness, shine minus glow (one of the two is 0).
     @location(3) @interpolate(flat) finish: vec4<f32>,
@@ -145,7 +145,7 @@ fn body_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Body
     return pixel;
 }
 
-// Plants: they sway with the swell, the more the higher the point of the leaf.
+// Plants sway with the swell. Higher points of a leaf sway more.
 @vertex
 fn plant_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> BodyPixel {
     let rows = joints[instances[index].first_joint];
@@ -172,7 +172,7 @@ fn plant_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Bod
 
 @fragment
 fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
-    // On a wall, sand is heaped against the base of the leaves, and they are dark just above it.
+    // On a wall, sand is heaped against the base of the leaves, and the leaves are dark just above the sand.
     var base_shade = 1.0;
     if SURFACE_KIND == WALL {
         let heap = 0.010 + 0.034 * smoothstep(0.16, 0.0, abs(pixel.at_rest.x)) + 0.006 * sin(130.0 * pixel.world.x + 70.0 * pixel.at_rest.x);
@@ -186,41 +186,41 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let up = pixel.uv.y;
     // A pale rib along the middle of each leaf.
     let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
-    // Olive at the base, yellow-green at the tip; a share of the plants is rust-colored.
+    // Leaves are olive at the base and yellow-green at the tip. A share of the plants is rust-colored.
     var color = mix(vec3<f32>(0.040, 0.052, 0.022), vec3<f32>(0.155, 0.190, 0.060), up);
     color = mix(color, vec3<f32>(0.22, 0.155, 0.06), smoothstep(0.55 - 0.5 * scene.rust_share, 1.0 - 0.4 * scene.rust_share, tone) * 0.75);
     color = color * (0.80 + 0.45 * rib) * (0.75 + 0.5 * fract(7.0 * tone)) * base_shade;
     if SURFACE_KIND == CEILING {
-        // A floating leaf against the sky: red near the rim, veined between the ribs, dark at the stem.
+        // A floating leaf seen against the sky: red near the rim, veins between the ribs, dark at the stem.
         let out = length(pixel.at_rest.xz);
         color = mix(color, vec3<f32>(0.17, 0.075, 0.045), 0.7 * smoothstep(0.62, 0.98, out + 0.25 * (noise(pixel.at_rest.xz * 6.0 + 40.0 * tone) - 0.5)));
         color *= (0.55 + 0.75 * lace(pixel.at_rest.xz * 9.0 + 40.0 * tone)) * (0.70 + 0.60 * noise(pixel.at_rest.xz * 2.5 + 17.0 * tone)) * mix(0.35, 1.0, smoothstep(0.02, 0.09, out));
     }
     var normal = normalize(pixel.normal);
-    // Leaves are translucent: light on the back is visible on the front.
+    // Leaves are translucent: light on the back side is visible on the front side.
     let facing = (0.35 + 0.65 * abs(dot(normal, scene.to_sun))) * scene.facing_scale;
-    // A leaf that is thinner than a pixel covers less of it; otherwise its tip would be a row of dots.
+    // A leaf that is thinner than a pixel covers only a part of the pixel; without this, its tip would be a row of dots.
     let thin = max(abs(dpdx(pixel.uv.x)), abs(dpdy(pixel.uv.x)));
     return encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0));
 }
 
-// Rotates the hue of a color: Rodrigues' rotation around the gray axis (1, 1, 1).
+// Rotates the hue of a color, with Rodrigues' rotation around the gray axis (1, 1, 1).
 fn rotated_hue(color: vec3<f32>, cosine: f32, sine: f32) -> vec3<f32> {
     let axis = vec3<f32>(0.57735);
     return max(color * cosine + cross(axis, color) * sine + axis * dot(axis, color) * (1.0 - cosine), vec3<f32>(0.0));
 }
 
-// The normal to light a visible point with. An interpolated normal that points slightly away from the eye is bent to the
-// side, because flipping it would light the rim of a belly like a back. One that points far away belongs to the other side of
-// a fin and is flipped.
+// Returns the normal for the lighting of a visible point. An interpolated normal that points slightly away from the eye is bent
+// to the side, because flipping it would light the rim of a belly like a back. A normal that points far away from the eye
+// belongs to the other side of a fin and is flipped.
 fn facing_normal(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
     let outward = normalize(normal);
     let towards = dot(outward, view);
     return select(normalize(outward - view * min(towards, 0.0)), -outward, towards < -0.45);
 }
 
-// Light around a fish on a wall or ceiling from a direction (`up`: 0 is down, 1 is up): scattered light from the sides,
-// skylight from above, light from the ground below. A ceiling has no ground.
+// Returns the light around a fish on a wall or ceiling from a direction (`up`: 0 is down, 1 is up): scattered light from the
+// sides, skylight from above, light from the ground below. A ceiling has no ground.
 fn surrounding_light(up: f32, through: vec3<f32>) -> vec3<f32> {
     let beside = scattered(9.0);
     let above = mix(beside, scene.sky_color * through, smoothstep(0.5, 1.0, up));
@@ -238,7 +238,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let towards_eye = dot(normal, view);
     // The negative bias selects a sharper mip level, because the eyes and spots on the skin are small.
     let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)), -0.75);
-    // Skins store square roots.
+    // Skins store the square roots of colors.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
     let has_skin = step(-0.5, pixel.normal.w);
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
@@ -246,7 +246,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
 
     let sun_dir = scene.to_sun;
     let light = sunlight(world);
-    // Light wraps around the body a little, because skin is translucent.
+    // Sunlight also reaches points slightly beyond the lit side, because skin is translucent.
     let facing = max((dot(normal, sun_dir) + 0.25) / 1.25, 0.0) * scene.facing_scale;
     let up = 0.5 + 0.5 * dot(normal, scene.up);
     let from_ground = (1.0 - up) * 0.45;
@@ -259,20 +259,20 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
         around = surrounding_light(up, through);
     }
     if SURFACE_KIND == CEILING {
-        // Fins are thin: seen against the sky, light comes through them.
+        // Fins are thin: light comes through a fin that is seen against the sky.
         around += (scene.sky_color + 0.5 * scene.sun_color) * through * (0.4 * has_skin * step(0.765, pixel.paint.y));
     }
     let lit = scene.sun_color * (facing * light * scene.sun_strength) * through + around;
     let squared = towards_eye * towards_eye;
-    // A glowing body emits less light towards its rim.
+    // A glowing body emits less light near its rim.
     let glow = -min(pixel.finish.w, 0.0) * (0.02 + 1.1 * squared * squared * squared);
     var out = color * (lit + glow) + scattered(way);
 
-    // Silver flanks reflect dark water or bright sky, depending on their direction, and flash where they reflect the sun into
+    // Silver flanks reflect dark water or bright sky, depending on their direction. They flash where they reflect the sun into
     // the eye.
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
-    // On a wall the whole flank is visible; its reflection must not cover its colors.
+    // On a wall the whole flank is visible; the reflection is weaker there, so that it does not cover the colors of the flank.
     let silver = max(pixel.finish.w, 0.0) * flank * select(1.0, 0.5, SURFACE_KIND == WALL);
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, scene.up));
@@ -299,7 +299,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     return encode_light(out, opacity);
 }
 
-// A random number 0..1 of a lattice point.
+// Returns a random number 0..1 for a lattice point.
 fn hash3(p: vec3<i32>) -> f32 {
     var h = bitcast<vec3<u32>>(p) * vec3<u32>(0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du);
     var k = h.x ^ h.y ^ h.z;
@@ -308,7 +308,7 @@ fn hash3(p: vec3<i32>) -> f32 {
     return f32((k ^ (k >> 15u)) & 0xFFFFu) / 65535.0;
 }
 
-// Smooth noise 0..1 in three dimensions.
+// Returns smooth noise 0..1 in three dimensions.
 fn noise3(p: vec3<f32>) -> f32 {
     let cell = vec3<i32>(floor(p));
     let f = fract(p);
@@ -331,8 +331,8 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let size = instance.size_m;
     let view = vec3<f32>(0.0, scene.eye_height_m, 0.0) - pixel.world;
     let outward = facing_normal(pixel.normal, normalize(view));
-    // The pattern is projected along y, the direction of view, so that it is not stretched. The normal offsets it between faces,
-    // and every stone rotates it by another angle.
+    // The pattern is projected along y, the direction of view, so that it is not stretched. The normal offsets the pattern
+    // between faces, and each stone rotates it by a different angle.
     let turn = 6.28318 * instance.tone;
     let axis = vec2<f32>(cos(turn), sin(turn));
     let flat = pixel.world.xz + 0.11 * outward.xz + 7.0 * vec2<f32>(instance.tone, 1.0 - instance.tone);
@@ -352,7 +352,7 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
         color = mix(color, vec3<f32>(0.58, 0.46, 0.30), step(3.0, kind));
         let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tone * 40.0) - 0.5));
         color *= mix(0.62, 1.12, furrow) * (0.75 + 0.5 * fine.x);
-        // Dark between the branches, pale at the tips.
+        // A coral is dark between the branches and pale at the tips.
         color *= 0.22 + 0.78 * smoothstep(0.0, 0.75, pixel.uv.y);
         color = mix(color, vec3<f32>(0.80, 0.68, 0.56), smoothstep(0.84, 1.0, pixel.uv.y) * 0.5);
     } else if instance.substance == WOOD {
@@ -378,12 +378,12 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let over = select(clamp((pixel.world.y + scene.ground_depth_m) / max(size, 0.05), 0.0, 1.0), clamp((scene.surface_half_m.y - pixel.world.z) / max(size, 0.05), 0.0, 1.0), SURFACE_KIND == WALL);
     // Light from the ground brightens the flanks, so that the rim of a stone is no dark line.
     let sky = mix(0.30, 1.0, over) * (0.62 + 0.38 * up);
-    // From below, the dark side is visible, lit by reflections.
+    // From below, only the dark side is visible; reflected light brightens it.
     let least = select(0.08, 0.42, SURFACE_KIND == CEILING);
     return encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
 }
 
-// Pattern of foam 0..1: a mesh of thin lines with cells of about size 1.
+// Returns a pattern of foam 0..1: a mesh of thin lines with cells of about size 1.
 fn lace(p: vec2<f32>) -> f32 {
     let bent = p + 0.9 * (vec2<f32>(noise(p * 0.8 + 7.0), noise(p * 0.8 + 31.0)) - 0.5);
     let wide = 1.0 - abs(2.0 * noise(bent) - 1.0);
@@ -391,12 +391,12 @@ fn lace(p: vec2<f32>) -> f32 {
     return 0.6 * wide * wide + 0.4 * fine * fine;
 }
 
-// Foam that drifts downstream in patches, breaks up into lines and disappears.
+// Returns the light of foam. The foam drifts downstream in patches, breaks up into lines and disappears.
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let t = scene.time_secs;
     let v = pixel.uv.y;
     let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].size_m + 31.0 * instances[pixel.instance].tone, v * 0.75);
-    // Eddies move it sideways, more with the distance from the waterfall.
+    // Eddies move the foam sideways. The movement grows with the distance from the waterfall.
     let eddy = vec2<f32>(noise(place * 3.5 + vec2<f32>(0.0, -0.25 * t)), noise(place * 3.5 + vec2<f32>(41.0, -0.21 * t))) - 0.5;
     let p = place + (0.06 + 0.16 * v) * eddy - vec2<f32>(0.0, 0.16 * t);
     let raft = 0.65 * noise(p * vec2<f32>(7.0, 4.5)) + 0.35 * noise(p * vec2<f32>(17.0, 11.0) + 3.0);
@@ -408,7 +408,7 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     return encode_light(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
 
-// Falling water: lines along the stream that separate where it falls, froth where it meets the lower water.
+// Falling water: lines along the stream that separate during the fall, and froth where the stream meets the lower water.
 @fragment
 fn waterfall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let t = scene.time_secs;

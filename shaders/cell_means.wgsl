@@ -1,9 +1,9 @@
-// Computes the mean color of each cell of the finished picture, for the flash limiter: 36 samples per cell.
+// Computes the mean color of each cell of the finished picture, for the flash limiter. It takes 36 samples per cell.
 
 @group(1) @binding(0) var finished: texture_2d<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
 
-// Numbers of cells, those of `CELLS` in `src/render/flash.rs`.
+// Numbers of cells; same values as `CELLS` in `src/render/flash.rs`.
 const CELL_COLUMNS = 32u;
 const CELL_ROWS = 18u;
 

@@ -35,7 +35,7 @@ fn speck_vertex(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(insta
 @fragment
 fn speck_light(pixel: Pixel) -> @location(0) vec4<f32> {
     let soft = max(1.0 - dot(pixel.from_center, pixel.from_center), 0.0);
-    // A glow can be brighter than the encoding allows for a small cover; then the cover is increased.
+    // A glow can be brighter than the encoding allows for a small cover. In that case the cover is increased.
     let light = pixel.light * (soft * soft * soft);
     let cover = max(light.a, 0.25 * max(light.r, max(light.g, light.b)));
     return encode_light(light.rgb / max(cover, 1e-4), cover);

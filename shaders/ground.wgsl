@@ -1,5 +1,5 @@
-// Paints the ground texture once per scene. RGB: square root of the color under even light; alpha: half of the sunlight's
-// factor by the slope. Large shapes come first: bars and hollows, then ripples, pebbles and grains.
+// Paints the ground texture once per scene. RGB: square root of the color under even light; alpha: half of the factor by which
+// the slope of the ground changes the sunlight. Large shapes come first: bars and hollows, then ripples, pebbles and grains.
 
 struct Pixel {
     @builtin(position) position: vec4<f32>,
@@ -23,7 +23,7 @@ struct GroundContact {
     half_m: vec2<f32>,
     // Direction of the first half axis, unit length.
     axis: vec2<f32>,
-    // Distance beyond the ellipse to which heaped sand and shade reach, in meters; 0 for an empty entry.
+    // Distance beyond the ellipse up to which there are heaped sand and shade, in meters; 0 for an empty entry.
     reach_m: f32,
     // 0 for a stone, 1 for the root of a plant.
     is_root: f32,
@@ -31,7 +31,7 @@ struct GroundContact {
 
 // The ground of a terrace; same layout as `TerraceGround` in `src/render/ground_contact.rs`.
 struct TerraceGround {
-    // Its corners in `terrace_corners_m`; no corners mark an empty entry.
+    // Index of the first corner in `terrace_corners_m`, followed by the number of corners; 0 corners mark an empty entry.
     first_corner: u32,
     corner_count: u32,
     // Relative height: 0 for the lowest terrace, 1 for the highest.
@@ -48,9 +48,9 @@ struct TerraceGround {
 struct ContactEffect {
     // Height of the heaped sand, 0..1.
     heap: f32,
-    // Share of light that the bodies leave.
+    // Share of the light that the bodies do not block.
     open: f32,
-    // Closeness to a stone, 0..1: gravel and algae gather there.
+    // Closeness to a stone, 0..1. Gravel and algae gather close to stones.
     lee: f32,
 }
 
@@ -74,11 +74,11 @@ fn contact_effect(place: vec2<f32>) -> ContactEffect {
     return all;
 }
 
-// The terraces around a point of the ground.
+// The terraces near a point of the ground.
 struct NearTerraces {
     // Relative height of the ground, 0 for the lowest terrace to 1 for the highest.
     height: f32,
-    // Distance to the nearest terrace; 0 inside of it.
+    // Distance to the nearest terrace; 0 inside of the terrace.
     nearest_m: f32,
     // Distance to the second nearest terrace.
     second_m: f32,
@@ -86,7 +86,7 @@ struct NearTerraces {
 
 fn near_terraces(place: vec2<f32>) -> NearTerraces {
     var found = NearTerraces(0.0, 99.0, 99.0);
-    // Between terraces, the height is their mean weighted by closeness.
+    // Between terraces, the height is the mean of their heights, weighted by closeness.
     var sum = vec2<f32>(0.0, 1e-6);
     for (var i = 0u; i < arrayLength(&terraces); i++) {
         let terrace = terraces[i];
@@ -118,16 +118,16 @@ fn near_terraces(place: vec2<f32>) -> NearTerraces {
 
 // A pebble, leaf or twig at a point of the ground.
 struct GroundItem {
-    // Height above the sand in meters (pebble) or cover (leaf, twig); 0 outside of it.
+    // Pebble: height above the sand, in meters. Leaf or twig: cover, 0..1. Outside of the item: 0.
     height: f32,
-    // Distance from the center relative to the radius (pebble), or strength of the shadow beside it (leaf, twig).
+    // Pebble: distance from the center relative to the radius. Leaf or twig: strength of the shadow beside it.
     rim: f32,
     color: vec3<f32>,
-    // Slope of its surface.
+    // Slope of the surface of the item.
     slope: vec2<f32>,
 }
 
-// The highest pebble at a point, in a layer with one pebble at most per cell of this size.
+// Returns the highest pebble at a point, from a layer with at most one pebble per cell of `size_m`.
 fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> GroundItem {
     var stone = GroundItem(0.0, 9.0, vec3<f32>(0.0), vec2<f32>(0.0));
     let p = place / size_m;
@@ -171,7 +171,7 @@ fn pebble(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> GroundItem {
     return stone;
 }
 
-// The fallen leaf or twig at a point: two layers of leaves and one of twigs.
+// Returns the fallen leaf or twig at a point, from two layers of leaves and one layer of twigs.
 fn litter(place: vec2<f32>, share: f32) -> GroundItem {
     var found = GroundItem(0.0, 0.0, vec3<f32>(0.0), vec2<f32>(0.0));
     for (var layer = 0; layer < 3; layer++) {
@@ -192,7 +192,7 @@ fn litter(place: vec2<f32>, share: f32) -> GroundItem {
             let angle = 6.28318 * more.y;
             let axis = vec2<f32>(cos(angle), sin(angle));
             var local = vec2<f32>(dot(offset, axis), dot(offset, vec2<f32>(-axis.y, axis.x)));
-            // Bent along the rib.
+            // The leaf or twig is bent along its rib.
             local.y += (chance.x - 0.5) * 0.9 * local.x * local.x;
             let half_length = select(0.30 + 0.22 * chance.y, 0.45 + 0.25 * chance.y, is_twig);
             let t = local.x / half_length;
@@ -200,7 +200,7 @@ fn litter(place: vec2<f32>, share: f32) -> GroundItem {
             let half_width = select(half_length * (0.26 + 0.22 * chance.x) * round * (1.0 + 0.35 * t), 0.022 * (0.4 + round), is_twig);
             let soft = 0.10 * half_length;
             let cover = smoothstep(soft * 0.5, -soft * 0.5, abs(local.y) - half_width) * step(abs(t), 1.0);
-            // Its shadow falls away from the sun.
+            // The shadow of the item falls away from the sun.
             let thrown = offset - normalize(scene.sun_shift + 1e-5) * (0.012 / size_m);
             let local_shadow = vec2<f32>(dot(thrown, axis), dot(thrown, vec2<f32>(-axis.y, axis.x)));
             let under = smoothstep(soft * 1.5, -soft * 1.5, abs(local_shadow.y + (chance.x - 0.5) * 0.9 * local_shadow.x * local_shadow.x) - half_width) * step(abs(local_shadow.x / half_length), 1.0);
@@ -223,12 +223,12 @@ fn litter(place: vec2<f32>, share: f32) -> GroundItem {
     return found;
 }
 
-// Height of the sand, in meters.
+// Returns the height of the sand, in meters.
 fn sand_height(place: vec2<f32>) -> f32 {
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
     let bars = fbm(p * 0.45);
-    // Parallel ripples; the warped phase makes them fork and end.
+    // Parallel ripples. The warped phase makes the ripples fork and end.
     let warp = vec2<f32>(fbm(p * 0.8 + 3.0), fbm(p * 0.8 + 31.0)) - 0.5;
     let along = dot(p + 0.75 * warp, normalize(vec2<f32>(0.86, 0.5)));
     let phase = along / 0.235 + 1.1 * (noise(p * 2.6 + 9.0) - 0.5);
@@ -245,7 +245,7 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
     let contact = contact_effect(place);
-    // More gravel near stones.
+    // There is more gravel near stones.
     let share = scene.pebble_share + 0.5 * contact.lee * step(0.001, scene.pebble_share);
     let e = 0.006;
     let h = sand_height(place);
@@ -266,10 +266,10 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     color = mix(color, color * vec3<f32>(0.78, 0.80, 0.62), 0.5 * film * scene.relief);
 
     var occlusion = contact.open;
-    // Algae and silt near stones.
+    // There are algae and silt near stones.
     color = mix(color, color * vec3<f32>(0.62, 0.66, 0.50), 0.6 * contact.lee * noise(p * 7.0 + 3.0));
 
-    // Terraces: lower ones are darker and bluer; shade along the edges; wet rock between two waters.
+    // Lower terraces are darker and bluer. There is shade along the edges of terraces, and wet rock between two waters.
     if terraces[0].corner_count > 0u {
         let here = near_terraces(place);
         color *= mix(vec3<f32>(0.46, 0.66, 0.76), vec3<f32>(1.10, 1.06, 1.0), here.height);
@@ -278,7 +278,7 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         color = mix(color, vec3<f32>(0.16, 0.15, 0.13) * (0.5 + noise(p * 23.0)), is_sill);
     }
 
-    // Small, medium and a few large pebbles; larger ones are on top.
+    // Small, medium and a few large pebbles. Larger pebbles lie on top.
     let fine = pebble(p, 0.045, share * 1.1, 11);
     let middle = pebble(p + 3.3, 0.11, share, 37);
     let large = pebble(p - 8.1, 0.30, share * 0.8, 71);
@@ -296,14 +296,14 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         occlusion *= mix(0.82, 1.0, smoothstep(0.98, 1.7, near + 0.2 * step(1.0, near)));
     }
 
-    // Fallen leaves, more of them near the rim.
+    // There are more fallen leaves near the rim.
     let rim = smoothstep(0.35, 1.05, length(place / scene.ground_half_m * vec2<f32>(0.95, 0.95)));
     let leaf = litter(p, scene.litter * (0.05 + 0.95 * rim * rim));
     color = mix(color, leaf.color, leaf.height);
     gradient = mix(gradient, leaf.slope, leaf.height);
     occlusion *= mix(1.0, 0.62, leaf.rim);
 
-    // Darker in the center and near the rim.
+    // The ground is darker in the center and near the rim.
     let from_middle = length(place / scene.ground_half_m);
     color *= 0.86 + 0.14 * smoothstep(0.1, 0.75, from_middle);
     color *= 1.0 - 0.22 * smoothstep(0.75, 1.25, from_middle);
@@ -311,6 +311,6 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let normal = normalize(vec3<f32>(-gradient.x * 1.5, 1.0, -gradient.y * 1.5));
     let towards_sun = normalize(vec3<f32>(-scene.sun_shift.x, 1.0, -scene.sun_shift.y));
     let facing = max(dot(normal, towards_sun), 0.0) / towards_sun.y;
-    // Square roots, so that 8 bits suffice in dark areas.
+    // The texture stores square roots, so that 8 bits suffice in dark areas.
     return vec4<f32>(sqrt(max(color * occlusion, vec3<f32>(0.0))), clamp(facing * 0.5, 0.0, 1.0));
 }

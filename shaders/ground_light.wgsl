@@ -46,7 +46,8 @@ struct GroundShadowVertex {
 struct Pixel {
     @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
-    // Layer and level of the mask, strength; packed, because every varying costs time on a machine without a graphics card.
+    // Layer of the mask, level of the mask, strength. They are packed into one vector, because every varying costs time on a
+    // machine without a graphics card.
     @location(1) shadow: vec3<f32>,
 }
 

@@ -1,12 +1,13 @@
-// The output pass: the view through the moving water surface to ground and bodies, the reflections on the surface, the tone
-// curve, and the warp onto one output.
+// The output pass. It draws the ground and the bodies as seen through the moving water surface, adds the reflections on the
+// surface, and applies the tone curve and the warp onto one output.
 
 @group(1) @binding(0) var bodies: texture_2d<f32>;
 @group(1) @binding(1) var slopes: texture_2d<f32>;
 @group(1) @binding(2) var ground_picture: texture_2d<f32>;
 @group(1) @binding(3) var ground_light: texture_2d<f32>;
 @group(1) @binding(4) var smooth_sampler: sampler;
-// Tileable noise: two channels for wavelets, one for bubbles. It repeats every 1.6 m, which is invisible in short glints.
+// Tileable noise: two channels for wavelets, one channel for bubbles. The noise repeats every 1.6 m; the repetition is
+// invisible because glints are short.
 @group(1) @binding(5) var ripple_noise: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
 
@@ -31,7 +32,7 @@ struct OutputUniforms {
 override HAS_BLEND: bool = false;
 // Whether the gamma of the output differs from 1.
 override HAS_GAMMA: bool = false;
-// Whether this pass smooths the edges of bodies, which are drawn with one sample per pixel then.
+// Whether this pass smooths the edges of bodies. In that case bodies are drawn with one sample per pixel.
 override FILTERS_EDGES: bool = false;
 
 // A vertex of the warp; same layout as `WarpVertex` in `src/render/warp.rs`.
@@ -50,11 +51,12 @@ struct Pixel {
     @location(0) place: vec2<f32>,
     // Position in the crop, 0..1.
     @location(1) crop: vec2<f32>,
-    // Light of a white ground under sunlight and under skylight, and the scattered light; constant over the picture.
+    // Light of a white ground: under sunlight, under skylight (next field), and scattered light (third field). All are constant
+    // over the picture.
     @location(2) @interpolate(flat) sun: vec3<f32>,
     @location(3) @interpolate(flat) sky: vec3<f32>,
     @location(4) @interpolate(flat) haze: vec3<f32>,
-    // Direction of the bright side of the sky (x, y); shift of the visible ground per slope of 1, in meters (z).
+    // xy: direction of the bright side of the sky. z: shift of the visible ground per water slope of 1, in meters.
     @location(5) @interpolate(flat) bright: vec3<f32>,
     // Light of glints and of foam.
     @location(6) @interpolate(flat) glint: vec3<f32>,
@@ -71,7 +73,8 @@ fn warp_vertex(vertex: WarpVertex) -> Pixel {
     pixel.haze = under_water(vec3<f32>(0.0), ground, 0.0, 0.0);
     pixel.sun = under_water(vec3<f32>(1.0), ground, 1.0, 0.0) - pixel.haze;
     pixel.sky = under_water(vec3<f32>(1.0), ground, 0.0, 1.0) - pixel.haze;
-    // A slope s refracts the view by about s/4, which shifts the visible point by that times the depth, seen from the eye.
+    // A water slope s refracts the view by about s/4. This shifts the visible point by s/4 times the depth, as seen from the
+    // eye.
     let shift_m = 0.25 * scene.ground_depth_m * scene.eye_height_m / (scene.eye_height_m + scene.ground_depth_m);
     pixel.bright = vec3<f32>(normalize(scene.sun_shift + vec2<f32>(1e-5, 0.0)), shift_m);
     pixel.glint = scene.sun_color * (scene.sun_strength * scene.reflection * 0.9);
@@ -90,13 +93,13 @@ fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
     return clamp((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
-// The light of the bodies at a position on the surface, over the light behind them.
+// Returns the light at a position on the surface: the light of the bodies over the light behind them.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
     var body: vec4<f32>;
     if FILTERS_EDGES {
-        // The mean of four points on a rotated square, so that horizontal, vertical and diagonal edges are all smoothed. It looks
-        // like four samples per pixel at about a sixth of their cost on a machine without a graphics card.
+        // The mean of four points on a rotated square smooths horizontal, vertical and diagonal edges. The result looks like
+        // four samples per pixel and costs about a sixth of them on a machine without a graphics card.
         let pixel = 1.0 / vec2<f32>(textureDimensions(bodies));
         let wide = vec2<f32>(0.55, 0.20) * pixel;
         let high = vec2<f32>(-0.20, 0.55) * pixel;
@@ -109,12 +112,12 @@ fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     return mix(behind, 4.0 * root * root, body.a);
 }
 
-// Slope of the water from a texel of `slopes`; `src/render/caustics.rs` encodes it.
+// Returns the slope of the water for a texel of `slopes`. `src/render/caustics.rs` encodes the slope.
 fn slope_of(water: vec4<f32>) -> vec2<f32> {
     return (water.xy - 128.0 / 255.0) * 0.5;
 }
 
-// Light of a pool that is seen from above.
+// Returns the light of a pool that is seen from above.
 fn floor_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let water = textureSampleLevel(slopes, smooth_sampler, place / scene.water_half_m * 0.5 + 0.5, 0.0);
@@ -128,12 +131,12 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
     var light = with_bodies(seen, sand);
 
-    // Reflected sky: a little everywhere, more where the water is inclined towards the bright side.
+    // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;
     let inclined = max(-dot(slope, sunward), 0.0);
     let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * inclined * inclined;
     light += scene.sky_color * (scene.reflection * mirrored);
-    // Glints: wavelets that are too small for the height field reflect the sun for a moment.
+    // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
@@ -155,7 +158,7 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
         light = ceiling_light(pixel);
     }
     var color = tone_mapped(light * scene.exposure);
-    // The tone curve desaturates bright colors; restore some saturation.
+    // The tone curve reduces the saturation of bright colors; a part of it is restored here.
     color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
     // Colors below the black level of a projector are lost, so the darkest color is raised above it.
     color = color * (1.0 - BLACK_LEVEL) + BLACK_LEVEL;
@@ -166,8 +169,8 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
     if HAS_BLEND {
         color = blended(color, pixel.crop);
     }
-    // Dithering with noise of one step hides the steps of 8 bits. The picture is stored as sRGB, whose steps grow with about the
-    // square root of the light; green stands for the light, because it contributes most.
+    // Dithering with noise of one 8-bit step hides the steps. The picture is stored as sRGB, whose steps grow with about the
+    // square root of the light. The green channel is used as the light, because it contributes most.
     let at = pixel.position.xy + 5.588238 * floor(fract(scene.time_secs) * 60.0);
     let grain = fract(52.9829189 * fract(dot(at, vec2<f32>(0.06711056, 0.00583715)))) - 0.5;
     return vec4<f32>(color + grain / 255.0 * (2.1 * sqrt(max(color.g, 0.0)) + 0.02), 1.0);

@@ -1,4 +1,4 @@
-// Definitions that all shaders share; this file is put in front of each of the others.
+// Definitions that all shaders share. This file is put in front of each of the other shader files.
 //
 // Spaces: world (meters, water surface of a floor at y = 0, negative below); picture (0..1, y down); textures (0..1).
 // Light is linear and relative to white.
@@ -7,15 +7,15 @@
 struct SceneUniforms {
     // Half width and half height of the surface, in meters.
     surface_half_m: vec2<f32>,
-    // Height of the eye above the center of the surface.
+    // Height of the eye above the center of the surface, in meters.
     eye_height_m: f32,
-    // Depth of the ground below the surface.
+    // Depth of the ground below the surface, in meters.
     ground_depth_m: f32,
     // Half extent of the height field of the water along x and z, in meters.
     water_half_m: vec2<f32>,
     // Size of the body texture relative to the picture.
     overscan: f32,
-    // Part of the body and ground light textures that is drawn to, as a share of their sides.
+    // Used part of the body and ground light textures, as a share of their sides.
     target_scale: f32,
     // Half extent of the ground texture along its two axes, in meters.
     ground_half_m: vec2<f32>,
@@ -31,7 +31,7 @@ struct SceneUniforms {
     reflection: f32,
     // Absorption coefficients of the water for red, green and blue, per meter.
     absorption_per_m: vec3<f32>,
-    // Factor on the light before the tone curve.
+    // Factor on the light, applied before the tone curve.
     exposure: f32,
     // Color of the sand.
     sand_color: vec3<f32>,
@@ -43,17 +43,18 @@ struct SceneUniforms {
     water_level_m: f32,
     // Direction towards the sun, unit length.
     to_sun: vec3<f32>,
-    // Factor that makes the sunlight on a level plane 1: the inverse of the cosine between `to_sun` and `up`.
+    // Factor on the cosine between a normal and `to_sun`: the inverse of the cosine between `to_sun` and `up`, so that a level
+    // plane has sunlight 1.
     facing_scale: f32,
     // Color of the light that the water scatters at infinite distance, relative to the light that enters it.
     haze_color: vec3<f32>,
     // Rate at which scattered light approaches `haze_color` with distance, per meter.
     haze_per_m: f32,
-    // Scale from surface meters to the body texture; add 0.5.
+    // Scale from surface meters to body texture coordinates; the offset is 0.5.
     body_uv_per_m: vec2<f32>,
-    // Scale from surface meters to the ground texture; add 0.5.
+    // Scale from surface meters to ground texture coordinates; the offset is 0.5.
     ground_uv_per_m: vec2<f32>,
-    // Time of drifting patterns in seconds; restarts after `DRIFT_PERIOD_SECS`.
+    // Time of drifting patterns in seconds. It restarts after `DRIFT_PERIOD_SECS`.
     time_secs: f32,
     // Cosine of the angle between sunlight in the water and the vertical.
     sun_cosine: f32,
@@ -63,7 +64,7 @@ struct SceneUniforms {
     foam: f32,
     // Strength of the shafts of sunlight.
     shafts: f32,
-    // Light that specks emit.
+    // Strength of the light that specks emit.
     glow: f32,
     // Amount of fallen leaves, 0..1.
     litter: f32,
@@ -85,7 +86,8 @@ const CEILING = 2u;
 
 override SURFACE_KIND: u32 = FLOOR;
 
-// Clip position of a world point in the body texture, which is larger than the picture by `overscan`.
+// Returns the clip position of a world point in the body texture. The texture is larger than the picture by the factor
+// `overscan`.
 fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
     let eye = scene.eye_height_m;
     let away = eye - world.y;
@@ -96,29 +98,29 @@ fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
     return vec4<f32>(xy, z, away);
 }
 
-// Encodes light of a body that covers a share of a pixel, for an 8-bit texture: square root of a quarter, up to four times
-// white, premultiplied by the cover.
+// Encodes light of a body that covers a share of a pixel (`cover`) for an 8-bit texture: the square root of a quarter of the
+// light (up to four times white), multiplied by the cover.
 fn encode_light(light: vec3<f32>, cover: f32) -> vec4<f32> {
     return vec4<f32>(sqrt(clamp(light * 0.25, vec3<f32>(0.0), vec3<f32>(1.0))) * cover, cover);
 }
 
-// Share of light that is left after a distance in water.
+// Returns the share of light that is left after a distance in water.
 fn transmitted(length_m: f32) -> vec3<f32> {
     return exp(-scene.absorption_per_m * length_m);
 }
 
-// Depth of a point below the water surface, along `up`.
+// Returns the depth of a point below the water surface, along `up`, in meters.
 fn depth_of(world: vec3<f32>) -> f32 {
     return max(scene.water_level_m - dot(world, scene.up), 0.0);
 }
 
-// Light that the water scatters towards the eye along a distance.
+// Returns the light that the water scatters towards the eye along a distance.
 fn scattered(length_m: f32) -> vec3<f32> {
     return scene.haze_color * (1.0 - exp(-scene.haze_per_m * length_m)) * (scene.sky_color + 0.4 * scene.sun_color);
 }
 
-// Light that reaches the picture from a point of a color: sunlight (factor `sun`) and skylight (factor `sky`) go down through
-// the water to the point and from there to the plane of the picture; scattered light is added.
+// Returns the light that reaches the picture from a point of a color. Sunlight (factor `sun`) and skylight (factor `sky`) go
+// down through the water to the point, and from there to the plane of the picture. Scattered light is added.
 fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f32> {
     let depth = depth_of(world);
     let way = max(-world.y, 0.0);
@@ -126,8 +128,8 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
     return color * lit + scattered(way);
 }
 
-// Sunlight at a depth relative to even light, from a value of the caustics texture. The contrast is lower in shallow water,
-// where waves have not focused the light yet, and in deep water, where it has spread again.
+// Returns the sunlight at a depth, relative to even light, from a value of the caustics texture. The contrast is lower in
+// shallow water, where waves have not focused the light yet, and in deep water, where the light has spread again.
 fn focused_sunlight(root: f32, depth: f32) -> f32 {
     let relative = 4.0 * root * root;
     let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.45, smoothstep(0.6, 2.0, depth));
@@ -136,7 +138,7 @@ fn focused_sunlight(root: f32, depth: f32) -> f32 {
     return max(1.0 + max(contrast, 0.8 * contrast) * share * 0.92 * scene.caustics, 0.12);
 }
 
-// Two random numbers 0..1 of a lattice point.
+// Returns two random numbers 0..1 for a lattice point.
 fn hash2(p: vec2<i32>) -> vec2<f32> {
     var h = bitcast<vec2<u32>>(p) * vec2<u32>(0x9E3779B1u, 0x85EBCA77u);
     var k = h.x ^ (h.y + (h.x << 6u));
@@ -146,7 +148,7 @@ fn hash2(p: vec2<i32>) -> vec2<f32> {
     return vec2<f32>(f32(k & 0xFFFFu), f32(k >> 16u)) / 65535.0;
 }
 
-// Smooth noise 0..1 on the lattice of integers; it does not repeat within 2^31 cells.
+// Returns smooth noise 0..1 on the lattice of integers. The noise does not repeat within 2^31 cells.
 fn noise(p: vec2<f32>) -> f32 {
     let cell = vec2<i32>(floor(p));
     let f = fract(p);
@@ -158,7 +160,7 @@ fn noise(p: vec2<f32>) -> f32 {
     return mix(mix(a, b, w.x), mix(c, d, w.x), w.y);
 }
 
-// Fractal noise 0..1: three octaves, each rotated against the one before.
+// Returns fractal noise 0..1: three octaves, each rotated relative to the one before.
 fn fbm(p: vec2<f32>) -> f32 {
     let turn = mat2x2<f32>(0.8, 0.6, -0.6, 0.8);
     let q = turn * p * 2.03 + 17.1;

@@ -1,9 +1,9 @@
-// The light of walls and ceilings; this file is put behind `output.wgsl`.
+// The light of walls and ceilings. This file is put after `output.wgsl`.
 //
-// On a wall, the plane of the picture is a glass pane: the water surface is at its upper edge, the ground at its lower edge,
-// and distant parts fade into scattered light. A ceiling shows the water surface from below.
+// On a wall, the plane of the picture is a glass pane. The water surface is at the upper edge of the pane, the ground at its
+// lower edge, and distant parts fade into scattered light. A ceiling shows the water surface from below.
 
-// Strength 0..1 of a shaft of sunlight at a distance behind the picture.
+// Returns the strength 0..1 of a shaft of sunlight at a distance behind the picture.
 fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     let along = at.x * (1.0 + distance / scene.eye_height_m) + 0.42 * at.y + 3.1 * distance;
     let t = scene.time_secs;
@@ -12,12 +12,12 @@ fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     return smoothstep(0.25, 1.6, wide + 0.6 * fine);
 }
 
-// Texture position that repeats with every second repetition mirrored, so that no seam is visible.
+// Returns a texture position for a texture that repeats. Every second repetition is mirrored, so that no seam is visible.
 fn mirrored_uv(uv: vec2<f32>) -> vec2<f32> {
     return 1.0 - abs(fract(uv * 0.5) * 2.0 - 1.0);
 }
 
-// Light of a pool that is seen from the side.
+// Returns the light of a pool that is seen from the side.
 fn wall_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let eye = scene.eye_height_m;
@@ -27,7 +27,7 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     let meets = min(away, 9.0);
     let scale = (eye + meets) / eye;
     let at = vec2<f32>(place.x * scale, meets);
-    // Share of scattered light; it reaches 1 where ground and water surface meet, so that no seam is visible.
+    // Share of scattered light. It reaches 1 where ground and water surface meet, so that no seam is visible.
     let reach = 1.025 * (1.0 - exp(-scene.haze_per_m * meets));
     let height = 0.5 - 0.5 * place.y / half;
     let open = scattered(9.0) * mix(0.38, 1.35, height * height);
@@ -39,7 +39,7 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     let under = vec3<f32>(0.0, -meets, half);
     let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
 
-    // The water surface from below: a mirror with bright wavelets.
+    // The water surface seen from below is a mirror with bright wavelets.
     let water = textureSampleLevel(slopes, smooth_sampler, mirrored_uv(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
     let bright = smoothstep(-0.02, 0.09, dot(slope_of(water), vec2<f32>(1.0, 0.7)));
     let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.75);
@@ -53,13 +53,13 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     return light + scene.sun_color * scene.haze_color * (scene.shafts * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
 }
 
-// Light of a pool that is seen from below.
+// Returns the light of a pool that is seen from below.
 fn ceiling_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let depth = scene.ground_depth_m;
     let scale = (scene.eye_height_m + depth) / scene.eye_height_m;
     let water = textureSampleLevel(slopes, smooth_sampler, place * scale / scene.water_half_m * 0.5 + 0.5, 0.0);
-    // Refraction compresses the sky into a bright window; outside of it the surface reflects the dark water.
+    // Refraction compresses the sky into a bright window. Outside of the window, the surface reflects the dark water.
     let bent = place * scale / (scene.eye_height_m + depth) + 2.2 * slope_of(water);
     let sun = normalize(scene.to_sun).xz / max(abs(scene.to_sun.y), 0.2);
     let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));

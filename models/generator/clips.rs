@@ -1,5 +1,5 @@
-//! The clips of a fish: a wave that travels along the spine and grows towards the tail. Every clip has one cycle, and all
-//! clips are in phase.
+//! The animation clips of a fish. Each clip is one cycle of a wave that travels along the spine and grows towards the tail. All
+//! clips have the same phase.
 //!
 //! **Source**: Videler 1993, chapter 1 (body and caudal fin swimming); amplitudes tuned by eye.
 
@@ -9,10 +9,10 @@ use super::fish::{HEAD_S, ROOT_S, TAIL_S};
 
 /// Number of keys per cycle; the last key repeats the first.
 pub(super) const KEYS: usize = 17;
-/// Number of joints: root, head, five of the tail, two pectoral fins.
+/// Number of joints: one for the root, one for the head, five for the tail, two for the pectoral fins.
 pub(super) const JOINTS: usize = 9;
 
-/// One clip: a name and, for every key, a rotation for every joint and the root's translation.
+/// One clip: a name and, for every key, the rotations of all joints and the translation of the root.
 pub(super) struct Clip {
     pub name: &'static str,
     pub keys: Vec<([Quat; JOINTS], Vec3)>,
@@ -20,19 +20,19 @@ pub(super) struct Clip {
 
 /// The swimming motion of a species.
 pub(super) struct Swim {
-    /// Sideways amplitude of the tip of the tail when cruising, in body lengths.
+    /// Sideways amplitude of the tip of the tail at cruise speed, in body lengths.
     pub reach: f32,
     /// Length of the wave on the body, in body lengths.
     pub wave: f32,
 }
 
-/// The parameters of a clip.
+/// The parameters of the body's motion in a clip.
 struct Pose {
     /// Factor on the amplitude of the wave.
     reach: f32,
-    /// Bend of the body, positive to the left.
+    /// Bend of the body to one side; positive to the left.
     bend_rad: f32,
-    /// Arch of the back, positive with head and tail up.
+    /// Bend of the body up or down; positive if head and tail point up.
     arch_rad: f32,
     /// Spread of the pectoral fins.
     spread_rad: f32,
@@ -120,7 +120,7 @@ pub(super) fn all(swim: &Swim) -> Vec<Clip> {
                 ..still
             },
         ),
-        // Above the water: arched, with spread fins and a strong beat.
+        // A leap above the water: the body is arched, the fins are spread, and the tail beats strongly.
         (
             "leap",
             Pose {
@@ -131,7 +131,7 @@ pub(super) fn all(swim: &Swim) -> Vec<Clip> {
                 ..still
             },
         ),
-        // The end of a strike: the head is raised and spread fins brake the body.
+        // The end of an attack on prey: the head is raised, and spread fins brake the body.
         (
             "eat",
             Pose {
@@ -153,14 +153,14 @@ pub(super) fn all(swim: &Swim) -> Vec<Clip> {
     .collect()
 }
 
-/// Rotations of all joints and translation of the root at a phase 0..1.
+/// Returns the rotations of all joints and the translation of the root at a phase of 0..1.
 fn sample(swim: &Swim, pose: &Pose, phase: f32) -> ([Quat; JOINTS], Vec3) {
     let turn = std::f32::consts::TAU;
     let sideways = |s: f32| {
         let growth = 0.05 + 0.95 * s * s;
         swim.reach * pose.reach * growth * (turn * (phase - s / swim.wave)).sin()
     };
-    // Heading of the part of the body between two stations, positive to the left.
+    // Returns the heading of the part of the body between two stations; positive to the left.
     let heading = |from: f32, to: f32| -((sideways(to) - sideways(from)) / (to - from)).atan();
     let mut rotations = [Quat::IDENTITY; JOINTS];
     let yaw = |angle: f32| Quat::from_rotation_y(angle);
@@ -173,7 +173,7 @@ fn sample(swim: &Swim, pose: &Pose, phase: f32) -> ([Quat; JOINTS], Vec3) {
     for (i, &s) in TAIL_S.iter().enumerate() {
         let next = TAIL_S.get(i + 1).copied().unwrap_or(1.0);
         let now = heading(s, next);
-        // The tail fin lags behind the tail.
+        // The tail fin follows the motion of the tail with a delay.
         let lag = if i == TAIL_S.len() - 1 { 1.25 } else { 1.0 };
         rotations[2 + i] =
             yaw((now - before) * lag - 0.28 * pose.bend_rad) * pitch(0.35 * pose.arch_rad);

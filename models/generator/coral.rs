@@ -1,6 +1,6 @@
 //! Corals with a height of 1 along y and the root at the origin, and the sheet of a waterfall.
 //!
-//! On corals, v is 0 at the root and 1 at the tips.
+//! On corals, the texture coordinate v is 0 at the root and 1 at the tips.
 
 use glam::{Vec2, Vec3};
 
@@ -8,7 +8,7 @@ use super::mesh::Mesh;
 use super::paint::noise3;
 use super::still::rigid;
 
-/// A coral with blunt fingers that spread from one root.
+/// Builds a coral with blunt fingers that spread from one root.
 pub(super) fn finger() -> Mesh {
     let mut mesh = Mesh::default();
     let (rows, columns, fingers) = (6, 7, 17);
@@ -21,7 +21,7 @@ pub(super) fn finger() -> Mesh {
         let thick = 0.075 + 0.045 * chance(2.0);
         mesh.sheet(rows, columns, |row, column| {
             let up = row as f32 / (rows - 2) as f32;
-            // The last row closes the tip.
+            // The last row of vertices closes the tip of the finger.
             let (up, radius) = if row == rows - 1 {
                 (1.03, 0.0)
             } else {
@@ -42,7 +42,7 @@ pub(super) fn finger() -> Mesh {
     mesh
 }
 
-/// A brain coral: a low cushion; the shader adds the furrows.
+/// Builds a brain coral with the shape of a low cushion. The shader adds the furrows.
 pub(super) fn brain() -> Mesh {
     let mut mesh = Mesh::default();
     let (rows, columns) = (14, 33);
@@ -64,8 +64,8 @@ pub(super) fn brain() -> Mesh {
     mesh
 }
 
-/// A waterfall inside of the cube from −1 to 1: from the edge at z = −1 and y = 1 down to y = −1 and out to z = 1. u is along
-/// the edge, v downstream.
+/// Builds the sheet of a waterfall inside the cube from −1 to 1. The water falls from the edge at z = −1, y = 1 to z = 1,
+/// y = −1. The texture coordinate u increases along the edge, v increases downstream.
 pub(super) fn fall() -> Mesh {
     let mut mesh = Mesh::default();
     let (rows, columns) = (13, 9);

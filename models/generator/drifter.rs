@@ -1,11 +1,11 @@
-//! Drifting bodies that are no fish: a molecule of three spheres, and a copepod with long antennae.
+//! Drifting bodies that are not fish: a molecule of three spheres, and a copepod (small crustacean) with long antennae.
 
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::rock::{divide, icosahedron};
 
-/// A vertex without skeleton and texture.
+/// Returns a vertex that no joint moves, without texture coordinates.
 fn rigid(position: Vec3) -> Vertex {
     Vertex {
         position,
@@ -16,7 +16,8 @@ fn rigid(position: Vec3) -> Vertex {
     }
 }
 
-/// Adds a sphere of an icosahedron that is subdivided `divisions` times; `shape` deforms its points.
+/// Adds a sphere, built from an icosahedron that is subdivided `divisions` times. `shape` maps each point of the unit sphere to
+/// its final position.
 fn ball(mesh: &mut Mesh, divisions: usize, shape: impl Fn(Vec3) -> Vec3) {
     let (mut points, mut triangles) = icosahedron();
     for _ in 0..divisions {
@@ -29,7 +30,7 @@ fn ball(mesh: &mut Mesh, divisions: usize, shape: impl Fn(Vec3) -> Vec3) {
         .extend(triangles.into_iter().flatten().map(|i| first + i));
 }
 
-/// A molecule: a large sphere and two small ones at an angle as in water; its length along z is 1.
+/// Builds a molecule: one large sphere and two small spheres at an angle, as in a molecule of water. Its length along z is 1.
 pub(super) fn molecule(divisions: usize) -> Mesh {
     let mut mesh = Mesh::default();
     for (center, radius) in [
@@ -43,7 +44,7 @@ pub(super) fn molecule(divisions: usize) -> Mesh {
     mesh
 }
 
-/// A copepod: a drop-shaped body with a forked tail and two long antennae; its length along z is 1.
+/// Builds a copepod: a drop-shaped body with a forked tail and two long antennae. Its length along z is 1.
 pub(super) fn copepod(divisions: usize) -> Mesh {
     let mut mesh = Mesh::default();
     ball(&mut mesh, divisions, |p| {

@@ -1,6 +1,7 @@
-//! The mesh of a fish: cross sections lofted along the spine, fins as thin curved sheets, domed eyes.
+//! The mesh of a fish: a skin over cross sections along the spine, fins as thin curved sheets, and eyes as domes.
 //!
-//! Stations `s` are 0 at the nose and 1 at the tip of the tail; the model has a length of 1, and z = 0.5 − s.
+//! A station `s` is a position along the spine: 0 at the nose and 1 at the tip of the tail. The model has a length of 1, and
+//! z = 0.5 − s.
 
 use glam::{Vec2, Vec3};
 
@@ -16,16 +17,16 @@ pub(super) struct Section {
     pub bottom: f32,
 }
 
-/// A fin between a root line on the body and a free edge; both run from front to back.
+/// A fin: a sheet between a root line on the body and a free edge. Both lines run from front to back.
 #[derive(Clone)]
 pub(super) struct Fin {
-    /// Front and back end of the root, in (x, y, s).
+    /// Front and back end of the root line, as (x, y, s).
     pub root: [Vec3; 2],
-    /// Points of the free edge from front to back, in (x, y, s).
+    /// Points of the free edge from front to back, as (x, y, s).
     pub edge: Vec<Vec3>,
-    /// Joint that moves it; `None` for the spine next to it.
+    /// Joint that moves the fin; `None` if the joints of the spine next to the fin move it.
     pub joint: Option<u8>,
-    /// Whether the fin exists on both sides (x mirrored, joint + 1).
+    /// Whether the fish also has the mirrored fin on the other side. The joint of that fin has the next higher number.
     pub paired: bool,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Fin {
 pub(super) struct Shape {
     pub sections: Vec<Section>,
     pub fins: Vec<Fin>,
-    /// Center of the left eye in (x, y, s), and its radius.
+    /// Center of the left eye as (x, y, s), and radius of the eye.
     pub eye: (Vec3, f32),
 }
 
@@ -43,21 +44,21 @@ pub(super) const ROOT_S: f32 = 0.32;
 pub(super) const HEAD_S: f32 = 0.26;
 /// Stations of the tail, which are joints 2 to 6.
 pub(super) const TAIL_S: [f32; 5] = [0.42, 0.54, 0.65, 0.76, 0.86];
-/// Index of the joint of the left pectoral fin; the right one follows.
+/// Index of the joint of the left pectoral fin. The joint of the right pectoral fin has the next index.
 pub(super) const PECTORAL: u8 = 7;
 
-/// The number of vertices of a mesh.
+/// Level of detail of a mesh.
 #[derive(Clone, Copy)]
 pub(super) struct Detail {
     rings: usize,
     segments: usize,
     fin_rows: usize,
     has_eyes: bool,
-    /// Largest number of fins, counted from the tail.
+    /// Maximum number of fins, counted from the tail.
     fins: usize,
 }
 
-/// The full mesh.
+/// Detail of the full mesh.
 pub(super) const FULL: Detail = Detail {
     rings: 20,
     segments: 14,
@@ -66,7 +67,7 @@ pub(super) const FULL: Detail = Detail {
     fins: usize::MAX,
 };
 
-/// The low-detail mesh of large species.
+/// Detail of the low-detail mesh of large species.
 pub(super) const LIGHT: Detail = Detail {
     rings: 10,
     segments: 6,
@@ -75,7 +76,7 @@ pub(super) const LIGHT: Detail = Detail {
     fins: usize::MAX,
 };
 
-/// The low-detail mesh of small species in schools.
+/// Detail of the low-detail mesh of small species in schools.
 pub(super) const TINY: Detail = Detail {
     rings: 8,
     segments: 4,
@@ -110,10 +111,11 @@ pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
     mesh
 }
 
-/// Exponent of the outline of cross sections: 1 is an ellipse; with less, the flanks are flatter.
+/// Exponent of the outline of cross sections. With 1, the outline is an ellipse; with a smaller value, the flanks are flatter.
 const ROUNDNESS: f32 = 0.85;
 
-/// A point of the skin; `around` goes from 0 at the back down the left side, over the belly and up the right side to 1.
+/// Returns a point of the skin at station `s`. `around` is 0 at the back, increases down the left side, is 0.5 at the belly and
+/// increases up the right side to 1 at the back.
 fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     let section = section_at(&shape.sections, s);
     let angle = around * std::f32::consts::TAU;
@@ -129,7 +131,8 @@ fn body_point(shape: &Shape, s: f32, around: f32) -> Vertex {
     spine_vertex(position, Vec2::new(s, down * 0.75), s)
 }
 
-/// Position of the eye on the skin, see [`body_point`]; larger than the domed eye, to be visible from far away.
+/// Returns the position and size of the painted eye on the skin. It is larger than the domed eye, so that it is visible from
+/// far away.
 pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
     let (middle, radius) = shape.eye;
     let section = section_at(&shape.sections, middle.z);
@@ -145,7 +148,7 @@ pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
     }
 }
 
-/// The interpolated cross section at a station.
+/// Returns the interpolated cross section at a station.
 fn section_at(sections: &[Section], s: f32) -> Section {
     let next = sections
         .iter()
@@ -160,7 +163,7 @@ fn section_at(sections: &[Section], s: f32) -> Section {
         at(next + 1),
     );
     let t = ((s - b.s) / (c.s - b.s)).clamp(0.0, 1.0);
-    // Catmull-Rom interpolation over uneven stations, not below 0.
+    // Catmull-Rom interpolation between stations with different distances. The result is at least 0.
     let curve = |f: fn(&Section) -> f32| {
         let slope = |p: &Section, q: &Section| {
             if q.s > p.s {
@@ -186,7 +189,7 @@ fn section_at(sections: &[Section], s: f32) -> Section {
     }
 }
 
-/// Adds the domed eye of a side (1 left, −1 right).
+/// Adds the domed eye on one side (`side` is 1 for left, −1 for right).
 fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
     let (middle, radius) = shape.eye;
     let (rings, segments) = (3, 8);
@@ -205,7 +208,7 @@ fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
     });
 }
 
-/// Adds a fin of a side (1 left, −1 right).
+/// Adds a fin on one side (`side` is 1 for left, −1 for right).
 fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, detail: Detail) {
     let full_columns = fin.edge.len().max(4);
     let columns = if detail.has_eyes {
@@ -235,9 +238,10 @@ fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, detail: Detail) {
     });
 }
 
-/// A vertex bound to the spine: inside of a bone to this bone, near a joint to both bones.
+/// Returns a vertex that the spine moves. In the middle of a bone, only this bone moves the vertex; near a joint, both bones
+/// move it.
 fn spine_vertex(position: Vec3, uv: Vec2, s: f32) -> Vertex {
-    // Bones from nose to tail: joint, and the station where the bone begins.
+    // Bones from nose to tail, each with its joint and the station where the bone begins.
     let bones: [(u8, f32); 7] = [
         (1, 0.0),
         (0, 0.27),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::clips::Clip;
 use super::mesh::Mesh;
 
-/// A joint: name, parent and position in model space.
+/// A joint of a skeleton, with its name, its parent and its position in model space.
 pub(super) struct Joint {
     pub name: &'static str,
     pub parent: Option<usize>,
@@ -19,14 +19,14 @@ pub(super) struct Joint {
 pub(super) enum Paint<'a> {
     /// One linear color.
     Plain([f64; 3]),
-    /// A skin as a PNG file.
+    /// A skin, as the content of a PNG file.
     Skin(&'a [u8]),
 }
 
-/// White, for models that the shader colors.
+/// White, for models whose color is computed by the shader.
 pub(super) const WHITE: Paint<'static> = Paint::Plain([1.0; 3]);
 
-/// The binary chunk, with its buffer views and accessors.
+/// The binary part of the file, with the buffer views and accessors that describe it.
 #[derive(Default)]
 struct Binary {
     bytes: Vec<u8>,
@@ -74,13 +74,13 @@ impl Binary {
     }
 }
 
-/// Rounds off the last bits, in which math libraries differ.
+/// Returns the value rounded to a multiple of 1/65536, because math libraries give different last bits.
 fn steady(value: f32) -> f32 {
     let rounded = (value * 65536.0).round() / 65536.0;
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-/// Writes one primitive: vertices and triangles.
+/// Writes the vertices and triangles of a mesh, and returns the glTF primitive that refers to them.
 fn primitive(binary: &mut Binary, mesh: &Mesh, has_skin: bool) -> Value {
     let vertices = &mesh.vertices;
     let flat =
@@ -115,8 +115,8 @@ fn primitive(binary: &mut Binary, mesh: &Mesh, has_skin: bool) -> Value {
     json!({"attributes": attributes, "indices": indices, "material": 0})
 }
 
-/// The bytes of the file. The first mesh is the full one, an optional second one the low-detail mesh. Without joints, the meshes
-/// are rigid.
+/// Returns the bytes of the file. The first mesh is the full mesh; an optional second mesh is the low-detail mesh. Without
+/// joints, the meshes are rigid.
 pub(super) fn write(
     name: &str,
     meshes: &[&Mesh],
@@ -180,7 +180,7 @@ pub(super) fn write(
     container(&root, binary.bytes)
 }
 
-/// The nodes: the mesh first, then the joints.
+/// Returns the nodes of the file: first the mesh, then the joints.
 fn nodes(name: &str, joints: &[Joint]) -> Vec<Value> {
     let mut nodes = vec![json!({"name": name, "mesh": 0})];
     if !joints.is_empty() {
@@ -204,7 +204,7 @@ fn nodes(name: &str, joints: &[Joint]) -> Vec<Value> {
     nodes
 }
 
-/// The animations: rotations of all joints and the translation of the root.
+/// Returns one animation per clip, with the rotations of all joints and the translation of the root.
 fn animations(binary: &mut Binary, clips: &[Clip]) -> Vec<Value> {
     let keys = clips.first().map_or(0, |clip| clip.keys.len());
     let times: Vec<f32> = (0..keys)
@@ -243,7 +243,7 @@ fn animations(binary: &mut Binary, clips: &[Clip]) -> Vec<Value> {
         .collect()
 }
 
-/// The binary container of JSON text and binary chunk.
+/// Returns the binary container that consists of the JSON text and the binary chunk.
 fn container(root: &Value, mut bin: Vec<u8>) -> Vec<u8> {
     let mut text = root.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');

@@ -1,5 +1,5 @@
-//! Generates `models/*.glb`, the built-in models. Run it from the root of the repository after a change in this folder:
-//! `cargo run --example generate_models`. A test generates the files and compares them with the committed ones.
+//! Generates `models/*.glb`, the built-in models. After a change in this folder, run this program from the root of the
+//! repository: `cargo run --example generate_models`. A test generates the files and compares them with the committed files.
 
 mod clips;
 mod coral;

@@ -1,4 +1,4 @@
-//! A mesh under construction: vertices with joint weights, sheets of quads, smooth normals.
+//! A mesh while it is built: vertices with joint weights, and functions that add sheets of quads and compute smooth normals.
 
 use glam::{Vec2, Vec3};
 
@@ -8,9 +8,9 @@ pub(super) struct Vertex {
     pub position: Vec3,
     pub normal: Vec3,
     pub uv: Vec2,
-    /// The two joints that move it.
+    /// The two joints that move the vertex.
     pub joints: [u8; 2],
-    /// Weight of the first joint, 0..=255; the second joint has the rest.
+    /// Weight of the first joint, 0..=255. The weight of the second joint is 255 minus this value.
     pub weight: u8,
 }
 
@@ -22,7 +22,8 @@ pub(super) struct Mesh {
 }
 
 impl Mesh {
-    /// Adds a sheet of `rows` × `columns` vertices with quads between neighbors; `point` returns each vertex, without its normal.
+    /// Adds a sheet of `rows` × `columns` vertices with quads between neighboring vertices. `point` returns each vertex; its
+    /// normal is not used.
     pub(super) fn sheet(
         &mut self,
         rows: usize,
@@ -55,7 +56,8 @@ impl Mesh {
         }
     }
 
-    /// Adds the triangles from this index on a second time in reverse order, because triangles are drawn from their front only.
+    /// Adds a copy of all triangles from index `from` to the end, with reversed corners, so that they are visible from both
+    /// sides. A triangle is drawn only if it is seen from its front.
     pub(super) fn both_sides(&mut self, from: usize) {
         let behind: Vec<u32> = self.indices[from..]
             .chunks_exact(3)
@@ -64,7 +66,8 @@ impl Mesh {
         self.indices.extend(behind);
     }
 
-    /// Sets every normal to the area-weighted mean of the triangles at this position, also across seams.
+    /// Sets the normal of every vertex to the area-weighted mean of the normals of all triangles at its position, even if they
+    /// belong to other vertices at the same position.
     pub(super) fn smooth_normals(&mut self) {
         let key = |p: Vec3| [p.x, p.y, p.z].map(|v| (v * 1e5).round() as i64);
         let mut sums = std::collections::BTreeMap::<[i64; 3], Vec3>::new();

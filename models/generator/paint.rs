@@ -1,32 +1,34 @@
-//! The skins: one image per species. Its upper three quarters are the body (left to right from nose to tail, top to bottom
-//! from back to belly), the strip below is the fins (top to bottom from root to edge), the lower right corner is the eye.
+//! The skins: one image per species. The upper three quarters of the image show the body: left to right from nose to tail, top
+//! to bottom from back to belly. The strip below shows the fins, top to bottom from root to edge. The lower right corner shows
+//! the eye.
 
 use std::io::Cursor;
 
 use glam::{Vec2, Vec3};
 use image::{ImageFormat, Rgba, RgbaImage};
 
-/// Width and height of a skin.
+/// Width and height of a skin in pixels.
 pub(super) const SIZE: (u32, u32) = (512, 256);
 
-/// The parameters of a skin. Colors are sRGB 0..255; stations are as in `fish`; `down` is 0 at the back and 1 at the belly.
+/// The parameters of a skin. Colors are sRGB, 0..255. Stations are defined in `fish`. A value of `down` is a position on the
+/// side of the body, 0 at the back and 1 at the belly.
 pub(super) struct Skin {
     pub back: Vec3,
     pub flank: Vec3,
     pub belly: Vec3,
     /// Borders between back and flank and between flank and belly, as values of `down`.
     pub borders: [f32; 2],
-    /// Half width of these borders.
+    /// Half the width of the color transition at these borders, as a difference of `down`.
     pub softness: f32,
     pub fin: Vec3,
-    /// Opacity of the fins at root and edge.
+    /// Opacity of the fins at the root and at the edge, 0..1.
     pub fin_opacity: [f32; 2],
-    /// Strength of irregular brightness.
+    /// Strength of irregular differences in brightness.
     pub mottling: f32,
     pub spots: Option<Spots>,
     /// A bright or colored band along the side: color and strength.
     pub band: Option<(Vec3, f32)>,
-    /// Stations of the edge of the gill cover, or of the gill slits.
+    /// Station of the edge of the gill cover, or stations of the gill slits.
     pub gills: &'static [f32],
     pub iris: Vec3,
 }
@@ -34,17 +36,17 @@ pub(super) struct Skin {
 /// Dark round spots.
 pub(super) struct Spots {
     pub color: Vec3,
-    /// Number of cells with one spot each, per body length.
+    /// Number of grid cells per body length. Each cell contains at most one spot.
     pub per_length: f32,
     /// Mean radius, in body lengths.
     pub radius: f32,
-    /// Lower limit of the area with spots, as a value of `down`.
+    /// Lower limit of the part of the body with spots, as a value of `down`.
     pub reach_down: f32,
     /// Share of spots below the back that are rust red with a pale ring.
     pub red: f32,
 }
 
-/// An eye on the skin of the body: center and radii, in (station, down).
+/// An eye that is painted on the skin of the body: center and radii, as (station, `down`).
 pub(super) struct EyeSpot {
     pub middle: Vec2,
     pub radii: Vec2,
@@ -82,7 +84,7 @@ pub(super) fn png(skin: &Skin, spot: &EyeSpot) -> Vec<u8> {
     bytes
 }
 
-/// Color of the body at a station.
+/// Returns the color of the body at a station and a value of `down`.
 fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let wobble = 0.05 * (fbm(Vec3::new(s * 14.0, down * 5.0, 3.0)) - 0.5);
     let at = |border: f32| {
@@ -104,13 +106,13 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let grain = fbm(Vec3::new(s * 60.0, down * 22.0, 9.0)) - 0.5;
     let patches = fbm(Vec3::new(s * 9.0, down * 4.0, 21.0)) - 0.5;
     color *= 1.0 + skin.mottling * (0.5 * grain + 0.9 * patches);
-    // Scales: a fine pattern that fades out on head and belly.
+    // The scales of the fish are a fine pattern that is weaker on head and belly.
     let scale = Vec2::new(s * 95.0, down * 26.0);
     let row = scale.y.floor();
     let cell = (scale.x + 0.5 * (row - 2.0 * (row / 2.0).floor())).fract() - 0.5;
     let rim = smoothstep(0.25, 0.55, Vec2::new(cell, scale.y.fract() - 0.5).length());
     color *= 1.0 - 0.10 * rim * smoothstep(0.2, 0.28, s) * (1.0 - 0.6 * down);
-    // A dark line along the back, and a head slightly darker than the body.
+    // These two lines make the back dark along its middle, and the head slightly darker than the body.
     color *= 1.0 - 0.22 * (-down * down * 180.0).exp();
     color *= 1.0 - 0.16 * smoothstep(0.24, 0.04, s) * smoothstep(0.65, 0.1, down);
     if let Some(spots) = &skin.spots {
@@ -128,9 +130,10 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     color * (1.0 - 0.55 * mouth)
 }
 
-/// Adds spots to a color.
+/// Returns a color of the body with the spots painted over it.
 fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
-    // At most one spot per cell of a jittered grid; the flank has a height of about 0.3 body lengths.
+    // A grid with at most one spot per cell, at a random position in the cell. The flank has a height of about 0.3 body
+    // lengths.
     let grid = Vec2::new(spots.per_length, spots.per_length * 0.3);
     let place = Vec2::new(s, down) * grid;
     for dy in -1..=1 {
@@ -162,21 +165,21 @@ fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
     color
 }
 
-/// Color and opacity of a fin; `along` is 0..1 from front to back, `out` 0..1 from root to edge.
+/// Returns the color and opacity of a fin at a point. `along` is 0..1 from front to back, `out` is 0..1 from root to edge.
 fn fin(skin: &Skin, along: f32, out: f32) -> (Vec3, f32) {
     let fan = along * 17.0 + 0.6 * out * (along - 0.5);
     let ray = smoothstep(0.12, 0.42, (fan.fract() - 0.5).abs());
     let opacity = skin.fin_opacity[0] + (skin.fin_opacity[1] - skin.fin_opacity[0]) * out;
     let grain = 0.85 + 0.3 * fbm(Vec3::new(along * 12.0, out * 6.0, 40.0));
     let color = skin.fin * (0.75 + 0.3 * ray) * grain * (1.0 - 0.15 * out);
-    // Between the rays, a translucent fin is more translucent.
+    // A translucent fin is more translucent between its rays than on its rays.
     (
         color,
         (opacity + (1.0 - opacity) * 0.45 * (ray - 1.0)).clamp(0.0, 1.0),
     )
 }
 
-/// Color of the eye; `from_middle` is relative to its radius.
+/// Returns the color of the eye at a point. `from_middle` is the offset from the center of the eye, as a share of the radius.
 fn eye(skin: &Skin, from_middle: Vec2) -> Vec3 {
     let radius = from_middle.length();
     let pupil = Vec3::splat(10.0);
@@ -186,18 +189,18 @@ fn eye(skin: &Skin, from_middle: Vec2) -> Vec3 {
         .lerp(rim, smoothstep(0.62, 0.8, radius))
 }
 
-/// Cubic step from 0 to 1.
+/// Returns a smooth step: 0 at `from`, 1 at `to`, and a cubic curve between them.
 fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Fractal noise 0..1.
+/// Returns fractal noise at a point, 0..1.
 fn fbm(p: Vec3) -> f32 {
     0.5 * noise3(p) + 0.3 * noise3(p * 2.03 + 7.0) + 0.2 * noise3(p * 4.07 + 13.0)
 }
 
-/// Smooth noise in 0..1.
+/// Returns smooth noise at a point, 0..1.
 pub(super) fn noise3(p: Vec3) -> f32 {
     let cell = p.floor();
     let f = p - cell;
@@ -214,7 +217,7 @@ pub(super) fn noise3(p: Vec3) -> f32 {
     mix(side(0.0), side(1.0), f.z)
 }
 
-/// A random number 0..1 of a lattice point. An integer hash gives the same result on every machine.
+/// Returns a random number 0..1 for a lattice point. It is an integer hash, which gives the same result on every machine.
 fn noise_at(cell: Vec3) -> f32 {
     let mut h = (cell.x as i32 as u32)
         .wrapping_mul(0x9E37_79B1)

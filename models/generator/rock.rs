@@ -1,4 +1,4 @@
-//! Stones inside of the unit sphere: a subdivided icosahedron, cut by planes and roughened by noise.
+//! Stones inside the unit sphere. A stone is a subdivided icosahedron that is cut by planes and roughened by noise.
 
 use glam::{Vec2, Vec3};
 
@@ -11,15 +11,15 @@ pub(super) struct Rock {
     seed: u32,
     /// Number of planes that cut the sphere.
     cuts: u32,
-    /// Smallest distance of these planes from the center.
+    /// Minimum distance of these planes from the center, as a share of the radius of the sphere.
     nearest: f32,
-    /// Width along z and height, relative to the length.
+    /// Width (along z) and height of the stone, as shares of its length.
     girth: [f32; 2],
-    /// Rounding of the edges, 0..1; 0 keeps them sharp.
+    /// Rounding of the edges, 0..1; with 0, the edges are sharp.
     worn: f32,
 }
 
-/// The built-in stones: a boulder, a flat one, a split one, one with sharp edges.
+/// The built-in stones: a boulder, a flat stone, a split stone, and a stone with sharp edges.
 pub(super) const ALL: [Rock; 4] = [
     Rock {
         name: "rock_round",
@@ -55,18 +55,19 @@ pub(super) const ALL: [Rock; 4] = [
     },
 ];
 
-/// Builds a stone from an icosahedron that is subdivided `divisions` times; its farthest vertex is on the unit sphere.
+/// Builds a stone from an icosahedron that is subdivided `divisions` times. The vertex that is farthest from the center is on
+/// the unit sphere.
 pub(super) fn build(rock: &Rock, divisions: usize) -> Mesh {
     let (mut points, mut triangles) = icosahedron();
     for _ in 0..divisions {
         (points, triangles) = divide(&points, &triangles);
     }
     let shift = Vec3::splat(rock.seed as f32 * 17.3);
-    // Distances of the planes that cut the sphere.
+    // Normals and distances of the planes that cut the sphere.
     let cuts: Vec<(Vec3, f32)> = (0..rock.cuts)
         .map(|i| {
             let at = shift + Vec3::splat(i as f32 * 5.7);
-            // Spread over all directions with a random deviation, so that every side is cut.
+            // The normals are spread over all directions, with random deviations, so that every side of the stone is cut.
             let up = 1.0 - 2.0 * (i as f32 + 0.5) / rock.cuts as f32;
             let (sin, cos) = (i as f32 * 2.399_963).sin_cos();
             let flat = (1.0 - up * up).sqrt();
@@ -113,7 +114,7 @@ pub(super) fn build(rock: &Rock, divisions: usize) -> Mesh {
     mesh
 }
 
-/// Points and triangles of an icosahedron in the unit sphere.
+/// Returns the points and triangles of an icosahedron whose points are on the unit sphere.
 pub(super) fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let t = (1.0 + 5.0f32.sqrt()) / 2.0;
     let points = [
@@ -156,7 +157,7 @@ pub(super) fn icosahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (points.to_vec(), triangles.to_vec())
 }
 
-/// Divides every triangle into four, with the new points on the unit sphere.
+/// Returns the points and triangles after every triangle is divided into four. The new points are on the unit sphere.
 pub(super) fn divide(points: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let mut points = points.to_vec();
     let mut halves = std::collections::BTreeMap::<(u32, u32), u32>::new();

@@ -1,4 +1,4 @@
-//! The built-in models: shape, skin and swimming motion of shark, salmon, trout and herring, and all other models.
+//! The built-in models. For shark, salmon, trout and herring, this file defines shape, skin and swimming motion.
 
 #![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
 
@@ -14,7 +14,7 @@ use super::paint::{self, Skin, Spots};
 use super::rock;
 use super::still;
 
-/// Name and file content of every built-in model.
+/// Returns the name and file content of every built-in model.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     let mut models: Vec<_> = [shark(), salmon(), trout(), herring()]
         .into_iter()
@@ -70,7 +70,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     models
 }
 
-/// The joints of a fish.
+/// Returns the joints of a fish.
 fn skeleton(shape: &Shape) -> Vec<Joint> {
     let spine = |s: f32| Vec3::new(0.0, 0.0, 0.5 - s);
     let shoulder = shape
@@ -103,7 +103,7 @@ fn skeleton(shape: &Shape) -> Vec<Joint> {
     ]
 }
 
-/// Cross sections from rows of station, half width, height above and below the spine.
+/// Returns cross sections from rows of (station, half width, height above the spine, height below the spine).
 fn sections(rows: &[[f32; 4]]) -> Vec<Section> {
     rows.iter()
         .map(|&[s, width, top, bottom]| Section {
@@ -115,7 +115,7 @@ fn sections(rows: &[[f32; 4]]) -> Vec<Section> {
         .collect()
 }
 
-/// A fin in the plane of symmetry.
+/// Returns a fin in the plane of symmetry of the fish.
 fn fin(root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
     Fin {
         root: root.map(Vec3::from_array),
@@ -125,7 +125,7 @@ fn fin(root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
     }
 }
 
-/// A pair of fins.
+/// Returns a fin that exists on both sides of the fish.
 fn pair(root: [[f32; 3]; 2], edge: &[[f32; 3]], joint: Option<u8>) -> Fin {
     Fin {
         joint,

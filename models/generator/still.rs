@@ -1,11 +1,11 @@
-//! Static bodies: a trunk, a water lily leaf, and a tuft of water weed.
+//! Models of static bodies: a trunk, a water lily leaf, and a tuft of water weed.
 
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::paint::noise3;
 
-/// A vertex without skeleton.
+/// Returns a vertex that no joint moves.
 pub(super) fn rigid(position: Vec3, uv: Vec2) -> Vertex {
     Vertex {
         position,
@@ -16,14 +16,14 @@ pub(super) fn rigid(position: Vec3, uv: Vec2) -> Vertex {
     }
 }
 
-/// A trunk along x with broken ends, inside of the cylinder with radius 1 from −1 to 1.
+/// Builds a trunk with broken ends. It lies inside the cylinder with radius 1 along x, from x = −1 to x = 1.
 pub(super) fn log() -> Mesh {
     let (rows, columns) = (15, 13);
     let mut mesh = Mesh::default();
     mesh.sheet(rows, columns, |row, column| {
         let along = row as f32 / (rows - 1) as f32;
         let turn = (column % (columns - 1)) as f32 / (columns - 1) as f32 * std::f32::consts::TAU;
-        // The first and the last ring close the ends.
+        // The first and the last ring of vertices close the ends of the trunk.
         let is_end = row == 0 || row == rows - 1;
         let x = (along * 2.0 - 1.0) * 1.12;
         let rough = noise3(Vec3::new(x * 3.0, turn.cos() * 1.3, turn.sin() * 1.3) + 7.0);
@@ -43,21 +43,21 @@ pub(super) fn log() -> Mesh {
     mesh
 }
 
-/// A water lily leaf inside of the unit circle, seen from below: with a notch, a raised rim, and ribs from the stem. u is 0.5 on
-/// each rib; v grows from the stem (0.55) to the rim (1).
+/// Builds a water lily leaf inside the unit circle, which is seen from below. It has a notch, a raised rim, and ribs that start
+/// at the stem. The texture coordinate u is 0.5 on each rib; v increases from 0.55 at the stem to 1 at the rim.
 pub(super) fn lily() -> Mesh {
     let (rings, around, ribs) = (5, 49, 12.0);
     let mut mesh = Mesh::default();
     mesh.sheet(rings, around, |ring, step| {
         let out = ring as f32 / (rings - 1) as f32;
         let turn = step as f32 / (around - 1) as f32;
-        // The notch is a tenth of the circle.
+        // The notch takes a tenth of the circle, so the leaf covers nine tenths.
         let angle = (0.05 + 0.90 * turn) * std::f32::consts::TAU;
         let wavy = 0.93 + 0.07 * noise3(Vec3::new(3.0 * angle.cos(), 3.0 * angle.sin(), 4.4));
         let lip = (turn.min(1.0 - turn) * 9.0).min(1.0).powf(0.4);
         let radius = out * wavy * (0.90 + 0.10 * lip);
         let lift = 0.05 * out * out - 0.02 * noise3(Vec3::new(radius * 4.0, angle * 2.0, 8.0));
-        // On a ceiling, y grows towards the viewer.
+        // On a ceiling, y increases towards the viewer.
         rigid(
             Vec3::new(radius * angle.cos(), -lift, radius * angle.sin()),
             Vec2::new((2.0 * (turn * ribs).fract() - 1.0).abs(), 0.55 + 0.45 * out),
@@ -68,8 +68,8 @@ pub(super) fn lily() -> Mesh {
     mesh
 }
 
-/// A tuft of leaves with a height of 1 along y and the root at the origin; u is across each leaf, v along it. All leaves lean in
-/// about the same direction, as in a slow current.
+/// Builds a tuft of leaves with a height of 1 along y and the root at the origin. The texture coordinate u increases across
+/// each leaf, v increases along it. All leaves lean in about the same direction, as in a slow current.
 pub(super) fn weed() -> Mesh {
     let mut mesh = Mesh::default();
     for leaf in 0..10 {

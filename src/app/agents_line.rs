@@ -6,7 +6,7 @@ use crate::control::{AgentLine, AgentsLine, ShadowLine};
 use crate::simulation::Simulation;
 use crate::world::{Shadow, Snapshot};
 
-/// Returns the line of a tick.
+/// Returns the line for the current tick.
 pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
     let species = &simulation.world().species;
     let agents = snapshot.agents.iter().enumerate();
@@ -33,7 +33,7 @@ pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
     }
 }
 
-/// Adds the steering forces of every agent, by the name of the action.
+/// Adds the steering forces of every agent to the line, under the name of the action that causes them.
 pub(super) fn add_forces(simulation: &Simulation, line: &mut AgentsLine) {
     for (index, agent) in line.agents.iter_mut().enumerate() {
         let mut forces = BTreeMap::new();
@@ -45,7 +45,7 @@ pub(super) fn add_forces(simulation: &Simulation, line: &mut AgentsLine) {
     }
 }
 
-/// Converts a shadow to a line, rounded to tenths of a millimeter and of a millisecond.
+/// Converts a shadow to a line, with values rounded to 0.1 mm and 0.1 ms.
 fn shadow_line(shadow: &Shadow) -> ShadowLine {
     let round = |value: f32| (f64::from(value) * 1e4).round() / 1e4;
     let pair = |p: glam::Vec2| [round(p.x), round(p.y)];

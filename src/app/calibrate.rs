@@ -18,19 +18,19 @@ use crate::config::{read_text, write_atomically};
 /// Options of [`calibrate`].
 #[derive(Clone, Debug)]
 pub struct CalibrateOptions {
-    /// Table of points.
+    /// File with the table of measured points.
     pub points: PathBuf,
-    /// Width and height of the camera's pictures.
+    /// Width and height of the camera's pictures, in pixels.
     pub camera_size_px: (u32, u32),
-    /// Width and height of the projected surface.
+    /// Width and height of the projected surface, in meters.
     pub surface_m: (f64, f64),
-    /// Position of the infrared lamp, if known.
+    /// Position of the infrared lamp, in meters; `None` if unknown.
     pub lamp_m: Option<DVec3>,
-    /// Position of the camera, if it was measured more exactly than the fit can estimate it.
+    /// Position of the camera, in meters, if it was measured more exactly than the fit can estimate it; otherwise `None`.
     pub camera_m: Option<DVec3>,
     /// Largest errors of an accepted calibration.
     pub limits: CalibrationParams,
-    /// The calibration file. A rejected calibration does not change it.
+    /// File to which an accepted calibration is written. A rejected calibration does not change it.
     pub out: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! The command line: commands, options and their help texts. Parses values, and decides nothing.
+//! The command line: commands, options and their help texts. This module parses values and makes no decisions.
 
 use std::path::PathBuf;
 
@@ -381,7 +381,7 @@ pub(super) struct CheckArguments {
     pub(super) json: bool,
 }
 
-/// Parses two values with an x between them.
+/// Parses two values with an x between them; `None` if the text has another form.
 pub(super) fn pair<T: std::str::FromStr>(text: &str) -> Option<(T, T)> {
     let (a, b) = text.split_once(['x', 'X', '×'])?;
     Some((a.trim().parse().ok()?, b.trim().parse().ok()?))

@@ -1,6 +1,7 @@
 //! Reads commands for the running pool from a file or from standard input, as JSON lines, and sends them to the desk.
 //!
-//! In: lines. Out: commands, as fast as the desk accepts them. Must not: decide whether a command is valid; the desk does.
+//! In: lines. Out: commands, no faster than the desk accepts them. Must not: decide whether a command is valid; the desk
+//! decides that.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +21,7 @@ const FULL_QUEUE_PAUSE: Duration = Duration::from_millis(20);
 /// Time between two checks whether the file has grown.
 const GROWTH_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The thread that reads commands. It goes on with the next line when it is restarted after a panic.
+/// The thread that reads commands. If it panics and is restarted, it continues with the next line.
 pub(super) struct CommandInput {
     path: PathBuf,
     lines: Option<JsonLinesReader>,
@@ -31,14 +32,14 @@ pub(super) struct CommandInput {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LoggedCommand {
-    /// Tick of the log. Ignored: in a running pool, a command is applied as soon as it is read.
+    /// Tick in the log. It is ignored, because in a running pool a command is applied as soon as it is read.
     #[serde(default, rename = "tick")]
     _tick: Option<u64>,
     command: Command,
 }
 
 impl CommandInput {
-    /// Reads from `path`, or from standard input if it is `-`.
+    /// Creates a thread state that reads from `path`, or from standard input if `path` is `-`.
     pub(super) fn new(path: &Path, commands: CommandSender) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -47,8 +48,8 @@ impl CommandInput {
         }
     }
 
-    /// Sends all commands of the input to the desk. Standard input is read to its end. A file is read on when it grows, until
-    /// the program ends. Lines that are no command are reported and skipped; an unreadable file ends the thread.
+    /// Sends all commands of the input to the desk. Standard input is read to its end. A file is read again when it grows,
+    /// until the program ends. Lines that are not commands are reported and skipped; an unreadable file ends the thread.
     pub(super) fn run(&mut self, heartbeat: &Heartbeat) {
         let follows = !is_standard_stream(&self.path);
         let result = match self.lines.take() {
@@ -64,7 +65,7 @@ impl CommandInput {
             let command = match lines.next_text(accepts_partial) {
                 Ok(Some(text)) => parse(text),
                 Ok(None) if follows => {
-                    // A last line without line feed is accepted if it did not change until the next check.
+                    // A last line without a line feed is accepted if it has not changed at the next check.
                     accepts_partial = true;
                     heartbeat.sleep(GROWTH_CHECK_INTERVAL);
                     continue;
@@ -93,7 +94,7 @@ impl CommandInput {
     }
 }
 
-/// Parses a command, or a line of a command log, which contains the command as an object.
+/// Parses a command, or a line of a command log. A line of a command log contains the command as an object.
 fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
     let value: serde_json::Value = serde_json::from_slice(text)?;
     if value

@@ -1,4 +1,4 @@
-//! Reads a log of commands in step with the simulation: each line has the tick in which its command was applied.
+//! Reads a log of commands in step with the simulation. Each line contains the tick in which its command was applied.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl CommandReader {
         Ok(reader)
     }
 
-    /// Takes the next command if it is due when the simulation has done `tick` ticks.
+    /// Removes and returns the next command if it is due when the simulation has completed `tick` ticks; otherwise `None`.
     ///
     /// # Errors
     /// When the following line is no command, or its tick is earlier.

@@ -24,9 +24,9 @@ use super::print_message;
 const FPS: f64 = 30.0;
 /// Every n-th picture of the video is also written as a still.
 const STILL_EVERY: u64 = 15;
-/// Height of the picture in pixels, unless a size is given.
+/// Height of the picture in pixels, if no size is given.
 const HEIGHT_PX: u32 = 720;
-/// Largest width of the picture in pixels, which all graphics devices can render.
+/// Largest width of the picture, in pixels. All graphics devices can render this width.
 const MAX_WIDTH_PX: u32 = 4096;
 
 /// Returns a picture size with the proportions of the surface. Both numbers are even, as video encoders require.
@@ -44,9 +44,9 @@ pub(super) struct DemoOptions {
     pub(super) source: String,
     /// Folder to which relative paths in `source` refer.
     pub(super) folder: PathBuf,
-    /// How visitors are tracked.
+    /// Parameters, calibration and surface for tracking the visitors.
     pub(super) tracker: TrackerConfig,
-    /// The pool.
+    /// The simulated pool.
     pub(super) simulation: Simulation,
     /// The render setup, with the picture size.
     pub(super) setup: RenderSetup,
@@ -56,7 +56,7 @@ pub(super) struct DemoOptions {
     pub(super) out: PathBuf,
 }
 
-/// Renders the demo and prints where the pictures are.
+/// Renders the demo and prints the paths of the pictures.
 ///
 /// # Errors
 /// When the camera source, the graphics adapter or the folder cannot be used.
@@ -107,27 +107,27 @@ pub(super) fn render_demo(options: DemoOptions, stop: &AtomicBool) -> anyhow::Re
 /// The visitors in front of the camera, in step with the simulation's clock.
 struct Visitors {
     tracker: FrameTracker,
-    /// Whether the source has no more frames.
+    /// Whether the source has no further frames.
     has_ended: bool,
-    /// Whether the tracker's latest frame is later than the simulation, so it is not tracked yet.
+    /// Whether the tracker's latest frame is later than the simulation. Such a frame is not tracked yet.
     is_pending: bool,
     observation: Observation,
 }
 
 impl Visitors {
-    /// Tracks all frames up to a time, or until `stop` is set.
+    /// Tracks all frames up to `time_secs`, or until `stop` is set.
     fn observe_until(&mut self, time_secs: f64, stop: &AtomicBool) -> anyhow::Result<()> {
         while !self.has_ended {
             if !self.is_pending {
                 match self.tracker.read()? {
                     ReadOutcome::Frame => {}
-                    // The next frame belongs to this tick, whenever it arrives.
+                    // The next frame belongs to this tick even if it arrives late, so wait for it.
                     ReadOutcome::Timeout
                         if self.tracker.feed.ends() && !stop.load(Ordering::Relaxed) =>
                     {
                         continue;
                     }
-                    // A live camera without a new frame: the observation stays as it is.
+                    // A live camera has no new frame: the observation is not changed.
                     ReadOutcome::Timeout => break,
                     ReadOutcome::End => {
                         self.has_ended = true;
@@ -147,7 +147,7 @@ impl Visitors {
     }
 }
 
-/// Compresses the raw video to an mp4 file and removes the raw one. Returns `None` if ffmpeg is missing or fails.
+/// Compresses the raw video to an mp4 file and removes the raw file. Returns `None` if ffmpeg is missing or fails.
 fn compress_video(raw: &Path) -> Option<PathBuf> {
     let compressed = raw.with_extension("mp4");
     let is_done = Command::new("ffmpeg")

@@ -1,8 +1,7 @@
 //! The desk: receives all commands that change the pool, from files, keys and standard input. Applied commands are logged,
 //! and the last rejection is kept for the status.
-//!
-//! In: commands, with the tick in which they arrived. Out: changes for [`crate::simulation`], a [`Status`], and a log that
-//! can be replayed. Must not: own the pool, block it, or decide whether a command is valid; [`crate::site`] does.
+//! In: commands, with the tick in which they arrived. Out: changes for [`crate::simulation`], a [`Status`], and a log that can
+//! be replayed. Must not: own the pool, block it, or decide whether a command is valid; [`crate::site`] decides that.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -13,10 +12,10 @@ use crate::control::{Command, CommandLine, Reason, Rejection, Status};
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor};
 
-/// Number of commands that may wait. Further commands are rejected.
+/// Largest number of commands that may wait. Further commands are rejected.
 const WAITING_MAX: usize = 64;
 
-/// Largest number of reasons of a rejection that the status contains.
+/// Largest number of reasons for a rejection that the status contains.
 const REASONS_MAX: usize = 50;
 
 /// Applies commands to the documents of a site, and logs them.
@@ -27,7 +26,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk for the documents of a site, without a log.
+    /// Returns a desk for the documents of a site, without a log.
     pub fn new(editor: Editor) -> Self {
         Self {
             editor,
@@ -36,7 +35,7 @@ impl Desk {
         }
     }
 
-    /// Logs applied commands to a file from now on, as JSON lines.
+    /// Logs the commands that are applied after this call to a file, as JSON lines.
     ///
     /// # Errors
     /// When the file cannot be created.
@@ -50,9 +49,9 @@ impl Desk {
         &self.editor
     }
 
-    /// Applies a command to the documents, or rejects it. `tick` is the number of ticks that the pool has done; `species_of`
-    /// returns the species of a living agent. The resulting changes have to be passed to [`Simulation::apply`] before the
-    /// next tick.
+    /// Applies a command to the documents, or rejects it. `tick` is the number of ticks that the pool has completed;
+    /// `species_of` returns the species of a living agent. The caller must pass the returned changes to [`Simulation::apply`]
+    /// before the next tick.
     ///
     /// # Errors
     /// All reasons why the command is rejected.
@@ -70,7 +69,7 @@ impl Desk {
                         tick,
                         command: command.clone(),
                     };
-                    // A full disk must not stop the show, so only the log ends.
+                    // A full disk must not stop the installation, so only the log ends.
                     if let Err(error) = log.write(&line) {
                         tracing::error!("the log of commands ends here: {error:#}");
                         self.log = None;
@@ -142,7 +141,7 @@ impl Desk {
     }
 }
 
-/// Returns the species of a living agent.
+/// Returns the species of a living agent; `None` if no living agent has this id.
 pub fn species_of(simulation: &Simulation, id: u32) -> Option<String> {
     let world = simulation.world();
     let index = world.agents.ids.binary_search(&id).ok()?;
@@ -167,11 +166,11 @@ fn rejection(tick: u64, problems: &Problems) -> Rejection {
 #[derive(Clone, Debug)]
 pub struct CommandSender(SyncSender<Command>);
 
-/// Why a command did not reach the desk.
+/// The reason why a command did not reach the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undelivered {
     /// Too many commands are waiting.
-    #[error("{WAITING_MAX} commands are waiting already; try again in a pair")]
+    #[error("{WAITING_MAX} commands are waiting already; try again in a moment")]
     Busy,
     /// The desk has ended.
     #[error("the pool is ending and takes no more commands")]

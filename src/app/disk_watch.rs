@@ -1,6 +1,6 @@
 //! Watches the files of a site: a change on the disk becomes a command for the desk.
 //!
-//! In: a watcher of the site's files. Out: commands. Must not: validate the files; the desk does.
+//! In: a watcher of the site's files. Out: commands. Must not: validate the files; the desk validates them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::site::{FileWatcher, POLL_SECS};
 
 /// Polls a watcher of a site's files and sends changed documents to the desk. Returns when the program ends.
 ///
-/// The caller makes the watcher, so that a change between that moment and the start of this thread is not missed.
+/// The caller creates the watcher, so that a change between the creation and the start of this thread is not missed.
 pub fn watch_files(watch: &mut FileWatcher, commands: &CommandSender, heartbeat: &Heartbeat) {
     let mut waiting = None;
     while heartbeat.keep_running() {

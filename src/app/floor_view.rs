@@ -8,8 +8,8 @@ use crate::camera::Frame;
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::vision::FloorView;
 
-/// Returns how frames of this size map to the floor: as calibrated, or, without a calibration, the whole picture on the whole
-/// surface. Prints what is missing to locate the feet of visitors.
+/// Returns the mapping from frames of this size to the floor, according to the calibration. Without a calibration, the whole
+/// picture is mapped onto the whole surface. Prints the values that are missing to locate the feet of visitors.
 ///
 /// # Errors
 /// When the calibration was made with pictures of another size.

@@ -9,15 +9,15 @@ use crate::camera::{CameraError, Feed, Frame, ReadOutcome};
 use crate::geometry::Surface;
 use crate::vision::{Track, Vision, VisionParams};
 
-/// Longest wait for a frame, so that the caller can check the time and the stop flag.
+/// Longest wait for a frame. Afterwards the caller can check the time and the stop flag.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
 
-/// How visitors are tracked.
+/// Configuration of the tracker.
 #[derive(Clone, Debug)]
 pub struct TrackerConfig {
     /// Parameters of detection and tracking.
     pub vision: VisionParams,
-    /// Calibration of the camera; without one the whole picture is mapped onto the surface.
+    /// Calibration of the camera. With `None` the whole picture is mapped onto the surface.
     pub calibration: Option<Calibration>,
     /// The projected surface.
     pub surface: Surface,
@@ -34,7 +34,7 @@ pub(super) struct FrameTracker {
 }
 
 impl FrameTracker {
-    /// A tracker that has not read a frame yet.
+    /// Returns a tracker that has not read a frame yet.
     pub(super) fn new(feed: Feed, config: TrackerConfig) -> Self {
         Self {
             feed,

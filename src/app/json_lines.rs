@@ -15,7 +15,7 @@ pub(super) struct JsonLinesWriter {
 }
 
 impl JsonLinesWriter {
-    /// Creates the file; `-` is standard output.
+    /// Creates the file. If the path is `-`, writes to standard output instead.
     ///
     /// # Errors
     /// When the file cannot be created.
@@ -58,17 +58,17 @@ fn cannot_be_written(path: &Path) -> String {
     format!("{}: cannot be written", path.display())
 }
 
-/// Whether a path on the command line stands for standard input or output.
+/// Whether a path on the command line is `-`, which means standard input or output.
 pub(super) fn is_standard_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads JSON lines. It keeps only one line in memory, so a file may be as long as a whole day.
+/// Reads JSON lines. Only one line is in memory at a time, so a file may contain a recording of a whole day.
 pub(super) struct JsonLinesReader {
     name: String,
     input: BufReader<Box<dyn Read + Send>>,
     max_line_bytes: u64,
-    /// The current line, or its first part if the end of the input was reached in the middle of it.
+    /// The current line, or its first part if the input ended before the end of the line.
     text: Vec<u8>,
     /// Number of the current line, counted from 1.
     number: u64,
@@ -77,7 +77,7 @@ pub(super) struct JsonLinesReader {
 }
 
 impl JsonLinesReader {
-    /// Opens a file; `-` is standard input. Lines of `max_line_bytes` or more are an error.
+    /// Opens a file, or standard input if the path is `-`. Lines of `max_line_bytes` bytes or more are an error.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -103,15 +103,15 @@ impl JsonLinesReader {
         }
     }
 
-    /// Name of the file and number of the current line, for messages.
+    /// Returns the name of the file and the number of the current line, for messages.
     pub(super) fn place(&self) -> String {
         format!("{}:{}", self.name, self.number)
     }
 
     /// Reads the next line that is not empty. Returns `None` at the end of the input.
     ///
-    /// The last line of a file may lack its line feed. With `accepts_partial` such a line is returned. Otherwise it is kept,
-    /// and completed by a later call when the file has grown.
+    /// The last line of a file may have no line feed. With `accepts_partial`, such a line is returned. Otherwise the line is
+    /// kept, and a later call completes it when the file has grown.
     ///
     /// # Errors
     /// When the input cannot be read, or a line is too long.
@@ -135,7 +135,7 @@ impl JsonLinesReader {
                 );
             }
             if !is_complete && (self.text.is_empty() || !accepts_partial) {
-                // The end of the input. The same line is continued by the next call.
+                // The input ends here. If it ends in the middle of a line, the next call continues this line.
                 self.is_partial = true;
                 return Ok(None);
             }
@@ -146,8 +146,8 @@ impl JsonLinesReader {
         }
     }
 
-    /// Reads and parses the next line that is not empty. Returns `None` at the end of the input. Messages call a line
-    /// `line_kind`.
+    /// Reads and parses the next line that is not empty. Returns `None` at the end of the input. `line_kind` is the name of
+    /// such a line in messages.
     ///
     /// # Errors
     /// When the input cannot be read, or a line is too long or not of this kind.

@@ -1,7 +1,7 @@
-//! Command line, threads, and conversions between rooms. The only room that knows all others.
+//! Command line, threads, and conversions between modules. The only module that uses all other modules.
 //!
-//! In: a command line. Out: an exit code, and messages for the user on standard error. Must not: decide what another room
-//! can decide. This room converts tracks to observations, hands parameters to their rooms, and opens files.
+//! In: a command line. Out: an exit code, and messages for the user on standard error. Must not: make a decision that another
+//! module can make. This module converts tracks to observations, passes parameters to the other modules, and opens files.
 
 mod agents_line;
 mod calibrate;
@@ -52,7 +52,7 @@ use clap::Parser;
 
 use cli::{Arguments, Command};
 
-/// Runs one command line. Returns its exit code: 0 done, 1 rejected with a reason, 2 wrong usage.
+/// Runs one command line. Returns the exit code: 0 for success, 1 for a rejection with a reason, 2 for wrong usage.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = arguments.into_iter().collect();
     let arguments = match Arguments::try_parse_from(&words) {

@@ -1,5 +1,5 @@
-//! Converts the tracks of vision to observations for the simulation, and to lines for files. Only this file knows both
-//! sides.
+//! Converts the tracks of `vision` to observations for the simulation, and to lines for files. Only this file depends on both
+//! `vision` and the simulation.
 
 use glam::Vec2;
 
@@ -7,7 +7,7 @@ use crate::control::{ShadowLine, TrackLine};
 use crate::vision::Track;
 use crate::world::{Observation, Shadow};
 
-/// Converts a track to a line, rounded to tenths of a millimeter and of a millisecond; further digits are noise.
+/// Converts a track to a line, with values rounded to 0.1 mm and 0.1 ms; further digits are noise.
 pub(super) fn shadow_line_from_track(track: &Track) -> ShadowLine {
     let pair = |p: glam::DVec2| [rounded(p.x), rounded(p.y)];
     ShadowLine {
@@ -35,15 +35,15 @@ pub(super) fn track_line(frame: u64, time_secs: f64, tracks: &[Track]) -> TrackL
     }
 }
 
-/// Converts the tracks of a frame to an observation. Tracks beside the surface are left out.
+/// Converts the tracks of a frame to an observation. Tracks outside the surface are left out.
 pub(super) fn observation_from_tracks(time_secs: f64, tracks: &[Track]) -> Observation {
     let mut observation = Observation::default();
     update_observation(time_secs, tracks, &mut observation);
     observation
 }
 
-/// Converts the tracks of a frame to an observation, in the memory of an older observation. Tracks beside the surface are left
-/// out.
+/// Converts the tracks of a frame to an observation, and writes it into `to`, whose memory is reused. Tracks outside the
+/// surface are left out.
 pub fn update_observation(time_secs: f64, tracks: &[Track], to: &mut Observation) {
     to.time_secs = time_secs;
     let mut count = 0;
@@ -65,8 +65,8 @@ pub fn update_observation(time_secs: f64, tracks: &[Track], to: &mut Observation
     to.shadows.truncate(count);
 }
 
-/// Moves all visitors to where they will be in `ahead_secs` at their current velocity. This compensates the latency from
-/// camera to projector.
+/// Moves each visitor to the position that it will reach in `ahead_secs` at its current velocity. This compensates for the
+/// latency from camera to projector.
 pub(super) fn extrapolate(observation: &mut Observation, ahead_secs: f32) {
     for shadow in &mut observation.shadows {
         let way_m = shadow.velocity_mps * ahead_secs;
@@ -93,7 +93,7 @@ fn shadow_from_track(track: &Track, mut outline_m: Vec<Vec2>) -> Shadow {
     }
 }
 
-/// Converts a line to an observation. Tracks beside the surface are left out.
+/// Converts a line to an observation. Tracks outside the surface are left out.
 pub(super) fn observation_from_line(line: &TrackLine) -> Observation {
     let point = |p: &[f64; 2]| Vec2::new(p[0] as f32, p[1] as f32);
     let shadow = |line: &ShadowLine| Shadow {
@@ -118,7 +118,7 @@ pub(super) fn observation_from_line(line: &TrackLine) -> Observation {
     }
 }
 
-/// Rounds to four decimals. Never returns −0, which would be written with its sign.
+/// Rounds to four decimals. Never returns −0, which JSON would show with its sign.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4 + 0.0
 }

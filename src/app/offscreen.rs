@@ -1,6 +1,7 @@
-//! Renders without a window: snapshots in, PNG frames or a y4m video out. This is `shoal render`.
+//! Renders without a window. Input: snapshots. Output: PNG frames or a y4m video. This is `shoal render`.
 //!
-//! Pictures are at whole multiples of the frame time, interpolated between the two snapshots around them.
+//! The times of the pictures are whole multiples of the frame time. Each picture is interpolated between the snapshots before
+//! and after it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ use super::print_message;
 
 /// Time between two progress messages.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
-/// Times that differ by less than this, in seconds, are equal; above the rounding errors of the frame times.
+/// Times that differ by less than this, in seconds, count as equal. Larger than the rounding errors of the frame times.
 const SAME_TIME_SECS: f64 = 1e-9;
 
 /// Options of [`render_offscreen`]. The picture size is part of the render setup.
@@ -23,11 +24,11 @@ pub(super) struct RenderOptions {
     pub(super) fps: f64,
     /// Duration in seconds.
     pub(super) seconds: f64,
-    /// Where the pictures are written.
+    /// Destinations of the pictures.
     pub(super) outputs: Vec<PictureOutput>,
 }
 
-/// One place to which pictures are written.
+/// One destination of the pictures.
 #[derive(Clone, Debug)]
 pub(super) struct PictureOutput {
     /// A folder for PNG frames, or a `.y4m` file.
@@ -45,8 +46,8 @@ pub(super) struct Rendered {
     pub(super) adapter: String,
 }
 
-/// Renders until the requested time is over or `stop` is set. `advance` replaces a snapshot by the next one; the first call
-/// gets an empty snapshot.
+/// Renders until the requested duration is complete or `stop` is set. `advance` replaces a snapshot by the next one; the first
+/// call receives an empty snapshot.
 ///
 /// # Errors
 /// When there is no graphics adapter (the error says what to install), the device fails, or a frame cannot be written.

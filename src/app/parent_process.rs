@@ -1,8 +1,8 @@
 //! The parent process of `shoal run`: runs the pool in a child process, and restarts the child when it crashes.
 //!
-//! The X11 library ends its process when the X server ends, and a faulty graphics driver can crash it. Neither can be
-//! prevented inside that process. The parent uses neither, so it survives; the restarted child runs the pool and waits for the
-//! display. The parent also forwards the signals that end the program. Must not: do anything else.
+//! The X11 library ends its process when the X server ends, and a faulty graphics driver can crash its process. The process
+//! itself cannot prevent that. The parent uses neither, so it continues to run. The restarted child runs the pool and waits for
+//! the display. The parent also forwards the signals that end the program. Must not: do anything else.
 
 use std::ffi::OsString;
 use std::process::{Child, Command, ExitCode};
@@ -14,14 +14,14 @@ use anyhow::Context;
 use super::live::{FailureLimit, StopFlag};
 use super::print_message;
 
-/// Exit code of a child that has printed its error and must not be restarted.
+/// Exit code of a child that has already printed its error and must not be restarted.
 pub(super) const EXIT_REPORTED: u8 = 3;
 /// Exit code of a child that could not open a window and has to be restarted, because the windowing library can be started
 /// only once per process.
 pub(super) const EXIT_NO_WINDOW: u8 = 4;
 /// Time between two checks of the child.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Longest time that the child may take to end. Slightly more than the child gives its own threads.
+/// Longest time that the child may take to end. This is slightly more than the time that the child gives its own threads.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1800);
 /// Number of crashes within [`CRASH_WINDOW`] that ends the program, so that the service manager decides what to do.
 const MAX_CRASHES: usize = 5;
@@ -30,8 +30,8 @@ const CRASH_WINDOW: Duration = Duration::from_secs(300);
 /// Pause before the child is restarted.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
-/// Runs `program` with these arguments as a child process until it ends without a crash or `stop` is set.
-/// `--child-restarts N` and `--parent-process NUMBER` are added to its arguments.
+/// Runs `program` with these arguments as a child process until the child ends without a crash, or `stop` is set. Adds
+/// `--child-restarts N` and `--parent-process NUMBER` to the arguments.
 ///
 /// # Errors
 /// When the child cannot be started, or crashes too often.
@@ -56,7 +56,7 @@ pub(super) fn run_child(
         match status.code() {
             Some(0) => return Ok(ExitCode::SUCCESS),
             Some(code) if code == i32::from(EXIT_REPORTED) => return Ok(ExitCode::from(1)),
-            // No pause: the child has waited itself.
+            // There is no pause, because the child itself has already waited.
             Some(code) if code == i32::from(EXIT_NO_WINDOW) => continue,
             _ => {}
         }
@@ -84,14 +84,14 @@ fn start(
         .args(arguments)
         .args(["--child-restarts", &restarts.to_string()])
         .args(["--parent-process", &std::process::id().to_string()]);
-    // With a process group of its own, the child does not get Ctrl-C from the terminal. The parent forwards it once; a second
-    // signal would end the child immediately.
+    // With a process group of its own, the child does not receive Ctrl-C from the terminal. The parent forwards Ctrl-C once; a
+    // second signal would end the child immediately.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn()
 }
 
-/// Asks the child to end, and kills it if it does not.
+/// Asks the child to end. Kills it if it does not end in time.
 fn end_child(child: &mut Child) -> ExitCode {
     let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     ask_to_end(child);
@@ -109,7 +109,7 @@ fn end_child(child: &mut Child) -> ExitCode {
 
 #[cfg(unix)]
 fn ask_to_end(child: &Child) {
-    // It fails only if the child has ended already.
+    // The call fails only if the child has already ended.
     let _asked = rustix::process::kill_process(
         rustix::process::Pid::from_child(child),
         rustix::process::Signal::TERM,
@@ -121,20 +121,20 @@ fn ask_to_end(child: &mut Child) {
     let _gone = child.kill();
 }
 
-/// Makes the child end when its parent is killed. Called in the child, with the number of the parent process. False if the
-/// parent has ended already.
+/// Makes this process end when its parent is killed. Called in the child; `parent` is the process id of the parent. Returns
+/// false if the parent has already ended.
 #[cfg(target_os = "linux")]
 pub(super) fn end_with_parent(parent: Option<u32>) -> bool {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         tracing::debug!(%error, "the child process would outlive its parent");
     }
-    // A parent that ended before the line above sends no signal. The child then belongs to another process.
+    // If the parent ended before the line above, there is no signal. The child then has another parent process.
     let actual = getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
     parent.is_none_or(|parent| actual == Some(parent))
 }
 
-/// Other systems have no signal for this.
+/// Does nothing and returns true, because other systems have no signal for the end of a parent.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn end_with_parent(_: Option<u32>) -> bool {
     true

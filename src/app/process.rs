@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 
-/// Value of `XDG_RUNTIME_DIR` where it is missing: an absolute path that does not exist.
+/// Value that is set for `XDG_RUNTIME_DIR` if it is missing: an absolute path that does not exist.
 #[cfg(target_os = "linux")]
 const NO_RUNTIME_DIR: &str = "/nonexistent";
 
-/// Returns a flag that Ctrl-C, SIGTERM and, if the terminal closes, SIGHUP set. A second Ctrl-C or SIGTERM ends the program
-/// at once. A second SIGHUP does not, because a terminal that closes sends several.
+/// Returns a flag that is set by Ctrl-C, by SIGTERM, and by SIGHUP (when the terminal closes). A second Ctrl-C or SIGTERM ends
+/// the program at once. A second SIGHUP does not, because a closing terminal sends several.
 ///
 /// # Errors
 /// When the signal handlers cannot be installed.
@@ -33,7 +33,7 @@ pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Whether the parent of this process had it ignore a signal, as `nohup` does with SIGHUP.
+/// Whether the parent of this process made it ignore a signal, as `nohup` does with SIGHUP.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -44,11 +44,11 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Restarts the program with `XDG_RUNTIME_DIR` set if that is missing, as it is on machines without a desktop.
+/// If `XDG_RUNTIME_DIR` is missing, restarts the program with this variable set. It is missing on machines without a desktop.
 ///
-/// Otherwise the Vulkan driver prints an error about it for every graphics device, although it needs no Wayland display. A
-/// process cannot change its own environment without unsafe code, so it is replaced by itself. Where that fails, the error
-/// message of the driver stays and does no harm.
+/// Without the variable, the Vulkan driver prints an error for every graphics device, although Shoal does not need Wayland
+/// there. A process cannot change its own environment without unsafe code, so the program replaces its process by a new start
+/// of itself. If that fails, the driver prints its error, which is harmless.
 #[cfg(target_os = "linux")]
 pub(super) fn ensure_runtime_dir() {
     use std::os::unix::process::CommandExt as _;
@@ -66,6 +66,6 @@ pub(super) fn ensure_runtime_dir() {
     tracing::debug!(%error, "the program cannot be restarted with XDG_RUNTIME_DIR");
 }
 
-/// Only Linux has Wayland.
+/// Does nothing, because only Linux has Wayland.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn ensure_runtime_dir() {}

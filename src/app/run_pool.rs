@@ -1,7 +1,7 @@
 //! Runs the live pool with one window per output: `shoal run`, and `shoal demo` if there is a display.
 //!
-//! The main thread opens the windows and handles their events; everything else runs in threads of its own (see
-//! [`super::live`]). Without a display the pool runs without a picture until a display answers.
+//! The main thread opens the windows and handles their events. All other work runs on other threads (see [`super::live`]).
+//! Without a display the pool runs without a picture until a display answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,18 +32,18 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Time between two log entries with the measured latencies.
 const STATISTICS_INTERVAL: Duration = Duration::from_secs(600);
-/// Longest time without a window before the process is restarted to try again.
+/// Longest time without a window. After that the process is restarted to try again.
 const LONGEST_WITHOUT_WINDOW: Duration = Duration::from_secs(60);
 
-/// What runs, and how it is shown.
+/// Options of [`run_pool`].
 pub(super) struct RunOptions {
     /// Camera, vision and pool.
     pub(super) config: LiveConfig,
-    /// The picture; `None` runs without one.
+    /// The windows and their content; `None` runs without a picture.
     pub(super) display: Option<DisplayOptions>,
-    /// Ends the program after this time.
+    /// Duration in seconds after which the program ends; `None` for no limit.
     pub(super) seconds: Option<f64>,
-    /// The documents that can be changed while the pool runs.
+    /// The documents that can be edited while the pool runs.
     pub(super) documents: Documents,
     /// File of commands; `-` is standard input.
     pub(super) commands: Option<PathBuf>,
@@ -53,7 +53,7 @@ pub(super) struct RunOptions {
 
 /// The documents of a site. Changed files are applied while the pool runs.
 pub(super) struct Documents {
-    /// Their current content.
+    /// Current content of the documents.
     pub(super) editor: Editor,
     /// The site file; `None` for the built-in site, which has no files.
     pub(super) site: Option<PathBuf>,
@@ -61,22 +61,22 @@ pub(super) struct Documents {
     pub(super) build_setup: SetupBuilder,
 }
 
-/// The windows and what is drawn in them.
+/// The windows and their content.
 pub(super) struct DisplayOptions {
     /// The render setup.
     pub(super) setup: RenderSetup,
     /// Settings of the windows, in the order of the outputs.
     pub(super) windows: Vec<WindowSettings>,
-    /// Number of pictures after which the graphics device is lost once. For tests.
+    /// Number of pictures after which the graphics device is lost once, for tests; `None`: it is not lost.
     pub(super) lose_device_after: Option<u64>,
 }
 
-/// How a run ended without an error.
+/// The way in which a run ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunEnd {
-    /// The program was asked to end, or its time is over.
+    /// The user or the system ended the program, or its time is over.
     Finished,
-    /// No window could be opened. Another process can try again.
+    /// No window could be opened. A new process can try again.
     NoWindow,
 }
 
@@ -148,8 +148,8 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     Ok(if is_stopped { RunEnd::Finished } else { end })
 }
 
-/// Runs the pool without a picture for a while. Then this process ends and the parent process restarts it, because the
-/// windowing library can be started only once per process. Without a parent process it runs until it is stopped.
+/// Runs the pool without a picture for a limited time. Then this process ends and the parent process restarts it, because the
+/// windowing library can be started only once per process. Without a parent process the pool runs until it is stopped.
 fn run_without_window(supervisor: &Supervisor, restarts: Option<u64>) {
     let pause = restarts.map(|restarts| {
         let doublings = u32::try_from(restarts).unwrap_or(u32::MAX).min(7);
@@ -161,7 +161,7 @@ fn run_without_window(supervisor: &Supervisor, restarts: Option<u64>) {
     }
 }
 
-/// Starts the desk, and watches the files of the site. Returns the sender for further commands.
+/// Starts the desk, and a thread that watches the files of the site. Returns the sender for further commands.
 fn start_editing(
     live: &mut LivePool,
     documents: Documents,
@@ -190,7 +190,7 @@ fn start_editing(
     Ok(sender)
 }
 
-/// Starts the render stage on the windows that will be opened.
+/// Starts the render stage. It draws on the windows that the main thread opens later.
 fn start_render(
     live: &mut LivePool,
     handoff: Arc<SetupHandoff>,
@@ -247,7 +247,7 @@ fn show_windows(
     Ok(RunEnd::NoWindow)
 }
 
-/// Returns when a display answers, or the program ends.
+/// Waits until a display answers or the program ends.
 fn wait_for_display(supervisor: &Supervisor) {
     let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     let mut was_missing = false;

@@ -1,5 +1,5 @@
-//! Runs the simulation without a picture, as fast as possible: reads tracks, and writes lines of agents. This is
-//! `shoal simulate`.
+//! Runs the simulation without a picture, as fast as possible. Reads tracks, and writes lines of agents. This is `shoal
+//! simulate`.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,23 +20,23 @@ use crate::world::Snapshot;
 /// Options of [`simulate`].
 #[derive(Clone, Debug)]
 pub struct SimulateOptions {
-    /// The pool.
+    /// Description of the pool.
     pub scene: SceneDescription,
     /// Tick rate, seed and number of threads.
     pub simulation: SimulationParams,
-    /// File of tracks; without it there are no visitors.
+    /// File of tracks; `None` means that there are no visitors.
     pub shadows: Option<PathBuf>,
     /// Simulated time in seconds.
     pub seconds: f64,
-    /// Number of ticks per line; 0 is the same as 1.
+    /// Number of ticks from one line to the next; 0 is the same as 1.
     pub every: u64,
     /// Output file; `-` is standard output.
     pub out: PathBuf,
     /// Whether the lines contain the steering forces, by the name of the action.
     pub why: bool,
-    /// File in which the state is saved at the end.
+    /// File in which the state is saved at the end; `None` if it is not saved.
     pub save_state: Option<PathBuf>,
-    /// File with the state from which the simulation continues.
+    /// File with the state from which the simulation continues; `None` for a new pool.
     pub load_state: Option<PathBuf>,
     /// Commands that are applied while the simulation runs.
     pub commands: Option<CommandScript>,
@@ -49,7 +49,7 @@ pub struct CommandScript {
     pub editor: Editor,
     /// File of commands, one [`crate::control::CommandLine`] per line.
     pub commands: PathBuf,
-    /// File in which applied commands are logged.
+    /// File in which applied commands are logged; `None` if they are not logged.
     pub log: Option<PathBuf>,
 }
 
@@ -85,7 +85,7 @@ impl CommandPlayer {
     }
 }
 
-/// Runs the simulation until its time is over or `stop` is set, and writes the agents of every tick or every n-th tick.
+/// Runs the simulation until its time is over or `stop` is set. Writes the agents of every tick, or of every n-th tick.
 ///
 /// # Errors
 /// When the pool cannot be built, the tracks are invalid, or a file cannot be written. Lines that were written before an

@@ -1,4 +1,4 @@
-//! Loads a site, and builds from it what the stages need: simulation, render setup, windows and live configuration.
+//! Loads a site, and builds the inputs of the stages from it: simulation, render setup, windows and live configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::site::{self, Editor, Site};
 use crate::world::ObstacleParams;
 use crate::world::OverlayLayers;
 
-/// Loads a site file, or the built-in demo, with the scene it names or another one. Prints its warnings.
+/// Loads a site file, or the built-in demo if `path` is `None`. `scene` replaces the scene that the site names. Prints the
+/// warnings of the site.
 ///
 /// # Errors
 /// All problems of the site.
@@ -25,7 +26,7 @@ pub(super) fn load_site(path: Option<&Path>, scene: Option<&str>) -> anyhow::Res
     Ok(site)
 }
 
-/// As [`load_site`], with the documents, so that they can be edited.
+/// Does the same as [`load_site`], but returns the documents of the site, so that they can be edited.
 ///
 /// # Errors
 /// All problems of the site.
@@ -41,8 +42,8 @@ fn print_warnings(site: &Site) {
     }
 }
 
-/// Returns the camera source, and the folder to which its relative paths refer: for a source from the command line the
-/// working folder, for the source of the site the folder of the site file.
+/// Returns the camera source, and the folder to which its relative paths refer. For a source from the command line this is the
+/// working folder, for the source of the site it is the folder of the site file.
 pub(super) fn camera_source(site: &Site, from_command_line: Option<String>) -> (String, PathBuf) {
     match from_command_line {
         Some(source) => (source, PathBuf::new()),
@@ -59,7 +60,8 @@ pub(super) fn tracker_config(site: &Site) -> TrackerConfig {
     }
 }
 
-/// Returns the configuration of the live pool. Prints scene, camera and calibration.
+/// Returns the configuration of the live pool. Prints the scene with its fish, the camera source, and the date of the
+/// calibration.
 ///
 /// # Errors
 /// When the camera source is invalid.
@@ -96,8 +98,8 @@ pub(super) fn live_config(
     })
 }
 
-/// Returns the settings of the windows of all outputs. Windows that are not fullscreen have the size `size_px`, or the size
-/// of their output.
+/// Returns the settings of the windows of all outputs. A window that is not fullscreen has the size `size_px`; with `None` it
+/// has the size of its output.
 pub(super) fn window_settings(
     site: &Site,
     size_px: Option<(u32, u32)>,

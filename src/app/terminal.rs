@@ -6,13 +6,13 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Prints a message to standard error. A closed terminal is no error.
+/// Prints a message to standard error. Does not fail if the terminal is closed.
 pub(super) fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Sets up the log on standard error. Libraries log only from level debug on, because their messages are for developers.
-/// There are no color codes if standard error is not a terminal.
+/// Sets up the log on standard error. Log entries of libraries are written only at level debug or trace, because they are for
+/// developers. There are no color codes if standard error is not a terminal.
 pub(super) fn init_logging(level: tracing::Level) {
     let libraries = if level >= tracing::Level::DEBUG {
         LevelFilter::from(level)
@@ -31,7 +31,7 @@ pub(super) fn init_logging(level: tracing::Level) {
         .init();
 }
 
-/// Whether an error means that the reader of the output has ended, as in `shoal schema | head`.
+/// Whether an error means that the program that reads the output has ended, as in `shoal schema | head`.
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = |cause: &(dyn std::error::Error + 'static)| match cause
         .downcast_ref::<serde_json::Error>()

@@ -21,7 +21,7 @@ use super::print_message;
 /// Time between two progress messages.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Longest wait for the first frame before the stop flag is checked.
+/// Longest wait for the first frame between two checks of the stop flag.
 const READY_WAIT: Duration = Duration::from_millis(100);
 
 /// Options of [`track`].
@@ -33,21 +33,22 @@ pub struct TrackOptions {
     pub folder: PathBuf,
     /// Whether a recording is read as fast as possible instead of at its own frame rate.
     pub fast: bool,
-    /// Frame rate of sources that do not report one.
+    /// Frame rate of sources that do not report one, in frames per second.
     pub fps: Option<f64>,
     /// Settings of a live camera.
     pub camera: CameraParams,
-    /// Stops at this time stamp of the source.
+    /// Timestamp of the source, in seconds, at which tracking stops; `None` for no limit.
     pub seconds: Option<f64>,
-    /// Shoal's own program, which reads live cameras and guards camera programs; `None` for the running program.
+    /// Shoal's own program file, which is started to read live cameras and to guard camera programs; `None` for the running
+    /// program.
     pub program: Option<PathBuf>,
-    /// How visitors are tracked.
+    /// Parameters, calibration and surface for tracking the visitors.
     pub tracker: TrackerConfig,
-    /// If the floor is shifted by more than this since the calibration, in meters, a warning is logged.
+    /// Shift of the floor since the calibration, in meters, above which a warning is logged.
     pub drift_max_m: f64,
     /// Output file; `-` is standard output.
     pub out: PathBuf,
-    /// Folder for pictures of each processing step, one set per second of the source.
+    /// Folder for pictures of each processing step, one set per second of the source; `None` if none are written.
     pub debug: Option<PathBuf>,
 }
 
@@ -58,15 +59,15 @@ pub struct TrackSummary {
     pub frames: u64,
     /// Number of frames with at least one track.
     pub with_shadow: u64,
-    /// Number of frames after a change of the light, in which no new tracks can appear.
+    /// Number of frames after a change of the light during which no new tracks can appear.
     pub light_changes: u64,
     /// Highest track id; ids are counted from 1.
     pub highest_id: u32,
-    /// Time stamp of the first frame in which the camera was found to have moved.
+    /// Timestamp of the first frame in which the camera was found to have moved, in seconds; `None` if it has not moved.
     pub moved_secs: Option<f64>,
 }
 
-/// Reads the source to its end, until `stop` is set or the requested time is over, and writes one line per frame.
+/// Reads the source until it ends, `stop` is set or the requested time is over. Writes one line per frame.
 ///
 /// Messages for the user go to standard error: the mapping to the floor, warnings and progress.
 ///
@@ -75,7 +76,8 @@ pub struct TrackSummary {
 /// that were written before an error stay.
 pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackSummary> {
     let feed = open_feed(options)?;
-    // An error of the source comes before the output file is created. A live camera may deliver its first frame much later.
+    // If the source cannot be read, this loop returns the error before the output file is created. It does not wait for a live
+    // camera, which may deliver its first frame much later.
     while feed.ends() && !stop.load(Ordering::Relaxed) && !feed.wait_until_ready(READY_WAIT)? {}
     let mut tracker = FrameTracker::new(feed, options.tracker.clone());
     let mut out = JsonLinesWriter::create(&options.out)?;
@@ -91,7 +93,7 @@ pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackS
     result
 }
 
-/// Opens the camera source: a live camera with its newest frame, any other source with every frame.
+/// Opens the camera source. A live camera returns only its newest frame, any other source returns every frame.
 fn open_feed(options: &TrackOptions) -> anyhow::Result<Feed> {
     let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
     let params = CameraParams {
@@ -158,7 +160,7 @@ fn track_frames(
     Ok(summary)
 }
 
-/// The error that a source delivered no frame, with its faults.
+/// Returns the error that a source delivered no frame. The error contains the active faults of the source.
 fn no_frames(feed: &Feed) -> anyhow::Error {
     let name = feed.name();
     let faults = feed.health().faults;
@@ -169,7 +171,7 @@ fn no_frames(feed: &Feed) -> anyhow::Error {
     anyhow::anyhow!("{name}: the camera sent no frame: {}", faults.join("; "))
 }
 
-/// Reports the progress every [`PROGRESS_INTERVAL`].
+/// Prints the progress every [`PROGRESS_INTERVAL`].
 #[derive(Default)]
 struct Progress {
     started: Option<Instant>,
@@ -177,7 +179,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Starts the clock with the first frame.
+    /// Starts the clock at the first frame.
     fn start(&mut self) {
         self.started.get_or_insert_with(Instant::now);
         self.reported.get_or_insert_with(Instant::now);

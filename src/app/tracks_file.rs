@@ -1,8 +1,7 @@
 //! Reads the tracks of a JSON-lines file in step with the simulation's clock.
 //!
-//! At time t, the newest line that is not later than t is valid; after the last line there are no visitors. Lines are read
-//! when they are needed, so a recording of a whole day needs only the memory of one line. Must not: interpolate between two
-//! lines.
+//! At time t, the newest line that is not later than t is valid. After the last line there are no visitors. Only one line is in
+//! memory at a time, so the file may contain a recording of a whole day. Must not: interpolate between two lines.
 
 use std::path::Path;
 
@@ -13,15 +12,16 @@ use super::observation::observation_from_line;
 use crate::control::TrackLine;
 use crate::world::Observation;
 
-/// Longest line, in bytes. A hundred visitors with full outlines need a fifth of it.
+/// Longest line, in bytes. A hundred visitors with full outlines need a fifth of this length.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Times in the file are rounded to microseconds, so a line may be later than its frame by this much.
+/// Largest rounding error of a time in the file, in seconds. Times are rounded to microseconds, so a line may be later than its
+/// frame by this much.
 const ROUNDING_SECS: f64 = 1e-6;
 
 /// A file of tracks that is being read.
 pub(super) struct TracksFile {
-    /// `None` without a file, and after its last line.
+    /// The open file; `None` if there is no file, and after its last line.
     lines: Option<JsonLinesReader>,
     now: Observation,
     next: Option<Observation>,
@@ -47,7 +47,7 @@ impl TracksFile {
         Ok(file)
     }
 
-    /// Returns the observation at a time. The time of a call must not be before the time of the previous call.
+    /// Returns the observation at a time. The time must not be earlier than in the previous call.
     ///
     /// # Errors
     /// When a line up to this time is no track line, or is earlier than the line before it.
@@ -76,7 +76,7 @@ impl TracksFile {
         Ok(&self.now)
     }
 
-    /// Reads the next line; `None` at the end.
+    /// Reads the next line and converts it. Returns `None` at the end of the file.
     fn read_line(&mut self) -> anyhow::Result<Option<Observation>> {
         let Some(lines) = &mut self.lines else {
             return Ok(None);

@@ -15,57 +15,63 @@ use crate::navigation::PathMemory;
 ///
 /// Needs, minds and the simulation know no particular action: they only use what an action declares here.
 pub trait Action {
-    /// What an agent remembers of this action from tick to tick.
+    /// State of this action that an agent keeps from tick to tick.
     type Memory: Copy + std::fmt::Debug + Default + PartialEq + Serialize + DeserializeOwned;
 
     /// Properties of the action that needs and minds depend on.
     const CAPABILITIES: Capabilities = Capabilities::NONE;
 
-    /// Relation types that the action refers to. Their names are in [`ActionContext::related`] while it proposes.
+    /// Relation types that the action refers to. While the action proposes, [`ActionContext::related`] holds a mask
+    /// of the names in these relations.
     fn relations(&self) -> &[String] {
         &[]
     }
 
-    /// Lowest weight that the action has now, whatever its parameter says. The director can raise it.
+    /// Returns the lowest weight of the action in this tick. It applies if it is higher than the weight parameter.
+    /// The director can raise it.
     fn min_weight(&self, _context: &ActionContext<'_>) -> f32 {
         0.0
     }
 
-    /// What the action wants now, before its weight. `None` if it cannot be executed.
+    /// Returns the proposal of the action in this tick, before its weight is applied. `None` if the action cannot be
+    /// executed.
     fn propose(&self, context: &ActionContext<'_>, memory: &mut Self::Memory) -> Option<Proposal>;
 
-    /// Names of the actions that this action combines.
+    /// Returns the names of the actions that this action combines.
     fn parts(&self) -> &[String] {
         &[]
     }
 
-    /// Combines the weighted proposals of its parts, in their order. `None` stands for a part that cannot be executed.
+    /// Combines the proposals of the action's parts, in their order, each with the weight of its part. An item is
+    /// `None` if that part cannot be executed.
     fn combine(&self, _parts: impl Iterator<Item = Option<(Proposal, f32)>>) -> Option<Proposal> {
         None
     }
 
-    /// Distance below which the action always reacts to a visible enemy, so that later actions of an exclusive need do not
-    /// act. `None` if it does not react to enemies that way.
+    /// Returns the distance below which the action always reacts to a visible enemy. Later actions of a need that is
+    /// not additive do not act then. `None` if the action has no such distance.
     fn flee_distance_m(&self, _sight_radius_m: f32) -> Option<f32> {
         None
     }
 
-    /// Parameters that are allowed but have no useful effect, for an action of this name.
+    /// Returns a finding about a parameter value that is allowed but has no useful effect. `name` is the name of the
+    /// action.
     fn warnings(&self, _name: &str) -> Option<ParamFinding> {
         None
     }
 
-    /// Parameters without a useful effect after an earlier action of the same exclusive need that flees.
+    /// Returns a finding about a parameter value that has no useful effect because an earlier action of the same need
+    /// flees. The need is not additive.
     fn warnings_after(&self, _name: &str, _earlier: &FleeingAction<'_>) -> Option<ParamFinding> {
         None
     }
 
-    /// The trip in a memory of this action, for actions that need a path.
+    /// Returns the path memory inside a memory of this action. `None` if the action needs no path.
     fn path_memory_mut(_memory: &mut Self::Memory) -> Option<&mut PathMemory> {
         None
     }
 
-    /// The climb in a memory of this action, for actions that travel between terraces.
+    /// Returns the climb inside a memory of this action. `None` if the action does not travel between terraces.
     fn climb_mut(_memory: &mut Self::Memory) -> Option<&mut Climb> {
         None
     }
@@ -74,13 +80,14 @@ pub trait Action {
 /// Properties of an action that needs and minds depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It hunts: the director's switch for hunting applies to limit-based needs that use it.
+    /// The action hunts: the director's switch for hunting applies to limit-based needs that use this action.
     pub hunts: bool,
-    /// It needs paths: the simulation searches them for agents with such an action.
+    /// The action needs paths: the simulation searches paths for agents with such an action.
     pub needs_paths: bool,
-    /// It is never skipped by chance: a need with `combine = dither` tries it before the random choice of an action.
+    /// The action is never skipped by chance: a need with `combine = dither` tries it before the random choice of an
+    /// action.
     pub is_never_skipped: bool,
-    /// It combines other actions. Such an action cannot be a part of another one.
+    /// The action combines other actions. Such an action cannot be a part of another combined action.
     pub is_combined: bool,
 }
 
@@ -97,9 +104,9 @@ impl Capabilities {
 /// An action that flees from enemies, as later actions of the same need see it.
 #[derive(Clone, Copy, Debug)]
 pub struct FleeingAction<'a> {
-    /// Its name.
+    /// Name of the action.
     pub name: &'a str,
-    /// Distance below which it always flees from a visible enemy.
+    /// Distance below which the action always flees from a visible enemy.
     pub flee_distance_m: f32,
 }
 

@@ -6,11 +6,11 @@ use super::action::FleeingAction;
 use super::actions::ActionParams;
 use super::params::{LimitOf, MAX_ACTIONS, MindParams, NeedKind, NeedParams};
 
-/// Path inside the species file, and a message.
+/// One finding: path inside the species file, and a message.
 type Finding = (String, String);
 
 impl MindParams {
-    /// Errors, as (path inside the species file, message).
+    /// Returns the errors of this mind, as (path inside the species file, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for (path, count) in [("actions", self.actions.len()), ("needs", self.needs.len())] {
@@ -60,7 +60,8 @@ impl MindParams {
         found
     }
 
-    /// Values that are allowed but probably not intended, as (path inside the species file, message).
+    /// Returns warnings about values that are allowed but probably not intended, as (path inside the species file,
+    /// message).
     pub fn warnings(&self, sight_radius_m: f32) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for need in &self.needs {
@@ -115,7 +116,7 @@ impl MindParams {
         }
     }
 
-    /// Names of actions that a need or a combined action uses.
+    /// Returns the names of the actions that a need or a combined action uses.
     fn used_actions(&self) -> BTreeSet<&String> {
         let needs = self.needs.iter().chain([&self.standard]);
         let in_needs = needs.flat_map(|need| &need.actions);

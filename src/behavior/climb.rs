@@ -1,4 +1,4 @@
-//! Requests of actions for ways over terraces, and the answers of the simulation.
+//! Requests of actions for a route over the terraces, and the answers of the simulation.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -9,27 +9,27 @@ use crate::navigation::Guidance;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Climb {
-    /// Request of this tick. The simulation takes it and answers.
+    /// Request of this tick. The simulation removes the request and stores an answer.
     #[serde(skip)]
     pub request: Option<ClimbRequest>,
-    /// Answer to the last request.
+    /// Answer of the simulation to the last request.
     pub answer: Option<ClimbAnswer>,
 }
 
-/// A request for a way over the terraces.
+/// A request for a route over the terraces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClimbRequest {
     /// Index of the wanted terrace, in the order of the scene.
     pub terrace: u16,
-    /// Position on it, (x, z).
+    /// Position on that terrace, (x, z).
     pub at_m: Vec2,
 }
 
 /// Answer of the simulation to a [`ClimbRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClimbAnswer {
-    /// What the agent does next.
+    /// Next step of the agent on its route.
     pub step: Guidance,
-    /// Height to swim at.
+    /// Height (y) at which the agent swims.
     pub y_m: f32,
 }

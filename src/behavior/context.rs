@@ -1,4 +1,5 @@
-//! The context in which an agent's actions decide: the world before the tick and what the agent perceives of it.
+//! The context in which an agent's actions decide: the world before the tick and the part of it that the agent
+//! perceives.
 
 use glam::Vec3;
 
@@ -26,7 +27,7 @@ pub struct ActionContext<'a> {
     pub motion: Motion,
     /// Species of the agent.
     pub species: &'a Species,
-    /// Flocking neighborhoods of the agent's species.
+    /// Rules of the agent's species that say which neighbors count for flocking.
     pub flock: &'a FlockRules,
     /// Radius of the agent.
     pub radius_m: f32,
@@ -36,26 +37,27 @@ pub struct ActionContext<'a> {
     pub near_solids: &'a [u32],
     /// Enemy, prey and food that the agent sees or remembers.
     pub remembered: &'a PerceptionMemory,
-    /// Force that the active need wants, in newtons. Zero while the active need itself is being evaluated.
+    /// Force that the active need wants, in newtons. Zero until the active need has decided.
     pub need_force_n: Vec3,
-    /// Place that the active need steers to. `None` if it has none, or while the active need itself is being evaluated.
+    /// Position that the active need steers to. `None` if the need has no such position, or until the need has
+    /// decided.
     pub need_goal_m: Option<Vec3>,
-    /// Mask of the names that the relations of the evaluated action refer to.
+    /// Mask of the names in the relations of the action that is being evaluated.
     pub related: u64,
 }
 
 impl<'a> ActionContext<'a> {
-    /// Cruise speed of the species.
+    /// Returns the cruise speed of the species.
     pub fn cruise_mps(&self) -> f32 {
         self.species.motion.cruise_mps
     }
 
-    /// Mass of the agent. It grows with the cube of the agent's size.
+    /// Returns the mass of the agent. The mass grows with the cube of the agent's size factor.
     pub fn mass_kg(&self) -> f32 {
         self.species.body.mass_kg * self.world.agents.size_factors[self.index].powi(3)
     }
 
-    /// Speed to aim for: the speed that this boost would allow, or the currently allowed speed if that is higher.
+    /// Returns the speed to aim for: the speed that `boost` allows, or the currently allowed speed if that is higher.
     pub fn speed_mps(&self, boost: Option<BoostRequest>) -> f32 {
         let motion = &self.species.motion;
         let scale = boost.map_or(0.0, |request| request.scale);
@@ -64,7 +66,7 @@ impl<'a> ActionContext<'a> {
         requested.max(allowed)
     }
 
-    /// Nearby obstacles with their indices in the world's list of solids.
+    /// Returns the nearby obstacles, each with its index in the world's list of solids.
     pub fn near_solids(&self) -> impl Iterator<Item = (usize, &'a Solid)> + Clone {
         let solids = &self.world.solids;
         self.near_solids
@@ -72,7 +74,7 @@ impl<'a> ActionContext<'a> {
             .map(move |&index| (index as usize, &solids[index as usize]))
     }
 
-    /// Velocity of a neighbor.
+    /// Returns the velocity of a neighbor.
     pub fn velocity_mps(&self, neighbor: &Neighbor) -> Vec3 {
         neighbor_velocity_mps(self.world, self.motion.position_m, neighbor)
     }
@@ -82,31 +84,31 @@ impl<'a> ActionContext<'a> {
         neighbor.in_view && !is_occluded(self.motion.position_m, neighbor, self.near_solids())
     }
 
-    /// The nearest visible neighbor that has at least one of these names.
+    /// Returns the nearest visible neighbor that has at least one of the names in the mask `names`.
     pub fn nearest_visible(&self, names: u64) -> Option<&'a Neighbor> {
         nearest_visible(self.motion.position_m, self.neighbors, names, || {
             self.near_solids()
         })
     }
 
-    /// Id of the agent.
+    /// Returns the id of the agent.
     pub fn id(&self) -> u32 {
         self.world.agents.ids[self.index]
     }
 
-    /// Place where the director wants the agent's species to gather.
+    /// Returns the point where the director lets the agent's species gather. `None` if there is no such point.
     pub fn gathering(&self) -> Option<Gathering> {
         self.world
             .director
             .gathering(self.world.agents.species[self.index])
     }
 
-    /// Key that identifies a neighbor, agent or shadow, for as long as it exists.
+    /// Returns a key that identifies a neighbor (agent or shadow) for as long as that neighbor exists.
     pub fn key_of(&self, neighbor: &Neighbor) -> u32 {
         identity_key(self.world, neighbor)
     }
 
-    /// Random number from −1 to 1 that is constant for this agent and this draw.
+    /// Returns a random number from −1 to 1. It depends only on the agent and on the number `draw`, not on the tick.
     pub fn own_draw(&self, draw: u32) -> f32 {
         let random = Random {
             tick: 0,
@@ -115,7 +117,7 @@ impl<'a> ActionContext<'a> {
         random.signed(self.id(), RandomStream::Companion, draw)
     }
 
-    /// Random number from 0 to 1 for this agent, stream and tick.
+    /// Returns a random number from 0 to 1. It depends on the agent, the stream and the tick.
     pub fn random(&self, stream: RandomStream) -> f32 {
         let id = self.world.agents.ids[self.index];
         self.world.random.unit(id, stream, 0)

@@ -1,8 +1,8 @@
-//! Decisions: what a need or a whole mind wants in one tick, and which actions contributed to it.
+//! Decisions: the combined proposal of a need or a whole mind in one tick, and the actions that contributed to it.
 
 use super::proposal::Proposal;
 
-/// What an agent wants in this tick.
+/// Combined proposal of an agent's actions in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decision {
     /// Combined proposal of the executed actions. Its force is not yet limited to the largest force of the species.
@@ -22,7 +22,7 @@ impl Decision {
 
     /// Combines the decision of the standard need with that of the active need.
     ///
-    /// Of goal and intent the active need's count, and what it learns.
+    /// For the goal, the intent and the agent to learn, the values of the active need take precedence.
     pub(super) fn with_active(&self, active: &Self) -> Self {
         let (standard, wanted) = (&self.proposal, &active.proposal);
         Self {
@@ -37,7 +37,7 @@ impl Decision {
         }
     }
 
-    /// The same decision with another force.
+    /// Returns the same decision with another force.
     pub(super) fn with_force(self, force: glam::Vec3) -> Self {
         Self {
             proposal: self.proposal.with_force(force),

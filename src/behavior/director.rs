@@ -1,4 +1,5 @@
-//! The director: rules of a scene that change what agents want while the pool runs, each a condition with an effect.
+//! The director: rules of a scene that change the behavior of agents while the pool runs. Each rule has a condition
+//! and an effect.
 //!
 //! In: the world before the tick. Out: which rules begin and which end. Must not: change an agent; `simulation`
 //! applies the effects. **Source**: Jockel 2005, §1.2.2.
@@ -13,11 +14,11 @@ use super::effect::Effect;
 /// Most rules of one scene. All of them are checked in every tick.
 const MAX_RULES: usize = 64;
 
-/// One rule of a scene: when its condition has held for a while, its effect begins.
+/// One rule of a scene: when its condition has held for `for_secs`, its effect begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleParams {
-    /// Name of the rule. A command that starts the rule by hand uses it.
+    /// Name of the rule. A command that starts the rule by hand refers to this name.
     pub name: String,
     /// Condition under which the rule begins.
     pub when: Condition,
@@ -47,15 +48,15 @@ fn default_hold_secs() -> f32 {
 pub enum Condition {
     /// The number of visitors on the surface is within limits.
     Visitors(VisitorsCondition),
-    /// A visitor has stood still.
+    /// A visitor has stood still for a minimum time.
     StillVisitor(StillCondition),
-    /// Many agents are fleeing.
+    /// At least a share of all agents is fleeing.
     Scare(ScareCondition),
-    /// At random times.
+    /// The rule begins at random times.
     Chance(ChanceCondition),
-    /// Always. With a pause, the rule repeats regularly.
+    /// The condition always holds. With a pause, the rule repeats regularly.
     Always(NoParams),
-    /// Only by hand, by a command.
+    /// The condition never holds. Only a command starts the rule.
     ByHand(NoParams),
 }
 
@@ -80,7 +81,7 @@ impl Default for VisitorsCondition {
     }
 }
 
-/// How long a visitor stands still.
+/// Minimum time for which a visitor stands still.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StillCondition {
@@ -95,11 +96,11 @@ impl Default for StillCondition {
     }
 }
 
-/// How many agents are fleeing.
+/// Minimum share of agents that are fleeing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScareCondition {
-    /// Share of all agents that swim clearly faster than their cruise speed.
+    /// Minimum share of all agents whose allowed speed is clearly above their cruise speed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
     /// Largest number of visitors on the surface at which the condition can hold; 0: only after all visitors have left.
@@ -116,7 +117,7 @@ impl Default for ScareCondition {
     }
 }
 
-/// How often the rule begins.
+/// Random frequency at which the rule begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChanceCondition {
@@ -136,7 +137,7 @@ impl Default for ChanceCondition {
 #[serde(default, deny_unknown_fields)]
 pub struct NoParams {}
 
-/// Errors between values of the rules, as (path inside the scene file, message).
+/// Returns errors in the rules that depend on several values, as (path inside the scene file, message).
 pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if rules.len() > MAX_RULES {
@@ -179,26 +180,26 @@ pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
 /// State of one rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RuleState {
-    /// Time for which its condition has held.
+    /// Time for which the condition of the rule has held.
     pub held_secs: f32,
-    /// Time left until its effect ends.
+    /// Time left until the effect of the rule ends.
     pub left_secs: f32,
-    /// Time left of its pause.
+    /// Time left until the pause of the rule ends.
     pub pause_secs: f32,
-    /// Whether its effect is active.
+    /// Whether the effect of the rule is active.
     pub is_on: bool,
-    /// Whether it was started by hand since the last tick.
+    /// Whether a command has started the rule since the last tick.
     pub is_started: bool,
 }
 
-/// What happens to a rule in one tick.
+/// Change of a rule in one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleTransition {
-    /// It does not change.
+    /// The rule does not change.
     Unchanged,
-    /// Its effect begins.
+    /// The effect of the rule begins.
     Begins,
-    /// Its effect ends.
+    /// The effect of the rule ends.
     Ends,
 }
 
@@ -260,10 +261,10 @@ impl Condition {
     }
 }
 
-/// Share of the range from cruise to boost speed above which an agent counts as scared.
+/// An agent counts as scared if its allowed speed is above this share of the range from cruise to boost speed.
 const SCARED_SHARE: f32 = 0.1;
 
-/// Share of all agents whose allowed speed is clearly above their cruise speed.
+/// Returns the share of all agents whose allowed speed is clearly above their cruise speed, from 0 to 1.
 fn scared_share(world: &World<'_>) -> f32 {
     let agents = &world.agents;
     let each = agents.bodies.iter().zip(&agents.species);

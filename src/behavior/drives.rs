@@ -6,20 +6,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Table `[drives]` of a species: how its drives grow and fade.
+/// Table `[drives]` of a species: parameters of the growth and the fading of its drives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DrivesParams {
-    /// Time from a meal or a catch to full hunger. 0: no hunger.
+    /// Time from a meal or a catch to full hunger. 0 switches hunger off.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hungry_after_secs: f32,
-    /// Distance of the nearest visible enemy at which fear is full. At twice this distance it is half. 0: no fear.
+    /// Distance of the nearest visible enemy at which fear is full (1). At twice this distance, fear is 0.5. 0
+    /// switches fear off.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub fear_distance_m: f32,
     /// Time in which full fear fades.
     #[schemars(range(min = 0.01, max = 3600.0))]
     pub fear_fades_secs: f32,
-    /// Time from one courtship to full libido, which only counts while a `partner` is in sight. 0: no courtship.
+    /// Time from one courtship to full readiness for the next one. Libido is above 0 only while an agent in the
+    /// relation `partner` is in sight. 0 switches libido off.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub courts_after_secs: f32,
     /// Whether agents start with different, random values of hunger and libido.
@@ -43,9 +45,9 @@ impl Default for DrivesParams {
 pub struct Drives {
     /// Time since the last meal, as a share of the time to full hunger.
     pub hunger: f32,
-    /// Nearness of an enemy. It fades after the enemy has gone.
+    /// Nearness of the nearest visible enemy. Fear fades after the enemy is no longer visible.
     pub fear: f32,
-    /// Wish to court: the readiness, reduced by hunger, while a partner is in sight; else 0.
+    /// Wish to court: readiness × (1 − hunger) while a partner is in sight; else 0.
     pub libido: f32,
     /// Time since the last courtship, as a share of the time to full readiness.
     pub readiness: f32,

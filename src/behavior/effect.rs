@@ -1,14 +1,14 @@
-//! Effects of the director: what a rule of a scene, or a command by hand, changes about the agents of some species.
+//! Effects of the director: changes that a rule of a scene, or a command, makes to the agents of some species.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the director does to the agents of some species.
+/// Change that the director makes to the agents of some species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
-    /// Switches the needs that hunt on (their variable is set beyond its limit) or off (it is set to the value after
-    /// a catch).
+    /// Switches the needs that hunt on or off. On: the variable of each such need is set beyond its limit. Off: the
+    /// variable is set to its value after a catch.
     Hunting(HuntingEffect),
     /// Lets species gather at a point while the effect lasts. Only species with an action `seek` or `navigate` whose
     /// target is `director` react.
@@ -23,13 +23,13 @@ pub enum Effect {
     SetNeed(SetNeedEffect),
 }
 
-/// Which species hunt.
+/// The species whose hunting is switched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HuntingEffect {
     /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Whether they hunt.
+    /// Whether these species hunt.
     pub on: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for HuntingEffect {
     }
 }
 
-/// Which species gather, and where.
+/// The species that gather, and the point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherEffect {
@@ -50,7 +50,7 @@ pub struct GatherEffect {
     pub species: Vec<String>,
     /// Point in world space, `[x, y, z]`.
     pub point_m: [f32; 3],
-    /// Lowest weight of their action `seek` while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -65,13 +65,13 @@ impl Default for GatherEffect {
     }
 }
 
-/// Which species gather at a visitor.
+/// The species that gather at a visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherAtShadowEffect {
     /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Lowest weight of their action `seek` while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -85,13 +85,13 @@ impl Default for GatherAtShadowEffect {
     }
 }
 
-/// Which species cross the pool.
+/// The species that cross the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SendAcrossEffect {
     /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Lowest weight of their action `seek` while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -105,7 +105,7 @@ impl Default for SendAcrossEffect {
     }
 }
 
-/// Which species calm down.
+/// The species that calm down.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CalmEffect {
@@ -113,15 +113,15 @@ pub struct CalmEffect {
     pub species: Vec<String>,
 }
 
-/// Which need is set, and to which value.
+/// The need whose variable is set, and its new value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SetNeedEffect {
-    /// Names of the species; empty: all that have such a need.
+    /// Names of the species; empty: all species that have a need with this name.
     pub species: Vec<String>,
     /// Name of the need.
     pub need: String,
-    /// New value of its variable.
+    /// New value of the need's variable.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub value: f32,
 }
@@ -137,7 +137,7 @@ impl Default for SetNeedEffect {
 }
 
 impl Effect {
-    /// Names of the species that it applies to; empty: all.
+    /// Returns the names of the species to which the effect applies; empty: all.
     pub fn species(&self) -> &[String] {
         match self {
             Self::Hunting(effect) => &effect.species,
@@ -149,7 +149,7 @@ impl Effect {
         }
     }
 
-    /// Whether it applies to the species with this name.
+    /// Whether the effect applies to the species with this name.
     pub fn applies_to(&self, name: &str) -> bool {
         self.species().is_empty() || self.species().iter().any(|n| n == name)
     }

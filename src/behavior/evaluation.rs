@@ -1,4 +1,4 @@
-//! Evaluation of a mind's actions in one tick. Each action is evaluated at most once, however many needs use it.
+//! Evaluation of a mind's actions in one tick. Each action is evaluated at most once, even if several needs use it.
 //!
 //! **Source**: Jockel 2005, §3.3 and appendix A.
 
@@ -18,7 +18,7 @@ pub(super) struct MindAction {
     pub(super) capabilities: Capabilities,
     /// Weight from the parameters.
     pub(super) weight: f32,
-    /// Mask of the names that the action's relations refer to.
+    /// Mask of the names in the action's relations.
     pub(super) related: u64,
     /// Indices of the parts of a combined action.
     pub(super) parts: Vec<usize>,
@@ -28,18 +28,19 @@ pub(super) struct MindAction {
 pub(super) struct Evaluation<'a> {
     pub(super) actions: &'a [MindAction],
     pub(super) context: ActionContext<'a>,
-    /// Memories of the actions, by action.
+    /// Memories of the actions, in the order of the actions.
     pub(super) memories: &'a mut Vec<Memory>,
-    /// Proposals of the evaluated actions, by action. Those of other actions are left from another agent.
+    /// Proposals of the actions, in the order of the actions. An entry is valid only if its bit in `evaluated` is
+    /// set; other entries are left from another agent.
     pub(super) proposals: &'a mut Vec<Option<Proposal>>,
     /// One bit for each action that is already evaluated.
     pub(super) evaluated: u64,
-    /// Force of each executed action, if forces are recorded.
+    /// Index and force of each executed action, if forces are recorded.
     pub(super) forces: Option<&'a mut Vec<(u8, Vec3)>>,
 }
 
 impl Evaluation<'_> {
-    /// Returns the proposal of an action, before its weight. `None` if the action cannot be executed.
+    /// Returns the proposal of an action, before the weight is applied. `None` if the action cannot be executed.
     pub(super) fn proposal(&mut self, action: usize) -> Option<Proposal> {
         self.evaluate(action);
         self.proposals[action]
@@ -74,7 +75,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Current weight of an action: that of its parameters, or the minimum that the director sets.
+    /// Returns the current weight of an action: the weight in its parameters, or the minimum that the director sets,
+    /// if that is higher.
     pub(super) fn weight(&self, index: usize) -> f32 {
         let action = &self.actions[index];
         action.weight.max(action.params.min_weight(&self.context))
@@ -87,7 +89,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Random number from 0 to 1 for this agent, stream, draw and tick.
+    /// Returns a random number from 0 to 1. It depends on the agent, the stream, the draw and the tick.
     pub(super) fn random(&self, stream: RandomStream, draw: usize) -> f32 {
         let id = self.context.world.agents.ids[self.context.index];
         self.context.world.random.unit(id, stream, draw as u32 + 1)

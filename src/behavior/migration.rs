@@ -1,4 +1,5 @@
-//! Migration of an agent's state to another mind: after an edit of the species, or while its mind is overridden.
+//! Migration of an agent's state to another mind. It is necessary after an edit of the species, and when an override
+//! of the agent's mind begins or ends.
 //!
 //! In: both minds and the state. Out: the state for the new mind. Must not: move an agent or decide anything.
 
@@ -11,7 +12,7 @@ use super::need::{Need, NeedState};
 impl Mind {
     /// Converts the state of an agent that had another mind.
     ///
-    /// Needs and actions that both minds have, by name, keep their state. All others start with their initial state.
+    /// Needs and actions with the same name in both minds keep their state. All others get their initial state.
     pub fn migrate_state(
         &self,
         old: &Self,
@@ -83,7 +84,7 @@ impl Mind {
 }
 
 impl MindState {
-    /// This state with the perception memory of another state.
+    /// Returns this state with the perception memory of another state.
     #[must_use]
     pub fn with_perception_memory_of(mut self, other: &Self) -> Self {
         self.remembered = other.remembered;

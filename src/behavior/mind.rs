@@ -1,7 +1,7 @@
-//! Minds: a strictly ordered list of needs and one standard need, which decide once per tick what an agent wants.
+//! Minds. A mind is a strictly ordered list of needs and one standard need. Once per tick it decides for one agent.
 //!
-//! In: the world before the tick. Out: a decision. Changes nothing but the agent's own state of mind.
-//! **Source**: Jockel 2005, §3.3 and appendix A.
+//! In: the world before the tick. Out: a decision, and the updated state of this mind. Must not: change anything
+//! else. **Source**: Jockel 2005, §3.3 and appendix A.
 
 use glam::Vec3;
 
@@ -21,7 +21,7 @@ use super::perception::{FieldOfView, Perception};
 use super::proposal::Proposal;
 use super::schooling::flock_rules;
 
-/// A compiled mind. All agents of a species share it; what differs between them is in their [`MindState`].
+/// A compiled mind. All agents of a species share it; each agent has its own [`MindState`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mind {
     pub(super) actions: Vec<MindAction>,
@@ -42,10 +42,11 @@ pub struct MindWorkspace {
     proposals: Vec<Option<Proposal>>,
 }
 
-/// Most neighbors for which memory is reserved beforehand. An agent with more neighbors makes its workspace grow once.
+/// Largest number of neighbors for which memory is reserved beforehand. If an agent has more neighbors, the workspace
+/// grows once.
 const RESERVED_NEIGHBORS_MAX: usize = 4096;
 
-/// Neighbors for which memory is reserved in addition to the agents of the pool, for visitors' shadows.
+/// Number of visitors' shadows for which memory is reserved in addition to the agents of the pool.
 const RESERVED_SHADOWS: usize = 64;
 
 impl MindWorkspace {
@@ -106,19 +107,19 @@ impl Mind {
         }
     }
 
-    /// Name of the need with this index; empty if there is none.
+    /// Returns the name of the need with this index; empty if there is none.
     pub fn need_name(&self, index: u8) -> &str {
         self.needs
             .get(usize::from(index))
             .map_or("", |need| &need.params.name)
     }
 
-    /// Names of all needs, most important first.
+    /// Returns the names of all needs, most important first.
     pub fn need_names(&self) -> impl Iterator<Item = &str> {
         self.needs.iter().map(|need| need.params.name.as_str())
     }
 
-    /// Names of the actions in a decision, in alphabetical order.
+    /// Returns the names of the actions in a decision, in alphabetical order. `actions` has one bit for each action.
     pub fn action_names(&self, actions: u64) -> impl Iterator<Item = &str> {
         self.actions
             .iter()
@@ -127,12 +128,12 @@ impl Mind {
             .map(|(_, action)| action.name.as_str())
     }
 
-    /// Whether one of its actions needs a path.
+    /// Whether one of the mind's actions needs a path.
     pub fn needs_paths(&self) -> bool {
         self.needs_paths
     }
 
-    /// Updates the perception of the agent at `index`, and decides for it.
+    /// Updates the perception of the agent at `index`, and returns the decision of this agent.
     pub fn decide(
         &self,
         world: &World<'_>,
@@ -204,8 +205,9 @@ impl Mind {
                 };
             }
         }
-        // The active need decides before the standard need, so that obstacle avoidance can turn to the side to which
-        // the active need steers. The proposals of other actions do not depend on this order.
+        // The active need decides before the standard need, so that obstacle avoidance, an action of the standard
+        // need, can turn to the side to which the active need steers. The proposals of other actions do not depend on
+        // this order.
         let unsatisfied = (0..self.needs.len())
             .find(|&index| !self.needs[index].is_satisfied(&needs[index], &mut evaluation));
         let active = self.choose_active(unsatisfied, (active_need, active_secs), &mut evaluation);
@@ -223,8 +225,9 @@ impl Mind {
         decision
     }
 
-    /// Returns the active need: the first unsatisfied one, or a more important one that was active in the last tick and is
-    /// kept active by its `keep_secs`.
+    /// Returns the index of the active need. This is the need of the last tick if it is more important than the first
+    /// unsatisfied need its `keep_secs` have not passed, and one of its actions can be executed; otherwise the first
+    /// unsatisfied need. `None` if no need is active.
     fn choose_active(
         &self,
         unsatisfied: Option<usize>,
@@ -271,7 +274,8 @@ impl Mind {
                 let force = active.proposal.force.clamp_length_max(left_n);
                 standard.with_active(&active.with_force(force))
             }
-            // Chance only decides about the active need: the standard need, which avoids obstacles, always acts.
+            // Only the active need can be left out by chance. The standard need always acts, because it avoids
+            // obstacles.
             Combine::Dither
                 if standard_acts
                     && context.random(RandomStream::Dither)

@@ -1,4 +1,5 @@
-//! The state of one agent's mind: memories, variables of needs, drives; and how events and the director change it.
+//! The state of one agent's mind (memories, variables of needs, drives), and its changes by events and by the
+//! director.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -19,34 +20,34 @@ use super::proposal::NeedEvent;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MindState {
-    /// Memories of the actions, by action.
+    /// Memories of the actions, in the order of the actions.
     pub(super) memories: Vec<Memory>,
-    /// States of the needs, by need.
+    /// States of the needs, in the order of the needs.
     pub(super) needs: Vec<NeedState>,
     pub(super) standard: NeedState,
     pub(super) remembered: PerceptionMemory,
     pub(super) drives: Drives,
     /// Index of the need that was active in the last tick, plus one; 0 for none.
     pub(super) active_need: usize,
-    /// Time for which it has been active.
+    /// Time for which that need has been active.
     pub(super) active_secs: f32,
-    /// Force of each action executed in the last tick, by action. Empty unless forces are recorded.
+    /// Index and force of each action executed in the last tick. Empty if forces are not recorded.
     #[serde(skip)]
     pub(super) forces: Vec<(u8, Vec3)>,
 }
 
 impl MindState {
-    /// Hunger, fear and libido.
+    /// Returns the drives: hunger, fear and libido.
     pub fn drives(&self) -> &Drives {
         &self.drives
     }
 
-    /// Trips of the actions that need a path.
+    /// Returns the path memories of the actions that need a path.
     pub fn path_memories_mut(&mut self) -> impl Iterator<Item = &mut PathMemory> {
         self.memories.iter_mut().filter_map(Memory::path_memory_mut)
     }
 
-    /// Requests and answers of the actions that travel between terraces.
+    /// Returns the requests and answers of the actions that travel between terraces.
     pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut Climb> {
         self.memories.iter_mut().filter_map(Memory::climb_mut)
     }
@@ -82,7 +83,7 @@ impl Mind {
         }
     }
 
-    /// Recorded forces of an agent's last tick, with the names of their actions.
+    /// Returns the recorded forces of an agent's last tick, each with the name of its action.
     pub fn forces(&self, state: &MindState) -> impl Iterator<Item = (&str, Vec3)> {
         state.forces.iter().filter_map(|(action, force)| {
             let action = self.actions.get(usize::from(*action))?;
@@ -90,8 +91,8 @@ impl Mind {
         })
     }
 
-    /// Whether a state belongs to this mind: it has the same kinds of memories, the same number of needs, and finite
-    /// numbers.
+    /// Whether a state fits this mind: it has the same kinds of memories, the same number of needs, finite variables,
+    /// and drives from 0 to 1.
     pub fn fits(&self, state: &MindState) -> bool {
         let mut each = self.actions.iter().zip(&state.memories);
         let kinds = each.all(|(action, memory)| {
@@ -147,8 +148,8 @@ impl Mind {
 
     /// Switches hunting on or off for an agent.
     ///
-    /// Each need with a hunting action and a limit gets a variable beyond its limit (on), or the value to which a catch
-    /// resets it (off).
+    /// This changes the variable of each need that has a hunting action and a limit. On: the variable is set beyond
+    /// the limit. Off: it is set to `reset_to`, as after a catch.
     pub fn switch_hunting(&self, state: &mut MindState, on: bool) {
         let drives = &mut state.drives;
         for (need, state) in self.needs.iter().zip(&mut state.needs) {

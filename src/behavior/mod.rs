@@ -1,4 +1,5 @@
-//! Needs, actions and minds: from what an agent perceives to the force that it wants. Moves no agent and draws nothing.
+//! Needs, actions and minds. In: the perception of an agent. Out: the force that the agent wants. Must not: move an
+//! agent, or draw.
 
 mod action;
 pub mod actions;

@@ -17,7 +17,7 @@ const BUDGET_EMPTY_N: f32 = 1e-6;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Need {
     pub(super) params: NeedParams,
-    /// Indices of its actions in the mind, most important first.
+    /// Indices of the need's actions in the mind's list of actions, most important first.
     pub(super) actions: Vec<usize>,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct Need {
 pub(super) struct NeedState {
     /// Variable of a `limit_based` need.
     pub(super) variable: f32,
-    /// Position of the randomly chosen action in the need's list, plus one; 0 for none.
+    /// Index of the randomly chosen action in the need's list of actions, plus one; 0 for none.
     pub(super) choice: usize,
-    /// Time since that choice.
+    /// Time since the random choice.
     pub(super) held_secs: f32,
 }
 
 impl Need {
-    /// Whether the need has nothing to do in this tick.
+    /// Whether the need is satisfied in this tick, so that it does not act.
     pub(super) fn is_satisfied(&self, state: &NeedState, evaluation: &mut Evaluation<'_>) -> bool {
         match (self.params.kind, &self.params.limit) {
             (NeedKind::ActionBased, _) => self
@@ -106,7 +106,8 @@ impl Need {
             .find(|&action| evaluation.is_executable(action))
     }
 
-    /// Returns the last random choice if it can still be executed and its minimum time has not passed.
+    /// Returns the last randomly chosen action if it can still be executed and its minimum time has not passed;
+    /// otherwise `None`.
     fn held_choice(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
         let position = state.choice.checked_sub(1)?;
         let action = *self.actions.get(position)?;
@@ -115,7 +116,8 @@ impl Need {
             .then_some(action)
     }
 
-    /// Chooses one of the executable actions with equal probability, and keeps the choice for the minimum time.
+    /// Chooses one of the executable actions with equal probability. The choice is kept for the minimum time. `None`
+    /// if no action can be executed.
     fn choose_random(
         &self,
         state: &mut NeedState,
@@ -139,8 +141,8 @@ impl Need {
         self.hold(state, chosen)
     }
 
-    /// Prioritized dithering: tries the actions in order, each with its chance. Actions that are never skipped
-    /// are tried first.
+    /// Prioritized dithering: tries the executable actions in order and chooses each with the probability
+    /// `dither_chance`. Actions that are never skipped are tried first. `None` if no action is chosen.
     fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
         for &action in &self.actions {
             let is_never_skipped = evaluation.actions[action].capabilities.is_never_skipped;
@@ -158,7 +160,7 @@ impl Need {
         self.hold(state, chosen)
     }
 
-    /// Stores a random choice, and returns its action.
+    /// Stores a random choice, and returns the chosen action. `position` is its index in the need's list of actions.
     fn hold(&self, state: &mut NeedState, position: Option<usize>) -> Option<usize> {
         state.choice = position.map_or(0, |position| position + 1);
         state.held_secs = 0.0;

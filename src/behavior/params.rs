@@ -16,28 +16,28 @@ pub(super) const MAX_ACTIONS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NeedParams {
-    /// Name in the panel and in recordings.
+    /// Name of the need in the panel and in recordings.
     pub name: String,
-    /// When the need is satisfied.
+    /// Condition under which the need is satisfied.
     #[serde(rename = "type")]
     pub kind: NeedKind,
     /// Whether all executable actions act together. Otherwise only one acts.
     pub additive: bool,
-    /// Names of its actions, most important first.
+    /// Names of the need's actions, most important first.
     pub actions: Vec<String>,
-    /// How an additive need combines the forces of its actions.
+    /// Method by which an additive need combines the forces of its actions.
     pub combine: Combine,
-    /// Chance with which each action is chosen when it is tried. Used if `combine` is `dither`.
+    /// Probability with which each action is chosen when it is tried. Used if `combine` is `dither`.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub dither_chance: f32,
-    /// Whether a need that is not additive chooses one of its executable actions at random, instead of the first.
+    /// Whether a need that is not additive executes a random one of its executable actions instead of the first one.
     pub stochastic: bool,
-    /// Time for which a random choice (`stochastic` or `dither`) is kept while it can be executed. With a low value agents
-    /// tremble.
+    /// Time for which a randomly chosen action (`stochastic` or `dither`) is kept, as long as it can be executed.
+    /// With a low value agents tremble.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub minimum_secs: f32,
-    /// Time for which the need stays the active one after it has become active, as long as one of its actions can be
-    /// executed: an intention. More important needs still interrupt it. 0: only while it is unsatisfied.
+    /// Time for which the need stays active after it has become active, as long as one of its actions can be executed
+    /// (an intention). More important needs still interrupt it. 0: the need is active only while it is unsatisfied.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub keep_secs: f32,
     /// Limit of a `limit_based` need.
@@ -61,20 +61,20 @@ impl Default for NeedParams {
     }
 }
 
-/// When a need is satisfied.
+/// Condition under which a need is satisfied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedKind {
     /// Never.
     #[default]
     Default,
-    /// While none of its actions can be executed.
+    /// While none of the need's actions can be executed.
     ActionBased,
-    /// While its variable is within its limit.
+    /// While the need's variable is within its limit.
     LimitBased,
 }
 
-/// How forces are combined.
+/// Method by which forces are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
@@ -83,10 +83,10 @@ pub enum Combine {
     Sum,
     /// The first action that can be executed.
     First,
-    /// Weighted sum in order, until the largest force of the species is used up.
+    /// Weighted sum in order, until the largest force of the species is reached.
     Budget,
-    /// In order, each action with a chance. The chosen action is kept for a minimum time. Obstacle avoidance is never
-    /// left to chance.
+    /// One action: the actions are tried in order, and each is chosen with a probability. The chosen action is kept
+    /// for a minimum time. Obstacle avoidance is never skipped by chance.
     Dither,
 }
 
@@ -96,7 +96,7 @@ pub enum Combine {
 pub struct LimitParams {
     /// Variable that is compared with the limit.
     pub of: LimitOf,
-    /// Limit. Beyond it the need is not satisfied.
+    /// Value of the limit. If the variable is beyond the limit, the need is not satisfied.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub value: f32,
     /// Side of the limit on which the variable has to stay.
@@ -104,16 +104,16 @@ pub struct LimitParams {
     /// Initial value of the variable.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub start: f32,
-    /// Growth of the variable per second. Negative: it falls.
+    /// Growth of the variable per second. If it is negative, the variable decreases.
     #[schemars(range(min = -1000.0, max = 1000.0))]
     pub rate_per_sec: f32,
-    /// Largest random share of the way from `start` to the limit that is added to an agent's initial value, so that agents
-    /// differ.
+    /// Random spread of the initial value, so that agents differ: an agent starts between `start` and this share of
+    /// the difference to the limit. 0: all agents start at `start`; 1: between `start` and the limit.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub start_spread: f32,
     /// Event that resets the variable.
     pub reset_by: NeedEvent,
-    /// Value after the reset.
+    /// Value of the variable after the reset.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub reset_to: f32,
 }
@@ -163,14 +163,14 @@ pub enum LimitSide {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MindParams {
-    /// All actions by name. Several needs can use one action; it has one memory.
+    /// All actions by name. Several needs can use the same action; it has one memory for all of them.
     pub actions: BTreeMap<String, ActionParams>,
-    /// Need that acts in every tick in addition to the active one. It may be empty.
+    /// Need that acts in every tick, in addition to the active need. It may have no actions.
     pub standard: NeedParams,
     /// Needs, most important first.
     pub needs: Vec<NeedParams>,
-    /// How the forces of the standard need and the active need are combined.
+    /// Method by which the forces of the standard need and the active need are combined.
     pub combine: Combine,
-    /// How the drives grow and fade.
+    /// Parameters of the growth and the fading of the drives.
     pub drives: DrivesParams,
 }

@@ -1,11 +1,11 @@
-//! What one agent perceives in one tick: its neighbors and the nearby obstacles.
+//! Perception of one agent in one tick: its neighbors and the nearby obstacles.
 //!
-//! In: the world before the tick. Out: neighbors with visibility, and the updated memory of enemy, prey and food. The
-//! neighbor index is queried once per agent and tick; all actions work on the result.
+//! In: the world before the tick. Out: neighbors, each with its visibility, and the updated memory of enemy, prey and
+//! food. The neighbor index is queried once per agent and tick; all actions use the result.
 //!
-//! An agent is blind behind its field of view, sees prey farther than other agents, sees larger agents earlier, and sees
-//! nothing through obstacles. Flocking also uses neighbors outside the field of view, because fish feel them with
-//! the lateral line. **Source**: Jockel 2005, §4.2.1; Tu 1996.
+//! An agent sees nothing outside its field of view and nothing behind obstacles. It can see prey and larger agents at
+//! a greater distance than other agents. Flocking also uses neighbors outside the field of view, because fish feel
+//! the movement of neighbors with the lateral line organ. **Source**: Jockel 2005, §4.2.1; Tu 1996.
 
 use glam::{Vec2, Vec3};
 
@@ -17,31 +17,31 @@ use super::perception_memory::{PerceptionMemory, SeenAgent};
 /// Another agent, or a visitor's shadow, within sight of the perceiving agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbor {
-    /// Index in the world's list of agents. Shadows continue the count after the last agent.
+    /// Index in the world's list of agents. The indices of shadows follow after the last agent.
     pub agent: u32,
-    /// Whether it is a visitor's shadow, projected to the depth of the perceiving agent.
+    /// Whether the neighbor is a visitor's shadow. A shadow is projected to the depth of the perceiving agent.
     pub is_shadow: bool,
-    /// Whether it is within the field of view.
+    /// Whether the neighbor is within the field of view of the perceiving agent.
     pub in_view: bool,
-    /// Bits of its names, plus the bit of the relation `known` if the perceiving agent knows it.
+    /// Bits of the neighbor's names, plus the bit of the relation `known` if the perceiving agent knows the neighbor.
     pub name_bits: u64,
-    /// Offset of its center from the center of the perceiving agent. Never zero.
+    /// Offset of the neighbor's center from the center of the perceiving agent. Never zero.
     pub offset_m: Vec3,
     /// Length of the offset.
     pub distance_m: f32,
-    /// Its radius.
+    /// Radius of the neighbor.
     pub radius_m: f32,
-    /// Unit vector of its heading. For a shadow, the direction of its velocity.
+    /// Unit vector of the neighbor's heading. For a shadow, the direction of its velocity.
     pub forward: Vec3,
 }
 
-/// Shortest radius within which obstacles are searched, however short the sight radius is.
+/// Minimum radius within which obstacles are searched. It applies if the sight radius is shorter.
 pub const SOLID_SEARCH_RADIUS_MIN_M: f32 = 2.0;
 
 /// Bit that is set in identity keys of shadows and not set in those of agents.
 const SHADOW_KEY: u32 = 1 << 30;
 
-/// Key that identifies a neighbor, agent or shadow, for as long as it exists.
+/// Returns a key that identifies a neighbor (agent or shadow) for as long as that neighbor exists.
 pub(super) fn identity_key(world: &World<'_>, neighbor: &Neighbor) -> u32 {
     let index = neighbor.agent as usize;
     match world.agents.ids.get(index) {
@@ -53,14 +53,14 @@ pub(super) fn identity_key(world: &World<'_>, neighbor: &Neighbor) -> u32 {
     }
 }
 
-/// Result of one agent's perception. The memory is reused for the next agent.
+/// Result of one agent's perception. Its buffers are reused for the next agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Perception {
     /// Other agents and shadows within sight.
     pub(super) neighbors: Vec<Neighbor>,
     /// Indices of nearby obstacles in the world's list of solids.
     pub(super) near_solids: Vec<u32>,
-    /// Entries of the neighbor index that the last query found.
+    /// Entries of the neighbor index found by the last query.
     hits: GridHits,
 }
 
@@ -222,9 +222,10 @@ impl Perception {
     }
 }
 
-/// Radius of the neighbor query: the farthest distance at which an agent of this species could see any other agent.
+/// Returns the radius of the neighbor query: the largest distance at which an agent of this species can see another
+/// agent.
 ///
-/// `largest_m` is the radius of the largest agent in the pool, `own_m` that of the perceiving agent.
+/// `largest_m` is the radius of the largest agent in the pool, `own_m` the radius of the perceiving agent.
 pub fn query_radius_m(species: &Species, largest_m: f32, own_m: f32) -> f32 {
     let perception = &species.perception;
     let radius = if species.relations.prey == 0 {
@@ -245,7 +246,8 @@ fn largest_radius_m(world: &World<'_>) -> f32 {
     sizes.fold(0.0, f32::max)
 }
 
-/// Velocity of a neighbor. The velocity of a shadow is scaled to the depth of the observer at `at_m`.
+/// Returns the velocity of a neighbor. The velocity of a shadow is scaled to the depth of the perceiving agent, which
+/// is at `at_m`.
 pub(super) fn neighbor_velocity_mps(world: &World<'_>, at_m: Vec3, neighbor: &Neighbor) -> Vec3 {
     let index = neighbor.agent as usize;
     if let Some(body) = world.agents.bodies.get(index) {
@@ -264,7 +266,7 @@ pub(super) struct FieldOfView {
 }
 
 impl FieldOfView {
-    /// Makes a field of view from its full angle. From 360° an agent sees in all directions.
+    /// Makes a field of view from its full angle, in degrees. With 360° or more, an agent sees in all directions.
     pub(super) fn new(field_of_view_deg: f32) -> Self {
         Self {
             cos_limit: if field_of_view_deg >= 360.0 {
@@ -276,13 +278,13 @@ impl FieldOfView {
     }
 }
 
-/// Values of the perceiving agent that decide which neighbors it sees.
+/// Values of the perceiving agent that determine its visible neighbors.
 struct Observer {
     at: Vec3,
     forward: Vec3,
-    /// 1 / own radius.
+    /// 1 / radius of the perceiving agent, in 1/m.
     per_own_radius: f32,
-    /// Names of its prey.
+    /// Mask of the names of the perceiving agent's prey.
     prey: u64,
     sight_m: f32,
     prey_sight_m: f32,
@@ -306,7 +308,7 @@ impl Observer {
         }
     }
 
-    /// Distance up to which it sees an agent with these names and this radius.
+    /// Returns the distance up to which the perceiving agent sees an agent with these names and this radius.
     fn sight_radius_m(&self, bits: u64, radius_m: f32) -> f32 {
         let radius = if bits & self.prey == 0 {
             self.sight_m
@@ -317,7 +319,7 @@ impl Observer {
         radius * (1.0 + self.size_gain * times.max(0.0))
     }
 
-    /// Sets whether a neighbor is within the field of view.
+    /// Returns the neighbor with its value of `in_view` set.
     ///
     /// Two agents at the same position have no direction to each other: each perceives the other 0.1 mm away, on
     /// opposite sides, so that they separate.
@@ -337,7 +339,7 @@ impl Observer {
     }
 }
 
-/// Whether an obstacle occludes a neighbor from the observer's position.
+/// Whether an obstacle hides a neighbor from an observer at `observer_m`.
 pub(super) fn is_occluded<'s>(
     observer_m: Vec3,
     neighbor: &Neighbor,
@@ -347,7 +349,8 @@ pub(super) fn is_occluded<'s>(
     solids.any(|(_, solid)| solid.hides(observer_m, at, neighbor.radius_m))
 }
 
-/// The nearest neighbor that has one of these names, is within the field of view and is not occluded.
+/// Returns the nearest neighbor that has one of these names, is within the field of view and is not occluded. `None`
+/// if there is no such neighbor.
 pub(super) fn nearest_visible<'n, 's, I: Iterator<Item = (usize, &'s Solid)>>(
     observer_m: Vec3,
     neighbors: &'n [Neighbor],

@@ -1,27 +1,29 @@
-//! What an agent remembers of others from tick to tick: the enemy, prey and food it saw last, and which agents it knows.
+//! Memory of other agents that an agent keeps from tick to tick: the enemy, prey and food that it saw last, and the
+//! agents that it knows.
 //!
 //! All actions of the agent may read it.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// Another agent or shadow that was seen, and how long ago.
+/// Another agent or shadow that an agent saw, and the time since then.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeenAgent {
-    /// Position when it was seen last.
+    /// Position where the other was seen last.
     pub position_m: Vec3,
-    /// Velocity when it was seen last.
+    /// Velocity of the other when it was seen last.
     pub velocity_mps: Vec3,
-    /// Its radius.
+    /// Radius of the other.
     pub radius_m: f32,
-    /// Index of the agent in the tick in which it was seen; `None` for a shadow.
+    /// Index of the other agent in the tick in which it was seen; `None` for a shadow.
     pub agent: Option<u32>,
-    /// Time since it was seen; 0 if it is visible in this tick, `NEVER_SEEN_SECS` if none was ever seen.
+    /// Time since the other was seen; 0 if it is visible in this tick, `NEVER_SEEN_SECS` if no such agent was ever
+    /// seen.
     pub age_secs: f32,
 }
 
-/// Age that means that none was ever seen.
+/// Value of `age_secs` that means: no such agent was ever seen.
 pub(super) const NEVER_SEEN_SECS: f32 = f32::MAX;
 
 impl Default for SeenAgent {
@@ -37,24 +39,25 @@ impl Default for SeenAgent {
 }
 
 impl SeenAgent {
-    /// The seen agent if it is visible in this tick.
+    /// Returns the seen agent if it is visible in this tick; otherwise `None`.
     pub fn visible(&self) -> Option<&Self> {
         (self.age_secs == 0.0).then_some(self)
     }
 
-    /// Predicted position of an agent that is no longer visible: it is assumed to move on at half its last velocity.
+    /// Returns the predicted position of an agent that is no longer visible. The agent is assumed to move on at half
+    /// its last velocity.
     ///
-    /// `None` if it is visible, or was last seen more than `memory_secs` ago.
+    /// `None` if the agent is visible, or was last seen more than `memory_secs` ago.
     pub fn predicted_m(&self, memory_secs: f32) -> Option<Vec3> {
         (self.age_secs > 0.0 && self.age_secs <= memory_secs)
             .then(|| self.position_m + self.velocity_mps * (0.5 * self.age_secs))
     }
 }
 
-/// Most agents and shadows that one agent knows at a time.
+/// Maximum number of agents and shadows that one agent knows at a time.
 const KNOWN_MAX: usize = 6;
 
-/// What one agent remembers of others.
+/// Memory that one agent has of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PerceptionMemory {
@@ -72,9 +75,9 @@ pub struct PerceptionMemory {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownAgent {
-    /// Its key, see [`ActionContext::key_of`](super::context::ActionContext::key_of).
+    /// Key of the known agent or shadow, see [`ActionContext::key_of`](super::context::ActionContext::key_of).
     pub key: u32,
-    /// Time until it is forgotten; 0 for an unused entry.
+    /// Time until the known agent or shadow is forgotten; 0 for an unused entry.
     pub left_secs: f32,
 }
 
@@ -86,7 +89,7 @@ impl PerceptionMemory {
         }
     }
 
-    /// Adds a known agent. It replaces the entry that would be forgotten first.
+    /// Adds a known agent. The new entry replaces the entry that would be forgotten first.
     pub fn learn(&mut self, learned: KnownAgent) {
         let first = self
             .known

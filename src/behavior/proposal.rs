@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::perception_memory::KnownAgent;
 use crate::world::Intent;
 
-/// What an action wants, and what a need or a whole mind wants after it has combined its actions.
+/// Result of an action; also the combined result of the actions of a need or of a whole mind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Proposal {
     /// Steering force in newtons. Zero is a valid force.
@@ -18,18 +18,19 @@ pub struct Proposal {
     pub turns_in_place: bool,
     /// Index of the agent that was caught.
     pub catch: Option<u32>,
-    /// Place that the action steers to, if there is one. Obstacles beyond it are ignored.
+    /// Position that the action steers to, if there is one. Obstacles beyond this position are ignored.
     pub goal_m: Option<Vec3>,
     /// Intent that other agents can read.
     pub intent: Option<Intent>,
-    /// Event for the agent's own needs. It applies at once, or, together with a catch, only if the catch succeeds.
+    /// Event for the agent's own needs. If `catch` is set, the event applies only if the catch succeeds; otherwise it
+    /// applies at once.
     pub event: Option<NeedEvent>,
-    /// Agent or shadow that is known from now on.
+    /// Agent or shadow that is in the relation `known` from now on.
     pub learn: Option<KnownAgent>,
 }
 
 impl Proposal {
-    /// Proposal of a force alone.
+    /// Makes a proposal that contains only a force.
     pub fn force(force: Vec3) -> Self {
         Self {
             force,
@@ -37,7 +38,7 @@ impl Proposal {
         }
     }
 
-    /// Proposal of a force that leads to a place.
+    /// Makes a proposal of a force that leads to the position `goal_m`.
     pub fn to(goal_m: Vec3, force: Vec3) -> Self {
         Self {
             goal_m: Some(goal_m),
@@ -45,14 +46,14 @@ impl Proposal {
         }
     }
 
-    /// The same proposal with another force.
+    /// Returns the same proposal with another force.
     #[must_use]
     pub fn with_force(self, force: Vec3) -> Self {
         Self { force, ..self }
     }
 
-    /// Combines two proposals: forces add up, the stronger boost counts, and every other value is that of the first
-    /// proposal that has one.
+    /// Combines two proposals: the forces are added, the stronger boost applies, and the agent turns in place if one
+    /// proposal asks for it. Each other value comes from this proposal if it has one, else from `other`.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         Self {
@@ -80,14 +81,15 @@ fn stronger(a: Option<BoostRequest>, b: Option<BoostRequest>) -> Option<BoostReq
 pub struct BoostRequest {
     /// Requested share of the range from cruise to boost speed, 0 to 1.
     pub scale: f32,
-    /// Time for which the boost holds after the last request.
+    /// Time for which the boost continues after the last request.
     pub hold_secs: f32,
-    /// Time from the full boost speed back to the cruise speed; 0: at once.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed; 0: at once.
     pub calm_secs: f32,
 }
 
 impl BoostRequest {
-    /// Of two requests in one tick, the one with the larger scale. At equal scales, the one with the longer hold time.
+    /// Returns the stronger of two requests in one tick: the request with the larger scale or, at equal scales, with
+    /// the longer hold time.
     pub fn stronger(self, other: Self) -> Self {
         let is_less = self.scale < other.scale
             || (self.scale == other.scale && self.hold_secs < other.hold_secs);

@@ -1,5 +1,5 @@
-//! Flocking for actions that school: separation, alignment and cohesion, with three repairs that keep small schools
-//! together.
+//! Flocking for actions that school: separation, alignment and cohesion, with three corrections ("repairs") that keep
+//! small schools together.
 //!
 //! **Source**: Jockel 2005, §4.2.5; Reynolds 1987.
 
@@ -11,12 +11,12 @@ use super::proposal::{BoostRequest, Proposal};
 use crate::steering::{FlockForces, FlockRules, FlockSums, Neighborhood, target_speed};
 use crate::world::{FlockParams, Species};
 
-/// Which neighbors are flock mates, and how to school with them.
+/// The neighbors that are flock mates, and parameters of schooling with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct School {
     /// Mask of the names of flock mates.
     pub names: u64,
-    /// Weight of the force towards the cruise speed.
+    /// Factor on the force that brings the agent to its cruise speed.
     pub pace_weight: f32,
     /// Whether an agent that has fallen behind uses boost to catch up.
     pub use_boost: bool,
@@ -29,14 +29,15 @@ const CATCH_UP: BoostRequest = BoostRequest {
     calm_secs: 0.8,
 };
 
-/// Compiles the flocking neighborhoods of a species.
+/// Compiles the flocking rules of a species from its parameters.
 pub(super) fn flock_rules(species: &Species) -> FlockRules {
     let flock: &FlockParams = &species.flock;
     let always = flock.always_radius_m.unwrap_or(3.0 * species.body.radius_m);
     let soften = flock.soften;
     let radius = flock.radius_m.max(1e-3);
-    // Lengths below which a part's direction counts less: an angle for alignment, a share of the radius for cohesion.
-    // Separation sums inverse distances, so one neighbor at the radius counts 1/r.
+    // Each part (separation, alignment, cohesion) gives less than its full force if its sum vector is shorter than
+    // `full_force_length`. That length is an angle for alignment and a distance for cohesion. Separation sums inverse
+    // distances: one neighbor at distance r adds 1/r.
     let [separation, alignment, cohesion] = [
         (flock.parts()[0], 4.0 * soften / radius),
         (flock.parts()[1], soften),
@@ -54,8 +55,8 @@ pub(super) fn flock_rules(species: &Species) -> FlockRules {
     }
 }
 
-/// Schools with all neighbors that have one of these names. `None` if no flock mate is in any neighborhood, repairs
-/// included.
+/// Schools with all neighbors that have one of the names of `with`. `None` if there is no flock mate in any
+/// neighborhood, even after the repairs.
 pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
     let rules = context.flock;
     let mates = || {
@@ -70,15 +71,16 @@ pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Propos
         nearest.distance_m * nearest.distance_m <= rules.alignment.radius_sq_m2;
     if forces.alignment.is_none() && forces.cohesion.is_none() {
         if forces.separation.is_some() {
-            // Repair 1: separation never acts alone, so alignment looks in all directions.
+            // Repair 1: separation must not act alone, so alignment counts mates in all directions.
             let wide = FlockRules {
                 alignment: rules.alignment.all_round(),
                 ..*rules
             };
             forces.alignment = self::forces(context, &wide, mates()).alignment;
         } else if is_within_alignment {
-            // Repair 2: scattered agents turn back to the school, so cohesion looks in all directions. The leader at
-            // the tip, whose nearest mate is farther away, stays the leader.
+            // Repair 2: scattered agents must turn back to the school, so cohesion counts mates in all directions.
+            // This does not apply to the leader at the tip of the school: its nearest mate is outside the alignment
+            // radius.
             let wide = FlockRules {
                 cohesion: rules.cohesion.all_round(),
                 ..*rules
@@ -97,7 +99,8 @@ pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Propos
     })
 }
 
-/// Separates from neighbors within a radius and an angle to each side. `None` if there is no such neighbor.
+/// Returns the separation force from neighbors within `radius_m` and within `angle_deg` from straight ahead to each
+/// side. `None` if there is no such neighbor.
 pub(super) fn keep_apart(
     context: &ActionContext<'_>,
     radius_m: f32,

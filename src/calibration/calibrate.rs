@@ -1,7 +1,8 @@
 //! Computes a calibration from measured points, or rejects the points with reasons.
 //!
-//! In: points, sizes, limits. Out: a [`Calibration`] with its [`CalibrationReport`], or a [`Rejection`] whose messages name the
-//! targets to repeat. Must not: open a file, accept a fit whose predicted error exceeds the limits.
+//! Input: points, sizes, limits. Output: a [`Calibration`] with its [`CalibrationReport`], or a [`Rejection`] whose messages
+//! name the targets to repeat. This file must not open a file, and must not accept a fit whose predicted error exceeds the
+//! limits.
 
 use glam::{DVec2, DVec3};
 
@@ -19,44 +20,45 @@ use super::pose::{
 use super::quality::{SelectedFit, outliers, predicted_error, rms};
 use crate::geometry::{FloorFromCamera, Lens};
 
-/// Minimum number of points. Fewer leave too few degrees of freedom to estimate the error.
+/// Minimum number of points. Fewer points leave too few degrees of freedom to estimate the error.
 pub const POINTS_MIN: usize = 6;
 
-/// Points whose width is less than this share of their length count as lying on a line.
+/// Smallest ratio of width to length of the area that the points cover. Points with a smaller ratio count as lying on a line.
 const BREADTH_MIN: f64 = 0.05;
 
-/// Largest standard deviation of the camera position without a note to enter the position, in meters.
+/// Largest standard deviation of the estimated camera position, in meters. If it is larger, a note asks the technician to enter
+/// the position.
 const CAMERA_DEVIATION_MAX_M: f64 = 0.5;
 
-/// Iterations of the focal length estimate.
+/// Number of iterations of the focal length estimate.
 const FOCAL_ROUNDS: usize = 3;
-/// Relative step of 1/f² for the numeric derivative of the camera position.
+/// Relative step of 1/f² (f is the focal length) for the numeric derivative of the camera position.
 const FOCAL_STEP: f64 = 1e-4;
 
-/// Maximum number of points that a message names; further ones are counted.
+/// Maximum number of points that a message names. For the other points, the message gives only their number.
 const NAMED_MAX: usize = 3;
 
 /// The camera and the surface that the points belong to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationSetup {
-    /// Width and height of the camera frames.
+    /// Width and height of the camera frames, in pixels.
     pub frame_px: (u32, u32),
-    /// Width and height of the projected surface.
+    /// Width and height of the projected surface, in meters.
     pub surface_m: (f64, f64),
-    /// Position of the infrared lamp, if known.
+    /// Position of the infrared lamp; `None` if unknown.
     pub lamp_m: Option<DVec3>,
-    /// Position of the camera, if it was measured; otherwise the fit estimates it.
+    /// Measured position of the camera. If it is `None`, the fit estimates the position.
     pub camera_m: Option<DVec3>,
-    /// Date and time of the calibration, ISO 8601. The caller provides it, because this room has no clock.
+    /// Date and time of the calibration, ISO 8601. The caller provides it, because this module has no clock.
     pub date: String,
 }
 
-/// The results of a fit.
+/// Results of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationReport {
     /// The selected lens model.
     pub model: LensModel,
-    /// Leave-one-out error of each tried model, root mean square.
+    /// Leave-one-out error of each tried model, as root mean square in meters.
     pub candidates: Vec<(LensModel, f64)>,
     /// Number of points.
     pub points: usize,
@@ -64,26 +66,26 @@ pub struct CalibrationReport {
     pub errors: FitErrors,
     /// Description of the point with the largest leave-one-out error.
     pub worst_point: String,
-    /// Standard deviation of the estimated camera position; `None` if it was given or cannot be estimated.
+    /// Standard deviation of the estimated camera position, in meters; `None` if the position was given or cannot be estimated.
     pub camera_deviation_m: Option<f64>,
     /// Notes for the technician about an accepted calibration.
     pub notes: Vec<String>,
 }
 
-/// Why a calibration is rejected.
+/// Rejection of a calibration, with its reasons.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", .reasons.join("\n"))]
 pub struct Rejection {
-    /// The reasons, one message each.
+    /// Messages, one for each reason.
     pub reasons: Vec<String>,
     /// Indexes of the points to measure again; empty if no single point is the cause.
     pub repeat: Vec<usize>,
-    /// The results of the fit, if there was one.
+    /// Results of the fit, or `None` if no fit was made.
     pub report: Option<Box<CalibrationReport>>,
 }
 
 impl Rejection {
-    /// All reasons in one text.
+    /// Returns all reasons in one text.
     pub fn text(&self) -> String {
         let mut text = self.reasons.join("; ");
         if !text.ends_with('?') {
@@ -213,7 +215,7 @@ pub fn calibrate(
     Ok((calibration, report))
 }
 
-/// The name of a point in messages, by its index in the list.
+/// Returns the name that messages use for the point with index `i`.
 fn name(points: &[MeasuredPoint], i: usize) -> String {
     match points.get(i).map(|p| p.origin) {
         Some(PointOrigin::Line(line)) => format!("point {} (line {line})", i + 1),
@@ -223,7 +225,7 @@ fn name(points: &[MeasuredPoint], i: usize) -> String {
     }
 }
 
-/// Messages about impossible points, before anything is fitted, and the indexes of these points.
+/// Returns messages about impossible points, and the indexes of these points. Called before the fit.
 fn impossible_points(
     points: &[MeasuredPoint],
     setup: &CalibrationSetup,
@@ -266,7 +268,7 @@ fn impossible_points(
         &format!("it is outside the camera frame of {width}x{height} px"),
         "is the camera size correct, are columns swapped?",
     ));
-    // Targets can be outside the surface by at most half its size plus 0.5 m.
+    // Targets can be outside the surface by at most half the surface's size plus 0.5 m.
     reasons.extend(list(
         which(&|p| {
             let f = p.floor_m.abs();
@@ -279,7 +281,7 @@ fn impossible_points(
     ));
     let mut distinct: Vec<DVec2> = Vec::new();
     for point in points {
-        // Counting stops at the least number, so a long list takes no longer.
+        // Counting stops at the minimum number, so a long list of points takes no extra time.
         if distinct.len() < POINTS_MIN && distinct.iter().all(|d| d.distance(point.floor_m) > 1e-3)
         {
             distinct.push(point.floor_m);
@@ -315,7 +317,7 @@ fn impossible_points(
     (reasons, repeat)
 }
 
-/// Message about points that no map fits.
+/// Returns the message for points to which no map can be fitted.
 fn no_fit(points: &[MeasuredPoint], wrong: &[usize]) -> String {
     let without = match wrong {
         [] => String::new(),
@@ -333,7 +335,7 @@ fn no_fit(points: &[MeasuredPoint], wrong: &[usize]) -> String {
     )
 }
 
-/// Messages about wrongly placed points.
+/// Returns messages about wrongly placed points.
 fn misplaced(points: &[MeasuredPoint], wrong: &[usize], fit: &Fit) -> Vec<String> {
     wrong
         .iter()
@@ -356,7 +358,7 @@ fn misplaced(points: &[MeasuredPoint], wrong: &[usize], fit: &Fit) -> Vec<String
         .collect()
 }
 
-/// Whether the map mirrors the plane.
+/// Returns whether the map mirrors the plane.
 fn is_mirrored(fit: &Fit, pairs: &[PointPair]) -> bool {
     let at = pairs.iter().map(|p| p.0).sum::<DVec2>() / pairs.len().max(1) as f64;
     let middle = fit.plane_from_camera(at);
@@ -413,27 +415,28 @@ fn report(
     }
 }
 
-/// The point with the largest leave-one-out error.
+/// Returns the point with the largest leave-one-out error.
 fn worst_of<'p>(selected: &SelectedFit, kept: &[&'p MeasuredPoint]) -> Option<&'p MeasuredPoint> {
     let off = selected.left_out.iter().map(|off| off.length());
     let (_, worst) = off.zip(kept).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(worst)
 }
 
-/// Whether the predicted error exceeds the limits.
+/// Returns whether the predicted error exceeds the limits.
 fn is_too_inaccurate(errors: &FitErrors, limits: &CalibrationParams) -> bool {
     errors.predicted_rms_m > limits.predicted_rms_max_m
         || errors.predicted_worst_m > limits.predicted_worst_max_m
 }
 
-/// Standard deviation of the points in each direction: estimated from the residuals, but at least the placement error.
+/// Returns the standard deviation of the points in each direction, in meters. It is estimated from the residuals, but at least
+/// the placement error.
 fn assumed_scatter(fit: &Fit, limits: &CalibrationParams) -> f64 {
     fit.scatter()
         .unwrap_or(f64::INFINITY)
         .max(limits.placement_error_m)
 }
 
-/// Messages about limits that the fit does not meet.
+/// Returns messages about limits that the fit does not meet.
 fn limit_violations(
     report: &CalibrationReport,
     map: &FloorFromCamera,
@@ -484,8 +487,8 @@ fn limit_violations(
     reasons
 }
 
-/// The camera position, its standard deviation, and a note if it is uncertain. If the view does not determine the focal
-/// length, a typical lens is assumed.
+/// Returns the camera position, its standard deviation, and a note if the position is uncertain. If the focal length cannot be
+/// determined from the view, a typical lens is assumed.
 fn camera(
     fit: &Fit,
     setup: &CalibrationSetup,
@@ -512,13 +515,13 @@ fn camera(
     )
 }
 
-/// The estimated camera position and its standard deviation, for residuals with the standard deviation `scatter`.
+/// Returns the estimated camera position and its standard deviation, for residuals with the standard deviation `scatter`.
 fn camera_of_fit(fit: &Fit, scatter: f64) -> Option<([f64; 3], f64)> {
     let (lens, map) = (fit.lens()?, fit.homography());
     let constraints = ViewConstraints::of(&lens, &map)?;
     let typical = typical_inverse_square_focal(&lens);
     let (mut inverse_f2, mut inverse_f2_deviation) = (typical, f64::NAN);
-    // The uncertainty of the constraints depends on 1/f² itself, so the estimate is iterated.
+    // The uncertainty of the constraints depends on 1/f² itself, so the estimate is repeated with the new value.
     for _ in 0..FOCAL_ROUNDS {
         let [s0, s1, r0, r1] = fit.deviation(scatter, |lens, map| {
             let constraints = ViewConstraints::of(lens, map)?;

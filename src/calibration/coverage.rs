@@ -1,10 +1,10 @@
-//! The share of the surface that points span, and the grid of points at which a fit is tested.
+//! Share of the surface that points enclose, and the grid of points at which a fit is tested.
 //!
-//! In: floor points and the size of the surface. Out: a share, or a grid. Must not: know limits.
+//! Input: floor points and the size of the surface. Output: a share, or a grid. This file must not know any limits.
 
 use glam::DVec2;
 
-/// A grid of 17 × 13 floor points over the surface, including corners and edges.
+/// Returns a grid of 17 × 13 floor points over the surface, including corners and edges.
 pub(super) fn surface_grid(surface_m: (f64, f64)) -> Vec<DVec2> {
     let (columns, rows) = (17, 13);
     let at = |i: i32, n: i32| f64::from(i) / f64::from(n - 1) - 0.5;
@@ -18,7 +18,7 @@ pub(super) fn surface_grid(surface_m: (f64, f64)) -> Vec<DVec2> {
         .collect()
 }
 
-/// Share of the surface's area inside the convex hull of the points.
+/// Returns the share of the surface's area that is inside the convex hull of the points.
 pub(super) fn coverage(points: Vec<DVec2>, surface_m: (f64, f64)) -> f64 {
     let half = DVec2::new(surface_m.0, surface_m.1) / 2.0;
     let mut corners = hull(points);
@@ -48,7 +48,7 @@ pub(super) fn coverage(points: Vec<DVec2>, surface_m: (f64, f64)) -> f64 {
     (doubled.abs() / 2.0 / (4.0 * half.x * half.y)).clamp(0.0, 1.0)
 }
 
-/// Corners of the convex hull. **Source**: Andrew 1979 (monotone chain).
+/// Returns the corners of the convex hull of points. **Source**: Andrew 1979 (monotone chain).
 fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let chain = |points: &mut dyn Iterator<Item = DVec2>| {

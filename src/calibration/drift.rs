@@ -1,9 +1,9 @@
 //! Detects that the camera has moved since its calibration, from marks in the texture of the floor.
 //!
-//! In: texture marks from the time of the calibration, later frames. Out: how far the floor has moved in the frame, in pixels
-//! and in meters on the floor. Must not: raise an alarm, ask a clock, use a camera.
+//! Input: texture marks from the time of the calibration, and later frames. Output: the distance that the floor has moved in
+//! the frame, in pixels and in meters on the floor. This file must not raise an alarm, ask a clock, or use a camera.
 //!
-//! A mark that a visitor covers is not found and does not count. The result is the median shift of the found marks, if enough
+//! A mark that a visitor covers is not found, so it has no effect. The result is the median shift of the found marks, if enough
 //! marks are found.
 
 use glam::DVec2;
@@ -16,10 +16,10 @@ use super::texture::{FloorFrame, MarkTemplate, TextureMark};
 const FOUND_MIN: usize = 5;
 /// Minimum share of all marks that must be found for a result.
 const FOUND_SHARE: f64 = 0.3;
-/// Minimum number of found marks in one quarter of the frame for a result of that quarter alone.
+/// Minimum number of found marks in one quarter of the frame for a result from that quarter alone.
 const QUARTER_MIN: usize = 4;
 
-/// How far the floor has moved in the camera's view.
+/// Distance that the floor has moved in the camera's view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
     /// Median shift in the frame, in pixels.
@@ -49,7 +49,7 @@ struct Found {
 }
 
 impl DriftDetector {
-    /// Creates a detector for these marks; `None` if they are too few for a result.
+    /// Creates a detector for these marks, or returns `None` if there are too few marks for a result.
     pub fn new(marks: &[TextureMark], map: &FloorFromCamera) -> Option<Self> {
         let marks: Vec<MarkTemplate> = marks.iter().filter_map(MarkTemplate::of).collect();
         (marks.len() >= FOUND_MIN).then(|| Self {
@@ -60,13 +60,14 @@ impl DriftDetector {
         })
     }
 
-    /// Number of marks.
+    /// Returns the number of marks.
     pub fn mark_count(&self) -> usize {
         self.marks.len()
     }
 
-    /// Searches for the next mark in a frame of the same size as at the calibration. After the last mark, returns the result of the
-    /// round; the inner `None` means that too few marks were found.
+    /// Searches for the next mark in a frame, which must have the same size as at the calibration. Returns `None` before the
+    /// last mark. After the last mark, returns `Some` with the result of the round, which is `None` if too few marks were
+    /// found.
     pub fn observe(&mut self, frame: &FloorFrame<'_>) -> Option<Option<Drift>> {
         let mark = self.marks.get(self.next)?;
         if let Some(at) = mark.find(frame) {
@@ -90,8 +91,8 @@ impl DriftDetector {
         Some(drift)
     }
 
-    /// The median shift over all marks, or over the marks of one quarter of the frame if that is larger: if the camera was
-    /// rotated about its axis, the shifts of the quarters cancel out.
+    /// Returns the larger of two shifts: the median over all marks, and the largest median over the marks of one quarter of the
+    /// frame. The quarters are needed because their shifts cancel out if the camera was rotated about its axis.
     fn evaluate(&mut self) -> Option<Drift> {
         let count = self.found.len();
         let least = FOUND_MIN.max((FOUND_SHARE * self.marks.len() as f64).ceil() as usize);
@@ -118,8 +119,9 @@ impl DriftDetector {
     }
 }
 
-/// Length of the median shift in the frame and on the floor; the medians of x and y are taken separately. For an even number
-/// of marks, the smaller of the two middle values is used: half of the marks are not a majority.
+/// Returns the length of the median shift in the frame (pixels) and on the floor (meters). The medians of x and y are computed
+/// separately. For an even number of marks, the smaller of the two middle values is used, because half of the marks are not a
+/// majority.
 fn median_of(found: &mut [Found]) -> (f64, f64) {
     let mut median = |value: &dyn Fn(&Found) -> f64| {
         let (middle, is_even) = (found.len() / 2, found.len().is_multiple_of(2));
@@ -191,7 +193,8 @@ mod tests {
         }
     }
 
-    /// The mean of several frames of a floor that is shifted by `shift_px`. Its texture is fainter than the noise of one frame.
+    /// Returns the mean of several frames of a floor that is shifted by `shift_px`. The texture of the floor is fainter than
+    /// the noise of one frame.
     fn faint(shift_px: DVec2, frames: u64, seed: u64) -> MeanFrame {
         let mut mean = MeanFrame::default();
         for number in 0..frames {
@@ -230,7 +233,7 @@ mod tests {
             })
             .collect();
         let drift = full_round(&mut detector, &levels).expect("the floor is in full view");
-        // The marks of a quarter are about 100 px from the center.
+        // The marks in each quarter are about 100 px from the center.
         assert!((2.0..6.0).contains(&drift.shift_px), "{drift:?}");
     }
 

@@ -1,6 +1,6 @@
-//! The contents of a calibration file: the result of a fit and the points it was made from, stored with full precision.
+//! Contents of a calibration file: the result of a fit and the points from which it was computed, with full precision.
 //!
-//! In and out: TOML text. Must not: open a file, fit.
+//! Input and output: TOML text. This file must not open a file or compute a fit.
 
 use std::fmt::Write as _;
 
@@ -13,13 +13,14 @@ use super::texture::TextureMark;
 use crate::config::{self, Problems};
 use crate::geometry::{FloorFromCamera, Homography, Lens};
 
-/// An accepted map from camera to floor, with the data it was made from.
+/// Accepted map from camera to floor, with the data from which it was computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// Date and time of the calibration, ISO 8601.
     pub date: String,
-    /// Position `[x, y, z]` of the infrared lamp. Without it, it is unknown which end of a shadow is at the feet.
+    /// Position `[x, y, z]` of the infrared lamp. Without this position, Shoal does not know which end of a shadow is at the
+    /// feet.
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lamp_m: Option<[f64; 3]>,
@@ -37,9 +38,9 @@ pub struct Calibration {
     pub floor_from_straight: HomographyRows,
     /// Errors of the fit.
     pub errors: FitErrors,
-    /// The points that the fit was made from.
+    /// Points from which the fit was computed.
     pub points: Vec<CalibrationPoint>,
-    /// Texture of the floor at the time of the calibration, to detect that the camera has moved.
+    /// Texture of the floor at the time of the calibration. Shoal uses it to detect that the camera has moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TextureMark>,
 }
@@ -48,10 +49,10 @@ pub struct Calibration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrameSize {
-    /// Width.
+    /// Width, in pixels.
     #[schemars(range(min = 16, max = 16384))]
     pub width_px: u32,
-    /// Height.
+    /// Height, in pixels.
     #[schemars(range(min = 16, max = 16384))]
     pub height_px: u32,
 }
@@ -60,19 +61,19 @@ pub struct FrameSize {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurfaceSize {
-    /// Width.
+    /// Width, in meters.
     #[schemars(range(min = 0.2, max = 100.0))]
     pub width_m: f64,
-    /// Height.
+    /// Height, in meters.
     #[schemars(range(min = 0.2, max = 100.0))]
     pub height_m: f64,
 }
 
-/// Radial terms. Radii are divided by half the frame's diagonal.
+/// Radial terms of the lens distortion. The unit of the radius r is half the frame's diagonal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LensTerms {
-    /// The terms that were fitted.
+    /// Lens model: the set of terms that were fitted.
     pub model: LensModel,
     /// Coefficient of r².
     #[schemars(range(min = -1000.0, max = 1000.0))]
@@ -82,7 +83,7 @@ pub struct LensTerms {
     pub k2: f64,
 }
 
-/// The homography row by row: `(x, z, 1) ~ rows · (u, v, 1)`.
+/// Rows of the homography: `(x, z, 1) ~ rows · (u, v, 1)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HomographyRows {
@@ -101,22 +102,22 @@ pub struct HomographyRows {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FitErrors {
-    /// Error at the points, root mean square.
+    /// Error at the points, as root mean square in meters.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rms_m: f64,
-    /// Leave-one-out error, root mean square: each point is compared with a fit to all other points.
+    /// Leave-one-out error, as root mean square in meters: each point is compared with a fit to all other points.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub left_out_rms_m: f64,
-    /// Largest leave-one-out error.
+    /// Largest leave-one-out error, in meters.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub left_out_worst_m: f64,
-    /// Predicted error, root mean square over the surface.
+    /// Predicted error, as root mean square over the surface, in meters.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub predicted_rms_m: f64,
-    /// Largest predicted error on the surface.
+    /// Largest predicted error on the surface, in meters.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub predicted_worst_m: f64,
-    /// Share of the surface that the points span.
+    /// Share of the surface that the points enclose.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub coverage: f64,
 }
@@ -125,18 +126,18 @@ pub struct FitErrors {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationPoint {
-    /// Position in the camera frame, `[x, y]`.
+    /// Position `[x, y]` in the camera frame, in pixels.
     #[schemars(inner(range(min = -1e6, max = 1e6)))]
     pub camera_px: [f64; 2],
-    /// Position on the floor, `[x, z]`.
+    /// Position `[x, z]` on the floor, in meters.
     #[schemars(inner(range(min = -1e6, max = 1e6)))]
     pub floor_m: [f64; 2],
-    /// Leave-one-out error: distance from the position that all other points predict.
+    /// Leave-one-out error: distance in meters from the position that all other points predict.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub left_out_m: f64,
 }
 
-/// Why a calibration cannot be used for a camera's frames.
+/// Reason why a calibration cannot be used for the frames of a camera.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrationError {
     /// The camera delivers frames of another size.
@@ -154,7 +155,7 @@ pub enum CalibrationError {
         /// Frame height of the camera.
         height: u32,
     },
-    /// The numbers are not an invertible map.
+    /// The numbers of the calibration do not form an invertible map.
     #[error("the calibration is not an invertible map from frame to floor; calibrate again")]
     NotInvertible,
 }
@@ -163,7 +164,8 @@ impl Calibration {
     /// Parses the text of a calibration file.
     ///
     /// # Errors
-    /// All problems of the text with line and column: wrong, missing or out-of-range values, or a map that is not invertible.
+    /// Returns all problems of the text with line and column: wrong, missing or out-of-range values, or a map that is not
+    /// invertible.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problems> {
         let (calibration, spans) = config::parse::<Self>(text, file)?;
         let problems = calibration.problems();
@@ -176,7 +178,7 @@ impl Calibration {
         Err(Problems(located.collect()))
     }
 
-    /// Contradictions between fields: path and message.
+    /// Returns all contradictions between fields, as pairs of path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         match self.map() {
@@ -202,7 +204,7 @@ impl Calibration {
         problems
     }
 
-    /// The map for frames of the calibrated size; `None` if the numbers are not an invertible map.
+    /// Returns the map for frames of the calibrated size, or `None` if the numbers do not form an invertible map.
     fn map(&self) -> Option<FloorFromCamera> {
         let lens = Lens::new(
             self.picture.width_px,
@@ -213,10 +215,10 @@ impl Calibration {
         FloorFromCamera::new(lens, self.floor_from_straight.homography())
     }
 
-    /// The map for frames of this size.
+    /// Returns the map for frames of the given size.
     ///
     /// # Errors
-    /// If the calibration is for frames of another size, or its numbers are not an invertible map.
+    /// [`CalibrationError`] if the calibration is for frames of another size, or if its numbers do not form an invertible map.
     pub fn floor_from_camera(
         &self,
         width_px: u32,
@@ -233,13 +235,14 @@ impl Calibration {
         self.map().ok_or(CalibrationError::NotInvertible)
     }
 
-    /// The text of the calibration file.
+    /// Returns the text of the calibration file.
     pub fn to_toml(&self) -> String {
         let mut text = "# Created by `shoal calibrate`. Lengths are in meters on the surface, with the origin at its center. Pixel centers are at whole numbers.\n"
             .to_owned();
         match toml::to_string(self) {
             Ok(body) => text.push_str(&body),
-            // Cannot happen for structs of numbers and texts. If it did, reading the file would report the missing keys.
+            // This error cannot occur for structs of numbers and texts. If it still occurred, reading the file would report the
+            // missing keys.
             Err(e) => {
                 let _ = writeln!(text, "# {e}");
             }
@@ -249,7 +252,7 @@ impl Calibration {
 }
 
 impl HomographyRows {
-    /// The rows of a homography.
+    /// Creates the rows from a homography.
     pub fn new(homography: &Homography) -> Self {
         let rows = homography.0.transpose();
         Self {

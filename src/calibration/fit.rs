@@ -1,8 +1,8 @@
-//! One least-squares fit of lens and homography to point pairs.
+//! Least-squares fit of lens and homography to point pairs.
 //!
-//! In: pairs (camera pixel, point of the plane), a lens model. Out: the map, its residuals and its covariance. The caller
-//! chooses the unit of the plane: meters of a floor, or pixels of a projector. Must not: select a model, evaluate a fit, drop a
-//! pair.
+//! Input: pairs (camera pixel, point of the plane) and a lens model. Output: the map, its residuals and its covariance. The
+//! caller chooses the unit of the plane: meters of a floor, or pixels of a projector. This file must not select a model,
+//! evaluate a fit, or remove a pair.
 //!
 //! Residuals are measured in the plane, because placing a target is far less exact than locating it in the frame.
 //!
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::{Homography, Lens};
 
-/// Free entries of a homography with fixed scale.
+/// Number of free entries of a homography with fixed scale.
 const HOMOGRAPHY_TERMS: usize = 8;
 
-/// Free parameters of the largest model.
+/// Number of free parameters of the largest model.
 const TERMS_MAX: usize = HOMOGRAPHY_TERMS + 2;
 
-/// Standard deviations of k1 and k2 over usual camera lenses, including wide ones. They are the prior for the lens where the
-/// points determine it poorly. Chosen from lenses of 40° to 110°.
+/// Standard deviations of k1 and k2 over usual camera lenses, including wide ones. They form the prior on the lens, which
+/// matters if the points determine the lens poorly. The values were chosen from lenses with fields of view of 40° to 110°.
 const LENS_DEVIATIONS: [f64; 2] = [0.5, 0.2];
 
-/// The lens model.
+/// Lens model: the set of distortion terms that are fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LensModel {
@@ -38,7 +38,7 @@ pub enum LensModel {
 }
 
 impl LensModel {
-    /// Number of free parameters of lens and homography together.
+    /// Returns the number of free parameters of lens and homography together.
     pub fn terms(self) -> usize {
         HOMOGRAPHY_TERMS + self.lens_terms()
     }
@@ -62,17 +62,18 @@ impl std::fmt::Display for LensModel {
     }
 }
 
-/// A camera pixel and the point of the plane that is visible there.
+/// Pair of a camera pixel and the point of the plane that is visible at that pixel.
 pub type PointPair = (DVec2, DVec2);
 
-/// The lens and homography that fit a set of pairs best.
+/// Lens and homography that fit a set of pairs best.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The lens model.
     pub model: LensModel,
     /// Size of the camera frame.
     size_px: (u32, u32),
-    /// Free parameters: eight of the homography between normalized points, then two lens terms, 0 if the model lacks them.
+    /// Free parameters: eight of the homography between normalized points, then two lens terms (0 if the model does not have
+    /// them).
     terms: [f64; TERMS_MAX],
     /// Normalization of undistorted pixels: shift and scale. It does not change during the fit, so that the ninth entry of the
     /// homography can stay 1.
@@ -81,23 +82,24 @@ pub struct Fit {
     to: (DVec2, f64),
     /// Sum of the squared residuals.
     pub squares: f64,
-    /// Variance of the residuals, as the weight of the prior on the lens. 0 in the first round, in which it is unknown.
+    /// Weight of the prior on the lens: the variance of the residuals. It is 0 in the first round, because the variance is not
+    /// known yet.
     prior: f64,
-    /// Inverse of `JᵀJ`: covariance of the terms for residuals of unit variance.
+    /// Inverse of `JᵀJ` (J is the Jacobian): covariance of the terms for residuals of unit variance.
     inverse_normal: DMatrix<f64>,
     /// Number of pairs.
     pub pairs: usize,
 }
 
 impl Fit {
-    /// Fits the pairs. `None` if they do not determine a fit: too few, on a line, not finite.
+    /// Fits the pairs. Returns `None` if they do not determine a fit: they are too few, lie on a line, or are not finite.
     pub fn new(pairs: &[PointPair], size_px: (u32, u32), model: LensModel) -> Option<Self> {
         let is_on_a_line =
             breadth(pairs.iter().map(|p| p.0)).min(breadth(pairs.iter().map(|p| p.1))) < 1e-3;
         if 2 * pairs.len() < model.terms() || is_on_a_line {
             return None;
         }
-        // For strong distortion the error has several local minima: the best of several starts is refined.
+        // For strong distortion the error has several local minima, so the fit refines the best of several initial values.
         let k1_grid: &[f64] = match model {
             LensModel::Straight => &[0.0],
             _ => &[0.0, -0.6, -0.4, -0.3, -0.2, -0.1, 0.1, 0.25],
@@ -107,12 +109,13 @@ impl Fit {
             .filter_map(|&k1| Self::start(pairs, size_px, model, k1))
             .min_by(|a, b| a.squares.total_cmp(&b.squares))?
             .refine(pairs)?;
-        // With the scatter known, the second round includes the prior on the lens.
+        // The scatter of the points is known after the first round, so the second round includes the prior on the lens.
         fit.prior = fit.scatter().unwrap_or(0.0).powi(2);
         fit.refine(pairs)
     }
 
-    /// Fits other pairs, starting from this fit. For small changes of the pairs.
+    /// Fits other pairs with this fit as the initial value. The other pairs may differ only slightly from those of this fit.
+    /// Returns `None` if they do not determine a fit.
     pub fn refit(&self, pairs: &[PointPair]) -> Option<Self> {
         if 2 * pairs.len() < self.model.terms() {
             return None;
@@ -163,7 +166,7 @@ impl Fit {
         fit.squares.is_finite().then_some(fit)
     }
 
-    /// Minimizes the objective (Levenberg–Marquardt).
+    /// Minimizes the objective (Levenberg–Marquardt) and returns the result, or `None` if the minimization fails.
     fn refine(mut self, pairs: &[PointPair]) -> Option<Self> {
         let count = self.model.terms();
         let mut damping = 1e-4;
@@ -230,7 +233,7 @@ impl Fit {
         (normal, gradient)
     }
 
-    /// The minimized value: squared residuals plus the prior on the lens.
+    /// Returns the value that the fit minimizes: squared residuals plus the prior on the lens.
     fn objective(&self) -> f64 {
         self.squares
             + self
@@ -239,7 +242,7 @@ impl Fit {
                 .sum::<f64>()
     }
 
-    /// The prior on the lens: index, value and weight of each lens term.
+    /// Returns the prior on the lens: index, value and weight of each lens term.
     fn lens_prior(&self) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
         LENS_DEVIATIONS
             .iter()
@@ -262,7 +265,7 @@ impl Fit {
         if sum.is_nan() { f64::INFINITY } else { sum }
     }
 
-    /// Derivative of the plane point at a pixel by every term: one row for x, one for y.
+    /// Returns the derivatives of the plane point at a pixel with respect to every term: one row for x, one row for y.
     fn slope(&self, camera_px: DVec2) -> [[f64; TERMS_MAX]; 2] {
         let [mut across, mut along] = [[0.0; TERMS_MAX]; 2];
         let rows = across.iter_mut().zip(&mut along).enumerate();
@@ -275,7 +278,7 @@ impl Fit {
         [across, along]
     }
 
-    /// A small step of one term, and the terms with that step added and subtracted.
+    /// Returns a small step of one term, the terms with this step added, and the terms with this step subtracted.
     fn steps(&self, term: usize) -> (f64, [f64; TERMS_MAX], [f64; TERMS_MAX]) {
         let step = 1e-6 * self.terms[term].abs().max(1.0);
         let (mut above, mut below) = (self.terms, self.terms);
@@ -284,7 +287,7 @@ impl Fit {
         (step, above, below)
     }
 
-    /// Maps a pixel to the plane. NaN beyond the horizon.
+    /// Maps a pixel to the plane. Returns NaN for a pixel beyond the horizon.
     pub fn plane_from_camera(&self, camera_px: DVec2) -> DVec2 {
         self.plane_with(&self.terms, camera_px)
     }
@@ -305,12 +308,12 @@ impl Fit {
         self.to.0 + p / w * self.to.1
     }
 
-    /// Residual of a pair: the fitted point minus the given point.
+    /// Returns the residual of a pair: the fitted point minus the given point.
     pub fn residual(&self, pair: &PointPair) -> DVec2 {
         self.plane_from_camera(pair.0) - pair.1
     }
 
-    /// Covariance of the fitted point at a pixel, for residuals of unit variance in each direction.
+    /// Returns the covariance of the fitted point at a pixel, for residuals of unit variance in each direction.
     pub fn covariance(&self, camera_px: DVec2) -> DMat2 {
         let slope = self.slope(camera_px);
         let count = self.model.terms();
@@ -327,23 +330,24 @@ impl Fit {
         )
     }
 
-    /// Degrees of freedom: number of measured coordinates minus number of fitted parameters.
+    /// Returns the degrees of freedom: number of measured coordinates minus number of fitted parameters.
     pub fn degrees_of_freedom(&self) -> usize {
         (2 * self.pairs).saturating_sub(self.model.terms())
     }
 
-    /// Standard deviation of the points in each direction, estimated from the residuals; `None` without degrees of freedom.
+    /// Returns the standard deviation of the points in each direction, estimated from the residuals, or `None` without degrees
+    /// of freedom.
     pub fn scatter(&self) -> Option<f64> {
         let left = self.degrees_of_freedom();
         (left > 0).then(|| (self.squares / left as f64).sqrt())
     }
 
-    /// Root mean square of the residual lengths.
+    /// Returns the root mean square of the residual lengths.
     pub fn rms(&self) -> f64 {
         (self.squares / self.pairs as f64).sqrt()
     }
 
-    /// The fitted lens; `None` if a term is not finite.
+    /// Returns the fitted lens, or `None` if a term is not finite.
     pub fn lens(&self) -> Option<Lens> {
         self.lens_with(&self.terms)
     }
@@ -353,7 +357,7 @@ impl Fit {
         Lens::new(self.size_px.0, self.size_px.1, k1, k2)
     }
 
-    /// The fitted homography from undistorted pixels to the plane.
+    /// Returns the fitted homography from undistorted pixels to the plane.
     pub fn homography(&self) -> Homography {
         self.homography_with(&self.terms)
     }
@@ -364,8 +368,8 @@ impl Fit {
         Homography(affine(self.to) * normalized * affine(self.from).inverse())
     }
 
-    /// Standard deviations of `N` values that `derive` computes from lens and homography, for residuals with the standard
-    /// deviation `scatter`. `None` if `derive` fails for a small change of a term.
+    /// Returns the standard deviations of `N` values that `derive` computes from lens and homography. `scatter` is the standard
+    /// deviation of the residuals. Returns `None` if `derive` fails for a small change of a term.
     pub fn deviation<const N: usize>(
         &self,
         scatter: f64,
@@ -388,18 +392,19 @@ impl Fit {
     }
 }
 
-/// The matrix that scales, then shifts.
+/// Returns the matrix that first scales, then shifts.
 fn affine((shift, scale): (DVec2, f64)) -> DMat3 {
     DMat3::from_translation(shift) * DMat3::from_scale(DVec2::splat(scale))
 }
 
-/// Centroid of points.
+/// Returns the centroid of points.
 fn centroid(points: impl Iterator<Item = DVec2> + Clone) -> DVec2 {
     let count = points.clone().count().max(1) as f64;
     points.sum::<DVec2>() / count
 }
 
-/// Width of a set of points relative to its length: 0 on a line, 1 if all directions are equal. NaN counts as a line.
+/// Returns the ratio of width to length of a set of points: 0 on a line, 1 if the set is equally wide in all directions. Points
+/// that are NaN count as a line.
 pub(super) fn breadth(points: impl Iterator<Item = DVec2> + Clone) -> f64 {
     let center = centroid(points.clone());
     let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
@@ -409,12 +414,12 @@ pub(super) fn breadth(points: impl Iterator<Item = DVec2> + Clone) -> f64 {
         xy += d.x * d.y;
         yy += d.y * d.y;
     }
-    // Half of the sum and half of the difference of the two eigenvalues of the covariance.
+    // These are half of the sum and half of the difference of the two eigenvalues of the covariance.
     let (mean, apart) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
     ((mean - apart) / (mean + apart)).max(0.0).sqrt()
 }
 
-/// Inverse of a symmetric positive definite matrix whose rows can differ strongly in scale.
+/// Returns the inverse of a symmetric positive definite matrix whose rows can differ strongly in scale.
 fn invert(normal: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     let count = normal.nrows();
     let scale = DVector::from_iterator(count, (0..count).map(|i| normal[(i, i)].sqrt().recip()));
@@ -423,7 +428,8 @@ fn invert(normal: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     }
     let scaled = DMatrix::from_fn(count, count, |i, j| normal[(i, j)] * scale[i] * scale[j]);
     let factor = scaled.cholesky()?;
-    // The square of a diagonal entry is the share of a term's variance that the earlier terms do not explain.
+    // The square of a diagonal entry of the Cholesky factor is the share of a term's variance that the earlier terms do not
+    // explain.
     if factor.l_dirty().diagonal().amin() < 3e-5 {
         return None;
     }

@@ -1,12 +1,12 @@
 //! Gray code: projected stripe patterns from which each pixel of a camera for visible light finds its position in the
 //! projected image.
 //!
-//! In: the width of the finest stripes; later the frames of the patterns. Out: the bright stripes of each pattern; measured
-//! points for [`super::calibrate`]. Must not: use a camera or a projector.
+//! Input: the width of the finest stripes, later the frames of the patterns. Output: the bright stripes of each pattern, later
+//! measured points for [`super::calibrate`]. This file must not use a camera or a projector.
 //!
 //! Every pattern is followed by its inverse, so no brightness threshold is needed: a pixel is bright or dark depending on which
-//! of the two frames is brighter, and is ignored if both are about equal. Neighboring stripes differ in one bit, so an error at
-//! the edge between two stripes is at most one stripe.
+//! of the two frames is brighter, and is ignored if both are about equal. The codes of neighboring stripes differ in one bit.
+//! An error at the edge between two stripes is therefore at most one stripe.
 //!
 //! **Source**: Inokuchi et al. 1984 (Gray code); Scharstein & Szeliski 2003, section 3.1 (inverse patterns).
 
@@ -23,27 +23,29 @@ pub use scan::GrayScan;
 const BITS_MAX: u32 = 13;
 /// Minimum difference between the bright and the dark frame for a pixel to be used, in levels of 255.
 const CONTRAST_MIN: i32 = 12;
-/// Minimum difference between a pattern and its inverse for a pixel to be used, as a share of the pixel's contrast.
+/// Minimum difference between a pattern and its inverse for a pixel to be used, as a share of the pixel's contrast (see
+/// `contrast`).
 const DIFFERENCE_SHARE_MIN: f64 = 0.2;
-/// Minimum number of usable camera pixels in a cell for a correspondence.
+/// Minimum number of usable camera pixels in a cell that gives a correspondence.
 const CELL_PIXELS_MIN: usize = 12;
 /// A pixel of a cell is an outlier if its residual exceeds this multiple of the cell's median residual.
 const OUTLIER_FACTOR: f64 = 4.0;
 
-/// One projected pattern.
+/// One pattern to project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrayPattern {
     /// The whole image is bright.
     Bright,
     /// The whole image is dark.
     Dark,
-    /// Stripes.
+    /// The image consists of bright and dark stripes.
     Stripes {
         /// Direction in which the stripes are counted.
         axis: GrayAxis,
-        /// The bit of the position's Gray code that makes a stripe bright. The highest bit has the widest stripes.
+        /// Bit of the Gray code: a stripe is bright if this bit of the code of its position is set. The highest bit has the
+        /// widest stripes.
         bit: u32,
-        /// Whether bright and dark are swapped.
+        /// Whether bright and dark stripes are swapped.
         is_inverse: bool,
     },
 }
@@ -51,33 +53,33 @@ pub enum GrayPattern {
 /// Direction in which stripes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrayAxis {
-    /// Columns from the left.
+    /// Stripes are columns, counted from the left.
     Column,
-    /// Rows from the top.
+    /// Stripes are rows, counted from the top.
     Row,
 }
 
-/// The patterns for one projected image.
+/// Set of patterns for one projected image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrayCode {
-    /// Width and height of the projected image.
+    /// Width and height of the projected image, in pixels.
     size_px: (u32, u32),
-    /// Width of the finest stripes.
+    /// Width of the finest stripes, in pixels.
     stripe_px: u32,
 }
 
-/// A point of the projected image, and the camera pixel that sees it.
+/// Point of the projected image, and the position in the camera frame at which it is visible.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Correspondence {
     /// Position in the projected image; pixel centers are at whole numbers.
     pub image_px: DVec2,
     /// Position in the camera frame.
     pub camera_px: DVec2,
-    /// Number of camera pixels that it was computed from.
+    /// Number of camera pixels from which the correspondence was computed.
     pub pixels: usize,
 }
 
-/// Frames that cannot be decoded.
+/// Reason why frames cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GrayError {
     /// The number of frames differs from the number of patterns.
@@ -90,16 +92,16 @@ pub enum GrayError {
         /// Number of patterns.
         wanted: usize,
     },
-    /// A frame has another size than the first one.
+    /// A frame has a different size than the first one.
     #[error(
         "frame {number} has {given} pixels, but the first frame has {wanted}; all frames must come from one camera"
     )]
     Size {
-        /// Number of the frame, from 1.
+        /// Number of the frame, counted from 1.
         number: usize,
-        /// Pixels of this frame.
+        /// Number of pixels of this frame.
         given: usize,
-        /// Pixels of the first frame.
+        /// Number of pixels of the first frame.
         wanted: usize,
     },
     /// The camera does not see the patterns.
@@ -108,16 +110,16 @@ pub enum GrayError {
          or use touch targets), and the room must be dark"
     )]
     NotVisible {
-        /// Pixels that see the patterns.
+        /// Number of pixels that see the patterns.
         seen: usize,
-        /// All pixels.
+        /// Number of all pixels.
         all: usize,
     },
 }
 
 impl GrayCode {
-    /// Creates the patterns for a projected image. `None` if a side of the image is 0 or larger than 8192 pixels, or the stripes
-    /// are wider than the image.
+    /// Creates the patterns for a projected image. Returns `None` if a side of the image is 0 or larger than 8192 pixels, or if
+    /// the stripes are wider than the image.
     pub fn new(size_px: (u32, u32), stripe_px: u32) -> Option<Self> {
         let (width, height) = size_px;
         let is_possible = (1..=1 << BITS_MAX).contains(&width)
@@ -126,7 +128,7 @@ impl GrayCode {
         is_possible.then_some(Self { size_px, stripe_px })
     }
 
-    /// The patterns in the order in which they are shown.
+    /// Returns the patterns in the order in which they are shown.
     pub fn patterns(&self) -> Vec<GrayPattern> {
         let mut patterns = vec![GrayPattern::Bright, GrayPattern::Dark];
         for axis in [GrayAxis::Column, GrayAxis::Row] {
@@ -141,7 +143,7 @@ impl GrayCode {
         patterns
     }
 
-    /// Whether a pixel of the projected image is bright in a pattern.
+    /// Returns whether a pixel of the projected image is bright in a pattern.
     pub fn is_bright(&self, pattern: GrayPattern, x: u32, y: u32) -> bool {
         match pattern {
             GrayPattern::Bright => true,
@@ -161,7 +163,8 @@ impl GrayCode {
         }
     }
 
-    /// The bright stripes of a pattern as bits, the first stripe in the lowest bit (at most 64), and the number of stripes.
+    /// Returns the bright stripes of a pattern as bits (at most 64, the first stripe in the lowest bit), and the number of
+    /// stripes.
     pub fn bright_stripes(&self, pattern: GrayPattern) -> (u64, u32) {
         let axis = match pattern {
             GrayPattern::Stripes { axis, .. } => axis,
@@ -169,17 +172,18 @@ impl GrayCode {
         };
         let count = self.stripes(axis);
         let bright = (0..count.min(u64::BITS)).filter(|stripe| {
-            // A pattern is constant along the other axis.
+            // The same value is used for both axes, because a pattern is constant along the other axis.
             let place = stripe * self.stripe_px;
             self.is_bright(pattern, place, place)
         });
         (bright.fold(0, |bits, stripe| bits | 1 << stripe), count)
     }
 
-    /// Checks whether the camera sees the patterns, from its frames of [`GrayPattern::Bright`] and [`GrayPattern::Dark`].
+    /// Checks whether the camera sees the patterns, from the frames that show [`GrayPattern::Bright`] and
+    /// [`GrayPattern::Dark`].
     ///
     /// # Errors
-    /// [`GrayError::NotVisible`] if less than this share of its pixels sees them.
+    /// [`GrayError::NotVisible`] if less than `share` of the camera's pixels see the patterns.
     pub fn check_visible(&self, frames: &[Vec<u8>], share: f64) -> Result<(), GrayError> {
         let all = frames.first().map_or(0, Vec::len);
         let seen =
@@ -191,7 +195,7 @@ impl GrayCode {
         Ok(())
     }
 
-    /// A pattern as an image: 255 bright, 0 dark, height × width, row-major.
+    /// Returns a pattern as an image: 255 bright, 0 dark, height × width, row-major.
     pub fn image(&self, pattern: GrayPattern) -> Vec<u8> {
         let (width, height) = self.size_px;
         (0..height)
@@ -218,8 +222,8 @@ impl GrayCode {
         self.stripes(axis).next_power_of_two().trailing_zeros()
     }
 
-    /// Decodes one frame per pattern: 8-bit levels, with `width_px` pixels per row. The projected image is divided into cells of
-    /// `cell_px`. Each cell with enough usable camera pixels gives one correspondence.
+    /// Decodes one frame per pattern, given as 8-bit levels with `width_px` pixels per row. The projected image is divided into
+    /// square cells with sides of `cell_px` pixels. Each cell with enough usable camera pixels gives one correspondence.
     ///
     /// # Errors
     /// [`GrayError`]: frames are missing or have different sizes, or the camera does not see the patterns.
@@ -254,7 +258,7 @@ impl GrayCode {
                 continue;
             };
             seen += 1;
-            // The center of a stripe.
+            // Position of the center of a stripe in the projected image.
             let middle = |stripe: u32| {
                 f64::from(stripe * self.stripe_px) + f64::from(self.stripe_px - 1) / 2.0
             };
@@ -276,7 +280,7 @@ impl GrayCode {
         Ok(found.collect())
     }
 
-    /// Column and row of the stripes that a camera pixel sees; `None` for a pixel that is not usable.
+    /// Returns the column stripe and the row stripe that a camera pixel sees, or `None` if the pixel is not usable.
     fn stripes_at(&self, frames: &[Vec<u8>], pixel: usize) -> Option<(u32, u32)> {
         let level = |frame: usize| frames.get(frame)?.get(pixel).copied().map(i32::from);
         let contrast = contrast(frames, pixel)?;
@@ -302,13 +306,14 @@ impl GrayCode {
     }
 }
 
-/// Contrast of a pixel: its level in the frame of the bright pattern minus that of the dark pattern.
+/// Returns the contrast of a pixel: its level in the frame of the bright pattern minus that of the dark pattern.
 fn contrast(frames: &[Vec<u8>], pixel: usize) -> Option<i32> {
     let level = |frame: usize| frames.get(frame)?.get(pixel).copied().map(i32::from);
     Some(level(0)? - level(1)?)
 }
 
-/// The correspondence of one cell, from the affine map that fits its pixels best. Outliers are removed.
+/// Returns the correspondence of one cell, computed from the affine map that fits the pixels of the cell best. Outliers are
+/// removed. Returns `None` if too few pixels remain.
 fn correspondence(cell: &[(DVec2, DVec2)]) -> Option<Correspondence> {
     let mut pixels = cell.to_vec();
     for _ in 0..3 {
@@ -336,7 +341,7 @@ fn correspondence(cell: &[(DVec2, DVec2)]) -> Option<Correspondence> {
     None
 }
 
-/// An affine map from camera pixels to image pixels over one cell.
+/// Affine map from camera pixels to image pixels over one cell.
 struct Affine {
     x: DVec2,
     y: DVec2,
@@ -376,8 +381,8 @@ impl Affine {
     }
 }
 
-/// Converts correspondences to measured points; `floor_from_image` maps image pixels to the floor. If there are too many to
-/// fit, those with the most camera pixels are used.
+/// Converts correspondences to measured points; `floor_from_image` maps image pixels to the floor. If there are too many
+/// correspondences for a fit, only those with the most camera pixels are converted.
 pub fn points_from_gray(
     found: &[Correspondence],
     floor_from_image: &Homography,

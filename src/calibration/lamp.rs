@@ -1,49 +1,51 @@
 //! Estimates the position of the infrared lamp from the shadows of an upright pole.
 //!
-//! In: for several places, the foot of the pole and the tip of its shadow on the floor; the height of the pole. Out: the
-//! position of the lamp with its error, or a message that says what to measure better. Must not: know the camera.
+//! Input: the height of the pole; for several positions of the pole, its foot and the tip of its shadow on the floor. Output:
+//! the position of the lamp with its error, or a message that says what to measure better. This file must not know the camera.
 //!
 //! The lamp is on the line from each shadow tip through the top of the pole. The estimate minimizes the distance between the
 //! predicted and the measured tips.
 
 use glam::{DMat3, DVec2, DVec3};
 
-/// Minimum number of pole places. Two determine a position, but leave little to estimate its error.
+/// Minimum number of pole positions. Two are enough to compute the lamp position, but not to estimate its error well.
 pub const POLES_MIN: usize = 3;
 
-/// Largest accepted standard deviation of the position, in meters. Foot points would be wrong by a twentieth of it or more.
+/// Largest accepted standard deviation of the lamp position, in meters. Foot points are wrong by at least a twentieth of this
+/// deviation.
 const DEVIATION_MAX_M: f64 = 0.25;
-/// Largest accepted root mean square distance between predicted and measured tips, in meters. Beyond it, a measurement is
-/// wrong.
+/// Largest accepted root mean square distance between predicted and measured tips, in meters. If the distance is larger, a
+/// measurement is wrong.
 const RMS_MAX_M: f64 = 0.06;
-/// Assumed error of a measured tip, in meters, even if the tips agree better: a shadow has a soft tip.
+/// Smallest error that is assumed for a measured tip, in meters, even if the tips agree better, because the tip of a shadow is
+/// soft.
 const TIP_ERROR_M: f64 = 0.01;
 
-/// The measurement of the pole at one place.
+/// Measurement of the pole at one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoleMeasurement {
-    /// Foot of the pole, floor space.
+    /// Foot of the pole, in floor space.
     pub foot_m: DVec2,
-    /// Tip of its shadow, floor space.
+    /// Tip of the pole's shadow, in floor space.
     pub tip_m: DVec2,
 }
 
-/// The estimated position of the lamp.
+/// Estimated position of the lamp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LampFit {
-    /// Position in world space.
+    /// Position of the lamp in world space.
     pub position_m: DVec3,
-    /// Root mean square distance between predicted and measured tips.
+    /// Root mean square distance between predicted and measured tips, in meters.
     pub rms_m: f64,
-    /// Standard deviation of the position.
+    /// Standard deviation of the lamp position, in meters.
     pub deviation_m: f64,
 }
 
 /// Estimates the position of the lamp.
 ///
 /// # Errors
-/// A message: too few places, impossible numbers, all poles at one place, tips that disagree, or a result that is too
-/// uncertain.
+/// Returns a message if there are too few positions, impossible numbers, only one distinct position, tips that disagree, or a
+/// result that is too uncertain.
 pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampFit, String> {
     if poles.len() < POLES_MIN {
         return Err(format!(
@@ -65,7 +67,7 @@ pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampF
     }
     let uncertain = "the shadows do not determine the lamp position; put the pole at places farther apart, where its shadow is long";
     let mut position = nearest_point_to_rays(poles, height_m).ok_or(uncertain)?;
-    // Gauss–Newton iterations, starting from the point nearest to all rays.
+    // Gauss–Newton iterations, with the point nearest to all rays as the initial value.
     for _ in 0..30 {
         let (normal, gradient) = normal_equations(poles, height_m, position);
         let step = normal.inverse() * gradient;
@@ -114,13 +116,14 @@ pub fn lamp_from_poles(poles: &[PoleMeasurement], height_m: f64) -> Result<LampF
     })
 }
 
-/// Predicted shadow tip of a pole.
+/// Returns the predicted shadow tip of a pole.
 fn predicted_tip(foot_m: DVec2, height_m: f64, lamp_m: DVec3) -> DVec2 {
     let below = DVec2::new(lamp_m.x, lamp_m.z);
     below + (foot_m - below) * (lamp_m.y / (lamp_m.y - height_m))
 }
 
-/// Normal matrix and gradient of half the squared tip errors by the lamp position (Gauss–Newton approximation).
+/// Returns the normal matrix and the gradient of half the sum of squared tip errors, with respect to the lamp position
+/// (Gauss–Newton approximation).
 fn normal_equations(poles: &[PoleMeasurement], height_m: f64, lamp_m: DVec3) -> (DMat3, DVec3) {
     let (mut normal, mut gradient) = (DMat3::ZERO, DVec3::ZERO);
     for pole in poles {
@@ -141,7 +144,7 @@ fn normal_equations(poles: &[PoleMeasurement], height_m: f64, lamp_m: DVec3) -> 
     (normal, gradient)
 }
 
-/// The point nearest to all lines from shadow tips through pole tops.
+/// Returns the point nearest to all lines from shadow tips through pole tops, or `None` if the lines do not determine a point.
 fn nearest_point_to_rays(poles: &[PoleMeasurement], height_m: f64) -> Option<DVec3> {
     let (mut across, mut sum) = (DMat3::ZERO, DVec3::ZERO);
     for pole in poles {
@@ -155,7 +158,7 @@ fn nearest_point_to_rays(poles: &[PoleMeasurement], height_m: f64) -> Option<DVe
     }
     let found = across.inverse() * sum;
     let is_possible = across.determinant() > 1e-9 && found.is_finite();
-    // Nearly parallel lines can cross below the floor; the iterations must still start above the pole.
+    // Nearly parallel lines can cross below the floor, but the iterations must start above the top of the pole.
     is_possible.then(|| DVec3::new(found.x, found.y.max(height_m + 0.5), found.z))
 }
 

@@ -1,9 +1,9 @@
-//! Fits lens and homography to measured points and predicts the error of the fit. Uses no camera and no file.
+//! Fits lens and homography to measured points and predicts the error of the fit. This module uses no camera and no file.
 //!
-//! In: positions of targets on the floor and in the camera frame. Out: a [`Calibration`] whose predicted error is within the
-//! limits, or a [`Rejection`] that says what to do. The steps are: impossible points are rejected; points that contradict all
-//! others are reported; among several lens models, the simplest with nearly the least leave-one-out error is selected; its
-//! covariance predicts the error over the whole surface, and that error is compared with the limits.
+//! Input: positions of targets on the floor and in the camera frame. Output: a [`Calibration`] whose predicted error is within
+//! the limits, or a [`Rejection`] that says what to do. The steps are: impossible points are rejected; points that contradict
+//! all others are reported; the simplest of several lens models is selected whose leave-one-out error is close to the smallest
+//! one; the covariance of the selected fit predicts the error over the whole surface; this error is compared with the limits.
 
 mod calibrate;
 mod coverage;

@@ -1,35 +1,38 @@
-//! Limits that a calibration must meet. In: the table `[calibration]` of the site file. Must not: measure anything.
+//! Limits that a calibration must meet. Input: the table `[calibration]` of the site file. This file must not measure anything.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The calibration file in use, and the limits for a new calibration.
+/// Calibration file in use, and limits for a new calibration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CalibrationParams {
-    /// Calibration file, relative to the site file. `shoal calibrate` and `shoal run` create it. Without one, the camera frame
-    /// covers exactly the surface.
+    /// Path of the calibration file, relative to the site file. `shoal calibrate` and `shoal run` create it. Without a file,
+    /// Shoal assumes that the camera frame covers exactly the surface.
     pub file: Option<String>,
-    /// Largest predicted floor error, as root mean square over the surface. A larger value accepts worse calibrations.
+    /// Largest predicted floor error, as root mean square over the surface, in meters. A larger value accepts worse
+    /// calibrations.
     #[schemars(range(min = 0.001, max = 1.0))]
     pub predicted_rms_max_m: f64,
-    /// Largest predicted floor error at any point of the surface. A larger value accepts worse calibrations.
+    /// Largest predicted floor error at any point of the surface, in meters. A larger value accepts worse calibrations.
     #[schemars(range(min = 0.001, max = 2.0))]
     pub predicted_worst_max_m: f64,
-    /// A point at least this far from its position according to all other points counts as wrongly placed, if that distance is
-    /// also improbable for their scatter.
+    /// A point counts as wrongly placed if it is at least this far, in meters, from the position that all other points predict,
+    /// and if this distance is also improbable for the scatter of the points.
     #[schemars(range(min = 0.005, max = 1.0))]
     pub outlier_m: f64,
-    /// Assumed error of placing a target, even if the points agree better. A smaller value gives more weight to few points.
+    /// Smallest error that is assumed for the placement of a target, in meters, even if the points agree better. A smaller
+    /// value gives more weight to few points.
     #[schemars(range(min = 0.0001, max = 0.1))]
     pub placement_error_m: f64,
-    /// Minimum share of the surface that the points must span.
+    /// Minimum share of the surface that the points must enclose.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub coverage_min: f64,
-    /// A disc or pole on a target is measured after it has been still for this time.
+    /// Time for which a disc or pole on a target must be still before it is measured, in seconds.
     #[schemars(range(min = 0.2, max = 30.0))]
     pub still_secs: f64,
-    /// If the floor has moved farther than this in the camera's view since the calibration, an alarm is raised.
+    /// If the floor in the camera's view has moved by more than this distance since the calibration, in meters, Shoal raises an
+    /// alarm.
     #[schemars(range(min = 0.005, max = 1.0))]
     pub drift_max_m: f64,
 }
@@ -50,7 +53,7 @@ impl Default for CalibrationParams {
 }
 
 impl CalibrationParams {
-    /// Contradictions between fields: path and message.
+    /// Returns all contradictions between fields, as pairs of path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         if self.predicted_worst_max_m < self.predicted_rms_max_m {

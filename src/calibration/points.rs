@@ -1,17 +1,17 @@
-//! Measured points (positions of a target on the floor and in the camera frame), and the parser of their table.
+//! Measured points (positions of a target on the floor and in the camera frame), and the parser of a table of such points.
 //!
-//! In: the text of a table with the columns [`POINT_COLUMNS`]. Out: points, or an error for every wrong line. Must not:
-//! evaluate fits.
+//! Input: the text of a table with the columns [`POINT_COLUMNS`]. Output: points, or an error for every wrong line. This file
+//! must not evaluate fits.
 
 use glam::DVec2;
 
 /// Columns of the table. Its first line contains these names in any order.
 pub const POINT_COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
 
-/// Maximum number of points of one fit. More would only cost time.
+/// Maximum number of points of one fit. More points would only cost time.
 pub const POINTS_MAX: usize = 5000;
 
-/// Wrong lines that are reported. Reading stops after them.
+/// Maximum number of wrong lines that are reported. Then reading stops.
 const LISTED_ERRORS_MAX: usize = 20;
 
 /// One measured target.
@@ -19,33 +19,33 @@ const LISTED_ERRORS_MAX: usize = 20;
 pub struct MeasuredPoint {
     /// Position in the camera frame; pixel centers are at whole numbers.
     pub camera_px: DVec2,
-    /// Position on the floor, floor space.
+    /// Position on the floor, in floor space.
     pub floor_m: DVec2,
-    /// Source of the point, for messages.
+    /// Source of the point, which messages name.
     pub origin: PointOrigin,
 }
 
 /// Source of a point. Numbers start at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointOrigin {
-    /// A line of a table.
+    /// Line of a table.
     Line(usize),
-    /// A target of the touch procedure.
+    /// Target of the touch procedure.
     Target(usize),
-    /// A marker that was placed on the camera image, or a cell of a Gray code.
+    /// Marker that was placed on the camera image, or a cell of a Gray code.
     Marker(usize),
 }
 
-/// A table that cannot be read.
+/// Error for a table that cannot be read. It contains one message per problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
 pub struct PointsError(pub Vec<String>);
 
-/// Parses a table of points. Ignores a byte order mark, CRLF, spaces, quotation marks, empty lines and lines that start with
-/// `#`.
+/// Parses a table of points. The parser ignores a byte order mark, CRLF, spaces, quotation marks, empty lines and lines that
+/// start with `#`.
 ///
 /// # Errors
-/// Every wrong line, with its number, its contents and the expected contents.
+/// Returns a message for every wrong line, with the line number, the contents and the expected contents.
 pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text
@@ -90,7 +90,7 @@ pub fn read_points(text: &str) -> Result<Vec<MeasuredPoint>, PointsError> {
     }
 }
 
-/// The index in the table of each of [`POINT_COLUMNS`].
+/// Returns, for each of [`POINT_COLUMNS`], the index of its column in the table.
 fn read_header(line: &str) -> Result<[usize; 4], String> {
     let names: Vec<String> = cells(line).map(str::to_lowercase).collect();
     let wanted = POINT_COLUMNS.join(",");
@@ -159,7 +159,7 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
         .map(|cell| cell.trim().trim_matches('"').trim())
 }
 
-/// A piece of the user's text, shortened and without control characters.
+/// Returns a part of the user's text, shortened and without control characters.
 fn shown(text: &str) -> String {
     let mut shown: String = text
         .chars()

@@ -1,32 +1,33 @@
 //! Finds the foot of an upright pole: the point where its shadow and its image meet.
 //!
-//! In: the dark pixels of a pole: two stripes that start at its foot. Out: the foot in pixels, if the two stripes can be
-//! distinguished. Must not: know lamp, camera or floor.
+//! Input: the dark pixels of a pole, which form two stripes that start at its foot. Output: the foot in pixels, if the two
+//! stripes can be distinguished. This file must not know lamp, camera or floor.
 //!
 //! Both stripes are straight, and their center lines pass through the center of the foot. The shadow points away from the floor
-//! point below the lamp, the image of the pole away from the floor point below the camera.
+//! point below the lamp, the image of the pole points away from the floor point below the camera.
 
 use glam::DVec2;
 
 use super::spot::Moments;
 
-/// Minimum distance of a corner of the spot from the line through the other two, in stripe widths, for two distinct stripes.
+/// Minimum distance of a corner of the spot from the line through the other two corners, in stripe widths. If the distance is
+/// smaller, the spot does not count as two stripes.
 const SEPARATION_WIDTHS_MIN: f64 = 1.2;
-/// Radius around the foot in which the stripes overlap and pixels are ignored, in stripe widths, divided by the sine of half
-/// the angle between the stripes.
+/// Factor for the radius around the foot in which the stripes overlap and pixels are ignored. The radius is this factor times
+/// the stripe width, divided by the sine of half the angle between the stripes.
 const OVERLAP_WIDTHS: f64 = 0.75;
 /// Minimum ratio of length to width of a stripe outside the overlap.
 const SLENDER_MIN: f64 = 1.3;
-/// Minimum angle between the stripes. At smaller angles, their crossing is too inaccurate.
+/// Minimum angle between the stripes, in radians. At smaller angles, their crossing is too inaccurate.
 const ANGLE_MIN_RAD: f64 = 0.17;
 
-/// The foot of the pole with these dark pixels; `None` if its two stripes cannot be distinguished.
+/// Returns the foot of the pole that covers these dark pixels, or `None` if its two stripes cannot be distinguished.
 pub(super) fn pole_foot(patch: &[DVec2]) -> Option<DVec2> {
     let (a, b, c) = corners(patch)?;
     let [one, other, foot] = [[a, b, c], [b, c, a], [c, a, b]]
         .into_iter()
         .min_by(|x, y| dark_share(patch, x[0], x[1]).total_cmp(&dark_share(patch, y[0], y[1])))?;
-    // Mean width of the stripes, ignoring their overlap.
+    // Mean width of the stripes, without regard to their overlap.
     let length = foot.distance(one) + foot.distance(other);
     let width = patch.len() as f64 / length.max(1.0);
     let angle = (one - foot).angle_to(other - foot).abs();
@@ -57,7 +58,7 @@ pub(super) fn pole_foot(patch: &[DVec2]) -> Option<DVec2> {
     (crossing.distance(foot) < clear).then_some(crossing)
 }
 
-/// Three pixels of the spot that span approximately the largest triangle.
+/// Returns three pixels of the spot that span approximately the largest triangle.
 fn corners(patch: &[DVec2]) -> Option<(DVec2, DVec2, DVec2)> {
     let farthest = |distance: &dyn Fn(DVec2) -> f64| {
         patch
@@ -72,7 +73,7 @@ fn corners(patch: &[DVec2]) -> Option<(DVec2, DVec2, DVec2)> {
     Some((a, b, c))
 }
 
-/// Share of the segment between two points that is on the spot.
+/// Returns the share of the segment between two points that is on the spot.
 fn dark_share(patch: &[DVec2], from: DVec2, to: DVec2) -> f64 {
     let steps = 24;
     let on_patch = (1..steps)
@@ -98,7 +99,7 @@ fn distance_from_segment(p: DVec2, a: DVec2, b: DVec2) -> f64 {
 mod tests {
     use super::*;
 
-    /// Pixels of two stripes that start at a foot. The first one widens towards its end, like a shadow.
+    /// Returns the pixels of two stripes that start at a foot. The first stripe becomes wider towards its end, like a shadow.
     fn stripes(foot: DVec2, tips: [DVec2; 2], width: f64) -> Vec<DVec2> {
         let near = |p: DVec2, tip: DVec2, broader: f64| {
             let t = ((p - foot).dot(tip - foot) / (tip - foot).length_squared()).clamp(0.0, 1.0);

@@ -1,6 +1,7 @@
 //! Estimates the position of the camera from its view of the floor.
 //!
-//! In: lens and homography of a fit. Out: a point in world space, if it can be determined. Must not: fit.
+//! Input: lens and homography of a fit. Output: a point in world space, if it can be determined. This file must not compute a
+//! fit.
 //!
 //! **Source**: Zhang 2000, sections 2.3 and 3.1 (one view of a plane: with square pixels and the principal point at the center,
 //! only the focal length is unknown).
@@ -14,8 +15,8 @@ const TYPICAL_HALF_VIEW_RAD: f64 = 0.6;
 /// Relative standard deviation of 1/f² over usual lenses.
 const TYPICAL_SPREAD: f64 = 0.7;
 
-/// The two constraints that a view gives for 1/f² (f: focal length in half diagonals): the x and z axes of the floor are
-/// perpendicular, and they have equal length. Each has the form slope · 1/f² + offset = 0.
+/// Two constraints on 1/f² that follow from a view, where f is the focal length in half diagonals of the frame: the x and z
+/// axes of the floor are perpendicular, and they have equal length. Each has the form slope · 1/f² + offset = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ViewConstraints {
     pub(super) slopes: [f64; 2],
@@ -35,23 +36,24 @@ impl ViewConstraints {
         })
     }
 
-    /// The left sides of both constraints for a given 1/f².
+    /// Returns the left sides of both constraints for a given 1/f².
     pub(super) fn residuals(&self, inverse_f2: f64) -> [f64; 2] {
         [0, 1].map(|i| self.slopes[i] * inverse_f2 + self.offsets[i])
     }
 }
 
-/// 1/f² of a typical lens, in half diagonals.
+/// Returns 1/f² of a typical lens, with f in half diagonals.
 pub(super) fn typical_inverse_square_focal(lens: &Lens) -> f64 {
     let edge = TYPICAL_HALF_VIEW_RAD.tan() * lens.half_diagonal_px() / lens.center_px().x.max(1.0);
     edge * edge
 }
 
-/// Estimate of 1/f², in half diagonals, and its standard deviation: the constraints of the view combined with a typical lens as
-/// prior. `slope_deviations` and `residual_deviations` are the standard deviations of the constraints' slopes and residuals.
+/// Returns an estimate of 1/f², with f in half diagonals, and its standard deviation. The estimate combines the constraints of
+/// the view with a typical lens as the prior. `slope_deviations` and `residual_deviations` are the standard deviations of the
+/// constraints' slopes and residuals.
 ///
 /// If the camera looks straight down, the true slopes are 0 and the measured ones are only noise, which would pull 1/f² to 0.
-/// Therefore only the part of a squared slope above its noise counts.
+/// Therefore only the part of a squared slope that is above its noise is used.
 pub(super) fn estimated_inverse_square_focal(
     typical: f64,
     constraints: &ViewConstraints,
@@ -76,7 +78,8 @@ pub(super) fn estimated_inverse_square_focal(
     }
 }
 
-/// The camera's position in world space, given its 1/f² in half diagonals.
+/// Returns the camera's position in world space for a given 1/f², with f in half diagonals. Returns `None` if the position is
+/// not finite.
 pub(super) fn camera_position_through(
     lens: &Lens,
     floor_from_undistorted: &Homography,
@@ -96,8 +99,8 @@ pub(super) fn camera_position_through(
     position.iter().all(|v| v.is_finite()).then_some(position)
 }
 
-/// The matrix from the floor to undistorted frame coordinates around the principal point, in half diagonals. Its sign is such
-/// that the surface's center is in front of the camera.
+/// Returns the matrix from the floor to undistorted frame coordinates around the principal point, in half diagonals. Its sign
+/// is such that the surface's center is in front of the camera.
 fn frame_from_floor(lens: &Lens, floor_from_undistorted: &Homography) -> Option<DMat3> {
     let unit = lens.half_diagonal_px();
     let center = lens.center_px();
@@ -116,7 +119,7 @@ mod tests {
     use crate::geometry::Homography;
     use glam::DVec2;
 
-    /// Lens and homography of a pinhole camera at `eye` that looks at `at`, with focal length `focal_px`.
+    /// Returns the lens and homography of a pinhole camera at `eye` that looks at `at`, with focal length `focal_px`.
     fn looking(eye: DVec3, at: DVec3, focal_px: f64) -> (Lens, Homography) {
         let lens = Lens::straight(640, 480);
         let ahead = (at - eye).normalize();
@@ -141,8 +144,8 @@ mod tests {
         )
     }
 
-    /// The estimated 1/f² of a view whose slopes have this standard deviation, relative to the truth and to a typical lens, and
-    /// the camera position from it.
+    /// Returns the estimated 1/f² of a view whose slopes have this standard deviation: first relative to the true value, then
+    /// relative to a typical lens. The third value is the camera position computed from the estimate.
     fn estimated(eye: DVec3, at: DVec3, slope_deviation: f64) -> (f64, f64, Option<[f64; 3]>) {
         let (lens, homography) = looking(eye, at, 500.0);
         let constraints = ViewConstraints::of(&lens, &homography).expect("it can be inverted");

@@ -1,38 +1,39 @@
 //! Measures the quality of a fit: leave-one-out errors, outliers, the selection of the lens model, and the predicted error.
 //!
-//! In: pairs. Out: numbers. Must not: write messages, know limits other than its arguments.
+//! Input: pairs. Output: numbers. This file must not write messages or know limits other than its arguments.
 
 use glam::DVec2;
 
 use super::fit::{Fit, LensModel, PointPair};
 
-/// Maximum number of pairs for which leave-one-out errors are computed by fitting again without each pair. For more pairs, a linear
-/// approximation gives almost the same errors much faster.
+/// Maximum number of pairs for which leave-one-out errors are computed by fitting again without each pair. For more pairs, a
+/// linear approximation is used, which gives almost the same errors much faster.
 const REFIT_PAIRS_MAX: usize = 64;
 
-/// Minimum number of pairs for fitting lens terms.
+/// Minimum number of pairs that is needed to fit lens terms.
 pub const LENS_PAIRS_MIN: usize = 8;
 
-/// The simplest lens model is selected whose leave-one-out error is at most this multiple of the least error: a lens term that
-/// the points barely need extrapolates badly. **Source**: after the one-standard-error rule of Breiman et al. 1984, §3.4.3.
+/// The simplest lens model is selected whose leave-one-out error is at most this multiple of the smallest error. Reason: a lens
+/// term that the points barely need gives bad results outside the points. **Source**: after the one-standard-error rule of
+/// Breiman et al. 1984, §3.4.3.
 const MODEL_ERROR_FACTOR: f64 = 1.15;
 
-/// Maximum number of outliers that are searched for. With more wrong pairs, the whole list is wrong.
+/// Maximum number of outliers that are searched for. If more pairs are wrong, the whole measurement counts as wrong.
 const OUTLIERS_MAX: usize = 4;
 
-/// The fit with the selected lens model, and the leave-one-out errors of all tried models.
+/// Fit with the selected lens model, and the leave-one-out errors of all tried models.
 #[derive(Clone, Debug)]
 pub struct SelectedFit {
-    /// The fit.
+    /// Fit to all pairs with the selected model.
     pub fit: Fit,
-    /// Leave-one-out residual of each pair, in the order of the pairs.
+    /// Leave-one-out residual of each pair, in the order of the pairs (see `leave_one_out`).
     pub left_out: Vec<DVec2>,
     /// Leave-one-out error (root mean square) of each tried model.
     pub candidates: Vec<(LensModel, f64)>,
 }
 
 impl SelectedFit {
-    /// Selects the simplest model whose leave-one-out error is close to the least. `None` if no model fits.
+    /// Selects the simplest model whose leave-one-out error is close to the least. Returns `None` if no model can be fitted.
     pub fn new(pairs: &[PointPair], size_px: (u32, u32)) -> Option<Self> {
         let tried: Vec<(Fit, Vec<DVec2>)> = models(pairs.len())
             .iter()
@@ -58,7 +59,7 @@ impl SelectedFit {
     }
 }
 
-/// The models that can be fitted to this many pairs.
+/// Returns the models that can be fitted to this many pairs.
 fn models(pairs: usize) -> &'static [LensModel] {
     if pairs < LENS_PAIRS_MIN {
         &[LensModel::Straight]
@@ -67,13 +68,13 @@ fn models(pairs: usize) -> &'static [LensModel] {
     }
 }
 
-/// Root mean square length.
+/// Returns the root mean square of the lengths of `errors`.
 pub(super) fn rms(errors: &[DVec2]) -> f64 {
     (errors.iter().map(|e| e.length_squared()).sum::<f64>() / errors.len().max(1) as f64).sqrt()
 }
 
-/// Leave-one-out residual of each pair: the fit to all other pairs at its pixel, minus its point. `None` if the other pairs do
-/// not determine a map.
+/// Returns the leave-one-out residual of each pair: the point that a fit to all other pairs predicts at the pair's pixel, minus
+/// the pair's point. Returns `None` if the other pairs do not determine a map.
 pub fn leave_one_out(fit: &Fit, pairs: &[PointPair]) -> Option<Vec<DVec2>> {
     if 2 * pairs.len().saturating_sub(1) < fit.model.terms() {
         return None;
@@ -83,7 +84,8 @@ pub fn leave_one_out(fit: &Fit, pairs: &[PointPair]) -> Option<Vec<DVec2>> {
             let error = if pairs.len() <= REFIT_PAIRS_MAX {
                 fit.refit(&without(pairs, i))?.residual(&pairs[i])
             } else {
-                // Source: Cook & Weisberg 1982: (I − H_ii)⁻¹ r_i, with blocks of two rows.
+                // Source: Cook & Weisberg 1982: (I − H_ii)⁻¹ r_i, with 2 × 2 blocks H_ii, because each pair has two
+                // coordinates.
                 let leverage = fit.covariance(pairs[i].0);
                 (glam::DMat2::IDENTITY - leverage).inverse() * fit.residual(&pairs[i])
             };
@@ -93,7 +95,7 @@ pub fn leave_one_out(fit: &Fit, pairs: &[PointPair]) -> Option<Vec<DVec2>> {
     all
 }
 
-/// All pairs except one.
+/// Returns all pairs except the one at index `i`.
 fn without(pairs: &[PointPair], i: usize) -> Vec<PointPair> {
     pairs
         .iter()
@@ -103,11 +105,13 @@ fn without(pairs: &[PointPair], i: usize) -> Vec<PointPair> {
         .collect()
 }
 
-/// Indexes of the outliers, ascending: pairs whose residual to the fit of the other pairs is at least `distance` and improbable
-/// for the scatter of the others (at least `scatter_min`).
+/// Returns the indexes of the outliers in ascending order. A pair is an outlier if its residual from a fit to the other pairs
+/// is at least `distance`, and is improbable for the scatter of the other pairs. The scatter is assumed to be at least
+/// `scatter_min`.
 ///
-/// Pairs are removed one by one, each time the pair whose removal reduces the error of the rest most. The largest set in which
-/// every removed pair is improbable for the remaining ones is returned, so two outliers that mask each other are found too.
+/// Pairs are removed one by one. Each time, the pair is removed whose removal reduces the error of the remaining pairs most.
+/// The largest set in which every removed pair is improbable for the remaining ones is returned, so two outliers that mask each
+/// other are found too.
 pub fn outliers(
     pairs: &[PointPair],
     size_px: (u32, u32),
@@ -141,8 +145,8 @@ pub fn outliers(
     found
 }
 
-/// The remaining pair whose removal leaves the least error (its position among the remaining pairs, and its index), and the fit
-/// to the others.
+/// Finds the remaining pair whose removal leaves the smallest error. Returns its index in `remaining`, its index in `pairs`,
+/// and the fit to the other remaining pairs.
 fn best_without_one(
     pairs: &[PointPair],
     remaining: &[usize],
@@ -156,7 +160,8 @@ fn best_without_one(
             .map(|&i| pairs[i])
             .collect()
     };
-    // Fits without one pair start from the fit to all pairs, which is fast. Only the best one is then fitted from scratch.
+    // To save time, each fit without one pair uses the fit to all pairs as its initial value. Only the best of these fits is
+    // then computed again from the beginning.
     let all = Fit::new(&rest(None), size_px, model)?;
     let mut tried: Vec<(usize, usize)> = remaining.iter().copied().enumerate().collect();
     if remaining.len() > REFIT_PAIRS_MAX {
@@ -172,7 +177,7 @@ fn best_without_one(
     Some((i, Fit::new(&rest(Some(i.1)), size_px, model)?))
 }
 
-/// Whether a pair that is not part of a fit is improbable for the scatter of the fitted pairs.
+/// Returns whether a pair that is not part of a fit is improbable for the scatter of the fitted pairs.
 fn is_improbable(fit: &Fit, pair: &PointPair, distance: f64, scatter_min: f64) -> bool {
     let Some(scatter) = fit.scatter() else {
         return false;
@@ -183,14 +188,14 @@ fn is_improbable(fit: &Fit, pair: &PointPair, distance: f64, scatter_min: f64) -
     }
     let spread = glam::DMat2::IDENTITY + fit.covariance(pair.0);
     let deviations = error.dot(spread.inverse() * error).max(0.0).sqrt() / scatter.max(scatter_min);
-    // With few degrees of freedom, larger residuals occur by chance (Student 1908). The limit approximates the quantile of
-    // one in ten thousand.
+    // With few degrees of freedom, larger residuals occur by chance (Student 1908). The limit approximates the quantile for a
+    // probability of 1 in 10,000.
     let left = fit.degrees_of_freedom() as f64;
     error.length() >= distance && deviations > 4.3 * (1.0 + 32.0 / (left * left))
 }
 
-/// Predicted error over the plane: root mean square and maximum of the standard deviation of the fitted points at `pixels`.
-/// `None` if it is not finite.
+/// Returns the predicted error over the plane: the root mean square and the maximum of the standard deviation of the fitted
+/// points at `pixels`. Returns `None` if the error is not finite.
 pub fn predicted_error(fit: &Fit, pixels: &[DVec2], scatter: f64) -> Option<(f64, f64)> {
     let squares: Vec<f64> = pixels
         .iter()

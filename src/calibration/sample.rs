@@ -1,4 +1,4 @@
-//! Views and noise for the tests of this room.
+//! Camera views and noise for the tests of this module.
 
 use glam::DVec2;
 
@@ -6,7 +6,7 @@ use super::fit::PointPair;
 use super::texture::FloorFrame;
 use crate::geometry::{FloorFromCamera, Homography, Lens, Surface};
 
-/// The view of a camera of 640 × 480 px that looks obliquely from above at a floor of 4 × 3 m.
+/// Returns the view of a camera of 640 × 480 px that looks obliquely from above at a floor of 4 × 3 m.
 pub(super) fn view(k1: f64, k2: f64) -> FloorFromCamera {
     let corners = [
         (DVec2::new(150.0, 120.0), DVec2::new(-2.0, -1.5)),
@@ -19,7 +19,7 @@ pub(super) fn view(k1: f64, k2: f64) -> FloorFromCamera {
     FloorFromCamera::new(lens, homography).expect("a view from above is a map")
 }
 
-/// `n × n` targets at the centers of equal parts of that floor.
+/// Returns `n × n` targets at the centers of equal parts of the floor that `view` shows.
 pub(super) fn grid(view: &FloorFromCamera, n: i32) -> Vec<PointPair> {
     let at = |i: i32| f64::from(2 * i + 1) / f64::from(n) - 1.0;
     (0..n * n)
@@ -28,7 +28,7 @@ pub(super) fn grid(view: &FloorFromCamera, n: i32) -> Vec<PointPair> {
         .collect()
 }
 
-/// Approximately normal noise, the same in every run.
+/// Generator of approximately normal noise. The noise is the same in every run.
 pub(super) struct Noise(u64);
 
 impl Noise {
@@ -36,7 +36,7 @@ impl Noise {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The pairs with noise on their points; `deviation` is the standard deviation in each direction.
+    /// Returns the pairs with noise added to their points; `deviation` is the standard deviation in each direction.
     pub(super) fn on(&mut self, pairs: &[PointPair], deviation: f64) -> Vec<PointPair> {
         pairs
             .iter()
@@ -49,7 +49,8 @@ impl Noise {
             .collect()
     }
 
-    /// The sum of twelve uniform numbers is approximately normal. **Source**: generator splitmix64 (Steele et al. 2014).
+    /// Returns a random number that is approximately normal: the sum of twelve uniform numbers. **Source**: generator
+    /// splitmix64 (Steele et al. 2014).
     fn normal(&mut self) -> f64 {
         let sum: f64 = (0..12)
             .map(|_| {
@@ -67,7 +68,7 @@ impl Noise {
 /// Size of the frames of [`floor_frame`].
 pub(super) const FLOOR_SIZE: (usize, usize) = (320, 240);
 
-/// Smooth random texture between 0 and 1, the same in every run.
+/// Returns the value of a smooth random texture at a point, from 0 to 1. The texture is the same in every run.
 pub(super) fn floor_texture(p: DVec2) -> f64 {
     let cell = |x: f64, y: f64| {
         let mut z = (x as i64 as u64)
@@ -83,7 +84,7 @@ pub(super) fn floor_texture(p: DVec2) -> f64 {
     top * (1.0 - f.y) + low * f.y
 }
 
-/// A frame of the floor, shifted by `shift_px`, with `noise` in levels.
+/// Returns a frame of the floor, shifted by `shift_px`. `noise` is the standard deviation of the noise, in levels.
 pub(super) fn floor_frame(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -> Vec<u8> {
     let shade = |at: DVec2| {
         let at = at - shift_px;
@@ -92,7 +93,7 @@ pub(super) fn floor_frame(shift_px: DVec2, gain: f64, noise: f64, seed: u64) -> 
     noisy(|at| gain * shade(at), noise, seed)
 }
 
-/// A frame with the levels of `shade` and added noise.
+/// Returns a frame with the levels of `shade` and added noise.
 pub(super) fn noisy(shade: impl Fn(DVec2) -> f64, noise: f64, seed: u64) -> Vec<u8> {
     let mut state = seed;
     (0..FLOOR_SIZE.0 * FLOOR_SIZE.1)
@@ -107,7 +108,7 @@ pub(super) fn noisy(shade: impl Fn(DVec2) -> f64, noise: f64, seed: u64) -> Vec<
         .collect()
 }
 
-/// Wraps the levels of one frame.
+/// Returns a [`FloorFrame`] that refers to these levels.
 pub(super) fn frame_of(levels: &[u8]) -> FloorFrame<'_> {
     FloorFrame {
         levels,
@@ -115,7 +116,7 @@ pub(super) fn frame_of(levels: &[u8]) -> FloorFrame<'_> {
     }
 }
 
-/// A map in which every pixel is 10 mm wide on the floor.
+/// Returns a map in which every pixel is 10 mm wide on the floor.
 pub(super) fn floor_map() -> FloorFromCamera {
     let surface = Surface {
         width_m: 3.2,

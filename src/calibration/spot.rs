@@ -1,11 +1,11 @@
-//! Finds dark spots in a camera frame and the position of each in pixels, as the input of a calibration.
+//! Finds dark spots in a camera frame and their positions in pixels, as the input of a calibration.
 //!
-//! In: the mask of pixels darker than the lit floor, and the object that the technician puts on the targets. Out: a
-//! [`DarkSpot`] for every connected region, with its foot or the reason why it cannot be the object. Must not: know the floor,
-//! time, or targets.
+//! Input: the mask of pixels that are darker than the lit floor, and the object that the technician puts on the targets.
+//! Output: a [`DarkSpot`] for every connected region, with its foot or the reason why the region cannot be the object. This
+//! file must not know the floor, the time, or the targets.
 //!
 //! The foot of a disc is its center. A pole makes two dark stripes: its shadow, which points away from the lamp, and its own
-//! image, which points away from the camera. They cross at the foot of the pole, see [`super::pole`].
+//! image, which points away from the camera. Both stripes cross at the foot of the pole (see [`super::pole`]).
 
 use glam::DVec2;
 use schemars::JsonSchema;
@@ -19,59 +19,60 @@ const PIXELS_MIN: usize = 12;
 /// Largest share of the frame that a disc or a pole can cover.
 const SHARE_MAX: f64 = 0.2;
 
-/// Allowed ratio of a spot's area to the area of an ellipse with the same second moments. It is 1 for an ellipse; the pixel
-/// edge of a small one changes it slightly.
+/// Allowed ratio of a spot's area to the area of an ellipse with the same second moments. The ratio is 1 for an exact ellipse.
+/// For a small ellipse, the edge of whole pixels changes the ratio slightly.
 const ELLIPSE_FILL: std::ops::RangeInclusive<f64> = 0.93..=1.07;
 
-/// Largest ratio of length to width of a disc in the frame. A camera that looks flatter along the floor is not supported.
+/// Largest ratio of length to width of a disc in the frame. The ratio is larger if the camera looks along the floor at a
+/// flatter angle, which is not supported.
 const DISC_LENGTH_MAX: f64 = 4.0;
 
-/// The object that the technician puts on a target.
+/// Object that the technician puts on a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetObject {
-    /// A flat dark disc, with its center on the cross.
+    /// Flat dark disc, with its center on the projected cross.
     #[default]
     Disc,
-    /// An upright dark pole, with its foot on the cross.
+    /// Upright dark pole, with its foot on the projected cross.
     Pole,
 }
 
-/// The reason why a spot cannot be the object on a target.
+/// Reason why a spot cannot be the object on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpotFault {
     /// The spot touches the edge of the frame.
     CutOff,
     /// The spot covers too much of the frame.
     TooLarge,
-    /// The spot is not an ellipse: a person, or the disc together with a person.
+    /// The spot is not an ellipse: it is a person, or the disc together with a person.
     NotElliptic,
     /// The shadow and the image of the pole cannot be distinguished, so the foot is unknown.
     OneStripe,
 }
 
-/// One connected dark region in a frame.
+/// Connected dark region in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DarkSpot {
-    /// Foot of the object; with a fault, the center of the spot.
+    /// Foot of the object in pixels. If the spot has a fault, this is the center of the spot.
     pub foot_px: DVec2,
     /// Area, in pixels.
     pub pixels: usize,
-    /// The reason why it cannot be the object, if any.
+    /// Reason why the spot cannot be the object, or `None` if it can.
     pub fault: Option<SpotFault>,
 }
 
-/// The mask of pixels that are darker than the lit floor: height × width, row-major.
+/// Mask of pixels that are darker than the lit floor: height × width, row-major.
 #[derive(Clone, Copy, Debug)]
 pub struct DarkMask<'a> {
-    /// One value per pixel.
+    /// One value per pixel: true for a dark pixel.
     pub dark: &'a [bool],
-    /// Pixels per row.
+    /// Number of pixels per row.
     pub width_px: usize,
 }
 
 impl DarkMask<'_> {
-    /// Whether the pixel at a position is dark; false outside the frame.
+    /// Returns whether the pixel at a position is dark. Returns false outside the frame.
     pub fn is_dark(&self, at_px: DVec2) -> bool {
         let (x, y) = (at_px.x.round(), at_px.y.round());
         let inside = x >= 0.0 && y >= 0.0 && (x as usize) < self.width_px;
@@ -88,7 +89,7 @@ impl DarkMask<'_> {
     }
 }
 
-/// Finds all spots, in the order of their first pixels, and measures each as an object of the given kind.
+/// Finds all spots and measures each one as an object of the given kind. Returns the spots in the order of their first pixels.
 pub fn find_dark_spots(mask: &DarkMask<'_>, object: TargetObject) -> Vec<DarkSpot> {
     let (width, height) = (mask.width_px, mask.height_px());
     let mut left = mask.dark.get(..width * height).unwrap_or(&[]).to_vec();
@@ -104,7 +105,8 @@ pub fn find_dark_spots(mask: &DarkMask<'_>, object: TargetObject) -> Vec<DarkSpo
     spots
 }
 
-/// Removes the region around a pixel from the mask and returns its pixels. Diagonal neighbors are connected.
+/// Removes the connected region that contains a pixel from the mask, and returns the pixels of the region. Diagonal neighbors
+/// are connected.
 fn take_region(left: &mut [bool], first: usize, width: usize) -> Vec<DVec2> {
     let height = left.len() / width;
     let mut region = Vec::new();
@@ -160,16 +162,16 @@ fn spot(region: &[DVec2], (width, height): (usize, usize), object: TargetObject)
     }
 }
 
-/// Center and second moments of a set of pixels.
+/// Center and second central moments of a set of pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
-    /// Center.
+    /// Center of the pixels.
     pub(super) middle: DVec2,
-    /// Variance along the axis.
+    /// Variance along the main axis, in px².
     pub(super) along: f64,
-    /// Variance across the axis.
+    /// Variance across the main axis, in px².
     pub(super) across: f64,
-    /// Main axis; a unit vector.
+    /// Direction of the main axis, as a unit vector.
     pub(super) axis: DVec2,
 }
 
@@ -184,7 +186,7 @@ impl Moments {
             xy += d.x * d.y / count;
             yy += d.y * d.y / count;
         }
-        // The variance of a square pixel is added to that of its center.
+        // The variance within a square pixel (1/12 px²) is added to the variance of the pixel centers.
         (xx, yy) = (xx + 1.0 / 12.0, yy + 1.0 / 12.0);
         let (mean, apart) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
         let angle = (2.0 * xy).atan2(xx - yy) / 2.0;
@@ -207,7 +209,7 @@ impl Moments {
 mod tests {
     use super::*;
 
-    /// A mask of 160 × 120 px, dark where `is_dark` says so.
+    /// Returns a mask of 160 × 120 px that is dark at the points for which `is_dark` returns true.
     fn drawn(is_dark: impl Fn(DVec2) -> bool) -> Vec<bool> {
         (0..160 * 120)
             .map(|i| is_dark(DVec2::new(f64::from(i % 160), f64::from(i / 160))))

@@ -1,10 +1,10 @@
 //! Texture marks of the floor: small patches around strong corners, and their positions in a later frame.
 //!
-//! In: frames of the floor, preferably the mean of several. Out: [`TextureMark`]s, and the position of each in another frame.
-//! Must not: interpret the positions; [`super::drift`] does.
+//! Input: frames of the floor, preferably the mean of several. Output: [`TextureMark`]s, and the position of each mark in
+//! another frame. This file must not interpret the positions; [`super::drift`] interprets them.
 //!
-//! A mark is searched for around its original position by normalized correlation, which does not depend on brightness. A patch that
-//! is not found in its own frame, because the floor beside it looks the same, is not used.
+//! A mark is searched for around its original position by normalized correlation, which does not depend on brightness. A patch
+//! is not used if it is not found in its own frame, because the floor next to it looks the same.
 //!
 //! **Source**: Shi & Tomasi 1994 (corners); Lewis 1995 (normalized correlation); Tian & Huhns 1986 (parabola through the peak).
 
@@ -20,28 +20,29 @@ const HALF: usize = 7;
 const SIDE: usize = 2 * HALF + 1;
 /// Number of pixels of a mark.
 const AREA: usize = SIDE * SIDE;
-/// Largest shift at which a mark is searched for, in pixels, in x and in y.
+/// Largest shift in x and in y at which a mark is searched for, in pixels.
 const SEARCH_PX: i32 = 14;
 /// Maximum number of marks of one floor.
 const MARKS_MAX: usize = 24;
-/// Columns and rows of a grid over the frame. Each cell has at most one mark, so that they are spread over the frame.
+/// Columns and rows of a grid over the frame. Each cell has at most one mark, so that the marks are spread over the frame.
 const CELLS: (usize, usize) = (8, 6);
-/// Minimum strength of a corner: the smaller eigenvalue of its structure tensor, in squared levels per pixel. It is above the
-/// noise in the mean of a few frames of a usual camera; chosen by eye.
+/// Minimum strength of a corner: the smaller eigenvalue of its structure tensor, in squared levels per pixel. The value was
+/// chosen by eye. It is above the noise in the mean of a few frames of a usual camera.
 const STRENGTH_MIN: f64 = 2.0;
-/// Minimum correlation at which a patch counts as the mark.
+/// Minimum correlation at which a patch counts as the searched mark.
 const CORRELATION_MIN: f64 = 0.75;
-/// Minimum lead of the best correlation over all others that are not beside it. Otherwise the position is ambiguous.
+/// Minimum difference between the best correlation and the correlations at all positions that are not next to the best one. If
+/// the difference is smaller, the position is ambiguous.
 const LEAD_MIN: f64 = 0.04;
-/// Maximum number of frames of one mean. Their sum of levels fits in 16 bits.
+/// Maximum number of frames of one mean. The sum of so many levels fits in 16 bits.
 const FRAMES_MAX: u16 = 256;
 
-/// A camera frame: 8-bit levels, height × width, row-major.
+/// Camera frame: 8-bit levels, height × width, row-major.
 #[derive(Clone, Copy, Debug)]
 pub struct FloorFrame<'a> {
     /// One level per pixel.
     pub levels: &'a [u8],
-    /// Pixels per row.
+    /// Number of pixels per row.
     pub width_px: usize,
 }
 
@@ -55,14 +56,14 @@ impl FloorFrame<'_> {
         level.copied().map_or(0.0, f64::from)
     }
 
-    /// Rows of the patch with this upper left corner; rows outside the frame are skipped.
+    /// Returns the rows of the patch with this upper left corner. Rows outside the frame are skipped.
     fn patch(&self, left: usize, top: usize) -> impl Iterator<Item = &[u8]> {
         let start = move |row: usize| (top + row) * self.width_px + left;
         (0..SIDE).filter_map(move |row| self.levels.get(start(row)..start(row) + SIDE))
     }
 }
 
-/// The mean of frames of one size. It has less noise than a single frame.
+/// Mean of several frames of equal size. The mean has less noise than a single frame.
 #[derive(Clone, Debug, Default)]
 pub struct MeanFrame {
     sums: Vec<u16>,
@@ -72,7 +73,7 @@ pub struct MeanFrame {
 }
 
 impl MeanFrame {
-    /// Adds a frame to the next mean. A frame of another size starts a new mean.
+    /// Adds a frame to the next mean. If the size of the frame differs from the size of the earlier frames, a new mean starts.
     pub fn add(&mut self, frame: &FloorFrame<'_>) {
         if (self.sums.len(), self.width_px) != (frame.levels.len(), frame.width_px) {
             self.clear();
@@ -87,12 +88,12 @@ impl MeanFrame {
         }
     }
 
-    /// Number of frames added since the last mean.
+    /// Returns the number of frames added since the last mean was computed.
     pub fn frame_count(&self) -> u16 {
         self.count
     }
 
-    /// Computes the mean of the frames added since the last one. Without any, the last mean stays.
+    /// Computes the mean of the frames that were added since the last mean. If none were added, the last mean is kept.
     pub fn finish(&mut self) {
         let count = self.count;
         if count == 0 {
@@ -113,7 +114,7 @@ impl MeanFrame {
         self.count = 0;
     }
 
-    /// The last mean; empty before the first one.
+    /// Returns the last mean. The frame is empty before the first mean.
     pub fn frame(&self) -> FloorFrame<'_> {
         FloorFrame {
             levels: &self.levels,
@@ -122,30 +123,31 @@ impl MeanFrame {
     }
 }
 
-/// A patch of the floor's texture that can be found again in later frames.
+/// Patch of the floor's texture that can be found again in later frames.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextureMark {
-    /// Center of the patch in the camera frame, `[x, y]`.
+    /// Center `[x, y]` of the patch in the camera frame, in pixels.
     #[schemars(inner(range(min = 0, max = 16384)))]
     pub camera_px: [u32; 2],
     /// Levels of the 15 × 15 pixels, row by row, two hexadecimal digits each.
     pub levels: String,
 }
 
-/// A texture mark in the form needed for the search.
+/// Texture mark, decoded for the search.
 #[derive(Clone, Debug)]
 pub(super) struct MarkTemplate {
     x: usize,
     y: usize,
     levels: [u8; AREA],
     sum: f64,
-    /// Root of the sum of squared deviations from the mean level.
+    /// Square root of the sum of squared deviations of the levels from their mean.
     norm: f64,
 }
 
-/// Selects the strongest corners of a frame, spread over it, that are found again in the same frame. Skips positions outside the
-/// floor according to `map`, and positions that `is_free` rejects because they are covered.
+/// Returns marks at the strongest corners of a frame, spread over the frame. Each of them can be found again in the same frame.
+/// Skips positions that are outside the floor according to `map`, and positions for which `is_free` returns false because they
+/// are covered.
 pub fn find_texture_marks(
     frame: &FloorFrame<'_>,
     map: &FloorFromCamera,
@@ -187,7 +189,7 @@ pub fn find_texture_marks(
     marks.take(MARKS_MAX).collect()
 }
 
-/// Strength of a corner: the smaller eigenvalue of the structure tensor over a mark, per pixel.
+/// Returns the strength of a corner: the smaller eigenvalue of the structure tensor over a mark, per pixel.
 fn corner_strength(frame: &FloorFrame<'_>, x: usize, y: usize) -> f64 {
     let (mut xx, mut xy, mut yy, mut count) = (0.0, 0.0, 0.0, 0.0);
     for row in (y - HALF + 1..y + HALF).step_by(2) {
@@ -209,12 +211,12 @@ fn corner_strength(frame: &FloorFrame<'_>, x: usize, y: usize) -> f64 {
 }
 
 impl MarkTemplate {
-    /// Center of the mark in its original frame.
+    /// Returns the center of the mark in its original frame, in pixels.
     pub(super) fn position(&self) -> DVec2 {
         DVec2::new(self.x as f64, self.y as f64)
     }
 
-    /// Decodes a texture mark; `None` if its levels are invalid or all equal.
+    /// Decodes a texture mark. Returns `None` if its levels are invalid or all equal.
     pub(super) fn of(mark: &TextureMark) -> Option<Self> {
         let mut levels = [0; AREA];
         if mark.levels.len() != 2 * AREA || !mark.levels.is_ascii() {
@@ -237,8 +239,8 @@ impl MarkTemplate {
         })
     }
 
-    /// Normalized correlation of the mark with the patch at this upper left corner: 1 if they differ only in brightness and
-    /// contrast. The sums are exact: 225 products of two levels fit in 32 bits.
+    /// Returns the normalized correlation of the mark with the patch at this upper left corner: 1 if they differ only in
+    /// brightness and contrast. The sums are exact: 225 products of two levels fit in 32 bits.
     fn correlation(&self, frame: &FloorFrame<'_>, left: usize, top: usize) -> f64 {
         let (mut sum, mut squares, mut products) = (0_u32, 0_u32, 0_u32);
         for (other, own) in frame.patch(left, top).zip(self.levels.chunks_exact(SIDE)) {
@@ -255,7 +257,7 @@ impl MarkTemplate {
         product / (norm * self.norm).max(f64::MIN_POSITIVE)
     }
 
-    /// Searches for the mark in a frame; returns its center with subpixel accuracy.
+    /// Searches for the mark in a frame. Returns its center with subpixel accuracy, or `None` if the mark is not found.
     pub(super) fn find(&self, frame: &FloorFrame<'_>) -> Option<DVec2> {
         let side = (2 * SEARCH_PX + 1) as usize;
         let mut correlations = [0.0; ((2 * SEARCH_PX + 1) * (2 * SEARCH_PX + 1)) as usize];

@@ -1,12 +1,11 @@
-//! The touch procedure: crosses are projected one by one, the technician puts an object (disc or pole) on each, and its position
-//! in the camera frame is measured once it is still.
+//! Touch procedure: crosses are projected one by one. The technician puts an object (disc or pole) on each cross. As soon as
+//! the object is still, its position in the camera frame is measured.
 //!
-//! In: a [`SpotFrame`] for every frame, and the technician's commands. Out: the [`TouchTarget`] to show, an instruction for the
-//! technician, and at the end a calibration or the targets to repeat. The only clock is the time stamps of the frames, so the
-//! same frames and commands give the same calibration. Must not: use a camera, a projector or a file.
+//! Input: a [`SpotFrame`] for every frame, and the technician's commands. Output: the [`TouchTarget`] to show, an instruction
+//! for the technician, and at the end a calibration or the targets to repeat. The time stamps of the frames are the only source
+//! of time, so the same frames and commands give the same calibration. This file must not use a camera, a projector or a file.
 //!
-//! A spot counts as the object on the shown target if it was not there before the cross appeared, is still, and is the only
-//! such spot.
+//! A spot counts as the object on the shown target if it appeared after the cross, does not move, and is the only such spot.
 
 use std::fmt::Write as _;
 
@@ -21,69 +20,70 @@ use super::spot::{DarkMask, DarkSpot, SpotFault, TargetObject};
 /// Allowed number of rows and of columns of targets.
 pub const TOUCH_GRID_SIDES: std::ops::RangeInclusive<u8> = 3..=5;
 
-/// Position of the outer targets, as a share of the distance from the surface's center to its edge. Close enough to the corners
-/// to measure them, far enough inside for an object of 0.3 m on a surface of 4 × 3 m; chosen by eye.
+/// Position of the outer targets, as a share of the distance from the surface's center to its edge. The value was chosen by
+/// eye: the targets are close enough to the corners to measure them, and far enough inside for an object of 0.3 m on a surface
+/// of 4 × 3 m.
 const REACH: f64 = 0.9;
 
-/// Time at the start in which vision learns the empty floor and nothing is measured, in seconds.
+/// Time after the first frame in which vision learns the empty floor and nothing is measured, in seconds.
 const LEARN_SECS: f64 = 2.0;
-/// A spot that is missing for this time has been removed, in seconds. Shorter gaps are noise.
+/// A spot that is missing for this time, in seconds, counts as removed. Shorter gaps are noise.
 const GONE_SECS: f64 = 0.3;
 /// Largest movement of a spot that counts as still, as a share of the frame width.
 const STILL_SHARE: f64 = 0.0016;
-/// Movement that always counts as still, in pixels: the noise of a foot position.
+/// Movement up to which a spot always counts as still, in pixels. It is the noise of a foot position.
 const STILL_MIN_PX: f64 = 0.75;
-/// Spots closer than this count as being at the same position, as a share of the frame width.
+/// Two spots closer than this, as a share of the frame width, count as spots at the same position.
 const NEAR_SHARE: f64 = 0.02;
-/// Largest relative change of the area of a still spot.
+/// Largest relative change of the area of a spot that counts as still.
 const AREA_CHANGE: f64 = 0.2;
 
-/// The settings of a touch procedure.
+/// Settings of a touch procedure.
 #[derive(Clone, Debug)]
 pub struct TouchOptions {
-    /// Columns and rows of targets, each within [`TOUCH_GRID_SIDES`].
+    /// Numbers of columns and rows of targets, each within [`TOUCH_GRID_SIDES`].
     pub grid: (u8, u8),
-    /// The object that is put on the targets.
+    /// Object that is put on the targets.
     pub object: TargetObject,
-    /// The camera and the surface.
+    /// Camera and surface to calibrate.
     pub setup: CalibrationSetup,
     /// Limits for the calibration.
     pub limits: CalibrationParams,
 }
 
-/// The dark spots of one frame.
+/// Dark spots of one frame.
 pub struct SpotFrame<'a> {
     /// Time stamp of the frame.
     pub time_secs: f64,
     /// Whether the light is steady, so that the spots are valid.
     pub is_steady: bool,
-    /// The dark spots in the frame.
+    /// Dark spots in the frame.
     pub spots: &'a [DarkSpot],
-    /// The mask that the spots were found in.
+    /// Mask in which the spots were found.
     pub mask: DarkMask<'a>,
 }
 
-/// The target that the projector shows.
+/// Target that the projector shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchTarget {
-    /// Number of the target, from 1.
+    /// Number of the target, counted from 1.
     pub number: usize,
-    /// Number of all targets.
+    /// Total number of targets.
     pub of: usize,
-    /// Position of its cross, floor space.
+    /// Position of the target's cross, in floor space.
     pub floor_m: DVec2,
 }
 
-/// The result of processing one frame.
+/// Result of processing one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TouchEvent {
     /// No target was measured.
     None,
-    /// The target of this number was measured.
+    /// The target with this number was measured.
     Measured(usize),
 }
 
-/// One target of the grid.
+/// Target of the grid.
 #[derive(Clone, Debug)]
 struct Target {
     floor_m: DVec2,
@@ -97,32 +97,32 @@ enum TargetState {
     Skipped,
 }
 
-/// A spot that is followed from frame to frame while it is still.
+/// Spot that is followed from frame to frame while it is still.
 #[derive(Clone, Debug)]
 struct SpotTrack {
-    /// Its foot when it became still.
+    /// Foot of the spot when it became still, in pixels.
     anchor_px: DVec2,
-    /// Its area when it became still.
+    /// Area of the spot when it became still, in pixels.
     pixels: usize,
-    /// Time when it became still.
+    /// Time at which the spot became still.
     since_secs: f64,
-    /// Time of its last frame.
+    /// Time of the last frame that contains the spot.
     last_secs: f64,
-    /// Sum of its feet over `count` frames.
+    /// Sum of the foot positions of the spot over `count` frames.
     sum_px: DVec2,
     count: u32,
     fault: Option<SpotFault>,
 }
 
-/// A spot that was there when the cross appeared.
+/// Spot that was already visible when the cross appeared.
 #[derive(Clone, Debug)]
 struct EarlierSpot {
     at_px: DVec2,
-    /// Time since which its position has been free; `None` while it is dark.
+    /// Time since which the position has been free of a spot; `None` while the position is dark.
     free_since_secs: Option<f64>,
 }
 
-/// What the procedure waits for.
+/// Reason why the procedure waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum WaitReason {
     /// The empty floor is being learned.
@@ -131,9 +131,9 @@ enum WaitReason {
     Light,
     /// The object is not on the target yet.
     Object,
-    /// All spots were there before the cross appeared; the object must be lifted first.
+    /// All spots were already visible before the cross appeared. The object must be lifted first.
     Removal,
-    /// The object must stay still for this time.
+    /// The object must stay still for this time, in seconds.
     Stillness { left_secs: f64 },
     /// Several spots are still; only one is allowed.
     SingleSpot { spots: usize },
@@ -141,14 +141,14 @@ enum WaitReason {
     Faulty(SpotFault),
 }
 
-/// The result of a fit to all measured targets.
+/// Result of a fit to all measured targets.
 #[derive(Clone, Debug)]
 enum Outcome {
     Fitted(Box<(Calibration, CalibrationReport)>),
     Rejected(Rejection),
 }
 
-/// A running touch procedure.
+/// State of a running touch procedure.
 #[derive(Clone, Debug)]
 pub struct TouchProcedure {
     options: TouchOptions,
@@ -159,17 +159,17 @@ pub struct TouchProcedure {
     last_secs: f64,
     tracks: Vec<SpotTrack>,
     earlier: Vec<EarlierSpot>,
-    /// Whether the cross is new, so that all spots of the next frame are earlier spots.
+    /// Whether the cross has just changed. All spots of the next frame then count as earlier spots.
     is_new_target: bool,
     waiting: WaitReason,
     outcome: Option<Outcome>,
 }
 
 impl TouchProcedure {
-    /// Starts with the first target.
+    /// Creates a procedure that starts with the first target.
     ///
     /// # Errors
-    /// A message if the grid has too few or too many targets.
+    /// Returns a message if the grid has too few or too many targets.
     pub fn new(options: TouchOptions) -> Result<Self, String> {
         let (columns, rows) = options.grid;
         if !TOUCH_GRID_SIDES.contains(&columns) || !TOUCH_GRID_SIDES.contains(&rows) {
@@ -248,10 +248,10 @@ impl TouchProcedure {
         self.show(before);
     }
 
-    /// Measures a target again, given its number from 1; without a number, the shown target.
+    /// Starts to measure a target again. `number` is counted from 1; without a number, the shown target is measured again.
     ///
     /// # Errors
-    /// A message if there is no such target.
+    /// Returns a message if there is no such target.
     pub fn repeat(&mut self, number: Option<usize>) -> Result<(), String> {
         let last = self.targets.len();
         let index = match number {
@@ -267,7 +267,7 @@ impl TouchProcedure {
         Ok(())
     }
 
-    /// The target to show; `None` if all targets are done.
+    /// Returns the target to show, or `None` if all targets are done.
     pub fn shown_target(&self) -> Option<TouchTarget> {
         let index = self.shown?;
         let target = self.targets.get(index)?;
@@ -278,28 +278,28 @@ impl TouchProcedure {
         })
     }
 
-    /// Size of the camera frames.
+    /// Returns the size of the camera frames, in pixels.
     pub fn frame_px(&self) -> (u32, u32) {
         self.options.setup.frame_px
     }
 
-    /// The object that is put on the targets.
+    /// Returns the object that is put on the targets.
     pub fn target_object(&self) -> TargetObject {
         self.options.object
     }
 
-    /// Number of targets.
+    /// Returns the number of targets.
     pub fn target_count(&self) -> usize {
         self.targets.len()
     }
 
-    /// Number of measured targets.
+    /// Returns the number of measured targets.
     pub fn measured_count(&self) -> usize {
         let is_measured = |t: &&Target| matches!(t.state, TargetState::Measured { .. });
         self.targets.iter().filter(is_measured).count()
     }
 
-    /// The fitted calibration, if all targets are done and it is within the limits.
+    /// Returns the fitted calibration, or `None` if targets are missing or the calibration is not within the limits.
     pub fn fitted(&self) -> Option<&(Calibration, CalibrationReport)> {
         match &self.outcome {
             Some(Outcome::Fitted(fitted)) => Some(fitted),
@@ -307,7 +307,7 @@ impl TouchProcedure {
         }
     }
 
-    /// Why the last fit was rejected, if it was.
+    /// Returns the reasons why the last fit was rejected, or `None` if it was not rejected.
     pub fn rejection(&self) -> Option<&Rejection> {
         match &self.outcome {
             Some(Outcome::Rejected(rejection)) => Some(rejection),
@@ -315,7 +315,7 @@ impl TouchProcedure {
         }
     }
 
-    /// The current instruction for the technician.
+    /// Returns the current instruction for the technician.
     pub fn instruction(&self) -> String {
         let mut text = String::new();
         if let Some(rejection) = self.rejection() {
@@ -347,7 +347,7 @@ impl TouchProcedure {
         text
     }
 
-    /// The instruction for the shown target.
+    /// Returns the instruction for the shown target.
     fn step_instruction(&self) -> String {
         let (put, object) = match self.options.object {
             TargetObject::Disc => (
@@ -384,7 +384,7 @@ impl TouchProcedure {
         }
     }
 
-    /// Matches the spots of this frame to those of the last frame.
+    /// Matches the spots of this frame with the spots of the last frame.
     fn follow(&mut self, spots: &[DarkSpot], now: f64) {
         let width = f64::from(self.options.setup.frame_px.0);
         let still_px = (STILL_SHARE * width).max(STILL_MIN_PX);
@@ -424,7 +424,7 @@ impl TouchProcedure {
         self.tracks.retain(|f| now - f.last_secs < GONE_SECS);
     }
 
-    /// The foot of the object, once it has been still long enough.
+    /// Returns the foot of the object as soon as it has been still for `still_secs`, otherwise `None`.
     fn measured_foot(&mut self, now: f64) -> Option<DVec2> {
         let near_px = NEAR_SHARE * f64::from(self.options.setup.frame_px.0);
         let is_earlier = |f: &&SpotTrack| {
@@ -474,7 +474,7 @@ impl TouchProcedure {
             self.shown = Some(index);
             self.is_new_target = true;
             self.waiting = WaitReason::Object;
-            // A fitted calibration includes the target that is now measured again.
+            // A fitted calibration is discarded, because it includes the target that is measured again.
             self.outcome = self
                 .outcome
                 .take()
@@ -493,7 +493,7 @@ impl TouchProcedure {
         }
     }
 
-    /// Fits the measured targets. After a rejection, shows the targets that caused it again.
+    /// Fits the measured targets. If the fit is rejected, shows the targets that caused the rejection again.
     fn evaluate(&mut self) {
         let points: Vec<MeasuredPoint> = self
             .targets
@@ -523,7 +523,7 @@ impl TouchProcedure {
                 _ => None,
             })
             .collect();
-        // If there are too few targets, or all are in a corner, the skipped ones are needed.
+        // If there are too few targets, or if all targets are in one corner, the skipped targets are needed.
         let needs_skipped = points.len() < POINTS_MIN || rejection.repeat.is_empty();
         self.outcome = Some(Outcome::Rejected(rejection));
         for (i, target) in self.targets.iter_mut().enumerate() {
@@ -541,7 +541,7 @@ impl TouchProcedure {
     }
 }
 
-/// The targets row by row, in alternating direction, so that the technician walks short distances.
+/// Returns the targets row by row, in alternating direction, so that the technician walks short distances.
 fn targets((columns, rows): (u8, u8), (width_m, height_m): (f64, f64)) -> Vec<Target> {
     let share = |i: u8, n: u8| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * REACH / 2.0;
     (0..rows)

@@ -1,8 +1,9 @@
-//! A child process of a source: a capture worker, or the guard of a camera program. The parent never waits long for it.
+//! A child process of a source: a capture worker, the guard of a camera program, or the program itself. The parent never waits
+//! longer for a child than `EXIT_TIMEOUT`.
 //!
-//! A child runs in a process group of its own, so a Ctrl-C in the terminal does not reach it, and it is killed together with
-//! the processes that it started. A worker and a guard also end by themselves when their standard input closes, which
-//! happens even if Shoal is killed.
+//! Each child runs in a process group of its own, so a Ctrl-C in the terminal does not reach the child. When the parent ends a
+//! child by a signal, it also kills the processes that the child started. A worker and a guard also end by themselves when
+//! their standard input closes, which happens even if Shoal is killed.
 
 use std::io;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,13 +12,13 @@ use std::time::{Duration, Instant};
 use super::CameraError;
 use super::stderr_tail::StderrTail;
 
-/// Longest wait for the exit of a child. A worker that hangs in its driver may never exit, so nothing waits longer. A child
-/// that fails exits within a few milliseconds.
+/// Longest wait for the exit of a child. A child that fails exits within a few milliseconds, but a worker that hangs in its
+/// driver may never exit.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Time between two checks whether a child has exited.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How a child is ended.
+/// The way in which the parent ends a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndBy {
     /// Its process group is killed.
@@ -26,7 +27,7 @@ pub(super) enum EndBy {
     ClosedInput,
 }
 
-/// A child process that runs, or that was ended and has not exited yet.
+/// A child process that is running, or that the parent has ended but that has not exited yet.
 pub(super) struct ChildGroup {
     child: Child,
     /// Name of the program in error messages.
@@ -69,14 +70,14 @@ impl ChildGroup {
                 output,
             )),
             Err(cause) => {
-                // Fails only if the child has exited.
+                // `kill` fails only if the child has exited.
                 let _ended = child.kill();
                 Err(cause)
             }
         }
     }
 
-    /// Closes the standard input of the child. A program that runs without a guard gets no input.
+    /// Closes the standard input of the child. Used for a program that runs without a guard, so that the program gets no input.
     pub(super) fn close_input(&mut self) {
         self.input = None;
     }
@@ -87,7 +88,8 @@ impl ChildGroup {
         if self.end_by == EndBy::ClosedInput || self.has_exited {
             return;
         }
-        // Both fail only if the child has exited. It is not reaped, so its number still belongs to its group.
+        // Both calls fail only if the child has exited. Its exit status was not read yet, so the system has not reused its
+        // process id.
         #[cfg(unix)]
         let _group = rustix::process::kill_process_group(
             rustix::process::Pid::from_child(&self.child),
@@ -102,8 +104,8 @@ impl ChildGroup {
         self.has_exited
     }
 
-    /// Describes how a worker that closed its pipe ended: exit status and last lines on standard error. Waits at most
-    /// [`EXIT_TIMEOUT`].
+    /// Returns a description of how a worker ended after it closed its pipe: its exit status and its last lines on standard
+    /// error. Waits at most `EXIT_TIMEOUT`.
     pub(super) fn describe_exit(&mut self) -> String {
         self.input = None;
         let deadline = Instant::now() + EXIT_TIMEOUT;
@@ -120,8 +122,8 @@ impl ChildGroup {
         }
     }
 
-    /// Checks how a camera program ended. Call it when its standard output has ended, after `frames` frames. Waits at most
-    /// [`EXIT_TIMEOUT`].
+    /// Checks how a camera program ended. Call this function when the standard output of the program has ended; `frames` is the
+    /// number of frames that were read. Waits at most `EXIT_TIMEOUT`.
     ///
     /// # Errors
     /// [`CameraError::Command`] when the exit status is not success.
@@ -137,7 +139,8 @@ impl ChildGroup {
         }
         self.has_exited |= status.is_some();
         match status {
-            // The program closed its output but still runs: its frames are complete, and dropping the child ends it.
+            // The program closed its output but still runs. Its frames are complete, so this is a success. Dropping the child
+            // ends the program.
             None => Ok(()),
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(CameraError::Command {

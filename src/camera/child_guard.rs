@@ -1,9 +1,9 @@
-//! The guard of a camera program: a process between Shoal and the program of a `command:` source. It ends the program, and
-//! every process that the program started, when its own standard input closes. This happens when Shoal closes the source,
-//! and also when Shoal crashes or is killed.
+//! The guard of a camera program: a process between Shoal and the program of a `command:` source. When the standard input of
+//! the guard closes, the guard ends the program and every process that the program started. The standard input closes when
+//! Shoal closes the source, and also when Shoal crashes or is killed.
 //!
-//! The guard writes nothing to standard output, which belongs to the program, and exits with the status of the program. It
-//! must be the only task of its process.
+//! The guard writes nothing to standard output, because the program writes its frames there. The guard exits with the status of
+//! the program. It must be the only task of its process.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Runs a program as its guard. `words` are its name and its arguments. Ends the process; returns only if the program
-/// cannot be started.
+/// Runs a program as its guard. `words` are the name and the arguments of the program. On success, the function ends the
+/// process and never returns. If the program cannot be started, it returns the error.
 pub fn run_child_guard(words: &[OsString]) -> io::Error {
     let Some((program, arguments)) = words.split_first() else {
         return io::Error::other("the name of the program is missing");
@@ -22,7 +22,7 @@ pub fn run_child_guard(words: &[OsString]) -> io::Error {
     command.args(arguments).stdin(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // Processes whose parent exits become children of the guard, so that the guard finds them.
+    // If the parent of a process exits, the process becomes a child of the guard, so the guard can find and kill it.
     #[cfg(target_os = "linux")]
     let _unsupported = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     match command.spawn() {
@@ -40,7 +40,7 @@ fn guard(mut child: Child) -> ! {
         let mut input = io::stdin().lock();
         while !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
         let known = *known.lock();
-        // After the exit of the program its number may belong to another process.
+        // After the exit of the program, the system may give its process id to another process.
         kill_all(known.is_none().then_some(number));
         exit_like(known);
     };
@@ -56,7 +56,7 @@ fn guard(mut child: Child) -> ! {
     exit_like(ended);
 }
 
-/// Exits with the status of the program; with success if it was killed because the source was closed.
+/// Exits with the status of the program, or with success if the guard killed the program because the source was closed.
 fn exit_like(status: Option<ExitStatus>) -> ! {
     let Some(status) = status else {
         std::process::exit(0);
@@ -72,8 +72,8 @@ fn exit_like(status: Option<ExitStatus>) -> ! {
     std::process::exit(status.code().unwrap_or(1));
 }
 
-/// Waits until all processes have ended that the program left behind and that can still write its output. The others are
-/// killed.
+/// Waits until every process that the program left behind and that can still write to the program's output has ended. Kills the
+/// other processes that the program left behind.
 fn wait_for_writers() {
     #[cfg(target_os = "linux")]
     if let Ok(output) = std::fs::read_link("/proc/self/fd/1") {
@@ -122,11 +122,11 @@ fn kill_all(program: Option<u32>) {
     }
 }
 
-/// Largest number of searches for descendants. Each round finds processes that were started during the round before.
+/// Largest number of searches for descendants. Each search finds the processes that were started during the previous search.
 #[cfg(target_os = "linux")]
 const MAX_KILL_ROUNDS: usize = 8;
 
-/// Processes that `ancestor` started directly or through other processes, and that have not ended.
+/// Returns the running processes that `ancestor` started, directly or through other processes.
 #[cfg(target_os = "linux")]
 fn descendants_of(ancestor: u32) -> Vec<u32> {
     let mut processes = Vec::new();
@@ -150,8 +150,8 @@ fn descendants_of(ancestor: u32) -> Vec<u32> {
     alive.map(|(process, _)| process).collect()
 }
 
-/// Parent of a process, and whether the process has ended, from `/proc/PID/stat`. The name in parentheses may contain any
-/// character.
+/// Parses the content of `/proc/PID/stat`. Returns the parent of the process, and whether the process has ended. The process
+/// name, in parentheses, may contain any character.
 #[cfg(target_os = "linux")]
 fn parse_stat(stat: &str) -> Option<(u32, bool)> {
     let (_, fields) = stat.rsplit_once(") ")?;

@@ -20,7 +20,7 @@ pub struct WorkerCommand {
 }
 
 impl WorkerCommand {
-    /// The command `PROGRAM capture-worker`, where `program` is Shoal's own binary.
+    /// Returns the command `PROGRAM capture-worker`, where `program` is Shoal's own binary.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -28,7 +28,7 @@ impl WorkerCommand {
         }
     }
 
-    /// The command `PROGRAM child-guard --`, where `program` is Shoal's own binary.
+    /// Returns the command `PROGRAM child-guard --`, where `program` is Shoal's own binary.
     pub fn guard(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -36,7 +36,7 @@ impl WorkerCommand {
         }
     }
 
-    /// The command `capture-worker` of the running program, which must be `shoal`.
+    /// Returns the command `capture-worker` of the running program, which must be `shoal`.
     ///
     /// # Errors
     /// When the system does not report the path of the running program.
@@ -48,7 +48,7 @@ impl WorkerCommand {
         Ok(Self::new(program))
     }
 
-    /// Starts a worker with further arguments, and returns its standard output.
+    /// Starts a worker with `arguments` after those of this command, and returns the worker and its standard output.
     pub(super) fn start_worker(
         &self,
         arguments: &[OsString],
@@ -58,8 +58,8 @@ impl WorkerCommand {
         ChildGroup::start(command, "capture worker", EndBy::Kill)
     }
 
-    /// Starts a camera program through this command, which must be a guard, and returns the program's standard output.
-    /// `words` are its name and its arguments.
+    /// Starts a camera program through this command, which must be a guard. Returns the guard and the standard output of the
+    /// program. `words` are the name and the arguments of the program.
     ///
     /// # Errors
     /// When the program is not found, or cannot be started.
@@ -78,8 +78,8 @@ impl WorkerCommand {
     }
 }
 
-/// Starts a camera program without a guard, and returns its standard output. If this process is killed, the program does
-/// not end. `words` are its name and its arguments.
+/// Starts a camera program without a guard, and returns the child and its standard output. If Shoal is killed, the program
+/// continues to run. `words` are the name and the arguments of the program.
 ///
 /// # Errors
 /// When the program cannot be started.
@@ -100,7 +100,7 @@ fn start_error(words: &[String], cause: io::Error) -> CameraError {
     }
 }
 
-/// Checks that a program exists and can be executed: a path, or a name in one of the folders of `PATH`.
+/// Checks that a program exists and can be executed. `name` is a path, or the name of a file in one of the folders of `PATH`.
 #[cfg(unix)]
 fn find_program(name: &str) -> io::Result<()> {
     if name.contains('/') {
@@ -118,7 +118,8 @@ fn find_program(name: &str) -> io::Result<()> {
     result
 }
 
-/// Other systems add endings such as `.exe` to the name, so only the start itself shows whether the program exists.
+/// Does nothing: this system may add an ending such as `.exe` to the name, so only the start itself shows whether the program
+/// exists.
 #[cfg(not(unix))]
 fn find_program(_: &str) -> io::Result<()> {
     Ok(())

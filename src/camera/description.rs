@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct CameraDescription {
     /// Source text that finds this camera again after a restart or after it was disconnected.
     pub source: String,
-    /// Current number or device node, such as `/dev/video0`.
+    /// Current number or device node of the camera, such as `/dev/video0`.
     pub device: String,
-    /// Source text for nokhwa, if nokhwa can open the camera.
+    /// Source text that opens the camera through the crate nokhwa; `None` if nokhwa cannot open the camera.
     pub nokhwa_source: Option<String>,
     /// Name of the camera.
     pub card: String,
@@ -21,7 +21,7 @@ pub struct CameraDescription {
     pub formats: Vec<FormatDescription>,
     /// Controls.
     pub controls: Vec<ControlDescription>,
-    /// Error while the camera was queried.
+    /// Error that happened while the camera was queried; `None` if there was none.
     pub problem: Option<String>,
 }
 
@@ -43,7 +43,8 @@ pub struct SizeDescription {
     pub width_px: u32,
     /// Height in pixels.
     pub height_px: u32,
-    /// Available frame rates in frames per second, highest first; the two ends of a range.
+    /// Available frame rates in frames per second, highest first. If the camera supports a range, the list contains its two
+    /// ends.
     pub rates_fps: Vec<f64>,
 }
 
@@ -64,6 +65,6 @@ pub struct ControlDescription {
     pub value: Option<i64>,
     /// Whether the control has no effect at present, usually because an automatic function is on.
     pub inactive: bool,
-    /// Values with their meaning, for controls that offer a choice.
+    /// Valid values with their meanings, for controls that offer a choice; empty for other controls.
     pub choices: Vec<(i64, String)>,
 }

@@ -1,5 +1,5 @@
-//! The faults of a source, by name. Plain data: the worker process or the reader reports them, the supervisor logs and
-//! counts them.
+//! The faults of a source, by name. This module contains plain data: the worker process or the reader reports faults, and the
+//! supervisor logs and counts them.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub enum FaultKind {
     Unplugged,
     /// The camera is connected, but cannot be opened with the requested settings.
     OpenFailed,
-    /// The frames have another size than requested, or than before a restart.
+    /// The size of the frames differs from the requested size, or from the size before a restart.
     WrongSize,
     /// No new frame arrived within [`FeedTiming::stall_timeout`](super::FeedTiming::stall_timeout).
     Stalled,
@@ -61,7 +61,7 @@ impl FaultKind {
         Self::TimestampJump,
     ];
 
-    /// Name for logs, metrics and the control panel.
+    /// Returns the name for logs, metrics and the control panel.
     pub fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -82,14 +82,15 @@ impl FaultKind {
         }
     }
 
-    /// Whether the fault concerns the connection to the source: the worker process ends, and the next good frame ends the
-    /// fault.
+    /// Whether the fault concerns the connection to the source. Such a fault ends the worker process, and the next good frame
+    /// ends the fault.
     pub(super) fn ends_connection(self) -> bool {
         !self.concerns_single_frames()
             && !matches!(self, Self::Frozen | Self::Black | Self::Saturated)
     }
 
-    /// Whether the fault concerns single frames, and ends some time after the last of them.
+    /// Whether the fault concerns single frames. Such a fault ends when no bad frame has arrived for
+    /// [`FeedTiming::settle_time`](super::FeedTiming::settle_time).
     pub(super) fn concerns_single_frames(self) -> bool {
         matches!(
             self,
@@ -97,7 +98,7 @@ impl FaultKind {
         )
     }
 
-    /// Whether the camera should be opened again to fix the fault, although frames arrive.
+    /// Whether the supervisor opens the camera again to fix the fault, although frames arrive.
     pub(super) fn needs_restart(self) -> bool {
         matches!(self, Self::Frozen | Self::Black)
     }

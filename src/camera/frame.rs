@@ -39,8 +39,8 @@ impl Default for Luma {
 }
 
 impl Luma {
-    /// Takes the memory out of `self`, with room for `len` levels of 8 bits. The caller fills it and stores it again as
-    /// [`Luma::U8`].
+    /// Takes the memory out of `self` and returns it with space for `len` levels of 8 bits. The caller fills the memory and
+    /// stores it again as [`Luma::U8`].
     pub(super) fn take_u8(&mut self, len: usize) -> Vec<u8> {
         let mut levels = match std::mem::take(self) {
             Self::U8(levels) => levels,
@@ -50,8 +50,8 @@ impl Luma {
         levels
     }
 
-    /// Takes the memory out of `self`, with room for `len` levels of 16 bits. The caller fills it and stores it again as
-    /// [`Luma::U16`].
+    /// Takes the memory out of `self` and returns it with space for `len` levels of 16 bits. The caller fills the memory and
+    /// stores it again as [`Luma::U16`].
     pub(super) fn take_u16(&mut self, len: usize) -> Vec<u16> {
         let mut levels = match std::mem::take(self) {
             Self::U16 { levels, .. } => levels,
@@ -61,7 +61,7 @@ impl Luma {
         levels
     }
 
-    /// Number of pixels.
+    /// Returns the number of pixels.
     pub fn len(&self) -> usize {
         match self {
             Self::U8(levels) => levels.len(),
@@ -82,7 +82,7 @@ impl Luma {
         }
     }
 
-    /// Writes the upper 8 bits of levels of which only the lower `bits` bits are used; higher levels become 255.
+    /// Writes the upper 8 of the lowest `bits` bits of each level. Levels that need more than `bits` bits become 255.
     fn write_upper_8_of(&self, bits: u32, to: &mut Vec<u8>) {
         to.clear();
         match self {
@@ -95,16 +95,16 @@ impl Luma {
     }
 }
 
-/// Number of bits that a camera with more than 8 bits really uses, estimated from its frames. Many cameras declare 16 bits
-/// but use only the lowest 10 or 12, or see a dim floor: the upper 8 of 16 bits would be black.
+/// Number of bits that a camera with more than 8 bits really uses, estimated from its frames. Many cameras declare 16 bits but
+/// use only the lowest 10 or 12, or see a dim floor: then the upper 8 of 16 bits would be black.
 ///
-/// The estimate only grows, so that the same light keeps the same 8-bit level until a brighter frame arrives.
+/// The estimate never decreases, so that the same light keeps the same 8-bit level until a brighter frame arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsedBits(u32);
 
-/// Approximate number of pixels that are sampled in each frame; enough for the share in [`BRIGHTER_PIXELS`].
+/// Approximate number of pixels that are sampled in each frame; enough to measure one pixel in [`BRIGHTER_PIXELS`].
 const SAMPLED_PIXELS: usize = 4096;
-/// One pixel in this number may exceed the estimated bits, because a few pixels are defective or see a reflection.
+/// One pixel in this many may exceed the estimated number of bits, because a few pixels are defective or show a reflection.
 const BRIGHTER_PIXELS: usize = 500;
 
 impl UsedBits {
@@ -113,7 +113,7 @@ impl UsedBits {
         let Luma::U16 { bits, levels } = luma else {
             return;
         };
-        // An odd step has few factors in common with usual widths, so the samples cover all columns.
+        // With an odd step, which has few common factors with usual widths, the samples cover all columns.
         let step = (levels.len() / SAMPLED_PIXELS).max(1) | 1;
         let mut lengths = [0; 17];
         for level in levels.iter().step_by(step) {

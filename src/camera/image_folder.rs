@@ -1,7 +1,7 @@
 //! A folder of image files as a source, in natural order of their names (2 before 10).
 //!
-//! Hidden, temporary and backup files of editors, systems and sync tools are no frames; neither are empty files, which
-//! another program is about to write. [`super::image_file`] decodes the files.
+//! Hidden, temporary and backup files of editors, systems and sync tools are ignored. Empty files are ignored too, because
+//! another program may be about to write them. [`super::image_file`] decodes the files.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl ImageFolder {
         for entry in std::fs::read_dir(path).map_err(read)? {
             let entry = entry.map_err(read)?;
             let file = entry.path();
-            // `metadata` follows symbolic links. A link without a target is no image.
+            // `metadata` follows symbolic links. A link without a target is ignored.
             match std::fs::metadata(&file) {
                 Ok(data)
                     if data.is_file() && is_frame_name(&entry.file_name().to_string_lossy()) =>
@@ -65,7 +65,7 @@ impl ImageFolder {
         })
     }
 
-    /// Reads the next image into `frame`; false after the last one.
+    /// Reads the next image into `frame`. Returns false after the last one.
     pub(super) fn read(&mut self, frame: &mut Frame) -> Result<bool, CameraError> {
         let Some(path) = self.images.get(self.next) else {
             return Ok(false);
@@ -111,9 +111,9 @@ impl ImageFolder {
     }
 }
 
-/// Whether a file with this name is a frame: it has the extension of an image, and is not a hidden file (`.x.png`, and
-/// `._x.png` of macOS), a lock, temporary or backup file (`~$x.png`, `#x.png#`, `x.png~`, `x.png.tmp`) or the copy that a
-/// sync tool makes of a file with a conflict.
+/// Whether a file with this name is a frame. The name must have the extension of an image. It must not be the name of a hidden
+/// file (`.x.png`, and `._x.png` of macOS), of a lock, temporary or backup file (`~$x.png`, `#x.png#`, `x.png~`, `x.png.tmp`),
+/// or of the copy that a sync tool makes after a conflict.
 fn is_frame_name(name: &str) -> bool {
     let name = name.to_lowercase();
     let is_image = name
@@ -149,7 +149,7 @@ fn natural_order(a: &str, b: &str) -> Ordering {
     x.len().cmp(&y.len()).then_with(|| a.cmp(b))
 }
 
-/// Splits a text after its leading run of digits, or of other characters.
+/// Splits a text after its first run of digits, or after its first run of other characters.
 fn split_run(text: &str) -> (&str, &str) {
     let first = text.starts_with(|c: char| c.is_ascii_digit());
     let end = text

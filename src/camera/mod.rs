@@ -2,7 +2,7 @@
 //!
 //! Input: the text of a source, for example `file:walk.y4m?fps=25`. Output: [`Frame`]s in order, with the source's own
 //! timestamps, in reused buffers. A [`Feed`] supervises a source of any kind and reports its health.
-//! The room does not know what frames are used for, and it never returns an incomplete frame.
+//! This module does not depend on the use of the frames, and it never returns an incomplete frame.
 
 mod child_group;
 mod child_guard;

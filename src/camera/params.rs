@@ -13,7 +13,7 @@ pub struct CameraParams {
     /// `file:FOLDER`, `-`, `command:PROGRAM ARGUMENTS` or `synthetic:SEED`, optionally followed by
     /// `?format=GREY&size=320x240&fps=30`.
     pub source: String,
-    /// Frame rate in frames per second; replaces the rate of a recording. Absent: the rate of the recording, or 30 for
+    /// Frame rate in frames per second; replaces the rate of a recording. If absent: the rate of the recording, or 30 for
     /// folders.
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub fps: Option<f64>,
@@ -23,11 +23,11 @@ pub struct CameraParams {
     /// Shoal sets them when it opens the camera, reads them back, and logs a warning for each control with another value.
     #[schemars(extend("additionalProperties" = {"type": "integer", "minimum": -2147483648i64, "maximum": 2147483647i64}))]
     pub controls: BTreeMap<String, i64>,
-    /// Leave a live camera's automatic exposure, gain, white balance and focus as they are. By default Shoal switches them
-    /// off, because a camera that adapts to visitors makes their shadows disappear.
+    /// Leave a live camera's automatic exposure, gain, white balance and focus unchanged. By default Shoal switches them off,
+    /// because a camera that adapts to visitors makes their shadows disappear.
     pub auto_functions: bool,
     /// Delay from a movement on the floor to the projected reaction, in milliseconds. `shoal run` predicts the positions of
-    /// visitors this far ahead.
+    /// visitors this far ahead in time.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub latency_ms: f32,
 }

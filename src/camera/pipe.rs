@@ -1,7 +1,7 @@
 //! The protocol between a capture worker and its parent: the worker writes frames and messages to its standard output.
 //!
-//! Both processes use this module. The reader trusts no data: it checks each length against the size of the frame or
-//! against a limit before it allocates memory, and an unknown header ends the worker.
+//! Both processes use this module. The reader does not trust the data: it checks each length against the size of the frame or
+//! against a limit before it allocates memory. If a header is unknown, the parent ends the worker.
 //!
 //! A header is 40 bytes, little endian: magic (4), kind (1), bits of a level (1), zero (2), sequence (8), monotonic
 //! timestamp in nanoseconds (8), width (4), height (4), length of the content in bytes (4), zero (4). The content follows:
@@ -34,12 +34,12 @@ pub(super) enum Message {
     Ready(GrantedSettings),
     /// A fault. The worker ends after it, unless the fault concerns single frames.
     Fault(Fault),
-    /// The worker is about to query a device, while it lists cameras.
+    /// The worker lists cameras and is about to query this device.
     Probing {
         /// Node or number of the device.
         device: String,
     },
-    /// The worker found a camera, while it lists cameras.
+    /// The worker lists cameras and has found this one.
     Camera(Box<CameraDescription>),
     /// The list is complete.
     ListEnd,
@@ -100,7 +100,7 @@ pub(super) enum Incoming {
 /// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FrameHeader {
-    /// Frame number of the driver; each gap is a lost frame.
+    /// Frame number of the driver; a gap in these numbers means lost frames.
     pub(super) sequence: u64,
     /// Time of capture on the clock of [`super::clock`], in nanoseconds.
     pub(super) timestamp_ns: u64,
@@ -111,12 +111,12 @@ pub(super) struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Number of pixels. [`read_next`] has checked that it fits into memory.
+    /// Returns the number of pixels. [`read_next`] has checked that it fits into memory.
     pub(super) fn pixels(&self) -> usize {
         self.width_px as usize * self.height_px as usize
     }
 
-    /// Length of the levels in bytes.
+    /// Returns the length of the levels in bytes.
     fn content_bytes(&self) -> usize {
         self.pixels() * if self.bits > 8 { 2 } else { 1 }
     }

@@ -1,7 +1,7 @@
 //! Records frames to a y4m file that [`super::Source`] plays back exactly, including timestamps.
 //!
-//! Input: frames of one size. Output: a file of limited length. It gets its final name when the recording is complete.
-//! If the disk becomes full, the frames written before are kept.
+//! Input: frames of one size. Output: a file of limited length. The file gets its final name when the recording is complete. If
+//! the disk becomes full, the frames that were written before are kept.
 
 use std::fs::File;
 use std::io::Write;
@@ -63,7 +63,7 @@ pub struct Recording {
     /// Width, height and bits per level; `None` before the first frame.
     shape: Option<(u32, u32, u32)>,
     frames: u64,
-    /// Length of the complete frames in the file.
+    /// Length of the complete frames in the file, in bytes.
     bytes: u64,
     first_secs: f64,
     last_secs: f64,
@@ -72,9 +72,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Starts a recording of at most `limit_secs` seconds, measured by the timestamps of the frames and limited to
-    /// [`MAX_RECORDING_SECS`]. `fps` is the frame rate in the header, for other programs; each frame also keeps its
-    /// timestamp.
+    /// Starts a recording of at most `limit_secs` seconds and at most [`MAX_RECORDING_SECS`], measured by the timestamps of the
+    /// frames. `fps` is the frame rate in the header, for other programs; each frame also keeps its timestamp.
     ///
     /// # Errors
     /// [`RecordError::Write`] when no file can be created in the folder of `path`.
@@ -102,7 +101,8 @@ impl Recording {
         })
     }
 
-    /// Adds a frame. Returns false if the frame exceeds a limit: the recording is full, and the caller finishes it.
+    /// Adds a frame. Returns false if the frame exceeds a limit: then the recording is full, the frame is not written, and the
+    /// caller must finish the recording.
     ///
     /// # Errors
     /// When the disk is full or the size of the frames changes. The frames written before are complete, and the caller
@@ -298,7 +298,7 @@ mod tests {
         let error = recording.write(&one).unwrap_err().to_string();
         assert!(error.contains("after 1 frames"), "{error}");
         recording.file = kept;
-        // Part of a frame, as a disk writes it before it is full.
+        // A part of a frame, as in a file on a disk that became full.
         recording.file.write_all(b"FRAME XTS=1\nabc").unwrap();
         assert_eq!(recording.finish().unwrap().frames, 1);
         assert_eq!(played(&path), [one]);

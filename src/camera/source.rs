@@ -1,5 +1,5 @@
-//! Opens a source that is not a live camera and reads its frames in order, as fast as the source delivers them.
-//! [`super::Feed`] supervises such a source and paces it; this type alone blocks while its source blocks.
+//! Opens a source that is not a live camera and reads its frames in order, as fast as the source delivers them. A [`Source`]
+//! blocks its caller while it waits for a frame. [`super::Feed`] supervises a source, and returns each frame when it is due.
 
 use std::fs::File;
 use std::io::{BufReader, Stdin};
@@ -34,7 +34,7 @@ pub struct Source {
 enum Stream {
     File(Box<Y4mReader<BufReader<File>>>),
     StandardInput(Box<Y4mReader<BufReader<Stdin>>>),
-    /// The output of a program; the program too, unless a [`super::Feed`] supervises it.
+    /// The output of a program, and its process; `None` if a [`super::Feed`] supervises the process.
     Command(Box<Y4mReader<BufReader<ChildStdout>>>, Option<ChildGroup>),
     Images(ImageFolder),
     Synthetic(Box<Synthetic>),
@@ -79,7 +79,7 @@ impl Source {
         Ok(Self::new(stream, name, spec))
     }
 
-    /// Reads the output of a program that a [`super::Feed`] has started.
+    /// Creates a source from the output of a program that a [`super::Feed`] has started.
     pub(super) fn from_program(
         output: ChildStdout,
         spec: &SourceSpec,
@@ -105,7 +105,7 @@ impl Source {
                 "{name}: the recording has no frame rate, {DEFAULT_FPS} is used; set it with ?fps="
             ));
         }
-        // A synthetic source draws frames of any size.
+        // A synthetic source draws frames of every requested size.
         let expected_px = match stream {
             Stream::Synthetic(_) => None,
             _ => spec.size_px,
@@ -121,22 +121,23 @@ impl Source {
         }
     }
 
-    /// Name of the source in error messages.
+    /// Returns the name of the source in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Frame rate in frames per second.
+    /// Returns the frame rate in frames per second.
     pub fn fps(&self) -> f64 {
         self.fps
     }
 
-    /// Removes and returns a warning about a degraded source. Warnings are not errors: reading continues or ends normally.
+    /// Removes and returns a warning about a degraded source; `None` if there is none. Warnings are not errors: reading
+    /// continues or ends normally.
     pub fn take_warning(&mut self) -> Option<String> {
         self.warnings.pop()
     }
 
-    /// Reads the next frame into `frame`, as soon as the source has it; false when the source has ended.
+    /// Reads the next frame into `frame`, and waits until the source delivers it. Returns false when the source has ended.
     ///
     /// After an error the source returns no further frame, except from a folder in which one image is damaged.
     ///
@@ -191,7 +192,8 @@ impl Source {
         Ok(true)
     }
 
-    /// Timestamp in the frame that was read last, in seconds; `None` if it has none or the user set the frame rate.
+    /// Returns the timestamp in the frame that was read last, in seconds; `None` if the frame has none or the user set the
+    /// frame rate.
     pub(super) fn timestamp_secs(&self) -> Option<f64> {
         let timestamp_secs = match &self.stream {
             Stream::File(reader) => reader.timestamp_secs(),
@@ -203,7 +205,7 @@ impl Source {
     }
 }
 
-/// Name of a source in error messages and logs.
+/// Returns the name of a source in error messages and logs.
 pub(super) fn source_name(spec: &SourceSpec) -> String {
     match &spec.kind {
         SourceKind::File(path) => path.display().to_string(),

@@ -1,4 +1,4 @@
-//! Parses and validates the text of a source, `KIND:REST?fps=30&size=320x240`. Opens nothing.
+//! Parses and validates the text of a source, `KIND:REST?fps=30&size=320x240`. Does not open the source.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub enum SourceKind {
     },
     /// A live camera of this machine.
     Live {
-        /// The library that opens it.
+        /// The library that opens the camera.
         backend: Backend,
         /// Number, path of the device node, or stable name.
         device: String,
@@ -58,7 +58,7 @@ impl SourceKind {
     }
 }
 
-/// The source text without options; the name of the source in logs.
+/// Writes the source text without options, which is the name of the source in logs.
 impl std::fmt::Display for SourceSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.kind {
@@ -80,8 +80,8 @@ const OPTIONS: [&str; 3] = ["fps", "size", "format"];
 impl SourceSpec {
     /// Parses the text of a source.
     ///
-    /// A `?` can also be part of a command or a path. `command:` keeps the text after it if a key is unknown, and `file:`
-    /// keeps it if the file exists.
+    /// A `?` can also be part of a command or a path. If a key after the `?` is unknown, `command:` treats the `?` and the text
+    /// after it as part of the command. `file:` treats them as part of the path if that file exists.
     ///
     /// # Errors
     /// When the kind or an option is unknown or malformed, or this version does not support the kind.
@@ -191,7 +191,7 @@ fn split_options(text: &str) -> (&str, &str) {
     let belongs_to_body = match text.split_once(':') {
         Some(("command", _)) => !keys.all(|k| OPTIONS.contains(&k)),
         Some(("file", path)) => Path::new(path).exists(),
-        // The name of a camera may contain any character, but an option always has a value.
+        // The name of a camera may contain any character, but an option always contains `=`.
         Some(("v4l2" | "nokhwa", _)) => !tail.contains('='),
         _ => false,
     };

@@ -38,7 +38,7 @@ impl StderrTail {
         self.reader.is_finished()
     }
 
-    /// The lines read so far, joined by " | "; `None` if there are none.
+    /// Returns the lines read so far, joined by " | "; `None` if there are none.
     pub(super) fn text(&self) -> Option<String> {
         let lines = self.lines.lock();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -46,7 +46,7 @@ impl StderrTail {
     }
 }
 
-/// Keeps the last lines of a stream in `kept` until the stream ends.
+/// Stores the last lines of a stream in `kept` until the stream ends.
 fn keep_last_lines(stderr: ChildStderr, kept: &Mutex<VecDeque<String>>) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();

@@ -11,13 +11,13 @@ use super::frame::{Frame, Luma};
 const VIEW_HEIGHT_M: f32 = 3.6;
 /// Height of the lamp above the floor, in meters.
 const LAMP_HEIGHT_M: f32 = 4.0;
-/// Number of visitors.
+/// Number of visitors in the scene.
 const VISITORS: u64 = 3;
-/// Number of precomputed noise values; each row starts at a random one.
+/// Number of precomputed noise values; each row of a frame starts at a random one of them.
 const NOISE_LEN: usize = 4096;
 /// Standard deviation of the noise, in gray levels.
 const NOISE_STD_DEV: f32 = 2.0;
-/// Purpose of the random numbers of the noise, see [`unit`]. Numbers 0 to 2 are the visitors, 100 to 103 the noise.
+/// Purpose of the random numbers of the noise, see [`unit`]. Purposes 0 to 2 are for the visitors, 100 to 103 for the noise.
 const PURPOSE_NOISE: u64 = 100;
 /// Purpose of the random brightness of the floor tiles, see [`unit`].
 const PURPOSE_TEXTURE: u64 = 200;
@@ -32,8 +32,8 @@ pub(super) struct Synthetic {
     visitors: Vec<Visitor>,
 }
 
-/// A visitor and its current leg: a walk from one point to the next, then a pause (outside the frame if the visitor has
-/// left).
+/// A visitor and its current leg. A leg is a walk from one point to the next, followed by a pause (outside the frame if the
+/// visitor has left).
 struct Visitor {
     index: u64,
     leg: u64,
@@ -77,7 +77,7 @@ impl Synthetic {
         scene
     }
 
-    /// Draws the scene at a time. The time must not decrease from call to call.
+    /// Draws the scene at `time_secs` into `frame`. The time must not decrease from call to call.
     pub(super) fn draw(&mut self, sequence: u64, time_secs: f64, frame: &mut Frame) {
         let width = self.width_px as usize;
         let mut levels = frame.luma.take_u8(self.floor.len());
@@ -100,7 +100,7 @@ impl Synthetic {
         frame.height_px = self.height_px;
     }
 
-    /// Draws the shadow of a visitor: a shape like a stadium, from the foot point to the shadow of the head.
+    /// Draws the shadow of a visitor: a strip with round ends, from the foot point to the shadow of the head.
     fn cast_shadow(&self, levels: &mut [u8], foot_m: Vec2, stature: f32) {
         let lamp_m = Vec2::new(0.15, -0.2);
         let tip_m = lamp_m + (foot_m - lamp_m) * LAMP_HEIGHT_M / (LAMP_HEIGHT_M - 1.7 * stature);
@@ -147,7 +147,7 @@ impl Synthetic {
 impl Visitor {
     fn new(seed: u64, index: u64, half_m: Vec2) -> Self {
         let outside_m = point_outside(seed, index, 0, half_m);
-        // The first visitor enters at once, the others 4 s after each other.
+        // The first visitor enters after 0.3 s, and each further visitor 4 s after the previous one.
         let wait_secs = 0.3 + index as f64 * 4.0;
         Self {
             index,
@@ -161,12 +161,12 @@ impl Visitor {
         }
     }
 
-    /// Starts new legs until the current one covers `time_secs`.
+    /// Advances to the leg that contains `time_secs`.
     fn advance(&mut self, seed: u64, half_m: Vec2, time_secs: f64) {
         while time_secs >= self.end_secs {
             self.leg += 1;
             let draw = |what: u64| unit(seed, self.index, self.leg * 16 + what);
-            // A visit has five legs; the last one leads out of the frame. After a pause the next visit starts.
+            // A visit has five legs, and the last one leads out of the frame. After a pause the next visit starts.
             let leaves = self.leg.is_multiple_of(5);
             self.from_m = self.to_m;
             self.to_m = if leaves {
@@ -205,7 +205,8 @@ fn point_outside(seed: u64, index: u64, leg: u64, half_m: Vec2) -> Vec2 {
     Vec2::new(side * (half_m.x + 0.6), along * half_m.y * 0.8)
 }
 
-/// Gray level of the empty floor: a spot of light that fades outward, on tiles of different brightness with dark joints.
+/// Returns the gray level of the empty floor: a spot of light that fades outward, on tiles of different brightness with dark
+/// joints.
 fn floor_level(seed: u64, floor_m: Vec2) -> u8 {
     let spot = (-floor_m.length_squared() / (2.0 * 2.4 * 2.4)).exp();
     let tile = (floor_m / 0.6).floor();
@@ -216,7 +217,7 @@ fn floor_level(seed: u64, floor_m: Vec2) -> u8 {
     (15.0 + 185.0 * spot * albedo * joint) as u8
 }
 
-/// Range of whole pixels from `low` to `high`, clamped to 0 to `end`.
+/// Returns the range of whole pixels from `low` to `high`, clamped to 0 to `end`.
 fn clamped(low: f32, high: f32, end: u32) -> (usize, usize) {
     let end = end as f32;
     let (low, high) = (low.floor().clamp(0.0, end), high.ceil().clamp(0.0, end));

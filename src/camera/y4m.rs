@@ -1,4 +1,4 @@
-//! Reads y4m (YUV4MPEG2) streams: luma only, 8 to 16 bit, every chroma layout.
+//! Reads y4m (YUV4MPEG2) streams: only the luma, with 8 to 16 bits, for every chroma layout.
 //!
 //! The reader does not trust the stream: the length of header lines is limited, sizes are checked before memory is
 //! allocated, and an incomplete last frame is discarded with a warning.
@@ -15,7 +15,7 @@ use super::frame::{Frame, Luma, check_size};
 
 /// First word of a y4m stream.
 const MAGIC: &[u8] = b"YUV4MPEG2";
-/// Largest header line of a stream or frame, in bytes. Usual lines have less than 100.
+/// Largest header line of a stream or frame, in bytes. Usual lines are shorter than 100 bytes.
 const MAX_HEADER_BYTES: usize = 4096;
 /// Size of the buffer for 16-bit levels and skipped chroma, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -31,7 +31,7 @@ pub(super) struct Y4mHeader {
     pub(super) fps: Option<f64>,
     /// Number of bits of a level, 8 to 16.
     bits: u32,
-    /// Number of samples after the luma plane of each frame; they are skipped.
+    /// Number of chroma and alpha samples after the luma plane of each frame; the reader skips them.
     chroma_samples: u64,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Y4mReader<R> {
     frames: u64,
     line: Vec<u8>,
     chunk: Vec<u8>,
-    /// Warning that the last frame was incomplete.
+    /// Warning that the last frame was incomplete; `None` if it was complete.
     truncation: Option<String>,
     /// Timestamp of the last frame in seconds, if it has one.
     timestamp_secs: Option<f64>,
@@ -94,27 +94,27 @@ impl<R: Read> Y4mReader<R> {
         Ok(reader)
     }
 
-    /// The header of a stream.
+    /// Returns the header of a stream.
     pub(super) fn header(&self) -> Y4mHeader {
         self.header
     }
 
-    /// Number of complete frames read.
+    /// Returns the number of complete frames read.
     pub(super) fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Timestamp of the frame read last in seconds, if it has one.
+    /// Returns the timestamp of the frame read last in seconds, if it has one.
     pub(super) fn timestamp_secs(&self) -> Option<f64> {
         self.timestamp_secs
     }
 
-    /// Removes and returns the warning that the last frame was incomplete.
+    /// Removes and returns the warning that the last frame was incomplete; `None` if there is none.
     pub(super) fn take_warning(&mut self) -> Option<String> {
         self.truncation.take()
     }
 
-    /// Reads the luma of the next frame; false at the end of the stream.
+    /// Reads the luma of the next frame. Returns false at the end of the stream.
     pub(super) fn read(&mut self, frame: &mut Frame) -> Result<bool, CameraError> {
         if !self.read_line("a frame's header")? {
             return Ok(false);
@@ -161,7 +161,8 @@ impl<R: Read> Y4mReader<R> {
         Ok(true)
     }
 
-    /// Parses the timestamp in the header line of a frame. It must not be earlier than the one before.
+    /// Parses the timestamp in the header line of a frame; `None` if there is none. A timestamp that is earlier than the
+    /// previous one is an error.
     fn parse_timestamp(&self) -> Result<Option<f64>, CameraError> {
         let mut words = self.line.split(|&byte| byte == b' ');
         let Some(text) = words.find_map(|word| word.strip_prefix(b"XTS=")) else {
@@ -205,7 +206,7 @@ impl<R: Read> Y4mReader<R> {
         Ok(whole)
     }
 
-    /// Skips `bytes` bytes; false if the stream ends before.
+    /// Skips `bytes` bytes. Returns false if the stream ends before that.
     fn skip(&mut self, mut bytes: u64) -> Result<bool, CameraError> {
         let mut chunk = std::mem::take(&mut self.chunk);
         while bytes > 0 {
@@ -241,7 +242,7 @@ impl<R: Read> Y4mReader<R> {
         Ok(filled)
     }
 
-    /// Reads into `self.line` up to a line feed; false if the stream ends before the first byte.
+    /// Reads into `self.line` up to a line feed. Returns false if the stream ends before the first byte.
     fn read_line(&mut self, what: &str) -> Result<bool, CameraError> {
         self.line.clear();
         loop {
@@ -272,7 +273,7 @@ impl<R: Read> Y4mReader<R> {
                 && what.contains("stream")
                 && self.line != MAGIC
             {
-                // A stream that is not y4m may have no line feed, so the line ends here.
+                // A stream that is not y4m may have no line feed, so a line that reaches the limit ends here.
                 return Ok(true);
             }
             if self.line.len() > MAX_HEADER_BYTES {
@@ -316,7 +317,7 @@ impl<R: Read> Y4mReader<R> {
     }
 
     fn number(&self, parameter: &str, value: &str) -> Result<u64, CameraError> {
-        // `parse` accepts a plus sign.
+        // `parse` accepts a plus sign, which is not valid here.
         let digits = Some(value).filter(|v| v.starts_with(|c: char| c.is_ascii_digit()));
         let size = digits.and_then(|v| v.parse::<u32>().ok()).map(u64::from);
         size.ok_or_else(|| self.problem(format!("'{parameter}' in the header is not a size")))
@@ -352,7 +353,7 @@ impl<R: Read> Y4mReader<R> {
     }
 }
 
-/// Number of bits of a sample, and number of samples after the luma plane; `None` for an unknown layout.
+/// Returns the number of bits of a sample, and the number of samples after the luma plane; `None` for an unknown layout.
 fn color_layout(color: &str, width: u64, height: u64) -> Option<(u32, u64)> {
     let deep = |bits: &str| bits.parse::<u32>().ok().filter(|b| (9..=16).contains(b));
     if let Some(bits) = color.strip_prefix("mono") {

@@ -1,14 +1,15 @@
-//! Writes JSON values as TOML of the type that the schema asks for, and keeps the spelling of unchanged values.
+//! Writes JSON values as TOML values of the type that the schema defines, and keeps the spelling of unchanged values.
 //!
-//! In: JSON, the schema at its place. Out: items of a document. Must not: reject a value because of its range or type; the
-//! validator does that later, with line and column.
+//! In: a JSON value, and the schema for its path. Out: items of a document. Must not: reject a value because of its
+//! range or type; the validator does that later, with line and column.
 
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, Decor, InlineTable, Item, Table, TableLike, Value};
 
 use super::schema::{tag_of, variant_name};
 
-/// The schema of the variant that the tag in the JSON names, and the name of the tag. Without variants, the schema itself.
+/// Returns the schema of the variant that the tag in the JSON names, and the key of the tag. If the schema has no
+/// variants, returns the schema itself and no tag.
 fn variant_of<'s>(schema: Option<&'s Json>, json: &Json) -> (Option<&'s Json>, Option<&'s str>) {
     let Some(variants) = schema.and_then(|s| s.get("oneOf")?.as_array()) else {
         return (schema, None);
@@ -25,7 +26,7 @@ fn property<'s>(schema: Option<&'s Json>, key: &str) -> Option<&'s Json> {
     named.or_else(|| schema.get("additionalProperties").filter(|s| s.is_object()))
 }
 
-/// The entries of an object. The tag comes first; without a tag, the entry `name` comes first.
+/// Returns the entries of an object. The tag comes first; if there is no tag, the entry `name` comes first.
 fn entries<'j>(
     map: &'j Map<String, Json>,
     tag: Option<&str>,
@@ -75,7 +76,8 @@ fn number_of(number: &serde_json::Number, schema: Option<&Json>) -> Result<Value
     Ok(match (wanted, exact) {
         (Some("number"), _) => near.into(),
         (_, Some(exact)) => exact.into(),
-        // JavaScript has no whole numbers, so it may send 3 as 3.0. Above 2^53 the conversion would not be exact.
+        // JavaScript has no integer type, so a JavaScript client may send 3 as 3.0. Above 2^53 the conversion would
+        // not be exact.
         (Some("integer"), None) if near.fract() == 0.0 && near.abs() <= 9_007_199_254_740_992.0 => {
             (near as i64).into()
         }
@@ -83,7 +85,7 @@ fn number_of(number: &serde_json::Number, schema: Option<&Json>) -> Result<Value
     })
 }
 
-/// Shortens a number that was an f32: 0.1, not 0.10000000149011612. Both read as the same f32.
+/// Shortens a number that was an f32: 0.1 instead of 0.10000000149011612. Both are the same f32.
 fn short(wide: f64) -> f64 {
     let narrow = wide as f32;
     if f64::from(narrow) == wide {
@@ -93,7 +95,8 @@ fn short(wide: f64) -> f64 {
     }
 }
 
-/// Converts JSON to a value or a table. `is_open`: the parent has a heading line, so tables in it get heading lines too.
+/// Converts JSON to a value or a table. With `is_open`, the parent table has a heading line, so tables inside it also
+/// get heading lines.
 pub(super) fn item_of(json: &Json, schema: Option<&Json>, is_open: bool) -> Result<Item, String> {
     match json {
         Json::Object(map) if is_open => {
@@ -138,7 +141,7 @@ pub(super) fn assign(
             return assign_table(table, (map, json), schema, false);
         }
         (Item::Table(table), Json::Object(map)) => {
-            // An implicit table has no heading line; with values of its own it needs one.
+            // An implicit table has no heading line. If it has values of its own, it needs a heading line.
             table.set_implicit(false);
             return assign_table(table, (map, json), schema, true);
         }

@@ -15,21 +15,21 @@ use super::schema::schema_of;
 use super::spans::Spans;
 use super::validate::validate;
 
-/// Largest configuration file, in bytes. Files written by hand are far smaller.
+/// Maximum size of a configuration file, in bytes. Files written by hand are far smaller.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
-/// Problems listed for one file. Further ones are only counted.
+/// Maximum number of problems listed for one file. Further problems are only counted.
 const PROBLEMS_MAX: usize = 100;
 
 /// Reads a text file of at most [`TEXT_BYTES_MAX`].
 ///
-/// # Errors
-/// One problem of the whole file: it cannot be opened, is not a regular file, is too large, or is not UTF-8.
+/// # Errors One problem of the whole file: the file cannot be opened, is not a regular file, is too large, or is not
+/// UTF-8.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
     let file = path.display().to_string();
     let reject = |message: String| Problem::of_file(file.clone(), message);
     let handle = std::fs::File::open(path).map_err(|e| reject(format!("cannot be opened: {e}")))?;
-    // A pipe or a device could deliver endless data, or none.
+    // A pipe or a device could deliver endless data, or block forever.
     if !handle.metadata().is_ok_and(|m| m.is_file()) {
         return Err(reject("is not a regular file".into()));
     }
@@ -67,8 +67,9 @@ pub fn parse<T: JsonSchema + DeserializeOwned>(
     }
 }
 
-/// Parses a text like [`parse`], but also returns the value of a faulty text, so that it can be checked against other files.
-/// Unknown keys are ignored, and numbers may be out of range: nothing may run with such a value.
+/// Parses a text like [`parse`], but also returns the value of a faulty text, so that other files can be checked
+/// against this value. Unknown keys are ignored, and numbers may be out of range. If there are problems, the program
+/// must not run with the value.
 pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
@@ -92,7 +93,8 @@ pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
     let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
     let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
     for finding in findings {
-        // A finding on the line of a syntax error, or a value missing because of one, is only its consequence.
+        // A finding on the line of a syntax error is only a consequence of that error. A value can also be missing
+        // because of a syntax error.
         let is_consequence = finding.is_absence && !broken.is_empty();
         let problem = spans.problem_at(Some(finding.span), finding.path, finding.message);
         if !is_consequence && !broken.contains(&problem.line) {
@@ -104,7 +106,7 @@ pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
         remove_keys(tree.get_mut(), &unknown);
         match T::deserialize(toml::de::Deserializer::from(tree)) {
             Ok(read) => value = Some((read, spans)),
-            // The findings already report why.
+            // The findings already report the reason.
             Err(_) if !problems.is_empty() => {}
             Err(e) => problems.push(spans.problem_at(e.span(), String::new(), e.message().into())),
         }

@@ -14,11 +14,12 @@ use super::schema::{tag_of, variant_name};
 /// A change of the value at a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextChange {
-    /// Sets the value. If the key is not in the text yet, it is added, together with missing parent tables.
+    /// Sets the value. If the text does not contain the key yet, the key is added, together with missing parent
+    /// tables.
     Set(Json),
-    /// Inserts an item into the list at the path: before the item at `index`, or at the end without an index.
+    /// Inserts an item into the list at the path: before the item at `index`, or at the end if `index` is `None`.
     Insert {
-        /// Index of the new item, from 0.
+        /// Index of the new item, counted from 0.
         index: Option<usize>,
         /// The new item.
         value: Json,
@@ -27,7 +28,7 @@ pub enum TextChange {
     Remove,
     /// Moves the list item at the path to another index.
     Move {
-        /// New index of the item, from 0, counted in the list without it.
+        /// New index of the item, counted from 0 in the list without this item.
         to: usize,
     },
 }
@@ -37,14 +38,14 @@ pub enum TextChange {
 pub struct RejectedChange {
     /// Path of the value.
     pub path: String,
-    /// What is wrong and what to do.
+    /// The problem and its fix.
     pub message: String,
 }
 
 /// Applies all changes in order, or none of them.
 ///
-/// # Errors
-/// Every change that cannot be applied, such as one of a missing list item; or one error if the text is not valid TOML.
+/// # Errors Every change that cannot be applied, for example a change of a missing list item. One error if the text
+/// is not valid TOML.
 pub fn apply_changes(
     text: &str,
     schema: &Json,
@@ -80,7 +81,7 @@ pub fn apply_changes(
     Ok(new)
 }
 
-/// The comment lines at the top of the file, up to the first line that is not a comment.
+/// Returns the comment lines at the top of the file, up to the first line that is not a comment.
 fn head_comment(text: &str) -> &str {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -92,7 +93,7 @@ fn head_comment(text: &str) -> &str {
     &text[..end]
 }
 
-/// A mutable place in a document: the parent of the next path segment.
+/// A mutable node of a document, from which the next path segment leads one level down.
 enum Place<'a> {
     Item(&'a mut Item),
     Table(&'a mut Table),
@@ -116,7 +117,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether tables inside can have heading lines of their own. Tables inside braces cannot.
+    /// Whether tables inside this node can have heading lines of their own. Tables inside braces cannot.
     fn is_open(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Item(Item::Table(_)))
     }
@@ -159,7 +160,8 @@ fn apply_change(
     }
 }
 
-/// The schema of the value that a path segment leads to. Among several variants, the tag in the table selects one.
+/// Returns the schema of the value that a path segment leads to; `None` if it is unknown. If the schema has several
+/// variants, the tag in the table selects one.
 fn schema_below<'s>(
     schema: Option<&'s Json>,
     table: Option<&dyn TableLike>,
@@ -182,7 +184,8 @@ fn schema_below<'s>(
     }
 }
 
-/// Goes one path segment down. With `creates`, a missing key is created as an empty table.
+/// Returns the node that one path segment leads to; `None` if it does not exist. With `creates`, a missing key is
+/// created as an empty table.
 fn down<'a>(place: Place<'a>, step: &PathSegment, creates: bool) -> Option<Place<'a>> {
     match step {
         PathSegment::Key(key) => {
@@ -190,7 +193,7 @@ fn down<'a>(place: Place<'a>, step: &PathSegment, creates: bool) -> Option<Place
             let table = place.into_table()?;
             if creates && !table.contains_key(key) {
                 let mut new = Table::new();
-                // An implicit table has no heading line; it gets one when it receives values of its own.
+                // An implicit table has no heading line. It gets a heading line when it receives values of its own.
                 new.set_implicit(true);
                 let item = if is_open {
                     Item::Table(new)
@@ -251,7 +254,7 @@ fn set_item(
     list.check_index(index)?;
     match &mut list {
         List::Tables(tables) => {
-            // `assign` needs an item, so the table is wrapped in one and put back.
+            // `assign` needs an `Item`, so a copy of the table is wrapped in an `Item` and then put back.
             let mut item = Item::Table(tables.get(index).cloned().unwrap_or_default());
             assign(&mut item, json, schema, true)?;
             if let (Item::Table(new), Some(old)) = (item, tables.get_mut(index)) {

@@ -1,11 +1,11 @@
-//! Inserts, removes and moves list items and keeps their comments, in both spellings of a list: values in brackets, and
-//! tables with headings.
+//! Inserts, removes and moves list items and keeps their comments. Supports both forms of a TOML list: values in
+//! brackets (`[1, 2]`), and tables with heading lines (`[[name]]`).
 //!
-//! In: a list of a document. Out: the changed list. Must not: know what its items mean.
+//! In: a list of a document. Out: the changed list. Must not: know the meaning of the items.
 
 use toml_edit::{Array, ArrayOfTables, Item, Table, Value};
 
-/// A list in one of its two spellings.
+/// A list in one of its two forms.
 pub(super) enum List<'a> {
     Tables(&'a mut ArrayOfTables),
     Values(&'a mut Array),
@@ -35,7 +35,8 @@ impl List<'_> {
             Self::Tables(tables) => {
                 align_positions(tables);
                 let removed = tables.remove(index);
-                // A comment above the first item often describes the whole list, so the next item inherits it.
+                // A comment above the first item often describes the whole list, so the next item gets this comment
+                // if it has none.
                 if let (0, Some(next)) = (index, tables.get_mut(0))
                     && !comment(next).contains('#')
                 {
@@ -75,8 +76,9 @@ fn comment(table: &Table) -> &str {
     prefix.and_then(|raw| raw.as_str()).unwrap_or("")
 }
 
-/// Makes the tables of a list, with their subtables, print in the order of the list. `toml_edit` prints tables by their former
-/// positions in the text; tables with the same position print in the order of the tree.
+/// Gives all tables of a list, with their subtables, the same position, so that they are printed in the order of the
+/// list. `toml_edit` prints tables by their position in the old text, and tables with the same position in the order
+/// of the tree.
 pub(super) fn align_positions(tables: &mut ArrayOfTables) {
     let first = tables.iter().filter_map(Table::position).min();
     for table in tables.iter_mut() {

@@ -1,13 +1,14 @@
-//! The mechanism of configuration files: parsing with positions, reporting all problems at once, checking ranges, editing
-//! without losing comments, and atomic saving. This room holds no parameters of its own.
+//! Reading and writing of configuration files: parsing with positions, reporting all problems at once, checking
+//! ranges, editing without losing comments, and atomic saving. This room (top-level module) defines no parameters of
+//! its own.
 //!
-//! In: TOML text and a type that describes itself by a JSON Schema. Out: a value of that type, or every [`Problem`] of the
-//! text with file, line and column. [`parse_lenient`] returns both, so that a faulty file can still be checked against other
-//! files.
+//! In: TOML text and a type that describes itself by a JSON Schema. Out: a value of that type, or every [`Problem`]
+//! of the text with file, line and column. [`parse_lenient`] returns the value and the problems, so that a faulty
+//! file can still be checked against other files.
 //!
-//! A text passes three stages: syntax (all errors, not only the first), the raw tree against the schema of the type
-//! ([`schema_of`]), then serde. The rooms check rules between several values afterwards; [`Spans`] gives the position that
-//! their messages refer to.
+//! A text is checked in three stages: first the syntax (all errors, not only the first), then the raw tree against
+//! the schema of the type ([`schema_of`]), then the conversion by serde. Afterwards other rooms check rules between
+//! several values; [`Spans`] gives the positions for their messages.
 //!
 //! Must not: know any parameter, replace a bad value by a default, stop at the first problem.
 

@@ -1,18 +1,18 @@
 //! Paths to values inside a document: `actions.evade.flee_distance_m`, `needs[2].actions[0]`.
 //!
-//! In: text. Out: path segments. Must not: know whether such a value exists.
+//! In: text. Out: path segments. Must not: check whether there is a value at the path.
 
 use std::fmt;
 
 /// Maximum number of segments of a path. No parameter is nested deeper.
 const SEGMENTS_MAX: usize = 16;
 
-/// One segment of a path: one level down in a document.
+/// One segment of a path. It leads one level down in a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathSegment {
     /// The value of a key.
     Key(String),
-    /// An item of a list, by its index from 0.
+    /// An item of a list, by its index, counted from 0.
     Item(usize),
 }
 
@@ -21,8 +21,8 @@ pub enum PathSegment {
 pub struct ValuePath(pub Vec<PathSegment>);
 
 impl ValuePath {
-    /// Parses a path: names separated by points, `[n]` for item `n` of a list (from 0). A name with characters other than
-    /// letters, digits, `_` and `-` is put in quotation marks.
+    /// Parses a path: names separated by points, and `[n]` for item `n` of a list, counted from 0. A name that
+    /// contains characters other than letters, digits, `_` and `-` must be in quotation marks.
     ///
     /// # Errors
     /// A message that says what is wrong with the text.

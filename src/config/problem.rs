@@ -1,6 +1,7 @@
-//! Problems of configuration files: what is wrong, where, and what to do.
+//! Problems of configuration files. Each has a position and a message that names the problem and its fix.
 //!
-//! In: findings of the parser, the validator and the rooms. Out: messages for people. Must not: decide what is wrong.
+//! In: findings of the parser, of the validator and of other rooms (top-level modules). Out: messages for people.
+//! Must not: check anything.
 
 use std::fmt;
 
@@ -11,18 +12,18 @@ use serde::Serialize;
 pub struct Problem {
     /// The file as the user named it.
     pub file: String,
-    /// Line, from 1; 0 for a problem of the whole file.
+    /// Line, counted from 1; 0 for a problem of the whole file.
     pub line: usize,
-    /// Column in characters, from 1; 0 for a problem of the whole file.
+    /// Column in characters, counted from 1; 0 for a problem of the whole file.
     pub column: usize,
     /// Path of the value, such as `needs[0].name`; empty for a problem of the whole file.
     pub path: String,
-    /// The value, what is wrong with it, and what to do.
+    /// Message that names the value, the problem and its fix.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem of a whole file.
+    /// Makes a problem of a whole file.
     pub fn of_file(file: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             file: file.into(),
@@ -48,7 +49,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems, by file and position. Never empty when returned as an error.
+/// A list of problems. It is never empty when it is returned as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

@@ -1,6 +1,8 @@
-//! Configuration names that were renamed: an old file gets a message with the new name instead of a guess.
+//! Names in configuration files that were renamed. For an old name, the message contains the new name instead of a
+//! similar name.
 //!
-//! In: an unknown name, the names allowed at its place. Out: the new name. Must not: accept the old name.
+//! In: an unknown name, and the names that are allowed at the same path. Out: the new name. Must not: accept the old
+//! name.
 
 /// Renamed keys and values of configuration files: old name, new name.
 ///
@@ -23,7 +25,7 @@ const RENAMED: &[(&str, &str)] = &[
 
     // world, steering
 
-    // For the unit tests of this room.
+    // Entries for the unit tests of this module.
     #[cfg(test)]
     ("deepness_m", "depth_m"),
     #[cfg(test)]
@@ -32,7 +34,8 @@ const RENAMED: &[(&str, &str)] = &[
     ("calm", "still"),
 ];
 
-/// The new name of `old` among the allowed names; `None` if `old` was not renamed to one of them.
+/// Returns the new name of `old` if it is one of the allowed names; `None` if `old` was not renamed to one of these
+/// names.
 pub(super) fn new_name<'n>(
     old: &str,
     allowed: impl IntoIterator<Item = &'n str>,

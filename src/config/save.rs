@@ -1,8 +1,9 @@
-//! Saves files so that a power cut leaves either the old or the new file, never a part of one, and keeps old versions.
+//! Saves files so that after a power cut either the complete old file or the complete new file exists. Keeps old
+//! versions.
 //!
-//! In: a path and its new contents. Out: the file, and beside it the folder `.generations` with its last ten versions.
-//! `demo.toml.000041` is older than `demo.toml.000042`; to restore one, copy it over the file. Must not: write into a file
-//! that another program may be reading.
+//! In: a path and its new contents. Out: the file, and beside it the folder `.generations` with its last ten old
+//! versions (generations). `demo.toml.000041` is older than `demo.toml.000042`. To restore a generation, copy it over
+//! the file. Must not: write into a file that another program may be reading.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,18 +11,18 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Old versions that are kept of each file.
+/// Number of old versions that are kept of each file.
 pub const GENERATIONS_KEPT: usize = 10;
 
 /// Folder beside a file that holds its old versions.
 pub const GENERATIONS_FOLDER: &str = ".generations";
 
-/// One file system operation of a save. The power may fail between any two of them.
+/// One file system operation of a save. The power can fail between any two operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveOperation {
-    /// The folder of the generations was created, or exists.
+    /// The folder of the generations was created, or existed already.
     MakeFolder,
-    /// The old contents were written to a temporary file among the generations.
+    /// The old contents were written to a temporary file in the folder of the generations.
     WriteOld,
     /// The old contents were flushed to the disk.
     SyncOld,
@@ -43,13 +44,12 @@ pub enum SaveOperation {
     RemoveOldest,
 }
 
-/// Called after each operation. `Break` stops at once, like a power cut.
+/// Function that is called after each operation. If it returns `Break`, the save stops at once, like at a power cut.
 pub type AfterOperation<'a> = &'a mut dyn FnMut(SaveOperation) -> ControlFlow<()>;
 
 /// Replaces the file at `path`: writes a temporary file beside it, flushes it to the disk, and renames it over the old file.
 ///
-/// # Errors
-/// Any error of the file system. The old file is then untouched, and the temporary file is removed.
+/// # Errors Any error of the file system. In this case the old file is unchanged, and the temporary file is removed.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_stepwise(path, contents, NEW, &mut |_| ControlFlow::Continue(())).map(drop)
 }
@@ -64,8 +64,7 @@ pub fn save_file(path: &Path, contents: &[u8]) -> io::Result<()> {
 
 /// Saves like [`save_file`], and can be stopped after each operation.
 ///
-/// # Errors
-/// As [`save_file`]. A stop is not an error.
+/// # Errors The same errors as [`save_file`]. A stop is not an error.
 pub fn save_file_stepwise(
     path: &Path,
     contents: &[u8],
@@ -98,8 +97,7 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 
 /// Removes like [`remove_file`], and can be stopped after each operation.
 ///
-/// # Errors
-/// As [`remove_file`]. A stop is not an error.
+/// # Errors The same errors as [`remove_file`]. A stop is not an error.
 pub fn remove_file_stepwise(path: &Path, after: AfterOperation<'_>) -> io::Result<()> {
     if !path.try_exists()? {
         return Ok(());
@@ -121,7 +119,7 @@ pub fn remove_file_stepwise(path: &Path, after: AfterOperation<'_>) -> io::Resul
     Ok(())
 }
 
-/// Paths of the generations of a file, oldest first; empty for a file without any.
+/// Returns the paths of the generations of a file, oldest first; empty if the file has no generations.
 ///
 /// # Errors
 /// If the folder of the generations cannot be read.
@@ -183,7 +181,7 @@ fn write_stepwise(
         Ok(ControlFlow::Continue(())) => {}
         Ok(stop) => return Ok(stop),
         Err(error) => {
-            // Only the first error matters, not a failure of the cleanup.
+            // The first error is returned; an error while the temporary file is removed is ignored.
             let _ = std::fs::remove_file(&temporary);
             return Err(error);
         }
@@ -201,7 +199,8 @@ fn keep_generation(
     if after(SaveOperation::MakeFolder).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    // After a power cut these contents may already be the newest generation; one copy is enough.
+    // If a power cut stopped an earlier save, these contents may already be the newest generation. One copy is
+    // enough.
     if let Some(last) = file_generations(path)?.last()
         && std::fs::read(last).is_ok_and(|kept| kept == old)
     {
@@ -214,7 +213,7 @@ fn drop_oldest(path: &Path, after: AfterOperation<'_>) {
     let kept = file_generations(path).unwrap_or_default();
     let surplus = kept.len().saturating_sub(GENERATIONS_KEPT);
     for oldest in kept.iter().take(surplus) {
-        // A surplus generation does no harm; the next save tries again to remove it.
+        // A surplus generation causes no problem. The next save tries again to remove it.
         let _ = std::fs::remove_file(oldest);
         if after(SaveOperation::RemoveOldest).is_break() {
             return;
@@ -232,7 +231,8 @@ fn next_generation(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).join(GENERATIONS_FOLDER).join(name))
 }
 
-/// The number of a generation, from its file name; `None` if the name is not a generation of this file.
+/// Returns the number of a generation from its file name; `None` if the name is not that of a generation of this
+/// file.
 fn number_of(path: &Path, name: &std::ffi::OsStr) -> Option<u64> {
     let number = name
         .to_str()?
@@ -254,7 +254,8 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Path of the temporary file. It contains the process id, so that two programs do not write into the same file.
+/// Returns the path of the temporary file. The path contains the process id, so that two programs do not write into
+/// the same file.
 fn temporary_path(path: &Path) -> io::Result<PathBuf> {
     let mut name = OsString::from(".");
     name.push(name_of(path)?);
@@ -262,7 +263,8 @@ fn temporary_path(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).join(name))
 }
 
-/// Flushes a folder, so that a rename in it reaches the disk. Some systems cannot open folders; there this does nothing.
+/// Flushes a folder, so that a rename in it reaches the disk. On systems that cannot open folders, this function does
+/// nothing.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

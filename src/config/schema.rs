@@ -2,16 +2,17 @@
 //!
 //! In: a type with `#[derive(JsonSchema)]`. Out: plain JSON. Must not: know any parameter.
 //!
-//! The keywords after [`schema_of`]: `type` (object, array, string, boolean, number, integer), `properties`, `required`,
-//! `additionalProperties` (`false`, or the schema of a map's values), `items`, `minItems`, `maxItems`, `enum` of strings,
-//! `oneOf` tables distinguished by a `const` string, `minimum`, `maximum`, `title`, `description`, `default`, `x-unit` (from
-//! the field name's suffix) and `x-restart`. [`schema_problems`] finds everything else, so that a test can reject it.
+//! The keywords after [`schema_of`]: `type` (object, array, string, boolean, number, integer), `properties`,
+//! `required`, `additionalProperties` (`false`, or the schema of a map's values), `items`, `minItems`, `maxItems`,
+//! `enum` of strings, `oneOf` (tables that are distinguished by a `const` string), `minimum`, `maximum`, `title`,
+//! `description`, `default`, `x-unit` (from the field name's suffix) and `x-restart`. [`schema_problems`] finds all
+//! other keywords, so that a test can reject them.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The allowed keywords.
+/// The keywords that a schema may contain.
 const KEYWORDS: [&str; 17] = [
     "type",
     "properties",
@@ -32,7 +33,7 @@ const KEYWORDS: [&str; 17] = [
     "x-restart",
 ];
 
-/// Unit for each suffix of a field name. The first matching suffix counts, so `_per_m` comes before `_m`.
+/// Unit for each suffix of a field name. The first matching suffix applies, so `_per_m` comes before `_m`.
 const UNITS: [(&str, &str); 30] = [
     ("_per_sec", "1/s"),
     ("_per_m2", "1/m²"),
@@ -66,7 +67,7 @@ const UNITS: [(&str, &str); 30] = [
     ("_bytes", "B"),
 ];
 
-/// The unit that the suffix of a field name stands for; `None` for a name without a unit.
+/// Returns the unit for the suffix of a field name; `None` for a name without a unit.
 pub fn unit_of_field(name: &str) -> Option<&'static str> {
     UNITS
         .iter()
@@ -74,7 +75,8 @@ pub fn unit_of_field(name: &str) -> Option<&'static str> {
         .map(|(_, unit)| *unit)
 }
 
-/// The complete schema of a type, without references, in the allowed keywords as far as the type permits it.
+/// Returns the complete schema of a type, without references. It uses only the allowed keywords, as far as the type
+/// permits.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| {
@@ -87,7 +89,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// All parts of a schema that are outside the allowed keywords or incomplete, each with its path.
+/// Returns all parts of a schema that are incomplete or use other keywords than the allowed ones, each with its path.
 pub fn schema_problems(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     find_problems(schema, "", &mut found);
@@ -151,7 +153,8 @@ fn find_problems(schema: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The name of the tag: the property that is a constant string in every variant.
+/// Returns the name of the tag: the property that is a constant string in every variant. `None` if there is no such
+/// property.
 pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
     let first = variants.first()?.get("properties")?.as_object()?;
     first
@@ -160,7 +163,7 @@ pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
         .find(|tag| variants.iter().all(|v| variant_name(v, tag).is_some()))
 }
 
-/// The value of the tag in this variant.
+/// Returns the value of the tag in this variant; `None` if the variant does not have this tag.
 pub(super) fn variant_name<'a>(variant: &'a Value, tag: &str) -> Option<&'a str> {
     variant.get("properties")?.get(tag)?.get("const")?.as_str()
 }
@@ -237,7 +240,8 @@ fn drop_null(map: &mut Map<String, Value>) {
     }
 }
 
-/// Turns a list of documented constants into an `enum`, and appends their descriptions to its description.
+/// Turns a list of documented constants into an `enum`. The descriptions of the constants are appended to the
+/// description of the `enum`.
 fn merge_constants(map: &mut Map<String, Value>) {
     let Some(Value::Array(variants)) = map.get("oneOf") else {
         return;
@@ -274,14 +278,14 @@ fn merge_constants(map: &mut Map<String, Value>) {
     }
 }
 
-/// Sets the range of the Rust type where no narrower one is given. Floats get ±1e6, which no sensible parameter exceeds;
-/// the full range of f64 would become infinite as an f32.
+/// Adds the range of the Rust type if no range is given. Floats get ±1e6, because no reasonable parameter is larger;
+/// large f64 values would become infinite as f32.
 fn bound(map: &mut Map<String, Value>, format: Option<&str>) {
     let bounds = match format {
         Some("uint8") => json!([0, u8::MAX]),
         Some("uint16") => json!([0, u16::MAX]),
         Some("uint32") => json!([0, u32::MAX]),
-        // TOML's integers end at i64.
+        // The largest integer of TOML is that of i64.
         Some("uint64" | "uint") => json!([0, i64::MAX]),
         Some("int8") => json!([i8::MIN, i8::MAX]),
         Some("int16") => json!([i16::MIN, i16::MAX]),
@@ -294,7 +298,7 @@ fn bound(map: &mut Map<String, Value>, format: Option<&str>) {
     map.entry("maximum").or_insert_with(|| bounds[1].clone());
 }
 
-/// Shortens a default that was an f32: 0.1, not 0.10000000149011612.
+/// Shortens a default that was an f32: 0.1 instead of 0.10000000149011612.
 fn shorten(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -325,7 +329,7 @@ fn holds_numbers(map: &Map<String, Value>) -> bool {
     }
 }
 
-/// `flee_distance_m` as a label: "Flee distance". The unit is a keyword of its own.
+/// Returns the label of a field name: `flee_distance_m` becomes "Flee distance". The unit is not part of the label.
 fn label(name: &str) -> String {
     let bare = UNITS
         .iter()

@@ -1,4 +1,4 @@
-//! Positions of all values in one TOML text.
+//! Positions (line and column) of all values in one TOML text.
 //!
 //! In: the text and its raw tree. Out: line and column for a path. Must not: check a value.
 
@@ -9,14 +9,15 @@ use toml::de::{DeTable, DeValue};
 
 use super::problem::Problem;
 
-/// The position of every value of one text, so that a later check can report the line.
+/// The positions of all values in one text, so that a later check can report the line of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     file: String,
     /// Byte offset of the start of each line.
     lines: Vec<usize>,
     text: String,
-    /// Byte range of each value, by dotted path with list items as numbers: `needs.0.name`.
+    /// Byte range of each value, by path. All segments of the path are separated by points, also list indices:
+    /// `needs.0.name`.
     ranges: BTreeMap<String, Range<usize>>,
 }
 
@@ -31,18 +32,18 @@ impl Spans {
         }
     }
 
-    /// Name of the file, as the user gave it.
+    /// Returns the name of the file, as the user gave it.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Line and column, from 1, of the value at a path (`needs[0].name` or `needs.0.name`). If the value is not in the text,
-    /// the position of its nearest parent that is; line 1 without one.
+    /// Returns line and column, counted from 1, of the value at a path (`needs[0].name` or `needs.0.name`). If the
+    /// value is not in the text, returns the position of its nearest parent in the text, or (1, 1) if there is none.
     pub fn locate(&self, path: &str) -> (usize, usize) {
         let path = path.replace('[', ".").replace(']', "");
         let mut path = path.as_str();
@@ -57,7 +58,7 @@ impl Spans {
         }
     }
 
-    /// Whether the text contains the value at a path, so that it is not a default.
+    /// Whether the text contains the value at a path. If not, the value is a default.
     pub fn is_written(&self, path: &str) -> bool {
         self.ranges
             .contains_key(&path.replace('[', ".").replace(']', ""))
@@ -104,7 +105,7 @@ impl Spans {
     pub(super) fn record(&mut self, table: &DeTable<'_>, path: &str) {
         for (key, value) in table {
             let inner = join(path, key.get_ref());
-            // The range of a table covers all its lines, so its name is used instead.
+            // The range of a table covers all its lines, so the range of its key is used instead.
             let range = match value.get_ref() {
                 DeValue::Table(_) => key.span(),
                 _ => value.span(),

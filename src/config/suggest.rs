@@ -1,6 +1,7 @@
-//! Suggests the known name that is most similar to an unknown one, for messages with "did you mean".
+//! Finds the known name that is most similar to an unknown name, for messages with "did you mean".
 
-/// Longest name that is compared, in characters. Longer ones are no typing mistakes, and comparing them would take long.
+/// Longest name that is compared, in characters. A longer name is not a typing mistake, and its comparison would take
+/// too long.
 const LENGTH_MAX: usize = 64;
 
 /// Returns the candidate that differs from `word` by the fewest edits: insert, delete or replace a character, or swap two

@@ -1,7 +1,7 @@
 //! Checks the raw tree of a TOML text against the schema of a type and reports every difference.
 //!
-//! In: tree with positions, schema in the allowed keywords, the text to quote from. Out: findings. Must not: stop at the
-//! first finding, know any parameter.
+//! In: the tree with positions, a schema that uses only the allowed keywords, the text (for quotes in messages). Out:
+//! findings. Must not: stop at the first finding, know any parameter.
 
 use std::ops::Range;
 
@@ -21,13 +21,13 @@ pub(super) struct Finding {
     pub(super) span: Range<usize>,
     pub(super) path: String,
     pub(super) message: String,
-    /// Whether a value is missing; otherwise it is wrong.
+    /// Whether a value is missing. If false, a key or a value is wrong.
     pub(super) is_absence: bool,
-    /// Whether the key is unknown; otherwise its value is wrong.
+    /// Whether the key is unknown. If false, a value is wrong or missing.
     pub(super) is_unknown_key: bool,
 }
 
-/// All differences between a tree and a schema, in the order of the keys.
+/// Returns all differences between a tree and a schema, in the order of the keys.
 pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, text: &str) -> Vec<Finding> {
     let mut check = Check {
         text,
@@ -110,7 +110,7 @@ impl Check<'_> {
                 format!("{path}.{name}")
             };
             match (known.get(name), schema.get("additionalProperties")) {
-                // The tag was checked when the variant was chosen.
+                // This key is the tag. It was checked when the variant was chosen.
                 (Some(schema), _) if schema.get("const").is_some() => {}
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
@@ -127,7 +127,7 @@ impl Check<'_> {
         }
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            // The message about the renamed key is enough.
+            // If the old name of a renamed key is present, the message about the renaming is enough.
             let has_old_key = || {
                 let mut keys = table.keys().map(Spanned::get_ref);
                 keys.any(|key| new_name(key, [name]).is_some())
@@ -147,7 +147,8 @@ impl Check<'_> {
         }
     }
 
-    /// The variant that the table's tag names.
+    /// Returns the variant that the table's tag names. If the tag is missing or unknown, adds a finding and returns
+    /// `None`.
     fn variant<'s>(
         &mut self,
         table: &DeTable<'_>,
@@ -266,7 +267,7 @@ impl Check<'_> {
         format!("{found_type}; expected {}{hint}", expected(schema))
     }
 
-    /// Quotes the user's text, on one line and shortened.
+    /// Returns a part of the user's text on one line, shortened to `QUOTE_CHARS_MAX` characters.
     fn quote(&self, span: &Range<usize>) -> String {
         let piece = self.text.get(span.clone()).unwrap_or("").trim();
         let mut quoted = shown(piece);
@@ -277,7 +278,7 @@ impl Check<'_> {
     }
 }
 
-/// The schema of a list's items, with the unit of the list.
+/// Returns the schema of a list's items, with the unit of the list if the items have none.
 fn with_unit_of(items: &Value, list: &Value) -> Value {
     let mut items = items.clone();
     if let (Some(unit), Value::Object(map)) = (list.get("x-unit"), &mut items) {
@@ -297,7 +298,7 @@ fn unit(schema: &Value) -> String {
         .map_or(String::new(), |u| format!(" {u}"))
 }
 
-/// The allowed range of a number in words, with its unit.
+/// Returns the allowed range of a number in words, with its unit.
 fn allowed(schema: &Value) -> String {
     let unit = unit(schema);
     let whole = if schema.get("type").and_then(Value::as_str) == Some("integer") {
@@ -313,7 +314,7 @@ fn allowed(schema: &Value) -> String {
     }
 }
 
-/// A number as text, without a needless decimal part: 4 instead of 4.0.
+/// Returns a number as text, without an unnecessary decimal part: 4 instead of 4.0.
 fn plain(number: &Value) -> String {
     match number.as_f64() {
         Some(n) if !number.is_i64() && !number.is_u64() => n.to_string(),
@@ -321,7 +322,7 @@ fn plain(number: &Value) -> String {
     }
 }
 
-/// The expected type in words, with its range.
+/// Returns the expected type in words, with the allowed range of a number.
 fn expected(schema: &Value) -> String {
     if let Some(names) = schema.get("enum").and_then(Value::as_array) {
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
@@ -337,7 +338,7 @@ fn expected(schema: &Value) -> String {
     }
 }
 
-/// The type of a value in words.
+/// Returns the type of a value in words.
 fn type_name(found: &DeValue<'_>) -> &'static str {
     match found {
         DeValue::String(_) => "a text",
@@ -376,7 +377,7 @@ fn unknown_name(word: &str, names: &[&str]) -> String {
     format!("\"{word}\" is not one of {}{meant}", names.join(", "))
 }
 
-/// A name from the user's text, shortened and without control characters.
+/// Returns a name from the user's text, shortened and without control characters.
 fn shown(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -3,8 +3,8 @@
 //! Plain data that can be read from JSON. Must not: decide whether a command is valid; `site` validates commands, and
 //! `simulation` applies their changes between two ticks.
 //!
-//! Most commands edit values of documents (the site file, a scene, a species), named by a path. So every parameter can be
-//! edited without a command of its own. Effects of commands that change no document are temporary.
+//! The command `edit` changes values of documents (the site file, a scene, a species) at a path, so that no parameter
+//! needs a command of its own. The effect of a command that changes no document is temporary.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Changes values of documents: all of them, or none if one change is invalid.
+    /// Changes values of documents. If one change is invalid, none is applied.
     Edit {
         /// The changes, applied in this order.
         edits: Vec<Edit>,
@@ -22,10 +22,11 @@ pub enum Command {
     AddSpecies {
         /// Name of the species; its document becomes `species/NAME.toml`.
         name: String,
-        /// Content of the document, TOML. If absent, `like` is copied, or all values are defaults.
+        /// Content of the document, as TOML. If absent, the species `like` is copied; without `like`, all values are
+        /// defaults.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
-        /// Species to copy.
+        /// Name of the species to copy. Must be absent if `text` is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         like: Option<String>,
         /// Number of individuals in the current scene.
@@ -46,11 +47,11 @@ pub enum Command {
     AddIndividual {
         /// Name of the species.
         species: String,
-        /// Start position in world space. If absent, the individual starts outside the visible area.
+        /// Initial position in world space. If absent, the individual enters from outside the visible area.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position_m: Option<[f32; 3]>,
     },
-    /// Removes one individual, and lowers the number of its species by one.
+    /// Removes one individual, and lowers the number of individuals of its species by one.
     RemoveIndividual {
         /// Id of the individual.
         id: u32,
@@ -60,7 +61,7 @@ pub enum Command {
         /// The instruction.
         event: DirectorEvent,
     },
-    /// Replaces the mind of one individual for some time.
+    /// Replaces the mind of one individual for `secs` seconds.
     OverrideMind {
         /// Id of the individual.
         id: u32,
@@ -69,14 +70,14 @@ pub enum Command {
         /// Duration in seconds.
         secs: f32,
     },
-    /// A step of the camera calibration. A simulation without camera rejects it.
+    /// A step of the camera calibration. A simulation without camera rejects this command.
     Calibrate {
         /// The step.
         step: CalibrationStep,
     },
-    /// Reads changed documents from the disk.
+    /// Applies the texts of documents that have changed on the disk.
     TakeOver {
-        /// The documents that changed since they were last read.
+        /// The documents that changed since they were last read, with their texts.
         documents: Vec<DocumentText>,
     },
     /// Undoes the last change.
@@ -106,8 +107,8 @@ pub enum CalibrationStep {
         #[serde(default)]
         mark: TouchMark,
     },
-    /// Starts a calibration with Gray-code stripes, for a camera that sees visible light. It needs no marks and takes 80
-    /// seconds.
+    /// Starts a calibration with Gray-code stripes, for a camera that sees visible light. This calibration needs no
+    /// marks and takes 80 seconds.
     GrayCode,
     /// Shows the previous target again.
     Back,
@@ -115,13 +116,13 @@ pub enum CalibrationStep {
     Skip,
     /// Measures a target again.
     Repeat {
-        /// Number of the target, counted from 1. If absent, the shown target.
+        /// Number of the target, counted from 1. If absent, the shown target is measured again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<usize>,
     },
     /// Cancels the calibration. The old calibration stays in use.
     Cancel,
-    /// Puts the proven calibration in use and saves it.
+    /// Applies the proven calibration (measured, with an error below the limits) and saves it.
     Accept,
     /// Fits a calibration to points whose position in the camera's picture is known.
     Markers {
@@ -138,11 +139,11 @@ pub enum CalibrationStep {
         /// Position in world space.
         position_m: [f64; 3],
     },
-    /// Computes the position of the lamp from the shadows of an upright pole at three or more places.
+    /// Computes the position of the lamp from the shadows of an upright pole that stood at three or more positions.
     Poles {
         /// Height of the pole.
         height_m: f64,
-        /// The pole at each place, in the camera's picture.
+        /// Foot and shadow of the pole at each position, in the camera image.
         poles: Vec<PoleShadow>,
     },
 }
@@ -188,7 +189,7 @@ pub struct PoleShadow {
 pub struct Edit {
     /// The document.
     pub document: DocumentName,
-    /// Path of the value: `actions.evade_shadow.flee_distance_m`, `needs[2].actions[0]`.
+    /// Path of the value, such as `actions.evade_shadow.flee_distance_m` or `needs[2].actions[0]`.
     pub path: String,
     /// The change of the value.
     pub change: EditChange,
@@ -205,13 +206,13 @@ pub enum EditChange {
     },
     /// Inserts an item into the list at the path.
     Insert {
-        /// Index of the new item, counted from 0. If absent, it becomes the last item.
+        /// Index of the new item, counted from 0. If absent, the new item becomes the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// The item.
         value: Value,
     },
-    /// Removes the value: an item disappears from its list, any other value becomes its default.
+    /// Removes the value. A list item is deleted from its list; for any other value, the default applies again.
     Remove,
     /// Moves an item of a list.
     Move {
@@ -263,8 +264,8 @@ pub struct DocumentText {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DirectorEvent {
-    /// Sets the variable of a `limit_based` need once, for all individuals of a species. Afterwards the variable changes by
-    /// its own rate, so this cannot be undone.
+    /// Sets the variable of a `limit_based` need once, for all individuals of a species. Afterwards the variable
+    /// changes at its own rate, so this command cannot be undone.
     SetNeed {
         /// Name of the species.
         species: String,
@@ -273,31 +274,32 @@ pub enum DirectorEvent {
         /// Value of the variable.
         value: f32,
     },
-    /// Switches hunting on or off: sets the variable of all hunting needs above its limit, or to its value after a catch.
+    /// Switches hunting on or off. On: the variable of each hunting need is set beyond its limit. Off: the variable
+    /// is set to its value after a catch.
     Hunting {
-        /// Name of the species. If absent, all species.
+        /// Name of the species. If absent, the command applies to all species.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         species: Option<String>,
-        /// Whether they hunt.
+        /// Whether the species hunts.
         on: bool,
     },
-    /// Lets all fish with an action `seek` whose target is the director gather at a point.
+    /// Lets fish gather at a point. Only fish with an action `seek` or `navigate` whose target is `director` react.
     Gather {
         /// The point in world space.
         point_m: [f32; 3],
-        /// Weight of the action while they gather, if its own weight is less.
+        /// Lowest weight of the action `seek` while the fish gather.
         #[serde(default = "gather_weight")]
         weight: f32,
     },
-    /// Starts a rule of the scene's director without its condition, for example 'send the shark'. Temporary, so there is
-    /// nothing to undo.
+    /// Starts a rule of the scene's director, for example 'send the shark', even if its condition does not hold. The
+    /// effect is temporary, so it cannot be undone.
     Start {
         /// Name of the rule.
         rule: String,
     },
     /// Ends the gathering.
     StopGathering,
-    /// Lets all fish swim at cruise speed again after a scare. Temporary, so there is nothing to undo.
+    /// Lets all fish swim at cruise speed again after a scare. The effect is temporary, so it cannot be undone.
     Calm,
 }
 
@@ -325,7 +327,7 @@ pub enum MindChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandLine {
-    /// Number of ticks done before the command was applied.
+    /// Number of ticks completed before the command was applied.
     pub tick: u64,
     /// The command.
     pub command: Command,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The tracks in one frame of the camera.
+/// The tracked shadows in one frame of the camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrackLine {
     /// Number of the frame in the source, counted from 0. Every frame has a line.
@@ -51,7 +51,7 @@ pub struct ShadowLine {
 /// The state of the pool after one tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentsLine {
-    /// Ticks since the start.
+    /// Number of ticks since the start.
     pub tick: u64,
     /// Simulated time: `tick` times the duration of a tick.
     pub time_secs: f64,
@@ -80,8 +80,9 @@ pub struct AgentLine {
     pub actions: Vec<String>,
     /// Share of the boost speed that is allowed: 0 at cruise speed, 1 at full boost speed.
     pub boost: f32,
-    /// Steering force of each executed action by its name, in newtons in world space. The weight of the action is included,
-    /// the combination of standard and active need is not. An action of both needs counts once. Written only with `--why`.
+    /// Steering force of each executed action by its name, in newtons in world space. This is the force after its
+    /// weight is applied, but before the forces of the standard need and the active need are combined. If both needs
+    /// execute the action, it has one entry with the sum of both forces. Written only with `--why`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forces: Option<BTreeMap<String, [f32; 3]>>,
 }

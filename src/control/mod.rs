@@ -1,6 +1,6 @@
-//! Plain data at the edges of the program: the commands for a running pool, its status, and the JSON lines that `track`,
-//! `simulate` and `render` exchange. Contains no behavior: `app` converts these types from and to the types of other rooms,
-//! and `site` validates commands.
+//! Plain data at the edges of the program: the commands for a running pool, its status, and the JSON lines that
+//! `track`, `simulate` and `render` exchange. Contains no behavior: `app` converts between these types and the types
+//! of other rooms (top-level modules), and `site` validates commands.
 
 mod command;
 mod lines;

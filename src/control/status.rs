@@ -1,6 +1,6 @@
 //! The status of a running pool.
 //!
-//! Plain data that can be written as JSON. Must not: contain anything that only one of its readers understands.
+//! Plain data that can be written as JSON. Must not: contain data that only one consumer of the status understands.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct Status {
     pub unsaved: Vec<DocumentName>,
     /// Paths of changed values in the site file that become effective after a restart.
     pub restart_needed: Vec<String>,
-    /// The last command if it was rejected.
+    /// Rejection of the last command; `None` if it was applied.
     pub rejection: Option<Rejection>,
     /// Active faults, as sentences.
     pub faults: Vec<String>,
@@ -37,15 +37,15 @@ pub struct Status {
     pub picture: PictureStatus,
 }
 
-/// Quality of the picture, which is adapted to the speed of the graphics device.
+/// Quality of the picture. Rendering adapts this quality to the speed of the graphics device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PictureStatus {
     /// Resolution of the layer below the water as a share of the full width and height. Below 1 if full resolution would take
     /// too long; 0 before the first picture.
     pub scale: f32,
-    /// Whether details are left out too.
+    /// Whether details are left out, in addition to the lower resolution.
     pub is_plain: bool,
-    /// Number of times the flash limiter slowed a change of brightness down.
+    /// Number of times that the flash limiter slowed down a change of brightness.
     pub dimmed: u64,
 }
 
@@ -56,17 +56,17 @@ pub struct CalibrationStatus {
     pub is_running: bool,
     /// Number of the shown target, counted from 1; `None` if no target is shown.
     pub target: Option<usize>,
-    /// Number of all targets, or of all Gray-code patterns.
+    /// Total number of targets, or of Gray-code patterns.
     pub targets: usize,
     /// Number of measured targets, or of finished patterns.
     pub taken: usize,
-    /// Whether a proven calibration waits to be accepted.
+    /// Whether a proven calibration (measured, with an error below the limits) can be accepted.
     pub is_proven: bool,
     /// Message for the technician: what happened, and what to do next.
     pub sentence: String,
-    /// The calibration in use; `None` if the whole picture is mapped onto the surface.
+    /// The calibration in use; `None` if there is none and the whole camera image is mapped onto the surface.
     pub current: Option<CalibrationKnown>,
-    /// How far the camera has moved since the calibration; `None` if unknown.
+    /// Shift of the camera since the calibration; `None` if unknown.
     pub drift: Option<DriftStatus>,
 }
 
@@ -75,20 +75,21 @@ pub struct CalibrationStatus {
 pub struct CalibrationKnown {
     /// Date and time of the calibration, ISO 8601.
     pub date: String,
-    /// Predicted error of floor points, root mean square over the surface.
+    /// Predicted error of floor points (root mean square over the surface).
     pub predicted_rms_m: f64,
     /// Largest predicted error on the surface.
     pub predicted_worst_m: f64,
-    /// Whether it contains the position of the lamp. Without it, the centroid of a shadow is used as the foot point.
+    /// Whether the calibration contains the position of the lamp. Without this position, the centroid of a shadow is
+    /// used as the foot point.
     pub knows_lamp: bool,
 }
 
-/// How far the camera has moved since it was calibrated.
+/// Shift of the camera since it was calibrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriftStatus {
-    /// Shift on the floor.
+    /// Shift of points on the floor.
     pub shift_m: f64,
-    /// Shift in the camera's picture.
+    /// Shift in the camera image.
     pub shift_px: f64,
     /// Whether the shift is above the limit, so that the camera has to be calibrated again.
     pub is_alarm: bool,
@@ -97,13 +98,13 @@ pub struct DriftStatus {
 /// A rejected command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rejection {
-    /// Number of ticks done when the command arrived.
+    /// Number of ticks completed when the command arrived.
     pub tick: u64,
-    /// All reasons.
+    /// All reasons for the rejection.
     pub problems: Vec<Reason>,
 }
 
-/// One reason of a rejection.
+/// One reason for a rejection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     /// Name of the document; empty if the reason belongs to no document.

@@ -11,9 +11,11 @@ impl Homography {
     /// The identity map.
     pub const IDENTITY: Self = Self(DMat3::IDENTITY);
 
-    /// Estimates the map from the first to the second points, with the least algebraic error after normalization.
+    /// Estimates the map from the first to the second point of each pair. It minimizes the algebraic error of the normalized
+    /// points.
     ///
-    /// `None` for fewer than four pairs, non-finite points, or points that do not determine a map (three of four on a line).
+    /// Returns `None` for fewer than four pairs, for points that are not finite, and for points that do not determine a map
+    /// (for example four points of which three are on a line).
     pub fn from_pairs(pairs: &[(DVec2, DVec2)]) -> Option<Self> {
         if pairs.len() < 4 || pairs.iter().any(|(a, b)| !a.is_finite() || !b.is_finite()) {
             return None;
@@ -52,19 +54,20 @@ impl Homography {
         Self(to.inverse() * normalized * from).scaled()
     }
 
-    /// Maps a point. Not finite for points that the map sends to infinity.
+    /// Maps a point. The result is not finite if the map sends the point to infinity.
     pub fn apply(&self, point: DVec2) -> DVec2 {
         let p = self.0 * point.extend(1.0);
         DVec2::new(p.x / p.z, p.y / p.z)
     }
 
-    /// The inverse map; `None` if this map is not invertible.
+    /// Returns the inverse map, or `None` if this map is not invertible.
     pub fn inverse(&self) -> Option<Self> {
         let determinant = self.0.determinant();
         (determinant.is_finite() && determinant.abs() > 1e-300).then(|| Self(self.0.inverse()))
     }
 
-    /// The same map, scaled so that its last entry is 1, or to unit norm if that entry is zero. `None` if not finite.
+    /// Returns the same map, scaled so that the last entry of its matrix is 1. If this entry is zero, the matrix is scaled to a
+    /// norm of 1 instead. Returns `None` if the result is not finite.
     fn scaled(self) -> Option<Self> {
         let last = self.0.z_axis.z;
         let norm = self
@@ -84,7 +87,8 @@ impl Homography {
     }
 }
 
-/// The similarity that moves the centroid of the points to the origin and scales their mean distance from it to √2.
+/// Returns the similarity transform that moves the centroid of the points to the origin and makes their mean distance from the
+/// origin √2.
 fn normalization(points: impl Iterator<Item = DVec2> + Clone) -> Option<DMat3> {
     let count = points.clone().count() as f64;
     let middle = points.clone().sum::<DVec2>() / count;

@@ -1,19 +1,20 @@
 //! The camera's lens and its view of the floor: maps pixels to meters and back.
 //!
-//! In: two radial terms, a homography, points. Out: points. Must not: fit anything (`calibration` does), warp images.
+//! In: two coefficients of radial distortion, a homography, points. Out: points. Must not: estimate these parameters
+//! (`calibration` does this), warp images.
 //!
 //! **Model** (Brown 1966, radial part): let `p` be an undistorted pixel relative to the frame's center, divided by half the
-//! frame's diagonal. The lens shows it at `p · (1 + k1·r² + k2·r⁴)`, `r = |p|`. The principal point is the frame's center,
-//! `((width − 1) / 2, (height − 1) / 2)` with pixel centers at whole numbers; pixels are square. The frame's corners have
-//! r = 1 for any frame size, so `k1` and `k2` do not change when the frame is scaled. The focal length is not part of the
-//! lens here; it is part of the homography that follows.
+//! frame's diagonal. The lens maps it to `p · (1 + k1·r² + k2·r⁴)`, where `r = |p|`. The principal point is the frame's center,
+//! `((width − 1) / 2, (height − 1) / 2)` with pixel centers at whole numbers; pixels are square. The frame's corners have r = 1
+//! for any frame size, so `k1` and `k2` do not change when the frame is scaled. The focal length is not part of this model; it
+//! is part of the homography that is applied after the lens.
 
 use glam::{DMat3, DVec2, DVec3};
 
 use super::{Homography, Surface};
 
-/// Minimum slope of the radial distortion curve. From the radius where the polynomial becomes flatter, the curve continues as a
-/// straight line with this slope, so that it can be inverted everywhere.
+/// Minimum slope of the radial distortion curve. From the radius at which the slope of the polynomial falls to this value, the
+/// curve continues as a straight line with this slope. The curve can therefore be inverted everywhere.
 const SLOPE_MIN: f64 = 0.05;
 
 /// Radial distortion of a camera with square pixels and the principal point at the frame's center.
@@ -23,14 +24,14 @@ pub struct Lens {
     height_px: u32,
     k1: f64,
     k2: f64,
-    /// Undistorted radius from which the curve is a straight line; infinite for most lenses.
+    /// Undistorted radius from which the distortion curve is a straight line. Infinite for most lenses.
     limit: f64,
 }
 
 impl Lens {
     /// Creates a lens for frames of this size. `k1` and `k2` apply to radii divided by half the frame's diagonal.
     ///
-    /// `None` if a term is not finite or a side of the frame is 0.
+    /// Returns `None` if a coefficient is not finite or a side of the frame is 0.
     pub fn new(width_px: u32, height_px: u32, k1: f64, k2: f64) -> Option<Self> {
         (k1.is_finite() && k2.is_finite() && width_px > 0 && height_px > 0).then(|| Self {
             width_px,
@@ -62,12 +63,12 @@ impl Lens {
         self.height_px
     }
 
-    /// Coefficient of r².
+    /// Distortion coefficient of r².
     pub fn k1(&self) -> f64 {
         self.k1
     }
 
-    /// Coefficient of r⁴.
+    /// Distortion coefficient of r⁴.
     pub fn k2(&self) -> f64 {
         self.k2
     }
@@ -80,7 +81,7 @@ impl Lens {
         ) / 2.0
     }
 
-    /// Half the frame's diagonal: the unit of radii.
+    /// Half the frame's diagonal, in pixels: the unit of radii.
     pub fn half_diagonal_px(&self) -> f64 {
         f64::from(self.width_px).hypot(f64::from(self.height_px)) / 2.0
     }
@@ -91,12 +92,12 @@ impl Lens {
         self.distorted_radius(self.limit)
     }
 
-    /// The distorted position of an undistorted point.
+    /// Returns the distorted position of an undistorted point.
     pub fn distort(&self, undistorted_px: DVec2) -> DVec2 {
         self.along_radius(undistorted_px, |r| self.distorted_radius(r))
     }
 
-    /// The undistorted position of a point in the frame: the inverse of [`Lens::distort`].
+    /// Returns the undistorted position of a point in the frame: the inverse of [`Lens::distort`].
     pub fn undistort(&self, distorted_px: DVec2) -> DVec2 {
         self.along_radius(distorted_px, |r| self.undistorted_radius(r))
     }
@@ -120,13 +121,14 @@ impl Lens {
         inside * (1.0 + s * (self.k1 + s * self.k2)) + SLOPE_MIN * (r - inside)
     }
 
-    /// Inverts the radial curve by Newton's method within a bracket. The curve rises everywhere, so there is one solution.
+    /// Inverts the radial curve by Newton's method within a bracket. The curve rises everywhere, so there is exactly one
+    /// solution.
     fn undistorted_radius(&self, distorted: f64) -> f64 {
         let at_limit = self.distorted_radius(self.limit);
         if distorted >= at_limit {
             return self.limit + (distorted - at_limit) / SLOPE_MIN;
         }
-        // The slope is at least SLOPE_MIN below the limit, so the solution is below distorted / SLOPE_MIN.
+        // At radii below the limit, the slope is at least SLOPE_MIN. The solution is therefore at most distorted / SLOPE_MIN.
         let (mut low, mut high) = (0.0, self.limit.min(distorted / SLOPE_MIN));
         let mut r = distorted.min(high);
         for _ in 0..80 {
@@ -151,9 +153,9 @@ impl Lens {
     }
 }
 
-/// The least radius at which the slope `1 + 3·k1·r² + 5·k2·r⁴` falls to [`SLOPE_MIN`].
+/// Returns the smallest radius at which the slope `1 + 3·k1·r² + 5·k2·r⁴` falls to [`SLOPE_MIN`], or infinity if there is none.
 fn straight_line_radius(k1: f64, k2: f64) -> f64 {
-    // Solves a·s² + b·s + c = 0 for s = r², in the form without cancellation: s = 2c / (−b ± √(b² − 4ac)).
+    // Solves a·s² + b·s + c = 0 for s = r², in a form that does not lose digits by cancellation: s = 2c / (−b ± √(b² − 4ac)).
     let (a, b, c) = (5.0 * k2, 3.0 * k1, 1.0 - SLOPE_MIN);
     let discriminant = b * b - 4.0 * a * c;
     if discriminant < 0.0 {
@@ -171,16 +173,19 @@ fn straight_line_radius(k1: f64, k2: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloorFromCamera {
     lens: Lens,
-    /// From undistorted pixels to floor meters. Scaled so that the third coordinate is positive in front of the horizon.
+    /// Matrix from undistorted pixels to floor meters. Its sign is chosen so that the third coordinate is positive for all
+    /// pixels on the floor's side of the horizon.
     floor_from_straight: DMat3,
-    /// From floor meters to undistorted pixels. Scaled so that the third coordinate is positive in front of the camera.
+    /// Matrix from floor meters to undistorted pixels. Its sign is chosen so that the third coordinate is positive for all
+    /// points in front of the camera.
     straight_from_floor: DMat3,
 }
 
 impl FloorFromCamera {
     /// Creates a map from a lens and the homography from undistorted pixels to floor meters.
     ///
-    /// `None` if the homography is not finite or not invertible, or sends the surface's center to infinity.
+    /// Returns `None` if the homography is not finite or not invertible, or if its inverse sends the surface's center to
+    /// infinity.
     pub fn new(lens: Lens, floor_from_straight: Homography) -> Option<Self> {
         let forward = floor_from_straight.0;
         if !forward.is_finite() {
@@ -188,7 +193,8 @@ impl FloorFromCamera {
         }
         let back = floor_from_straight.inverse()?.0;
         let middle = back * DVec3::Z;
-        // The signs are chosen so that the surface's center is in front of the camera and its pixel in front of the horizon.
+        // The signs are chosen so that the surface's center is in front of the camera and its pixel is on the floor's side of
+        // the horizon.
         let straight_from_floor = back * middle.z.signum();
         let seen = middle.truncate() / middle.z;
         let weight = (forward * seen.extend(1.0)).z;
@@ -205,8 +211,8 @@ impl FloorFromCamera {
         })
     }
 
-    /// The map without a calibration: the frame covers exactly the surface, and its upper edge is the one with the smallest z.
-    /// A side of 0 counts as 1.
+    /// Creates the map for a camera without a calibration: the frame shows exactly the surface, and the frame's upper edge is
+    /// the edge with the smallest z. A side of 0 counts as 1.
     pub fn whole_frame(width_px: u32, height_px: u32, surface: &Surface) -> Self {
         let lens = Lens::straight(width_px, height_px);
         let scale = DVec2::new(
@@ -231,12 +237,12 @@ impl FloorFromCamera {
         Homography(self.floor_from_straight)
     }
 
-    /// Maps a pixel to the floor point that is visible there. NaN at and beyond the horizon.
+    /// Maps a pixel to the floor point that is visible there. Returns NaN for pixels on or beyond the horizon.
     pub fn floor_from_camera(&self, camera_px: DVec2) -> DVec2 {
         project(&self.floor_from_straight, self.lens.undistort(camera_px))
     }
 
-    /// Maps a floor point to its pixel, which can be outside the frame. NaN for points behind the camera.
+    /// Maps a floor point to its pixel, which can be outside the frame. Returns NaN for points behind the camera.
     pub fn camera_from_floor(&self, floor_m: DVec2) -> DVec2 {
         self.lens
             .distort(project(&self.straight_from_floor, floor_m))
@@ -256,7 +262,7 @@ fn project(map: &DMat3, point: DVec2) -> DVec2 {
 mod tests {
     use super::*;
 
-    /// Terms from strong barrel to strong pincushion, with and without a turning point.
+    /// Coefficients (k1, k2) from strong barrel to strong pincushion distortion, with and without a turning point of the curve.
     const TERMS: [(f64, f64); 8] = [
         (0.0, 0.0),
         (-0.25, 0.07),
@@ -322,7 +328,7 @@ mod tests {
         assert!(middle.distance(DVec2::new(319.5, 239.5)) < 1e-9);
     }
 
-    /// A tilted view, whose horizon is above the frame.
+    /// Returns the map of a tilted camera whose horizon is above the frame.
     fn tilted() -> FloorFromCamera {
         let corners = [
             (DVec2::new(150.0, 120.0), DVec2::new(-2.0, -1.5)),

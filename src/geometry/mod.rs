@@ -1,5 +1,5 @@
-//! Spaces and shapes: the projected surface, lens and homography, polygons, solids. Pure functions without knowledge of
-//! cameras or fish.
+//! Spaces and shapes: the projected surface, lens and homography, polygons, solids. All functions are pure and do not know
+//! camera devices or fish.
 //!
 //! **World space**: meters. The projected surface is the plane y = 0 with the origin at its center, x along its width, and z
 //! along its height (towards the lower edge of the projected image). Fish are below it, at y = −depth. **Floor space**: the

@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-/// Signed area of a polygon: positive if the corners turn from +x towards +y.
+/// Signed area of a polygon: positive if the corners are in the direction from +x towards +y.
 pub fn signed_area(corners: &[Vec2]) -> f32 {
     edges(corners).map(|(a, b)| a.perp_dot(b)).sum::<f32>() / 2.0
 }
@@ -15,7 +15,7 @@ pub fn polygon_contains(corners: &[Vec2], point: Vec2) -> bool {
     })
 }
 
-/// The point on the outline of a polygon that is nearest to `point`; `None` for a polygon without corners.
+/// Returns the point on the outline of a polygon that is nearest to `point`, or `None` if the polygon has no corners.
 pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
     edges(corners)
         .map(|(a, b)| {
@@ -29,7 +29,8 @@ pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
         .map(|(_, at)| at)
 }
 
-/// Cuts a polygon into triangles (ear clipping). A polygon that crosses itself gives some triangles, but always terminates.
+/// Cuts a polygon into triangles (ear clipping). The triangles of a polygon that crosses itself are not meaningful, but the
+/// function always ends.
 ///
 /// **Source**: Meisters 1975, "Polygons have ears".
 pub fn polygon_triangles(corners: &[Vec2]) -> Vec<[Vec2; 3]> {
@@ -56,7 +57,8 @@ pub fn polygon_triangles(corners: &[Vec2]) -> Vec<[Vec2; 3]> {
             };
             is_convex && !left.iter().any(holds)
         });
-        // Without an ear (corners on a line, crossing sides) any corner is removed, so that the loop ends.
+        // If the polygon has no ear (corners on one line, sides that cross), the first corner is removed, so that the loop
+        // ends.
         let i = ear.unwrap_or(0);
         if ear.is_some() {
             found.push([

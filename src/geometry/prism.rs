@@ -4,7 +4,8 @@ use glam::{Vec2, Vec3};
 
 use super::polygon::{nearest_on_polygon, signed_area};
 
-/// Maximum number of corners of an outline. The number is fixed because solids are stored by value in a spatial index.
+/// Maximum number of corners of an outline. It is a constant because a prism stores its corners in an array of fixed size;
+/// solids are stored by value in a spatial index.
 pub const PRISM_CORNERS_MAX: usize = 8;
 
 /// A vertical prism: a convex polygon in floor space, extruded between two heights.
@@ -19,8 +20,8 @@ pub struct Prism {
 }
 
 impl Prism {
-    /// Creates a prism from an outline of 3 to [`PRISM_CORNERS_MAX`] corners (x, z), in either direction, and two heights y.
-    /// `None` if the outline has no area or is not convex, or the upper height is not above the lower one.
+    /// Creates a prism from an outline of 3 to [`PRISM_CORNERS_MAX`] corners (x, z), in either direction of rotation, and two
+    /// heights y. Returns `None` if the outline has no area or is not convex, or the upper height is not above the lower one.
     pub fn new(outline: &[Vec2], low_m: f32, high_m: f32) -> Option<Self> {
         let count = outline.len();
         let area = signed_area(outline);
@@ -50,13 +51,13 @@ impl Prism {
             center_m: Vec3::new(mean.x, (low_m + high_m) / 2.0, mean.y),
             bounding_radius_m: reach.hypot((high_m - low_m) / 2.0),
         };
-        // Convex and winding once: every corner is on the inner side of every edge.
+        // The outline is convex and goes around only once if every corner is on the inner side of every edge.
         let slack_m = reach * 1e-4;
         let is_convex = prism.corners().iter().all(|&c| prism.sides(c).1 <= slack_m);
         is_convex.then_some(prism)
     }
 
-    /// Corners (x, z), in the direction from +x towards +z.
+    /// Corners (x, z), in the direction of rotation from +x towards +z.
     pub fn corners(&self) -> &[Vec2] {
         &self.corners[..self.count]
     }
@@ -87,7 +88,7 @@ impl Prism {
         }
     }
 
-    /// Outward unit normal at a point. Inside the solid, the normal of the nearest face.
+    /// Returns the outward unit normal at a point. For a point inside the solid, this is the normal of the nearest face.
     pub fn outward(&self, point: Vec3) -> Vec3 {
         let (side, depth) = self.sides(flat(point));
         let above = self.above_m(point);
@@ -109,7 +110,7 @@ impl Prism {
         }
     }
 
-    /// Distance of a point above the upper face or below the lower one; negative between them.
+    /// Distance of a point above the upper face or below the lower face; negative between the faces.
     fn above_m(&self, point: Vec3) -> f32 {
         (self.low_m - point.y).max(point.y - self.high_m)
     }
@@ -123,7 +124,8 @@ impl Prism {
         point.distance(self.nearest(point))
     }
 
-    /// The edge whose line is farthest inside of the point: its outward normal and the signed distance to its line.
+    /// Returns the outward normal of one edge and the point's signed distance from its line, positive outside. It is the edge
+    /// with the largest signed distance.
     fn sides(&self, point: Vec2) -> (Vec2, f32) {
         let mut most = (Vec2::X, f32::NEG_INFINITY);
         let corners = self.corners();
@@ -153,7 +155,7 @@ mod tests {
     use super::super::Solid;
     use super::*;
 
-    /// A right triangle from the origin along x and z, from y = −1 to 0.
+    /// Returns a prism from y = −1 to 0. Its outline is a right triangle with the corners (0, 0), (1, 0) and (0, 1).
     fn triangle() -> Prism {
         Prism::new(&[Vec2::ZERO, Vec2::X, Vec2::Y], -1.0, 0.0).unwrap()
     }

@@ -1,6 +1,6 @@
 //! Convex solids in world space: signed distance, outward normal, closest approach of a ray, and occlusion.
 //!
-//! The signed distances are exact outside, so a step of that length never enters a solid.
+//! Outside a solid, the signed distance is exact, so a step of this length never enters the solid.
 
 use glam::{Vec2, Vec3};
 
@@ -22,14 +22,14 @@ pub enum Solid {
         center_m: Vec3,
         /// Half of the extents along the cuboid's own axes.
         half_m: Vec3,
-        /// Direction of the cuboid's own x axis in world (x, z); a unit vector.
+        /// Direction of the cuboid's own x axis: a unit vector (x, z) in world space.
         axis: Vec2,
     },
     /// A cylinder with hemispherical ends.
     Capsule {
         /// One end of the axis.
         from_m: Vec3,
-        /// The other end.
+        /// The other end of the axis.
         to_m: Vec3,
         /// Radius.
         radius_m: f32,
@@ -84,12 +84,13 @@ impl Solid {
         }
     }
 
-    /// Outward unit normal at a point; upwards where it is undefined (at the center).
+    /// Returns the outward unit normal at a point. Where it is undefined (see [`Solid::outward`]), returns the upward
+    /// direction.
     pub fn normal(&self, point: Vec3) -> Vec3 {
         self.outward(point).unwrap_or(Vec3::Y)
     }
 
-    /// Outward unit normal at a point; `None` at the center of a sphere or on the axis of a capsule.
+    /// Returns the outward unit normal at a point, or `None` at the center of a sphere or on the axis of a capsule.
     pub fn outward(&self, point: Vec3) -> Option<Vec3> {
         match *self {
             Self::Sphere { center_m, .. } => (point - center_m).try_normalize(),
@@ -127,8 +128,8 @@ impl Solid {
         }
     }
 
-    /// Closest approach of a ray to the solid: (distance along the ray, signed distance from the solid there). The ray starts at
-    /// `point`, has the unit vector `direction`, and is `reach_m` long.
+    /// Returns the closest approach of a ray to the solid as (distance along the ray, signed distance from the solid at that
+    /// point). The ray starts at `point`, has the unit vector `direction`, and is `reach_m` long.
     ///
     /// The distance from a convex solid is a convex function along a ray, so a ternary search finds its minimum.
     pub fn closest_approach(&self, point: Vec3, direction: Vec3, reach_m: f32) -> (f32, f32) {
@@ -156,8 +157,8 @@ impl Solid {
 
     /// Whether the solid completely hides a sphere of `radius_m` at `other` from `eye`.
     ///
-    /// **Source**: Jockel 2005, §4.2.1 (spheres). For the other shapes the same rule applies: at its deepest point, the line of sight
-    /// is deeper inside the solid than the radius of the sphere.
+    /// **Source**: Jockel 2005, §4.2.1 (spheres). The rule is extended to all shapes: at its deepest point, the line of sight
+    /// must be deeper inside the solid than the radius of the sphere.
     pub fn hides(&self, eye: Vec3, other: Vec3, radius_m: f32) -> bool {
         let to_solid = self.center_m() - eye;
         let to_other = other - eye;
@@ -195,7 +196,7 @@ fn out_of_box(local: Vec3, axis: Vec2) -> Vec3 {
     )
 }
 
-/// The point on the segment between two points that is nearest to a third point.
+/// Returns the point on the segment from `from` to `to` that is nearest to `point`.
 pub fn nearest_on_segment(from: Vec3, to: Vec3, point: Vec3) -> Vec3 {
     let along = to - from;
     let t = (point - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);

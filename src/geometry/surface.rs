@@ -16,7 +16,8 @@ pub struct Surface {
     pub height_m: f32,
     /// Kind of the surface.
     pub kind: SurfaceKind,
-    /// Height above the surface of the eye point for which the pool is rendered; not the height of the infrared camera.
+    /// Height of the eye point above the surface. The pool is rendered for a viewer at this point. It is not the height of the
+    /// infrared camera.
     #[schemars(range(min = 0.5, max = 50.0))]
     pub eye_height_m: f32,
 }
@@ -32,7 +33,8 @@ impl Default for Surface {
     }
 }
 
-/// Kind of the projected surface. World space does not change; only the rendering and the upward direction of the fish do.
+/// Kind of the projected surface. World space does not depend on the kind; only the rendering and the upward direction of the
+/// fish do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SurfaceKind {
@@ -46,7 +48,7 @@ pub enum SurfaceKind {
 }
 
 impl Surface {
-    /// Half of width and height, in meters.
+    /// Half of the width and half of the height, in meters.
     pub fn half_extent_m(&self) -> Vec2 {
         Vec2::new(self.width_m, self.height_m) / 2.0
     }
@@ -56,12 +58,13 @@ impl Surface {
         floor.abs().cmple(self.half_extent_m()).all()
     }
 
-    /// Scale from the surface to depth d = `depth_m` along the rays from the eye at height c: (c + d) / c.
+    /// Returns the factor by which lengths grow from the surface to the depth d = `depth_m`, along the rays from the eye at
+    /// height c: (c + d) / c.
     pub fn scale_at_depth(&self, depth_m: f32) -> f32 {
         (self.eye_height_m + depth_m.max(0.0)) / self.eye_height_m
     }
 
-    /// The point where the ray from the eye through a world point meets the surface.
+    /// Returns the floor point where the ray from the eye to a world point meets the surface.
     pub fn floor_from_world(&self, world: Vec3) -> Vec2 {
         Vec2::new(world.x, world.z) / self.scale_at_depth(-world.y)
     }

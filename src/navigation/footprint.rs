@@ -1,14 +1,15 @@
-//! Footprints: the area that obstacles cover in the horizontal plane at the height of an agent. Convex polygons with
-//! round edges, in floor meters (x, z).
+//! Footprints: the area that obstacles cover in the horizontal plane at the height of an agent. They are convex
+//! polygons with round edges, in floor meters (x, z).
 //!
-//! In: solids and a height band. Out: exact distances, from which grids and meshes are built. Must not: know a grid.
+//! In: solids and a height band. Out: exact distances, which the construction of grids and meshes uses. Must not: know
+//! a grid.
 
 use glam::{Vec2, Vec3};
 
 use crate::geometry::Solid;
 
-/// Obstacles as convex polygons, each grown by a radius: one corner is a circle, two corners are a capsule. Stored in
-/// flat arrays.
+/// Obstacles as convex polygons, each grown by a radius. An obstacle with one corner is a circle; an obstacle with two
+/// corners is a capsule. The corners of all obstacles are stored in one array.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footprints {
     corners: Vec<Vec2>,
@@ -22,7 +23,8 @@ struct CornerRange {
     radius_m: f32,
 }
 
-/// One obstacle: its corners, counterclockwise from +x towards +z, and the radius by which it is grown.
+/// One obstacle: the corners of its core, in the direction from +x towards +z, and the radius by which the core is
+/// grown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Footprint<'a> {
     /// Corners of the core: a point, a line segment or a convex polygon.
@@ -32,7 +34,7 @@ pub struct Footprint<'a> {
 }
 
 impl Footprints {
-    /// Removes all obstacles and keeps allocated memory.
+    /// Removes all obstacles but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.corners.clear();
         self.ranges.clear();
@@ -48,8 +50,8 @@ impl Footprints {
         self.ranges.is_empty()
     }
 
-    /// Adds a convex polygon, a line segment or a point, grown by `radius_m`. Corners may be in either direction of
-    /// rotation. Ignores shapes without corners and corners that are not finite.
+    /// Adds a convex polygon, a line segment or a point, grown by `radius_m`. The corners may be in either direction of
+    /// rotation. Ignores a shape without corners and a shape with a corner that is not finite.
     pub fn push(&mut self, corners: &[Vec2], radius_m: f32) {
         if corners.is_empty() || !corners.iter().all(|corner| corner.is_finite()) {
             return;
@@ -67,7 +69,7 @@ impl Footprints {
         });
     }
 
-    /// Adds a rectangle whose own x axis is the unit vector `axis` in (x, z).
+    /// Adds a rectangle. Its own x axis has the direction of the unit vector `axis`, which is given as (x, z).
     pub fn push_box(&mut self, center: Vec2, half: Vec2, axis: Vec2) {
         let (along, across) = (axis * half.x, axis.perp() * half.y);
         let corner = |a: f32, b: f32| center + along * a + across * b;
@@ -82,7 +84,8 @@ impl Footprints {
         );
     }
 
-    /// Adds the footprints of solids between two heights. Ignores solids entirely above or below.
+    /// Adds the footprints of solids in the band between two heights. Ignores solids that are entirely above or below
+    /// the band.
     pub fn push_solids(&mut self, solids: &[Solid], low_y: f32, high_y: f32) {
         let flat = |at: Vec3| Vec2::new(at.x, at.z);
         for solid in solids {
@@ -114,8 +117,8 @@ impl Footprints {
                     to_m,
                     radius_m,
                 } => {
-                    // The part of the capsule's axis whose sphere reaches into the band. It covers slightly more than
-                    // the exact footprint.
+                    // Uses the part of the capsule's axis around which a sphere of the capsule's radius reaches into
+                    // the band. The result is slightly larger than the exact footprint.
                     let (low, high) = (low_y - radius_m, high_y + radius_m);
                     let rise = to_m.y - from_m.y;
                     let (mut a, mut b) = (0.0, 1.0);
@@ -142,14 +145,14 @@ impl Footprints {
         })
     }
 
-    /// Whether the straight line between two points stays more than `gap_m` away from all obstacles. A negative gap
-    /// allows that penetration depth.
+    /// Whether the straight line between two points stays more than `gap_m` away from all obstacles. If `gap_m` is
+    /// negative, the line may enter obstacles up to this depth.
     pub fn is_clear(&self, from: Vec2, to: Vec2, gap_m: f32) -> bool {
         self.iter()
             .all(|footprint| footprint.segment_distance_m(from, to) > gap_m)
     }
 
-    /// Signed distance to the nearest obstacle; infinite if there is none.
+    /// Returns the signed distance to the nearest obstacle, or infinity if there is no obstacle.
     pub fn distance_m(&self, at: Vec2) -> f32 {
         let each = self.iter().map(|footprint| footprint.distance_m(at));
         each.fold(f32::INFINITY, f32::min)
@@ -157,13 +160,14 @@ impl Footprints {
 }
 
 impl Footprint<'_> {
-    /// Edges of the core. A point has one edge from itself to itself.
+    /// Edges of the core. The core of a circle has one edge, from its only corner to the same corner.
     pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
         let next = self.corners.iter().cycle().skip(1);
         self.corners.iter().copied().zip(next.copied())
     }
 
-    /// Signed distance from a point to the grown shape; negative inside. Exact inside for cores with an area.
+    /// Signed distance from a point to the grown shape; negative inside. If the core has an area, the distance is also
+    /// exact inside.
     pub fn distance_m(&self, at: Vec2) -> f32 {
         let mut nearest = f32::INFINITY;
         let mut is_inside = self.corners.len() > 2;
@@ -174,10 +178,10 @@ impl Footprint<'_> {
         (if is_inside { -nearest } else { nearest }) - self.radius_m
     }
 
-    /// Least signed distance from the straight line between two points to the grown shape.
+    /// Smallest signed distance from the straight line between two points to the grown shape.
     ///
-    /// The signed distance from a convex shape is a convex function along the line, so ternary search finds its
-    /// minimum. Outside, the distance to the edges is exact.
+    /// The signed distance from a convex shape is a convex function along the line, so a ternary search finds its
+    /// minimum. For a line outside the core, the distance to the edges is exact.
     pub fn segment_distance_m(&self, from: Vec2, to: Vec2) -> f32 {
         let ends = self.distance_m(from).min(self.distance_m(to));
         let crosses = self.corners.len() > 2 && self.is_crossed(from, to);
@@ -212,8 +216,8 @@ impl Footprint<'_> {
         self.edges().any(|(a, b)| segments_cross(from, to, a, b))
     }
 
-    /// Largest distance by which the outline may be moved inwards so that at least half of the thinnest part remains: a
-    /// thin wall shrinks, but does not vanish.
+    /// Largest distance by which the outline may be moved inwards so that at least half of the thinnest part remains. A
+    /// thin wall then becomes thinner but does not disappear.
     pub fn inset_limit_m(&self) -> f32 {
         let perimeter: f32 = self.edges().map(|(a, b)| a.distance(b)).sum();
         let area = crate::geometry::signed_area(self.corners).abs();
@@ -221,7 +225,8 @@ impl Footprint<'_> {
         self.radius_m / 2.0 + 0.5 * area / perimeter.max(f32::MIN_POSITIVE)
     }
 
-    /// Fills in the corners of the core after all edges are moved inwards by `inset_m`; empty if nothing remains.
+    /// Writes to `out` the corners of the core after all its edges are moved inwards by `inset_m`. `out` is empty if
+    /// nothing remains.
     pub fn inset(&self, inset_m: f32, out: &mut Vec<Vec2>) {
         out.clear();
         if self.corners.len() < 3 {
@@ -235,7 +240,7 @@ impl Footprint<'_> {
     }
 }
 
-/// Clips a convex polygon to the half plane in front of a line.
+/// Clips a convex polygon to the half plane on the `inward` side of the line through `on`.
 fn clip(corners: &mut Vec<Vec2>, on: Vec2, inward: Vec2) {
     let count = corners.len();
     for index in 0..count {
@@ -251,7 +256,7 @@ fn clip(corners: &mut Vec<Vec2>, on: Vec2, inward: Vec2) {
     corners.drain(..count);
 }
 
-/// The point on the segment from `a` to `b` that is nearest to `at`.
+/// Returns the point on the segment from `a` to `b` that is nearest to `at`.
 pub(crate) fn nearest_on_segment(a: Vec2, b: Vec2, at: Vec2) -> Vec2 {
     let along = b - a;
     let t = (at - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
@@ -315,7 +320,7 @@ mod tests {
         };
         assert_eq!(at_height(0.5).len(), 0);
         assert!((at_height(-1.4).distance_m(Vec2::new(-1.0, 0.0)) - 0.688).abs() < 1e-2);
-        // At half of the capsule's height, the capsule covers its middle, not its ends.
+        // At half of the capsule's height, the footprint covers the middle of the capsule, but not its ends.
         let trunk = at_height(-1.0);
         assert!(trunk.distance_m(Vec2::new(4.0, 0.0)) < 0.0);
         assert!(trunk.distance_m(Vec2::new(3.2, 0.0)) > 0.0);

@@ -1,7 +1,7 @@
-//! Grid searches of all agents, which share one expansion budget per tick and the memory of a few searches.
+//! Grid searches of all agents. They share one budget of expansions per tick, and the memory of at most 8 searches.
 //!
-//! In: path requests, in agent order. Out: answers. Searches run by priority, then by waiting time, then in agent
-//! order; an unfinished search continues in the next tick. Must not: read a clock.
+//! In: path requests, in the order of agent ids. Out: answers. Searches are served by priority, then by waiting time,
+//! then in the order of agent ids. An unfinished search continues in the next tick. Must not: read a clock.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -10,26 +10,27 @@ use super::grid::{GridSearch, LocalGrid, SearchEffort};
 use super::request::{PathAnswer, PathRequest};
 use super::route::{Environment, Route, Scratch};
 
-/// Largest number of searches in progress at once; each holds node memory for every cell of a grid.
+/// Largest number of searches in progress at the same time. It limits memory use: each search stores one node for every
+/// cell of its grid.
 const SEARCHES: usize = 8;
 /// Number of ticks without a request after which the route of an agent is removed.
 const FORGET_TICKS: u64 = 600;
 
-/// The routes and grid searches of all agents. Its serialized fields are enough to continue bit for bit after
-/// [`GridPlanner::resume`].
+/// The routes and grid searches of all agents. The serialized fields are enough to continue with identical results
+/// after [`GridPlanner::resume`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GridPlanner {
     tick: u64,
-    /// Sorted by agent id.
+    /// Routes of all agents, sorted by agent id.
     routes: Vec<Route>,
     #[serde(skip)]
     searches: Vec<GridSearch>,
-    /// Which entries of `searches` belong to a route.
+    /// Whether the entry of `searches` at the same index belongs to a route.
     #[serde(skip)]
     in_use: [bool; SEARCHES],
-    /// Routes that need a search, in the order in which they are served: priority (high to low), tick since which it
-    /// waits, index of the route.
+    /// Routes that need a search, in the order in which they are served. An entry is (priority, tick since which the
+    /// route waits, index of the route).
     #[serde(skip)]
     queue: Vec<(std::cmp::Reverse<u8>, u64, usize)>,
     #[serde(skip)]
@@ -39,7 +40,7 @@ pub struct GridPlanner {
 }
 
 impl GridPlanner {
-    /// Accepts the path request of an agent for this tick. Must be called in agent order.
+    /// Accepts the path request of an agent for this tick. The calls of a tick must be in the order of agent ids.
     pub fn submit(&mut self, request: &PathRequest, environment: &Environment<'_>) {
         let index = match self
             .routes
@@ -57,7 +58,7 @@ impl GridPlanner {
         let route = &mut self.routes[index];
         route.requested_tick = self.tick;
         route.update(request, environment, &mut self.scratch);
-        // A route that needs no search any more releases its search memory.
+        // A route that no longer needs a search releases its search memory.
         if !route.is_searching()
             && let Some(search) = route.search.take()
         {
@@ -65,7 +66,8 @@ impl GridPlanner {
         }
     }
 
-    /// Advances all searches by at most `budget` expansions and ends the tick: later requests belong to the next one.
+    /// Advances all searches by at most `budget` expansions in total, and ends the tick: later requests belong to the
+    /// next tick.
     pub fn advance(&mut self, environment: &Environment<'_>, mut budget: u32) {
         self.forget_inactive();
         self.queue.clear();
@@ -108,7 +110,7 @@ impl GridPlanner {
         self.tick += 1;
     }
 
-    /// The current answer for an agent; `None` if it never sent a request.
+    /// Returns the current answer for an agent, or `None` if the agent has no route.
     pub fn answer(&self, id: u64) -> Option<PathAnswer> {
         self.route(id).map(Route::answer)
     }
@@ -118,7 +120,7 @@ impl GridPlanner {
         self.route(id).map_or(&[], Route::remaining_path)
     }
 
-    /// The grid that the path of an agent was searched on.
+    /// Returns the grid of an agent's path search, or `None` if the agent has no grid.
     pub fn grid(&self, id: u64) -> Option<&LocalGrid> {
         self.route(id)?.grid()
     }
@@ -133,7 +135,7 @@ impl GridPlanner {
         }
     }
 
-    /// Number of searches that the agent has started, and their total effort.
+    /// Returns the number of searches that the agent has started, and their total effort.
     pub fn effort(&self, id: u64) -> (u64, SearchEffort) {
         self.route(id)
             .map_or_else(Default::default, |route| (route.searches, route.effort))
@@ -148,7 +150,7 @@ impl GridPlanner {
     /// expansions.
     ///
     /// # Errors
-    /// Describes what is wrong if the saved numbers are inconsistent.
+    /// If the saved numbers are inconsistent. The error describes the inconsistency.
     pub fn resume(&mut self, environment: &Environment<'_>) -> Result<(), String> {
         let indices: Vec<usize> = self.routes.iter().filter_map(|r| r.search).collect();
         let is_ordered = self.routes.windows(2).all(|pair| pair[0].id < pair[1].id);
@@ -179,7 +181,7 @@ impl GridPlanner {
         Some(&self.routes[index])
     }
 
-    /// Removes routes without a request for [`FORGET_TICKS`]. A route without a request in this tick releases its
+    /// Removes each route that had no request for [`FORGET_TICKS`]. A route without a request in this tick releases its
     /// search memory.
     fn forget_inactive(&mut self) {
         let tick = self.tick;

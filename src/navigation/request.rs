@@ -1,4 +1,4 @@
-//! Path requests and their answers: plain numbers. An action files a request, the planner answers it in the same tick,
+//! Path requests and their answers, as plain data. An action makes a request, the planner answers it in the same tick,
 //! and the agent follows the answer in the next tick.
 
 use glam::{Vec2, Vec3};
@@ -11,47 +11,50 @@ use crate::geometry::Solid;
 
 /// Time after which the path to a fixed goal is searched again, so that no agent stays stuck.
 pub(super) const FIXED_REPLAN_SECS: f32 = 20.0;
-/// Shortest and longest time after which the path to a moving goal is searched again. The nearer the goal, the sooner.
+/// Shortest and longest time after which the path to a moving goal is searched again. The time is shorter for a nearer
+/// goal.
 const MOVING_REPLAN_SECS: (f32, f32) = (0.25, 5.0);
-/// Longest time by which the motion of a goal is extrapolated. Tuned by eye, 2026-11-21.
+/// Longest time for which the motion of a goal is predicted. Tuned by eye, 2026-11-21.
 const LEAD_SECS: f32 = 1.0;
 
 /// Settings of the path search on grids: the `search` table of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchParams {
-    /// Factor on the heuristic of A*. 1 finds a shortest path; a larger factor finds a good path with fewer expansions.
+    /// Factor by which the heuristic of A* is multiplied. With 1, the search finds a shortest path. With a larger
+    /// factor, it needs fewer expansions, but the path may be longer.
     #[schemars(range(min = 1.0, max = 10.0))]
     pub weight: f32,
     /// Which cells count as neighbors.
     pub connectivity: Connectivity,
     /// When a diagonal step past a blocked cell is allowed.
     pub corners: CornerRule,
-    /// Data structure of the open list. It changes the speed of the search, and the path only among those of nearly
-    /// equal cost.
+    /// Data structure of the open list. It changes the speed of the search. It can also change the choice among paths
+    /// of nearly equal cost.
     pub open: OpenListKind,
-    /// How obstacles are drawn into the grid.
+    /// Which cells of an obstacle are blocked in the grid.
     pub fill: ObstacleFill,
-    /// Distance kept from obstacles, as a multiple of the body radius. It shrinks where no path is found.
+    /// Distance that a path keeps from obstacles, as a multiple of the body radius. If no path is found, the search is
+    /// repeated with a smaller distance.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub margin_radii: f32,
-    /// Initial margin of the grid around start and goal, in cells. A cell is as large as half a body's diameter. The
-    /// margin doubles when the grid is too small.
+    /// Initial margin of the grid around start and goal, in cells. The side of a cell is half the diameter of the body.
+    /// The margin doubles when the grid is too small.
     #[schemars(range(min = 1, max = 1000))]
     pub border_cells: u32,
-    /// Largest number of cells along a side of the grid. A goal farther away is replaced by an intermediate goal.
+    /// Largest number of cells along a side of the grid. A goal outside this size is replaced by an intermediate goal.
     #[schemars(range(min = 16, max = 2048))]
     pub side_cells: u32,
     /// Length of the quick path that an agent follows while its search runs, in cells.
     #[schemars(range(min = 0, max = 64))]
     pub quick_cells: u32,
-    /// Within this distance of a visible moving goal the agent steers straight at it.
+    /// If a moving goal is visible and nearer than this distance, the agent steers straight at it without a path.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub pursue_distance_m: f32,
-    /// A moving goal may move this far before its path is searched again.
+    /// Distance that a moving goal may move before the path to it is searched again.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub tolerance_m: f32,
-    /// Searches of higher priority run first.
+    /// Priority of the search. Searches with a higher priority run first.
     #[schemars(range(min = 0, max = 100))]
     pub priority: u8,
 }
@@ -78,37 +81,37 @@ impl Default for SearchParams {
 /// The goal of a path request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathGoal {
-    /// Current or last seen position.
+    /// Current position of the goal, or the last position at which it was seen.
     pub position_m: Vec3,
     /// Velocity of the goal.
     pub velocity_mps: Vec3,
     /// Whether the goal can move.
     pub is_moving: bool,
-    /// Whether the goal is visible now.
+    /// Whether the agent sees the goal now.
     pub is_seen: bool,
 }
 
 /// The path request of an agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathRequest {
-    /// Id of the requester; unique among all requesters.
+    /// Id of the agent; no other agent has the same id.
     pub id: u64,
     /// Position of the agent.
     pub at_m: Vec3,
-    /// Speed at which the agent would follow the path.
+    /// Speed at which the agent will follow the path.
     pub speed_mps: f32,
     /// Radius of the agent.
     pub radius_m: f32,
     /// The goal.
     pub goal: PathGoal,
-    /// Where the agent may be at all, (x, z).
+    /// Area in which the agent may be, (x, z).
     pub bounds: FloorRect,
     /// Settings of the search.
     pub params: SearchParams,
 }
 
 impl PathRequest {
-    /// The rules for [`super::grid::GridSearch`].
+    /// Returns the rules for the grid search.
     pub(super) fn rules(&self) -> SearchRules {
         SearchRules {
             weight: self.params.weight,
@@ -119,29 +122,29 @@ impl PathRequest {
         }
     }
 
-    /// Side of a cell: half of the agent's diameter.
+    /// Side length of a grid cell: half of the agent's diameter.
     pub(super) fn cell_m(&self) -> f32 {
         self.radius_m.max(0.01)
     }
 
-    /// Lowest and highest y that the agent's body covers on its path.
+    /// Returns the lowest and the highest y that the agent's body covers on its path.
     pub(super) fn height_band(&self) -> (f32, f32) {
         let (a, b) = (self.at_m.y, self.goal.position_m.y);
-        // Rounded outwards, so that small changes in height do not require a new grid.
+        // The band is rounded outwards, so that small changes in height do not require a new grid.
         let step = self.radius_m.max(0.01);
         let low = ((a.min(b) - self.radius_m) / step).floor() * step;
         let high = ((a.max(b) + self.radius_m) / step).ceil() * step;
         (low, high)
     }
 
-    /// Fills in the obstacles within the height band.
+    /// Writes to `out` the footprints of the obstacles within the height band.
     pub(super) fn footprints(&self, solids: &[Solid], out: &mut Footprints) {
         let (low, high) = self.height_band();
         out.clear();
         out.push_solids(solids, low, high);
     }
 
-    /// Position of the goal when the agent arrives, as far as it can be predicted.
+    /// Returns the predicted position of the goal at the time when the agent arrives.
     pub(super) fn predicted_goal(&self) -> Vec2 {
         let goal = &self.goal;
         if !goal.is_moving {
@@ -153,7 +156,7 @@ impl PathRequest {
             .clamp(self.bounds.low_m, self.bounds.high_m)
     }
 
-    /// Time after which the path is searched again even if the goal has not moved.
+    /// Returns the time after which the path is searched again even if the goal has not moved.
     pub(super) fn replan_secs(&self) -> f32 {
         if !self.goal.is_moving {
             return FIXED_REPLAN_SECS;
@@ -175,11 +178,11 @@ pub(super) fn flat(at: Vec3) -> Vec2 {
 pub enum PathStatus {
     /// A new path was found in this tick.
     Found,
-    /// No path was found with the current margin.
+    /// No path was found with the current margin. The search continues with a smaller margin.
     Failed,
     /// The previous path is still valid.
     Unchanged,
-    /// All margins have failed from here: the agent is locked in, or the goal cannot be reached.
+    /// No path was found with any margin: the agent is enclosed, or the goal cannot be reached.
     Unreachable,
     /// The search continues in the next tick.
     #[default]
@@ -190,11 +193,11 @@ pub enum PathStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaypointKind {
-    /// A corner of the path; more follow.
+    /// A corner of the path, but not its end.
     Corner,
     /// The last point of the path: the goal.
     Goal,
-    /// A substitute as long as there is no path: the goal itself, or the agent's own position.
+    /// A substitute while there is no path: the position of the goal or of the agent.
     #[default]
     NoPath,
 }
@@ -206,9 +209,9 @@ pub struct PathAnswer {
     pub status: PathStatus,
     /// Meaning of `target_m`.
     pub waypoint: WaypointKind,
-    /// Where to steer.
+    /// Position that the agent has to steer to.
     pub target_m: Vec3,
-    /// Whether the path may cut into obstacles by up to half a cell.
+    /// Whether the path may enter obstacles up to a depth of half a cell.
     pub grazes: bool,
 }
 

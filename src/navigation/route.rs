@@ -1,6 +1,7 @@
-//! The route of one agent: its grid, its search, its path, and its memory of failed searches.
+//! The route of one agent: its grid, search and path, and a list of its failed searches.
 //!
-//! In: path requests and expansions. Out: answers. **Source**: Dahlberg & Viktorsson 2002, §4.3 to §4.5 and appendix 2.
+//! In: path requests, a budget of expansions. Out: answers. **Source**: Dahlberg & Viktorsson 2002, §4.3 to §4.5 and
+//! appendix 2.
 
 mod path;
 mod resume;
@@ -16,17 +17,18 @@ use super::grid::{
 use super::request::{FIXED_REPLAN_SECS, PathAnswer, PathRequest, PathStatus, WaypointKind, flat};
 use crate::geometry::Solid;
 
-/// Shares of the configured obstacle margin, tried in this order. The try after the last one uses a margin of minus
-/// half a cell. **Source**: Dahlberg & Viktorsson 2002, §4.4.1, with four tries, the last at −0.5 m.
+/// Shares of the configured obstacle margin that a search uses, in this order. If all fail, a last search uses a margin
+/// of minus half a cell. **Source**: Dahlberg & Viktorsson 2002, §4.4.1, which has four tries, the last with −0.5 m.
 const MARGINS: [f32; 3] = [1.0, 0.5, 0.0];
-/// An agent that comes no nearer to its waypoint for this long is stuck, and its path is searched again. Tuned by eye,
-/// 2026-11-21.
+/// If an agent comes no nearer to its waypoint for this time, it is stuck, and its path is searched again. Tuned by
+/// eye, 2026-11-21.
 const STUCK_SECS: f32 = 1.5;
-/// Start and goal may be moved to a free cell at most this many cells away.
+/// A start or goal in a blocked cell is replaced by a free cell that is at most this many cells away along x and z.
 const SNAP_CELLS: i32 = 4;
-/// Number of failed pairs of start and goal that a route remembers.
+/// Number of pairs of start and goal that a route stores after a failed search.
 const FAILED_PAIR_COUNT: usize = 8;
-/// Within this many cells a position counts as the same start or goal as a failed one. Tuned by eye, 2026-11-21.
+/// Distance, in cells, within which a position counts as the same start or goal as that of a failed search. Tuned by
+/// eye, 2026-11-21.
 const SAME_PLACE_CELLS: f32 = 6.0;
 
 /// Obstacles and time step of the current tick.
@@ -34,7 +36,7 @@ const SAME_PLACE_CELLS: f32 = 6.0;
 pub struct Environment<'a> {
     /// All obstacles.
     pub solids: &'a [Solid],
-    /// Changes whenever an obstacle changes.
+    /// Number that changes whenever an obstacle changes.
     pub revision: u64,
     /// Duration of a tick.
     pub dt_secs: f32,
@@ -52,20 +54,20 @@ struct FailedPair {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Phase {
-    /// Needs a search that has not begun.
+    /// The route needs a search that has not begun yet.
     #[default]
     Waiting,
     /// The search is in progress.
     Searching,
-    /// Follows a found path.
+    /// The agent follows a found path.
     Following,
-    /// Steers straight at a visible goal.
+    /// The agent steers straight at a visible goal.
     Pursuing,
-    /// All margins have failed.
+    /// No path was found with any margin.
     GivenUp,
 }
 
-/// What the grid was built for; it is reused while this stays the same.
+/// Inputs for which the grid was built. The grid is reused while these inputs stay the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GridKey {
@@ -76,7 +78,7 @@ struct GridKey {
     border_cells: u32,
 }
 
-/// Further inputs of the grid: together with [`GridKey`] enough to rebuild it.
+/// Further inputs of the grid. Together with [`GridKey`], they are enough to rebuild it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GridSpec {
@@ -87,7 +89,7 @@ struct GridSpec {
     diagonal: bool,
 }
 
-/// A search in progress: enough to repeat it up to the saved number of expansions.
+/// State of a search in progress. It is enough to repeat the search up to the saved number of expansions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunningSearch {
@@ -101,18 +103,18 @@ struct RunningSearch {
 pub(super) struct Route {
     pub(super) id: u64,
     pub(super) requested_tick: u64,
-    /// Tick since which it waits for its search.
+    /// Tick since which the route waits for its search.
     pub(super) waiting_since_tick: u64,
-    /// Index of its search in the planner.
+    /// Index of the route's search in the planner; `None` without search memory.
     pub(super) search: Option<usize>,
     phase: Phase,
     running: RunningSearch,
     #[serde(skip)]
     request: Option<PathRequest>,
-    /// Start of the search in floor meters; `goal` is its end.
+    /// Start of the search, in floor meters. The field `goal` is the end of the search.
     start: Vec2,
     goal: Vec2,
-    /// Whether `goal` is an intermediate goal on the way to one that is too far away.
+    /// Whether `goal` is an intermediate goal, because the requested goal is too far away.
     is_partial: bool,
     cells: (UVec2, UVec2),
     age_secs: f32,
@@ -129,12 +131,12 @@ pub(super) struct Route {
     grazes: bool,
     failed: [FailedPair; FAILED_PAIR_COUNT],
     status: PathStatus,
-    /// Total effort of all its searches.
+    /// Total effort of all searches of this route.
     pub(super) effort: SearchEffort,
     pub(super) searches: u64,
 }
 
-/// Temporary lists that all routes share, to avoid allocations.
+/// Temporary memory that all routes share, to avoid allocations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     footprints: Footprints,
@@ -143,7 +145,7 @@ pub(super) struct Scratch {
 }
 
 impl Route {
-    /// Resets everything for another agent, but keeps allocated memory.
+    /// Resets the route for another agent, but keeps the allocated memory.
     pub(super) fn begin(&mut self, id: u64) {
         let mut path = std::mem::take(&mut self.path);
         path.clear();
@@ -170,7 +172,7 @@ impl Route {
             self.margin_step = 0;
             self.grid_key = None;
             self.request_search();
-            // A search in progress used the old obstacles.
+            // A search in progress used the old obstacles, so it must begin again.
             self.phase = Phase::Waiting;
         }
         for pair in &mut self.failed {
@@ -214,18 +216,18 @@ impl Route {
         }
     }
 
-    /// Whether it needs expansions.
+    /// Whether the route needs expansions.
     pub(super) fn is_searching(&self) -> bool {
         matches!(self.phase, Phase::Waiting | Phase::Searching)
     }
 
-    /// Priority of its search.
+    /// Priority of the route's search.
     pub(super) fn priority(&self) -> u8 {
         self.request.map_or(0, |request| request.params.priority)
     }
 
-    /// Continues its search and subtracts its expansions from `budget`. Returns true when it no longer needs the search
-    /// memory.
+    /// Continues the route's search and subtracts the used expansions from `budget`. Returns true if the route no
+    /// longer needs the search memory.
     pub(super) fn advance(
         &mut self,
         search: &mut GridSearch,
@@ -270,7 +272,7 @@ impl Route {
         false
     }
 
-    /// The answer to the last request.
+    /// Returns the answer to the last request.
     pub(super) fn answer(&self) -> PathAnswer {
         let Some(request) = self.request else {
             return PathAnswer::default();
@@ -310,12 +312,12 @@ impl Route {
         answer
     }
 
-    /// Corners of the path that are not passed yet, in floor meters.
+    /// Corners of the path that the agent has not passed yet, in floor meters.
     pub(super) fn remaining_path(&self) -> &[Vec2] {
         self.path.get(self.next..).unwrap_or_default()
     }
 
-    /// Its grid, if it has one.
+    /// Returns the grid of the route, or `None` if it has none.
     pub(super) fn grid(&self) -> Option<&LocalGrid> {
         self.grid_key.map(|_| &self.grid)
     }
@@ -328,7 +330,8 @@ impl Route {
         }
     }
 
-    /// Whether the agent may steer straight at a moving goal: it is near and visible, and no obstacle is in between.
+    /// Whether the agent may steer straight at its goal: the goal moves, is near and visible, and no obstacle is
+    /// between them.
     fn can_pursue_directly(
         &self,
         request: &PathRequest,
@@ -354,7 +357,8 @@ impl Route {
         })
     }
 
-    /// Builds the grid and begins the search. Returns false if it has already failed.
+    /// Builds the grid and begins the search. Returns false if the grid already shows that no path exists with this
+    /// margin.
     fn prepare(
         &mut self,
         request: &PathRequest,
@@ -462,7 +466,8 @@ impl Route {
         self.border_cells >= request.params.side_cells / 2
     }
 
-    /// Doubles the margin of the next grid. Returns false if it is already the largest.
+    /// Doubles the margin around start and goal for the next grid. Returns false if the margin already has its largest
+    /// value.
     fn enlarge(&mut self, request: &PathRequest) -> bool {
         if self.is_largest(request) {
             return false;
@@ -471,7 +476,8 @@ impl Route {
         true
     }
 
-    /// The nearest free cell that a straight line from `at` reaches without touching an obstacle.
+    /// Returns the nearest free cell that a straight line from `at` reaches without touching an obstacle; `None` if
+    /// there is none within `SNAP_CELLS`.
     fn snap(&self, at: Vec2, grow_m: f32, obstacles: &Footprints) -> Option<UVec2> {
         let map = self.grid.map();
         let low = self.grid.area().low_m;
@@ -526,7 +532,8 @@ impl Route {
     }
 }
 
-/// A point towards a goal that is farther than `reach_m`, outside all grown obstacles.
+/// Returns an intermediate goal on the straight line to a goal that is farther than `reach_m`. It is outside all grown
+/// obstacles if possible.
 fn intermediate_goal(
     from: Vec2,
     to: Vec2,
@@ -535,7 +542,7 @@ fn intermediate_goal(
     obstacles: &Footprints,
 ) -> Vec2 {
     let direction = (to - from).normalize_or_zero();
-    // Candidates from the full reach down to half of it.
+    // The candidates are between the full reach and half of it.
     let tries = (0..=8).map(|n| from + direction * (reach_m * (1.0 - n as f32 / 16.0)));
     let mut free = tries.filter(|&at| obstacles.distance_m(at) > grow_m + 0.01);
     free.next().unwrap_or(from + direction * reach_m)

@@ -1,26 +1,28 @@
-//! The water surface for one picture: its slopes as the eye sees them, and the caustics that it focuses on the ground.
+//! The water surface of one picture: its slopes as seen from above, and the caustics (light that the waves focus) on the
+//! ground.
 //!
-//! In: the height field, the swell, a time. Out: two textures, with 4 bytes and 1 byte per cell. Every cell sends one ray
-//! of sunlight down; the brightness of the ground is the number of rays that arrive there.
+//! In: the height field, the swell, a time. Out: two textures, one with 4 bytes per cell and one with 1 byte per cell. Every
+//! cell sends one ray of sunlight down; the brightness of a cell of the ground is the number of rays that arrive there.
 
 use glam::Vec2;
 
 use super::ripples::{ARCH, CELLS, PaddedRow, Ripples, Row};
 use super::water::{self, WAVES, WaterGrid, Wave};
 
-/// Distance by which a slope of 1 moves a ray on the ground. Refraction alone would give a quarter of the depth; this is
-/// more, because the swell is kept low to be calm to look at and must still form caustics. Tuned by eye.
+/// Horizontal distance by which a surface slope of 1 moves a ray on the ground. Refraction alone would move the ray by a
+/// quarter of the depth. The value here is larger, because the swell is low (to be calm to look at) and must still form
+/// caustics. Tuned by eye.
 const FOCUS_M: f32 = 0.95;
-/// Distance in cells between the points at which gusts and clouds are computed; between them they are interpolated.
+/// Distance, in cells, between two coarse points. Gusts and clouds are computed at these points and interpolated between them.
 const COARSE: usize = 8;
-/// Number of such points per row.
+/// Number of coarse points per row.
 const COARSE_CELLS: usize = CELLS / COARSE + 1;
-/// Cells beyond each edge of the field that collect the rays which miss it.
+/// Number of cells beyond each edge of the field. These cells collect the rays that miss the field.
 const BEYOND: usize = 2;
-/// Cells of a row with those beyond both ends.
+/// Number of cells of a row, including the cells beyond both ends.
 const PADDED_CELLS: usize = CELLS + 2 * BEYOND;
 
-/// Cosines and sines of a wave's phase along x, one per cell of a row.
+/// Phase of a wave along x: a row of cosines and a row of sines, each with one value per cell.
 type Table = [Row; 2];
 
 /// Strength of gusts and brightness of the sky, both 0..1, at the coarse points of one row.
@@ -33,17 +35,17 @@ pub struct Caustics {
     waves: [Wave; WAVES],
     tables: Vec<Table>,
     coarse: Vec<CoarseRow>,
-    /// Rays that arrived in each cell, as a multiple of even light.
+    /// Number of rays that arrived in each cell; one ray per cell is even light, as under flat water.
     arrived: Vec<[f32; PADDED_CELLS]>,
-    /// Rows of cells, each with: slope along x, slope along z (both decoded by `slope_of` in `shaders/output.wgsl`),
-    /// brightness of the sky, closeness to the edge of a visitor's shadow.
+    /// Rows of cells. The four bytes of a cell are: slope along x, slope along z (both decoded by `slope_of` in
+    /// `shaders/output.wgsl`), brightness of the sky, closeness to the edge of a visitor's shadow.
     pub slopes: Vec<[[u8; 4]; CELLS]>,
-    /// Sunlight on the ground: square root of a quarter of its ratio to even light, as bytes.
+    /// Sunlight on the ground, in rows of cells. Light of `r` times even light is stored as the byte `255 · sqrt(r / 4)`.
     pub brightness: Vec<[u8; CELLS]>,
 }
 
 impl Caustics {
-    /// Allocates for a grid.
+    /// Creates the tables and buffers for a grid.
     pub fn new(grid: WaterGrid) -> Self {
         let rows = grid.size[1] as usize;
         let mut waves = [Wave::default(); WAVES];
@@ -64,7 +66,7 @@ impl Caustics {
         }
     }
 
-    /// Computes slopes and caustics at a time, for a swell of a strength (1 is normal).
+    /// Computes slopes and caustics at `time_secs`. `swell` is the strength of the swell; 1 is normal.
     pub fn update(&mut self, ripples: &Ripples, time_secs: f64, swell: f32) {
         water::swell(time_secs, swell, &mut self.waves);
         self.weather(water::drifting_secs(time_secs));
@@ -74,9 +76,9 @@ impl Caustics {
         });
     }
 
-    /// Computes gusts and clouds at the coarse points. Gusts have a size of some meters and drift over the pool: in them
-    /// short waves form fine caustics, between them long waves form wide and faint ones. The clouds are those of the sky
-    /// that the water mirrors. The lengths share no common period, so that the pattern does not repeat visibly.
+    /// Computes gusts and clouds at the coarse points. A gust covers a few meters and drifts over the pool. Inside a gust,
+    /// short waves form fine caustics; between gusts, long waves form wide and faint caustics. The clouds are those of the sky
+    /// that the water reflects. The lengths of the patterns share no common period, so that the patterns do not repeat visibly.
     fn weather(&mut self, t: f32) {
         for (row, values) in self.coarse.iter_mut().enumerate() {
             for (column, value) in values.iter_mut().enumerate() {
@@ -97,7 +99,7 @@ impl Caustics {
         }
     }
 
-    /// Computes the slopes and sends the rays down.
+    /// Computes the slopes of all cells and sends one ray per cell to the ground.
     #[inline(always)]
     fn send_rays(&mut self, ripples: &Ripples) {
         for row in &mut self.arrived {
@@ -133,7 +135,7 @@ impl Caustics {
         }
     }
 
-    /// Turns the rays that arrived into a smooth brightness.
+    /// Computes a smooth brightness from the rays that arrived.
     #[inline(always)]
     fn smooth_arrived(&mut self) {
         let rows = self.brightness.len();
@@ -156,9 +158,10 @@ impl Caustics {
                 let even =
                     (column[x + BEYOND - 1] + 2.0 * column[x + BEYOND] + column[x + BEYOND + 1])
                         / 16.0;
-                // More contrast than the blurred rays have: bright lines and dim areas, as a finer grid would show. Tuned by eye.
+                // The contrast is higher than that of the blurred rays: bright lines and dim areas, as on a finer grid. Tuned
+                // by eye.
                 let drawn = even * (0.45 + 0.55 * even);
-                // Near the edge of the field rays are missing; there the brightness fades to even light.
+                // Rays are missing near the edge of the field; there the brightness fades to even light.
                 let rim = to_end.min((x as f32).min((CELLS - 1 - x) as f32)) / 12.0;
                 let lit = 1.0 + (drawn - 1.0) * (rim - 0.3).clamp(0.0, 1.0);
                 brightness[x] = byte((0.25 * lit).sqrt());
@@ -172,12 +175,12 @@ fn cell_center(grid: WaterGrid, x: usize, z: usize) -> Vec2 {
     (Vec2::new(x as f32, z as f32) + 0.5) * grid.cell_m - grid.half_m
 }
 
-/// Byte of a value in 0..1.
+/// Converts a value in 0..1 to a byte.
 fn byte(value: f32) -> u8 {
     (value * 255.0 + 0.5) as u8
 }
 
-/// Gusts and clouds for every cell of a row, interpolated.
+/// Returns the gusts and clouds of every cell of row `z`, interpolated between the coarse points.
 #[inline(always)]
 fn weather_of(coarse: &[CoarseRow], z: usize) -> [Row; 2] {
     let mut weather = [[0.0; CELLS]; 2];
@@ -197,8 +200,8 @@ fn weather_of(coarse: &[CoarseRow], z: usize) -> [Row; 2] {
     weather
 }
 
-/// Adds the slopes of waves along a row. The cosine of each phase comes from the tables by the addition theorem, so that no
-/// trigonometric function is evaluated per cell.
+/// Adds the slopes of the waves to the cells of a row. The cosine of each phase is computed from the tables with the angle
+/// addition formula, so that no trigonometric function is evaluated per cell.
 #[inline(always)]
 fn add_waves(swell: &mut [Row; 2], waves: &[Wave], tables: &[Table], z_m: f32) {
     let [along, across] = swell;
@@ -213,7 +216,7 @@ fn add_waves(swell: &mut [Row; 2], waves: &[Wave], tables: &[Table], z_m: f32) {
     }
 }
 
-/// Writes a row's slopes as the eye sees them, and returns the slopes that refract the sunlight.
+/// Writes the visible slopes of a row to `seen`, and returns the slopes that refract the sunlight.
 #[inline(always)]
 fn slopes_of(
     grid: WaterGrid,
@@ -238,9 +241,10 @@ fn slopes_of(
         // Inside a visitor's shadow the swell is half as high.
         let calm = 1.0 - 0.5 * pressure_here[x + 1];
         let slope = [swell[0][x] * calm + rings[0], swell[1][x] * calm + rings[1]];
-        // Steep slopes are flattened, as small wavelets would break them up. The result is below 0.5, so that it fits into a byte.
+        // Steep slopes are flattened, because small wavelets would break them up. The result is below 0.5, so it fits into a
+        // byte.
         let broken = 2.0 / (1.0 + 4.0 * (slope[0] * slope[0] + slope[1] * slope[1]).sqrt());
-        // Gradient of the pressure: large only at the edge of a shadow, whatever its size and speed.
+        // Gradient of the pressure. It is large only at the edge of a shadow, for any size and speed of the shadow.
         let rim = [
             pressure_here[x + 2] - pressure_here[x],
             pressure_below[x + 1] - pressure_above[x + 1],
@@ -258,8 +262,8 @@ fn slopes_of(
     steep
 }
 
-/// Sends a row's rays down, each moved by a number of cells along x and z, and distributes each to the four cells around
-/// the point where it arrives.
+/// Sends the rays of a row down. `along` and `across` are the distances, in cells, by which each ray is moved along x and z.
+/// Each ray is distributed to the four cells around the point where it arrives.
 #[inline(always)]
 fn add_rays(arrived: &mut [[f32; PADDED_CELLS]], z: usize, [along, across]: &[Row; 2]) {
     let most = [
@@ -330,7 +334,7 @@ mod tests {
         assert_ne!(later, after, "gusts and clouds change within 600 s");
     }
 
-    /// The slopes equal the sum of the waves, computed directly.
+    /// The slopes are equal to a direct sum of the waves.
     #[test]
     fn slopes_match_a_direct_computation() {
         let (time_secs, strength) = (7.3, 1.0);
@@ -362,7 +366,7 @@ mod tests {
         }
     }
 
-    /// The number of rays is preserved: where the ground is brighter, another place is darker.
+    /// The number of rays is preserved: if one place on the ground is brighter, another place is darker.
     #[test]
     fn caustics_preserve_the_amount_of_light() {
         let caustics = bent(3.0, 1.0);

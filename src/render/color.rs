@@ -1,4 +1,4 @@
-//! Colors: the one that a file names, and the conversion between sRGB bytes and linear light.
+//! Colors: the type for colors in configuration files, and the conversion between sRGB bytes and linear light.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Default for Tint {
     }
 }
 
-/// Linear light, 0..1, of an sRGB byte.
+/// Returns the linear light, 0..1, of an sRGB byte.
 ///
 /// **Source**: IEC 61966-2-1 (sRGB).
 pub(super) fn linear_from_srgb(byte: u8) -> f32 {
@@ -48,7 +48,7 @@ pub(super) fn linear_from_srgb(byte: u8) -> f32 {
     }
 }
 
-/// sRGB byte of linear light.
+/// Returns the sRGB byte of linear light.
 ///
 /// **Source**: IEC 61966-2-1 (sRGB).
 pub(super) fn srgb_from_linear(light: f32) -> u8 {

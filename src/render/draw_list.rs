@@ -1,7 +1,7 @@
 //! The draw list: everything that moves in one picture, as plain data on the CPU.
 //!
-//! In: two snapshots and a position between them. Out: body instances and joint matrices by species, and their shadows on
-//! the ground. Buffers are reused; a picture with the same bodies allocates nothing.
+//! In: two snapshots and a time between them. Out: body instances and joint matrices by species, and the shadows of the bodies
+//! on the ground. Buffers are reused: a picture with the same bodies as the last one allocates no memory.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
@@ -11,7 +11,7 @@ use super::pose::{AffineRows, Animator, Body, Individual};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
-/// Bodies that appear shorter than this are drawn with their low-detail mesh.
+/// Length in the picture below which a body is drawn with its low-detail mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 150.0;
 
 /// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
@@ -30,7 +30,7 @@ pub(super) struct BodyInstance {
     pub(super) substance: u32,
 }
 
-/// The consecutive instances of one mesh.
+/// Consecutive instances that are drawn with one mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
     /// Index of the first instance.
@@ -42,18 +42,18 @@ pub(super) struct Batch {
 /// The moving bodies of one picture and their shadows.
 #[derive(Debug, Default)]
 pub struct DrawList {
-    /// Bodies by batch, in each batch from the ground up.
+    /// Bodies, grouped by batch. Inside a batch they are sorted by height, lowest first.
     pub(super) instances: Vec<BodyInstance>,
-    /// Joint matrices in world space; each instance refers to its first.
+    /// Joint matrices in world space; each instance contains the index of its first matrix.
     pub(super) joints: Vec<AffineRows>,
     /// Two batches per species: full meshes, then low-detail meshes.
     pub(super) batches: Vec<Batch>,
-    /// Shadows on the ground: strips of [`super::shadow_mask::SPINE_STATIONS`] pairs of vertices.
+    /// Shadows on the ground: one strip per body, with [`super::shadow_mask::SPINE_STATIONS`] pairs of vertices.
     pub(super) ground_shadows: Vec<GroundShadowVertex>,
-    /// Whether all bodies are drawn with their low-detail meshes, where they have one.
+    /// Whether all bodies are drawn with their low-detail meshes. A body without such a mesh keeps its full mesh.
     pub(super) all_low_detail: bool,
     agents: Vec<AgentPose>,
-    /// Batch, height and index in `agents` of every agent, in drawing order.
+    /// Batch, height (world y, in meters) and index in `agents` of every agent, in drawing order.
     order: Vec<(u32, f32, u32)>,
     matrices: Vec<Affine3A>,
     animator: Animator,
@@ -61,8 +61,8 @@ pub struct DrawList {
 }
 
 impl DrawList {
-    /// Computes the state at `alpha` (0..1) between two snapshots. Returns its time and the time since the last picture, both in
-    /// seconds.
+    /// Computes the draw data at `alpha` (0..1) between two snapshots. Returns the time of the picture and the time since the
+    /// last picture, both in seconds.
     pub fn update(
         &mut self,
         previous: &Snapshot,
@@ -83,7 +83,8 @@ impl DrawList {
         self.joints.clear();
         self.batches.clear();
         self.ground_shadows.clear();
-        // Deepest first, so that translucent fins show the bodies below them; equal heights keep the order of the agents.
+        // The lowest bodies are drawn first, so that they are visible through the translucent fins of bodies above them. Bodies
+        // of equal height keep the order of the agents.
         self.order.clear();
         for (index, agent) in self.agents.iter().enumerate() {
             let Some(body) = bodies.get(usize::from(agent.species)) else {
@@ -139,7 +140,7 @@ impl DrawList {
         );
     }
 
-    /// The agents at the time of this picture.
+    /// Agents, interpolated at the time of this picture.
     pub fn agents(&self) -> &[AgentPose] {
         &self.agents
     }
@@ -165,8 +166,8 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
     }
 }
 
-/// The agents at `alpha` (0..1) between two snapshots. Agents that were teleported, or that are only in `next`, have their
-/// state of `next`; agents that are only in `previous` are left out, and so are agents with non-finite values.
+/// Writes the agents at `alpha` (0..1) between two snapshots to `out`. Agents that were teleported, or that are only in `next`,
+/// have their state of `next`. Agents that are only in `previous`, or that have non-finite values, are left out.
 pub(super) fn interpolate(
     previous: &Snapshot,
     next: &Snapshot,

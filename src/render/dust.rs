@@ -1,6 +1,6 @@
-//! Specks that drift in the water and are swirled by visitors who walk by.
+//! Specks that drift in the water. Visitors who walk by swirl them.
 //!
-//! In: time, visitors' shadows. Out: the position of every speck. Advancing allocates nothing.
+//! In: time, visitors' shadows. Out: the position of every speck. `Dust::advance` allocates no memory.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -13,7 +13,7 @@ use crate::world::Shadow;
 
 /// Number of specks if `look.dust` is 1.
 const MAX_SPECKS: f32 = 900.0;
-/// Distance from a visitor's shadow up to which specks are moved by it. Tuned by eye.
+/// Distance from the edge of a visitor's shadow within which the visitor moves specks. Tuned by eye.
 const WAKE_M: f32 = 0.35;
 /// Time constant with which a moved speck slows down. Tuned by eye.
 const REST_SECS: f32 = 1.4;
@@ -31,14 +31,14 @@ pub(super) struct Speck {
 pub(super) struct Dust {
     /// The specks, as the GPU reads them.
     pub specks: Vec<Speck>,
-    /// Horizontal velocity of each speck apart from the drift, in m/s.
+    /// Horizontal velocity of each speck without the drift, in m/s.
     velocities_mps: Vec<Vec2>,
-    /// Half extent of the area that specks drift in.
+    /// Half extent of the area in which specks drift, in meters.
     half_m: Vec2,
 }
 
 impl Dust {
-    /// Distributes specks over the whole water.
+    /// Creates the specks at random positions in the water.
     pub(super) fn new(look: &SceneLook, surface: &Surface, ground_depth_m: f32) -> Self {
         let count = (look.dust * MAX_SPECKS).round() as u32;
         let half_m = surface.half_extent_m() * surface.scale_at_depth(0.6 * ground_depth_m) * 1.05;
@@ -57,7 +57,8 @@ impl Dust {
         }
     }
 
-    /// Moves the specks on by `dt_secs`. A walking visitor draws near specks along and swirls them to both sides.
+    /// Moves the specks for a time step of `dt_secs`. A walking visitor pulls nearby specks along and swirls them to both
+    /// sides.
     pub(super) fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {
         let t = drifting_secs(time_secs);
         let calm = (-dt_secs / REST_SECS).exp();
@@ -79,7 +80,7 @@ impl Dust {
             }
             *velocity *= calm;
             let moved = at + (*velocity + drift) * dt_secs;
-            // A speck that leaves on one side enters on the other.
+            // A speck that leaves the area on one side enters it on the opposite side.
             let wrap = |v: f32, half: f32| (v + half).rem_euclid(2.0 * half) - half;
             let place = Vec3::new(
                 wrap(moved.x, self.half_m.x),

@@ -51,7 +51,7 @@ pub enum RenderError {
     Write {
         /// The file or folder.
         path: PathBuf,
-        /// Reason.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A picture could not be encoded as PNG.
@@ -59,7 +59,7 @@ pub enum RenderError {
     Png {
         /// The file or folder.
         path: PathBuf,
-        /// Reason.
+        /// Error of the image encoder.
         source: image::ImageError,
     },
 }

@@ -1,11 +1,11 @@
-//! Limits flashing: it observes each shown picture in coarse cells, and after a large part of the picture changed at once,
-//! the following pictures replace it only gradually.
+//! Limits flashing. It observes each shown picture in coarse cells. After a large part of the picture has changed at once, each
+//! following picture replaces the one before only gradually.
 //!
-//! In: the mean colors of the cells of each shown picture, in order. Out: the share by which the next picture may replace
-//! the last one. Uses neither the GPU nor a clock.
+//! In: the mean colors of the cells of each shown picture, in order of time. Out: the share (0..1) by which the next picture
+//! may replace the last one. Uses neither the GPU nor a clock.
 //!
-//! **Source** of the limits: WCAG 2.2, success criterion 2.3.1, with its definitions of general flash and red flash.
-//! Stricter here, because a floor fills the field of view: no small area is exempt, and a single change counts already.
+//! **Source** of the limits: WCAG 2.2, success criterion 2.3.1, with its definitions of general flash and red flash. The limits
+//! here are stricter, because a floor fills the field of view: no small area is exempt, and a single change already counts.
 
 use super::color::srgb_from_linear;
 
@@ -20,29 +20,30 @@ const DARK: f32 = 0.80;
 const RED_CHANGE: f32 = 20.0;
 /// Smallest share R / (R + G + B) of a saturated red (WCAG: red flash).
 const RED_SHARE: f32 = 0.8;
-/// Largest share of the picture that may change at once. WCAG allows a quarter; less here, because the cells are coarse.
+/// Largest share of the picture that may change at once. WCAG allows 0.25; the limit here is lower, because the cells are
+/// coarse.
 const AREA: f32 = 0.20;
 /// Changes of different cells within this time count as simultaneous.
 const AT_ONCE_SECS: f64 = 0.10;
-/// Time constant of the reference that a cell is compared with; slower changes are no flash.
+/// Time constant with which the reference value of a cell follows the cell; a slower change is no flash.
 const REFERENCE_SECS: f64 = 0.25;
-/// Time for which the picture follows slowly after a change.
+/// Time after a large change in which the picture changes slowly.
 const HOLD_SECS: f64 = 2.5;
-/// Time constant of the slow following: a swing faster than three times per second, from black to white or to full red, then
-/// changes by less than [`CHANGE`] and [`RED_CHANGE`] (320 · 0.31 s / 2 / 2.6 s = 19).
+/// Time constant of the slow change. With this value, a picture that swings from black to white or to full red faster than
+/// three times per second changes by less than [`CHANGE`] and [`RED_CHANGE`] (320 · 0.31 s / 2 / 2.6 s = 19).
 const FOLLOW_SECS: f64 = 2.6;
 
 /// The recent changes of one measure (luminance or redness) of one cell.
 #[derive(Clone, Copy, Debug, Default)]
 struct Swing {
-    /// Value that the cell is compared with: it follows the cell within [`REFERENCE_SECS`].
+    /// Value that each new value of the cell is compared with. It follows the cell with the time constant [`REFERENCE_SECS`].
     reference: f32,
     /// Times of the last fall and of the last rise that counted.
     changed_secs: [Option<f64>; 2],
 }
 
 impl Swing {
-    /// Takes a new value; `counts` decides if the difference of two values is a change.
+    /// Records a new value. `counts(reference, value)` returns whether the difference between the two is a change.
     fn record(
         &mut self,
         value: f32,
@@ -63,20 +64,20 @@ impl Swing {
 /// Observes pictures and decides how much of the next one may be shown.
 #[derive(Clone, Debug, Default)]
 pub struct FlashLimiter {
-    /// Luminance and redness of each cell.
+    /// Luminance and redness of each cell, in this order.
     cells: Vec<[Swing; 2]>,
-    /// End of the slow following.
+    /// Time at which the slow change ends; `None` if the picture is not limited.
     slow_until_secs: Option<f64>,
     /// Time of the last call of [`Self::replaced_share`].
     last_secs: Option<f64>,
     /// Time of the last observed picture.
     observed_secs: f64,
-    /// Number of times that a slow following began.
+    /// Number of times that a slow change began.
     limit_count: u64,
 }
 
 impl FlashLimiter {
-    /// Takes the picture that was just shown: linear red, green and blue of every cell.
+    /// Records the picture that was just shown. `colors` has the linear red, green and blue of every cell.
     pub fn observe(&mut self, time_secs: f64, colors: &[[f32; 3]]) {
         if self.cells.len() != colors.len() {
             self.cells.clear();
@@ -117,12 +118,13 @@ impl FlashLimiter {
         }
     }
 
-    /// Share (0..1) by which the next picture, shown at this time, may replace the last one; 1 is full replacement.
+    /// Returns the share (0..1) by which the next picture, shown at `time_secs`, may replace the last one; 1 is full
+    /// replacement.
     pub fn replaced_share(&mut self, time_secs: f64) -> f64 {
         let since = self.last_secs.map_or(0.0, |last| time_secs - last);
         self.last_secs = Some(time_secs);
         match self.slow_until_secs {
-            // A clock that jumps back also ends the slow following.
+            // The slow change also ends if the clock jumps back.
             Some(until) if time_secs < until && until - time_secs <= HOLD_SECS => {
                 1.0 - (-since.clamp(0.0, 0.1) / FOLLOW_SECS).exp()
             }
@@ -133,13 +135,13 @@ impl FlashLimiter {
         }
     }
 
-    /// Number of times that it slowed the picture down.
+    /// Number of times that the limiter began to slow the picture down.
     pub fn limit_count(&self) -> u64 {
         self.limit_count
     }
 }
 
-/// The flash limiter of one output with its last picture. A new renderer continues from it.
+/// The flash limiter of one output, with the last picture. A new renderer continues from this state.
 #[derive(Clone, Debug, Default)]
 pub struct FlashState {
     /// The limiter.
@@ -148,7 +150,7 @@ pub struct FlashState {
     pub colors: Vec<[f32; 3]>,
 }
 
-/// A picture in which each cell has a uniform color: sRGB, rows from the top, 4 bytes per pixel.
+/// Returns a picture in which each cell has a uniform color: rows from the top, 4 sRGB bytes per pixel.
 pub(super) fn picture_from_cells(colors: &[[f32; 3]], size_px: [u32; 2]) -> Vec<u8> {
     let cells: Vec<[u8; 4]> = colors
         .iter()
@@ -176,7 +178,7 @@ fn luminance([r, g, b]: [f32; 3]) -> f32 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/// The measure of red flashes, (R − G − B) · 320; 0 for a color that is no saturated red.
+/// Measure of red flashes: (R − G − B) · 320 for a saturated red, 0 for all other colors.
 fn redness([r, g, b]: [f32; 3]) -> f32 {
     let sum = r + g + b;
     if sum > 0.0 && r / sum >= RED_SHARE {
@@ -192,8 +194,9 @@ mod tests {
 
     const COUNT: usize = (CELLS[0] * CELLS[1]) as usize;
 
-    /// Shows `wanted` through the limiter at 60 pictures per second. Returns the largest number of opposing changes over more
-    /// than a quarter of the picture within any second (counted independently of the limiter), and the limiter's count.
+    /// Shows `wanted` through the limiter at 60 pictures per second. Returns two counts: the largest number of opposing changes
+    /// of more than a quarter of the picture within any second (counted independently of the limiter), and the limiter's own
+    /// count.
     fn shown(secs: f64, wanted: impl Fn(f64, usize) -> [f32; 3]) -> (usize, u64) {
         let mut limiter = FlashLimiter::default();
         let mut picture = vec![[0.3f32; 3]; COUNT];

@@ -1,4 +1,4 @@
-//! Glyphs for the text of the overlay: one gray atlas of all supported characters, and the place of each in it.
+//! Glyphs for the text of the overlay: one gray atlas of all supported characters, and the position of each character in it.
 //!
 //! **Source**: Noto Sans Mono, rasterized by the crate `noto-sans-mono-bitmap`.
 
@@ -14,7 +14,7 @@ const COLUMNS: usize = 16;
 const FIRST: u32 = 0x20;
 /// Last supported character: the end of Latin-1.
 const LAST: u32 = 0xFF;
-/// Free pixels around a glyph, so that filtering does not mix it with its neighbors.
+/// Free pixels on each side of a glyph, so that filtering does not mix the glyph with its neighbors.
 const MARGIN: usize = 1;
 
 /// Width of a glyph divided by its height; equal for all glyphs.
@@ -37,7 +37,7 @@ fn cell_px() -> [usize; 2] {
     ]
 }
 
-/// Index of a character in the atlas; that of `?` for an unsupported one.
+/// Returns the index of a character in the atlas; for an unsupported character, the index of `?`.
 fn index_of(letter: char) -> usize {
     let code = u32::from(letter);
     let known = if (FIRST..=LAST).contains(&code) {
@@ -48,7 +48,8 @@ fn index_of(letter: char) -> usize {
     (known - FIRST) as usize
 }
 
-/// Left, top, right and bottom edge of a character in the atlas, each 0..1; unsupported characters become `?`.
+/// Returns the left, top, right and bottom edge of a character in the atlas, each 0..1; for an unsupported character, those of
+/// `?`.
 pub(super) fn glyph_uv(letter: char) -> [f32; 4] {
     let at = index_of(letter);
     let [width, height] = cell_px();
@@ -63,7 +64,7 @@ pub(super) fn glyph_uv(letter: char) -> [f32; 4] {
     ]
 }
 
-/// The atlas: one byte of coverage per pixel, rows from the top.
+/// Returns the atlas: one byte of coverage per pixel, rows from the top.
 pub(super) fn atlas() -> Vec<u8> {
     let [width, height] = atlas_size_px().map(|s| s as usize);
     let [cell_width, cell_height] = cell_px();

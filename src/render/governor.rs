@@ -1,13 +1,13 @@
-//! Chooses the quality of pictures so that none is late: first it lowers the resolution below the water surface, then the
-//! detail. It raises the quality again after the load was low for some time.
+//! Chooses the quality of pictures so that no picture is late. It first lowers the resolution of everything below the water
+//! surface, then the detail. It raises the quality again after the load was low for at least `SPARE_SECS`.
 //!
 //! In: the duration of each picture and the time available for it. Out: a [`Quality`]. Uses neither the GPU nor a clock.
 
 /// The quality of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Resolution of bodies and of light on the ground, as a share of the full one per side. The water surface and the overlay
-    /// keep the full resolution.
+    /// Resolution of bodies and of light on the ground, as a share of the full resolution along each side. The water surface
+    /// and the overlay keep the full resolution.
     pub scale: f32,
     /// Whether specks are left out and all fish are drawn with their low-detail meshes.
     pub is_reduced: bool,
@@ -30,17 +30,18 @@ const STEPS: [Quality; 5] = [
     step(0.5, false),
     step(0.5, true),
 ];
-/// Load from which on the quality is lowered. The load is the share of the available time that a picture takes.
+/// Load above which the quality is lowered. The load is the time that a picture takes, as a share of the available time.
 const BUSY: f64 = 0.85;
-/// Load below which the quality may be raised. One step changes the load by less than the distance to [`BUSY`].
+/// Load below which the quality may be raised. One step of quality changes the load by less than the difference between
+/// [`BUSY`] and this value.
 const IDLE: f64 = 0.55;
-/// Time constant of the averaged load.
+/// Time constant with which the load is averaged.
 const MEAN_SECS: f64 = 0.4;
-/// Time after a change in which the load settles and no other change is made.
+/// Time after a change of quality in which the load settles and the quality is not changed again.
 const SETTLE_SECS: f64 = 1.0;
-/// Time that the load must stay low before the quality is raised. It doubles after each attempt that failed.
+/// Time for which the load must be low before the quality is raised. It doubles after each failed attempt to raise the quality.
 const SPARE_SECS: f64 = 4.0;
-/// Upper limit of that time.
+/// Upper limit of the time for which the load must be low before the quality is raised.
 const LONGEST_SPARE_SECS: f64 = 256.0;
 /// An attempt to raise the quality has failed if the quality is lowered again within this time.
 const TRY_SECS: f64 = 10.0;
@@ -53,9 +54,9 @@ pub struct Governor {
     /// Averaged load.
     load: f64,
     since_change_secs: f64,
-    /// Time that the load has been low.
+    /// Time for which the load has been low.
     spare_secs: f64,
-    /// Time that the load must stay low before the quality is raised.
+    /// Time for which the load must be low before the quality is raised.
     wanted_spare_secs: f64,
     /// Whether the last change raised the quality.
     was_raised: bool,
@@ -85,7 +86,8 @@ impl Governor {
         if !(took_secs >= 0.0 && interval_secs > 0.0 && took_secs.is_finite()) {
             return false;
         }
-        // A picture that took seconds (after a suspend) must not count more than one that was late.
+        // A picture that took many seconds (because the machine was suspended) must not count more than an ordinary late
+        // picture.
         let load = (took_secs / interval_secs).min(4.0);
         let dt_secs = interval_secs.max(took_secs).min(MEAN_SECS);
         self.since_change_secs += dt_secs;
@@ -131,7 +133,8 @@ mod tests {
     /// Time available for a picture.
     const INTERVAL: f64 = 1.0 / 60.0;
 
-    /// Draws for `secs` on a machine where a picture takes `took(quality)` seconds; returns the times of all changes.
+    /// Simulates `secs` seconds on a machine where a picture takes `took(quality)` seconds. Returns the times of all changes of
+    /// quality.
     fn played(governor: &mut Governor, secs: f64, took: impl Fn(Quality) -> f64) -> Vec<f64> {
         let mut changes = Vec::new();
         let mut now = 0.0;
@@ -145,7 +148,7 @@ mod tests {
         changes
     }
 
-    /// Duration of a picture of which half is proportional to the drawn area.
+    /// Returns a function for the duration of a picture. Half of the duration is proportional to the drawn area.
     fn cost(full_secs: f64) -> impl Fn(Quality) -> f64 {
         move |quality: Quality| {
             let area = f64::from(quality.scale * quality.scale);
@@ -201,7 +204,7 @@ mod tests {
                 "load {percent} %: {late} changes after the first minute"
             );
         }
-        // If one step changes the load from too high to very low, attempts become rare.
+        // If one step changes the load from too high to very low, attempts to raise the quality become rare.
         let mut governor = Governor::default();
         let cliff = |quality: Quality| {
             if quality.scale < 1.0 {

@@ -1,5 +1,5 @@
-//! The places where bodies meet the ground (heaped sand and shade around them) and the outlines of terraces. The ground
-//! shader paints both into the ground texture once.
+//! Places where bodies meet the ground, with heaped sand and shade around them, and the outlines of terraces. The ground shader
+//! paints both into the ground texture once per scene.
 //!
 //! In: static shapes, plants, corals, the scenery. Out: ellipses and outlines on the ground texture.
 
@@ -9,7 +9,7 @@ use glam::{Affine3A, Vec2, Vec3};
 use super::scenery::Scenery;
 use super::static_shape::{StaticForm, StaticShape};
 
-/// Largest number of ellipses: each adds a cost per pixel when the ground is painted.
+/// Largest number of ellipses. Each ellipse adds a cost per pixel when the ground is painted.
 const MAX_CONTACTS: usize = 160;
 /// Size of a stone model relative to its ellipsoid.
 const STONE_FILL: f32 = 0.8;
@@ -28,7 +28,7 @@ pub(super) struct GroundContact {
     pub(super) is_root: f32,
 }
 
-/// The contacts of stones and trunks that reach the ground, and of the roots of plants and corals on it.
+/// Returns the contacts with the ground: those of stones and trunks that reach it, and those of the roots of plants and corals.
 pub(super) fn contacts(
     shapes: &[StaticShape],
     grown: &[Affine3A],
@@ -56,7 +56,7 @@ pub(super) fn contacts(
         .collect()
 }
 
-/// The ellipse in which a stone or trunk cuts the ground; `None` if it does not reach the ground.
+/// Returns the ellipse in which a stone or trunk cuts the ground; `None` if the body does not reach the ground.
 fn stone_contact(shape: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
     let [second, up] = scenery.ground_axes();
     let (height_m, place) = scenery.over_ground(shape.center_m);
@@ -94,7 +94,7 @@ pub(super) struct TerraceGround {
     pub(super) height: f32,
 }
 
-/// The grounds of the terraces, and their corners on the ground texture.
+/// Returns the grounds of the terraces, and the corners of all terraces as positions on the ground texture.
 pub(super) fn terrace_grounds(scenery: &Scenery) -> (Vec<TerraceGround>, Vec<Vec2>) {
     let levels = scenery.levels();
     let depths = || levels.iter().map(|level| level.depth_m);

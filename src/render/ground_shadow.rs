@@ -1,6 +1,6 @@
 //! Soft shadows on the ground: strips of triangles that follow the spine of a body, and discs for static bodies.
 //!
-//! In: posed spines, static shapes, the sun. Out: vertices of strips with [`SPINE_STATIONS`] pairs each.
+//! In: posed spines, static shapes, the sun. Out: vertices of strips. Each strip has [`SPINE_STATIONS`] pairs of vertices.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec2, Vec3};
@@ -10,7 +10,7 @@ use super::scenery::Scenery;
 use super::shadow_mask::{self, LEVELS, SPINE_STATIONS, STEPS};
 use super::static_shape::{StaticForm, StaticShape};
 
-/// Smallest length of the pieces of a strip in the picture; but every strip has at least two pieces.
+/// Smallest length of a piece of a strip, in pixels of the picture. A short strip still has at least two pieces.
 const LEAST_PIECE_PX: f32 = 33.0;
 
 /// A vertex of a ground shadow; same layout as `GroundShadowVertex` in `shaders/ground_light.wgsl`, which documents the
@@ -25,7 +25,7 @@ pub(super) struct GroundShadowVertex {
     pub(super) strength: f32,
 }
 
-/// Appends the shadows of stones and trunks in the sunlight. Their shade from skylight is painted into the ground, see
+/// Appends the shadows that stones and trunks cast in sunlight. Their shade in skylight is painted into the ground texture, see
 /// [`super::ground_contact`].
 pub(super) fn shape_shadows(
     shapes: &[StaticShape],
@@ -53,7 +53,7 @@ pub(super) fn shape_shadows(
     }
 }
 
-/// Appends the shadows of plants and corals: a faint patch that extends away from the sun.
+/// Appends the shadows of plants and corals. Each shadow is a faint patch that extends away from the sun.
 pub(super) fn plant_shadows(
     plants: &[Affine3A],
     scenery: &Scenery,
@@ -73,7 +73,7 @@ pub(super) fn plant_shadows(
     }
 }
 
-/// The part of a ground shadow's vertices that is equal for the whole shadow.
+/// Values that all vertices of one ground shadow share.
 #[derive(Clone, Copy, Debug)]
 struct ShadowStyle {
     mask_layer: f32,
@@ -82,7 +82,8 @@ struct ShadowStyle {
 }
 
 impl ShadowStyle {
-    /// `mask` is 0 for the disc, then the species from 1; `blur` is a level of blur with a fraction.
+    /// Creates the style of a shadow. `mask` is 0 for the disc, or the species number plus 1. `blur` is the level of blur and
+    /// may be fractional.
     fn new(mask: usize, blur: f32, strength: f32) -> Self {
         let step = (blur.max(0.0) * STEPS as f32).round() as usize;
         let step = step.min((LEVELS - 1) * STEPS);
@@ -105,7 +106,7 @@ impl ShadowStyle {
     }
 }
 
-/// Appends a round shadow as a strip; the disc fills the middle half of its mask.
+/// Appends a round shadow as a strip. The disc fills the middle half of its mask.
 fn disc(
     center: Vec2,
     along: Vec2,
@@ -115,7 +116,7 @@ fn disc(
 ) {
     let aside = along.normalize_or(Vec2::X).perp() * width_m * 2.0;
     for i in 0..SPINE_STATIONS {
-        // A straight strip needs one piece; all others have no extent.
+        // A straight strip needs one piece; all other pieces have no extent.
         let t = (i / (SPINE_STATIONS - 1)) as f32;
         let middle = center + along * 2.0 * (2.0 * t - 1.0);
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
@@ -124,9 +125,10 @@ fn disc(
     }
 }
 
-/// Number of stations that one piece of a strip spans. Pieces are not shorter than [`LEAST_PIECE_PX`], because a bend is not
-/// visible in a smaller part of a blurred shadow and without a graphics card every triangle costs whole blocks of pixels. The
-/// stations between have no extent. The result depends on the individual only, so it does not change while it swims.
+/// Returns the number of stations that one piece of a strip spans. No piece is shorter than [`LEAST_PIECE_PX`], for two
+/// reasons: a bend in a shorter piece of a blurred shadow is not visible, and without a graphics card every triangle costs
+/// whole blocks of pixels. The stations inside a piece have no extent. The result depends only on the individual, so it is
+/// constant while the fish swims.
 fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
     let piece_px =
         shadow_mask::ALONG * length_m * scenery.pixels_per_m / (SPINE_STATIONS - 1) as f32;
@@ -137,7 +139,7 @@ fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
     }
 }
 
-/// Appends the shadow of a bent body: its mask along the shadow of its spine. `mask` is the species from 1.
+/// Appends the shadow of a bent body: the body's mask, bent along the shadow of the spine. `mask` is the species number plus 1.
 pub(super) fn strip(
     line: &[Vec3; SPINE_STATIONS],
     length_m: f32,
@@ -152,7 +154,7 @@ pub(super) fn strip(
         mean_height_m += height_m / SPINE_STATIONS as f32;
         *place = thrown;
     }
-    // The waves blur a shadow, the more the higher the body is, and make it paler.
+    // Waves blur a shadow and make it paler. Both effects grow with the height of the body above the ground.
     let blur_m = 0.006 + 0.030 * mean_height_m;
     let level = (blur_m / length_m / shadow_mask::BLUR_OF_LEVEL_0)
         .max(1.0)
@@ -178,7 +180,7 @@ mod tests {
     use crate::geometry::Surface;
     use crate::render::SceneLook;
 
-    /// Shadows of small bodies have few pieces, those of large ones many; all span the whole body.
+    /// Shadows of small bodies have few pieces, and shadows of large bodies have many. All shadows span the whole body.
     #[test]
     fn the_number_of_pieces_grows_with_the_size() {
         let surface = Surface::default();

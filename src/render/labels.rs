@@ -6,7 +6,7 @@ use glam::Vec2;
 
 use super::glyphs;
 
-/// Rows that a label may move to, in the order of preference; 0 is the row of its anchor, positive rows are below it.
+/// Rows to which a label may move, in order of preference. Row 0 is the row of the anchor; positive rows are below it.
 const ROWS: [i8; 5] = [0, -1, 1, -2, 2];
 /// Free space around a label, as a share of its height.
 const MARGIN: f32 = 0.3;
@@ -19,9 +19,9 @@ pub(super) struct LabelLayout {
     taken: Vec<[Vec2; 2]>,
     /// Rectangles of the labels of the picture before.
     taken_before: Vec<[Vec2; 2]>,
-    /// Anchor of each label of this picture and its row; `None` if there was no room.
+    /// Anchor and row of each label of this picture; the row is `None` if there was no room.
     rows: Vec<(Vec2, Option<i8>)>,
-    /// The same for the picture before.
+    /// Anchor and row of each label of the picture before.
     rows_before: Vec<(Vec2, Option<i8>)>,
 }
 
@@ -35,10 +35,11 @@ impl LabelLayout {
         self.rows.clear();
     }
 
-    /// Places a label of `letters` letters beside its anchor, within the surface, and returns its upper left corner.
+    /// Places a label of `letters` letters beside its anchor, within the surface. Returns the upper left corner of the label,
+    /// or `None` if there is no room.
     ///
-    /// A label keeps its row as long as that row is free, and a new label needs extra free space around it, because a
-    /// label that jumps or flickers cannot be read. Labels placed first choose first.
+    /// A label keeps its row as long as that row is free, and a new label needs extra free space around it, because a label
+    /// that jumps or flickers cannot be read. Labels are placed in the order of the calls: earlier labels have priority.
     pub(super) fn place(&mut self, anchor: Vec2, height_m: f32, letters: usize) -> Option<Vec2> {
         let size =
             Vec2::new(letters as f32 * height_m * glyphs::aspect(), height_m) + MARGIN * height_m;
@@ -53,7 +54,7 @@ impl LabelLayout {
             let over = |[a, b]: &[Vec2; 2]| low.cmplt(*b).all() && high.cmpgt(*a).all();
             !of.iter().any(over)
         };
-        // Labels come in the order of the fish, so the same index is the same fish, unless its anchor is far away.
+        // Labels come in the order of the fish, so the same index means the same fish, unless the anchor has moved far.
         let near_m = 3.0 * size.x.max(size.y);
         let before = self.rows_before.get(self.rows.len());
         let same = before.filter(|(before, _)| before.distance(anchor) < near_m);
@@ -108,7 +109,7 @@ mod tests {
         assert!((0..12).all(|i| room.place(apart(i), HEIGHT_M, LETTERS).is_some()));
     }
 
-    /// Fish that move by 2 cm around one spot: labels that are placed without memory change rows in most pictures.
+    /// Fish move by 2 cm around one spot. Without memory of the last picture, labels would change rows in most pictures.
     #[test]
     fn labels_keep_their_rows_between_pictures() {
         let place = |i: usize, time: f32| {

@@ -1,4 +1,4 @@
-//! Presets for the time of day and the season: the values that a scene has where its file sets none.
+//! Presets for the time of day and the season: the values of a scene for the fields that its file does not set.
 //!
 //! All numbers are tuned by eye.
 
@@ -147,7 +147,8 @@ impl Lighting {
     }
 }
 
-/// Colors a model for the season `run`: bright colors (flanks and belly) turn pink by `share`, dark ones (the back) less.
+/// Colors a model for the season `run`. Bright colors (flanks and belly) turn pink by `share`; dark colors (the back) turn pink
+/// by less.
 pub(super) fn apply_run_color(model: &mut Model, share: f32) {
     if share <= 0.0 {
         return;
@@ -172,7 +173,7 @@ fn apply_to_skin(skin: &mut RgbaImage, share: f32) {
     }
 }
 
-/// Mixes a color with the red of a spawning salmon of the same brightness.
+/// Mixes a color with the red of a spawning salmon. The red has the same brightness as the color.
 fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
     let [red, green, blue] = color.map(f32::from);
     let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;

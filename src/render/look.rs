@@ -1,6 +1,6 @@
 //! Parameters of the picture: the look of a scene and the look of a species.
 //!
-//! Plain parameter structs, one per TOML table; `site` combines them with those of other rooms.
+//! Plain parameter structs, one per TOML table. `site` combines them with the parameter structs of other modules.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct SceneLook {
     pub light: Light,
     /// Preset for the season. It sets the litter where it is left out, the share of rust-colored plants, and whether species with `run_pink` turn pink.
     pub season: Season,
-    /// Overall brightness before the tone curve; 1 gives a mean luminance of about a third. Higher values wash out, lower values disappear in the projector's black level. Default: by `light` (day 1, morning 1, noon 0.9, dusk 1.05, night 1.35).
+    /// Overall brightness before the tone curve; 1 gives a mean luminance of about a third. If the value is too high, bright areas wash out; if it is too low, dark areas disappear in the projector's black level. Default: by `light` (day 1, morning 1, noon 0.9, dusk 1.05, night 1.35).
     #[schemars(range(min = 0.1, max = 4.0))]
     pub exposure: Option<f32>,
     /// Angle between the sun and the vertical. A larger angle moves the shadows farther away from the fish, which makes their depth visible. Default: by `light` (day 35, morning 48, noon 14, dusk 58, night 25).
@@ -40,7 +40,7 @@ pub struct SceneLook {
     /// Strength of the caustics, the pattern of light that waves focus on the ground; 0 disables them. Default: by `light` (day 1, morning 0.55, noon 0.95, dusk 0.8, night 0.6).
     #[schemars(range(min = 0.0, max = 3.0))]
     pub caustics: Option<f32>,
-    /// Height of the swell. At 1 it shifts the objects below by 2 to 4 pixels at full HD.
+    /// Height of the swell. At 1, the swell shifts the view of objects below the surface by 2 to 4 pixels at full HD.
     #[schemars(range(min = 0.0, max = 4.0))]
     pub swell: f32,
     /// Strength of the waves that visitors make.
@@ -123,7 +123,7 @@ impl Default for SceneLook {
 }
 
 impl SceneLook {
-    /// Light and water: the fields that are set, and the preset of `light` for the others.
+    /// Returns light and water: each field that is set, and the preset of `light` for every other field.
     pub(super) fn lighting(&self) -> Lighting {
         let preset = Lighting::of(self.light);
         Lighting {
@@ -142,7 +142,7 @@ impl SceneLook {
         }
     }
 
-    /// Amount of fallen leaves: the field if it is set, otherwise the preset of `season`.
+    /// Returns the amount of fallen leaves: the field if it is set, otherwise the preset of `season`.
     pub(super) fn litter(&self) -> f32 {
         self.litter.unwrap_or_else(|| self.season.litter())
     }
@@ -157,7 +157,7 @@ pub struct SpeciesLook {
     /// Length of a typical individual from nose to tail.
     #[schemars(range(min = 0.01, max = 20.0))]
     pub length_m: f32,
-    /// Largest deviation of an individual's length from `length_m`, as a share of it.
+    /// Largest deviation of an individual's length from `length_m`, as a share of `length_m`.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub length_variation: f32,
     /// Rotation of the model's colors on the color wheel.
@@ -172,10 +172,10 @@ pub struct SpeciesLook {
     /// Strength of the reflections on the flanks: high for a herring, low for a shark.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub shine: f32,
-    /// Light that it emits in its own color, like glowing plankton. A species with `glow` above 0 has no reflections (`shine`).
+    /// Light that the animal emits in its own color, like glowing plankton. A species with `glow` above 0 has no reflections (`shine`).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub glow: f32,
-    /// How strongly its flanks turn pink in the season `run`; 0 keeps the colors.
+    /// Strength of the pink on the flanks in the season `run`; 0 keeps the colors of the model.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub run_pink: f32,
     /// Distance per tail beat, in body lengths. Lower values give faster beats.
@@ -184,7 +184,7 @@ pub struct SpeciesLook {
     /// Highest frequency of the tail beat.
     #[schemars(range(min = 0.1, max = 20.0))]
     pub max_beat_hz: f32,
-    /// How strongly the body bends in a turn; 0 keeps it straight.
+    /// Strength of the bend of the body in a turn; 0 keeps the body straight.
     #[schemars(range(min = 0.0, max = 3.0))]
     pub bend: f32,
 }

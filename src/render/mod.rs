@@ -1,10 +1,10 @@
 //! The picture: draw data from snapshots, the GPU, and the output of finished pictures to windows and files.
 //!
-//! In: snapshots, the looks of scene and species, models. Out: pictures. Reads `world` only as plain data; knows how a
-//! fish looks and how its body moves, and nothing of what it decides.
+//! In: snapshots, the looks of the scene and of the species, models. Out: pictures. This module reads `world` only as plain
+//! data. It knows the appearance and the motion of a fish's body, but nothing about the fish's decisions.
 //!
-//! A *picture* is one finished image of the pool; a *texture* is an image on the GPU; a *frame* is an image of the camera
-//! and never occurs here. The stages: [`RenderSetup`] → scenery, bodies, water and overlay as plain data on the CPU →
+//! A *picture* is one finished image of the pool; a *texture* is an image on the GPU; a *frame* is an image of the camera and
+//! does not occur in this module. The stages: [`RenderSetup`] → scenery, bodies, water and overlay as plain data on the CPU →
 //! `gpu` → one picture per output.
 
 mod calibration_pattern;

@@ -1,6 +1,6 @@
 //! Deterministic random numbers and the smooth step between two values.
 
-/// A random number in 0..1 that depends on an id and on the purpose it is drawn for, and on nothing else.
+/// Returns a random number in 0..1. It depends only on an id and on `purpose`, a number for the use of the random number.
 pub(super) fn unit_hash(id: u32, purpose: u32) -> f32 {
     let mut h = id.wrapping_mul(0x9E37_79B1) ^ purpose.wrapping_mul(0x85EB_CA77);
     h = (h ^ (h >> 16)).wrapping_mul(0x7FEB_352D);

@@ -1,7 +1,8 @@
 //! Parameters of one output: the part of the surface that it shows, the warp onto the projector's picture, and the matching
 //! with neighboring projectors.
 //!
-//! Plain parameter structs, one per TOML table; `site` combines them with those of other rooms. [`super::warp`] applies them.
+//! Plain parameter structs, one per TOML table. `site` combines them with the parameter structs of other modules.
+//! [`super::warp`] applies them.
 
 use glam::DVec2;
 use schemars::JsonSchema;
@@ -26,7 +27,7 @@ pub struct OutputParams {
     pub height_px: u32,
     /// The part of the surface that this projector shows. It is the whole surface unless several projectors share it.
     pub crop: Crop,
-    /// Positions of the corners of that part in the projector's picture (keystone). With the defaults, the part is shown as large as possible with its proportions kept.
+    /// Positions of the corners of the `crop` in the projector's picture (keystone). With the defaults, the crop is shown as large as possible with its proportions kept.
     pub corners: Corners,
     /// A mesh of control points inside of the corners, for surfaces that are not flat.
     pub mesh: Mesh,
@@ -63,8 +64,8 @@ impl Default for OutputParams {
 }
 
 impl OutputParams {
-    /// Rules that ranges of single values cannot express. Returns for each violation the dotted path inside this table and a
-    /// message.
+    /// Checks the rules that ranges of single values cannot express. Returns, for each violation, the dotted path inside this
+    /// table and a message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         let mut report =
@@ -129,7 +130,7 @@ impl OutputParams {
     }
 }
 
-/// Whether four corners in the order top left, top right, bottom right, bottom left are convex.
+/// Returns whether four corners in the order top left, top right, bottom right, bottom left are convex.
 fn is_convex(corners: [DVec2; 4]) -> bool {
     (0..4).all(|i| {
         let [a, b, c] = [corners[i], corners[(i + 1) % 4], corners[(i + 2) % 4]];
@@ -250,7 +251,7 @@ impl Default for Mesh {
 }
 
 impl Mesh {
-    /// Column and row of the first cell whose corners are not convex.
+    /// Returns the column and row of the first cell whose corners are not convex; `None` if there is no such cell.
     fn folded_cell(&self) -> Option<[u32; 2]> {
         let at = |c: u32, r: u32| {
             self.points
@@ -283,13 +284,13 @@ pub struct Blend {
     /// Width of the soft left edge, as a share of the part of the surface that this output shows; 0 disables it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub left: f32,
-    /// Height of the soft upper edge, as a share of that part.
+    /// Height of the soft upper edge, as a share of the part of the surface that this output shows.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top: f32,
-    /// Width of the soft right edge, as a share of that part.
+    /// Width of the soft right edge, as a share of the part of the surface that this output shows.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub right: f32,
-    /// Height of the soft lower edge, as a share of that part.
+    /// Height of the soft lower edge, as a share of the part of the surface that this output shows.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bottom: f32,
     /// Shape of the ramp: 1 is linear in light; larger values are steeper in the middle.
@@ -314,8 +315,8 @@ impl Default for Blend {
 }
 
 impl Blend {
-    /// Share of the light that is shown at a position in the output's part of the surface (0..1 each): 1 outside of the soft
-    /// edges, 0 at the outer end of an edge. `blended` in `shaders/output.wgsl` computes the same on the GPU.
+    /// Returns the share of the light that is shown at a position in the output's crop (coordinates 0..1): 1 outside of the
+    /// soft edges, 0 at the outer end of an edge. `blended` in `shaders/output.wgsl` computes the same on the GPU.
     pub fn share_at(&self, place: [f32; 2]) -> f32 {
         let [x, y] = place;
         let sides = [
@@ -331,7 +332,7 @@ impl Blend {
     }
 }
 
-/// A ramp from 0 to 1 with `ramp(t) + ramp(1 − t) = 1`.
+/// Returns the value of a ramp from 0 to 1 for which `ramp(t) + ramp(1 − t) = 1`.
 ///
 /// **Source**: Bourke 2004, "Edge blending using commodity projectors".
 fn ramp(t: f32, gamma: f32) -> f32 {

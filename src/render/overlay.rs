@@ -15,9 +15,9 @@ use super::view::View;
 use crate::geometry::Surface;
 use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape, Shadow};
 
-/// Longest piece of a line, as a share of the surface's width; a line is drawn in pieces, so that it follows a curved warp.
+/// Longest piece of a line, as a share of the surface's width. Lines are drawn in pieces, so that they follow a curved warp.
 const PIECE_SHARE: f32 = 0.05;
-/// Glyph position of a triangle without a glyph.
+/// Glyph position that marks a triangle without a glyph.
 pub(super) const PLAIN: [f32; 2] = [-1.0, -1.0];
 
 /// A vertex of the overlay; same layout as `OverlayVertex` in `shaders/overlay.wgsl`.
@@ -32,7 +32,7 @@ pub struct OverlayVertex {
     pub(super) color: [f32; 4],
 }
 
-/// What to draw over the picture.
+/// The parts of the overlay that are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OverlayOptions {
     /// Whether to draw outlines, foot points and numbers of visitors' shadows.
@@ -52,9 +52,9 @@ pub enum Pattern {
     Grid,
     /// Numbered crosses for the touch calibration.
     Targets {
-        /// Number along the width.
+        /// Number of crosses along the width.
         columns: u32,
-        /// Number along the height.
+        /// Number of crosses along the height.
         rows: u32,
     },
     /// The crop of every output in its own color, so that overlaps are visible.
@@ -76,7 +76,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Removes everything, for a new picture of a surface.
+    /// Removes all triangles and labels, for a new picture of a surface.
     pub fn clear(&mut self, surface: &Surface) {
         self.vertices.clear();
         if self.surface != *surface {
@@ -116,7 +116,7 @@ impl Overlay {
 
     /// Adds a filled rectangle.
     pub fn area(&mut self, low: Vec2, high: Vec2, color: [f32; 4]) {
-        // In 8 × 8 pieces, so that it follows a curved warp.
+        // The rectangle is drawn in 8 × 8 pieces, so that it follows a curved warp.
         let at = |i: f32, j: f32| low + (high - low) * Vec2::new(i, j) / 8.0;
         for i in 0..8u8 {
             for j in 0..8u8 {
@@ -274,7 +274,8 @@ impl Overlay {
         self.text_line(at, height_m, text.unwrap_or_default(), color);
     }
 
-    /// Adds for every fish a circle with its radius and an arrow to its position in half a second.
+    /// Adds two items per fish: a circle with the radius of the fish, and an arrow to its position in half a second at constant
+    /// velocity.
     pub fn vectors(&mut self, agents: &[AgentPose]) {
         for agent in agents {
             let floor = |world: Vec3| self.surface.floor_from_world(world);
@@ -334,7 +335,7 @@ impl Overlay {
     pub fn pattern<'a>(&mut self, pattern: Pattern, views: impl Iterator<Item = &'a View>) {
         let half = self.surface.half_extent_m();
         let white = [0.9, 0.9, 0.9, 1.0];
-        // 2 % larger than the surface, for control meshes that extend beyond its edge.
+        // The dark area is 2 % larger than the surface, for control meshes that extend beyond the edge of the surface.
         self.area(-half * 1.02, half * 1.02, [0.01, 0.01, 0.012, 1.0]);
         match pattern {
             Pattern::Corners => {
@@ -379,7 +380,7 @@ impl Overlay {
         }
     }
 
-    /// Numbered crosses, row by row from the upper left.
+    /// Adds numbered crosses, row by row from the upper left.
     fn targets(&mut self, columns: u32, rows: u32) {
         let half = self.surface.half_extent_m();
         let arm_m = 0.025 * self.surface.width_m;
@@ -399,7 +400,7 @@ impl Overlay {
         }
     }
 
-    /// The crop of every output in its own color; where two overlap, the colors mix.
+    /// Adds the crop of every output in its own color. Where two crops overlap, their colors mix.
     fn blend_zones<'a>(&mut self, views: impl Iterator<Item = &'a View>) {
         let half = self.surface.half_extent_m();
         let colors = [
@@ -424,7 +425,7 @@ impl Overlay {
         }
     }
 
-    /// A tick every 0.1 m along two edges, a long one with its number every 0.5 m.
+    /// Adds rulers along two edges: a short tick every 0.1 m, and a long tick with a number every 0.5 m.
     fn rulers(&mut self) {
         let half = self.surface.half_extent_m();
         let white = [0.9, 0.9, 0.9, 1.0];
@@ -464,7 +465,7 @@ impl Overlay {
         }
     }
 
-    /// Writes the vertices in the clip space of an output.
+    /// Writes the vertices to `out`, with positions in the clip space of an output.
     pub fn clip_vertices(&self, view: &View, out: &mut Vec<OverlayVertex>) {
         out.clear();
         let size =

@@ -1,7 +1,8 @@
-//! The animation of bodies: from speed, turn rate and climb of a fish to the matrices of its joints.
+//! The animation of bodies: computes the matrices of a fish's joints from its speed, turn rate and climb.
 //!
-//! In: interpolated agents in ascending order of their ids, and the models. Out: joint matrices in world space. Per
-//! individual it keeps the phase of the tail beat and smoothed values. A picture with the same bodies allocates nothing.
+//! In: interpolated agents in ascending order of their ids, and the models. Out: joint matrices in world space. The animator
+//! stores the phase of the tail beat and smoothed values for each individual. A picture with the same bodies as the last one
+//! allocates no memory.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
@@ -16,8 +17,8 @@ use crate::world::AgentPose;
 const EFFORT_SECS: f32 = 0.18;
 /// Time constant with which the body bends into a turn. Tuned by eye.
 const BEND_SECS: f32 = 0.09;
-/// Upper limit of the bend of the body, which it approaches but never reaches, so that a turning fish does not look like a
-/// crescent. Tuned by eye.
+/// Upper limit of the bend of the body. The bend approaches this limit but never reaches it, so that a turning fish does not
+/// look like a crescent. Tuned by eye.
 const MAX_BEND_RAD: f32 = 0.5;
 
 /// The state of the animation of one individual.
@@ -38,7 +39,7 @@ struct SwimState {
     leap: f32,
     /// Weight of eating, 0..1.
     eat: f32,
-    /// Time since it appeared, with a random offset; drives its rhythm of bursts.
+    /// Time since the individual appeared, plus a random offset. It determines the rhythm of bursts and glides.
     age_secs: f32,
 }
 
@@ -57,7 +58,7 @@ pub struct ClipRoles {
 }
 
 impl ClipRoles {
-    /// Finds the clips. A missing clip is replaced by `cruise`; without `cruise` the body stays at rest.
+    /// Finds the clip of each role by name. A missing clip is replaced by `cruise`; without `cruise` the body stays at rest.
     pub fn of(model: &Model) -> Self {
         let find = |name: &str| model.clips.iter().position(|clip| clip.name == name);
         let cruise = find("cruise");
@@ -75,7 +76,7 @@ impl ClipRoles {
     }
 }
 
-/// Model and look of a species, with everything derived from them.
+/// Model and look of a species, with all data derived from them.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// The model.
@@ -84,9 +85,9 @@ pub struct Body {
     pub look: SpeciesLook,
     /// The clips by role.
     pub roles: ClipRoles,
-    /// Joints that bend in a turn, and the share of the bend of each (negative behind the root).
+    /// Joints that bend in a turn, each with its share of the bend of the body (negative behind the root).
     pub spine: Vec<(usize, f32)>,
-    /// The points along the spine that the shadow follows.
+    /// Points along the spine that define the shadow of the body.
     pub stations: SpineStations,
 }
 
@@ -107,8 +108,8 @@ impl Body {
     }
 }
 
-/// The joints of the spine: children of other joints that are near the long axis. Those in front of their parent bend with
-/// the turn, those behind it against the turn, so that both ends point into the curve.
+/// Finds the joints of the spine: joints that have a parent and are near the long axis. Joints in front of their parent bend
+/// with the turn, and joints behind their parent bend against the turn, so that both ends of the body point into the curve.
 fn spine(model: &Model) -> Vec<(usize, f32)> {
     let place = |i: usize| -> Option<Vec3> {
         let joint = model.joints.get(i)?;
@@ -140,28 +141,28 @@ fn spine(model: &Model) -> Vec<(usize, f32)> {
     spine
 }
 
-/// Whether a joint is in the front part of the body.
+/// Returns whether a joint is in the front part of the body.
 fn joint_is_front(at: Vec3, model: &Model) -> bool {
     at.z > 0.2 * model.size.z
 }
 
-/// The constant properties of an individual; they depend on its id and the look only.
+/// The constant properties of an individual. They depend only on its id and on the look of its species.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Individual {
     /// Length from nose to tail.
     pub length_m: f32,
-    /// Rotation of its hue.
+    /// Rotation of the hue.
     pub hue_rad: f32,
-    /// Factor on its brightness.
+    /// Factor on the brightness.
     pub brightness: f32,
     /// Initial phase of the tail beat, 0..1.
     pub phase: f32,
-    /// Period of its rhythm of bursts and glides.
+    /// Period of the rhythm of bursts and glides.
     pub rhythm_secs: f32,
 }
 
 impl Individual {
-    /// The individual with this id.
+    /// Creates the individual with this id.
     pub fn new(id: u32, look: &SpeciesLook) -> Self {
         let vary = |purpose: u32| 2.0 * unit_hash(id, purpose) - 1.0;
         Self {
@@ -186,18 +187,19 @@ pub(super) struct AffineRows {
 /// Animates all bodies.
 #[derive(Debug, Default)]
 pub(super) struct Animator {
-    /// States in ascending order of ids.
+    /// States of the individuals, in ascending order of ids.
     swimmers: Vec<SwimState>,
-    /// States of the next picture, reused.
+    /// Buffer for the states of the next picture.
     kept: Vec<SwimState>,
-    /// Rotation and translation of every joint of one body, reused.
+    /// Rotation and translation of every joint of one body; the buffer is reused for each body.
     locals: Vec<(Quat, Vec3)>,
-    /// Transform of every joint of one body in world space, reused.
+    /// Transform of every joint of one body in world space; the buffer is reused for each body.
     globals: Vec<Affine3A>,
 }
 
 impl Animator {
-    /// Advances all bodies by `dt_secs`. `agents` are in ascending order of ids; the states of missing ones are dropped.
+    /// Advances all bodies by `dt_secs`. `agents` are in ascending order of ids; the states of agents that are missing in
+    /// `agents` are dropped.
     pub(super) fn advance(&mut self, dt_secs: f32, agents: &[AgentPose], bodies: &[Body]) {
         self.kept.clear();
         let mut old = self.swimmers.iter().peekable();
@@ -220,8 +222,8 @@ impl Animator {
         std::mem::swap(&mut self.swimmers, &mut self.kept);
     }
 
-    /// Appends the world-space joint matrices of the agent at an index of the last [`Self::advance`]; one matrix for a
-    /// rigid model.
+    /// Appends the world-space joint matrices of one agent to `matrices`; a rigid model has one matrix. `index` is the index of
+    /// the agent in the last call of [`Self::advance`].
     pub(super) fn pose(
         &mut self,
         index: usize,
@@ -320,7 +322,7 @@ impl Animator {
             }
         }
         for (local, joint) in self.locals.iter_mut().zip(&model.joints) {
-            // The share that no clip moves stays at rest.
+            // If the weights of all clips sum to less than 1, the rest is the pose at rest.
             let missing = (1.0 - total).max(0.0);
             let rest = joint.rest.rotation;
             let near = if local.0.dot(rest) < 0.0 { -rest } else { rest };
@@ -333,7 +335,7 @@ impl Animator {
     }
 }
 
-/// Adds a clip's pose at a phase, weighted.
+/// Adds the pose of a clip at a phase to `locals`, multiplied by a weight.
 fn add(clip: &Clip, phase: f32, weight: f32, locals: &mut [(Quat, Vec3)]) {
     let at = phase * SAMPLES as f32;
     let i = (at as usize).min(SAMPLES - 1);
@@ -355,7 +357,7 @@ fn add(clip: &Clip, phase: f32, weight: f32, locals: &mut [(Quat, Vec3)]) {
 }
 
 impl SwimState {
-    /// The state after `dt_secs`.
+    /// Returns the state after `dt_secs`.
     fn after(mut self, dt_secs: f32, agent: &AgentPose, look: &SpeciesLook) -> Self {
         let individual = Individual::new(agent.id, look);
         let length = individual.length_m.max(1e-3);
@@ -379,7 +381,7 @@ impl SwimState {
         let follow = |secs: f32| 1.0 - (-dt_secs / secs).exp();
         self.effort += (effort - self.effort) * follow(EFFORT_SECS);
         self.glide += (glide - self.glide) * follow(EFFORT_SECS);
-        // On an arc with the radius v/ω, the bend is the length divided by the radius.
+        // On an arc with the radius v/ω, the bend of the body is its length divided by the radius.
         let curve = agent.turn_rate_rps * length / speed.max(0.6 * length);
         let bend = MAX_BEND_RAD * (curve * look.bend / MAX_BEND_RAD).tanh();
         self.bend_rad += (bend - self.bend_rad) * follow(BEND_SECS);
@@ -387,7 +389,7 @@ impl SwimState {
             .clamp(-1.0, 1.0)
             .asin();
         self.climb_rad += (climb - self.climb_rad) * follow(EFFORT_SECS);
-        // Leaping: above the water surface. Eating: braking after a fast strike.
+        // A fish leaps while it is above the water surface. It eats while it brakes after a fast strike.
         let leap = smoothstep(-0.06, 0.05, agent.position_m.y);
         self.leap += (leap - self.leap) * follow(BEND_SECS);
         if agent.boost > 0.5 && push < -0.3 {
@@ -408,7 +410,7 @@ impl SwimState {
 }
 
 impl AffineRows {
-    /// The rows of an affine matrix.
+    /// Creates the rows of an affine matrix.
     pub(super) fn new(map: &Affine3A) -> Self {
         let Mat3A {
             x_axis,

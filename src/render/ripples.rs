@@ -1,7 +1,7 @@
-//! The height field: rings and wakes on the water, by the wave equation on a grid.
+//! The height field: rings and wakes on the water, computed with the wave equation on a grid.
 //!
-//! In: the pressure of shadows on the water. Out: height and pressure of every cell. It runs on the CPU: with slopes and
-//! caustics it takes about 1 ms of one core, a sixth of the time that shaders take on a machine without a graphics card.
+//! In: the pressure of shadows on the water. Out: height and pressure of every cell. The CPU computes it: with slopes and
+//! caustics this takes about 1 ms of one core, a sixth of the time that shaders take on a machine without a graphics card.
 
 use std::sync::LazyLock;
 
@@ -9,17 +9,17 @@ use pulp::Arch;
 
 use super::water::{GRID_COLUMNS, STEP_SECS, WaterGrid};
 
-/// The widest vector instructions of this machine. The results do not depend on them.
+/// The widest vector instructions that this machine supports. The results do not depend on them.
 pub(super) static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
 /// Cells per row.
 pub(super) const CELLS: usize = GRID_COLUMNS as usize;
-/// Cells per row with one more beyond each end.
+/// Number of cells per row, with one additional cell beyond each end.
 pub(super) const PADDED: usize = CELLS + 2;
 
 /// One row of cells.
 pub(super) type Row = [f32; CELLS];
-/// One row of cells with one more beyond each end.
+/// One row of cells, with one additional cell beyond each end.
 pub(super) type PaddedRow = [f32; PADDED];
 
 /// Speed of the waves. Tuned by eye.
@@ -28,21 +28,21 @@ const SPEED_MPS: f32 = 0.72;
 const DAMPING_PER_S: f32 = 1.15;
 /// Damping rate of the height. Tuned by eye.
 const SINKING_PER_S: f32 = 0.35;
-/// Additional damping rate of the velocity inside a shadow. Tuned by eye.
+/// Additional damping rate of the vertical velocity inside a shadow. Tuned by eye.
 const STANDING_PER_S: f32 = 1.6;
 /// Height by which an arriving shadow pushes the water up. Tuned by eye.
 const PUSH_M: f32 = 0.011;
-/// Largest height of the water, up and down; keeps the simulation bounded.
+/// Largest height of the water above and below its level at rest. It keeps the simulation bounded.
 const MOST_M: f32 = 0.08;
-/// Width in cells of the border in which waves are damped, so that none is reflected.
+/// Width, in cells, of the border in which waves are damped, so that the edge of the field reflects no wave.
 const RIM_CELLS: f32 = 14.0;
 
 /// Heights of the water and their vertical velocities.
 #[derive(Clone, Debug)]
 pub struct Ripples {
-    /// Heights in meters, with one more row and column beyond each edge.
+    /// Heights in meters, with one additional row and column beyond each edge.
     heights: Vec<PaddedRow>,
-    /// Pressure of shadows, 0..1, with one more row and column beyond each edge.
+    /// Pressure of shadows, 0..1, with one additional row and column beyond each edge.
     pressure: Vec<PaddedRow>,
     /// Vertical velocities in m/s.
     velocities: Vec<Row>,
@@ -53,7 +53,7 @@ pub struct Ripples {
 }
 
 impl Ripples {
-    /// Flat water at rest.
+    /// Creates flat water at rest.
     pub fn new(grid: WaterGrid) -> Self {
         let rows = grid.size[1] as usize;
         let to_end = |i: usize, count: usize| i.min(count - 1 - i) as f32 / RIM_CELLS;
@@ -61,7 +61,7 @@ impl Ripples {
             let calm = 1.0 - to_end(x, CELLS).min(to_end(z, rows)).min(1.0);
             (-(DAMPING_PER_S + 9.0 * calm * calm) * STEP_SECS as f32).exp()
         };
-        // The explicit scheme is stable below 1/√2.
+        // The explicit scheme is stable for a Courant number below 1/√2.
         let courant = (SPEED_MPS * STEP_SECS as f32 / grid.cell_m).min(0.6);
         Self {
             heights: vec![[0.0; PADDED]; rows + 2],
@@ -74,7 +74,7 @@ impl Ripples {
         }
     }
 
-    /// Runs `steps` steps of `STEP_SECS`, during which the pressure changes linearly to `pressed` (0..1, rows of cells);
+    /// Runs `steps` steps of `STEP_SECS`. During these steps the pressure changes linearly to `pressed` (0..1, rows of cells).
     /// `stir` scales the push of arriving shadows.
     pub fn advance(&mut self, steps: u32, pressed: &[f32], stir: f32) {
         let (pressed, _) = pressed.as_chunks::<CELLS>();
@@ -87,12 +87,12 @@ impl Ripples {
         }
     }
 
-    /// Heights in meters, with one more row and column beyond each edge, which repeat those at the edge.
+    /// Heights in meters, with one additional row and column beyond each edge that repeat the cells at the edge.
     pub(super) fn heights(&self) -> &[PaddedRow] {
         &self.heights
     }
 
-    /// Pressure of shadows, 0..1, with one more row and column of zeros beyond each edge.
+    /// Pressure of shadows, 0..1, with one additional row and column of zeros beyond each edge.
     pub(super) fn pressure(&self) -> &[PaddedRow] {
         &self.pressure
     }
@@ -120,7 +120,7 @@ impl Ripples {
         }
     }
 
-    /// Updates heights and pressure: a shadow that arrives pushes the water up, one that leaves draws it down.
+    /// Updates heights and pressure. A shadow that arrives pushes the water up; a shadow that leaves draws the water down.
     #[inline(always)]
     fn rise(&mut self, pressed: &[Row], share: f32, push: f32) {
         let stays = 1.0 - SINKING_PER_S * STEP_SECS as f32;
@@ -160,8 +160,8 @@ mod tests {
         WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO)
     }
 
-    /// Heights after a disc with a diameter of 0.2 m arrived, by distance from it in cells, in three directions: along x, along
-    /// z, diagonal.
+    /// Returns the grid, and the heights after a disc with a diameter of 0.2 m has arrived. The index of a height is its
+    /// distance from the disc's center, in cells; the three values are for the directions along x, along z and diagonal.
     fn rings(after_secs: f32) -> (WaterGrid, Vec<[f32; 3]>) {
         let grid = grid();
         let [columns, rows] = grid.size.map(|side| side as usize);

@@ -1,4 +1,5 @@
-//! Light and water of a scene, and where its ground lies: computed once, used by everything that is placed in the scene.
+//! Light and water of a scene, and the position of its ground. They are computed once and used for everything that is placed in
+//! the scene.
 
 use glam::{Vec2, Vec3};
 
@@ -7,7 +8,8 @@ use super::water::WaterGrid;
 use crate::geometry::{Surface, SurfaceKind, polygon_contains};
 use crate::world::TerraceParams;
 
-/// Size of the body texture relative to the picture, so that refraction at the edges of the picture still finds content.
+/// Size of the body texture relative to the picture. The texture is larger, because refraction at the edges of the picture
+/// shows points outside of the picture.
 pub(super) const OVERSCAN: f32 = 1.04;
 
 /// Light, water and ground of a scene.
@@ -33,9 +35,10 @@ pub struct Scenery {
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     pub(super) outline: Vec<Vec2>,
-    /// Depth of its ground.
+    /// Depth of the ground of the terrace.
     pub(super) depth_m: f32,
-    /// Factor from positions on this ground to the ground texture, which is at the depth of the scenery.
+    /// Factor that converts a position on this ground to a position on the ground texture, which is at the depth of the
+    /// scenery.
     pub(super) scale: f32,
 }
 
@@ -46,7 +49,7 @@ impl Scenery {
         let look = look.lighting();
         let tilt_in_water = (look.sun_tilt_deg.to_radians().sin() / 1.33).asin();
         let heading = look.sun_heading_deg.to_radians();
-        // The heading is clockwise from the upper edge (−z) to where the light comes from.
+        // The heading is the direction to the source of the light, clockwise from the upper edge (−z).
         let from = Vec2::new(heading.sin(), -heading.cos());
         let sun_shift = -from * tilt_in_water.tan();
         Self {
@@ -85,9 +88,9 @@ impl Scenery {
         &self.levels
     }
 
-    /// Height of a point above its ground, and the position on the ground texture straight below it.
+    /// Returns the height of a point above the ground, and the position on the ground texture straight below the point.
     ///
-    /// The ground of a wall is along its lower edge; there the second axis of the ground texture leads away from the glass.
+    /// On a wall, the ground is along the lower edge; there the second axis of the ground texture points away from the glass.
     pub(super) fn over_ground(&self, at: Vec3) -> (f32, Vec2) {
         if self.kind == SurfaceKind::Wall {
             return (self.half_m.y - at.z, Vec2::new(at.x, -at.y));
@@ -97,14 +100,14 @@ impl Scenery {
         (at.y + depth_m, place * scale)
     }
 
-    /// Depth of the ground at a place, and the factor from there to the ground texture.
+    /// Returns the depth of the ground at a place, and the factor that converts a position there to one on the ground texture.
     pub(super) fn ground_at(&self, place: Vec2) -> (f32, f32) {
         let is_here = |level: &&Level| polygon_contains(&level.outline, place);
         let level = self.levels.iter().find(is_here);
         level.map_or((self.depth_m, 1.0), |level| (level.depth_m, level.scale))
     }
 
-    /// The second axis of the ground texture and the direction up, both in world space.
+    /// Returns the second axis of the ground texture and the direction up, both in world space.
     pub(super) fn ground_axes(&self) -> [Vec3; 2] {
         match self.kind {
             SurfaceKind::Wall => [Vec3::NEG_Y, Vec3::NEG_Z],
@@ -112,7 +115,7 @@ impl Scenery {
         }
     }
 
-    /// Height of a point above the ground, and the position of its shadow on the ground texture.
+    /// Returns the height of a point above the ground, and the position of the point's shadow on the ground texture.
     pub(super) fn shadow_of(&self, at: Vec3) -> (f32, Vec2) {
         let (height_m, below) = self.over_ground(at);
         let height_m = height_m.max(0.0);

@@ -1,4 +1,4 @@
-//! Everything that a renderer needs to know of a scene before the first picture.
+//! The description of a scene that a renderer needs before the first picture.
 
 use super::look::{SceneLook, SpeciesLook};
 use super::model::Model;
@@ -21,27 +21,27 @@ pub struct RenderSetup {
     pub depth_m: f32,
     /// Look and model of every species, in the order of the species numbers in the snapshots.
     pub species: Vec<(SpeciesLook, Model)>,
-    /// Models of static bodies, as [`shipped_static_models`](super::shipped_static_models) returns them; if there are fewer, no
-    /// static body is drawn.
+    /// Models of static bodies, as [`shipped_static_models`](super::shipped_static_models) returns them. If there are fewer
+    /// models, no static body is drawn.
     pub static_models: Vec<Model>,
     /// Stones and trunks.
     pub static_shapes: Vec<StaticShape>,
     /// Terraces: waters at different heights.
     pub terraces: Vec<TerraceParams>,
-    /// What to draw over the picture apart from the annotations of the snapshots.
+    /// The parts of the overlay that are drawn in addition to the annotations of the snapshots.
     pub overlay_options: OverlayOptions,
-    /// Smoothing of the edges of bodies; `None` chooses by the adapter.
+    /// Smoothing of the edges of bodies; `None` selects it by the graphics adapter.
     pub edges: Option<EdgeSmoothing>,
 }
 
 /// The smoothing of the edges of bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeSmoothing {
-    /// None; the cheapest.
+    /// No smoothing; this is the cheapest.
     Off,
-    /// The output pass averages four points of the body texture: suits machines without a graphics card. Leaves thinner than a
-    /// pixel become faint dots.
+    /// The output pass averages four points of the body texture. This suits machines without a graphics card. Leaves thinner
+    /// than a pixel become faint dots.
     Filtered,
-    /// Four samples per pixel: suits a graphics card.
+    /// Four samples per pixel. This suits machines with a graphics card.
     Multisampled,
 }

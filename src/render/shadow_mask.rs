@@ -1,17 +1,17 @@
 //! Shadow masks: the area that the shadow of a body covers, at several levels of blur, for soft shadows on the ground.
 //!
-//! In: a model at rest. Out: its masks from above (in slightly oblique sunlight), and stations: points along the spine. The
-//! shadow of a bent body follows the stations.
+//! In: a model at rest. Out: its masks as seen from above (in slightly oblique sunlight), and stations: points along the spine.
+//! The shadow of a bent body follows the stations.
 
 use glam::{Affine3A, Vec2, Vec3};
 
 use super::model::Model;
 
-/// Cells of a mask along the body, from in front of the nose to behind the tail.
+/// Number of cells of a mask along the body, from in front of the nose to behind the tail.
 pub(super) const WIDTH: usize = 128;
-/// Cells of a mask across the body.
+/// Number of cells of a mask across the body.
 pub(super) const HEIGHT: usize = 64;
-/// Number of levels of blur; each is twice as soft as the one before and has half its size.
+/// Number of levels of blur. Each level is twice as soft as the level before, and has half as many cells per side.
 pub(super) const LEVELS: usize = 5;
 /// Half extent of a mask across the body, in body lengths.
 pub(super) const HALF_WIDTH: f32 = 0.42;
@@ -22,11 +22,11 @@ pub(super) const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
 /// Number of points along the spine that a shadow follows.
 pub(super) const SPINE_STATIONS: usize = 9;
 
-/// Number of masks from one level of blur to the next. It makes the transition invisible without mixing two levels for every
-/// pixel.
+/// Number of masks from one level of blur to the next. The masks between make the transition invisible without mixing two
+/// levels for every pixel.
 pub(super) const STEPS: usize = 4;
 
-/// One mask: its levels, each with one byte per cell and half the size of the one before.
+/// One mask: its levels, each with one byte per cell. Each level has half the size of the level before.
 pub(super) type MaskLevels = Vec<Vec<u8>>;
 
 /// Points along the spine at rest, each with the joints that move it and their weights.
@@ -36,7 +36,7 @@ pub struct SpineStations {
 }
 
 impl SpineStations {
-    /// Evenly spaced stations from in front of the nose to behind the tail.
+    /// Creates evenly spaced stations from in front of the nose to behind the tail.
     pub fn of(model: &Model) -> Self {
         let length = model.size.z.max(1e-6);
         let points = (0..SPINE_STATIONS)
@@ -49,7 +49,7 @@ impl SpineStations {
         Self { points }
     }
 
-    /// The stations of a posed body, in world space.
+    /// Returns the stations of a posed body, in world space.
     pub fn bent(&self, matrices: &[Affine3A]) -> [Vec3; SPINE_STATIONS] {
         let mut line = [Vec3::ZERO; SPINE_STATIONS];
         for (to, (point, carriers)) in line.iter_mut().zip(&self.points) {
@@ -64,7 +64,7 @@ impl SpineStations {
     }
 }
 
-/// The joints that move the slice of the body at z, with their mean weights.
+/// Returns the joints that move the slice of the body at `z`, each with its mean weight.
 fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
     let mut sums = vec![0.0f32; model.joints.len().max(1)];
     for vertex in &model.vertices {
@@ -94,7 +94,7 @@ fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
     carriers
 }
 
-/// The masks of a disc that fills the middle half, for static bodies.
+/// Returns the masks of a disc, for static bodies. The disc fills the middle half of a mask.
 pub(super) fn disc() -> [MaskLevels; STEPS] {
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     for (i, cell) in cells.iter_mut().enumerate() {
@@ -108,14 +108,14 @@ pub(super) fn disc() -> [MaskLevels; STEPS] {
     steps(&levels(&cells))
 }
 
-/// The masks of a model from above, nose at the left.
+/// Returns the masks of a model as seen from above, with the nose at the left.
 pub(super) fn of(model: &Model) -> [MaskLevels; STEPS] {
     let length = model.size.z.max(1e-6);
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     let place = |i: u32| -> Option<Vec2> {
         let [x, y, z] = model.vertices.get(i as usize)?.position;
         let along = 0.5 - z / length / ALONG;
-        // The sun is oblique, so part of the height counts as width.
+        // The sunlight is oblique, so a part of the height counts as width.
         let across = 0.5 - (x + 0.25 * y) / length / (2.0 * HALF_WIDTH);
         Some(Vec2::new(along * WIDTH as f32, across * HEIGHT as f32))
     };
@@ -129,7 +129,7 @@ pub(super) fn of(model: &Model) -> [MaskLevels; STEPS] {
     steps(&levels(&cells))
 }
 
-/// Fills the cells of a triangle.
+/// Fills the cells that a triangle covers.
 fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
     let low = a.min(b).min(c).floor().max(Vec2::ZERO);
     let high = a
@@ -154,7 +154,8 @@ fn cover(cells: &mut [f32], [a, b, c]: [Vec2; 3]) {
     }
 }
 
-/// Computes the levels by blurring and halving. The border stays empty, so that a shadow ends within its strip.
+/// Computes the levels: each is the level before, blurred and halved in size. The border stays empty, so that a shadow ends
+/// within its strip.
 fn levels(first: &[f32]) -> Vec<Vec<f32>> {
     let (mut width, mut height) = (WIDTH, HEIGHT);
     let mut cells = blurred(first, width, height);
@@ -185,7 +186,7 @@ fn levels(first: &[f32]) -> Vec<Vec<f32>> {
     levels
 }
 
-/// The masks between the levels: each level mixed with a share of the next, enlarged to its size.
+/// Returns the masks between the levels: each level is mixed with a share of the next level, enlarged to the same size.
 fn steps(levels: &[Vec<f32>]) -> [MaskLevels; STEPS] {
     let mixed = |step: usize, i: usize, level: &Vec<f32>| {
         let (width, height) = (WIDTH >> i, HEIGHT >> i);
@@ -224,7 +225,7 @@ fn steps(levels: &[Vec<f32>]) -> [MaskLevels; STEPS] {
     })
 }
 
-/// A binomial blur over 3 × 3 cells; cells beyond the edge count as 0.
+/// Applies a binomial blur over 3 × 3 cells; cells beyond the edge count as 0.
 fn blurred(cells: &[f32], width: usize, height: usize) -> Vec<f32> {
     let at = |x: isize, y: isize| {
         let inside = x >= 0 && y >= 0 && (x as usize) < width && (y as usize) < height;

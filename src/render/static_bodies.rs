@@ -17,7 +17,7 @@ use super::static_shape::{StaticForm, StaticShape};
 use super::vegetation::{corals, plants};
 use crate::geometry::{Surface, SurfaceKind};
 
-/// Number of stone models; they are the first models.
+/// Number of stone models. Stone models have the lowest indices.
 const STONES: usize = 4;
 /// Index of the model of a trunk.
 const LOG: usize = STONES;
@@ -29,12 +29,12 @@ pub(super) const PLANT: usize = CORAL + 2;
 const PAD: usize = PLANT + 1;
 /// Index of the model of waterfalls and foam, which are drawn over everything that swims.
 pub(super) const WATERFALL: usize = PAD + 1;
-/// Stones with a smaller largest half axis in the picture are drawn with their low-detail mesh.
+/// Largest half axis in the picture below which a stone is drawn with its low-detail mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 34.0;
 /// Depth of the floating leaves below the water surface.
 const FLOAT_DEPTH_M: f32 = 0.02;
 
-/// Material of a static body: the shaders choose its color and pattern by it. The numbers are those of the constants in
+/// Material of a static body. The shaders choose color and pattern by the material. The numbers are equal to the constants in
 /// `shaders/bodies.wgsl`.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
@@ -58,14 +58,15 @@ pub(super) struct StaticBodies {
     pub joints: Vec<AffineRows>,
     /// Two batches per model: full meshes, then low-detail meshes; [`STATIC_MODEL_COUNT`] models.
     pub batches: Vec<Batch>,
-    /// Their shadows on the ground.
+    /// Shadows of the static bodies on the ground.
     pub ground_shadows: Vec<GroundShadowVertex>,
-    /// Their contacts with the ground.
+    /// Contacts of the static bodies with the ground.
     pub contacts: Vec<GroundContact>,
 }
 
 impl StaticBodies {
-    /// Places the shapes, and plants and corals as the look requires. Shapes with non-finite or mirrored axes are left out.
+    /// Places the shapes, and as many plants and corals as the look requires. Shapes with non-finite or mirrored axes are left
+    /// out.
     pub(super) fn new(
         shapes: &[StaticShape],
         surface: &Surface,
@@ -123,7 +124,7 @@ impl StaticBodies {
         bodies
     }
 
-    /// Appends one instance; `number` varies its tone.
+    /// Appends one instance. `number` selects the random tone of the instance.
     fn add(&mut self, number: u32, map: &Affine3A, substance: Substance, size_m: f32) {
         let tone = unit_hash(number, 23);
         self.instances.push(BodyInstance {
@@ -138,7 +139,7 @@ impl StaticBodies {
     }
 }
 
-/// The material of a form.
+/// Returns the material of a form.
 fn substance(form: StaticForm) -> Substance {
     match form {
         StaticForm::Stone | StaticForm::Waterfall => Substance::Stone,
@@ -147,10 +148,10 @@ fn substance(form: StaticForm) -> Substance {
     }
 }
 
-/// Index of the model of a shape.
+/// Returns the index of the model of a shape.
 fn model_of(number: usize, shape: &StaticShape, kind: SurfaceKind) -> usize {
     match shape.form {
-        // A ceiling shows no ground, so the obstacles of fish are floating leaves.
+        // A picture on a ceiling shows no ground, so the stones that fish avoid are drawn as floating leaves.
         StaticForm::Stone if kind == SurfaceKind::Ceiling => PAD,
         StaticForm::Stone => (unit_hash(number as u32, 24) * STONES as f32) as usize % STONES,
         StaticForm::Log => LOG,
@@ -158,7 +159,7 @@ fn model_of(number: usize, shape: &StaticShape, kind: SurfaceKind) -> usize {
     }
 }
 
-/// The transform of a shape.
+/// Returns the transform of a shape.
 fn placed(number: u32, shape: &StaticShape) -> Affine3A {
     // A random rotation inside the ellipsoid, so that no two stones look the same.
     let spin = match shape.form {
@@ -172,12 +173,12 @@ fn placed(number: u32, shape: &StaticShape) -> Affine3A {
     Affine3A::from_mat3_translation(shape.half_axes_m * Mat3::from_quat(spin), shape.center_m)
 }
 
-/// The transform of a floating leaf as wide as a stone, at the water surface above it.
+/// Returns the transform of a floating leaf. The leaf is as wide as a stone, and at the water surface above the stone.
 fn floating(number: u32, shape: &StaticShape, scenery: &Scenery) -> Affine3A {
     let half_m = shape
         .half_towards_m(Vec3::X)
         .min(shape.half_towards_m(Vec3::Z));
-    // Leaves may overlap, so each has a slightly different depth.
+    // Leaves may overlap, so each leaf has a slightly different depth.
     let y = FLOAT_DEPTH_M * (1.0 + unit_hash(number, 25)) - scenery.depth_m;
     Affine3A::from_scale_rotation_translation(
         Vec3::splat(half_m),

@@ -7,9 +7,10 @@ use glam::{Mat3, Quat, Vec2, Vec3};
 use super::noise::unit_hash;
 use crate::geometry::{Prism, Solid, SurfaceKind};
 
-/// Smallest half thickness of a boulder in a row. It may exceed a thinner wall, because fish keep a larger distance from it.
+/// Smallest half thickness of a boulder in a row. A boulder may be thicker than its wall, because fish keep a larger distance
+/// from the wall.
 const LEAST_HALF_M: f32 = 0.08;
-/// Smallest ratio of length to thickness of a box that is drawn as a row of boulders.
+/// Ratio of length to thickness from which a box is drawn as a row of boulders.
 const ROW_FROM: f32 = 2.4;
 
 /// The kind of a static body.
@@ -28,7 +29,7 @@ pub enum StaticForm {
 /// A static body: its form, and the position and axes of the box or ellipsoid that it fills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StaticShape {
-    /// Its form.
+    /// Form of the body.
     pub form: StaticForm,
     /// Center, in world space.
     pub center_m: Vec3,
@@ -37,9 +38,9 @@ pub struct StaticShape {
 }
 
 impl StaticShape {
-    /// The shapes for a solid: a group of stones for a sphere, a trunk for a capsule, a heap of stones for a prism or box, and a
-    /// row of boulders for a long box. They depend only on the solid and the kind of the surface: a picture on a wall shows the
-    /// pool from the side, so there the stones of a group are at its lower edge.
+    /// Returns the shapes for a solid: a group of stones for a sphere, a trunk for a capsule, a heap of stones for a prism or
+    /// box, and a row of boulders for a long box. The shapes depend only on the solid and the kind of the surface. A picture on
+    /// a wall shows the pool from the side, so there the smaller stones of a group are lower.
     pub fn all_of(solid: &Solid, kind: SurfaceKind) -> Vec<Self> {
         match *solid {
             Solid::Sphere { center_m, radius_m } => group(center_m, radius_m, kind),
@@ -86,7 +87,7 @@ impl StaticShape {
     }
 }
 
-/// A group of stones inside of a sphere: a large one, and one to three smaller ones beside it.
+/// Returns a group of stones inside of a sphere: a large stone, and one to three smaller stones beside it.
 fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     let (up, low) = match kind {
         SurfaceKind::Wall => (Vec3::NEG_Z, 1.1),
@@ -102,7 +103,7 @@ fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     let draw = |purpose| unit_hash(id, purpose);
     let away = std::f32::consts::TAU * draw(81);
     let long = 0.82 + 0.12 * draw(82);
-    // As high as possible for its offset from the center.
+    // The stone is as high as its offset from the center of the sphere allows.
     let half = Vec3::new(long, 0.99 * long.sqrt(), long * (0.74 + 0.22 * draw(83)));
     let aside = Vec3::new(away.cos(), 0.0, away.sin());
     let mut stones = vec![stone(aside * (1.0 - long), half, away + 1.3 * draw(85))];
@@ -110,7 +111,7 @@ fn group(center_m: Vec3, radius_m: f32, kind: SurfaceKind) -> Vec<StaticShape> {
     for i in 0..count {
         let draw = |purpose| unit_hash(id.wrapping_add(i + 1), purpose);
         let size = 0.30 + 0.17 * draw(87) - 0.03 * i as f32;
-        // On the other side of the large stone, and lower.
+        // The smaller stones are on the other side of the large stone, and lower.
         let turn = away
             + std::f32::consts::PI
             + (i as f32 - 0.5 * (count - 1) as f32) * 1.25
@@ -129,7 +130,7 @@ const MAX_HEAP_STONES: usize = 12;
 /// Number of candidate positions along each side of the bounding box of a heap.
 const CANDIDATES: u32 = 40;
 
-/// Stones that fill a prism as seen from above: one after another, each as large as possible.
+/// Returns stones that fill a prism as seen from above. The stones are placed one after another, each as large as possible.
 fn heap(prism: &Prism) -> Vec<StaticShape> {
     let corners = prism.corners();
     let (low, high) = corners
@@ -137,7 +138,7 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
         .fold((Vec2::MAX, Vec2::MIN), |(low, high), &corner| {
             (low.min(corner), high.max(corner))
         });
-    // Distance from a point to the nearest side.
+    // Distance from a point to the nearest side of the prism.
     let room = |at: Vec2| {
         let sides = corners.iter().zip(corners.iter().cycle().skip(1));
         sides
@@ -172,7 +173,7 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
         }
         let draw = |purpose| unit_hash(id.wrapping_add(stones.len() as u32), purpose);
         found.push((at, radius));
-        // The largest stone has the full height; all stones are on the bottom.
+        // The largest stone has the full height of the prism; all stones stand on its bottom.
         let share = if stones.is_empty() {
             1.0
         } else {
@@ -189,11 +190,11 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
     stones
 }
 
-/// A trunk inside of a capsule.
+/// Returns a trunk inside of a capsule.
 fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> StaticShape {
     let along = (to_m - from_m).normalize_or(Vec3::X);
     let (aside, up) = along.any_orthonormal_pair();
-    // Its flat ends are where the round ends of the capsule begin.
+    // The flat ends of the trunk are at the positions where the round ends of the capsule begin.
     let half_length_m = (from_m.distance(to_m) / 2.0).max(0.3 * radius_m);
     StaticShape {
         form: StaticForm::Log,
@@ -202,7 +203,7 @@ fn trunk(from_m: Vec3, to_m: Vec3, radius_m: f32) -> StaticShape {
     }
 }
 
-/// Overlapping boulders in layers that fill a block; the layers are wider at the top. A block thinner than twice
+/// Returns overlapping boulders in layers that fill a block; upper layers are wider. A block thinner than twice
 /// [`LEAST_HALF_M`] is drawn with that thickness.
 fn row(center_m: Vec3, half_axes_m: Mat3) -> Vec<StaticShape> {
     let Mat3 {

@@ -1,8 +1,8 @@
-//! The cross of a touch target with its number, as strokes that are drawn over the finished picture, where the water does
-//! not refract them.
+//! The cross of a touch target with its number, as strokes. The strokes are drawn over the finished picture, so that the water
+//! does not refract them.
 //!
-//! In: the target. Out: strokes in floor space, a dark one below each bright one, so that both light and dark water give
-//! contrast. Knows nothing of the calibration procedure.
+//! In: the target. Out: strokes in floor space. Below each bright stroke there is a dark stroke, so that the target is visible
+//! on both light and dark water. This module does not depend on the calibration procedure.
 
 use glam::Vec2;
 
@@ -31,12 +31,12 @@ const LINE_SHARE: f32 = 0.006;
 const RIM_SHARE: f32 = 0.018;
 /// Height of the digits, as a share of the surface's smaller side. Tuned by eye.
 const DIGIT_SHARE: f32 = 0.08;
-/// Color of the lower lines.
+/// Color of the dark lines.
 const DARK: [f32; 4] = [0.0, 0.0, 0.0, 0.75];
-/// Color of the upper lines.
+/// Color of the bright lines.
 const BRIGHT: [f32; 4] = [1.0, 1.0, 1.0, 1.0];
 
-/// Points that the strokes of a digit connect, in digit heights: three rows of two, from the upper left one on.
+/// Points that the strokes of a digit connect, in digit heights: three rows of two points, starting at the upper left.
 const CORNERS: [Vec2; 6] = [
     Vec2::new(0.0, 0.0),
     Vec2::new(0.5, 0.0),
@@ -65,7 +65,7 @@ const DIGITS: [[bool; 7]; 10] = {
     ]
 };
 
-/// The strokes of a target, in drawing order.
+/// Returns the strokes of a target, in drawing order.
 pub(super) fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<Item = Stroke> {
     let side_m = surface.width_m.min(surface.height_m);
     let at = target.at_m;
@@ -73,7 +73,7 @@ pub(super) fn strokes(target: &FloorTarget, surface: &Surface) -> impl Iterator<
         let arm = arm * ARM_SHARE * side_m;
         (at - arm, at + arm)
     });
-    // The number is placed towards the surface's middle, where there is room.
+    // The number is placed towards the middle of the surface, where there is room.
     let inward = Vec2::new(
         if at.x > 0.0 { -1.0 } else { 1.0 },
         if at.y > 0.0 { -1.0 } else { 1.0 },

@@ -1,4 +1,4 @@
-//! The uniform buffers: the values that all shaders read, and those of one output.
+//! The uniform buffers: one with the values that all shaders read, and one with the values of an output.
 //!
 //! In: looks, surface, scenery, output parameters. Out: structs as the GPU reads them. A test compares their layouts with
 //! those of the shaders.
@@ -14,7 +14,7 @@ use crate::geometry::{Surface, SurfaceKind};
 
 /// Values that all shaders read; same layout as `SceneUniforms` in `shaders/scene.wgsl`, which documents the fields.
 ///
-/// A field of three floats is aligned to 16 bytes in WGSL, so each is followed by a single float.
+/// WGSL aligns a field of three floats to 16 bytes, so each such field is followed by a single float.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(super) struct SceneUniforms {
@@ -56,7 +56,7 @@ pub(super) struct SceneUniforms {
 }
 
 impl SceneUniforms {
-    /// The values of a scene at time 0 and full quality.
+    /// Creates the values of a scene at time 0 and full quality.
     pub(super) fn new(look: &SceneLook, surface: &Surface, scenery: &Scenery) -> Self {
         let light = look.lighting();
         let half = surface.half_extent_m();
@@ -67,7 +67,7 @@ impl SceneUniforms {
         let warm = light.sun_warmth;
         let sun = Vec3::new(1.0, 1.0, 1.0).lerp(Vec3::new(1.22, 0.98, 0.66), warm) * 1.12;
         let sky = Vec3::new(light.sky.red, light.sky.green, light.sky.blue) * light.sky_strength;
-        // Red is halved in `clarity_m`, green in 2.5 times and blue in 4 times that distance.
+        // The water halves red light over `clarity_m`, green light over 2.5 times and blue light over 4 times that distance.
         let red = std::f32::consts::LN_2 / light.clarity_m;
         let (up, water_level_m, to_sun) = match surface.kind {
             SurfaceKind::Floor => (Vec3::Y, 0.0, Vec3::new(-shift.x, 1.0, -shift.y)),
@@ -140,7 +140,7 @@ pub(super) struct OutputUniforms {
 }
 
 impl OutputUniforms {
-    /// The values of an output.
+    /// Creates the values of an output.
     pub(super) fn new(output: &OutputParams) -> Self {
         let (gain, blend) = (&output.gain, &output.blend);
         Self {

@@ -15,7 +15,7 @@ pub(super) const MAX_PLANTS: f32 = 60.0;
 /// Number of corals if `look.corals` is 1.
 const MAX_CORALS: f32 = 110.0;
 
-/// Places corals: three of four on the upper side of a stone, the others on the ground in clumps. Only floors have them.
+/// Places corals: three out of four on the upper side of a stone, the others in clumps on the ground. Only floors have corals.
 pub(super) fn corals(
     rocks: &[StaticShape],
     surface: &Surface,
@@ -31,7 +31,7 @@ pub(super) fn corals(
     let placed = |i: u32| {
         let draw = |purpose| unit_hash(number(i), purpose);
         let turn = Quat::from_rotation_y(std::f32::consts::TAU * draw(71));
-        // Of two randomly chosen stones the larger one is taken, so that large stones carry more corals.
+        // Two stones are chosen at random and the larger one is used, so that large stones carry more corals.
         let rock = (i % 4 < 3 && !rocks.is_empty())
             .then(|| {
                 let of = |purpose| rocks.get((draw(purpose) * rocks.len() as f32) as usize);

@@ -1,7 +1,7 @@
 //! The mapping from the world through the surface to the picture, and through the warp to an output's pixels.
 //!
-//! The eye is on the y axis above the center of the surface, and the surface exactly fills the picture. The shaders compute
-//! the same mapping on the GPU; tests/picture compares both.
+//! The eye (the assumed position of the viewer) is on the y axis above the center of the surface, and the surface exactly fills
+//! the picture. The shaders compute the same mapping on the GPU; tests/picture compares both.
 
 use glam::{DVec2, Vec2, Vec3};
 
@@ -15,9 +15,9 @@ use crate::geometry::Surface;
 pub struct View {
     /// The surface that fills the picture.
     pub surface: Surface,
-    /// The mapping from the surface's picture to the output's.
+    /// The mapping from the surface's picture to the output's picture.
     pub warp: Warp,
-    /// Width and height of the output.
+    /// Width and height of the output, in pixels.
     pub size_px: [u32; 2],
 }
 

@@ -2,8 +2,8 @@
 //!
 //! In: an output's parameters. Out: positions on the output, and the triangles that the output pass draws.
 //!
-//! Spaces, all as shares 0..1 of width and height with y down: *picture* is the whole surface, *crop* the output's part of
-//! it, *output* the projector's picture.
+//! Spaces, all as shares 0..1 of width and height with y down: *picture* is the whole surface, *crop* is the part of the
+//! picture that the output shows, *output* is the projector's picture.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec2, DVec3};
@@ -12,18 +12,19 @@ use super::error::RenderError;
 use super::output_params::{Corner, Corners, Crop, OutputParams};
 use crate::geometry::{Homography, Surface};
 
-/// Number of pieces along each side in which a control mesh of a single cell is drawn. With n cells, each is drawn in
-/// `PIECES / sqrt(n)` pieces. Enough for straight pieces to be within half a pixel of the curved mesh at full HD.
+/// Number of pieces along each side of a control mesh that has a single cell. In a mesh with n cells, each cell is drawn in
+/// `PIECES / sqrt(n)` pieces per side. With this value, the straight pieces are within half a pixel of the curved mesh at full
+/// HD.
 const PIECES: f64 = 64.0;
-/// Largest relative difference between the proportions of surface and output at which a picture without keystone fills the
-/// output instead of getting bars: measuring a floor with a tape has errors of this size.
+/// Largest relative difference between the proportions of surface and output for which a picture without keystone fills the
+/// output. With a larger difference, the picture gets bars. Measuring a floor with a tape has errors of this size.
 const PROPORTION_SLACK: f64 = 0.03;
 
 /// A vertex of the output pass; same layout as `WarpVertex` in `shaders/output.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct WarpVertex {
-    /// Clip space x, y and w; w makes the interpolation between vertices perspective.
+    /// Clip space x, y and w. The GPU uses w for perspective interpolation between vertices.
     pub clip_xyw: [f32; 3],
     /// Position in the picture.
     pub picture: [f32; 2],
@@ -40,7 +41,8 @@ pub struct Warp {
 }
 
 impl Warp {
-    /// Creates the mapping for an output of `size_px`, which differs from the output's parameters if it is shown in a window.
+    /// Creates the mapping for an output of `size_px`. This size differs from that in the output's parameters if the output is
+    /// shown in a window.
     ///
     /// # Errors
     /// [`RenderError::Output`] if the parameters describe no valid warp.
@@ -75,13 +77,13 @@ impl Warp {
         })
     }
 
-    /// Position on the output for a position in the crop, in homogeneous coordinates.
+    /// Returns the position on the output for a position in the crop, in homogeneous coordinates.
     fn output_from_crop(&self, crop: DVec2) -> DVec3 {
         let bent = self.mesh.as_ref().map_or(crop, |mesh| mesh.at(crop));
         self.keystone.0 * bent.extend(1.0)
     }
 
-    /// Position in the crop for a position in the picture; outside of 0..1 it is not shown.
+    /// Returns the position in the crop for a position in the picture. A position with a result outside of 0..1 is not shown.
     pub fn crop_from_picture(&self, picture: DVec2) -> DVec2 {
         let Crop {
             left,
@@ -92,25 +94,26 @@ impl Warp {
         (picture - DVec2::new(left, top)) / DVec2::new(right - left, bottom - top)
     }
 
-    /// Position in the picture for a position in the crop.
+    /// Returns the position in the picture for a position in the crop.
     fn picture_from_crop(&self, crop: DVec2) -> DVec2 {
         let low = DVec2::new(self.crop.left, self.crop.top);
         let high = DVec2::new(self.crop.right, self.crop.bottom);
         low + crop * (high - low)
     }
 
-    /// Position on the output for a position in the picture; the warp is extrapolated linearly outside of the crop.
+    /// Returns the position on the output for a position in the picture. Outside of the crop, the warp is extrapolated
+    /// linearly.
     pub fn output_from_picture(&self, picture: DVec2) -> DVec2 {
         let p = self.output_from_crop(self.crop_from_picture(picture));
         DVec2::new(p.x / p.z, p.y / p.z)
     }
 
-    /// Upper left and lower right corner of the crop in the picture.
+    /// Returns the upper left and the lower right corner of the crop, as positions in the picture.
     pub fn crop_in_picture(&self) -> [DVec2; 2] {
         [DVec2::ZERO, DVec2::ONE].map(|corner| self.picture_from_crop(corner))
     }
 
-    /// The triangles of the output pass, three vertices each.
+    /// Returns the triangles of the output pass, three vertices each.
     pub fn triangles(&self) -> Vec<WarpVertex> {
         let [columns, rows] = self.mesh.as_ref().map_or([1, 1], |mesh| {
             [mesh.columns - 1, mesh.rows - 1]
@@ -139,7 +142,7 @@ impl Warp {
             .collect()
     }
 
-    /// Width and height in pixels that the picture needs so that this output of `size_px` shows it at least one to one.
+    /// Returns the width and height, in pixels, that the picture needs so that this output of `size_px` does not enlarge it.
     pub fn picture_px(&self, size_px: [u32; 2]) -> [f64; 2] {
         let size = DVec2::new(f64::from(size_px[0]), f64::from(size_px[1]));
         let at = |x, y| {
@@ -156,7 +159,7 @@ impl Warp {
     }
 }
 
-/// The corners of a crop that is centered on the output, as large as possible with its proportions kept.
+/// Returns the corners of a crop that is centered on the output and as large as possible with its proportions kept.
 fn as_large_as_fits(surface: &Surface, crop: &Crop, size_px: [u32; 2]) -> [DVec2; 4] {
     let wanted = f64::from(surface.width_m) * (crop.right - crop.left)
         / (f64::from(surface.height_m) * (crop.bottom - crop.top));
@@ -194,7 +197,7 @@ impl ControlMesh {
         })
     }
 
-    /// A control point; outside of the mesh it is extrapolated linearly.
+    /// Returns a control point. Outside of the mesh, control points are extrapolated linearly.
     fn point(&self, c: i64, r: i64) -> DVec2 {
         let (last_c, last_r) = (i64::from(self.columns) - 1, i64::from(self.rows) - 1);
         if c < 0 {
@@ -213,10 +216,10 @@ impl ControlMesh {
         self.points.get(at).copied().unwrap_or_default()
     }
 
-    /// Position for a position in the crop.
+    /// Returns the position on the mesh for a position in the crop.
     ///
-    /// Bicubic Bézier patches whose inner control points are a third along the Catmull–Rom tangents, so that neighboring
-    /// patches join smoothly.
+    /// The mesh consists of bicubic Bézier patches. Their inner control points are a third along the Catmull–Rom tangents, so
+    /// that neighboring patches join smoothly.
     fn at(&self, crop: DVec2) -> DVec2 {
         let (c, wc) = weights(crop.x, self.columns);
         let (r, wr) = weights(crop.y, self.rows);
@@ -230,7 +233,7 @@ impl ControlMesh {
     }
 }
 
-/// The cell that contains a position, and the weights of the four control points around it.
+/// Returns, along one axis, the cell that contains a position, and the weights of the four control points around the position.
 fn weights(share: f64, points: u32) -> (i64, [f64; 4]) {
     let cells = f64::from(points - 1);
     let cell = (share * cells).floor().clamp(0.0, cells - 1.0);
@@ -325,7 +328,8 @@ mod tests {
         assert!((width - 1280.0 / 0.6).abs() < 1e-6 && (height - 720.0).abs() < 1e-6);
     }
 
-    /// Position on the output for a position in the picture by the triangles, interpolated in perspective like the GPU does.
+    /// Returns the position on the output for a position in the picture, computed from the triangles with perspective
+    /// interpolation like on the GPU.
     fn output_by_triangles(triangles: &[WarpVertex], picture: DVec2) -> Option<DVec2> {
         triangles.chunks_exact(3).find_map(|t| {
             let at = |i: usize| DVec2::new(t[i].picture[0].into(), t[i].picture[1].into());

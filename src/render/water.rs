@@ -9,19 +9,20 @@ use crate::world::{Shadow, Splash};
 
 /// Columns of the height field.
 pub(super) const GRID_COLUMNS: u32 = 256;
-/// FixedTextures time step of the wave equation.
+/// Fixed time step of the wave equation.
 pub(super) const STEP_SECS: f64 = 1.0 / 120.0;
-/// Most steps per picture; if more are due, the water slows down instead of the picture rate.
+/// Largest number of steps per picture. If more steps are due, the water becomes slower, but the picture rate does not.
 pub(super) const MAX_STEPS: u32 = 12;
 /// Number of waves in the swell.
 pub(super) const WAVES: usize = 14;
-/// Size of the field relative to the visible ground: waves leave the picture before they reach the edge of the field.
+/// Size of the field relative to the visible ground. The field is larger, so that waves leave the picture before they reach the
+/// edge of the field.
 const MARGIN: f32 = 1.08;
-/// Time constant with which the pressure follows a shadow; smooths the steps of tracking.
+/// Time constant with which the pressure follows a shadow. It smooths the jumps of a tracked shadow between camera frames.
 const FOLLOW_SECS: f32 = 0.07;
 
-/// Time after the last shadow or splash from which on rings are too low to be seen. Then the height field is not stepped any
-/// more; the swell continues.
+/// Time after the last shadow or splash after which rings are too low to be seen. The height field is then no longer computed;
+/// the swell continues.
 const STILL_AFTER_SECS: f32 = 12.0;
 
 /// Time for which a splash presses on the water. Tuned by eye.
@@ -39,9 +40,9 @@ pub struct WaterGrid {
 }
 
 impl WaterGrid {
-    /// Creates the grid for a surface above ground at `depth_m`; `sun_shift` is the horizontal shift of sunlight per meter of
-    /// depth, by which the field reaches beyond the ground. It has [`GRID_COLUMNS`] columns and at most four times as many
-    /// rows.
+    /// Creates the grid for a surface above ground at `depth_m`. `sun_shift` is the horizontal shift of sunlight per meter of
+    /// depth; the field reaches beyond the ground by this shift. The grid has [`GRID_COLUMNS`] columns and at most four times
+    /// as many rows.
     pub fn new(surface: &Surface, depth_m: f32, sun_shift: Vec2) -> Self {
         let seen =
             surface.half_extent_m() * surface.scale_at_depth(depth_m) + sun_shift.abs() * depth_m;
@@ -61,27 +62,28 @@ impl WaterGrid {
     }
 }
 
-/// One wave of the swell at a time.
+/// One wave of the swell at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Wave {
     /// Wave vector: its length is the wave number in radians per meter.
     pub(super) number: Vec2,
-    /// Phase at the origin.
+    /// Phase at the origin of floor space.
     pub(super) phase_rad: f32,
-    /// Amplitude of the height; that of the slope is the height times the wave number.
+    /// Amplitude of the height. The amplitude of the slope is the height times the wave number.
     pub(super) height_m: f32,
 }
 
 /// Computes the waves of the swell at `time_secs`. Their lengths and directions are irregular, so that the caustics do not
 /// repeat.
 ///
-/// Deep-water dispersion ω² = g·k, slowed to 0.42 of its speed; lengths and slopes tuned by eye.
+/// The waves have 0.42 of the speed of deep-water waves (dispersion ω² = g·k). Lengths and slopes are tuned by eye.
 pub(super) fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
     for (i, wave) in waves.iter_mut().enumerate() {
         let n = i as u32;
         let share = (i as f32 + 0.5) / WAVES as f32;
         let length_m = 0.13 * (0.60f32 / 0.13).powf(share) * (0.9 + 0.2 * unit_hash(n, 11));
-        // The golden angle spreads the headings over all directions: the pattern sparkles in place instead of moving one way.
+        // The golden angle spreads the headings over all directions, so that the pattern sparkles in place and does not move in
+        // one direction.
         let heading = (n as f32) * 2.399_963 + 0.7 * (unit_hash(n, 12) - 0.5);
         let number = std::f32::consts::TAU / length_m;
         let frequency = 0.42 * (9.81 * number).sqrt();
@@ -98,12 +100,12 @@ pub(super) fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
     }
 }
 
-/// Period of the clock of drifting patterns. The angular rates of their sines, here and in `shaders/`, are multiples of
-/// 0.002 rad/s, so that every sine is back at its start after one period and nothing jumps. Foam and glints (noise) and the
-/// pulsing of glowing specks (random rates) do jump then.
+/// Period after which the time of drifting patterns restarts. The angular rates of their sines, here and in `shaders/`, are
+/// multiples of 0.002 rad/s. Every sine therefore has the same value before and after the restart, and the patterns do not
+/// jump. Exceptions: foam and glints (which use noise) and the pulsing of glowing specks (with random rates) jump.
 pub(super) const DRIFT_PERIOD_SECS: f64 = 1000.0 * std::f64::consts::PI;
 
-/// The time for drifting patterns; it restarts after [`DRIFT_PERIOD_SECS`], so that an `f32` stays precise over months.
+/// Returns the time for drifting patterns. It restarts after [`DRIFT_PERIOD_SECS`], so that an `f32` stays precise over months.
 pub(super) fn drifting_secs(time_secs: f64) -> f32 {
     time_secs.rem_euclid(DRIFT_PERIOD_SECS) as f32
 }
@@ -116,7 +118,7 @@ pub struct WaterPressure {
     pub pressure: Vec<f32>,
     /// Value that the pressure of each cell approaches: 1 inside a shadow, otherwise 0.
     target: Vec<u8>,
-    /// Time that the height field is behind the picture.
+    /// Time by which the height field is behind the picture.
     debt_secs: f64,
     /// Whether neither shadows nor their remaining pressure are present.
     is_calm: bool,
@@ -127,7 +129,7 @@ pub struct WaterPressure {
 }
 
 impl WaterPressure {
-    /// Calm water without shadows.
+    /// Creates calm water without shadows.
     pub fn new(grid: WaterGrid) -> Self {
         Self {
             grid,
@@ -140,8 +142,8 @@ impl WaterPressure {
         }
     }
 
-    /// Sets the splashes and drops that press on the water from the next [`Self::advance`] on. A splash counts for
-    /// `SPLASH_SECS` after it happened.
+    /// Sets the splashes and drops that press on the water in the next call of [`Self::advance`]. A splash presses on the water
+    /// for `SPLASH_SECS` after it happened.
     pub fn set_splashes(
         &mut self,
         splashes: &[Splash],
@@ -159,7 +161,7 @@ impl WaterPressure {
         }));
     }
 
-    /// Moves the pressure on by `dt_secs` and returns the number of steps that the height field is due.
+    /// Advances the pressure by `dt_secs`. Returns the number of steps by which the height field must be advanced.
     pub fn advance(&mut self, dt_secs: f32, shadows: &[Shadow]) -> u32 {
         self.debt_secs =
             (self.debt_secs + f64::from(dt_secs)).min(STEP_SECS * f64::from(MAX_STEPS));
@@ -192,7 +194,7 @@ impl WaterPressure {
         steps
     }
 
-    /// Marks the cells whose centers are inside a shadow (even-odd rule along each row). A shadow without outline is a disc.
+    /// Marks the cells whose centers are inside a shadow (even-odd rule along each row). A shadow without an outline is a disc.
     fn fill(&mut self, shadow: &Shadow) {
         let grid = self.grid;
         let to_cell = |p: Vec2| (p + grid.half_m) / grid.cell_m - 0.5;

@@ -1,4 +1,4 @@
-//! Waterfalls between terraces: wherever the edge of a higher water is next to a lower water.
+//! Waterfalls between terraces, at each place where the edge of a higher water is next to a lower water.
 //!
 //! In: the pool's terraces. Out: shapes of the forms [`StaticForm::Waterfall`] and [`StaticForm::Foam`], which are drawn
 //! over everything that swims, and the drops that disturb the lower water.
@@ -10,7 +10,7 @@ use super::static_shape::{StaticForm, StaticShape};
 use crate::geometry::{Surface, polygon_contains};
 use crate::world::{Shadow, TerraceParams};
 
-/// Largest width of the ground between two waters that a waterfall crosses.
+/// Largest width of the ground between two waters over which a waterfall falls.
 const SILL_M: f32 = 0.3;
 /// Growth of a waterfall's horizontal extent with its height, in meters per meter. Tuned by eye.
 const REACH_PER_M: f32 = 0.35;
@@ -24,10 +24,10 @@ const DROPS_PER_M: f32 = 2.6;
 const DROP_M: f32 = 0.11;
 /// Time for which a drop presses on the water. Tuned by eye.
 const DROP_SECS: f64 = 0.15;
-/// Largest width of one waterfall; a longer edge has several side by side.
+/// Largest width of one waterfall. A longer edge has several waterfalls side by side.
 const PART_M: f32 = 1.0;
 
-/// The waterfalls from every terrace into the lower ones, each with its foam.
+/// Returns the waterfalls from every terrace into lower terraces, each with its foam.
 pub(super) fn waterfalls(terraces: &[TerraceParams]) -> Vec<StaticShape> {
     let mut found = Vec::new();
     for high in terraces {
@@ -50,7 +50,7 @@ pub(super) fn waterfalls(terraces: &[TerraceParams]) -> Vec<StaticShape> {
     found
 }
 
-/// The foam downstream of a waterfall.
+/// Returns the foam downstream of a waterfall.
 fn foam(fall: &StaticShape) -> StaticShape {
     let Mat3 {
         x_axis,
@@ -59,17 +59,18 @@ fn foam(fall: &StaticShape) -> StaticShape {
     } = fall.half_axes_m;
     let out = z_axis.normalize_or(Vec3::Z);
     let half = out * (DRIFT_M / 2.0);
-    // It begins below the lower end of the waterfall.
+    // The foam begins below the lower end of the waterfall.
     let middle = fall.center_m - y_axis + z_axis * 0.4 + half;
     StaticShape {
         form: StaticForm::Foam,
         center_m: middle,
-        // Wider than the waterfall, so that it blends with the foam beside it.
+        // The foam is wider than the waterfall, so that it blends with the foam of the waterfalls beside it.
         half_axes_m: Mat3::from_cols(x_axis * 1.2, Vec3::Y * 0.002, half),
     }
 }
 
-/// The drops that hit the lower water at a time, as round shadows. They depend on the time only.
+/// Returns the drops that hit the lower water at `time_secs`, as round shadows. Times and positions of drops are not stored:
+/// they are computed from the time.
 pub(super) fn drops(
     falls: &[StaticShape],
     time_secs: f64,
@@ -104,7 +105,7 @@ pub(super) fn drops(
     })
 }
 
-/// The waterfall over one piece of a terrace's edge; `None` if no lower water is next to it.
+/// Returns the waterfall over one piece of a terrace's edge; `None` if no lower water is next to the edge.
 fn fall(
     high: &TerraceParams,
     middle: Vec2,
@@ -119,7 +120,7 @@ fn fall(
     } else {
         aside
     };
-    // The nearest lower water outward of the edge, and the distance to it.
+    // The nearest lower water on the outer side of the edge, and the distance to this water.
     let (low, gap_m) = (0..=6).find_map(|step| {
         let gap_m = 0.01 + SILL_M * step as f32 / 6.0;
         let at = rim + out * gap_m;

@@ -19,7 +19,7 @@ pub(super) enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// Y4m if the extension is `y4m`, otherwise a folder of PNG files.
+    /// Returns the format for a path: Y4m if the extension is `y4m`, otherwise a folder of PNG files.
     pub(super) fn of(path: &Path) -> Self {
         let is_y4m = path
             .extension()
@@ -35,9 +35,9 @@ pub struct PictureWriter {
     size_px: [u32; 2],
     count: u64,
     video: Option<BufWriter<File>>,
-    /// Planes of the picture being written, reused.
+    /// Color planes of the picture that is being written; the buffer is reused.
     planes: Vec<u8>,
-    /// Pixels of the picture being written without alpha, reused.
+    /// Red, green and blue bytes of the picture that is being written, without alpha; the buffer is reused.
     rgb: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl PictureWriter {
     /// Creates the folder or file.
     ///
     /// # Errors
-    /// [`RenderError::Write`] if that fails.
+    /// [`RenderError::Write`] if the folder or file cannot be created.
     pub fn create(path: &Path, size_px: [u32; 2], fps: f64) -> Result<Self, RenderError> {
         let failed = |source| RenderError::Write {
             path: path.to_owned(),
@@ -111,10 +111,10 @@ impl PictureWriter {
         Ok(())
     }
 
-    /// Writes the buffered rest and returns the number of pictures.
+    /// Writes all buffered data. Returns the number of written pictures.
     ///
     /// # Errors
-    /// [`RenderError::Write`] if that fails, for example because the disk is full.
+    /// [`RenderError::Write`] if the data cannot be written, for example because the disk is full.
     pub fn finish(mut self) -> Result<u64, RenderError> {
         if let Some(file) = &mut self.video {
             file.flush().map_err(|source| RenderError::Write {
@@ -141,8 +141,8 @@ fn write_png(path: &Path, rgb: &[u8], [width, height]: [u32; 2]) -> Result<(), R
     file.flush().map_err(failed)
 }
 
-/// Converts to the luma plane followed by both chroma planes at half size (each value the mean of up to four pixels), full
-/// range.
+/// Converts a picture to a luma plane followed by two chroma planes of half size (each chroma value is the mean of up to four
+/// pixels), full range.
 ///
 /// **Source**: ITU-R BT.601-7 §2.5.1 coefficients; full range and chroma siting as in JFIF 1.02 (C420jpeg).
 pub(super) fn yuv420_from_rgba(rgba: &[u8], [width, height]: [u32; 2], planes: &mut Vec<u8>) {

@@ -1,8 +1,8 @@
 //! Changes of a running pool between two ticks: a new plan, another mind for one agent, an effect of the director.
 //!
-//! In: changes that were validated and compiled before. Out: the same agents in the changed pool, with their memories. Must
-//! not: fail. A change that names an agent, species, need or rule that does not exist has no effect. Allocates, unlike the
-//! tick.
+//! In: validated and compiled changes. Out: the same agents in the changed pool, with their memories. Must
+//! not: fail. A change that names an agent, species, need or rule that does not exist has no effect. Applying a change
+//! allocates memory, unlike a tick.
 
 use glam::Vec3;
 
@@ -14,8 +14,8 @@ use crate::world::Gathering;
 /// One change of a running pool, applied between two ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Replaces the plan. Agents keep their identity as long as their species has room for them; the newest of surplus agents
-    /// are removed, missing agents are added out of sight.
+    /// Replaces the plan. Agents keep their ids. If a species has more agents than the new plan allows, its newest agents
+    /// are removed; missing agents are added out of sight.
     Pool(Box<PlanChange>),
     /// Applies an effect of the director once. Effects that last, such as gathering, are started by rules or by
     /// [`Change::Gather`].
@@ -27,13 +27,13 @@ pub enum Change {
     },
     /// Sets a gathering point for all fish; `None` removes it.
     Gather(Option<Gathering>),
-    /// Gives one agent another mind for a time. Replaces an earlier override of this agent.
+    /// Gives one agent another mind for `secs`. Replaces an earlier override of this agent.
     OverrideMind {
         /// Id of the agent.
         id: u32,
         /// The other mind.
         mind: Box<MindParams>,
-        /// Duration.
+        /// Duration of the override, in seconds.
         secs: f32,
     },
     /// Gives one agent its own mind back.
@@ -43,14 +43,14 @@ pub enum Change {
     },
 }
 
-/// A new plan with requests for single agents.
+/// A new plan, with the agents that the user adds or removes one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanChange {
     /// The new plan.
     pub plan: PoolPlan,
-    /// Species and position of agents that are added at a given position instead of out of sight.
+    /// Species name and position of each agent that is added at this position instead of out of sight.
     pub added: Vec<(String, Vec3)>,
-    /// Ids of the agents that are removed first.
+    /// Ids of the agents to remove. If a species has surplus agents, these are removed before any other.
     pub removed_ids: Vec<u32>,
 }
 
@@ -90,8 +90,8 @@ impl Simulation {
         self.state.revision += 1;
     }
 
-    /// Sets the variable of a `limit_based` need for all individuals of a species. Returns `false` if there is no such
-    /// species or need.
+    /// Sets the variable of a `limit_based` need for all individuals of a species. Returns `false` if the species has no
+    /// agents or no such need.
     pub fn set_need(&mut self, species: &str, need: &str, value: f32) -> bool {
         self.apply_effect(&Effect::SetNeed(SetNeedEffect {
             species: vec![species.into()],

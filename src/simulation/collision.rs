@@ -1,7 +1,8 @@
-//! Continuous collision detection: the motion of a body in one tick stops at solids, whatever its speed.
+//! Continuous collision detection: a body never passes through a solid within one tick, at any speed.
 //!
-//! Solids are convex with exact distances, so the path is followed in steps of the distance to the next solid and never enters
-//! one. **Source**: Hart 1996, "Sphere tracing"; the problem of tunnelling: Jockel 2005, §6.1.
+//! Each solid is convex, and its distance to any point is known exactly. A step along the path is as long as the distance to
+//! the nearest solid, so the path never enters a solid. **Sources**: method: Hart 1996, "Sphere tracing"; bodies that pass
+//! through solids at high speed: Jockel 2005, §6.1.
 
 use glam::Vec3;
 
@@ -15,10 +16,12 @@ pub(super) struct MotionEnd {
     pub velocity_mps: Vec3,
 }
 
-/// A body closer than this to a solid touches it. Keeps sphere tracing from taking ever smaller steps.
+/// Maximum gap between a body and a solid that counts as contact. Without this limit, sphere tracing would take ever smaller
+/// steps.
 const TOUCH_M: f32 = 1e-4;
 
-/// Moves a body of this radius by `velocity · dt`, with contacts as `motion.collision` says.
+/// Moves a body by `velocity_mps · dt_secs` and returns its position and velocity at the end. `motion.collision` sets the
+/// response to a contact with a solid.
 ///
 /// A body that starts outside all solids ends outside all solids. A body that starts inside one swims out by the shortest path.
 pub(super) fn move_body(
@@ -40,8 +43,8 @@ pub(super) fn move_body(
     let mut at = from_m;
     let mut velocity = velocity_mps;
     let mut left = velocity_mps * dt_secs;
-    // Each iteration ends at a contact or at the end of the motion. In a corner of three solids no motion is left, so four
-    // iterations suffice.
+    // Each iteration ends at a contact or at the end of the motion. Contacts with three solids of a corner stop a body, so
+    // four iterations are enough.
     for _ in 0..4 {
         let length = left.length();
         if length < 1e-7 {
@@ -99,7 +102,8 @@ pub(super) fn is_inside(solids: &[Solid], point: Vec3) -> bool {
         .any(|solid| solid.signed_distance_m(point) < 0.0)
 }
 
-/// Returns the distance along `direction` after which a body touches a solid; `None` if it does not within `free_m`.
+/// Returns the distance along `direction` after which a body touches the solid; `None` if it does not touch the solid within
+/// `free_m`.
 fn first_contact(
     solid: &Solid,
     at: Vec3,
@@ -108,7 +112,8 @@ fn first_contact(
     radius_m: f32,
 ) -> Option<f32> {
     let now = solid.signed_distance_m(at);
-    // A body whose hull already overlaps the solid, as after an edit, keeps its present distance.
+    // If the hull of the body already overlaps the solid (for example, after the scene was edited), the body may not come
+    // closer to the solid.
     let keep = radius_m.min(now);
     if now - keep > free_m {
         return None;
@@ -118,7 +123,7 @@ fn first_contact(
         let point = at + direction * way;
         let gap = solid.signed_distance_m(point) - keep;
         if gap <= TOUCH_M {
-            // Along a straight line the distance from a convex solid never falls again once it has started to rise.
+            // On a straight line, once the distance to a convex solid rises, it never falls again.
             let approaches = solid.normal(point).dot(direction) < -1e-4;
             return approaches.then_some(way);
         }
@@ -131,7 +136,8 @@ fn first_contact(
     Some(way)
 }
 
-/// Moves a body whose hull overlaps a solid out of it, by at most `most_m`.
+/// Returns the position of a body after it was moved out of the solids that its hull overlaps, by at most `most_m` per solid.
+/// Returns `at` if the new position would lie inside a solid.
 fn ease_off(solids: &[Solid], at: Vec3, radius_m: f32, most_m: f32) -> Vec3 {
     let mut eased = at;
     for solid in solids {
@@ -147,8 +153,8 @@ fn ease_off(solids: &[Solid], at: Vec3, radius_m: f32, most_m: f32) -> Vec3 {
     }
 }
 
-/// Returns the direction of the shortest straight path out of all solids, among the solids' normals and eight horizontal
-/// directions.
+/// Returns the direction in which a straight path out of all solids is shortest. The candidates are the normals of the solids
+/// around the point and eight horizontal directions.
 fn exit_direction(solids: &[Solid], from_m: Vec3) -> Vec3 {
     let outward = solids
         .iter()

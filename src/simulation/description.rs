@@ -21,11 +21,11 @@ pub struct SceneDescription {
     pub obstacles: Vec<ObstacleParams>,
     /// The flow fields.
     pub fields: Vec<FieldParams>,
-    /// The grids of flow fields that were read from files.
+    /// The grids of those flow fields that were read from files.
     pub field_grids: FieldGrids,
-    /// The species, in the order that [`crate::world::AgentPose::species`] refers to.
+    /// The species. [`crate::world::AgentPose::species`] is an index into this list.
     pub species: Vec<SpeciesDescription>,
-    /// The rules of the director. If two active rules set a gathering point for the same species, the one that started last
+    /// The rules of the director. If two active rules set a gathering point for the same species, the rule that started last
     /// applies.
     pub director: Vec<RuleParams>,
 }
@@ -53,7 +53,7 @@ pub struct SpeciesDescription {
     pub avoidance: Avoidance,
     /// Actions and needs.
     pub mind: MindParams,
-    /// Named individuals, which differ from the other individuals of the species.
+    /// The individuals that have a name and can differ from the other individuals of the species.
     pub individuals: Vec<IndividualDescription>,
 }
 
@@ -64,18 +64,18 @@ pub struct IndividualDescription {
     pub name: String,
     /// Groups that the individual belongs to, in addition to those of its species.
     pub groups: Vec<String>,
-    /// All relations of the individual.
+    /// All relations of the individual: its own, and those relation types of its species that it does not replace.
     pub relations: RelationParams,
     /// The individual's whole mind.
     pub mind: MindParams,
-    /// Start position in world space. If absent: random.
+    /// Start position in world space, in m; `None` for a random position.
     pub position_m: Option<[f32; 3]>,
 }
 
 /// Reason why a pool cannot be created.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// There are more names than bits.
+    /// There are more different names than bits in a name mask.
     #[error(
         "species '{species}': the pool has more than {} different names of species, groups, individuals and relations; \
          use fewer groups or relations",
@@ -121,5 +121,5 @@ pub enum SimulationError {
     },
 }
 
-/// Maximum number of agents in one pool. Limits the time that an accidental population of billions would block the program.
+/// Maximum number of agents in one pool. A population of billions by mistake would block the program for too long.
 pub const MAX_AGENTS: u64 = 200_000;

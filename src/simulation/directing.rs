@@ -12,7 +12,7 @@ use super::workspace::AgentMinds;
 use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
 use crate::world::{Gathering, Water, World};
 
-/// Where `send_across` sends fish: this share of the way from the center of the picture to its edge, on the other side.
+/// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
 const ACROSS_SHARE: f32 = 0.9;
 
 impl Simulation {
@@ -30,7 +30,8 @@ impl Simulation {
         self.follow_visitors();
     }
 
-    /// Starts a rule by its name, whatever its condition. Returns `false` if there is no such rule.
+    /// Starts the rule with this name in the next tick, even if its condition is not met. Returns `false` if there is no such
+    /// rule.
     pub fn start_rule(&mut self, name: &str) -> bool {
         let found = self.plan.rules.iter().position(|rule| rule.name == name);
         if let Some(number) = found {
@@ -39,7 +40,7 @@ impl Simulation {
         found.is_some()
     }
 
-    /// The director's rules with their states.
+    /// Returns each rule of the director with its state.
     pub fn rules(&self) -> impl Iterator<Item = (&RuleParams, &RuleState)> {
         self.plan.rules.iter().zip(&self.state.rules)
     }
@@ -70,7 +71,7 @@ impl Simulation {
         self.set_gatherings(number);
     }
 
-    /// Applies an effect once to all agents of its species. Returns whether it changed the mind of an agent.
+    /// Applies an effect once to all agents of its species. Returns whether the effect changed the mind of an agent.
     pub(super) fn apply_effect(&mut self, effect: &Effect) -> bool {
         let minds = self.workspace.minds(&self.plan);
         apply_effect(effect, &self.plan, minds, &mut self.state)
@@ -137,8 +138,8 @@ impl Simulation {
     }
 }
 
-/// Applies an effect once to all agents of its species. Returns whether it changed the mind of an agent. Effects that last
-/// do nothing here.
+/// Applies an effect once to all agents of its species. Returns whether the effect changed the mind of an agent. An effect
+/// with a duration, such as gathering, does nothing here.
 fn apply_effect(
     effect: &Effect,
     plan: &PoolPlan,
@@ -172,7 +173,7 @@ fn apply_effect(
     changed
 }
 
-/// A point on the side of the pool opposite to the mean position of a species; `None` if the species has no agents.
+/// Returns a point on the side of the pool opposite to the mean position of a species; `None` if the species has no agents.
 fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
     let agents = world.agents;
     let (mut sum, mut count) = (Vec3::ZERO, 0.0);
@@ -193,7 +194,7 @@ fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
     ))
 }
 
-/// A point under the visitor that has stood still for the longest time; `None` without visitors.
+/// Returns a point at middle height under the visitor that has stood still for the longest time; `None` without visitors.
 fn stillest_visitor_m(world: &World<'_>) -> Option<Vec3> {
     let shadows = &world.visitors.shadows;
     let stillest = shadows

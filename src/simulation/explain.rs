@@ -1,5 +1,5 @@
-//! Explains decisions: the active need, the actions and the steering forces of each agent, as values and as overlay. Costs
-//! time only while requested.
+//! Explains decisions: the active need, the actions and the steering forces of each agent, as values and as overlay items.
+//! Takes computing time only while a caller requests it.
 //!
 //! In: a pool after a tick. Out: names, forces, overlay items. Must not: change what an agent does.
 
@@ -11,10 +11,10 @@ use crate::world::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 /// Number of field arrows along the longer side of the picture.
 const FIELD_ARROWS: u16 = 32;
 
-/// Length of the arrow of a force of one newton: the default maximum force of 4 N is drawn 0.4 m long.
+/// Length in m of the overlay arrow for a force of 1 N. The arrow of the default maximum force of 4 N is 0.4 m long.
 const METERS_PER_NEWTON: f32 = 0.1;
 
-/// Shortest field arrow as a share of the distance between two arrows; shorter ones are left out.
+/// Minimum length of a field arrow, as a share of the distance between two arrows. Shorter arrows are not drawn.
 const MIN_ARROW_SHARE: f32 = 0.02;
 
 impl Simulation {
@@ -28,14 +28,14 @@ impl Simulation {
         }
     }
 
-    /// The weighted forces of the agent at this index in the last tick with the names of their actions, before standard and
-    /// active need were combined. Empty unless [`Self::record_forces`] is on.
+    /// Returns the weighted forces of the agent at this index in the last tick, each with the name of its action, before the
+    /// forces of the standard need and the active need were combined. Empty unless [`Self::record_forces`] is on.
     pub fn forces(&self, index: usize) -> impl Iterator<Item = (&str, Vec3)> {
         let mind = self.workspace.minds(&self.plan).get(index);
         mind.forces(&self.state.minds[index])
     }
 
-    /// Appends the items of these layers for all agents. The layer of forces needs [`Self::record_forces`].
+    /// Appends the items of these layers for all agents. The force layer is empty unless [`Self::record_forces`] is on.
     pub fn fill_overlay(&self, layers: OverlayLayers, items: &mut Vec<OverlayItem>) {
         if layers == OverlayLayers::NONE {
             return;
@@ -72,8 +72,8 @@ impl Simulation {
         }
     }
 
-    /// Adds the sum of the scene's flow fields as a grid of arrows at the middle height of the pool. An arrow is proportional
-    /// to its force, but at most as long as the distance to the next arrow.
+    /// Adds the sum of the scene's flow fields as a grid of arrows at the middle height of the pool. The length of an arrow is
+    /// proportional to the force, but at most the distance to the next arrow.
     fn add_fields(&self, items: &mut Vec<OverlayItem>) {
         if self.plan.fields.is_empty() {
             return;

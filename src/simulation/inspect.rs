@@ -6,7 +6,7 @@ use crate::navigation::GridPlanner;
 use crate::world::{AgentPose, Snapshot, World, copy_shadow};
 
 impl Simulation {
-    /// Number of ticks since the start.
+    /// Number of ticks since the pool was created.
     pub fn tick(&self) -> u64 {
         self.state.world.random.tick
     }
@@ -16,17 +16,17 @@ impl Simulation {
         self.tick() as f64 / f64::from(self.tick_hz)
     }
 
-    /// The fixed time step.
+    /// The fixed duration of one tick, in seconds.
     pub fn dt_secs(&self) -> f64 {
         f64::from(self.workspace.input.dt_secs)
     }
 
-    /// Number of plan changes since the start.
+    /// Number of plan changes since the pool was created.
     pub fn revision(&self) -> u64 {
         self.state.revision
     }
 
-    /// The world.
+    /// Read access to the world in its current state.
     pub fn world(&self) -> World<'_> {
         World::new(&self.plan.world, &self.state.world, &self.workspace.input)
     }
@@ -41,23 +41,25 @@ impl Simulation {
         self.state.minds[index].drives()
     }
 
-    /// Number of meals since the start: food eaten without a hunt.
+    /// Number of meals since the pool was created. A meal is food that an agent eats without a hunt.
     pub fn meals(&self) -> u64 {
         self.state.meals
     }
 
-    /// Number of prey caught since the start.
+    /// Number of prey caught since the pool was created.
     pub fn catches(&self) -> u64 {
         self.state.catches
     }
 
-    /// How often the new state of an agent was not finite and was discarded, over all agents.
+    /// Number of times that the new body of an agent had a value that is not finite and was discarded, for all agents
+    /// together.
     pub fn quarantine_count(&self) -> u64 {
         let bodies = self.state.world.agents.bodies.iter();
         bodies.map(|body| u64::from(body.quarantine_count)).sum()
     }
 
-    /// Name of the need that was active for the agent at this index in the last tick; empty if only the standard need was.
+    /// Name of the need that was active for the agent at this index in the last tick; empty if only the standard need was
+    /// active.
     pub fn active_need(&self, index: usize) -> &str {
         let mind = self.workspace.minds(&self.plan).get(index);
         self.workspace.decisions[index]
@@ -76,7 +78,7 @@ impl Simulation {
         &self.state.planner
     }
 
-    /// Fills a snapshot in place.
+    /// Writes the current state of the pool into `snapshot` and reuses its memory.
     pub fn snapshot(&self, snapshot: &mut Snapshot) {
         snapshot.tick = self.tick();
         snapshot.time_secs = self.time_secs();

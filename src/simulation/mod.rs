@@ -1,7 +1,7 @@
-//! The simulation: order of a tick, motion, collisions, path searches, and changes between ticks. All agents decide from the
-//! state before the tick, then all move. No clock.
+//! The simulation: order of a tick, motion, collisions, path searches, and changes between ticks. In a tick, all agents first
+//! decide from the state before the tick, then all agents move. Does not read a clock.
 //!
-//! A [`Simulation`] has three parts: the plan (compiled from configuration), the state (what is saved) and the workspace
+//! A [`Simulation`] has three parts: the plan (compiled from configuration), the state (saved) and the workspace
 //! (scratch memory).
 
 mod change;

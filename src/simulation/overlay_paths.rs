@@ -71,7 +71,8 @@ impl Simulation {
     }
 }
 
-/// Adds the border edges and portals of a polygon, except portals to a polygon of a smaller number: these were added there.
+/// Adds the border edges and portals of a polygon. Leaves out portals to polygons with a smaller number, because they were
+/// added with those polygons.
 fn add_edges(mesh: &NavMesh, polygon: u32, y: f32, items: &mut Vec<OverlayItem>) {
     for (a, b, across) in mesh.edges(polygon) {
         if across > polygon {

@@ -1,13 +1,13 @@
-//! Mind overrides: an agent acts with another mind for a time and then gets its own mind back.
+//! Mind overrides: an agent acts with another mind for a given time and then gets its own mind back.
 //!
-//! In: the parameters of a validated mind. Out: agents with other minds. Must not: run within a tick, except to end.
+//! In: the parameters of a validated mind. Out: agents with other minds. Must not: start an override within a tick.
 
 use serde::{Deserialize, Serialize};
 
 use super::tick::Simulation;
 use crate::behavior::{Mind, MindParams, MindState};
 
-/// Another mind that an agent has for a time. While it lasts, `PoolState::minds` holds the state of the other mind.
+/// Another mind that an agent has for a given time. During this time, `PoolState::minds` holds the state of the other mind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MindOverride {
@@ -15,15 +15,15 @@ pub(super) struct MindOverride {
     pub(super) id: u32,
     /// Parameters of the other mind.
     pub(super) params: MindParams,
-    /// State of the agent's own mind, which waits meanwhile.
+    /// State of the agent's own mind. It does not change during the override.
     pub(super) own_state: MindState,
     /// The first tick in which the agent has its own mind again.
     pub(super) end_tick: u64,
 }
 
 impl Simulation {
-    /// Gives an agent another mind for `secs`. Replaces an override that it already has. Does nothing if there is no agent
-    /// with this id.
+    /// Gives an agent another mind for `secs`. Replaces an override that the agent already has. Does nothing if there is no
+    /// agent with this id.
     pub(super) fn override_mind(&mut self, id: u32, params: MindParams, secs: f32) {
         let Some(index) = self.state.world.agents.index_of(id) else {
             return;
@@ -46,14 +46,14 @@ impl Simulation {
         self.workspace.assign_minds(&self.plan, &self.state);
     }
 
-    /// Ends the override of an agent, if it has one.
+    /// Ends the override of an agent. Does nothing if the agent has no override.
     pub(super) fn end_override_of(&mut self, id: u32) {
         if let Some(number) = self.state.overrides.iter().position(|o| o.id == id) {
             self.end_override(number);
         }
     }
 
-    /// Ends the overrides whose time is over.
+    /// Ends the overrides whose `end_tick` is reached.
     pub(super) fn end_expired_overrides(&mut self) {
         let tick = self.state.world.random.tick;
         let expired = |o: &MindOverride| o.end_tick <= tick;
@@ -66,7 +66,7 @@ impl Simulation {
         let ended = self.state.overrides.remove(number);
         self.workspace.override_minds.remove(number);
         if let Some(index) = self.state.world.agents.index_of(ended.id) {
-            // The agent remembers what it saw while it had the other mind.
+            // The agent's own mind gets the memories of perceptions that the other mind has made.
             let own_state = ended
                 .own_state
                 .with_perception_memory_of(&self.state.minds[index]);
@@ -89,7 +89,7 @@ impl Simulation {
         overrides.into_iter().filter_map(suspend).collect()
     }
 
-    /// Puts suspended overrides back, except those whose agent is gone.
+    /// Puts suspended overrides back into the state, except overrides of agents that no longer exist.
     pub(super) fn resume_overrides(&mut self, suspended: Vec<(MindOverride, MindState)>) {
         for (mut one, state) in suspended {
             if let Some(index) = self.state.world.agents.index_of(one.id) {
@@ -100,7 +100,7 @@ impl Simulation {
         self.compile_overrides();
     }
 
-    /// Compiles the minds of the state's overrides.
+    /// Compiles the minds of the state's overrides. Removes overrides of agents that do not exist.
     pub(super) fn compile_overrides(&mut self) {
         let minds = &mut self.workspace.override_minds;
         minds.clear();

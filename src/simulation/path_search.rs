@@ -1,4 +1,5 @@
-//! Path searches, between deciding and moving: the requests of all agents in their order, with one budget of expansions.
+//! Path searches, which run after the agents decide and before they move. All requests, in agent order, share one budget of
+//! expansions per tick.
 //!
 //! In: the requests of actions. Out: answers, for the next tick. Must not: ask a clock.
 
@@ -8,8 +9,8 @@ use crate::behavior::MindState;
 use crate::navigation::Environment;
 
 impl Simulation {
-    /// Receives all requests, advances the searches by the tick's budget and answers. Searches over terraces get at most half
-    /// of the budget, searches on grids the rest.
+    /// Collects all requests, advances the searches by the budget of one tick, and writes the answers into the minds. Searches
+    /// over terraces get at most half of the budget, searches on grids get the rest.
     pub(super) fn find_paths(&mut self) {
         let mut budget = self.search_budget.div_ceil(2);
         let rest = self.search_budget - budget;
@@ -25,7 +26,7 @@ impl Simulation {
         for state in path_followers(minds, &mut self.state.minds) {
             for (number, memory) in state.path_memories_mut().enumerate() {
                 if let Some(request) = &mut memory.request {
-                    // One agent may follow several paths: each gets an id of its own.
+                    // One agent may follow several paths. The id of each is the agent's id times 256 plus the path's number.
                     request.id = request.id << 8 | number as u64;
                     planner.submit(request, &environment);
                 }
@@ -34,7 +35,7 @@ impl Simulation {
         planner.advance(&environment, budget);
         for state in path_followers(minds, &mut self.state.minds) {
             for memory in state.path_memories_mut() {
-                // A path that was not requested in this tick gets no answer, and starts again at its next request.
+                // A path that was not requested in this tick gets no answer. Its next request starts a new search.
                 let request = memory.request.take();
                 memory.answer = request.and_then(|request| planner.answer(request.id));
             }

@@ -1,4 +1,4 @@
-//! The plan of a pool: everything that is compiled from a scene description, outside the thread that runs the ticks.
+//! The plan of a pool: everything that is compiled from a scene description. Compiled outside the thread that runs the ticks.
 //!
 //! In: a scene description. Out: numbers, bit sets and minds. Must not: touch a running simulation.
 
@@ -13,10 +13,11 @@ use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::world::{NameTable, Relations, SolidIndex, Species, VISITOR_SPECIES, Water, WorldPlan};
 
-/// Bodies that move at most this far in a tick, hull included, need only the solids of `WorldPlan::contact_solids`.
+/// Search margin of `WorldPlan::contact_solids`. A body whose motion in one tick plus radius is shorter than this is checked
+/// only against those solids. A faster body is checked against all solids.
 const CONTACT_MARGIN_M: f32 = 0.5;
 
-/// A compiled pool. The running simulation reads it and never changes it; a change of the pool replaces it.
+/// A compiled pool. The running simulation reads the plan and never changes it. A change of the pool replaces the whole plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolPlan {
     pub(super) world: WorldPlan,
@@ -58,7 +59,8 @@ impl PoolPlan {
         let mut mind_params: Vec<_> = scene.species.iter().map(|s| &s.mind).collect();
         let mut counts: Vec<u32> = scene.species.iter().map(|s| s.count).collect();
         let mut start_positions_m = vec![None; counts.len()];
-        // Each named individual is a species with one agent. They come after the species that a snapshot refers to.
+        // Each named individual is a species with one agent. It is added behind the real species, so that the indices of the
+        // real species, which snapshots use, do not change.
         for (base, description) in scene.species.iter().enumerate() {
             let named = description.individuals.iter();
             for individual in named.take(description.count as usize) {
@@ -165,7 +167,7 @@ fn compile_solids(scene: &SceneDescription) -> Result<Vec<Solid>, SimulationErro
         .collect()
 }
 
-/// Largest distance at which an agent of any species perceives solids.
+/// Returns the largest distance at which an agent of any species perceives solids.
 fn sight_margin_m(species: &[Species]) -> f32 {
     let largest = species
         .iter()

@@ -1,7 +1,8 @@
-//! The population: how many agents of each species live in the pool, and which agents are added, removed or become another
-//! species when the plan changes.
+//! The population of the pool. When the plan changes, agents are added or removed, or become members of another species, until
+//! each species has the number of agents in the plan.
 //!
-//! In: old and new species, the wanted number of each, and requests for single agents. Out: agents. Must not: run in a tick.
+//! In: old and new species, the number of agents of each new species, and the agents to add or remove one by one. Out: agents.
+//! Must not: run in a tick.
 
 use glam::Vec3;
 
@@ -10,8 +11,8 @@ use crate::behavior::{Decision, Mind};
 use crate::world::{Body, Species, retain};
 
 impl Simulation {
-    /// Changes the population from the old species to those of the current plan. Agents keep their identity as long as their
-    /// species has room for them; the newest of surplus agents are removed, missing agents are added out of sight.
+    /// Changes the population from the old species to those of the current plan. Agents keep their ids. If a species has more
+    /// agents than the plan allows, its newest agents are removed; missing agents are added out of sight.
     pub(super) fn change_population(
         &mut self,
         old_species: &[Species],
@@ -29,8 +30,8 @@ impl Simulation {
         self.add_missing(&mut living, added);
     }
 
-    /// Chooses the new species of every agent, `None` for agents that are removed. Also returns the number of agents that
-    /// each new species then has.
+    /// Returns the index of each agent's new species, `None` for an agent to remove, and the number of agents that each new
+    /// species then has.
     fn choose_species(
         &self,
         old_species: &[Species],
@@ -44,7 +45,7 @@ impl Simulation {
             .collect();
         let mut living = vec![0; counts.len()];
         let mut surplus = Vec::new();
-        // Agents are in the order of their age. The oldest stay, so undoing an addition removes the agent that was added.
+        // The oldest agents come first and stay. So undoing an addition removes the agent that was added.
         let mut chosen: Vec<Option<usize>> = (0..agents.len())
             .map(|index| {
                 let species_index = successors[usize::from(agents.species[index])]?;
@@ -59,7 +60,8 @@ impl Simulation {
                 Some(species_index)
             })
             .collect();
-        // A surplus agent becomes a named individual of its species if one is missing, so that no agent vanishes in view.
+        // If a named individual of its species is missing, a surplus agent becomes that individual, so that no agent vanishes
+        // in view.
         for (index, species_index) in surplus {
             let named = (0..counts.len()).find(|&other| {
                 species[other].name == species[species_index].name && living[other] < counts[other]
@@ -72,8 +74,8 @@ impl Simulation {
         (chosen, living)
     }
 
-    /// Makes an agent a member of a species of the current plan. What its mind remembers is kept as far as the new mind has
-    /// the same needs and actions.
+    /// Makes an agent a member of a species of the current plan. Its mind keeps the memories of those needs and actions that
+    /// the new mind has, too.
     fn set_species(&mut self, index: usize, species_index: usize, old_minds: &[Mind]) {
         let random = self.state.world.random;
         let agents = &mut self.state.world.agents;
@@ -92,8 +94,8 @@ impl Simulation {
         }
     }
 
-    /// Adds agents until every species has the number of the plan. `living` is the number that each has; `added` are
-    /// positions for agents of a species.
+    /// Adds agents until every species has the number of agents in the plan. `living` is the current number of agents of each
+    /// species; `added` contains species names and positions for new agents.
     pub(super) fn add_missing(&mut self, living: &mut [u32], added: &[(String, Vec3)]) {
         for (species_index, living) in living.iter_mut().enumerate() {
             let species = &self.plan.world.species[species_index];
@@ -146,7 +148,7 @@ impl Simulation {
     }
 }
 
-/// Index of the species that members of an old species belong to in a new list; `None` if the species no longer exists. A
+/// Returns the index of the new species that replaces an old species; `None` if the species no longer exists. A
 /// named individual whose name no longer exists becomes an unnamed member of its species.
 fn successor(old: &Species, species: &[Species]) -> Option<usize> {
     let same = |s: &Species| s.name == old.name && s.individual == old.individual;

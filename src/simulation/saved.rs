@@ -1,9 +1,9 @@
-//! Saves the state of a pool as text and loads it: a run that is saved and loaded continues bit by bit as if it had not been
-//! interrupted.
+//! Saves the state of a pool as text and loads it. A run that is saved and loaded gives exactly the same results as a run
+//! without interruption.
 //!
-//! In: a pool between two ticks; or a text with the description of the pool that it was saved from. Out: JSON with a version;
-//! or the pool. The plan is not saved, it follows from the description. Must not: trust a text. A text that does not fit is
-//! rejected with a reason.
+//! To save: in: a pool between two ticks; out: JSON with a version. To load: in: this JSON and the scene description of the
+//! saved pool; out: the pool. The plan is not saved; it is compiled from the description. Must not: trust a text. A text that
+//! does not fit the description is rejected with a reason.
 
 use std::borrow::Cow;
 
@@ -19,20 +19,20 @@ use super::tick::Simulation;
 use crate::navigation::Environment;
 use crate::world::Body;
 
-/// Name of the format, in every saved text.
+/// Name of the format. Every saved text contains it.
 const FORMAT: &str = "shoal pool";
 
 /// Version of the format. Must be increased when fields of the state or their meaning change.
 const VERSION: u32 = 4;
 
-/// Maximum length of a text that is loaded. A state of 200,000 agents is shorter.
+/// Maximum length of a text that is loaded. The text of a pool with 200,000 agents is shorter.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Maximum distance of an agent from the center of the pool, along each axis. Far beyond any pool; larger values would lose
-/// precision.
+/// Maximum distance of a loaded agent from the center of the pool, along each axis. No pool is this large, and coordinates
+/// above this value would lose precision.
 const MAX_COORDINATE_M: f32 = 1e5;
 
-/// Maximum deviation of a saved direction from length 1. Rounding causes far smaller ones.
+/// Maximum difference between the length of a saved direction and 1. Rounding causes far smaller differences.
 const UNIT_TOLERANCE: f32 = 1e-3;
 
 /// Reason why a pool cannot be saved.
@@ -66,7 +66,7 @@ pub enum LoadError {
          load it with the scene and site that it was saved with"
     )]
     OtherPool {
-        /// What differs.
+        /// Name of the value that differs.
         what: String,
         /// Saved value.
         saved: String,
@@ -95,7 +95,8 @@ struct SavedPool<'a> {
     state: Cow<'a, PoolState>,
 }
 
-/// One species or named individual: enough to detect that a description is a different one.
+/// Names in one species or named individual. If they differ from those of the description, the pool was saved from another
+/// description.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedSpecies {
@@ -105,7 +106,7 @@ struct SavedSpecies {
     actions: Vec<String>,
 }
 
-/// Format and version alone, which are checked before the rest is read.
+/// Format and version of a text. They are checked before the rest of the text is read.
 #[derive(Deserialize)]
 struct Header {
     format: String,
@@ -128,7 +129,7 @@ impl Simulation {
         Ok(serde_json::to_string(&saved)?)
     }
 
-    /// Creates a pool from its description, in a saved state.
+    /// Creates a pool from its description and the saved state in `text`.
     ///
     /// # Errors
     /// If the text is not a saved pool, is damaged, or was saved from another pool.
@@ -297,7 +298,7 @@ fn is_valid(body: &Body) -> bool {
     body.is_finite() && is_unit(body.forward) && is_unit(body.up) && is_near
 }
 
-/// Checks that every override belongs to an agent and fits its mind. Call it after [`check_agents`].
+/// Checks that every override belongs to an agent and fits the mind of this agent. Must be called after [`check_agents`].
 fn check_overrides(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
     let agents = &state.world.agents;
     for one in &state.overrides {
@@ -315,7 +316,7 @@ fn check_overrides(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
     Ok(())
 }
 
-/// Fills in the parts of agents that follow from their species.
+/// Computes the values of agents that are not saved because they follow from the species: name bits, size and radius.
 fn derive_agents(state: &mut PoolState, plan: &PoolPlan) {
     let seed = state.world.random.seed;
     let agents = &mut state.world.agents;

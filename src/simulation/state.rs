@@ -1,5 +1,5 @@
-//! The state of a pool between two ticks: everything that a run needs besides its plan to continue bit by bit. It is
-//! saved as a whole.
+//! The state of a pool between two ticks. With the state and the plan, a run continues with exactly the same results. The state
+//! is saved as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,24 +13,24 @@ use crate::world::{Agents, Body, Director, Random, Species, WorldState, retain};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PoolState {
-    /// Number of plan changes since the start.
+    /// Number of plan changes since the pool was created.
     pub(super) revision: u64,
     /// Id of the next agent that is added.
     pub(super) next_id: u32,
-    /// Number of prey caught since the start.
+    /// Number of prey caught since the pool was created.
     pub(super) catches: u64,
-    /// Number of meals since the start: food eaten without a hunt.
+    /// Number of meals since the pool was created. A meal is food that an agent eats without a hunt.
     pub(super) meals: u64,
     pub(super) world: WorldState,
     /// State of each agent's mind, by agent index.
     pub(super) minds: Vec<MindState>,
-    /// Minds that replace those of single agents for a time.
+    /// Minds that replace the minds of single agents for a given time.
     pub(super) overrides: Vec<MindOverride>,
     /// State of each rule of the director, in the order of the plan.
     pub(super) rules: Vec<RuleState>,
-    /// Paths on grids.
+    /// Path searches on grids, and the paths that they found.
     pub(super) planner: GridPlanner,
-    /// Positions of the agents between terraces.
+    /// Terrace, flight and path of each agent in a pool with terraces.
     pub(super) terraces: TerraceState,
 }
 
@@ -55,7 +55,7 @@ impl PoolState {
         }
     }
 
-    /// Adds an agent. `id` must be [`Self::next_id`], which increases.
+    /// Adds an agent. Its id is [`Self::next_id`], which then increases by 1.
     pub(super) fn add_agent(
         &mut self,
         species_index: u16,
@@ -71,7 +71,7 @@ impl PoolState {
         self.minds.push(mind);
     }
 
-    /// Removes the agents for which `keeps` is false at their index.
+    /// Removes all agents except those whose element in `keeps` is true.
     pub(super) fn retain_agents(&mut self, keeps: &[bool]) {
         self.world.agents.retain(keeps);
         retain(&mut self.minds, keeps);

@@ -1,7 +1,7 @@
-//! Terraces in a running pool: which terrace each agent is in, which agents want to another terrace, and which are in flight.
+//! Terraces in a running pool: the terrace of each agent, the paths to other terraces, and the flights between terraces.
 //!
-//! In: the compiled mesh, the calls of actions, the moved bodies. Out: bodies that stay in their terrace or fly to another
-//! one. Must not: decide what an agent does.
+//! In: the compiled mesh, the requests of actions (here: calls), the moved bodies. Out: bodies that stay in their terrace or
+//! fly to another terrace. Must not: decide what an agent does.
 
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,11 @@ use plan::abilities;
 const CLEARANCE_M: f32 = 0.12;
 /// Number of intervals at whose ends a flight is checked against obstacles before take-off.
 const FLIGHT_CHECKS: usize = 64;
-/// Minimum distance of a flight from obstacles at these points.
+/// Minimum distance of a flight from obstacles at each of the `FLIGHT_CHECKS` + 1 checked points.
 const FLIGHT_GAP_M: f32 = 0.02;
-/// How long a splash is reported.
+/// Time for which a snapshot contains a splash.
 const SPLASH_SECS: f32 = 1.0;
-/// Ticks between two updates of the costs; enemies and friends do not move far in this time.
+/// Number of ticks between two updates of the path costs. Enemies and friends do not move far in this time.
 const COST_TICKS: u64 = 15;
 /// Additional cost per meter for every enemy in a polygon of the mesh. Tuned by eye, 2026-11-21.
 const ENEMY_COST: f32 = 4.0;
@@ -37,11 +37,11 @@ const FRIEND_FACTOR: f32 = 0.85;
 /// Minimum cost per meter in a polygon with many friends. Tuned by eye, 2026-11-22.
 const MIN_COST: f32 = 0.6;
 
-/// State of the agents between terraces.
+/// State of all agents in a pool with terraces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TerraceState {
-    /// By ascending id.
+    /// One entry per agent, in ascending order of ids.
     swimmers: Vec<Swimmer>,
     /// Path searches of the swimmers.
     planner: MeshPlanner,
@@ -53,14 +53,14 @@ pub(super) struct TerraceState {
 /// Scratch memory for terraces.
 #[derive(Debug, Default)]
 pub(super) struct TerraceScratch {
-    /// Calls of this tick: index of the swimmer and what it wants.
+    /// Calls of this tick: index of the swimmer and its request.
     climbs: Vec<(usize, TerraceRequest)>,
-    /// Friends and enemies near one swimmer.
+    /// Friends and enemies within `NEIGHBOR_RANGE_M` of one swimmer.
     near: Vec<NeighborPull>,
     neighbor_scratch: NeighborScratch,
 }
 
-/// One agent between terraces.
+/// State of one agent in a pool with terraces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Swimmer {
@@ -70,7 +70,7 @@ struct Swimmer {
     home: u16,
     /// Time until the agent may leap again.
     cooldown_secs: f32,
-    /// The current flight.
+    /// The current flight; `None` while the agent is in the water.
     air: Option<Airborne>,
     route: TerraceRoute,
 }
@@ -93,7 +93,8 @@ fn flat(at: Vec3) -> Vec2 {
 }
 
 impl TerraceState {
-    /// Index of an agent's entry in `swimmers`. If there is none, adds one whose home is the terrace at position `at`.
+    /// Returns the index of an agent's entry in `swimmers`. If there is no entry, first adds one whose home is the terrace at
+    /// position `at`.
     fn swimmer(&mut self, plan: &TerracePlan, id: u32, at: Vec3) -> usize {
         match self.find(id) {
             Ok(number) => number,
@@ -109,25 +110,25 @@ impl TerraceState {
         }
     }
 
-    /// Index of an agent's swimmer, or where it would have to be inserted.
+    /// Returns the index of an agent's entry in `swimmers`; as an error, the index at which to insert a new entry.
     fn find(&self, id: u32) -> Result<usize, usize> {
         self.swimmers
             .binary_search_by_key(&id, |swimmer| swimmer.id)
     }
 
-    /// Removes the swimmers of agents that are not in `ids`, which are ascending.
+    /// Removes the swimmers of agents that are not in `ids`. `ids` must be in ascending order.
     pub(super) fn keep_only(&mut self, ids: &[u32]) {
         self.swimmers.retain(|s| ids.binary_search(&s.id).is_ok());
     }
 
-    /// Forgets swimmers and searches. Call it when the terraces of the plan change.
+    /// Removes all swimmers, searches and costs. Must be called when the terraces of the plan change.
     pub(super) fn reset(&mut self) {
         self.swimmers.clear();
         self.planner = MeshPlanner::default();
         self.costs.clear();
     }
 
-    /// Checks a loaded state and prepares it for its plan.
+    /// Checks a loaded state against a plan and prepares its path searches.
     ///
     /// # Errors
     /// A description of the problem, if the state does not fit the plan or contains invalid numbers.
@@ -167,7 +168,7 @@ impl TerraceState {
     }
 }
 
-/// What the terraces work with in one tick.
+/// Data that the functions for terraces use in one tick.
 struct TerraceTick<'a> {
     plan: &'a TerracePlan,
     state: &'a mut TerraceState,
@@ -176,7 +177,7 @@ struct TerraceTick<'a> {
 }
 
 impl TerraceTick<'_> {
-    /// Updates the costs every [`COST_TICKS`]: enemies make a polygon more expensive, friends make it cheaper.
+    /// Updates the path costs every [`COST_TICKS`] ticks. Enemies in a polygon raise its cost, friends lower it.
     fn update_costs(&mut self) {
         let (plan, world) = (self.plan, &self.world);
         let costs = &mut self.state.costs;
@@ -202,7 +203,7 @@ impl TerraceTick<'_> {
         }
     }
 
-    /// Removes the splashes that are too old to be reported.
+    /// Increases the age of all splashes and removes splashes older than `SPLASH_SECS`.
     fn age_splashes(&mut self) {
         let splashes = &mut self.state.splashes;
         for splash in splashes.iter_mut() {
@@ -211,7 +212,7 @@ impl TerraceTick<'_> {
         splashes.retain(|splash| splash.age_secs <= SPLASH_SECS);
     }
 
-    /// Collects the calls of all agents in their order, and requests paths for swimmers that need one.
+    /// Collects the calls of all agents in agent order, and requests a path for each swimmer that needs one.
     fn collect_calls(&mut self, minds: &mut [MindState]) {
         let dt_secs = self.world.dt_secs;
         self.scratch.climbs.clear();
@@ -232,7 +233,7 @@ impl TerraceTick<'_> {
         }
     }
 
-    /// Combines a call with the state of its swimmer.
+    /// Returns the request of a call together with the state of its swimmer.
     fn climb(&self, index: usize, number: usize, call: ClimbRequest) -> TerraceRequest {
         let agents = self.world.agents;
         let body = &agents.bodies[index];
@@ -305,7 +306,7 @@ impl TerraceTick<'_> {
         self.scratch.climbs = climbs;
     }
 
-    /// What a swimmer does next on its path.
+    /// Returns the next step of a swimmer on its path.
     fn advise(&mut self, index: usize, number: usize, climb: &TerraceRequest) -> ClimbAnswer {
         self.find_near(index);
         let swimmer = &mut self.state.swimmers[number];
@@ -323,7 +324,7 @@ impl TerraceTick<'_> {
         }
     }
 
-    /// Finds the friends and enemies near the agent at `index`.
+    /// Finds the friends and enemies within `NEIGHBOR_RANGE_M` of the agent at `index`.
     fn find_near(&mut self, index: usize) {
         let agents = self.world.agents;
         let at = agents.bodies[index].position_m;
@@ -346,7 +347,7 @@ impl TerraceTick<'_> {
         }
     }
 
-    /// Starts a swimmer's flight over a link, unless an obstacle is in its way.
+    /// Starts a swimmer's flight over a link. Does nothing if an obstacle is in the way of the flight.
     fn take_off(&mut self, index: usize, number: usize, (link, landing): (u32, Vec2)) {
         let Some(link) = self.plan.links.get(link) else {
             return;
@@ -420,8 +421,8 @@ impl TerraceTick<'_> {
 }
 
 impl Simulation {
-    /// Receives the calls of agents that want to another terrace, advances their searches by a budget of expansions, answers
-    /// them and starts flights. Subtracts the expansions from the budget.
+    /// Collects the calls of agents that request a path to another terrace, advances their searches, answers the calls and
+    /// starts flights. `budget` is the maximum number of expansions; the expansions that were made are subtracted from it.
     pub(super) fn answer_climbs(&mut self, budget: &mut u32) {
         if self.plan.terraces.is_empty() {
             return;
@@ -473,7 +474,7 @@ impl Simulation {
         (&self.plan.terraces.mesh, &self.plan.terraces.links)
     }
 
-    /// The remaining corners of an agent's path over its terrace.
+    /// Returns the remaining corners of an agent's path over its terrace; empty if the agent has no path.
     pub(super) fn terrace_path(&self, id: u32) -> &[Vec2] {
         let terraces = &self.state.terraces;
         match terraces.find(id) {
@@ -513,7 +514,8 @@ fn splash(at: Vec3, speed_mps: f32) -> Splash {
     }
 }
 
-/// Cost per meter in a polygon with one more agent. Enemies outweigh friends, in whatever order they are added.
+/// Returns the cost per meter after one more agent is added to a polygon. As soon as a polygon has an enemy, its friends do not
+/// lower the cost; the result does not depend on the order of the agents.
 fn cost_with(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
     match (is_enemy, is_friend) {
         (true, _) => cost.max(1.0) + ENEMY_COST,
@@ -522,7 +524,7 @@ fn cost_with(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
     }
 }
 
-/// The nearest position at which a body of this radius is completely inside a terrace.
+/// Returns the nearest position at which a body of this radius is completely inside a terrace.
 fn nearest_inside(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
     let (low, high) = terrace.y_range_m(radius_m);
     let mut flat = flat(at);

@@ -1,7 +1,7 @@
-//! The tick: all agents decide from the state before it, then all move, then catches are resolved.
+//! The tick: all agents decide from the state before the tick, then all move, then catches are resolved.
 //!
-//! The result depends only on seed, plan and observations, never on the order of agents or the number of threads. A steady
-//! tick allocates nothing.
+//! The result depends only on seed, plan and observations, never on the number of threads or the order in which threads
+//! compute the agents. In steady operation, a tick allocates no memory.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -18,14 +18,14 @@ use crate::world::{Body, Observation, World};
 /// A running pool.
 #[derive(Debug)]
 pub struct Simulation {
-    /// Compiled from the scene description.
+    /// Data that is compiled from the scene description.
     pub(super) plan: PoolPlan,
-    /// Saved as a whole.
+    /// Data that is saved as a whole.
     pub(super) state: PoolState,
     /// Scratch memory.
     pub(super) workspace: Workspace,
     pub(super) tick_hz: f32,
-    /// Cells and polygons that all path searches together may expand in one tick.
+    /// Maximum number of cells and polygons that all path searches together expand in one tick.
     pub(super) search_budget: u32,
 }
 
@@ -49,7 +49,7 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Combines a plan and a state. The caller must prepare the workspace.
+    /// Creates a pool from a plan and a state. The caller must then prepare the workspace.
     pub(super) fn from_parts(
         plan: PoolPlan,
         state: PoolState,
@@ -99,8 +99,8 @@ impl Simulation {
         true
     }
 
-    /// Sorts the agents into the neighbor index. Its cells are as large as the shortest sight radius in the pool; an agent
-    /// that sees farther visits more of them.
+    /// Sorts the agents into the grid for neighbor searches. A cell is as large as the shortest sight radius in the pool; an
+    /// agent with a longer sight radius searches more cells.
     fn rebuild_grid(&mut self) {
         let agents = &self.state.world.agents;
         let largest = agents.radii_m.iter().copied().fold(0.0, f32::max);
@@ -204,8 +204,8 @@ impl Simulation {
         }
     }
 
-    /// Moves every caught prey to a new position out of sight and notifies its hunter's needs. If several hunters catch the
-    /// same prey, the first in agent order gets it. Notifies the needs of the other events of the tick, too.
+    /// Moves every caught prey to a new position out of sight and notifies the needs of its hunter. If several hunters catch
+    /// the same prey, the first hunter in agent order gets it. Also notifies needs of the tick's other events.
     fn resolve_catches(&mut self) {
         for hunter in 0..self.workspace.decisions.len() {
             let decision = &self.workspace.decisions[hunter];
@@ -244,7 +244,7 @@ impl Simulation {
         mind.apply_event(&mut self.state.minds[index], event);
     }
 
-    /// Whether a hunter before `hunter` caught this prey in this tick.
+    /// Whether a hunter with a smaller index than `hunter` caught this prey in this tick.
     fn is_caught(&self, prey: usize, hunter: usize) -> bool {
         let caught = Some(prey as u32);
         let mut before = self.workspace.decisions[..hunter].iter();

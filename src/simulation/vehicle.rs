@@ -12,11 +12,11 @@ use crate::world::{Body, BoostState, EdgeMode, Intent, MotionParams, Species, Wa
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TickRates {
     limits: TurnLimits,
-    /// Share by which the force approaches the requested force.
+    /// Share of the way to the requested force that the force covers in one tick.
     response: f32,
-    /// Share by which the up vector approaches its target.
+    /// Share of the way to its target that the up vector covers in one tick.
     banking: f32,
-    /// Remaining share of the vertical velocity.
+    /// Share of the vertical velocity that remains after one tick.
     leveling: f32,
 }
 
@@ -39,11 +39,11 @@ impl TickRates {
     }
 }
 
-/// How far a body may turn in one tick, and how steeply it may climb or dive.
+/// Maximum angle by which a body turns in one tick, and maximum slope at which it climbs or dives.
 #[derive(Clone, Copy, Debug)]
 struct TurnLimits {
     turn_rad: f32,
-    /// Cosine of `turn_rad`; below −1 if every turn is allowed.
+    /// Cosine of `turn_rad`; a value below −1 if every turn is allowed.
     turn_cos: f32,
     climb_rad: f32,
     climb_sin: f32,
@@ -63,7 +63,7 @@ impl TurnLimits {
         }
     }
 
-    /// These limits without the one for turning.
+    /// Returns the same limits without the turn limit.
     fn unlimited(self) -> Self {
         Self {
             turn_rad: f32::INFINITY,
@@ -73,7 +73,7 @@ impl TurnLimits {
     }
 }
 
-/// Returns the body of the agent at `index` after the tick. `rates` are those of all species.
+/// Returns the body of the agent at `index` after the tick. `rates` has one element per species.
 pub(super) fn advance(
     world: &World<'_>,
     rates: &[TickRates],
@@ -95,7 +95,8 @@ pub(super) fn advance(
     if after.is_finite() {
         return after;
     }
-    // A state that is not finite never enters the world: the agent keeps its old body for this tick, and it is counted.
+    // A body with a value that is not finite never enters the world: the agent keeps its old body for this tick, and the fault
+    // is counted.
     Body {
         quarantine_count: before.quarantine_count.saturating_add(1),
         teleported: false,
@@ -103,7 +104,8 @@ pub(super) fn advance(
     }
 }
 
-/// A body slower than this share of its cruise speed counts as standing still: its direction does not follow its velocity.
+/// Speed up to which a body counts as standing still, as a share of its cruise speed. The direction of a standing body does not
+/// follow its velocity.
 const STILL_SHARE: f32 = 0.05;
 
 /// A standing body turns towards its force if the force exceeds this share of the maximum force.
@@ -139,7 +141,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     let direction = if !is_still {
         wanted.normalize_or(before.forward)
     } else if force.length() > motion.max_force_n * TURN_FORCE_SHARE {
-        // A standing body that is pushed backwards turns in place. Otherwise it would never move again.
+        // If the force on a standing body points backwards, the body turns in place. Otherwise it would never move again.
         force.normalize_or(before.forward)
     } else {
         before.forward
@@ -194,9 +196,9 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
 
 /// Returns the boost state after the tick, with the new speed limit.
 ///
-/// The limit is that of the strongest boost among the request and the boost that is still held. Without either, the limit falls
-/// by (boost speed − cruise speed) / `calm_secs` per second, starting at the actual speed of the body. A request never lowers a
-/// limit that is still falling from a stronger boost.
+/// The stronger of the new request and the boost that is still held sets the limit. If there is neither, the limit falls from
+/// the actual speed of the body by (boost speed − cruise speed) / `calm_secs` per second. While the limit falls from a stronger
+/// boost, a weaker request does not lower it further.
 fn next_boost(
     state: &BoostState,
     request: Option<BoostRequest>,
@@ -244,9 +246,10 @@ fn next_boost(
     }
 }
 
-/// Converts braking below the minimum speed into turning, to the side that the wanted velocity points to. Without it, a
-/// force from directly behind would hardly turn a body that cannot swim slower. The smaller the sideways part of the wanted
-/// velocity, the smaller the added part, so that the body does not jitter between left and right.
+/// Returns a wanted velocity in which braking below the minimum speed is replaced by turning to the side of the wanted
+/// velocity. Without this, a force directly backwards would hardly turn a body that swims at its minimum speed. If the sideways
+/// part of the wanted velocity is small, the added sideways part is small, too. So the body does not jitter between left and
+/// right.
 fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
     let along = wanted.dot(before.forward);
     let lack = least_mps - along;
@@ -259,7 +262,7 @@ fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
     wanted + side * (lack * lean / (lean.abs() + lack))
 }
 
-/// Reduces the vertical velocity to the share `left`.
+/// Returns the velocity with its vertical part multiplied by `left`.
 fn level_off(water: &Water, velocity: Vec3, left: f32) -> Vec3 {
     if left == 1.0 {
         return velocity;
@@ -269,11 +272,11 @@ fn level_off(water: &Water, velocity: Vec3, left: f32) -> Vec3 {
     water.world_from_level(level)
 }
 
-/// Returns the unit vector towards `wanted` that is within the limits: at most one tick's turn from `forward`, and no steeper
-/// than the maximum climb.
+/// Returns `forward` turned towards `wanted`, as a unit vector: by at most the turn limit, and not steeper than the maximum
+/// climb.
 ///
-/// Turns by heading and slope, as fish do, never by a loop. The path by heading and slope is at least as long as the shortest
-/// path on the unit sphere, so shortening it to the limit keeps the limit.
+/// Changes heading and slope separately, as fish do, and never turns upside down. The computed angle is at least as large as
+/// the true angle, so the true turn never exceeds the limit.
 fn turn_towards(water: &Water, forward: Vec3, wanted: Vec3, turning: TurnLimits) -> Vec3 {
     let TurnLimits {
         turn_rad,
@@ -313,7 +316,8 @@ fn turn_towards(water: &Water, forward: Vec3, wanted: Vec3, turning: TurnLimits)
     water.world_from_level(turned).normalize_or(forward)
 }
 
-/// Keeps a body between ground and surface and close to the picture. Removes the velocity out of these bounds.
+/// Keeps a body between ground and water surface and at most 1 m beyond the hidden margin of the picture. Removes the part of
+/// the velocity that points out of these bounds.
 fn keep_in_pool(world: &World<'_>, before: &Body, after: &mut Body, own: &Properties<'_>) {
     let water = &world.water;
     let (low, high) = water.y_range_m(own.radius_m);
@@ -386,8 +390,8 @@ pub(super) fn reenter(
     };
 }
 
-/// Returns the new up vector, which leans into curves. **Source**: OpenSteer 0.8.2, banking of `SimpleVehicle`;
-/// with a time constant added.
+/// Returns the new up vector, so that the body leans into curves. **Source**: OpenSteer 0.8.2, banking of `SimpleVehicle`.
+/// Unlike there, a time constant smooths the motion.
 fn bank(
     water: &Water,
     before: &Body,

@@ -1,4 +1,4 @@
-//! Scratch memory of the tick. Nothing in it has to survive: it is filled in from plan and state.
+//! Scratch memory of the tick. It is not saved, because all of it is filled in from plan and state.
 
 use super::description::SimulationError;
 use super::plan::PoolPlan;
@@ -11,15 +11,15 @@ use crate::world::{Body, TickInput};
 /// Chunks of agents per thread. With several chunks per thread, an idle thread can help a busy one.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// Memory and threads of the tick. Reserved between ticks, so that a steady tick allocates nothing.
+/// Memory and threads of the tick. The memory is reserved between ticks, so that a tick in steady operation does not allocate.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) input: TickInput,
     /// Compiled mind of each override.
     pub(super) override_minds: Vec<Mind>,
-    /// Index of each agent's mind: first the minds of the plan, then those of the overrides.
+    /// Index of each agent's mind. Indices count the minds of the plan first, then those of the overrides.
     pub(super) mind_indices: Vec<u16>,
-    /// Decision of each agent in the current tick; between ticks, in the most recent one.
+    /// Decision of each agent in the current tick; between two ticks, in the last tick.
     pub(super) decisions: Vec<Decision>,
     /// Bodies after the current tick.
     pub(super) next_bodies: Vec<Body>,
@@ -28,7 +28,7 @@ pub(super) struct Workspace {
     /// Scratch memory of the minds, one for each chunk of agents.
     pub(super) thoughts: Vec<MindWorkspace>,
     pub(super) terraces: TerraceScratch,
-    /// Threads of the tick; `None` runs it on the calling thread.
+    /// Threads of the tick; `None` if the tick runs on the calling thread.
     pub(super) threads: Option<rayon::ThreadPool>,
 }
 
@@ -54,7 +54,7 @@ impl Workspace {
         })
     }
 
-    /// Adapts the workspace to the agents and minds of a state and reserves its memory, so that no tick has to.
+    /// Adapts the workspace to the agents and minds of a state and reserves its memory, so that ticks do not allocate.
     pub(super) fn prepare(&mut self, plan: &PoolPlan, state: &PoolState) {
         self.assign_minds(plan, state);
         let agents = &state.world.agents;
@@ -103,12 +103,12 @@ impl Workspace {
     }
 }
 
-/// The mind of each agent: that of its species or of an override.
+/// Access to the mind of each agent: the mind of its species, or of its override.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgentMinds<'a> {
     pub(super) of_species: &'a [Mind],
     pub(super) of_overrides: &'a [Mind],
-    /// By agent index: first the minds of species, then those of overrides.
+    /// Index of each agent's mind. Indices count the minds of species first, then those of overrides.
     pub(super) indices: &'a [u16],
 }
 

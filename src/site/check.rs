@@ -1,4 +1,4 @@
-//! Checks the files of a site against each other, and the rules between the fields of each file.
+//! Checks the files of a site against each other, and the rules between several values of one file.
 //!
 //! In: parsed files. Out: problems and warnings, each with its position. Must not: read files.
 
@@ -15,23 +15,23 @@ use crate::simulation::MAX_AGENTS;
 /// Species name of the visitors' shadows.
 const VISITOR: &str = "visitor";
 
-/// Largest ratio between the drawn length of a fish and its length in the simulation. Beyond it, fish seem to swim through
-/// each other and through obstacles.
+/// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
+/// seem to swim through each other and through obstacles, or to keep too large distances.
 const LENGTH_RATIO_MAX: f32 = 1.25;
 
 /// Results of the check.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// Problems: the site cannot run.
+    /// Problems. If there is at least one, the site cannot run.
     pub(super) problems: Vec<Problem>,
-    /// Warnings: allowed, but probably a mistake.
+    /// Warnings: values that are allowed, but probably a mistake.
     pub(super) warnings: Vec<Problem>,
-    /// Files that have problems of their own. They are not checked further.
+    /// Files that already have problems from parsing. Rules between their values are not checked.
     invalid_files: BTreeSet<String>,
 }
 
 impl Findings {
-    /// Starts with the problems of the single files.
+    /// Starts with the problems that were found while each file was parsed.
     pub(super) fn new(problems: Vec<Problem>) -> Self {
         Self {
             invalid_files: problems
@@ -51,8 +51,8 @@ impl Findings {
         self.warnings.push(entry.spans.problem(path, message));
     }
 
-    /// Whether the file has problems of its own. The rules between its fields are then not checked, because their problems
-    /// would only be consequences.
+    /// Whether the file already has problems from parsing. The rules between its values are then not checked, because
+    /// their problems would only be consequences.
     fn is_invalid<T>(&self, entry: &Entry<T>) -> bool {
         self.invalid_files.contains(entry.spans.file())
     }
@@ -85,7 +85,7 @@ fn join(table: &str, path: &str) -> String {
     }
 }
 
-/// Checks a site file against the existing scenes.
+/// Checks the values of a site file, and that its scene exists.
 pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &mut Findings) {
     let site = &entry.value;
     if !library.scenes.contains_key(&site.scene) {
@@ -118,7 +118,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     }
 }
 
-/// Checks one scene against the existing species.
+/// Checks the values of one scene, and that its species exist.
 pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
     findings.problems_of(entry, "pool", scene.pool.problems());
@@ -323,7 +323,7 @@ pub(super) fn check_species(
     }
 }
 
-/// All names that a relation can refer to: species, groups, and individuals of any scene.
+/// Returns all names that a relation can refer to: species, groups, individuals of any scene, and `visitor`.
 fn names(library: &Library) -> BTreeSet<&str> {
     let groups = library
         .species
@@ -344,7 +344,7 @@ fn names(library: &Library) -> BTreeSet<&str> {
         .collect()
 }
 
-/// A message about an unknown name, with the known names and the most similar one.
+/// Returns a message about an unknown name. It lists the known names and suggests the most similar name.
 fn unknown<S: AsRef<str>>(what: &str, name: &str, known: impl Iterator<Item = S>) -> String {
     let known: Vec<S> = known.collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();

@@ -1,4 +1,4 @@
-//! Turns a command into a draft: the changed documents, before they are checked as a whole.
+//! Turns a command into a draft: the changed documents, before they are validated together.
 //!
 //! In: a command, the current documents. Out: a draft, or every reason why the command is impossible. Must not: change
 //! anything.
@@ -18,7 +18,7 @@ use crate::control::{Command, DirectorEvent, DocumentName, Edit, EditChange, Min
 use crate::simulation::Change;
 use crate::world::Gathering;
 
-/// Maximum number of edits in one command. A person never needs more at once.
+/// Maximum number of edits in one command. This is far more than a user needs.
 const EDITS_MAX: usize = 1000;
 
 /// Longest duration of an override of a mind, in seconds.
@@ -31,17 +31,17 @@ pub(super) struct Draft {
     pub(super) texts: BTreeMap<DocumentName, Option<String>>,
     /// New state of the director, if the command changes it.
     pub(super) director: Option<DirectorState>,
-    /// Changes of the pool that are not in the documents.
+    /// Changes of the pool that are not part of the documents.
     pub(super) changes: Vec<Change>,
     /// Changes of the pool that undo `changes`.
     pub(super) inverse: Vec<Change>,
-    /// New individuals with a given position: species and position.
+    /// New individuals with a given position, as (species, position).
     pub(super) added: Vec<(String, Vec3)>,
     /// Ids of the individuals to remove.
     pub(super) removed_ids: Vec<u32>,
 }
 
-/// Drafts a command.
+/// Returns the draft of a command.
 ///
 /// # Errors
 /// Every reason why the command is impossible.
@@ -136,7 +136,7 @@ pub(super) fn draft(
 }
 
 impl Draft {
-    /// Text of a document with the changes of this draft so far.
+    /// Returns the text of a document with the changes of this draft so far. `None` if the document does not exist.
     fn text<'d>(&'d self, editor: &'d Editor, name: &DocumentName) -> Option<&'d str> {
         match self.texts.get(name) {
             Some(text) => text.as_deref(),
@@ -218,7 +218,7 @@ impl Draft {
         self.edit(editor, &edits)
     }
 
-    /// Changes the population of a species in the current scene.
+    /// Changes the number of individuals of a species in the current scene by `by`.
     fn count(&mut self, editor: &Editor, species: &str, by: i64) -> Result<(), Problems> {
         let population_now = &editor.site.scene.population;
         let count = i64::from(population_now.get(species).copied().unwrap_or(0)) + by;
@@ -364,7 +364,7 @@ fn species_text<'e>(editor: &'e Editor, name: &str) -> Result<&'e str, Problems>
     })
 }
 
-/// A species of the current scene.
+/// Returns the file of a species of the current scene.
 fn species_in_scene<'e>(editor: &'e Editor, name: &str) -> Result<&'e SpeciesFile, Problems> {
     species_text(editor, name)?;
     let found = editor.site.species.iter().find(|s| s.name == name);
@@ -391,7 +391,7 @@ fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems
     Err(rejected(species, message))
 }
 
-/// The mind that an individual of species `own` gets for some time.
+/// Returns the temporary mind of an individual of the species `own`.
 fn chosen_mind(editor: &Editor, own: &str, choice: &MindChoice) -> Result<MindParams, Problems> {
     let text = match choice {
         MindChoice::Species { name } => species_text(editor, name)?.to_owned(),
@@ -449,7 +449,7 @@ fn rejected(file: &str, message: impl Into<String>) -> Problems {
     Problems(vec![Problem::of_file(file, message)])
 }
 
-/// What is wrong with the name of a document, which becomes a file name; `None` for a valid name.
+/// Returns the problem of a document's name, which is also used as file name; `None` for a valid name.
 pub(super) fn name_problem(name: &DocumentName) -> Option<&'static str> {
     let (DocumentName::Scene { name } | DocumentName::Species { name }) = name else {
         return None;

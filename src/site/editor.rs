@@ -23,7 +23,7 @@ use crate::control::{Command, DocumentName, DocumentText};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 
-/// Maximum number of changes that can be undone. Older ones are dropped.
+/// Maximum number of changes that can be undone. Older changes are dropped.
 const UNDO_MAX: usize = 200;
 
 /// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
@@ -34,11 +34,11 @@ pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
 pub struct Editor {
     pub(super) library: Library,
     pub(super) site: Arc<Site>,
-    /// Last known text of every document on the disk. Built-in documents are not on the disk.
+    /// Last known text of every document on the disk. Built-in documents have no entry.
     pub(super) disk: BTreeMap<DocumentName, String>,
     pub(super) director: DirectorState,
     models: Models,
-    /// The site at the start of the program. Its values that need a restart still apply.
+    /// The site at the start of the program. Values that need a restart keep the value of this site.
     started: Arc<Site>,
     undo: Vec<UndoStep>,
     redo: Vec<UndoStep>,
@@ -59,7 +59,7 @@ struct UndoStep {
     after: EditState,
 }
 
-/// The state before or after a change: everything that is needed to restore it.
+/// The state before or after a change, with all data that is needed to restore it.
 #[derive(Clone, Debug)]
 struct EditState {
     texts: BTreeMap<DocumentName, Option<String>>,
@@ -75,15 +75,15 @@ pub struct Applied {
     pub changes: Vec<Change>,
     /// Whether [`Editor::site`] has changed.
     pub is_new_site: bool,
-    /// The command for the log; `None` if it changed nothing.
+    /// The command for the log; `None` if the command changed nothing.
     pub command: Option<Command>,
 }
 
 impl Editor {
-    /// Opens a site file, or the built-in demo. `scene` replaces the scene of the site, like an unsaved edit.
+    /// Opens a site file, or the built-in demo if `path` is `None`. `scene` replaces the scene of the site, like an
+    /// unsaved edit.
     ///
-    /// # Errors
-    /// As [`super::load`].
+    /// # Errors The same errors as [`super::load`].
     pub fn open(path: Option<&Path>, scene: Option<&str>) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let mut library = Library::read(path, &mut problems);
@@ -117,27 +117,27 @@ impl Editor {
         })
     }
 
-    /// The current site.
+    /// Returns the current site.
     pub fn site(&self) -> &Arc<Site> {
         &self.site
     }
 
-    /// Number of changes that can be undone, and that can be redone.
+    /// Returns the number of changes that can be undone, and the number of changes that can be redone.
     pub fn undo_depths(&self) -> (usize, usize) {
         (self.undo.len(), self.redo.len())
     }
 
-    /// Current text of a document; `None` if it does not exist.
+    /// Returns the current text of a document; `None` if the document does not exist.
     pub fn text(&self, name: &DocumentName) -> Option<&str> {
         self.library.text(name)
     }
 
-    /// Names of all documents.
+    /// Returns the names of all documents.
     pub fn documents(&self) -> Vec<DocumentName> {
         self.library.names()
     }
 
-    /// Documents that differ from the disk.
+    /// Returns the names of the documents that differ from the disk.
     pub fn unsaved(&self) -> Vec<DocumentName> {
         let mut names = self.library.names();
         names.extend(self.disk.keys().cloned());
@@ -147,7 +147,8 @@ impl Editor {
         names
     }
 
-    /// Paths of the values in the site file that have changed since the start and apply only after a restart.
+    /// Returns the paths of the values in the site file that have changed since the start and apply only after a
+    /// restart.
     pub fn restart_needed(&self) -> Vec<String> {
         let value = |site: &Site| serde_json::to_value(&site.file).unwrap_or_default();
         restart_needed(
@@ -159,8 +160,8 @@ impl Editor {
 
     /// Applies a command completely, or rejects it.
     ///
-    /// # Errors
-    /// All reasons for the rejection, each with document, path, value and the allowed values. Nothing has changed then.
+    /// # Errors All reasons for the rejection, each with document, path, value and the allowed values. A rejected
+    /// command changes nothing.
     pub fn apply(
         &mut self,
         command: &Command,
@@ -187,7 +188,7 @@ impl Editor {
         }
     }
 
-    /// Applies a draft, if all documents are valid with it.
+    /// Applies a draft, if all documents are valid with its changes.
     fn commit(&mut self, draft: Draft, command: &Command) -> Result<Applied, Problems> {
         let before = EditState {
             texts: draft
@@ -221,7 +222,7 @@ impl Editor {
         })
     }
 
-    /// Restores a state, if all documents are valid with it. Returns the changes for the pool.
+    /// Applies a state, if all documents are valid with its texts. Returns the changes for the pool.
     fn apply_state(
         &mut self,
         state: &EditState,
@@ -267,7 +268,8 @@ impl Editor {
         };
         site.warnings = warnings.0;
         let mut scene = site.description();
-        // A new surface applies only after a restart; until then the pool keeps the old one, like camera and outputs.
+        // A new surface applies only after a restart, like changes of camera and outputs. Until then the pool keeps
+        // the surface of the start.
         scene.surface = self.started.file.surface.clone();
         let name = DocumentName::Scene {
             name: site.scene_name.clone(),
@@ -326,7 +328,7 @@ impl Editor {
         }
     }
 
-    /// Applies texts from the disk. Documents whose text on the disk is unchanged keep their unsaved edits.
+    /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged.
     fn apply_disk_texts(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
         let differ: Vec<&DocumentText> = documents
             .iter()
@@ -362,8 +364,8 @@ impl Editor {
         applied
     }
 
-    /// Reads the field files of the scenes again and applies their changes. A field file can change while all documents
-    /// stay the same.
+    /// Reads the field files of the scenes again and applies their changes. Field files can change although no
+    /// document has changed.
     fn reload_fields(&mut self) -> Result<Applied, Problems> {
         let (_, site, plan) = self.try_texts(&BTreeMap::new())?;
         let mut applied = Applied {
@@ -386,8 +388,8 @@ impl Editor {
         Ok(applied)
     }
 
-    /// Saves every document that differs from the disk: species first and the site last, so that no file ever refers to
-    /// a missing one. Removed documents are then deleted in the opposite order.
+    /// Saves every document that differs from the disk: first species, then scenes, last the site, so that no file
+    /// refers to a missing file. Then removed documents are deleted in the opposite order.
     fn save(&mut self) -> Result<Applied, Problems> {
         let mut problems = Vec::new();
         let mut names = self.unsaved();
@@ -444,7 +446,7 @@ fn no_step(message: &str) -> Problems {
     Problems(vec![Problem::of_file("", message)])
 }
 
-/// The schema of a kind of document.
+/// Returns the schema of the kind of this document.
 pub(super) fn schema_of_kind(name: &DocumentName) -> &'static Value {
     static SITE: LazyLock<Value> = LazyLock::new(schema_of::<SiteFile>);
     static SCENE: LazyLock<Value> = LazyLock::new(schema_of::<super::SceneFile>);

@@ -1,7 +1,7 @@
 //! Detects changes of a site's files on the disk, by polling.
 //!
-//! In: the path of the site file; regular polls. Out: the texts of all documents, once after each completed change of a document
-//! or of a field file that a scene uses. Must not: validate them, ask a clock, start a thread.
+//! In: the path of the site file; regular polls. Out: the texts of all documents, once after each completed change of
+//! a document or of a field file that a scene uses. Must not: validate the texts, ask a clock, start a thread.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use super::library::{files_on_disk, folder_of};
 use crate::config::{Problems, read_text};
 use crate::control::{DocumentName, DocumentText};
 
-/// Interval between polls, in seconds. A change is reported once the files have been stable for one interval, so within two.
+/// Interval between polls, in seconds. A change is reported after the files have been stable for one interval, that
+/// is, within two intervals.
 pub const POLL_SECS: f32 = 0.25;
 
 /// Modification time and size of a file: if both are equal, the file counts as unchanged.
@@ -23,7 +24,7 @@ pub struct FileWatcher {
     site: PathBuf,
     /// Stamps at the last poll.
     stamps: BTreeMap<PathBuf, Stamp>,
-    /// Last reported text of each document; `None` if it could not be read.
+    /// Last reported text of each document; `None` if the document could not be read.
     reported: BTreeMap<DocumentName, Option<String>>,
     /// Field files of the scenes, with their stamps at the last report.
     fields: BTreeMap<PathBuf, Option<Stamp>>,
@@ -41,7 +42,7 @@ impl FileWatcher {
             fields: BTreeMap::new(),
             is_changing: false,
         };
-        // A file that cannot be read now is reported as soon as it can be read.
+        // Read errors are ignored here. A file that cannot be read now is reported when it can be read.
         watcher.reported = watcher.read().0;
         watcher.fields = watcher.fields_of(&watcher.reported);
         watcher.stamps = watcher.read_stamps();
@@ -50,8 +51,8 @@ impl FileWatcher {
 
     /// Returns all documents if any has changed and all were stable since the last poll; otherwise `None`.
     ///
-    /// # Errors
-    /// The files that cannot be read, reported once. They are read again when they change.
+    /// # Errors The files that cannot be read. Each error is returned once; the files are read again when they
+    /// change.
     pub fn poll(&mut self) -> Option<Result<Vec<DocumentText>, Problems>> {
         let stamps = self.read_stamps();
         if stamps != self.stamps {
@@ -87,7 +88,7 @@ impl FileWatcher {
     }
 
     fn read_stamps(&self) -> BTreeMap<PathBuf, Stamp> {
-        // `read` reports a folder that cannot be read.
+        // Problems are ignored here: `read` reports a folder that cannot be read.
         let files = files_on_disk(&self.site, &mut Vec::new());
         let documents = files.into_iter().map(|(_, path)| path);
         documents
@@ -96,7 +97,7 @@ impl FileWatcher {
             .collect()
     }
 
-    /// The field files of the scenes with their stamps. A text that cannot be parsed contributes none.
+    /// Returns the field files of the scenes, with their stamps. Scenes that cannot be parsed are skipped.
     fn fields_of(
         &self,
         texts: &BTreeMap<DocumentName, Option<String>>,

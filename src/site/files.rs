@@ -1,4 +1,4 @@
-//! The three kinds of configuration files and the tables in each. The rooms define the tables.
+//! The three kinds of configuration files, and the tables in each. The rooms (top-level modules) define the tables.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ use crate::world::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiteFile {
-    /// The shown scene: the name of a file in the folder `scenes` beside this file, without `.toml`, or of a built-in scene.
+    /// The shown scene: the name (without `.toml`) of a file in the folder `scenes` beside this file, or the name of
+    /// a built-in scene.
     pub scene: String,
     /// The projected surface.
     #[schemars(extend("x-restart" = true))]
@@ -30,15 +31,15 @@ pub struct SiteFile {
     /// The infrared camera.
     #[schemars(extend("x-restart" = true))]
     pub camera: CameraParams,
-    /// How shadows are detected and visitors are tracked.
+    /// Detection of shadows and tracking of visitors.
     #[schemars(extend("x-restart" = true))]
     pub vision: VisionParams,
-    /// The map from camera to floor, and its limits.
+    /// The file that maps camera pixels to the floor, and the limits of its error.
     pub calibration: CalibrationParams,
     /// The simulation.
     #[schemars(extend("x-restart" = true))]
     pub simulation: SimulationParams,
-    /// The projectors. Without any, one output of the default size is used.
+    /// The projectors. If this list is empty, one output of the default size is used.
     #[schemars(extend("x-restart" = true))]
     pub outputs: Vec<OutputParams>,
 }
@@ -69,17 +70,18 @@ pub struct SceneFile {
     pub obstacles: Vec<ObstacleParams>,
     /// Flow fields. Species with the action `follow_flow_field` follow them.
     pub fields: Vec<FieldParams>,
-    /// Number of individuals of each species. A species is the name of a file in the folder `species`, or built in.
+    /// Number of individuals of each species, by species name. The name is that of a file in the folder `species`, or
+    /// of a built-in species.
     pub population: BTreeMap<String, u32>,
-    /// Named individuals of the population, and how they differ from their species.
+    /// Named individuals of the population, with their differences from their species.
     pub individuals: Vec<IndividualParams>,
-    /// Rules of the director: condition → effect, each with its hold times.
+    /// Rules of the director, each with a condition, an effect and their durations.
     pub director: Vec<RuleParams>,
-    /// Light, water and ground.
+    /// Appearance of light, water and ground.
     pub look: SceneLook,
 }
 
-/// A named individual of the population. Absent values are those of its species.
+/// A named individual of the population. For each absent value, the value of its species applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndividualParams {
@@ -87,16 +89,17 @@ pub struct IndividualParams {
     pub name: String,
     /// Species of the individual; must be in the population.
     pub species: String,
-    /// Groups that the individual belongs to, in addition to its species' groups. Relations can refer to them.
+    /// Groups that the individual belongs to, in addition to its species' groups. Relations can refer to these
+    /// groups.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// Relations. They replace the species' relations of the same type.
+    /// Relations of the individual. Each replaces the species' relation of the same type.
     #[serde(default)]
     pub relations: RelationParams,
-    /// Additional actions. They replace the species' actions of the same name.
+    /// Additional actions of the individual. Each replaces the species' action of the same name.
     #[serde(default)]
     pub actions: BTreeMap<String, ActionParams>,
-    /// Needs that replace all needs of the species. Without any, the species' needs apply.
+    /// Needs that replace all needs of the species. If this list is empty, the species' needs apply.
     #[serde(default)]
     pub needs: Vec<NeedParams>,
     /// Start position `[x, y, z]` in world space. Without it, the position is random.
@@ -106,7 +109,7 @@ pub struct IndividualParams {
 }
 
 impl IndividualParams {
-    /// The mind of the individual: that of its species with the individual's own actions and needs.
+    /// Returns the mind of the individual: the mind of its species with the individual's own actions and needs.
     pub fn mind(&self, species: &SpeciesFile) -> MindParams {
         let mut mind = species.mind();
         mind.actions.extend(self.actions.clone());
@@ -116,7 +119,8 @@ impl IndividualParams {
         mind
     }
 
-    /// The relations of the individual: those of its species, with its own replacing those of the same type.
+    /// Returns the relations of the individual: the relations of its species, in which the individual's own relations
+    /// replace those of the same type.
     pub fn all_relations(&self, species: &SpeciesFile) -> RelationParams {
         let mut relations = species.relations.clone();
         relations.extend(self.relations.clone());
@@ -128,17 +132,18 @@ impl IndividualParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesFile {
-    /// Groups that all individuals belong to. Relations can refer to them.
+    /// Groups that all individuals of the species belong to. Relations can refer to these groups.
     pub groups: Vec<String>,
     /// Size of the body.
     pub body: BodyParams,
-    /// Limits of the motion.
+    /// Speeds, forces and turn rates of the body.
     pub motion: MotionParams,
     /// Perception of other agents.
     pub perception: PerceptionParams,
     /// Schooling.
     pub flock: FlockParams,
-    /// Relations to other agents: relation → names of species, groups or individuals. Visitors' shadows have the name `visitor`.
+    /// Relations to other agents: for each relation, the names of species, groups or individuals. Visitors' shadows
+    /// have the name `visitor`.
     pub relations: RelationParams,
     /// Avoidance of other agents and obstacles.
     pub avoidance: Avoidance,
@@ -148,16 +153,16 @@ pub struct SpeciesFile {
     pub standard: NeedParams,
     /// Needs, most important first. The first need that is not satisfied is active.
     pub needs: Vec<NeedParams>,
-    /// How the forces of the standard need and the active need are combined.
+    /// Method by which the forces of the standard need and the active need are combined.
     pub combine: Combine,
-    /// How hunger, fear and libido change over time. Off by default.
+    /// Change of hunger, fear and libido over time. All three are off by default.
     pub drives: DrivesParams,
-    /// The 3D model, and how individuals vary.
+    /// The 3D model, and the variation between individuals.
     pub look: SpeciesLook,
 }
 
 impl SpeciesFile {
-    /// The mind of the species.
+    /// Returns the mind of the species.
     pub fn mind(&self) -> MindParams {
         MindParams {
             actions: self.actions.clone(),

@@ -1,4 +1,5 @@
-//! The site file with all available scenes and species: the files in its folders, and the built-in ones that no file replaces.
+//! The site file with all available scenes and species: the files in the folders beside it, and the built-in
+//! documents that no file replaces.
 //!
 //! In: a folder, or none. Out: parsed files by name, with the positions of their values. The library is cheap to copy, so a
 //! change can be tried on a copy. Must not: check the files against each other (`check` does).
@@ -15,10 +16,10 @@ use super::files::{SceneFile, SiteFile, SpeciesFile};
 use crate::config::{self, Problem, Spans};
 use crate::control::DocumentName;
 
-/// Maximum number of files that are read from one folder. More are probably a mistake.
+/// Maximum number of files that are read from one folder. A larger number is probably a mistake.
 const FILES_MAX: usize = 256;
 
-/// A parsed file. If it has problems, its value is only used to check the other files against it.
+/// A parsed file. If the file has problems, its value is used only to check other files against it.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<T> {
     pub(super) value: T,
@@ -27,13 +28,13 @@ pub(super) struct Entry<T> {
     pub(super) is_built_in: bool,
 }
 
-/// Files by name. `None`: the file exists, but could not be parsed; its problems are reported.
+/// Files by name. `None`: the file exists, but could not be parsed. Its problems are in the list of problems.
 pub(super) type Entries<T> = BTreeMap<String, Option<Arc<Entry<T>>>>;
 
 /// All files of a site.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Library {
-    /// The site file, or `None` for the built-in demo.
+    /// Path of the site file; `None` for the built-in demo.
     pub(super) path: Option<PathBuf>,
     pub(super) site: Option<Arc<Entry<SiteFile>>>,
     pub(super) scenes: Entries<SceneFile>,
@@ -63,14 +64,15 @@ impl Library {
         }
     }
 
-    /// Base folder of relative paths; empty (the working folder) for the built-in site.
+    /// Returns the base folder of relative paths; empty (the working folder) for the built-in site.
     pub(super) fn folder(&self) -> PathBuf {
         self.path
             .as_deref()
             .map_or_else(PathBuf::new, |p| folder_of(p).to_path_buf())
     }
 
-    /// Path of the file of a document, existing or not; `None` for the built-in site, which has no folder.
+    /// Returns the path of a document's file, even if the file does not exist. `None` for the built-in site, which
+    /// has no folder.
     pub(super) fn file_of(&self, name: &DocumentName) -> Option<PathBuf> {
         let path = self.path.as_deref()?;
         Some(match name {
@@ -80,7 +82,7 @@ impl Library {
         })
     }
 
-    /// Names of all documents.
+    /// Returns the names of all documents.
     pub(super) fn names(&self) -> Vec<DocumentName> {
         let scene = |name: &String| DocumentName::Scene { name: name.clone() };
         let species = |name: &String| DocumentName::Species { name: name.clone() };
@@ -90,12 +92,12 @@ impl Library {
             .collect()
     }
 
-    /// Text of a document; `None` if it does not exist.
+    /// Returns the text of a document; `None` if the document does not exist or could not be parsed.
     pub(super) fn text(&self, name: &DocumentName) -> Option<&str> {
         self.text_and_origin(name).map(|(text, _)| text)
     }
 
-    /// Text of a document, if it is not built in.
+    /// Returns the text of a document; `None` if the document is built in or does not exist.
     pub(super) fn own_text(&self, name: &DocumentName) -> Option<&str> {
         let found = self.text_and_origin(name);
         found.and_then(|(text, is_built_in)| (!is_built_in).then_some(text))
@@ -134,7 +136,7 @@ impl Library {
         }
     }
 
-    /// Text of the built-in document with this name.
+    /// Returns the text of the built-in document with this name; `None` if there is none.
     pub(super) fn built_in(&self, name: &DocumentName) -> Option<&'static str> {
         let find = |list: &[(&str, &'static str)], name: &str| {
             list.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
@@ -220,7 +222,8 @@ fn file_in(folder: &Path, kind: &str, name: &str) -> PathBuf {
     folder.join(kind).join(format!("{name}.toml"))
 }
 
-/// The documents that exist on the disk, with their paths. Folders that cannot be read are added to the problems.
+/// Returns the documents that exist on the disk, with their paths. A folder that cannot be read is added to
+/// `problems`.
 pub(super) fn files_on_disk(
     path: &Path,
     problems: &mut Vec<Problem>,
@@ -277,7 +280,7 @@ fn read_kind<T: JsonSchema + DeserializeOwned>(
     entries
 }
 
-/// Parses a built-in text like [`parse`].
+/// Parses a text like [`parse`], and marks the entry as built in.
 fn parse_built_in<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
@@ -289,7 +292,7 @@ fn parse_built_in<T: JsonSchema + DeserializeOwned>(
     Some(Arc::new(entry))
 }
 
-/// Parses one file and adds its problems to the list. `None` if the problems leave no value.
+/// Parses one file and adds its problems to `problems`. `None` if the text has no usable value.
 fn parse<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
@@ -305,7 +308,7 @@ fn parse<T: JsonSchema + DeserializeOwned>(
     }))
 }
 
-/// The `.toml` files of a folder, sorted by name; none if the folder does not exist.
+/// Returns the `.toml` files of a folder, sorted by name; empty if the folder does not exist.
 fn toml_files(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,7 +1,7 @@
 //! Loads a site: its file, its scenes and species, its models and its calibration, and checks all of them.
 //!
-//! In: the path of a site file, or none for the built-in demo. Out: a [`Site`] that can run, or all problems of all files.
-//! Must not: run anything, replace something broken by a default.
+//! In: the path of a site file, or `None` for the built-in demo. Out: a [`Site`] that can run, or all problems of all
+//! files. Must not: run anything, replace a faulty value by a default.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,18 +43,18 @@ pub struct Site {
     pub scene: SceneFile,
     /// Species of the scene, sorted by name. `AgentPose::species` is an index into this list.
     pub species: Vec<SiteSpecies>,
-    /// Grids of the scene's fields that are read from files.
+    /// Grids of the scene's flow fields that are read from files.
     pub field_grids: FieldGrids,
     /// Models of stones, in the order that rendering expects.
     pub stones: Arc<[Model]>,
     /// The calibration, if the site file names one.
     pub calibration: Option<Calibration>,
-    /// Warnings: allowed, but probably a mistake.
+    /// Warnings: values that are allowed, but probably a mistake.
     pub warnings: Vec<Problem>,
 }
 
 impl Site {
-    /// The description that the simulation is compiled from.
+    /// Returns the description from which the simulation is compiled.
     pub fn description(&self) -> SceneDescription {
         SceneDescription {
             surface: self.file.surface.clone(),
@@ -71,7 +71,7 @@ impl Site {
         }
     }
 
-    /// The projectors; one default output if the site file has none.
+    /// Returns the projectors' outputs; one default output if the site file has none.
     pub fn outputs(&self) -> Vec<OutputParams> {
         match self.file.outputs.as_slice() {
             [] => vec![OutputParams::default()],
@@ -108,7 +108,7 @@ fn describe(species: &SiteSpecies, scene: &SceneFile) -> SpeciesDescription {
     }
 }
 
-/// Loads a site file, or the built-in demo. `scene` replaces the scene of the site file.
+/// Loads a site file, or the built-in demo if `site` is `None`. `scene` replaces the scene of the site file.
 ///
 /// # Errors
 /// All problems of the site file, of all scenes and species beside it, of the models and of the calibration.
@@ -123,7 +123,7 @@ pub fn load(site: Option<&Path>, scene: Option<&str>) -> Result<Site, Problems> 
     }
 }
 
-/// Loads a site and returns it, if possible, with its warnings and its problems.
+/// Loads a site. Returns the site (`None` if it could not be assembled), its warnings and its problems.
 pub(super) fn load_and_check(
     path: Option<&Path>,
     scene: Option<&str>,
@@ -143,7 +143,8 @@ pub(super) struct Models {
     stones: Option<Arc<[Model]>>,
 }
 
-/// Checks all files against each other. Returns the site, if it could be assembled, with its warnings and its problems.
+/// Checks all files against each other. Returns the site (`None` if it could not be assembled), its warnings and its
+/// problems.
 pub(super) fn validate(
     library: &Library,
     models: &mut Models,
@@ -168,7 +169,8 @@ pub(super) fn validate(
     (site, warnings, problems)
 }
 
-/// Reads everything that the shown scene needs. `None` if something is missing, which is added to the problems.
+/// Reads all files that the shown scene needs. If one is missing, the result is `None`, and a problem is added to
+/// `findings`.
 fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> Option<Site> {
     let folder = library.folder();
     read_models(library, models, &folder, findings);

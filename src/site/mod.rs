@@ -1,5 +1,5 @@
-//! Combines the parameter structs of all rooms into the files of a site: load, check, schema; and changes them while a pool
-//! runs: edit, undo, save.
+//! Combines the parameter structs of all rooms (top-level modules) into the files of a site. Loads and checks these
+//! files, returns their schemas, and edits and saves them while a pool runs.
 //!
 //! In: a site file with the scenes and species beside it, or nothing; commands. Out: a completely checked [`Site`], or all
 //! problems of all files at once; the schemas of the files; the changes for the running pool. Must not: run anything, hold a

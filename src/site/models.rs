@@ -1,4 +1,4 @@
-//! Reads 3D models by name: built-in models, and glTF files beside the site file.
+//! Reads 3D models by name: built-in models, and glTF files in the folder of the site file.
 
 use std::io::Read;
 use std::path::Path;

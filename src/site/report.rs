@@ -14,11 +14,11 @@ use crate::config::{Problem, schema_of};
 /// All problems and warnings of a site's files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// The checked site: the path of its file, or the built-in demo.
+    /// The checked site: the path of its file, or `built-in demo`.
     pub site: String,
-    /// Problems: the site cannot run.
+    /// Problems. If there is at least one, the site cannot run.
     pub problems: Vec<Problem>,
-    /// Warnings: allowed, but probably a mistake.
+    /// Warnings: values that are allowed, but probably a mistake.
     pub warnings: Vec<Problem>,
 }
 
@@ -52,7 +52,8 @@ impl fmt::Display for CheckReport {
     }
 }
 
-/// Checks a site file, or the built-in demo, with all scenes and species beside it, their models and the calibration.
+/// Checks a site file with all scenes and species beside it, their models and the calibration. `None` checks the
+/// built-in demo.
 pub fn check_report(site: Option<&Path>) -> CheckReport {
     let (_, warnings, problems) = load_and_check(site, None);
     CheckReport {
@@ -65,7 +66,7 @@ pub fn check_report(site: Option<&Path>) -> CheckReport {
     }
 }
 
-/// The JSON Schema of every kind of file: `site`, `scene`, `species`, `calibration`.
+/// Returns the JSON Schema of each kind of file, by its name: `site`, `scene`, `species`, `calibration`.
 pub fn schemas() -> Value {
     json!({
         "site": schema_of::<SiteFile>(),

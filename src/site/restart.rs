@@ -1,11 +1,12 @@
 //! Finds changed values of the site file that apply only after a restart.
 //!
-//! In: the schema, in which `x-restart` marks such values, and two values of the file. Out: paths. Must not: know a field by
-//! name.
+//! In: the schema, in which `x-restart` marks such values, and the contents of the file at the start and now. Out:
+//! paths. Must not: know a field by name.
 
 use serde_json::Value;
 
-/// The outermost paths whose values differ and apply only after a restart.
+/// Returns the paths of the values that differ and apply only after a restart. If everything in a table needs a
+/// restart, only the path of the changed field in that table is returned, not the paths inside the field.
 pub(super) fn restart_needed(schema: &Value, started: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(schema, (started, now), "", &mut found);

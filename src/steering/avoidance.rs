@@ -1,16 +1,16 @@
 //! Avoidance of solids and of the pool's walls.
 //!
-//! All solids in the corridor exert a force. The side on which the nearest one is passed is kept until the corridor is
-//! clear of it. In a head-on approach, the force of the active need decides the side; without such a force it is the
-//! right side. **Source**: Reynolds 1999, "Obstacle avoidance" (corridor); Buckland 2005 (braking); Tu 1996 (the need
-//! breaks the tie).
+//! All solids in the corridor exert a force. The vehicle keeps the side on which it passes the nearest solid until this
+//! solid has left the corridor. In a head-on approach, the force of the active need decides the side; without such a
+//! force, the vehicle passes on the right. **Source**: Reynolds 1999, "Obstacle avoidance" (corridor); Buckland 2005
+//! (braking); Tu 1996 (decision by the active need).
 
 use glam::Vec3;
 
 use super::motion::Motion;
 use crate::geometry::Solid;
 
-/// The corridor ahead that has to be free of solids.
+/// The corridor ahead of a vehicle. The vehicle avoids all solids in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corridor {
     /// Length of the corridor.
@@ -19,24 +19,25 @@ pub struct Corridor {
     pub radius_m: f32,
     /// Largest force of a single solid.
     pub force_n: f32,
-    /// Force that the agent wants apart from the avoidance of solids: of the active need, and away from the edges of the
-    /// pool. Zero if there is none.
+    /// Sum of the other forces on the vehicle: the force of the active need, and the force away from the edges of the
+    /// pool. Zero if there are none.
     pub need_force: Vec3,
 }
 
-/// The side on which a solid is being passed.
+/// The solid that a vehicle is passing, and the side on which it passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PassingSide {
-    /// Index of the solid plus one; 0 for none.
+    /// Index of the solid plus one. 0 if the vehicle passes no solid.
     pub solid: u32,
-    /// Unit vector towards that side.
+    /// Unit vector from the solid towards this side.
     pub side: Vec3,
 }
 
-/// Share of the steering force that brakes, directly in front of an obstacle. Tuned by eye, 2026-11-20.
+/// Share of the steering force that brakes when an obstacle is directly in front of the vehicle. Tuned by eye,
+/// 2026-11-20.
 const BRAKE_SHARE: f32 = 0.4;
 
-/// Steers around the solids in the corridor. Returns `None` if the corridor is clear, and then resets `passing`.
+/// Steers around the solids in the corridor. If the corridor is clear, resets `passing` and returns `None`.
 pub fn avoid_solids<'a>(
     motion: &Motion,
     corridor: &Corridor,
@@ -50,7 +51,7 @@ pub fn avoid_solids<'a>(
             return None;
         }
         let (along, distance) = solid.closest_approach(motion.position_m, ahead, corridor.length_m);
-        // A solid that the vehicle is already moving away from is ignored.
+        // Ignores a solid if the vehicle is already moving away from it.
         (distance < corridor.radius_m
             && (along > 0.0 || solid.normal(motion.position_m).dot(ahead) < 0.0))
             .then_some((index, solid, along, distance))
@@ -58,8 +59,8 @@ pub fn avoid_solids<'a>(
     let depth_of = |distance: f32| {
         ((corridor.radius_m - distance) / corridor.radius_m.max(1e-6)).clamp(0.0, 1.0)
     };
-    // The solid that is being passed keeps priority while it is ahead, because among several rocks the nearest one
-    // changes often.
+    // The solid that the vehicle is passing has priority while it is in the corridor, because the nearest of several
+    // rocks changes often.
     let passed = hits.clone().find(|hit| passing.solid == hit.0 as u32 + 1);
     let nearest = || {
         let each = hits.clone();
@@ -95,11 +96,11 @@ pub fn avoid_solids<'a>(
         let strength = corridor.force_n * (3.0 * depth).min(1.0) * (0.3 + 0.7 * nearness);
         let mut side = passing_side;
         if index != anchor {
-            // Other solids may push further to the chosen side, but never back from it.
+            // Other solids may push the vehicle further to the chosen side, but never back from it.
             side = side_of(motion, solid, along).unwrap_or_default();
             side -= passing_side * side.dot(passing_side).min(0.0);
         }
-        // A vehicle that hardly moves does not brake.
+        // The speed limits the brake, so that a vehicle that stands still does not brake.
         let brake = (strength * BRAKE_SHARE * nearness * depth)
             .min(motion.velocity_mps.dot(ahead).max(0.0) * corridor.force_n);
         force += side * strength - ahead * brake;
@@ -109,8 +110,8 @@ pub fn avoid_solids<'a>(
     Some(force)
 }
 
-/// Turns the part of the active need's force that points into a near solid towards the passing side. Without it, a
-/// vehicle whose target is behind a rock would press against the rock indefinitely.
+/// Turns a part of the active need's force towards the passing side: the part that points into the solid. Without this
+/// turn, a vehicle whose target is behind a rock would press against the rock indefinitely.
 fn deflect_from_surface(motion: &Motion, corridor: &Corridor, solid: &Solid, side: Vec3) -> Vec3 {
     let normal = solid.normal(motion.position_m);
     let into = (-corridor.need_force.dot(normal)).max(0.0);
@@ -119,10 +120,11 @@ fn deflect_from_surface(motion: &Motion, corridor: &Corridor, solid: &Solid, sid
     (normal + side) * (into * nearness)
 }
 
-/// Turns away from the walls of a box centered on the origin, from `turn_m` before a wall.
+/// Turns away from the walls of a box that is centered on the origin. The force begins at a distance of `turn_m` from a
+/// wall.
 ///
-/// The force is mostly sideways, so that the vehicle turns instead of stopping at the wall. Returns `None` far from all
-/// walls.
+/// The force is mostly sideways, so that the vehicle turns instead of stopping at the wall. Returns `None` if no wall
+/// needs a force.
 pub fn stay_inside_walls(
     motion: &Motion,
     half_m: Vec3,
@@ -148,7 +150,8 @@ pub fn stay_inside_walls(
                 .try_normalize()
                 .filter(|_| facing > -0.98);
             let side = sideways.unwrap_or_else(|| {
-                // Straight at the wall: turn to the side of the pool's center, or to the right if it is straight ahead.
+                // The vehicle moves straight at the wall. It turns towards the side of the pool's center, or to the
+                // right if the center is straight ahead.
                 let to_middle = perpendicular_part(-motion.position_m, motion.forward);
                 let side = motion.side();
                 if to_middle.dot(side) < 0.0 {
@@ -163,7 +166,8 @@ pub fn stay_inside_walls(
     (force != Vec3::ZERO).then_some(force)
 }
 
-/// Steers away from ground and surface if the path ahead leaves the band between them. Returns `None` within the band.
+/// Steers up or down to stay in the band of heights `band_m`. The force begins at 20 % of the band's height before its
+/// edges. Returns `None` if no force is needed.
 pub fn stay_in_depth_band(
     motion: &Motion,
     band_m: (f32, f32),
@@ -178,8 +182,8 @@ pub fn stay_in_depth_band(
     (below != above).then(|| Vec3::Y * ((below - above) * force_n))
 }
 
-/// The unit vector from the nearest part of a solid to the path ahead, preferring horizontal directions; `None` in a
-/// head-on approach.
+/// Returns the unit vector from the nearest part of a solid to the path ahead. Horizontal directions are preferred.
+/// Returns `None` in a head-on approach.
 fn side_of(motion: &Motion, solid: &Solid, along: f32) -> Option<Vec3> {
     let out = solid.outward(motion.position_m + motion.forward * along)?;
     let side = perpendicular_part(out, motion.forward) * Vec3::new(1.0, 0.5, 1.0);

@@ -1,8 +1,9 @@
-//! Avoidance of a single barrier of any shape, seen from outside, inside or both, and containment in a region.
+//! Avoidance of a single barrier of any shape, which can block from outside, from inside or from both sides.
+//! Containment in a region.
 //!
-//! The rocks of the pool are convex solids and are handled by `avoid_solids`, all at once. This module is for a single
-//! barrier whose side matters: the wall of a tank, a window, a triangle mesh. **Source**: Reynolds 1999; OpenSteer,
-//! obstacles and `seenFrom`; braking from Buckland 2005, chapter 3.
+//! The rocks of the pool are convex solids; `avoid_solids` handles all of them at once. This module is for a single
+//! barrier that may block from only one side: the wall of a tank, a window, a triangle mesh. **Source**: Reynolds 1999;
+//! OpenSteer, obstacles and `seenFrom`; braking from Buckland 2005, chapter 3.
 
 use glam::Vec3;
 
@@ -22,12 +23,12 @@ pub enum Barrier<'m> {
     Box {
         /// Center.
         center_m: Vec3,
-        /// Half of its extents.
+        /// Half of the extents along x, y, z.
         half_m: Vec3,
     },
-    /// An infinite plane; outside is the side of its normal.
+    /// An infinite plane. Its normal points to the outside.
     Plane {
-        /// Any point of the plane.
+        /// Any point on the plane.
         point_m: Vec3,
         /// Unit normal.
         normal: Vec3,
@@ -38,9 +39,9 @@ pub enum Barrier<'m> {
         center_m: Vec3,
         /// Unit normal.
         normal: Vec3,
-        /// Unit vector along its width, perpendicular to the normal.
+        /// Unit vector along the width, perpendicular to the normal.
         right: Vec3,
-        /// Half of its width and height.
+        /// Half of the width and of the height.
         half_m: [f32; 2],
     },
     /// A cylinder with hemispherical ends.
@@ -52,7 +53,7 @@ pub enum Barrier<'m> {
         /// Radius.
         radius_m: f32,
     },
-    /// Triangles; outside is the side from which their corners are counterclockwise.
+    /// Triangles. The outside is the side from which the corners of a triangle appear in counterclockwise order.
     Mesh(&'m [[Vec3; 3]]),
 }
 
@@ -78,14 +79,16 @@ struct Hit {
     from_outside: bool,
 }
 
-/// Share of the force that turns the vehicle at the largest distance; the rest grows as the barrier comes nearer.
+/// Turning share of the force when the barrier is at the largest distance. The share grows to 1 as the barrier comes
+/// nearer.
 const TURN_SHARE_LEAST: f32 = 0.3;
 
-/// Share of the force that brakes directly in front of a barrier. **Source**: Buckland 2005, with 0.2.
+/// Share of the force that brakes when the barrier is directly in front of the vehicle. **Source**: Buckland 2005, who
+/// uses 0.2.
 const BRAKE_SHARE: f32 = 0.2;
 
-/// Turns away from a barrier within the next `lookahead_m`, and brakes more the nearer it is. In an exact head-on
-/// approach it turns right. Returns `None` if the path is free.
+/// Turns away from a barrier within `lookahead_m` ahead. The braking force is stronger for a nearer barrier. In an
+/// exact head-on approach, the vehicle turns right. Returns `None` if the path is free.
 pub fn avoid_barrier(
     motion: &Motion,
     barrier: &Barrier<'_>,
@@ -106,8 +109,9 @@ pub fn avoid_barrier(
     Some(side * turn - motion.forward * (force_n * BRAKE_SHARE * nearness))
 }
 
-/// First contact of the vehicle's sphere with the barrier if the vehicle moves straight ahead. `None` if there is no contact
-/// within `reach_m`, or if the barrier does not block from the vehicle's side (see `seen_from`).
+/// Returns the first contact of the vehicle's sphere with the barrier if the vehicle moves straight ahead. Returns
+/// `None` if there is no contact within `reach_m`, or if the barrier does not block from the vehicle's side (see
+/// `seen_from`).
 fn first_hit(
     motion: &Motion,
     barrier: &Barrier<'_>,
@@ -149,8 +153,9 @@ fn first_hit(
     }
 }
 
-/// Keeps the vehicle in a region: seeks inwards if its position in `lookahead_secs` is outside. `outside` returns the
-/// vector from the nearest point of the region to a position outside, `None` inside.
+/// Keeps the vehicle in a region: steers inwards if the position predicted for `lookahead_secs` is outside. For a
+/// position outside, `outside` returns the vector from the nearest point of the region to this position; for a position
+/// inside, it returns `None`.
 pub fn contain(
     motion: &Motion,
     outside: impl Fn(Vec3) -> Option<Vec3>,
@@ -159,7 +164,8 @@ pub fn contain(
 ) -> Option<Vec3> {
     let future = motion.position_m + motion.velocity_mps * lookahead_secs;
     let inward = -outside(future)?.normalize_or(motion.forward);
-    // **Source**: Reynolds 1999, "Containment": sideways first, so that the vehicle turns instead of stopping.
+    // **Source**: Reynolds 1999, "Containment". The force is mostly sideways, so that the vehicle turns instead of
+    // stopping.
     let perpendicular_part = inward - motion.forward * inward.dot(motion.forward);
     let direction = if perpendicular_part.length_squared() > 1e-6 {
         perpendicular_part.normalize_or_zero() + inward * 0.5
@@ -183,7 +189,8 @@ fn plane_hit(at: Vec3, ahead: Vec3, point: Vec3, normal: Vec3, radius: f32) -> O
     })
 }
 
-/// Intersection with a triangle by Möller & Trumbore 1997. The vehicle's radius is subtracted along the path.
+/// Returns the intersection of the path with a triangle (Möller & Trumbore 1997), or `None`. The vehicle's radius is
+/// subtracted from the distance along the path.
 fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Option<Hit> {
     let [a, b, c] = *triangle;
     let (along, up) = (b - a, c - a);
@@ -211,7 +218,8 @@ fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Opt
     })
 }
 
-/// Sphere tracing: advances along the path by the distance to the surface, which never exceeds the free distance.
+/// Finds the first contact by sphere tracing: each step along the path is as long as the distance to the surface, so no
+/// step can pass through the surface.
 fn march(at: Vec3, ahead: Vec3, barrier: &Barrier<'_>, radius: f32, reach: f32) -> Option<Hit> {
     let from_outside = distance_m(barrier, at) >= 0.0;
     let sign = if from_outside { 1.0 } else { -1.0 };
@@ -254,7 +262,7 @@ fn distance_m(barrier: &Barrier<'_>, point: Vec3) -> f32 {
     }
 }
 
-/// Unit vector out of the barrier: the gradient of its distance function.
+/// Returns the unit vector that points out of the barrier: the gradient of the barrier's distance function.
 fn gradient(barrier: &Barrier<'_>, point: Vec3) -> Vec3 {
     let step = 1e-3;
     let along = |axis: Vec3| {

@@ -7,8 +7,8 @@ use glam::Vec3;
 use super::motion::{Motion, arrive};
 use super::pursuit::{OtherVehicle, offset_pursue};
 
-/// Time and distance of the nearest approach of two vehicles with constant velocities. The time is 0 if they already
-/// move apart.
+/// Returns the time until the nearest approach of two vehicles with constant velocities, and their distance at that
+/// time. The time is 0 if the vehicles already move apart.
 fn nearest_approach(motion: &Motion, other: &OtherVehicle) -> (f32, f32) {
     let velocity = other.velocity_mps - motion.velocity_mps;
     let offset = other.position_m - motion.position_m;
@@ -21,9 +21,9 @@ fn nearest_approach(motion: &Motion, other: &OtherVehicle) -> (f32, f32) {
     (secs, (offset + velocity * secs).length())
 }
 
-/// Turns away from the vehicle with the soonest predicted collision: an approach closer than `gap_m` within
-/// `horizon_secs`. Head-on it turns away from the other's predicted position; in an exact head-on approach it turns
-/// right.
+/// Turns away from the vehicle with the earliest predicted collision. A collision is an approach closer than `gap_m`
+/// within `horizon_secs`. In a head-on approach, the vehicle turns away from the other's predicted position; in an
+/// exact head-on approach, it turns right.
 pub fn avoid_neighbors(
     motion: &Motion,
     others: impl Iterator<Item = OtherVehicle>,
@@ -47,7 +47,7 @@ pub fn avoid_neighbors(
     } else if parallelness > 0.707 {
         other.position_m - motion.position_m
     } else if other.velocity_mps.length() <= motion.velocity_mps.length() {
-        // Crossing paths, and at least as fast as the other vehicle: pass behind it.
+        // The paths cross, and this vehicle is not slower than the other: it passes behind the other.
         other.velocity_mps
     } else {
         -other.velocity_mps
@@ -59,20 +59,20 @@ pub fn avoid_neighbors(
 /// Parameters of leader following.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeaderFollowing {
-    /// Distance of the follower's place behind the leader.
+    /// Distance between the leader and the follower's target position behind the leader.
     pub behind_m: f32,
-    /// Length of the box in front of the leader that has to be kept clear.
+    /// Length of the box in front of the leader that followers must leave.
     pub clear_ahead_m: f32,
-    /// Half of the width of that box.
+    /// Half of the width of this box.
     pub clear_side_m: f32,
     /// Speed of the follower.
     pub speed_mps: f32,
-    /// Distance from its place at which the follower begins to slow down.
+    /// Distance from the target position at which the follower begins to slow down.
     pub slowing_m: f32,
 }
 
-/// Arrives at a place behind the leader, or leaves the box in front of it. The caller has to add separation from other
-/// followers.
+/// Steers the follower to a position behind the leader, or out of the box in front of the leader. The caller must add
+/// the separation from other followers.
 pub fn follow_leader(
     motion: &Motion,
     leader: &OtherVehicle,
@@ -98,8 +98,8 @@ pub fn follow_leader(
     )
 }
 
-/// Queuing: brakes for slower vehicles ahead, within `reach_m` along and `half_width_m` across the path. Returns `None`
-/// if there are none.
+/// Queuing: brakes for slower vehicles ahead. They count up to `reach_m` along the path and up to `half_width_m` to
+/// each side of it. Returns `None` if there are none.
 pub fn queue(
     motion: &Motion,
     others: impl Iterator<Item = OtherVehicle>,
@@ -124,7 +124,7 @@ pub fn queue(
     brake.map(|brake| -motion.forward * brake)
 }
 
-/// Shadowing: approaches another vehicle, then moves along beside it at `distance_m`.
+/// Shadowing: approaches another vehicle, then moves beside it at a distance of `distance_m`.
 ///
 /// **Source**: Reynolds 1999, "Shadowing".
 pub fn shadow(
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_nearest_approach_equals_the_closed_form() {
-        // Head-on, 4 m apart, closing at 2 m/s, with a lateral offset of 0.5 m.
+        // The vehicles are 4 m apart and approach each other head-on at 2 m/s, with a lateral offset of 0.5 m.
         let (secs, distance) =
             nearest_approach(&MOTION, &other(Vec3::new(4.0, 0.0, 0.5), Vec3::NEG_X));
         assert_eq!((secs, distance), (2.0, 0.5));
@@ -194,7 +194,7 @@ mod tests {
             None,
             "beyond the horizon"
         );
-        // The other crosses from right to left: pass behind it, on the right.
+        // The other vehicle crosses from right to left. This vehicle passes behind it, on the right.
         let crossing = other(Vec3::new(2.0, 0.0, 2.0), Vec3::NEG_Z);
         assert_eq!(avoid(&[crossing]), Some(Vec3::Z * 2.0));
         assert_eq!(

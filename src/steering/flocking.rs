@@ -1,5 +1,5 @@
-//! Separation, alignment and cohesion over many neighbors at once, in lanes of eight that the compiler turns into
-//! vector instructions.
+//! Separation, alignment and cohesion with many neighbors at once. The code processes eight neighbors in parallel, so
+//! that the compiler can use vector instructions.
 //!
 //! **Source**: Reynolds 1987; neighborhoods and forces as in the Boids plug-in of OpenSteer.
 
@@ -8,32 +8,34 @@ use std::sync::LazyLock;
 use glam::Vec3;
 use pulp::{Arch, Simd, WithSimd};
 
-/// The widest vector instructions of this processor. All variants give identical results.
+/// The widest vector instructions that this processor supports. The results do not depend on them.
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
 /// Number of neighbors processed in parallel.
 const LANES: usize = 8;
 
-/// A neighborhood: it contains all neighbors within a radius and an angle.
+/// The region in which neighbors count for one flocking force, and the weight of this force. The region has a radius
+/// and an angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighborhood {
     /// Square of the radius.
     pub radius_sq_m2: f32,
-    /// Cosine of the angle to each side, measured from straight ahead.
+    /// Cosine of the largest angle between the forward direction and the direction to a neighbor.
     pub cos_limit: f32,
-    /// Length of the resulting force.
+    /// Largest length of the resulting force.
     pub weight: f32,
-    /// Vectors shorter than this are not scaled up to full force. 0 scales up all of them, as Reynolds and OpenSteer
-    /// do, which makes a well ordered school oscillate.
+    /// Length of the summed vector from which the force has its full length. A shorter vector gives a proportionally
+    /// smaller force. With 0, every vector gives the full force, as in Reynolds and OpenSteer; a well ordered school
+    /// then oscillates.
     pub full_force_length: f32,
 }
 
 impl Neighborhood {
-    /// A neighborhood from a radius and an angle to each side.
+    /// Creates a neighborhood from a radius, the largest angle to each side, and a weight.
     pub fn new(radius_m: f32, angle_deg: f32, weight: f32) -> Self {
         Self {
             radius_sq_m2: radius_m * radius_m,
-            // Rounding must not exclude a neighbor exactly behind.
+            // −2 is below every cosine, so rounding cannot exclude a neighbor exactly behind.
             cos_limit: if angle_deg >= 180.0 {
                 -2.0
             } else {
@@ -44,7 +46,7 @@ impl Neighborhood {
         }
     }
 
-    /// The same neighborhood in all directions.
+    /// Returns the same neighborhood, extended to all directions.
     pub fn all_round(self) -> Self {
         Self {
             cos_limit: -2.0,
@@ -56,13 +58,13 @@ impl Neighborhood {
 /// The three neighborhoods of a flock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlockRules {
-    /// Square of the distance within which neighbors count at any angle.
+    /// Square of the distance within which a neighbor counts at any angle.
     pub always_sq_m2: f32,
-    /// Away from neighbors.
+    /// Force away from neighbors.
     pub separation: Neighborhood,
-    /// In the same direction as neighbors.
+    /// Force towards the mean direction of neighbors.
     pub alignment: Neighborhood,
-    /// Towards the center of neighbors.
+    /// Force towards the center of neighbors.
     pub cohesion: Neighborhood,
 }
 
@@ -85,7 +87,7 @@ pub struct NeighborArrays<'a> {
 
 type Lane = [f32; LANES];
 
-/// Sums over the three neighborhoods.
+/// Sums over the neighbors in each of the three neighborhoods.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlockSums {
     separation: [Lane; 4],
@@ -96,16 +98,16 @@ pub struct FlockSums {
 /// The three flocking forces, each normalized and weighted; `None` for an empty neighborhood.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlockForces {
-    /// Away from neighbors.
+    /// Force away from neighbors.
     pub separation: Option<Vec3>,
-    /// In the same direction as neighbors.
+    /// Force towards the mean direction of neighbors.
     pub alignment: Option<Vec3>,
-    /// Towards the center of neighbors.
+    /// Force towards the center of neighbors.
     pub cohesion: Option<Vec3>,
 }
 
 impl FlockForces {
-    /// Sum of the three forces; `None` if all neighborhoods are empty.
+    /// Returns the sum of the three forces, or `None` if all neighborhoods are empty.
     pub fn sum(&self) -> Option<Vec3> {
         if self.separation.is_none() && self.alignment.is_none() && self.cohesion.is_none() {
             return None;
@@ -119,7 +121,8 @@ impl FlockForces {
 }
 
 impl FlockSums {
-    /// Adds all vehicles in the arrays. A vehicle exactly at `position_m` is taken for the own one and ignored.
+    /// Adds all vehicles in the arrays. A vehicle exactly at `position_m` counts as the steering vehicle itself and is
+    /// ignored.
     pub fn add_all(
         &mut self,
         rules: &FlockRules,
@@ -210,7 +213,7 @@ impl FlockSums {
         }
     }
 
-    /// The forces that result from the sums, for a vehicle with this forward vector.
+    /// Returns the forces that result from the sums, for a vehicle with this forward vector.
     pub fn forces(&self, rules: &FlockRules, forward: Vec3) -> FlockForces {
         let [separation, alignment, cohesion] =
             [&self.separation, &self.alignment, &self.cohesion].map(total);
@@ -223,7 +226,8 @@ impl FlockSums {
     }
 }
 
-/// Arguments of [`FlockSums::add_all`], whose loop is compiled for each kind of vector instructions.
+/// Arguments of [`FlockSums::add_all`]. The loop of this function is compiled separately for each kind of vector
+/// instructions.
 struct Adding<'a> {
     sums: &'a mut FlockSums,
     rules: &'a FlockRules,
@@ -247,7 +251,7 @@ impl WithSimd for Adding<'_> {
         } = self.others;
         let columns = [x_m, y_m, z_m, forward_x, forward_y, forward_z];
         let count = columns.map(<[f32]>::len).into_iter().min().unwrap_or(0);
-        // A local copy of the sums stays in registers.
+        // A local copy of the sums can stay in processor registers.
         let mut sums = *self.sums;
         for start in (0..count).step_by(LANES) {
             let mut rest = [[0.0; LANES]; 6];
@@ -273,9 +277,9 @@ impl WithSimd for Adding<'_> {
     }
 }
 
-/// Sum and count of a neighborhood; `None` if it is empty.
+/// Returns the vector sum and the number of neighbors of a neighborhood, or `None` if the neighborhood is empty.
 fn total(lanes: &[Lane; 4]) -> Option<(Vec3, f32)> {
-    // Adds halves pairwise, so that the additions do not form one long chain.
+    // Adds the lanes pairwise, so that the additions do not depend on each other in one long chain.
     let [x, y, z, count] = lanes.map(|lane| {
         let half: [f32; LANES / 2] = std::array::from_fn(|i| lane[i] + lane[i + LANES / 2]);
         (half[0] + half[2]) + (half[1] + half[3])
@@ -366,7 +370,7 @@ mod tests {
 
     #[test]
     fn separation_weighs_by_the_inverse_distance() {
-        // The neighbor at 0.25 on the right pushes with 4, the one at 0.5 on the left with 2; the sum is 2.
+        // The neighbor at 0.25 m on the right pushes with 4, the neighbor at 0.5 m on the left with 2. The sum is 2.
         let rules = FlockRules {
             separation: Neighborhood {
                 full_force_length: 4.0,

@@ -1,4 +1,5 @@
-//! Steering behaviors: pure functions from motion to force. No state, no world.
+//! Steering behaviors: pure functions that compute a force from the motion of a vehicle. They have no state and do not
+//! know the world.
 
 mod avoidance;
 mod barriers;

@@ -1,6 +1,6 @@
-//! Basic steering behaviors. Each returns the desired velocity minus the current one, in m/s; the vehicle uses it as a
-//! force, after multiplication by the action's weight. `None` means that the behavior does not apply; a zero vector is
-//! a valid force.
+//! Basic steering behaviors. Each function returns the desired velocity minus the current velocity, in m/s. The vehicle
+//! multiplies this vector by the action's weight and uses it as a force. `None` means that the behavior does not apply;
+//! a zero vector is a valid force.
 //!
 //! **Source**: Reynolds 1999.
 
@@ -26,24 +26,25 @@ impl Motion {
     }
 }
 
-/// Steers straight at a target at full speed. `None` on the target itself.
+/// Steers straight at a target at full speed. Returns `None` if the vehicle is exactly at the target.
 pub fn seek(motion: &Motion, target_m: Vec3, speed_mps: f32) -> Option<Vec3> {
     let desired = (target_m - motion.position_m).try_normalize()?;
     Some(desired * speed_mps - motion.velocity_mps)
 }
 
-/// Steers straight away from a threat at full speed; straight ahead if the threat is at the same position.
+/// Steers straight away from a threat at full speed. If the threat is exactly at the vehicle's position, steers
+/// straight ahead.
 pub fn flee(motion: &Motion, threat_m: Vec3, speed_mps: f32) -> Option<Vec3> {
     let away = (motion.position_m - threat_m).normalize_or(motion.forward);
     Some(away * speed_mps - motion.velocity_mps)
 }
 
-/// Steers along a unit vector at a speed.
+/// Steers in the direction of a unit vector, at the speed `speed_mps`.
 pub fn steer_along(motion: &Motion, direction: Vec3, speed_mps: f32) -> Option<Vec3> {
     Some(direction * speed_mps - motion.velocity_mps)
 }
 
-/// Steers at a target and slows down within `slowing_m` of it, to stop there.
+/// Steers to a target and slows down within `slowing_m` of it, so that the vehicle stops there.
 pub fn arrive(motion: &Motion, target_m: Vec3, speed_mps: f32, slowing_m: f32) -> Option<Vec3> {
     let offset = target_m - motion.position_m;
     let distance = offset.length();
@@ -55,8 +56,8 @@ pub fn arrive(motion: &Motion, target_m: Vec3, speed_mps: f32, slowing_m: f32) -
     Some(offset.normalize_or_zero() * speed_mps * share - motion.velocity_mps)
 }
 
-/// Predicted position of a moving target at the time a pursuer with `speed_mps` needs to reach the target's current
-/// position. The time is limited to `lead_secs`.
+/// Returns the predicted position of a moving target after a time: the time that a pursuer with `speed_mps` needs to
+/// the target's current position, but at most `lead_secs`.
 pub fn predicted_target(
     from_m: Vec3,
     target_m: Vec3,
@@ -73,10 +74,10 @@ pub fn target_speed(motion: &Motion, speed_mps: f32) -> Option<Vec3> {
     Some(motion.forward * (speed_mps - motion.velocity_mps.dot(motion.forward)))
 }
 
-/// Wanders: seeks a point on a circle of radius `spread`, one unit ahead. `angle_rad` is measured from the right side
-/// upwards.
+/// Wanders: steers towards a point on a circle of radius `spread`, whose center is one unit ahead. `angle_rad` selects
+/// the point: 0 is the right side, and positive angles turn upwards.
 ///
-/// `climb_share` flattens the circle, so that the vehicle mostly turns sideways.
+/// The height of the circle is multiplied by `climb_share`. A value below 1 makes the vehicle turn mostly sideways.
 pub fn wander(
     motion: &Motion,
     angle_rad: f32,
@@ -146,7 +147,7 @@ mod tests {
     fn wander_deviates_by_the_spread() {
         let desired = |angle| wander(&MOTION, angle, 1.0, 0.5, 1.0).unwrap() + MOTION.velocity_mps;
         let half = 0.5f32.sqrt();
-        // To the right of +x, with +y up, is +z.
+        // If +x is ahead and +y is up, then +z is to the right.
         assert!(desired(0.0).distance(Vec3::new(half, 0.0, half)) < 1e-6);
         let up = Vec3::new(1.0, 0.5, 0.0).normalize();
         assert!(desired(std::f32::consts::FRAC_PI_2).distance(up) < 1e-6);

@@ -1,8 +1,8 @@
-//! Optimal reciprocal collision avoidance (ORCA) in the horizontal plane, by the crate `dodgy_2d` with our own neighbor
-//! search.
+//! Optimal reciprocal collision avoidance (ORCA) in the horizontal plane, computed by the crate `dodgy_2d`. The search
+//! for neighbors is our own.
 //!
-//! In: own motion, preferred velocity, other discs. Out: allowed velocity. It allocates in every call, unlike all other
-//! steering behaviors: it is a reference and not used by shipped species.
+//! In: own motion, preferred velocity, other discs. Out: allowed velocity. Unlike all other steering behaviors, this
+//! one allocates memory in every call. It is a reference for comparisons; no shipped species uses it.
 //!
 //! **Source**: van den Berg, Guy, Lin & Manocha 2011.
 
@@ -25,9 +25,9 @@ pub struct Disc {
     pub radius_m: f32,
 }
 
-/// The velocity nearest to `wanted_mps` that collides with no other disc, if each of them contributes half of the
-/// avoidance. It is horizontal and at most `speed_mps`; the vertical part of `wanted_mps` is kept. Returns `wanted_mps`
-/// if the result is not finite.
+/// Returns the velocity nearest to `wanted_mps` that leads to no collision if every other disc contributes half of the
+/// avoidance. The horizontal part is at most `speed_mps`; the vertical part of `wanted_mps` is kept. Returns
+/// `wanted_mps` if the result is not finite.
 pub fn avoid_reciprocally(
     own: &Disc,
     wanted_mps: Vec3,
@@ -42,8 +42,8 @@ pub fn avoid_reciprocally(
         radius: disc.radius_m,
         avoidance_responsibility: 1.0,
     };
-    // For two discs at the same position with the same velocity, the crate draws a random number. The run would not be
-    // reproducible.
+    // Discs at the same position are ignored: for two discs with the same position and velocity, the crate draws a
+    // random number, and the run would not be reproducible.
     let is_beside =
         |other: &Disc| level(other.position_m).distance_squared(level(own.position_m)) > 1e-12;
     let near: Vec<Cow<'_, Agent>> = others

@@ -1,4 +1,4 @@
-//! Path following: along a tube, inside a tube, along a wall, with a flow.
+//! Steering along paths: following a tube, staying inside a tube, following a wall, following a flow.
 //!
 //! **Source**: Reynolds 1999; OpenSteer, `steerToFollowPath` and `steerToStayOnPath`.
 
@@ -11,7 +11,7 @@ use super::motion::{Motion, seek};
 pub struct Tube<'p> {
     /// Corners, at least two.
     pub points_m: &'p [Vec3],
-    /// Distance from the center line within which a position is inside.
+    /// Radius of the tube: positions within this distance of the center line are inside.
     pub radius_m: f32,
     /// Whether the last corner is connected to the first.
     pub is_closed: bool,
@@ -23,7 +23,8 @@ impl Tube<'_> {
         self.pieces().map(|(from, to)| from.distance(to)).sum()
     }
 
-    /// The nearest point of the center line, and its distance along the path from the start; `None` without a segment.
+    /// Returns the point of the center line nearest to a position, and the distance of this point from the start along
+    /// the path. Returns `None` if the path has no segment.
     pub fn nearest(&self, position_m: Vec3) -> Option<(Vec3, f32)> {
         let mut length_so_far = 0.0;
         let mut nearest: Option<(Vec3, f32)> = None;
@@ -44,7 +45,8 @@ impl Tube<'_> {
         nearest
     }
 
-    /// The point at a distance along the path. A closed path repeats, an open path ends.
+    /// Returns the point at a distance from the start along the path. Beyond its length, a closed path begins again at
+    /// its start; an open path stays at its end.
     pub fn point_after_m(&self, distance_m: f32) -> Option<Vec3> {
         let length = self.length_m();
         let mut remaining_m = if self.is_closed && length > 0.0 {
@@ -77,8 +79,8 @@ impl Tube<'_> {
     }
 }
 
-/// Corners of a smooth curve through all points (Catmull-Rom spline), `per_piece` per segment. Gives a [`Tube`] a
-/// smooth center line.
+/// Returns the corners of a smooth curve through all points (Catmull-Rom spline), with `per_piece` corners per segment.
+/// The corners can be the center line of a [`Tube`].
 pub fn spline(points_m: &[Vec3], per_piece: usize, is_closed: bool) -> Vec<Vec3> {
     let count = points_m.len();
     if count < 3 {
@@ -110,8 +112,8 @@ pub fn spline(points_m: &[Vec3], per_piece: usize, is_closed: bool) -> Vec<Vec3>
     curve
 }
 
-/// Follows a tube forwards (`direction` 1) or backwards (−1). `None` while the position in `lookahead_secs` is inside
-/// and further along.
+/// Follows a tube forwards (`direction` 1) or backwards (−1). Returns `None` if the position predicted for
+/// `lookahead_secs` is inside the tube and farther along in this direction.
 pub fn follow_path(
     motion: &Motion,
     tube: &Tube<'_>,
@@ -137,7 +139,8 @@ pub fn follow_path(
     seek(motion, tube.point_after_m(now + distance_ahead)?, speed_mps)
 }
 
-/// Returns to the center line of a tube. `None` while the position in `lookahead_secs` is inside.
+/// Steers back to the center line of a tube. Returns `None` if the position predicted for `lookahead_secs` is inside
+/// the tube.
 pub fn stay_on_path(
     motion: &Motion,
     tube: &Tube<'_>,
@@ -152,7 +155,8 @@ pub fn stay_on_path(
     seek(motion, middle, speed_mps)
 }
 
-/// Follows a wall: seeks the point `distance_m` in front of the wall, next to the position in `lookahead_secs`.
+/// Follows a wall: steers to a point `distance_m` in front of the wall, at the place of the wall that is nearest to the
+/// position predicted for `lookahead_secs`.
 ///
 /// `wall` returns the point of the wall nearest to a position, and its unit normal towards the free side.
 pub fn follow_wall(
@@ -167,7 +171,7 @@ pub fn follow_wall(
     seek(motion, point + normal * distance_m, speed_mps)
 }
 
-/// Follows a flow: `flow_mps` returns the flow at a position. `None` where the flow is zero.
+/// Follows a flow: `flow_mps` returns the flow at a position. Returns `None` where the flow is zero.
 pub fn follow_flow(
     motion: &Motion,
     flow_mps: impl Fn(Vec3) -> Vec3,
@@ -249,7 +253,7 @@ mod tests {
     #[test]
     fn a_vehicle_outside_the_tube_returns() {
         let swimmer = motion(Vec3::new(2.0, 0.0, 2.0), Vec3::X);
-        // In one second it is at (3, 2); the nearest point of the path is (3, 0).
+        // In one second the vehicle is at (3, 2); the nearest point of the path is (3, 0).
         let expected = Vec3::new(1.0, 0.0, -2.0).normalize() - Vec3::X;
         assert!(
             stay_on_path(&swimmer, &tube(), 1.0, 1.0)

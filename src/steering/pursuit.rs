@@ -1,7 +1,7 @@
 //! Steering by the predicted position of other vehicles: pursuit, evasion, offset pursuit, interpose, hide.
 //!
-//! Each returns the desired velocity minus the current one; `None` if the behavior does not apply. **Source**: Reynolds
-//! 1999; the nine cases of pursuit are from OpenSteer 0.8.2, `steerForPursuit`.
+//! Each behavior returns the desired velocity minus the current velocity, or `None` if it does not apply. **Source**:
+//! Reynolds 1999; the nine cases of pursuit are from OpenSteer 0.8.2, `steerForPursuit`.
 
 use glam::Vec3;
 
@@ -19,7 +19,7 @@ pub struct OtherVehicle {
 }
 
 impl OtherVehicle {
-    /// Predicted position after a time, at constant velocity.
+    /// Returns the position predicted for a time of `secs`, at constant velocity.
     pub fn position_after_m(&self, secs: f32) -> Vec3 {
         self.position_m + self.velocity_mps * secs
     }
@@ -28,12 +28,13 @@ impl OtherVehicle {
 /// Cosine above which two directions count as parallel: 45 degrees. **Source**: OpenSteer.
 const PARALLEL: f32 = 0.707;
 
-/// Factor on the time that the straight distance takes, to estimate the time of interception. Rows: the target is
-/// behind, beside, ahead. Columns: it moves against our direction, across it, along it. **Source**: OpenSteer,
-/// `steerForPursuit`.
+/// Factors that estimate the time of interception: each is multiplied by the time for the straight distance to the
+/// target. Rows: the target is behind, beside, or ahead of the pursuer. Columns: the target moves against, across, or
+/// along the pursuer's direction. **Source**: OpenSteer, `steerForPursuit`.
 const TIME_FACTORS: [[f32; 3]; 3] = [[2.0, 2.0, 0.5], [4.0, 0.8, 1.0], [0.85, 1.8, 4.0]];
 
-/// Seeks the predicted position of the target at the interception, at most `max_secs` ahead.
+/// Steers to the position of the target that is predicted for the estimated time of interception, at most `max_secs`
+/// ahead.
 pub fn pursue(
     motion: &Motion,
     target: &OtherVehicle,
@@ -44,7 +45,7 @@ pub fn pursue(
     seek(motion, target.position_after_m(secs), speed_mps)
 }
 
-/// Estimated time to intercept the target, by the nine cases of OpenSteer, at most `max_secs`.
+/// Returns the estimated time until the interception of the target, by the nine cases of OpenSteer, at most `max_secs`.
 fn intercept_secs(motion: &Motion, target: &OtherVehicle, max_secs: f32) -> f32 {
     let offset = target.position_m - motion.position_m;
     let distance = offset.length();
@@ -58,7 +59,8 @@ fn intercept_secs(motion: &Motion, target: &OtherVehicle, max_secs: f32) -> f32 
     (distance / speed * TIME_FACTORS[row][column]).min(max_secs)
 }
 
-/// Flees from the predicted position of the threat at the time when it could be here, at most `max_secs` ahead.
+/// Flees from the predicted position of the threat. The prediction is for the time that the threat needs to the
+/// vehicle's current position, at most `max_secs`.
 pub fn evade(
     motion: &Motion,
     threat: &OtherVehicle,
@@ -70,8 +72,8 @@ pub fn evade(
     flee(motion, threat.position_after_m(secs), speed_mps)
 }
 
-/// Keeps a place relative to a leader: `offset_m` in the leader's frame (right, up, ahead). Arrives at the predicted
-/// position of that place.
+/// Keeps a fixed offset from a leader: `offset_m` to the right, up and ahead, as seen from the leader. Steers to the
+/// position that this offset is predicted to have.
 pub fn offset_pursue(
     motion: &Motion,
     leader: &OtherVehicle,
@@ -84,16 +86,17 @@ pub fn offset_pursue(
     let place =
         leader.position_m + right * offset_m.x + up * offset_m.y + leader.forward * offset_m.z;
     let leader_speed = leader.velocity_mps.length();
-    // **Source**: Buckland 2005, "Offset pursuit": the time to get there at the combined speed of both.
+    // **Source**: Buckland 2005, "Offset pursuit": the prediction time is the distance divided by the sum of both
+    // speeds.
     let secs = motion.position_m.distance(place) / (speed_mps + leader_speed).max(1e-3);
     let aim = place + leader.velocity_mps * secs;
     let slowed = arrive(motion, aim, speed_mps, slowing_m)?;
-    // At its place, the vehicle keeps the leader's velocity instead of stopping.
+    // At the target position, the vehicle keeps the leader's velocity instead of stopping.
     let nearness = 1.0 - (motion.position_m.distance(place) / slowing_m.max(1e-3)).min(1.0);
     Some(slowed + leader.velocity_mps * nearness)
 }
 
-/// Arrives at the midpoint between the predicted positions of two other vehicles.
+/// Steers to the midpoint between the predicted positions of two other vehicles, and slows down to stop there.
 pub fn interpose(
     motion: &Motion,
     one: &OtherVehicle,
@@ -107,13 +110,15 @@ pub fn interpose(
     arrive(motion, aim, speed_mps, slowing_m)
 }
 
-/// The place behind a sphere as seen from a threat, `gap_m` beyond it.
+/// Returns the hiding place behind a sphere, as seen from a threat: the position `gap_m` behind the surface of the
+/// sphere.
 pub fn hiding_place_m(threat_m: Vec3, center_m: Vec3, radius_m: f32, gap_m: f32) -> Vec3 {
     let direction = (center_m - threat_m).normalize_or(Vec3::X);
     center_m + direction * (radius_m + gap_m)
 }
 
-/// Arrives at the hiding place behind the nearest of several spheres (center, radius). `None` if there are no spheres.
+/// Steers to the nearest hiding place behind one of several spheres (center, radius), and slows down to stop there.
+/// Returns `None` if there are no spheres.
 pub fn hide(
     motion: &Motion,
     threat_m: Vec3,
@@ -174,11 +179,11 @@ mod tests {
 
     #[test]
     fn pursuit_and_evasion_use_the_predicted_position() {
-        // Ahead, moving across: 2 m at 1 m/s, factor 1.8. It will be 3.6 m to the side.
+        // The target is ahead and moves across: 2 m at 1 m/s, factor 1.8. It is predicted to be 3.6 m to the side.
         let fish = target(Vec3::X * 2.0, Vec3::Z);
         let aim = Vec3::new(2.0, 0.0, 3.6).normalize() * 2.0 - Vec3::X;
         assert!(pursue(&MOTION, &fish, 2.0, 10.0).unwrap().distance(aim) < 1e-5);
-        // It could be here in 2 s; its predicted position is then 2 m to the side.
+        // The threat needs 2 s to the vehicle's position; its predicted position is then 2 m to the side.
         let away = -Vec3::new(2.0, 0.0, 2.0).normalize() * 2.0 - Vec3::X;
         assert!(evade(&MOTION, &fish, 2.0, 10.0).unwrap().distance(away) < 1e-5);
     }
@@ -191,7 +196,7 @@ mod tests {
             position_m: place,
             ..MOTION
         };
-        // The place is one to the right and one behind.
+        // The offset is 1 m to the right and 1 m behind.
         let force = offset_pursue(&there, &leader, Vec3::new(1.0, 0.0, -1.0), 2.0, 0.5).unwrap();
         assert!(
             force.length() < 1e-5,
@@ -209,7 +214,7 @@ mod tests {
     fn interpose_aims_at_the_predicted_midpoint() {
         let one = target(Vec3::new(2.0, 0.0, 2.0), Vec3::X);
         let other = target(Vec3::new(2.0, 0.0, -2.0), Vec3::X);
-        // 2 m at 2 m/s take one second, in which both others move 1 m.
+        // The distance of 2 m takes 1 s at 2 m/s. In this time, both other vehicles move 1 m.
         let force = interpose(&MOTION, &one, &other, 2.0, 0.1).unwrap();
         assert!(force.distance(Vec3::X) < 1e-5, "{force}");
         let moved = interpose(

@@ -1,9 +1,9 @@
-//! Avoidance of the most threatening obstacle only, as in Reynolds 1999: a reference against which `avoid_solids` is
-//! measured.
+//! Avoidance of the most threatening obstacle only, as in Reynolds 1999: a reference for comparisons with
+//! `avoid_solids`.
 //!
-//! **Source**: Reynolds 1999, "Obstacle avoidance"; braking from Buckland 2005; Karpowicz 2011, §2.3.3 and §3.3.4. It
-//! keeps their known faults: the side is chosen again in every tick, and of several obstacles only the first one
-//! counts.
+//! **Source**: Reynolds 1999, "Obstacle avoidance"; braking from Buckland 2005; Karpowicz 2011, §2.3.3 and §3.3.4. This
+//! module keeps two known faults of these sources: it chooses the side again in every tick, and it avoids only the
+//! first of several obstacles.
 
 use glam::Vec3;
 
@@ -14,7 +14,7 @@ use crate::geometry::Solid;
 /// Braking force, as a share of the sideways force, at contact with the obstacle. **Source**: Buckland 2005.
 const BRAKE_SHARE: f32 = 0.2;
 
-/// Steers sideways from the solid that is met first in the corridor. `None` if the corridor is clear.
+/// Steers sideways away from the first solid in the corridor. Returns `None` if the corridor is clear.
 pub fn avoid_most_dangerous(
     motion: &Motion,
     corridor: &Corridor,
@@ -33,7 +33,7 @@ pub fn avoid_most_dangerous(
     let out = solid.normal(motion.position_m + ahead * along);
     let side = out - ahead * out.dot(ahead);
     let nearness = 1.0 - along / corridor.length_m.max(1e-6);
-    // Straight ahead there is no sideways direction, as in the source.
+    // If the solid is exactly straight ahead, the sideways direction is zero, as in the source.
     Some(
         side.normalize_or_zero() * corridor.force_n
             - ahead * (BRAKE_SHARE * corridor.force_n * nearness),

@@ -1,26 +1,26 @@
-//! The simple school: rules that override each other choose one destination, and the resulting headings are averaged
-//! with those of near schoolmates.
+//! The simple school. Each member chooses one destination by rules with a fixed priority. The member then averages its
+//! heading to this destination with the headings of near schoolmates.
 //!
 //! **Source**: Flocking tutorial, class `CBoid`, with three corrections. Separation leads away from the nearest
-//! schoolmate instead of from the world's origin. The centroid covers a circle wide enough that a member can be
-//! too far from it. A member that separates does not average headings; otherwise three members close together share one
-//! heading and never separate. Headings are averaged from the state before the tick, whereas the source updates them in
-//! place.
+//! schoolmate instead of from the world's origin. The centroid is computed over a circle that is wide enough for a
+//! member to be too far from the centroid. A member that separates does not average headings; otherwise three members
+//! close together share one heading and never separate. Headings are averaged from the state before the tick, whereas
+//! the source updates them in place.
 
 use glam::Vec3;
 
-/// Parameters of the rules. The source gives squared distances; these are the distances.
+/// Parameters of the rules. The source gives squared distances; the distances here are not squared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimpleSchoolRules {
-    /// Distance from the centroid above which a member turns to it.
+    /// If a member is farther than this from the centroid, it turns to the centroid.
     pub cohesion_m: f32,
-    /// Schoolmates within this radius count for the centroid; infinite: all of them.
+    /// Radius within which schoolmates count for the centroid. If it is infinite, all schoolmates count.
     pub centroid_radius_m: f32,
-    /// Distance to the nearest schoolmate below which a member turns away from it.
+    /// If the nearest schoolmate is nearer than this, a member turns away from it.
     pub separation_m: f32,
     /// Distance to the destination of a separation, as a multiple of the distance to the nearest schoolmate.
     pub separation_reach: f32,
-    /// Headings of schoolmates within this radius are averaged.
+    /// Radius within which a member averages the headings of schoolmates.
     pub alignment_radius_m: f32,
     /// If the cosine of the angle to the desired heading is above this, the member swims straight on.
     pub aligned_cos: f32,
@@ -31,25 +31,25 @@ pub struct SimpleSchoolRules {
 /// Another member of the school.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schoolmate {
-    /// Position relative to the member that steers.
+    /// Position relative to the steering member.
     pub offset_m: Vec3,
-    /// Unit vector to its destination.
+    /// Unit vector to the schoolmate's destination.
     pub heading: Vec3,
 }
 
 /// Result of the rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimpleDecision {
-    /// Unit vector to the destination, before headings are averaged. Schoolmates average this one.
+    /// Unit vector to the destination, before headings are averaged. Schoolmates use this vector for their averages.
     pub heading: Vec3,
-    /// Unit vector along which to swim now.
+    /// Direction in which the member swims now, as a unit vector.
     pub course: Vec3,
-    /// Whether the destination is reached.
+    /// Whether the member stops, because the destination is nearer than `stop_m`.
     pub stops: bool,
 }
 
 impl SimpleSchoolRules {
-    /// Applies the rules to a member with direction `forward` and a goal at `goal_m` relative to it.
+    /// Applies the rules to a member that moves in direction `forward`. `goal_m` is the goal relative to the member.
     pub fn apply(
         &self,
         forward: Vec3,
@@ -76,8 +76,8 @@ impl SimpleSchoolRules {
         }
     }
 
-    /// The destination relative to the member, and whether it is a separation. Separation comes before cohesion,
-    /// cohesion before the goal.
+    /// Returns the destination relative to the member, and whether the separation rule chose it. Separation has
+    /// priority over cohesion, and cohesion over the goal.
     fn destination(
         &self,
         goal_m: Vec3,
@@ -93,7 +93,7 @@ impl SimpleSchoolRules {
             return (-nearest * self.separation_reach, true);
         }
         let radius_sq = self.centroid_radius_m * self.centroid_radius_m;
-        // The member itself counts too, at distance zero.
+        // The member itself also counts for the centroid.
         let (sum, count) = schoolmates
             .map(|schoolmate| schoolmate.offset_m)
             .filter(|offset| offset.length_squared() < radius_sq)
@@ -112,7 +112,7 @@ impl SimpleSchoolRules {
 mod tests {
     use super::*;
 
-    /// The numbers of the source, except for the circle of the centroid.
+    /// Returns the parameters of the source, except for the radius of the centroid.
     fn rules() -> SimpleSchoolRules {
         SimpleSchoolRules {
             cohesion_m: 100f32.sqrt(),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn cohesion_acts_only_far_from_the_centroid() {
         let rules = rules();
-        // Of three members, the centroid is at two thirds of the distance to the other two.
+        // The member and two others at one position: the centroid is at two thirds of the distance to the others.
         let others = |x: f32| [schoolmate(Vec3::X * -x, Vec3::X); 2];
         assert_eq!(
             decide(&rules, Vec3::X * 9.0, &others(14.9)).heading,

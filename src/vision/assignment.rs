@@ -2,10 +2,11 @@
 //!
 //! **Source**: Jonker and Volgenant 1987; potentials as in Kuhn 1955.
 
-/// Cost that forbids a pair. Real costs must be far smaller, so that sums keep their precision.
+/// Cost that forbids a pair. The costs of allowed pairs must be far smaller, so that sums of costs keep their
+/// precision.
 pub(super) const FORBIDDEN: f32 = 1e4;
 
-/// Solver with reused buffers.
+/// Solver of assignment problems. It reuses its buffers between calls.
 #[derive(Default)]
 pub(super) struct Assignment {
     row_potential: Vec<f32>,
@@ -18,15 +19,17 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// Returns the column assigned to each of `rows` rows, so that the sum of costs is minimal. Row `i` with column `j`
-    /// costs `cost(i, j)`, which must be finite. Pairs that cost [`FORBIDDEN`] are never assigned.
+    /// Returns, for each of `rows` rows, the column assigned to it, or `None`. The sum of costs is minimal. The pair of
+    /// row `i` and column `j` costs `cost(i, j)`, which must be finite. Pairs that cost [`FORBIDDEN`] are never
+    /// assigned.
     pub(super) fn solve(
         &mut self,
         rows: usize,
         columns: usize,
         cost: impl Fn(usize, usize) -> f32,
     ) -> &[Option<usize>] {
-        // Each row has a private dummy column at half the forbidden cost, which leaves the row unassigned.
+        // Each row has a dummy column of its own that costs half of `FORBIDDEN`. If the dummy column is the cheapest
+        // choice, the row stays unassigned.
         let all_columns = columns + rows;
         let full_cost = |row: usize, column: usize| {
             if column < columns {
@@ -37,7 +40,7 @@ impl Assignment {
                 FORBIDDEN
             }
         };
-        // Row and column 0 belong to the algorithm; real ones are counted from 1.
+        // Row and column 0 are used by the algorithm itself; the rows and columns of the caller start at 1.
         reset(&mut self.row_potential, rows + 1, 0.0);
         reset(&mut self.column_potential, all_columns + 1, 0.0);
         reset(&mut self.row_of_column, all_columns + 1, 0);
@@ -63,7 +66,8 @@ impl Assignment {
         &self.column_of_row
     }
 
-    /// Grows a tree of shortest paths from column 0's row until it reaches a column without a row.
+    /// Grows a tree of shortest paths from the row that is assigned to column 0, until the tree reaches a column
+    /// without a row. Returns that column.
     fn find_free_column(&mut self, columns: usize, cost: &impl Fn(usize, usize) -> f32) -> usize {
         let mut column = 0;
         loop {
@@ -120,7 +124,7 @@ mod tests {
             .sum()
     }
 
-    /// Returns the minimal total cost of the rows from `row` on, by brute force.
+    /// Returns the minimal total cost of row `row` and all later rows, by brute force.
     fn least(costs: &[Vec<f32>], row: usize, taken: u32) -> f32 {
         let Some(of_row) = costs.get(row) else {
             return 0.0;

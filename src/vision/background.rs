@@ -1,8 +1,9 @@
-//! Background model: level and noise of every pixel of the empty floor, and the foreground detection based on it.
+//! Background model: level and noise of every pixel of the empty floor, and detection of the foreground by comparison
+//! with this model.
 //!
-//! The input is frames and the mask of occupied pixels; the output is the foreground mask. The model does not learn
-//! from occupied pixels, so a visitor who stands still never becomes background. A level never decreases by more than
-//! small drift, except when an object is absorbed.
+//! The inputs are frames and a mask of occupied pixels (the dilated foreground); the output is the foreground mask. The
+//! model does not learn from occupied pixels, so a visitor who stands still never becomes background. The level of a
+//! pixel decreases only by small drift, except when an object is made part of the model.
 
 mod threshold;
 
@@ -15,11 +16,12 @@ use super::VisionParams;
 use super::bit_mask::BitMask;
 use super::dim_floor::DimFloor;
 
-/// Levels from here on may be clipped by the camera, so the gain is not measured on them.
+/// The camera may clip levels of this value or higher, so pixels with such levels are not used to measure the gain.
 const SATURATED_LEVEL: u8 = 250;
-/// Lower limit of the noise estimate, in levels. A camera rounds to whole levels, so less noise is not credible.
+/// Lower limit of the noise estimate, in levels. A camera rounds to whole levels, so a lower estimate cannot be
+/// correct.
 const MIN_STD_DEV: f32 = 0.7;
-/// Noise assumed before it is measured, in levels.
+/// Initial noise estimate of every pixel, in levels, as a standard deviation.
 const INITIAL_STD_DEV: f32 = 3.0;
 /// A level change of at most this many standard deviations counts as small drift.
 const FOLLOWED_STD_DEVS: f32 = 4.0;
@@ -27,21 +29,22 @@ const FOLLOWED_STD_DEVS: f32 = 4.0;
 const FOLLOWED_SHARE: f32 = 0.1;
 /// Ratio of the standard deviation to the mean absolute deviation of normally distributed noise.
 const STD_DEV_PER_MEAN_DEVIATION: f32 = 1.25;
-/// Floor that becomes this many times brighter was covered by a shadow when the model learned it.
+/// If a pixel becomes this many times brighter than its model, a shadow covered the pixel when the model learned it.
 const UNCOVERED_RATIO: f32 = 3.0;
-/// Time for which floor must stay brighter before the model accepts it as uncovered, in seconds.
+/// Time for which floor must stay brighter before the model accepts the brighter level, in seconds.
 const UNCOVERED_SECS: f32 = 0.4;
-/// After the learning phase, each frame updates one row of this many.
+/// After the learning phase, each frame updates only one of every this many rows.
 const ROW_STEP: usize = 8;
-/// Number of pixels that are updated together.
+/// Number of pixels that are updated together with SIMD instructions.
 const BLOCK: usize = 32;
-/// Approximate number of pixels from which the gain is measured.
+/// Approximate number of pixels used to measure the gain.
 const GAIN_PIXELS: f32 = 2048.0;
-/// Number of bins of the gain histogram. Together they cover gains from 0 to 4.
+/// Number of bins of the gain histogram. All bins together cover gains from 0 to 4.
 const GAIN_BINS: usize = 512;
 /// Width of a bin of the gain histogram.
 const GAIN_BIN_WIDTH: f32 = 1.0 / 128.0;
-/// Smallest number of pixels that gives a reliable gain. With fewer, the previous gain stays.
+/// Smallest number of pixels from which the gain can be measured reliably. With fewer pixels, the previous gain is
+/// kept.
 const MIN_GAIN_SAMPLES: u32 = 100;
 
 /// Model of the empty floor, row-major, in levels of 0 to 255.
@@ -51,13 +54,13 @@ pub(super) struct Background {
     level: Vec<f32>,
     /// Standard deviation of the noise of every pixel.
     std_dev: Vec<f32>,
-    /// A pixel darker than its threshold times the gain is foreground. In 1/256 of a level; 0 where a shadow cannot be
-    /// detected.
+    /// Foreground threshold of every pixel, in 1/256 of a level. A pixel is foreground if its level is below its
+    /// threshold times the gain. The threshold is 0 where a shadow cannot be detected.
     threshold: Vec<u16>,
     /// Number of consecutive updates in which the pixel was much brighter than the model.
     brighter_visits: Vec<u8>,
     dim: DimFloor,
-    /// Pixels with a known floor position.
+    /// Pixels with a known floor area.
     usable: BitMask,
     usable_count: u32,
     histogram: Vec<u32>,
@@ -67,8 +70,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Creates a model without content. `areas_m2` is the floor area of each pixel; a pixel without area is never
-    /// foreground.
+    /// Creates an empty model. `areas_m2` is the floor area of each pixel; a pixel without area is never foreground.
     pub(super) fn new(width: usize, height: usize, areas_m2: &[f32]) -> Self {
         let mut usable = BitMask::new(width, height);
         for y in 0..height {
@@ -102,27 +104,29 @@ impl Background {
         self.age_secs = 0.0;
     }
 
-    /// Ratio of the brightness of the last frame to the model, which follows the exposure of the camera.
+    /// Returns the gain: the ratio of the brightness of the last frame to the model. It follows the exposure of the
+    /// camera.
     pub(super) fn gain(&self) -> f32 {
         self.gain
     }
 
-    /// Number of pixels that can become foreground.
+    /// Returns the number of pixels that can become foreground.
     pub(super) fn usable_count(&self) -> u32 {
         self.usable_count
     }
 
-    /// Levels of the empty floor, row-major. Multiplied by [`Self::gain`], they match the last frame.
+    /// Returns the levels of the empty floor, row-major. These levels times [`Self::gain`] match the last frame.
     pub(super) fn levels(&self) -> &[f32] {
         &self.level
     }
 
-    /// Whether a shadow on this pixel could be detected.
+    /// Returns whether a shadow on this pixel can be detected.
     pub(super) fn is_observable(&self, index: usize) -> bool {
         self.threshold[index] > 0
     }
 
-    /// Makes one row of an object part of the model, together with a margin of `rim_px` pixels.
+    /// Lowers the model to the levels of one pixel row of an object, including a margin of `rim_px` pixels around the
+    /// row.
     pub(super) fn absorb(
         &mut self,
         levels: &[u8],
@@ -143,8 +147,8 @@ impl Background {
         }
     }
 
-    /// Writes the pixels that are darker than the model to `foreground`. `occupied` is the dilated foreground of the
-    /// previous frame.
+    /// Finds the pixels that are darker than the model, and writes them to `foreground`. `occupied` is the dilated
+    /// foreground of the previous frame.
     pub(super) fn find_foreground(
         &mut self,
         levels: &[u8],
@@ -166,7 +170,7 @@ impl Background {
         threshold::mark_below(rows, self.gain);
     }
 
-    /// Fills the model from the first frame.
+    /// Sets the model to the levels of the first frame.
     fn initialize(&mut self, levels: &[u8], params: &VisionParams) {
         self.level.extend(levels.iter().map(|&v| f32::from(v)));
         for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
@@ -183,8 +187,8 @@ impl Background {
         }
     }
 
-    /// Measures the gain: the median ratio of the frame to the model over free floor. Because of it, an exposure change
-    /// does not create foreground.
+    /// Measures the gain: the median ratio of the frame to the model over unoccupied pixels. Thresholds are multiplied
+    /// by the gain, so an exposure change creates no foreground.
     fn measure_gain(&mut self, levels: &[u8], occupied: &BitMask, params: &VisionParams) {
         self.histogram.fill(0);
         let mut samples = 0;
@@ -220,7 +224,7 @@ impl Background {
         }
     }
 
-    /// Updates the model from all pixels that are not occupied.
+    /// Updates the model from the pixels of a frame that are not occupied.
     pub(super) fn learn(
         &mut self,
         levels: &[u8],
@@ -267,7 +271,7 @@ impl Background {
         params: &VisionParams,
         rates: &Rates,
     ) {
-        // Taken out of `self`, because `update_block` borrows `self` mutably while the rows of `dim` are in use.
+        // `dim` is moved out of `self`, because `update_block` borrows `self` mutably while rows of `dim` are in use.
         let mut dim = std::mem::take(&mut self.dim);
         for y in rows {
             let row = dim.row(levels, y);
@@ -286,7 +290,7 @@ impl Background {
         self.dim = dim;
     }
 
-    /// Updates up to 32 pixels that start at index `start`. Bit i of `free` is set if pixel i is not occupied.
+    /// Updates up to 32 pixels from index `start` on. Bit i of `free` is set if pixel i is not occupied.
     #[inline(always)]
     fn update_block(
         &mut self,
@@ -339,7 +343,8 @@ impl Background {
         }
     }
 
-    /// Updates the free pixels of a block at once if all of them show small drift only. Returns whether it did.
+    /// Updates all free pixels of a block together, if each of them shows only small drift. Returns `false` without an
+    /// update otherwise.
     #[inline(always)]
     fn update_stable_block(
         &mut self,
@@ -360,7 +365,7 @@ impl Background {
         ) else {
             return false;
         };
-        // Masks as wide as a level, because SIMD registers have no single-bit lanes.
+        // Each mask value has as many bits as a level (32), because SIMD registers have no single-bit lanes.
         let mut is_free = [0_u32; BLOCK];
         for (i, is_free) in is_free.iter_mut().enumerate() {
             *is_free = if free & 1 << i == 0 { 0 } else { u32::MAX };
@@ -391,7 +396,7 @@ impl Background {
         *level = next_level;
         *std_dev = next_std_dev;
         for i in 0..BLOCK {
-            // A mask avoids one branch per pixel.
+            // Selecting with a mask avoids one branch per pixel.
             let is_free = is_free[i] as u16;
             let next_threshold = threshold_of(level[i], std_dev[i], params);
             threshold[i] = next_threshold & is_free | threshold[i] & !is_free;
@@ -412,7 +417,7 @@ impl Background {
     }
 }
 
-/// Foreground threshold of a pixel, in 1/256 of a level.
+/// Returns the foreground threshold of a pixel, in 1/256 of a level.
 #[inline(always)]
 fn threshold_of(level: f32, std_dev: f32, params: &VisionParams) -> u16 {
     let below_noise = level - params.noise_factor * std_dev;
@@ -430,22 +435,24 @@ fn threshold_of(level: f32, std_dev: f32, params: &VisionParams) -> u16 {
     } else {
         threshold
     };
-    // Adding 2²³ moves the whole part of the number into its lowest bits. Unlike a cast, this can be vectorized.
+    // Adding 2²³ moves the integer part of the number into its lowest bits. Unlike a cast, this can be vectorized.
     (observable_threshold * 256.0 + 8_388_608.0).to_bits() as u16
 }
 
-/// Depth of a shadow: 0 for fully lit floor, 1 for black. `lit` is the level of the lit floor.
+/// Returns the depth of a shadow: 0 for fully lit floor, 1 for black. `lit` is the level of the lit floor.
 pub(super) fn shadow_depth(level: f32, lit: f32) -> f32 {
     larger(1.0 - level / larger(lit, 1.0), 0.0)
 }
 
-/// Larger of two numbers that are not NaN. It compiles to one SIMD instruction, [`f32::max`] to five.
+/// Returns the larger of two numbers that are not NaN. It compiles to one SIMD instruction, while [`f32::max`] needs
+/// five.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// Update of some rows with the widest SIMD instructions of this machine. Every function that it calls must be inlined.
+/// Update of some rows with the widest SIMD instructions of this machine. Every function called from `with_simd` must
+/// be inlined.
 struct UpdateRows<'a> {
     background: &'a mut Background,
     rows: StepBy<Range<usize>>,
@@ -474,11 +481,13 @@ impl WithSimd for UpdateRows<'_> {
 struct Rates {
     /// Factor that converts levels of the frame to levels of the model.
     inverse_gain: f32,
-    /// Share of a small change that the model follows.
+    /// Share of a small level change that is added to the model per update.
     follow: f32,
-    /// Share by which the model follows a pixel that is much brighter.
+    /// Share of the level difference that is added to the model per update, for a pixel that is much brighter than the
+    /// model.
     brighten: f32,
-    /// Number of consecutive updates after which uncovered floor is accepted.
+    /// Number of consecutive updates in which a pixel must be much brighter before the model accepts the brighter
+    /// level.
     uncovered_visits: u8,
     is_learning: bool,
 }

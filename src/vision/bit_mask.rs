@@ -1,8 +1,8 @@
-//! Binary mask with 64 pixels per word, and the morphology that cleans it.
+//! Binary mask with 64 pixels per word, with morphological operations.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Mask of height × width bits, row-major. Every row starts on a new word; unused bits at the end of a row are 0.
+/// Mask with one bit per pixel, row-major. Every row starts on a new word; unused bits at the end of a row are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct BitMask {
     width: usize,
@@ -47,17 +47,17 @@ impl BitMask {
         self.words.fill(0);
     }
 
-    /// Copies a mask of the same size.
+    /// Copies the content of another mask, which must have the same size.
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.words.copy_from_slice(&other.words);
     }
 
-    /// Words of one row; the leftmost pixel is the lowest bit.
+    /// Returns the words of one row. The leftmost pixel of a word is its lowest bit.
     pub(super) fn row(&self, y: usize) -> &[u64] {
         &self.words[y * self.words_per_row..(y + 1) * self.words_per_row]
     }
 
-    /// Returns all rows from top to bottom.
+    /// Returns the words of all rows, from top to bottom.
     pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         self.words.chunks_exact_mut(self.words_per_row.max(1))
     }
@@ -67,8 +67,8 @@ impl BitMask {
     }
 
     /// Applies a morphological opening, then a closing: removes foreground narrower than 2 · `open` + 1 pixels, then
-    /// fills gaps narrower than 2 · `close` + 1. The image border neither grows nor erodes the foreground. Radii must
-    /// be below 32.
+    /// fills gaps narrower than 2 · `close` + 1 pixels. The image border neither grows nor erodes the foreground.
+    /// `open` and `close` must be below 32.
     pub(super) fn clean(&mut self, open: u32, close: u32, scratch: &mut Self) {
         self.morph::<false>(open, scratch);
         // Two dilations in sequence equal one dilation by the sum of the radii.
@@ -82,7 +82,7 @@ impl BitMask {
     }
 
     /// Dilates or erodes with a square: a pixel is set if any pixel (dilation) or every pixel (erosion) of the square
-    /// is set. The square is separated into rows and columns.
+    /// is set. The operation is done first along rows, then along columns, with the same result.
     fn morph<const DILATE: bool>(&mut self, radius: u32, scratch: &mut Self) {
         if radius > 0 {
             Arch::new().dispatch(Morphology::<DILATE> {
@@ -96,7 +96,8 @@ impl BitMask {
     #[inline(always)]
     fn morph_rows_and_columns<const DILATE: bool>(&mut self, radius: u32, scratch: &mut Self) {
         let n = self.words_per_row;
-        // Most rows of a mask are empty and remain empty.
+        // Most rows of a mask are empty and stay empty, so only the rows between the first and the last set pixel are
+        // processed.
         let (Some(first), Some(last)) = (
             self.words.iter().position(|&word| word != 0),
             self.words.iter().rposition(|&word| word != 0),
@@ -120,7 +121,7 @@ impl BitMask {
             combine_row::<DILATE>(&mut own[away..], &result[..inner]);
         }
         if !DILATE {
-            // The image border does not erode, but the empty rows around the processed ones do.
+            // Pixels outside the image do not erode the mask. The empty rows above and below the processed rows do.
             let shrunk = reach.min(bottom - top) * n;
             if top > 0 {
                 own[..shrunk].fill(0);
@@ -133,7 +134,8 @@ impl BitMask {
     }
 }
 
-/// Dilation or erosion with the widest SIMD instructions of this machine. Every function that it calls must be inlined.
+/// Dilation or erosion with the widest SIMD instructions of this machine. Every function called from `with_simd` must
+/// be inlined.
 struct Morphology<'a, const DILATE: bool> {
     mask: &'a mut BitMask,
     radius: u32,
@@ -150,7 +152,7 @@ impl<const DILATE: bool> WithSimd for Morphology<'_, DILATE> {
     }
 }
 
-/// Combines each pixel with the pixel at the same column of another row.
+/// Combines each pixel of `to` with the pixel of `from` in the same column: OR for dilation, AND for erosion.
 #[inline(always)]
 fn combine_row<const DILATE: bool>(to: &mut [u64], from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -163,7 +165,8 @@ fn combine<const DILATE: bool>(to: &mut u64, from: u64) {
     *to = if DILATE { *to | from } else { *to & from };
 }
 
-/// Combines, for each pixel of a word, the two pixels that are `away` columns to its left and right.
+/// Returns, for each pixel of `word`, the combination of the two pixels that are `away` columns to its left and to its
+/// right.
 #[inline(always)]
 fn shifted_neighbors<const DILATE: bool>(before: u64, word: u64, after: u64, away: u32) -> u64 {
     let left = word << away | before >> (64 - away);
@@ -171,8 +174,8 @@ fn shifted_neighbors<const DILATE: bool>(before: u64, word: u64, after: u64, awa
     if DILATE { left | right } else { left & right }
 }
 
-/// Combines each pixel of a row with those up to `reach` columns to its left and right; `reach` must be below 64.
-/// Overwrites the unused bits at the end of `from`.
+/// Combines each pixel of a row with all pixels up to `reach` columns to its left and right, and writes the result to
+/// `to`. `reach` must be below 64. Overwrites the unused bits at the end of `from`.
 #[inline(always)]
 fn morph_row<const DILATE: bool>(from: &mut [u64], to: &mut [u64], reach: u32, width: usize) {
     if from.iter().all(|&word| word == 0) {
@@ -244,8 +247,8 @@ mod tests {
     proptest! {
         #[test]
         fn morphology_matches_imageproc(image in any_image(), radius in 0u8..4) {
-            // imageproc limits distances to width + height. Its erosion of a full image smaller than the radius
-            // therefore clears the image; ours keeps it.
+            // imageproc limits distances to width + height. If an image is full and smaller than the radius,
+            // imageproc's erosion therefore clears it, but ours keeps it.
             prop_assume!(image.width() + image.height() > u32::from(radius));
             let mut scratch = from_image(&image);
             let r = u32::from(radius);

@@ -1,5 +1,5 @@
-//! Connected-component labeling of the foreground mask: blobs with their pixels as runs, and their area, centroid and
-//! extent.
+//! Connected-component labeling of the foreground mask. Each connected component becomes a blob with its runs of
+//! pixels, area, centroid and bounding box.
 
 use glam::Vec2;
 
@@ -7,7 +7,7 @@ use super::background::Background;
 use super::bit_mask::BitMask;
 use super::floor::FloorTable;
 
-/// Upper limit for the number of floor samples per blob.
+/// Upper limit for the number of samples per blob.
 const SAMPLES: u32 = 200;
 
 /// One connected component of the foreground mask.
@@ -17,23 +17,24 @@ pub(super) struct Blob {
     pub(super) area_m2: f32,
     /// Centroid, weighted by shadow depth.
     pub(super) centroid_m: Vec2,
-    /// Leftmost pixel of the topmost row. Outline tracing starts there.
+    /// Leftmost pixel of the topmost row. The tracing of the outline starts at this pixel.
     pub(super) first_pixel: (u32, u32),
     /// Exclusive lower right corner of the bounding box.
     pub(super) end: (u32, u32),
-    /// Leftmost column.
+    /// Leftmost column of the bounding box.
     pub(super) left: u32,
-    /// Range of its samples in the list of all samples.
+    /// Index range of the samples of this blob in the list of all samples.
     pub(super) samples: std::ops::Range<usize>,
     /// Sum of area times shadow depth, in m²; the divisor of the centroid.
     depth_weight_m2: f32,
-    /// Every pixel with an index that is a multiple of this becomes a sample.
+    /// Distance between samples, counted in pixels of the blob: every pixel whose number is a multiple of this becomes
+    /// a sample.
     sample_stride: u32,
-    /// Number of pixels processed so far while samples are taken.
+    /// Number of pixels processed so far during sampling.
     pixels_passed: u32,
 }
 
-/// Rectangle of pixels; `right` and `bottom` are exclusive.
+/// Rectangle in pixels; `right` and `bottom` are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) left: u32,
@@ -43,7 +44,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the smallest rectangle that contains both.
+    /// Returns the smallest rectangle that contains `self` and `other`.
     pub(super) fn around(&self, other: &Self) -> Self {
         Self {
             left: self.left.min(other.left),
@@ -55,7 +56,7 @@ impl Bounds {
 }
 
 impl Blob {
-    /// Returns the bounding box.
+    /// Returns the bounding box of the blob.
     pub(super) fn bounds(&self) -> Bounds {
         Bounds {
             left: self.left,
@@ -66,7 +67,7 @@ impl Blob {
     }
 }
 
-/// Floor point of a pixel that represents several pixels of a blob, with their total area.
+/// Floor point of one pixel of a blob. It represents several pixels and carries their total area.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     pub(super) position_m: Vec2,
@@ -86,7 +87,7 @@ struct Run {
     label: u32,
 }
 
-/// Input of blob detection apart from the mask.
+/// Inputs of blob detection other than the mask.
 pub(super) struct BlobContext<'a> {
     pub(super) levels: &'a [u8],
     pub(super) background: &'a Background,
@@ -104,12 +105,12 @@ pub(super) struct BlobFinder {
 }
 
 impl BlobFinder {
-    /// Blobs of the last mask, ordered by their first pixels.
+    /// Returns the blobs of the last mask, ordered by their first pixel (row, then column).
     pub(super) fn blobs(&self) -> &[Blob] {
         &self.blobs
     }
 
-    /// Samples of one blob.
+    /// Returns the samples of one blob.
     pub(super) fn samples(&self, blob: &Blob) -> &[Sample] {
         &self.samples[blob.samples.clone()]
     }
@@ -123,7 +124,7 @@ impl BlobFinder {
         own.map(|r| (r.y, r.start, r.end))
     }
 
-    /// Finds all blobs whose area is within the range `areas_m2`.
+    /// Finds all blobs whose area is between the two values of `areas_m2`.
     pub(super) fn find(&mut self, mask: &BitMask, context: &BlobContext<'_>, areas_m2: (f32, f32)) {
         self.find_runs(mask);
         self.gather_blobs();
@@ -146,7 +147,8 @@ impl BlobFinder {
         self.blobs.retain(wanted);
     }
 
-    /// Splits the rows into runs and labels runs that touch, including diagonally, as connected.
+    /// Splits the rows of the mask into runs. Runs in neighboring rows that touch, even diagonally, get connected
+    /// labels.
     fn find_runs(&mut self, mask: &BitMask) {
         self.runs.clear();
         self.parents.clear();
@@ -185,7 +187,7 @@ impl BlobFinder {
         }
     }
 
-    /// Creates one blob per set of connected labels, ordered by first pixels.
+    /// Creates one blob per set of connected labels, ordered by first pixel.
     fn gather_blobs(&mut self) {
         self.blobs.clear();
         self.blob_of_label.clear();
@@ -204,7 +206,7 @@ impl BlobFinder {
         }
     }
 
-    /// Reserves a range of samples for every wanted blob.
+    /// Reserves a range of samples for every blob that `wanted` selects.
     fn allocate_samples(&mut self, wanted: impl Fn(&Blob) -> bool) {
         let mut total = 0;
         for blob in self.blobs.iter_mut().filter(|b| wanted(b)) {
@@ -261,7 +263,8 @@ fn fill_samples(
     blob.pixels_passed += run.end - run.start;
 }
 
-/// Returns the next run of set bits at or after `x`: first column and exclusive end.
+/// Returns the next run of set bits at or after column `x` as first column and exclusive end column, or `None` if there
+/// is none.
 fn next_run(words: &[u64], x: usize, width: usize) -> Option<(usize, usize)> {
     let start = next_bit(words, x, width, 0)?;
     Some((
@@ -270,7 +273,8 @@ fn next_run(words: &[u64], x: usize, width: usize) -> Option<(usize, usize)> {
     ))
 }
 
-/// Returns the next bit at or after `x` that is set after XOR with `flip`.
+/// Returns the next bit at or after `x` that is set after XOR with `flip`, or `None` if there is none. With all bits of
+/// `flip` set, the function finds clear bits.
 fn next_bit(words: &[u64], x: usize, width: usize, flip: u64) -> Option<usize> {
     let mut index = x / 64;
     let mut word = (words.get(index)? ^ flip) & (u64::MAX << (x % 64));
@@ -284,7 +288,7 @@ fn next_bit(words: &[u64], x: usize, width: usize, flip: u64) -> Option<usize> {
     }
 }
 
-/// Returns the root of a label in the union-find forest, and halves the path to it.
+/// Returns the root of a label in the union-find forest, and shortens the path to it (path halving).
 fn find_root(parents: &mut [u32], label: u32) -> u32 {
     let mut at = label as usize;
     while parents[at] as usize != at {
@@ -352,7 +356,7 @@ mod tests {
     proptest! {
         #[test]
         fn labeling_matches_imageproc(w in 1u32..150, h in 1u32..16, seed in any::<u64>(), rarity in 2u64..6) {
-            // imageproc panics for an image of one pixel, because it reserves one label too few.
+            // imageproc panics for an image of one pixel, because its label table is one entry too short.
             prop_assume!(w * h > 1);
             let image = GrayImage::from_fn(w, h, |x, y| {
                 let mix = (seed ^ u64::from(x) << 32 ^ u64::from(y))

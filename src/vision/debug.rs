@@ -1,4 +1,5 @@
-//! Images of the intermediate results of vision, for technicians. They are drawn on demand; nothing is stored for them.
+//! Images of the intermediate results of vision, for technicians. They are drawn only on request and need no stored
+//! data.
 
 use glam::DVec2;
 use image::{GrayImage, Luma, Rgb, RgbImage};
@@ -11,9 +12,9 @@ use super::tracker::Track;
 
 /// Scale of the floor plan, in pixels per meter.
 const PX_PER_M: f64 = 120.0;
-/// Width of the floor shown around the surface, in meters.
+/// Width of the margin that the floor plan shows around the surface, in meters.
 const MARGIN_M: f64 = 1.0;
-/// Colors that are easy to distinguish, used in turn for blobs and tracks.
+/// Colors for blobs and tracks, easy to distinguish and used in rotation.
 const COLORS: [[u8; 3]; 6] = [
     [255, 90, 80],
     [90, 200, 90],
@@ -30,7 +31,7 @@ const SURFACE_COLOR: Rgb<u8> = Rgb([90, 90, 90]);
 pub struct DebugViews {
     /// Camera image, converted to 8 bits.
     pub raw: GrayImage,
-    /// Background model at the gain of the frame.
+    /// Background model, multiplied by the gain of the frame.
     pub background: GrayImage,
     /// Ratio of the image to the background model: 0 is black, 1.25 and above is white.
     pub ratio: GrayImage,
@@ -38,15 +39,15 @@ pub struct DebugViews {
     pub mask: GrayImage,
     /// Observable pixels are white. Pixels that are too dark or beyond the horizon are black.
     pub validity: GrayImage,
-    /// Blobs, each in its own color. Blobs that are too small or too large for a visitor are left out.
+    /// Blobs, each in its own color. Blobs that are too small or too large for a visitor are not drawn.
     pub blobs: RgbImage,
     /// Floor plan with x to the right and z down. It shows the surface and, for every track, the outline, the foot
-    /// point (cross) and the motion over the next half second.
+    /// point (cross) and the predicted motion over the next half second (line).
     pub tracks: RgbImage,
 }
 
 impl DebugViews {
-    /// Returns the images with their file names, in processing order.
+    /// Returns the images with their file names, in the order of the processing steps.
     pub fn named(self) -> [(&'static str, image::DynamicImage); 7] {
         [
             ("1-raw", self.raw.into()),
@@ -60,7 +61,7 @@ impl DebugViews {
     }
 }
 
-/// Data from which the images are drawn.
+/// Inputs of `draw`.
 pub(super) struct DebugInput<'a> {
     pub(super) levels: &'a [u8],
     pub(super) background: &'a Background,
@@ -156,7 +157,7 @@ fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
 /// Draws a line between two floor points. Parts outside the image are skipped.
 fn line(picture: &mut RgbImage, (from, to): (DVec2, DVec2), color: Rgb<u8>) {
     let (from, to) = (from * PX_PER_M, to * PX_PER_M);
-    // The limit is larger than any image, so that a distant point does not cost unlimited time.
+    // This upper limit is larger than any image. It bounds the run time for a very distant point.
     let steps = from.distance(to).clamp(1.0, 10_000.0).ceil();
     if !steps.is_finite() {
         return;

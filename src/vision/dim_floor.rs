@@ -1,19 +1,20 @@
-//! Smooths dim floor: where light is scarce, averaging 3 × 3 pixels reduces noise that would hide a shadow.
+//! Smooths dim floor. Where little light arrives, averaging over 3 × 3 pixels reduces noise that would hide a shadow.
 //!
 //! The input is a frame and the levels of the background model. The output is the same frame, in which blocks of 64
-//! pixels with dim floor are averaged over 3 × 3 pixels. The background model learns and tests the averages, so it
-//! measures their noise directly. Blocks with bright floor do not enter an average, because their light would hide a
-//! shadow beside them. At such a border, the pixels of the dim block itself are repeated.
+//! pixels with dim floor are averaged over 3 × 3 pixels. The background model works on these averages, so its noise
+//! estimate already includes the effect of the smoothing. Blocks with bright floor do not enter an average, because
+//! bright pixels would hide a shadow next to them. At the border to a bright block, the border pixels of the dim block
+//! are repeated instead.
 
-/// Number of pixels in a block: those of one mask word.
+/// Number of pixels in a block; equals the number of pixels in one mask word.
 const BLOCK: usize = 64;
-/// Length of a block with one more pixel on either side, padded to whole SIMD registers.
+/// Number of pixels in a block plus one on each side, padded to whole SIMD registers.
 const PADDED: usize = BLOCK + 8;
-/// Floor below this many times `dark_level` is dim. On such floor, camera noise of about 3 levels is a third of what a
-/// shadow takes away (see `noise_factor` and `shadow_ratio`).
+/// Floor below this many times `dark_level` is dim. On such floor, camera noise of about 3 levels is about a third of
+/// the decrease in level that a shadow causes (see `noise_factor` and `shadow_ratio`).
 const DIM_FACTOR: f32 = 3.0;
-/// A dim block stays dim up to this many times the limit. Without hysteresis a block could alternate, because averaging
-/// changes its level.
+/// Factor on the dim limit for blocks that are already dim: such a block stays dim up to this many times the limit.
+/// Without this hysteresis a block could alternate between both states, because averaging changes its level.
 const HYSTERESIS_FACTOR: f32 = 2.0;
 
 /// State of the smoothing: dim blocks and the smoothed rows.
@@ -22,9 +23,9 @@ pub(super) struct DimFloor {
     width: usize,
     /// Whether each block is dim, one value per mask word.
     is_dim: Vec<bool>,
-    /// Whether each row has a dim block.
+    /// Whether each row has at least one dim block.
     has_dim: Vec<bool>,
-    /// Rows of the last frame that have dim blocks, with these blocks smoothed.
+    /// Smoothed frame, row-major. Valid only in rows that have dim blocks; only these blocks are smoothed.
     smooth: Vec<u8>,
 }
 
@@ -38,7 +39,7 @@ impl DimFloor {
         }
     }
 
-    /// Classifies the blocks of a row from the levels of its background model.
+    /// Decides which blocks of row `y` are dim, from the background levels `floor` of that row.
     #[inline(always)]
     pub(super) fn classify_row(&mut self, y: usize, floor: &[f32], dark_level: f32) {
         let words = self.width.div_ceil(BLOCK);
@@ -51,13 +52,13 @@ impl DimFloor {
                 has_dim |= u32::from(level < dim_level);
                 has_lit |= u32::from(level >= dark_level);
             }
-            // A block that is too dark everywhere gains nothing: no shadow is detected on it.
+            // Smoothing is useless for a block that is too dark everywhere, because no shadow can be detected on it.
             *is_dim = has_dim != 0 && has_lit != 0;
         }
         self.has_dim[y] = is_dim.contains(&true);
     }
 
-    /// Smooths the dim blocks of a frame.
+    /// Smooths the dim blocks of a frame and stores the result for `row`.
     pub(super) fn smooth(&mut self, levels: &[u8]) {
         let (width, height) = (self.width, self.has_dim.len());
         for y in (0..height).filter(|&y| self.has_dim[y]) {
@@ -89,7 +90,7 @@ impl DimFloor {
         }
     }
 
-    /// Returns a row of the frame that was passed to [`Self::smooth`], smoothed where it is dim.
+    /// Returns a row of the frame that was passed to [`Self::smooth`], with its dim blocks smoothed.
     pub(super) fn row<'a>(&'a self, levels: &'a [u8], y: usize) -> &'a [u8] {
         let frame = if self.has_dim[y] {
             &self.smooth
@@ -100,8 +101,8 @@ impl DimFloor {
     }
 }
 
-/// Averages of 3 × 3 pixels over three rows that have one more pixel on either side. 16-bit integers allow many pixels
-/// per SIMD instruction.
+/// Returns the averages over 3 × 3 pixels for one block. The three rows have one more pixel on each side. 16-bit
+/// integers allow many pixels per SIMD instruction.
 fn means(rows: &[[u8; PADDED]; 3]) -> [u8; BLOCK] {
     let mut sums = [0_u16; PADDED];
     for i in 0..PADDED {

@@ -1,4 +1,4 @@
-//! Geometry of the room as vision needs it: the mapping from pixels to the floor, and the positions of lamp and camera.
+//! Geometry that vision needs: the mapping from pixels to the floor, and the positions of lamp and camera.
 
 use std::ops::Range;
 
@@ -25,13 +25,14 @@ pub struct FloorView {
     pub surface: Surface,
 }
 
-/// Half of the horizontal field of view assumed for a camera of unknown position, in radians. An error of 10 % matters
-/// little here.
+/// Half of the horizontal field of view assumed for a camera of unknown position, in radians. An error of 10 % has
+/// little effect on the result.
 const TYPICAL_HALF_FOV_RAD: f64 = 0.6;
 
 impl FloorView {
-    /// Returns the assumed camera position for a calibration without one: a camera with a typical lens that looks
-    /// straight down. The height can be wrong by a quarter, which is still far better than no position.
+    /// Returns a camera position for a calibration without one, or `None` if it cannot be derived. It assumes a camera
+    /// with a typical lens that looks straight down. The height can be wrong by a quarter, which is still far better
+    /// than no position.
     pub(super) fn assumed_camera_m(&self) -> Option<DVec3> {
         let lens = self.map.lens();
         let center = lens.center_px();
@@ -44,8 +45,8 @@ impl FloorView {
     }
 }
 
-/// Largest floor distance between neighboring pixels at which a pixel is usable, in meters. Larger distances occur near
-/// the horizon, where no measurement is possible.
+/// Largest floor distance between neighboring pixels for a usable pixel, in meters. Larger distances occur near the
+/// horizon, where no measurement is possible.
 const MAX_PIXEL_M: f32 = 0.25;
 
 /// Sums over pixels that give the area and the centroid of a blob.
@@ -55,12 +56,13 @@ pub(super) struct Moments {
     pub(super) area_m2: f32,
     /// Sum of area times shadow depth, in m².
     pub(super) weight: f32,
-    /// Sum of area times shadow depth times floor position.
+    /// Sum of area times shadow depth times floor position, in m³.
     pub(super) weighted_m: Vec2,
 }
 
 impl Moments {
-    /// Adds up the partial sums of all SIMD lanes, given in the order of the fields.
+    /// Adds up the partial sums of all SIMD lanes. They are given as area, weight, and the x and z part of the weighted
+    /// position.
     #[inline(always)]
     fn new([area_m2, weight, x, z]: &[[f32; LANES]; 4]) -> Self {
         Self {
@@ -74,11 +76,12 @@ impl Moments {
 /// Number of partial sums that one SIMD instruction updates.
 const LANES: usize = 8;
 
-/// Floor position and floor area of every pixel. With it, area and centroid of a blob are exact for any lens.
+/// Floor position and floor area of every pixel. With this table, the area and centroid of a blob are exact for any
+/// lens.
 pub(super) struct FloorTable {
     map: FloorFromCamera,
     width: usize,
-    /// Floor coordinates of the pixels. x and z are separate so that sums over rows can be vectorized.
+    /// Floor coordinates of the pixels. x and z are in separate lists so that sums over rows can be vectorized.
     x_m: Vec<f32>,
     z_m: Vec<f32>,
     area_m2: Vec<f32>,
@@ -106,7 +109,7 @@ impl FloorTable {
         let mut area_m2 = Vec::with_capacity(width * height);
         for y in 0..height {
             for x in 0..width {
-                // Central differences; one-sided at the border of the image.
+                // Derivatives by central differences; at the image border by one-sided differences.
                 let (x0, x1) = (x.saturating_sub(1), (x + 1).min(width - 1));
                 let (y0, y1) = (y.saturating_sub(1), (y + 1).min(height - 1));
                 let across = (at(x1, y) - at(x0, y)) / (x1 - x0).max(1) as f32;
@@ -133,7 +136,7 @@ impl FloorTable {
         }
     }
 
-    /// Returns the index of the pixel that sees a floor point, or `None` if no usable pixel does.
+    /// Returns the index of the pixel at which a floor point appears, or `None` if there is no usable pixel.
     pub(super) fn pixel_index_at(&self, floor_m: Vec2) -> Option<usize> {
         let seen_px = self.map.camera_from_floor(floor_m.as_dvec2()).round();
         // A comparison with NaN is false, so points behind the camera are outside.
@@ -151,7 +154,7 @@ impl FloorTable {
         Vec2::new(self.x_m[index], self.z_m[index])
     }
 
-    /// Returns the [`Moments`] of a run of pixels. The shadow depth of a pixel follows from its level and the
+    /// Returns the [`Moments`] of a run of pixels. The shadow depth of a pixel is computed from its level and the
     /// background model.
     pub(super) fn moments(
         &self,
@@ -195,8 +198,9 @@ impl FloorTable {
         Moments::new(&sums)
     }
 
-    /// Same result as `portable_moments`, with SIMD instructions that compilers do not generate by themselves. The run
-    /// is extended to whole blocks; the caller makes sure that the extension stays inside the image.
+    /// Returns the same result as `portable_moments`, with SIMD instructions that compilers do not generate by
+    /// themselves. The run is extended to whole blocks; the caller ensures that the extended run stays inside the
+    /// image.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn moments_v3(
@@ -235,7 +239,7 @@ impl FloorTable {
         Moments::new(&pulp::cast([area, weight, weighted_x, weighted_z]))
     }
 
-    /// Floor area of every pixel in m², row-major; 0 where no measurement is possible.
+    /// Returns the floor area of every pixel in m², row-major; 0 where no measurement is possible.
     pub(super) fn areas_m2(&self) -> &[f32] {
         &self.area_m2
     }
@@ -308,7 +312,7 @@ mod tests {
             ..Surface::default()
         };
         let straight = FloorFromCamera::whole_frame(64, 48, &surface);
-        // The distortion curve of this lens turns back at 0.54 of the distance to a corner.
+        // The distortion curve of this lens stops increasing at 0.54 of the distance from the center to a corner.
         let lens = Lens::new(64, 48, -0.5, 0.0).unwrap();
         let map = FloorFromCamera::new(lens, straight.homography()).unwrap();
         let view = FloorView {

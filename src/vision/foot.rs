@@ -1,14 +1,15 @@
 //! Estimates the foot point of a visitor from the shape of a blob.
 //!
 //! A visitor at floor point `p` covers two stripes of floor in the image. The shadow stripe extends from `p` away from
-//! the lamp. The body stripe (floor hidden behind the body) extends from `p` away from the camera. Trunk and head
-//! always lie on the rays from the points below lamp and camera through `p`, no matter how the legs move. The foot
-//! point is therefore where the axes of both stripes cross, even if the image border cuts a stripe off. If the axes are
-//! nearly parallel, their crossing is uncertain along them; the near ends and the centroids of the stripes then give
-//! the position. All measurements are combined as information (inverse covariance), so that uncertain directions remain
-//! uncertain.
+//! the lamp. The body stripe (the floor that the body hides from the camera) extends from `p` away from the camera.
+//! However the legs move, the shadow of trunk and head lies on the ray that starts at the floor point below the lamp
+//! and goes through `p`. For the body stripe, the ray starts below the camera. The foot point is therefore where the
+//! axes of both stripes cross, even if the image border cuts a stripe off. If the axes are nearly parallel, their
+//! crossing is uncertain in the direction of the axes. In that direction, the near ends and the centroids of the
+//! stripes give the position. All measurements are combined as information (inverse covariance), so that uncertain
+//! directions remain uncertain.
 //!
-//! **Source**: after Jockel 2005, §4.2.3; the estimator is our own.
+//! **Source**: after Jockel 2005, §4.2.3; the estimator itself is new.
 
 use glam::{Mat2, Vec2, Vec3};
 use pulp::{Arch, Simd, WithSimd};
@@ -19,53 +20,55 @@ use super::kalman::Measurement;
 
 /// Half width of a visitor in meters, used to decide which points belong to a stripe.
 const HALF_WIDTH_M: f32 = 0.17;
-/// Falloff of the likelihood exp(−x · d²) that a point at distance d from the axis belongs to a stripe.
+/// Factor x of the likelihood exp(−x · d²) that a point at distance d from the axis belongs to a stripe, in 1/m².
 const FALLOFF_PER_M2: f32 = 0.5 / (HALF_WIDTH_M * HALF_WIDTH_M);
-/// Distance from the axis of a stripe, in half widths, at which a point is as likely to belong to another visitor.
+/// Distance from the axis of a stripe, in half widths, at which a point belongs to this visitor or to another one with
+/// equal likelihood.
 const OUTLIER_WIDTHS: f32 = 3.0;
 /// Points with a likelihood below this do not contribute to a stripe.
 const MIN_LIKELIHOOD: f32 = 0.002;
 /// Radius around the foot point, in meters, within which swinging legs make the axis unreliable.
 const LEGS_M: f32 = 0.25;
-/// Area along an axis from which the axis is fully trusted, in m².
+/// Area of a stripe along its axis, in m², from which the axis gets its full weight.
 const AXIS_AREA_M2: f32 = 0.05;
 /// Standard deviation of an axis position, as a multiple of `foot_spread_m`.
 const AXIS_SPREAD: f32 = 0.7;
 /// Standard deviation of the near end of a stripe, as a multiple of `foot_spread_m`.
 const END_SPREAD: f32 = 2.0;
-/// Smallest share of a point that must belong to the visitor for the point to count as the near end of a stripe.
+/// Smallest likelihood share with which a point must belong to this visitor to count as the near end of a stripe.
 const NEAR_END_SHARE: f32 = 0.2;
 /// Typical height of a visitor, as a share of `tallest_m`.
 pub(super) const TYPICAL_HEIGHT_SHARE: f32 = 0.75;
 /// Standard deviation of a foot distance derived from a stripe's centroid, as a share of that distance. It reflects the
 /// unknown height.
 const CENTROID_DOUBT: f32 = 0.15;
-/// Additional standard deviation where both stripes overlap, as a share of the overlapping length.
+/// Additional standard deviation if both stripes overlap, as a share of the overlapping length.
 const OVERLAP_DOUBT: f32 = 0.3;
-/// Distance in meters from the point below an origin within which the shadow of the trunk covers the legs, so that a
-/// stripe has no near end of its own.
+/// Distance in meters from the point below lamp or camera. Within this distance the shadow of the trunk covers the
+/// legs, so that a stripe has no near end of its own.
 const NEAR_ORIGIN_M: f32 = 0.7;
-/// Area in m² at which the covariance of the foot point doubles: so small a shadow is visible only in part.
+/// Area in m² at which the covariance of the foot point is doubled, because only a part of so small a shadow is
+/// visible.
 const SMALL_AREA_M2: f32 = 0.05;
 /// The iteration ends when the foot point moves less than this, in meters.
 const CONVERGED_M: f32 = 0.002;
 /// Upper limit for the number of iterations.
 const MAX_ITERATIONS: usize = 5;
-/// Smallest height of lamp and camera above the tallest visitor, in meters. Lower origins would give shadows of
-/// infinite length.
+/// Smallest height of lamp and camera above the tallest visitor, in meters. A lower lamp or camera would give shadows
+/// of infinite length.
 const MIN_CLEARANCE_M: f32 = 0.3;
 
-/// Origin of stripes above the floor: the lamp or the camera.
+/// Point above the floor from which stripes extend: the lamp or the camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Origin {
-    /// Floor point below the origin.
+    /// Floor point vertically below the origin.
     pub(super) below_m: Vec2,
-    /// Height above the floor.
+    /// Height of the origin above the floor, in meters.
     pub(super) height_m: f32,
     /// Upper limit for the length of a stripe, as a multiple of the distance between foot point and `below_m`.
     reach_factor: f32,
-    /// Distance of the centroid of a typical visitor's stripe from `below_m`, as a multiple of the foot point's
-    /// distance.
+    /// Distance of the centroid of a typical visitor's stripe from `below_m`, as a multiple of the distance between the
+    /// foot point and `below_m`.
     centroid_factor: f32,
 }
 
@@ -78,19 +81,19 @@ impl Origin {
             below_m: Vec2::new(position_m.x, position_m.z),
             height_m: position_m.y,
             reach_factor: tallest_m / clearance,
-            // Centroid of a stripe that widens with distance and reaches from 1 to `end` times the foot point's
-            // distance.
+            // This is the centroid of a stripe that becomes wider with distance. It extends from 1 to `end` times the
+            // distance of the foot point.
             centroid_factor: 2.0 / 3.0 * (end * end * end - 1.0) / (end * end - 1.0),
         }
     }
 
-    /// Returns the direction of the stripe of a foot point and its largest length.
+    /// Returns the direction and the largest length of the stripe that starts at a foot point.
     fn stripe(&self, foot_m: Vec2) -> (Vec2, f32) {
         let away = foot_m - self.below_m;
         (away.normalize_or_zero(), away.length() * self.reach_factor)
     }
 
-    /// Returns the squared distance of a point from the stripe of a foot point.
+    /// Returns the squared distance of a point from the stripe that starts at `foot_m`.
     fn square_distance(&self, foot_m: Vec2, point_m: Vec2) -> f32 {
         let (along, length) = self.stripe(foot_m);
         let offset = point_m - foot_m;
@@ -117,19 +120,19 @@ impl FootFinder {
         let origin = |position: Vec3| Origin::new(position, params.tallest_m);
         Self {
             lamp: lamp_m.map(origin),
-            // The body stripe alone does not determine the foot point.
+            // The body stripe alone is not enough to determine the foot point.
             camera: camera_m.filter(|_| lamp_m.is_some()).map(origin),
             spread_m: params.foot_spread_m,
             inset_m: params.foot_inset_m,
         }
     }
 
-    /// Whether foot points can be estimated. Without a lamp position, the centroid replaces them.
+    /// Returns whether foot points can be estimated. Without a lamp position, the centroid is used instead.
     pub(super) fn can_locate_feet(&self) -> bool {
         self.lamp.is_some()
     }
 
-    /// Whether a point belongs to the shadow or body of a visitor at `foot_m`.
+    /// Returns whether a point belongs to the shadow or body of a visitor at `foot_m`.
     pub(super) fn explains(&self, foot_m: Vec2, point_m: Vec2) -> bool {
         let near = (2.0 * HALF_WIDTH_M) * (2.0 * HALF_WIDTH_M);
         self.origins()
@@ -190,7 +193,7 @@ impl FootFinder {
         }
     }
 
-    /// Origins of the shadow stripe and of the body stripe.
+    /// Returns the origins of the shadow stripe (lamp) and of the body stripe (camera).
     pub(super) fn lamp_and_camera(&self) -> [Option<Origin>; 2] {
         [self.lamp, self.camera]
     }
@@ -199,7 +202,7 @@ impl FootFinder {
         self.lamp.into_iter().chain(self.camera)
     }
 
-    /// Accumulates what the samples say about both stripes for an assumed foot point.
+    /// Computes the sums of both stripes over all samples, for an assumed foot point.
     fn collect_stripes(
         &self,
         samples: impl Iterator<Item = Sample>,
@@ -236,11 +239,11 @@ impl FootFinder {
     }
 }
 
-/// Approximation of exp(−`x`) for `x` ≥ 0 that is much faster than the exact function.
+/// Returns an approximation of exp(−`x`) for `x` ≥ 0 that is much faster than the exact function.
 #[inline(always)]
 fn falloff(x: f32) -> f32 {
     let mut power = 1.0 - x / 32.0;
-    // The comparison is false for NaN, which becomes 0.
+    // The comparison is false for NaN, so NaN becomes 0.
     power = if power > 0.0 { power } else { 0.0 };
     for _ in 0..5 {
         power *= power;
@@ -255,7 +258,7 @@ pub(super) fn clamp_to_length(t: f32, length: f32) -> f32 {
     if t > 0.0 { t } else { 0.0 }
 }
 
-/// Number of samples in a block.
+/// Number of samples in a `Block`.
 const LANES: usize = 8;
 
 /// A block of samples with separate coordinates, so that SIMD instructions process several samples.
@@ -266,7 +269,7 @@ struct Block {
 }
 
 impl Block {
-    /// Returns the next block, padded with samples without area, or `None` at the end.
+    /// Returns the next block, padded with samples without area, or `None` if no samples are left.
     #[inline(always)]
     fn next(samples: &mut impl Iterator<Item = Sample>) -> Option<Self> {
         let mut block = Self {
@@ -294,19 +297,19 @@ struct StripeSums {
     position_m: Vec2,
     along: Vec2,
     length: f32,
-    /// Information matrix of the axis: where the foot point is, perpendicular to it.
+    /// Information matrix of the axis. It constrains the foot point only perpendicular to the axis.
     axis_information: Mat2,
-    /// Information matrix times position.
+    /// Information vector of the axis: information matrix times position.
     axis_vector: Vec2,
     /// Sum of the weights of the samples along the axis.
     axis_weight: f32,
-    /// Area of the stripe.
+    /// Area of the stripe, in m².
     area_m2_sum: f32,
     /// Sum of area times distance from the origin along the axis.
     distance_moment: f32,
-    /// Area of the stripe, reduced for points that could also belong to the other stripe.
+    /// Area of the stripe, reduced at points that could also belong to the other stripe, in m².
     exclusive_area: f32,
-    /// Distance of the stripe's nearest point from the origin, along the axis.
+    /// Smallest distance of a point of the stripe from the point below the origin, along the axis, in meters.
     near_end: f32,
 }
 
@@ -327,8 +330,8 @@ impl StripeSums {
         likelihood
     }
 
-    /// Adds a block of samples. `likelihood` and `other` are the likelihoods for this stripe and the other one, `total`
-    /// is the sum over both stripes and outliers.
+    /// Adds a block of samples. `likelihood` and `other` are the likelihoods for this stripe and for the other stripe;
+    /// `total` is the sum over both stripes and outliers.
     #[inline(always)]
     fn add_block(
         &mut self,
@@ -338,7 +341,7 @@ impl StripeSums {
         total: &[f32; LANES],
     ) {
         let (below, along) = (self.origin.below_m, self.along);
-        // Terms of every sample, in the order in which they are added below.
+        // Terms of the sums for every sample, in the order of the additions below.
         let mut terms = [[0.0; LANES]; 9];
         let mut ends = [f32::INFINITY; LANES];
         for i in 0..LANES {
@@ -346,7 +349,8 @@ impl StripeSums {
             let share = likelihood[i] / total[i];
             let (x, z) = (block.x_m[i] - below.x, block.z_m[i] - below.y);
             let distance = x * along.x + z * along.y;
-            // The other stripe is not nearer; around the foot point both are equally near.
+            // The point belongs to this stripe at least as likely as to the other one. Around the foot point, both are
+            // equally likely.
             let is_nearest = likelihood[i] >= other[i];
             if is_taken & is_nearest & (share > NEAR_END_SHARE) {
                 ends[i] = distance;
@@ -358,8 +362,8 @@ impl StripeSums {
                 block.z_m[i] - self.position_m.y,
             );
             let beyond_legs = off_x * along.x + off_z * along.y - LEGS_M;
-            // Each point says that the foot point is on the line from it to `below_m`; distant points say it more
-            // precisely.
+            // Each point states that the foot point is on the line between that point and `below_m`. Distant points
+            // state this more precisely.
             let part = beyond_legs / LEGS_M;
             let weight = exclusive_area * if part < 1.0 { part } else { 1.0 };
             let per_m = 1.0 / (x * x + z * z).sqrt();
@@ -400,8 +404,8 @@ impl StripeSums {
     }
 }
 
-/// Accumulation of samples with the widest SIMD instructions of this machine. Every function that it calls must be
-/// inlined.
+/// Adds samples to the sums of both stripes with the widest SIMD instructions of this machine. Every function called
+/// from `with_simd` must be inlined.
 struct AddSamples<'a, I> {
     stripes: &'a mut [Option<StripeSums>; 2],
     samples: I,
@@ -471,8 +475,8 @@ impl StripePair {
                 weighted += along * (information * (start + stripe.near_end + self.inset_m));
             }
             if stripe.area_m2_sum > 0.0 {
-                // The centroid of a short stripe gives the foot point. For a long stripe the unknown height adds
-                // uncertainty, and points that could belong to the other stripe add more.
+                // The centroid of a short stripe gives the foot point. For a long stripe, the unknown height of the
+                // visitor adds uncertainty. Points that could belong to the other stripe add more.
                 let shared_m =
                     aligned * (1.0 - stripe.exclusive_area / stripe.area_m2_sum) * stripe.length;
                 let doubt = (self.axis_spread_m)
@@ -496,7 +500,7 @@ mod tests {
     const LAMP: Vec3 = Vec3::new(-0.5, 4.5, -1.0);
     const CAMERA: Vec3 = Vec3::new(1.0, 5.0, 0.3);
 
-    /// Samples on a grid of the shadow and body stripes of a pole.
+    /// Returns samples on a grid of the shadow and body stripes of a pole.
     fn pole(foot: Vec2, radius: f32, height: f32) -> Vec<Sample> {
         let mut samples = Vec::new();
         for i in -150..150 {

@@ -1,16 +1,16 @@
 //! Group fitting: finds the positions of several visitors who share one blob.
 //!
-//! A visitor of height `h` at `p` hides two stripes of floor, one from the lamp and one from the camera. Each stripe
-//! reaches from `p` to where the ray over the head meets the floor. The search moves one member after the other until
-//! the stripes of all members together match the foreground as well as possible. A cost keeps each member near its
-//! predicted position.
+//! A visitor of height `h` at `p` hides one stripe of floor from the lamp and another one from the camera. Each stripe
+//! extends from `p` to the point where the ray that passes the top of the head meets the floor. The search moves one
+//! group member after the other until the stripes of all members together match the foreground as well as possible. A
+//! cost keeps each member near its predicted position.
 //!
-//! A lit body is brighter than a shadow, and bodies differ in brightness. A pixel therefore counts as covered by a
-//! stripe only as far as its brightness matches that stripe. The tone of shadows is learned for the room; the tone of a
-//! body is learned while its visitor is alone.
+//! A lit body is brighter than a shadow, and bodies differ in brightness. The more the brightness of a pixel differs
+//! from the expected brightness (tone) of a stripe, the less the pixel counts as covered by that stripe. One tone of
+//! shadows is learned for the whole floor. The tone of a body is learned while its visitor is alone in a blob.
 //!
-//! **Source**: analysis by synthesis as in Fleuret et al. 2008, with lamp and camera as the two views; the search is
-//! our own.
+//! **Source**: analysis by synthesis as in Fleuret et al. 2008, with lamp and camera as the two views; the search
+//! itself is new.
 
 mod height;
 mod merge;
@@ -29,60 +29,62 @@ use silhouette::{Pixels, Silhouette};
 
 /// Approximate number of pixels that are sampled around a single visitor.
 const PIXELS_ALONE: u32 = 450;
-/// Approximate number of pixels that are sampled around a group. With fewer, more id switches occur where visitors
+/// Approximate number of pixels that are sampled around a group. Fewer pixels cause more id switches where visitors
 /// meet.
 const PIXELS_IN_GROUP: u32 = 850;
 /// Level that the camera reports without any light, including its noise.
 const BLACK_LEVEL: f32 = 6.0;
-/// Lower limit of a pixel's brightness as a share of the floor's brightness; darker values are not distinguishable.
+/// Lower limit of a pixel's brightness as a share of the floor's brightness; darker values cannot be distinguished.
 const MIN_TONE_SHARE: f32 = 0.03;
-/// Distance from the border of the foreground, in pixels, within which a pixel mixes body and floor and has no tone.
+/// Distance from the border of the foreground, in pixels. Closer pixels show a mixture of body and floor, so they have
+/// no tone.
 const RIM_PX: i32 = 2;
 /// Margin around a blob in which pixels are sampled, as a share of the image width.
 const MARGIN_SHARE: f32 = 0.04;
-/// Residual area that costs as much as a deviation of one standard deviation from the predicted position, in m².
+/// Unit of the residual area in the cost, in m²: so much residual costs 1, the same as a deviation of one standard
+/// deviation from the predicted position.
 const RESIDUAL_UNIT_M2: f32 = 0.02;
 /// Standard deviation of a member's position around its prediction, in meters.
 const EXPECTED_SPREAD_M: f32 = 0.07;
-/// Upper limit of the cost of a deviation from the predicted position: visitors turn, and predictions can be wrong.
+/// Upper limit of the cost of a deviation from the predicted position. Visitors turn, so predictions can be far wrong.
 const MAX_DISTANCE_COST: f32 = 12.0;
 /// Standard deviation of a member's position while an id swap is tested, in meters.
 const SWAP_SPREAD_M: f32 = 0.3;
-/// Residual area by which an id swap must improve the fit, in m².
+/// Area in m² by which an id swap must decrease the residual area.
 const SWAP_GAIN_M2: f32 = 0.08;
-/// A member that alone explains less area than this, in m², is tried at other positions in the blob.
+/// A member that alone explains less area than this, in m², is also tried at other positions in the blob.
 const REDUNDANT_M2: f32 = 0.06;
-/// Additional area that the member must explain at the other position, in m².
+/// Area in m² that a member must explain at another position in addition, before it moves there.
 const RELOCATION_GAIN_M2: f32 = 0.1;
-/// Smallest area that a new candidate must explain alone, in m².
+/// Smallest area that a new candidate must explain that no other member explains, in m².
 pub(super) const CANDIDATE_M2: f32 = 0.2;
 /// Smallest distance of a new candidate from all other members, in meters.
 const CANDIDATE_APART_M: f32 = 0.35;
-/// Additional area that a candidate must explain at a position that other members already cover, in m².
+/// Area that a candidate must explain in addition at a position that other members already cover, in m².
 const COVERED_POSITION_M2: f32 = 0.2;
-/// Upper limit for the number of uncovered foreground pixels that are tried as positions, and likewise for covered
-/// ones.
+/// Upper limit for the number of uncovered foreground pixels that are tried as positions of a new candidate. The same
+/// limit applies to covered pixels.
 const MAX_POSITIONS: usize = 40;
 /// Number of height adjustments per member before the search for a new candidate.
 const HEIGHT_ADJUST_ROUNDS: usize = 3;
-/// If at least this share of a silhouette falls on observable pixels, the absence of foreground there counts as
-/// evidence.
+/// If at least this share of a silhouette is on observable pixels, missing foreground there counts as evidence against
+/// the silhouette.
 const OBSERVABLE_SHARE: f32 = 0.7;
 /// Step lengths of the position search, in meters.
 const STEPS_M: [f32; 4] = [0.16, 0.08, 0.04, 0.02];
 
-/// One visitor in a blob, as the group fit sees it.
+/// One visitor in a blob, as input and result of the group fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Member {
-    /// Predicted position.
+    /// Predicted foot point in floor space.
     pub(super) expected_m: Vec2,
-    /// Standard deviation around the predicted position.
+    /// Standard deviation of the foot point around the predicted position.
     pub(super) spread_m: f32,
-    /// Assumed height of the visitor.
+    /// Assumed height of the visitor, in meters.
     pub(super) height_m: f32,
-    /// Logarithm of the brightness of the body relative to the floor behind it, if known.
+    /// Logarithm of the brightness of the body relative to the floor behind it; `None` if unknown.
     pub(super) body_tone: Option<f32>,
-    /// Fitted position.
+    /// Fitted foot point in floor space.
     pub(super) position_m: Vec2,
     /// Increase of the residual area if this member is removed, in m².
     pub(super) exclusive_m2: f32,
@@ -110,14 +112,14 @@ impl Member {
         Silhouette::new(self.position_m, self.height_m, self.body_tone, origins)
     }
 
-    /// Observable area of the silhouette at the predicted position, in m².
+    /// Returns the observable area of the silhouette at the predicted position, in m².
     pub(super) fn silhouette_m2(&self, frame: &SegmentedFrame<'_>) -> f32 {
         let origins = frame.feet.lamp_and_camera();
         let silhouette = Silhouette::new(self.expected_m, self.height_m, None, &origins);
         silhouette.area_m2(|position_m| frame.is_observable(position_m))
     }
 
-    /// Area of a blob that the silhouette covers, in m².
+    /// Returns the area of a blob that the silhouette at the fitted position covers, in m².
     pub(super) fn overlap_m2(&self, blob: &Blob, frame: &SegmentedFrame<'_>) -> f32 {
         let silhouette = self.silhouette(&frame.feet.lamp_and_camera());
         let samples = frame.blobs.samples(blob).iter();
@@ -130,11 +132,11 @@ impl Member {
 pub(super) struct GroupFitter {
     tallest_m: f32,
     pixels: Pixels,
-    /// Logarithm of the brightness of shadows relative to lit floor, once measured.
+    /// Logarithm of the brightness of shadows relative to lit floor; `None` before the first measurement.
     shadow_tone: Option<f32>,
-    /// Unobservable floor in the sampled region: positions and areas.
+    /// Unobservable floor in the sampled region, as pairs of position and area.
     unobservable: Vec<(Vec2, f32)>,
-    /// Positions and heights of visitors near the group who have their own blob. The group does not have to explain the
+    /// Positions and heights of visitors near the group who are not part of it. The group does not have to explain the
     /// area that they cover.
     bystanders: Vec<(Vec2, f32)>,
     /// Buffer for all members except one.
@@ -153,14 +155,14 @@ impl GroupFitter {
         }
     }
 
-    /// Sets the positions and heights of nearby visitors that are not in the blobs of the next fits. The area that they
-    /// cover counts as explained.
+    /// Sets the bystanders for the next fits: positions and heights of nearby visitors who are not in the fitted blobs.
+    /// The area that bystanders cover counts as explained.
     pub(super) fn set_bystanders(&mut self, bystanders: impl Iterator<Item = (Vec2, f32)>) {
         self.bystanders.clear();
         self.bystanders.extend(bystanders);
     }
 
-    /// Moves the members to the positions that best explain the foreground within `bounds`.
+    /// Moves the members to the positions that best explain the foreground around `bounds`.
     pub(super) fn fit(
         &mut self,
         members: &mut [Member],
@@ -189,8 +191,8 @@ impl GroupFitter {
         }
     }
 
-    /// Swaps height and tone of two members if the fit with swapped `appearances` is clearly better than with unswapped ones.
-    /// Returns whether it swapped them. Call it after [`Self::fit`], for the same members.
+    /// Swaps the heights and tones of two members if the fit with swapped `appearances` is clearly better than the fit
+    /// without the swap. Returns whether it swapped them. Call it after [`Self::fit`], for the same members.
     pub(super) fn try_swap(
         &mut self,
         members: &mut [Member],
@@ -210,7 +212,8 @@ impl GroupFitter {
                     ..placed[number]
                 };
             }
-            // Twice the search steps, because the start positions were fitted with the old appearances and would favor them.
+            // The search uses each step length twice, because the start positions were fitted with the unswapped
+            // appearances and favor them.
             for step_m in STEPS_M.into_iter().chain(STEPS_M) {
                 for index in pair {
                     self.step(members, index, step_m, origins);
@@ -236,8 +239,8 @@ impl GroupFitter {
     }
 
     /// Returns by how much the residual area decreases if the last member is a separate visitor instead of a fragment
-    /// of the member at `index`. Examines both blobs and their surroundings. Returns infinity if the silhouette of the
-    /// member at `index` is observable but does not touch the second blob.
+    /// of the member at `index`. The fit uses the pixels of both blobs and around them. Returns infinity if the
+    /// silhouette of the member at `index` is observable but does not touch the second blob.
     pub(super) fn second_visitor_gain_m2(
         &mut self,
         members: &mut [Member],
@@ -273,7 +276,7 @@ impl GroupFitter {
         residual_m2 - self.pixels.residual_m2(Some(&silhouette))
     }
 
-    /// Moves a member that explains almost nothing to a position where foreground is unexplained.
+    /// Moves a member that explains almost no area of its own to a position at which foreground is unexplained.
     fn relocate_redundant(
         &mut self,
         members: &mut [Member],
@@ -281,7 +284,7 @@ impl GroupFitter {
         origins: &[Option<Origin>; 2],
     ) {
         let member = members[index];
-        // Adjusted heights of the others may explain that foreground without this member.
+        // If the heights of the other members are adjusted, they may explain the foreground without this member.
         let mut others = std::mem::take(&mut self.others);
         others.clear();
         others.extend_from_slice(&members[..index]);
@@ -309,7 +312,7 @@ impl GroupFitter {
         }
     }
 
-    /// Fits one member near a position. The pixels must already be covered by the other members.
+    /// Fits one member near a position. The cover by the other members must already be set.
     fn refine_near(
         &self,
         position_m: Vec2,
@@ -339,11 +342,11 @@ impl GroupFitter {
     ) -> Option<Member> {
         let origins = frame.feet.lamp_and_camera();
         if members.len() == 1 {
-            // The pixels of this blob have not been sampled in this frame.
+            // A blob with a single member has not been sampled in this frame yet.
             self.sample_pixels(&blob.bounds(), PIXELS_ALONE, frame);
         }
-        // Area on a member's stripes counts as explained whatever its brightness: clothes have folds and patterns, and
-        // the tone of a new visitor is unknown.
+        // Area on a member's stripes counts as explained, no matter how bright it is: clothes have folds and patterns,
+        // and the tone of a new visitor is unknown.
         self.pixels.ignore_tones();
         if self.unexplained_m2(members, &origins) < CANDIDATE_M2 {
             return None;
@@ -354,13 +357,13 @@ impl GroupFitter {
                 self.step_member(alone, step_m, &origins);
             }
         }
-        // A taller known member may explain the area.
+        // A known member may explain the area if its height is increased.
         for _ in 0..HEIGHT_ADJUST_ROUNDS {
             for index in 0..members.len() {
                 self.adjust_height(members, index, &origins);
             }
         }
-        // A leg put forward may explain the area: a low lamp casts its shadow far to the side.
+        // A foot put forward may explain the area, because a low lamp casts the shadow of the leg far to the side.
         if let [alone] = members.as_slice() {
             self.pixels.ignore_stride_area(&alone.silhouette(&origins));
         }
@@ -391,8 +394,8 @@ impl GroupFitter {
         (is_needed && is_separate(&found, last, members)).then_some(found)
     }
 
-    /// Returns the position where one more member would explain the most unexplained area, and the additional area that
-    /// it must explain there.
+    /// Returns the position at which one more member would explain the most unexplained area, and the smallest area
+    /// that this member must explain there. Returns `None` if there is no such position.
     fn find_missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<(Vec2, f32)> {
         let pixels = &self.pixels;
         let position_m = |i: usize| Vec2::new(pixels.x_m[i], pixels.z_m[i]);
@@ -419,13 +422,13 @@ impl GroupFitter {
         })
     }
 
-    /// Residual area with all members in place, in m².
+    /// Returns the residual area with the cover of all members, in m².
     fn unexplained_m2(&mut self, members: &[Member], origins: &[Option<Origin>; 2]) -> f32 {
         self.cover_by_others(members, members.len(), origins);
         self.pixels.residual_m2(None)
     }
 
-    /// Increase of the residual area if a member is removed, in m².
+    /// Returns the increase of the residual area if a member is removed, in m².
     fn exclusive_m2(
         &mut self,
         members: &[Member],
@@ -437,7 +440,7 @@ impl GroupFitter {
         self.pixels.residual_m2(None) - self.pixels.residual_m2(Some(&silhouette))
     }
 
-    /// Samples pixels within `bounds` plus a margin.
+    /// Samples about `pixels` pixels within `bounds` and a margin around it.
     fn sample_pixels(&mut self, bounds: &Bounds, pixels: u32, frame: &SegmentedFrame<'_>) {
         let (mask, floor) = (frame.mask, frame.floor);
         let margin = (mask.width() as f32 * MARGIN_SHARE) as u32;
@@ -480,7 +483,7 @@ impl GroupFitter {
         self.pixels.save_cover();
     }
 
-    /// Moves one member by one step if that lowers the cost.
+    /// Moves one member by one step of length `step_m` if this lowers the cost.
     fn step(
         &mut self,
         members: &mut [Member],
@@ -494,7 +497,7 @@ impl GroupFitter {
         }
     }
 
-    /// Same as `step`, but the pixels must already be covered by the other members. Returns the cost at the new
+    /// Does the same as `step`, but the cover by the other members must already be set. Returns the cost at the new
     /// position.
     fn step_member(&self, member: &mut Member, step_m: f32, origins: &[Option<Origin>; 2]) -> f32 {
         let around = member.position_m;
@@ -502,7 +505,7 @@ impl GroupFitter {
         if member.is_standing {
             return best.0;
         }
-        // Tries the better direction along each axis, and their sum.
+        // Tries both directions along each axis, then the sum of the better direction of each axis.
         let mut between = around;
         for axis in [Vec2::X, Vec2::Y] {
             let ways = [step_m * axis, -step_m * axis];
@@ -521,7 +524,7 @@ impl GroupFitter {
         best.0
     }
 
-    /// Covers the pixels by all members except the one at `index`.
+    /// Sets the cover of the pixels to that of all members except the one at `index`.
     fn cover_by_others(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) {
         self.pixels.reset_cover();
         for (_, other) in members
@@ -534,7 +537,7 @@ impl GroupFitter {
         }
     }
 
-    /// Cost of a member at a position: residual area plus deviation from the prediction.
+    /// Returns the cost of a member at a position: residual area plus deviation from the prediction.
     fn cost(&self, member: &Member, position_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
         let silhouette = Member {
             position_m,
@@ -547,7 +550,7 @@ impl GroupFitter {
     }
 }
 
-/// Whether a candidate is far enough from all members except the one at index `number`.
+/// Returns whether a candidate is far enough from all members except the one at index `number`.
 fn is_separate(candidate: &Member, number: usize, members: &[Member]) -> bool {
     let is_far =
         |member: &Member| member.position_m.distance(candidate.position_m) > CANDIDATE_APART_M;
@@ -555,8 +558,8 @@ fn is_separate(candidate: &Member, number: usize, members: &[Member]) -> bool {
     others.all(|(other, member)| other == number || is_far(member))
 }
 
-/// Logarithm of the brightness of a pixel relative to the floor behind it, or `None` near the border of the foreground,
-/// where a pixel mixes both.
+/// Returns the logarithm of the brightness of a pixel relative to the floor behind it. Returns `None` near the border
+/// of the foreground, where a pixel shows a mixture of body and floor.
 fn pixel_tone(x: usize, y: usize, frame: &SegmentedFrame<'_>) -> Option<f32> {
     let inside = [(-RIM_PX, 0), (RIM_PX, 0), (0, -RIM_PX), (0, RIM_PX)]
         .iter()

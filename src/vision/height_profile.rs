@@ -1,27 +1,28 @@
-//! Running estimate of a visitor's height, which distinguishes visitors when they separate after a meeting.
+//! Running estimate of a visitor's height. It distinguishes visitors when they separate after their shadows have
+//! merged.
 //!
-//! The input is heights measured while a visitor is apart from others. The estimate cannot identify a person on another
-//! day: it is one number, kept only while the visitor is tracked. The brightness of clothes in infrared was tested as a
-//! second feature, but it depends more on the position in the room than on the visitor.
+//! The inputs are heights measured while a visitor is separate from others. The estimate cannot identify a person on
+//! another day: it is one number, kept only while the visitor is tracked. The brightness of clothes in infrared was
+//! tested as a second feature, but it depends more on the position of the visitor than on the clothes.
 
 /// Standard deviation of height measurements of one visitor at different positions, in meters. In 99 of 100 cases, the
-/// median of three measurements differed by less than 7.4 cm from the median of all. That is just below the difference
-/// that contradicts an identity.
+/// median of three measurements differed by less than 7.4 cm from the median of all measurements. This value is just
+/// below the difference at which two profiles count as different visitors.
 const HEIGHT_SPREAD_M: f32 = 0.04;
 /// Upper limit of the difference between two profiles.
 const MAX_DIFFERENCE: f32 = 9.0;
-/// Number of measurements after which old ones fade.
+/// Number of measurements after which the weight of old ones decreases.
 const MEMORY_MEASUREMENTS: f32 = 40.0;
-/// Number of measurements from which profiles are compared.
+/// Number of measurements that a profile needs before it is compared.
 const MIN_MEASUREMENTS: f32 = 2.0;
-/// Number of measurements from which the height is reliable.
+/// Number of measurements from which the height counts as reliable.
 pub(super) const KNOWN_MEASUREMENTS: f32 = 3.0;
-/// Bins of the height histogram per meter: half a standard deviation each.
+/// Number of bins of the height histogram per meter. Each bin is 2 cm wide, half a standard deviation.
 const BINS_PER_M: f32 = 50.0;
 /// Number of bins. They cover 3.2 m, more than `tracking.tallest_m` allows.
 const BINS: usize = 160;
 
-/// Running median of the measured heights, from a histogram whose old entries fade.
+/// Running median of the measured heights, computed from a histogram in which the weight of old entries decreases.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeightProfile {
     bins: [f32; BINS],
@@ -55,7 +56,7 @@ impl HeightProfile {
         self.forget();
     }
 
-    /// Scales the histogram down so that it never holds more than [`MEMORY_MEASUREMENTS`].
+    /// Scales the histogram down so that it never holds more than [`MEMORY_MEASUREMENTS`] entries.
     fn forget(&mut self) {
         let kept = MEMORY_MEASUREMENTS / self.measurements.max(MEMORY_MEASUREMENTS);
         self.measurements *= kept;
@@ -64,22 +65,23 @@ impl HeightProfile {
         }
     }
 
-    /// Height of the visitor in meters, or `None` with too few measurements.
+    /// Returns the height of the visitor in meters, or `None` if there are too few measurements.
     pub(super) fn height_m(&self) -> Option<f32> {
         (self.measurements >= MIN_MEASUREMENTS).then(|| self.median_m())
     }
 
-    /// Whether the height is reliable enough to distinguish visitors.
+    /// Returns whether the height is reliable enough to distinguish visitors.
     pub(super) fn is_known(&self) -> bool {
         self.measurements >= KNOWN_MEASUREMENTS
     }
 
-    /// Number of measurements, reduced as old ones fade.
+    /// Returns the number of measurements, at most `MEMORY_MEASUREMENTS`.
     pub(super) fn measurements(&self) -> f32 {
         self.measurements
     }
 
-    /// Squared height difference in standard deviations; 0 if a height is unknown.
+    /// Returns the squared height difference, where the unit is one standard deviation. Returns 0 if one of the heights
+    /// is unknown.
     pub(super) fn difference(&self, other: &Self) -> f32 {
         match (self.height_m(), other.height_m()) {
             (Some(own_m), Some(its_m)) => {

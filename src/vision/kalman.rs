@@ -1,11 +1,12 @@
-//! Kalman filter for the foot point of one track (Kalman 1960): constant velocity with white-noise acceleration.
+//! Kalman filter for the foot point of one track (Kalman 1960). The motion model is constant velocity with white-noise
+//! acceleration.
 
 use glam::{Mat2, Vec2};
 
 /// Initial standard deviation of the velocity of a new track, in m/s.
 const FIRST_SPEED_MPS: f32 = 1.0;
 
-/// Position and velocity in floor space, with their covariance.
+/// State of the filter: position and velocity in floor space, with their covariance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kalman {
     pub(super) position_m: Vec2,
@@ -36,10 +37,10 @@ impl Kalman {
         }
     }
 
-    /// Predicts the state `dt_secs` ahead.
+    /// Replaces the state by its prediction `dt_secs` later.
     pub(super) fn predict(&mut self, dt_secs: f32, acceleration_mps2: f32) {
         let dt = dt_secs;
-        // The noise is scaled so that its effect over one second does not depend on the frame rate.
+        // The noise is scaled so that the noise added over one second does not depend on the frame rate.
         let q = acceleration_mps2 * acceleration_mps2;
         self.position_m += self.velocity_mps * dt;
         self.pp += (self.pv + self.pv.transpose()) * dt
@@ -49,7 +50,7 @@ impl Kalman {
         self.vv += diagonal(q * dt);
     }
 
-    /// Corrects the state by a measurement.
+    /// Corrects the state with a measurement.
     pub(super) fn update(&mut self, measured: &Measurement) {
         let total = self.pp + measured.covariance_m2;
         if total.determinant().abs() < 1e-12 {
@@ -67,7 +68,7 @@ impl Kalman {
         self.vv = symmetric(self.vv - gain_v * pv);
     }
 
-    /// Reduces the velocity exponentially, for a track without measurements.
+    /// Reduces the velocity exponentially. Used for a track that gets no measurements.
     pub(super) fn slow_down(&mut self, dt_secs: f32, time_constant_secs: f32) {
         self.velocity_mps *= (-dt_secs / time_constant_secs).exp();
     }

@@ -1,8 +1,8 @@
 //! Turns camera frames into tracks: background model, foreground mask, blobs, foot points, tracks.
 //!
 //! The input is [`Frame`](crate::camera::Frame)s and the [`FloorView`] of the calibration. The output is [`Track`]s in
-//! floor meters. The only clock is the time stamp of each frame. Results never depend on later frames: the first N
-//! frames alone give the same tracks as the whole recording does. This room knows nothing about fish.
+//! floor meters. The time stamps of the frames are the only source of time. Results never depend on later frames: the
+//! first N frames alone give the same tracks as the whole recording does. This module knows nothing about fish.
 
 mod assignment;
 mod background;

@@ -1,4 +1,4 @@
-//! Outer outline of a blob: traced along its border pixels, then simplified.
+//! Outer outline of a blob. It is traced along the border pixels of the blob, then simplified.
 
 use super::bit_mask::BitMask;
 
@@ -7,7 +7,7 @@ pub const MAX_CORNERS: usize = 64;
 /// Initial tolerance of the simplification, in pixels.
 const TOLERANCE_PX: f32 = 0.7;
 
-/// Offsets of the eight neighbors, clockwise with y down, starting at the right.
+/// Offsets of the eight neighbors, in clockwise order (y points down), beginning with the right neighbor.
 const AROUND: [(i32, i32); 8] = [
     (1, 0),
     (1, 1),
@@ -29,8 +29,8 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    /// Returns the outline of the blob that starts at pixel `first` (leftmost of the topmost row), clockwise, not
-    /// closed.
+    /// Returns the outline of a blob in clockwise order. `first` is the leftmost pixel of the topmost row of the blob.
+    /// The first corner is not repeated at the end.
     pub(super) fn trace(&mut self, mask: &BitMask, first: (u32, u32)) -> &[(i32, i32)] {
         self.follow_border(mask, (first.0 as i32, first.1 as i32));
         let mut tolerance = TOLERANCE_PX;
@@ -43,12 +43,13 @@ impl Tracer {
         }
     }
 
-    /// Moore-neighbor tracing with Jacob's stopping criterion: it ends when it leaves the start pixel in the same
-    /// direction as at first.
+    /// Traces the border by Moore-neighbor tracing with Jacob's stopping criterion: tracing ends when it is about to
+    /// leave the start pixel in the same direction as the first time.
     fn follow_border(&mut self, mask: &BitMask, start: (i32, i32)) {
         self.border.clear();
         let limit = 4 * mask.width() * mask.height();
-        // No foreground is left of the first pixel or above it.
+        // There is no foreground to the left of the start pixel or above it, so the search can begin at the upper left
+        // neighbor.
         let (mut at, mut looked_from) = (start, 5);
         let mut first_step = None;
         loop {
@@ -70,8 +71,8 @@ impl Tracer {
         }
     }
 
-    /// Polyline simplification (Douglas and Peucker 1973), applied to the two halves between the start and the point
-    /// farthest from it.
+    /// Simplifies the outline (Douglas and Peucker 1973). The start pixel and the point farthest from it divide the
+    /// outline into two halves, which are simplified separately.
     fn simplify(&mut self, tolerance: f32) {
         let n = self.border.len();
         self.kept.clear();

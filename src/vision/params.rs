@@ -7,23 +7,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisionParams {
-    /// A pixel is foreground if it is darker than this share of the background model. A higher value finds fainter
-    /// shadows, but also more noise.
+    /// A pixel is foreground if it is darker than the level of the background model times this value. A higher value
+    /// finds fainter shadows, but also more noise.
     #[schemars(range(min = 0.2, max = 0.95))]
     pub shadow_ratio: f32,
     /// A pixel is foreground only if it is darker than the background model by at least this many standard deviations
-    /// of its noise.
+    /// of the noise of that pixel.
     #[schemars(range(min = 1.0, max = 20.0))]
     pub noise_factor: f32,
     /// Pixels whose background level (0 to 255) is below this value are ignored, because a shadow cannot be detected on
     /// them. Pixels below three times this value are averaged over 3 × 3 pixels to reduce their noise.
     #[schemars(range(min = 1.0, max = 200.0))]
     pub dark_level: f32,
-    /// Duration of the learning phase after the start, in seconds. During this phase, floor that people uncover enters
-    /// the background model quickly.
+    /// Duration of the learning phase after the start, in seconds. During this phase, the background model quickly
+    /// accepts floor that becomes visible when a visitor moves away.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub learn_secs: f32,
-    /// Time constant, in seconds, with which the background model follows small brightness changes of free floor.
+    /// Time constant, in seconds, with which the background model follows small brightness changes of floor without
+    /// visitors.
     #[schemars(range(min = 0.1, max = 600.0))]
     pub follow_secs: f32,
     /// Time constant, in seconds, with which the background model follows floor that has become much brighter. A short
@@ -47,18 +48,19 @@ pub struct VisionParams {
     /// Largest area of a blob that can belong to a visitor, in m².
     #[schemars(range(min = 0.01, max = 10000.0))]
     pub max_area_m2: f32,
-    /// If more than this share of the floor becomes foreground at once, the lighting has changed. Tracks are then
-    /// frozen.
+    /// If more than this share of the floor becomes foreground in one frame, Shoal assumes that the lighting has
+    /// changed, and freezes all tracks.
     #[schemars(range(min = 0.05, max = 1.0))]
     pub light_change_share: f32,
     /// If a lighting change lasts longer than this, in seconds, Shoal learns the background again.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub relearn_secs: f32,
-    /// A blob that has stayed where it appeared for this long, in seconds, is an object. It becomes part of the
-    /// background model. A visitor who walked in never becomes background, no matter how long they stand still.
+    /// A blob that does not move from the point where it first appeared for this long, in seconds, is treated as an
+    /// object and becomes part of the background model. A visitor who walked in never becomes background, no matter how
+    /// long they stand still.
     #[schemars(range(min = 1.0, max = 86400.0))]
     pub scenery_secs: f32,
-    /// Parameters of tracking.
+    /// Parameters of the tracker.
     pub tracking: TrackingParams,
 }
 
@@ -88,18 +90,19 @@ impl Default for VisionParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackingParams {
-    /// Number of frames in which a shadow must be detected before its track is published.
+    /// Number of frames in which Shoal must detect a shadow before its track is published.
     #[schemars(range(min = 1, max = 100))]
     pub birth_frames: u32,
     /// If the shadow of a visitor merges with another shadow, Shoal keeps the track for this long, in seconds, without
     /// separate evidence for that visitor.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub coast_secs: f32,
-    /// If the shadow of a visitor disappears, Shoal keeps the track for this long, in seconds. This bridges one or two
-    /// lost frames.
+    /// If the shadow of a visitor disappears, Shoal keeps the track for this long, in seconds. Without this time, one
+    /// or two frames without a detection would end the track.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub linger_secs: f32,
-    /// A visitor who returns within this time, in seconds, close to where the track was lost, gets the same id again.
+    /// If a visitor returns within this time, in seconds, close to the point where the track was lost, the visitor gets
+    /// the same id again.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub return_secs: f32,
     /// Largest distance in meters between the predicted foot point of a track and the blob assigned to it.
@@ -111,7 +114,7 @@ pub struct TrackingParams {
     /// Standard deviation of a measured foot point, in meters. It includes the swing of the feet while walking.
     #[schemars(range(min = 0.001, max = 2.0))]
     pub foot_spread_m: f32,
-    /// Distance in meters from the end of the shadow nearest to the lamp to the midpoint between both feet.
+    /// Distance in meters between the end of the shadow that is nearest to the lamp and the midpoint between both feet.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub foot_inset_m: f32,
     /// Height of the tallest expected visitor, in meters. It limits how long a shadow can be.
@@ -140,7 +143,7 @@ impl Default for TrackingParams {
 }
 
 impl VisionParams {
-    /// Returns every combination of parameters that is invalid, as dotted path and message.
+    /// Returns every combination of parameters that is invalid, as pairs of a dotted parameter path and a message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
         if self.max_area_m2 <= self.min_area_m2 {

@@ -13,8 +13,8 @@ use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
 use super::tracker::{SegmentedFrame, Track, Tracker};
 
-/// Largest gain, and inverse of the smallest gain, that an exposure change can cause. A gain outside this range means
-/// that a light was switched.
+/// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
+/// this range means that a light was switched on or off.
 const MAX_GAIN: f32 = 3.0;
 /// Smallest blob that can belong to an existing track, as a share of the smallest blob that can start one.
 const TRACKED_AREA_SHARE: f32 = 0.5;
@@ -25,7 +25,7 @@ const MAX_STEP_SECS: f64 = 0.5;
 /// State of the lighting, which decides whether the foreground mask can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LightState {
-    /// The lighting matches the background model.
+    /// The lighting is the same as when the background model was learned.
     Steady,
     /// Most of the image changed at once. Tracks are frozen until the lighting returns, or until the background is
     /// learned again.
@@ -61,7 +61,7 @@ struct Segmentation {
 }
 
 impl Vision {
-    /// Creates vision for one camera.
+    /// Creates the vision stage for one camera.
     pub fn new(params: &VisionParams, view: FloorView) -> Self {
         let lamp_m = view.lamp_m.map(glam::DVec3::as_vec3);
         let camera_m = view.camera_m.or_else(|| view.assumed_camera_m());
@@ -77,7 +77,7 @@ impl Vision {
         }
     }
 
-    /// State of the lighting in the last frame.
+    /// Returns the state of the lighting in the last frame.
     pub fn light(&self) -> LightState {
         if self.light_changed_since_secs.is_some() {
             LightState::Changed
@@ -86,8 +86,9 @@ impl Vision {
         }
     }
 
-    /// Writes the cleaned foreground mask of the last frame, one value per pixel, row-major, and returns the width. All
-    /// values are false while the lighting has changed. The mask is empty before the first frame.
+    /// Writes the cleaned foreground mask of the last frameto `to`, one value per pixel, row-major, and returns the
+    /// width of the mask in pixels. All values are false in the state [`LightState::Changed`]. Before the first frame,
+    /// `to` becomes empty.
     pub fn write_foreground(&self, to: &mut Vec<bool>) -> usize {
         to.clear();
         let Some(segmentation) = &self.segmentation else {
@@ -103,8 +104,8 @@ impl Vision {
         segmentation.width
     }
 
-    /// Writes the background model at the gain of the last frame, one level per pixel, row-major, and returns the
-    /// width. Empty before the first frame.
+    /// Writes the background model, multiplied by the gain of the last frame, to `to`: one level per pixel, row-major.
+    /// Returns the width in pixels. Before the first frame, `to` becomes empty.
     pub fn write_background(&self, to: &mut Vec<u8>) -> usize {
         to.clear();
         let Some(segmentation) = &self.segmentation else {
@@ -116,8 +117,8 @@ impl Vision {
         segmentation.width
     }
 
-    /// Returns images of the intermediate results for the last frame, which the caller passes again. `None` before the
-    /// first frame, or if the size differs.
+    /// Returns images of the intermediate results for the last frame. `frame` must be that same frame. Returns `None`
+    /// before the first frame, or if the size of `frame` differs.
     pub fn debug_views(&self, frame: &Frame) -> Option<DebugViews> {
         let segmentation = self.segmentation.as_ref()?;
         let mut levels = Vec::new();
@@ -134,8 +135,8 @@ impl Vision {
         })
     }
 
-    /// Discards the background model and learns it again from the next frame on. All tracks become lost, so returning
-    /// visitors can recover their ids.
+    /// Discards the background model and starts to learn a new one with the next frame. All tracks become lost, so
+    /// returning visitors can recover their ids.
     pub fn relearn(&mut self) {
         if let Some(segmentation) = &mut self.segmentation {
             segmentation.background.reset();
@@ -146,10 +147,10 @@ impl Vision {
         self.light_changed_since_secs = None;
     }
 
-    /// Processes one frame and returns the tracks at its time, ordered by id.
+    /// Processes one frame and returns the tracks at the time of that frame, ordered by id.
     ///
-    /// A frame of another size resets the background model. A frame that is empty, incomplete or without a valid time
-    /// stamp changes nothing.
+    /// A frame whose size differs from the previous frame resets the background model. A frame that is empty,
+    /// incomplete or without a valid time stamp changes nothing.
     pub fn observe(&mut self, frame: &Frame) -> &[Track] {
         let (width, height) = (frame.width_px as usize, frame.height_px as usize);
         let is_complete = width > 0 && height > 0 && frame.luma.len() == width * height;
@@ -187,7 +188,7 @@ impl Vision {
         self.tracker.published()
     }
 
-    /// Processes the 8-bit levels of all pixels.
+    /// Processes one frame, given as the 8-bit levels of all pixels.
     fn process(&mut self, levels: &[u8], time_secs: f64, dt_secs: f64) {
         let Some(segmentation) = &mut self.segmentation else {
             return;

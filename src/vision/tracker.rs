@@ -1,9 +1,9 @@
 //! Multi-object tracking: keeps one track per visitor from frame to frame.
 //!
-//! Blobs are assigned to tracks optimally by their foot points. A blob without a track is either a fragment of a
-//! tracked visitor (legs apart, a floor joint that cuts a shadow), or starts a new candidate. A track without its own
-//! blob continues inside a shared blob for a while (visitors meet and separate). After that it is lost, but its id is
-//! remembered in case the visitor returns.
+//! Blobs are assigned to tracks optimally by their foot points. A blob without a track can be a fragment of a tracked
+//! visitor (for example, a floor joint cuts a shadow, or the legs are apart). Otherwise it starts a new candidate. A
+//! track without its own blob continues inside a shared blob for `coast_secs`, because visitors meet and separate. Then
+//! the track is lost, but its id is remembered for a visitor who returns.
 
 mod ambiguity;
 mod association;
@@ -34,37 +34,38 @@ use super::outline::Tracer;
 const MISSED_SLOWDOWN_SECS: f32 = 0.5;
 /// Standard deviation of a position found by the group fit, in meters.
 const GROUP_POSITION_SPREAD_M: f32 = 0.12;
-/// Time constant with which the area factor of a track increases, in seconds. It is longer than a stride, because
-/// spread legs or a visitor who is not detected yet enlarge a blob for a short time.
+/// Time constant with which the area factor of a track increases, in seconds. It is longer than a stride: spread legs,
+/// or a visitor who is not detected yet, enlarge a blob only for a short time.
 const AREA_GROWTH_SECS: f32 = 1.2;
-/// A track that was ever detected this far from its birth position, in meters, walked in and is not an object.
+/// A track that was ever detected this far from its birth position, in meters, belongs to a visitor who walked in, not
+/// to an object.
 const WALKED_M: f32 = 0.4;
 /// Speed with which the search radius around a lost track grows, in m/s.
 const RETURN_SPEED_MPS: f64 = 1.0;
 /// Upper limit of the search radius around a lost track, in meters.
 const RETURN_DISTANCE_M: f64 = 2.5;
 
-/// Published state of one visitor's shadow at the time of a frame, in floor meters.
+/// Published state of one visitor at the time of a frame. Positions are in floor meters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Track {
     /// Id of the track. It stays with the visitor and is never used again.
     pub id: u32,
-    /// Centroid of the shadow, weighted by its depth.
+    /// Centroid of the shadow, weighted by shadow depth.
     pub centroid_m: DVec2,
     /// Foot point: where the visitor stands. Equals the centroid if the position of the lamp is unknown.
     pub foot_m: DVec2,
-    /// Radius of the circle with the same area.
+    /// Radius in meters of a circle that has the same area as the foreground of this visitor.
     pub radius_m: f64,
-    /// Velocity over the floor.
+    /// Velocity of the foot point over the floor.
     pub velocity_mps: DVec2,
-    /// Foreground area of shadow and body. In a shared blob it is predicted from the area measured before and the
-    /// position.
+    /// Foreground area of shadow and body. In a shared blob, this area is predicted from earlier measurements and from
+    /// the position.
     pub area_m2: f64,
     /// Time since the first detection, in seconds.
     pub age_secs: f64,
     /// Time since the last movement, in seconds.
     pub still_secs: f64,
-    /// Outline with at most [`super::MAX_CORNERS`] corners, not closed.
+    /// Outline with at most [`super::MAX_CORNERS`] corners; the first corner is not repeated at the end.
     pub outline_m: Vec<DVec2>,
     /// Whether the foot point is on the projected surface.
     pub on_surface: bool,
@@ -82,13 +83,13 @@ impl Track {
     }
 }
 
-/// Segmentation of one frame, the input of the tracker.
+/// Segmentation of one frame. This is the input of the tracker.
 pub(super) struct SegmentedFrame<'a> {
     pub(super) time_secs: f64,
     pub(super) dt_secs: f32,
-    /// Age after which an unmoved blob is an object, in seconds.
+    /// Age from which a blob that has not moved is treated as an object, in seconds.
     pub(super) scenery_secs: f32,
-    /// Smallest blob that can start a candidate. Smaller blobs can still belong to an existing track.
+    /// Smallest area of a blob that can start a candidate, in m². Smaller blobs can still belong to an existing track.
     pub(super) min_candidate_area_m2: f32,
     /// 8-bit level of every pixel.
     pub(super) levels: &'a [u8],
@@ -101,14 +102,14 @@ pub(super) struct SegmentedFrame<'a> {
 }
 
 impl SegmentedFrame<'_> {
-    /// Whether a shadow at a floor point could be detected.
+    /// Returns whether a shadow at a floor point can be detected.
     pub(super) fn is_observable(&self, floor_m: Vec2) -> bool {
         let index = self.floor.pixel_index_at(floor_m);
         index.is_some_and(|index| self.background.is_observable(index))
     }
 }
 
-/// Complete state of one track: a candidate without an id, or a published track with one.
+/// Complete state of one track. A candidate has no id; a published track has one.
 struct TrackState {
     id: Option<u32>,
     kalman: Kalman,
@@ -116,19 +117,19 @@ struct TrackState {
     hits: u32,
     /// Whether this is a candidate found by the group fit inside a shared blob.
     is_group_candidate: bool,
-    /// Time of the first detection of this body. It stays with the body in an id swap.
+    /// Time of the first detection of this visitor's body. It stays with the body in an id swap.
     birth_secs: f64,
     /// Position of the first detection of this body.
     birth_m: Vec2,
-    /// Whether the body ever moved away from its birth position.
+    /// Whether the body was ever detected at least `WALKED_M` from its birth position.
     has_walked: bool,
-    /// Whether the lost track from which this id was recovered had ever moved away from its birth position.
+    /// Whether the lost track from which this id was recovered had `has_walked` set.
     had_walked_before_loss: bool,
     /// Time of the first detection under this id. It moves with the id in an id swap.
     id_birth_secs: f64,
-    /// Time of the last detection: an own blob, or enough exclusive area in a shared blob.
+    /// Time of the last detection: either an own blob, or enough exclusive area in a shared blob.
     last_detected_secs: f64,
-    /// Time of the last frame with any foreground at the position.
+    /// Time of the last frame with any foreground at the position of the track.
     last_foreground_secs: f64,
     /// Filter state at `last_detected_secs`.
     last_detected: Kalman,
@@ -136,15 +137,15 @@ struct TrackState {
     duplicate_secs: f32,
     /// Whether this track is certainly a visitor and not a fragment of another one.
     is_independent: bool,
-    /// Time for which the track has explained as much area in a group as a new candidate must.
+    /// Time for which this track has explained as much area of its own in a group as a new candidate must explain.
     strong_evidence_secs: f32,
     /// Share of the silhouette that only this track explains in a shared blob, averaged over a short time.
     exclusive_share: f32,
-    /// Time for which `exclusive_share` has been very low beside another track.
+    /// Time for which `exclusive_share` has been very low while another track is close.
     redundant_secs: f32,
-    /// Whether the track was ever far from all others. If so, it is not a fragment.
+    /// Whether the track was ever far from all others. If so, the track is not a fragment of another one.
     was_isolated: bool,
-    /// Time for which one visitor has explained as much as this track and an earlier one.
+    /// Time for which one visitor has explained the foreground as well as this track and an earlier one together.
     mergeable_secs: f32,
     /// Time for which a fit of two small visitors has explained the blob clearly better than this track. Counted only while
     /// this track is the only one in its blob.
@@ -155,30 +156,31 @@ struct TrackState {
     still_anchor_m: Vec2,
     still_since_secs: f64,
     detection: Detection,
-    /// Reliable height of the visitor with this id.
+    /// Heights that certainly belong to the visitor with this id.
     height_profile: HeightProfile,
     /// Heights measured since the last possible id switch. They may belong to another visitor.
     recent_profile: HeightProfile,
-    /// Height of the body as last measured. It stays with the body in an id swap, because the group fit depends on
-    /// bodies, not on ids.
+    /// Last estimate of the height of the body, in meters. It stays with the body in an id swap, because the group fit
+    /// depends on bodies, not on ids.
     height_m: Option<f32>,
-    /// Tone of the body when it was last alone. It varies with the position in the room and is therefore updated
-    /// quickly. It stays with the body in an id swap.
+    /// Tone of the body when it was last alone in a blob. It varies with the position on the floor and is therefore
+    /// updated quickly. It stays with the body in an id swap.
     body_tone: Option<f32>,
     /// Measured area as a multiple of the predicted silhouette area, from frames with an own blob.
     area_factor: Option<f32>,
-    /// Tracks with the same number may have switched ids since they met. `None` if the id is certain.
+    /// Number shared by all tracks that may have exchanged ids since they met. `None` if the id of this track is
+    /// certain.
     ambiguity_id: Option<u32>,
-    /// Distance to the nearest other track.
+    /// Distance to the nearest other track, in meters.
     nearest_track_m: f32,
-    /// Position and velocity while the track last had a blob to itself.
+    /// Position and velocity at the last time at which the track had a blob to itself.
     course: exits::Course,
-    /// The published form of this track.
+    /// Public data of this track, as it is published.
     output: Track,
 }
 
 impl TrackState {
-    /// Whether the track can be one of several in a blob.
+    /// Returns whether the track can be a member of a group that shares a blob.
     fn can_share_blob(&self) -> bool {
         self.id.is_some() || self.is_group_candidate
     }
@@ -193,20 +195,20 @@ impl TrackState {
         }
     }
 
-    /// Swaps ids and all data that belong to an id. The positions remain.
+    /// Swaps the ids of two tracks, and all data that belong to an id. The positions are not swapped.
     fn swap_ids_with(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.id, &mut other.id);
         std::mem::swap(&mut self.id_birth_secs, &mut other.id_birth_secs);
         std::mem::swap(&mut self.height_profile, &mut other.height_profile);
     }
 
-    /// Updates the height of the body with a measurement at learning rate `rate`.
+    /// Moves the height of the body towards a measured height by the share `rate` of the difference.
     fn learn_height(&mut self, measured_m: f32, rate: f32) {
         let height_m = self.height_m.get_or_insert(measured_m);
         *height_m += rate * (measured_m - *height_m);
     }
 
-    /// Updates the area factor with a measurement from an own blob.
+    /// Updates the area factor with a measurement from a frame in which the track had its own blob.
     fn learn_area_factor(&mut self, measured: f32, dt_secs: f32) {
         let area_factor = self.area_factor.get_or_insert(measured);
         let rate = 1.0 - (-dt_secs / AREA_GROWTH_SECS).exp();
@@ -214,7 +216,7 @@ impl TrackState {
     }
 }
 
-/// Detection of a track in the current frame.
+/// Result of the detection of a track in the current frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
     /// No detection.
@@ -249,9 +251,9 @@ struct LostTrack {
 struct GroupCandidate {
     blob: usize,
     position_m: Vec2,
-    /// Height, if it was measured.
+    /// Height in meters, or `None` if it was not measured.
     height_m: Option<f32>,
-    /// Whether the evidence is old enough to publish the candidate immediately.
+    /// Whether the evidence has lasted long enough to publish the candidate immediately.
     confirm_at_once: bool,
 }
 
@@ -269,7 +271,7 @@ pub(super) struct Tracker {
     published_count: usize,
     assignment: Assignment,
     tracer: Tracer,
-    /// Foot point of each blob, estimated without a track.
+    /// Foot point of each blob, estimated without the prediction of a track.
     unassigned_feet_m: Vec<Vec2>,
     /// Index of the track that owns each blob.
     blob_owners: Vec<Option<usize>>,
@@ -278,20 +280,20 @@ pub(super) struct Tracker {
     rivals_m: Vec<Vec2>,
     group_fitter: GroupFitter,
     members: Vec<Member>,
-    /// Index of the track of each entry of `members`.
+    /// Track index of each entry of `members`.
     member_tracks: Vec<usize>,
     candidates: Vec<GroupCandidate>,
     /// The last ambiguity id in use.
     last_ambiguity_id: u32,
-    /// Number of recent unexpected arrivals, with exponential decay.
+    /// Number of visitors who recently arrived unexpectedly, with exponential decay.
     recent_arrivals: f32,
-    /// Whether each track has probably left the image.
+    /// For each track: whether it has probably left the image.
     exited: Vec<bool>,
     frame_count: u32,
-    /// Blobs of the last frame that are objects.
+    /// Indexes of the blobs in the last frame that are objects.
     static_blobs: Vec<usize>,
     first_frame_secs: Option<f64>,
-    /// Whether the settling time after the first frame is not over yet.
+    /// Whether the frame is still within the settling time after the first frame.
     is_settling: bool,
 }
 
@@ -326,12 +328,12 @@ impl Tracker {
         }
     }
 
-    /// Published tracks of the last frame, ordered by id.
+    /// Returns the published tracks of the last frame, ordered by id.
     pub(super) fn published(&self) -> &[Track] {
         &self.published[..self.published_count]
     }
 
-    /// Advances the time without a usable frame: all tracks keep their positions.
+    /// Advances the time when there is no usable frame. All tracks keep their positions.
     pub(super) fn hold(&mut self, dt_secs: f32) {
         let dt = f64::from(dt_secs);
         for track in &mut self.tracks {
@@ -345,7 +347,7 @@ impl Tracker {
         }
     }
 
-    /// Makes all tracks lost. Their ids can be recovered.
+    /// Changes all tracks to lost tracks. Their ids can be recovered.
     pub(super) fn lose_all(&mut self) {
         self.published_count = 0;
         for index in (0..self.tracks.len()).rev() {
@@ -353,7 +355,7 @@ impl Tracker {
         }
     }
 
-    /// Processes one frame and returns the published tracks.
+    /// Updates all tracks with one frame and returns the published tracks.
     pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Track] {
         self.time_secs = frame.time_secs;
         self.frame_count = self.frame_count.wrapping_add(1);
@@ -428,10 +430,10 @@ impl Tracker {
     }
 }
 
-/// Writes the outline of a blob, without corners that have no floor position.
+/// Writes the outline of a blob to `to`. Corners without a floor position are left out.
 fn outline(blob: &Blob, frame: &SegmentedFrame<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {
     to.clear();
-    // Border pixels are in the mask, so their coordinates are inside the image.
+    // Border pixels are in the mask, so their coordinates are not negative.
     let corners = tracer.trace(frame.mask, blob.first_pixel).iter();
     let corners = corners.map(|&(x, y)| (x.unsigned_abs() as usize, y.unsigned_abs() as usize));
     let areas_m2 = frame.floor.areas_m2();

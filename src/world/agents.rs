@@ -8,26 +8,28 @@ use super::body::{BodyParams, FlockParams, MotionParams, PerceptionParams};
 use super::random::{Random, RandomStream};
 use super::relations::Relations;
 
-/// All living agents, as arrays of equal length. An agent's index is its position in these arrays and may change; its id
-/// never changes. Agents are added with [`Self::push`] and removed with [`Self::retain`].
+/// All living agents, as arrays of equal length. Every array has one element per agent, at the agent's index. The index can
+/// change when agents are removed; the id never changes. Agents are added with [`Self::push`] and removed with
+/// [`Self::retain`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agents {
-    /// Ids, ascending.
+    /// Id of each agent, in ascending order.
     pub ids: Vec<u32>,
-    /// Index into [`super::World::species`].
+    /// Species of each agent, as an index into [`super::World::species`].
     pub species: Vec<u16>,
-    /// Bit set of the agent's names: species, groups and individual name (see [`super::NameTable`]). Follows from the
-    /// species.
+    /// Bit set of each agent's names: species, groups and individual name (see [`super::NameTable`]). Not saved, because it
+    /// follows from the species.
     #[serde(skip)]
     pub name_bits: Vec<u64>,
-    /// Individual size as a factor of the species' length and radius. Follows from species and id.
+    /// Size of each agent as a factor on its species' length and radius. Not saved, because it follows from species and id.
     #[serde(skip)]
     pub size_factors: Vec<f32>,
-    /// Radius of the sphere that represents the body in distances and contacts. Follows from species and id.
+    /// Radius of the sphere that represents each agent's body in distances and contacts. Not saved, because it follows from
+    /// species and id.
     #[serde(skip)]
     pub radii_m: Vec<f32>,
-    /// Position, velocity and orientation.
+    /// Motion state of each agent.
     pub bodies: Vec<Body>,
 }
 
@@ -42,12 +44,12 @@ impl Agents {
         self.ids.is_empty()
     }
 
-    /// Index of the agent with this id.
+    /// Returns the index of the agent with this id; `None` if there is no such agent.
     pub fn index_of(&self, id: u32) -> Option<usize> {
         self.ids.binary_search(&id).ok()
     }
 
-    /// Adds an agent. `id` must be larger than all others.
+    /// Adds an agent. `id` must be larger than all other ids. Must be followed by [`Self::derive`].
     pub fn push(&mut self, id: u32, species_index: u16, body: Body) {
         self.ids.push(id);
         self.species.push(species_index);
@@ -57,7 +59,7 @@ impl Agents {
         self.radii_m.push(0.0);
     }
 
-    /// Keeps the agents for which `keeps` is true at their index.
+    /// Removes all agents except those whose element in `keeps` is true.
     pub fn retain(&mut self, keeps: &[bool]) {
         retain(&mut self.ids, keeps);
         retain(&mut self.species, keeps);
@@ -67,7 +69,7 @@ impl Agents {
         retain(&mut self.bodies, keeps);
     }
 
-    /// Fills in names and size of the agent at `index` from its species and id.
+    /// Computes names, size factor and radius of the agent at `index` from its species and id.
     pub fn derive(&mut self, index: usize, species: &Species, seed: u64) {
         let size_factor = species.size_factor(seed, self.ids[index]);
         self.name_bits[index] = species.name_bits;
@@ -76,7 +78,7 @@ impl Agents {
     }
 }
 
-/// Keeps the elements of a list for which `keeps` is true at their index.
+/// Removes all elements of a list except those whose element in `keeps` is true.
 pub(crate) fn retain<T>(list: &mut Vec<T>, keeps: &[bool]) {
     let mut keeps = keeps.iter();
     list.retain(|_| keeps.next().is_some_and(|&keep| keep));
@@ -86,7 +88,7 @@ pub(crate) fn retain<T>(list: &mut Vec<T>, keeps: &[bool]) {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
-    /// Center in world space.
+    /// Center of the body in world space.
     pub position_m: Vec3,
     /// Velocity in world space.
     pub velocity_mps: Vec3,
@@ -94,11 +96,11 @@ pub struct Body {
     pub forward: Vec3,
     /// Unit vector towards the dorsal fin, perpendicular to `forward`.
     pub up: Vec3,
-    /// Signed turn rate about `up`; positive is a turn to the left.
+    /// Turn rate about `up` in rad/s; positive is a turn to the left.
     pub turn_rate_rps: f32,
     /// Acceleration along `forward`.
     pub acceleration_mps2: f32,
-    /// What the agent intends to do, for agents that react to it.
+    /// Direction and goal that the agent intends to swim to. Other agents can read the intent.
     pub intent: Intent,
     /// Steering force that acts on the body, smoothed over `MotionParams::response_secs`.
     pub force_n: Vec3,
@@ -106,12 +108,12 @@ pub struct Body {
     pub boost: BoostState,
     /// Whether the body was moved to a new position in the last tick instead of swimming there.
     pub teleported: bool,
-    /// Number of ticks in which the computed state was not finite and was discarded.
+    /// Number of ticks in which the new body had a value that is not finite and was discarded.
     pub quarantine_count: u32,
 }
 
 impl Body {
-    /// A body at `position_m` that swims level along `forward` at `speed_mps`.
+    /// Returns a body at `position_m` that swims horizontally in the direction of `forward` at `speed_mps`.
     pub fn new(position_m: Vec3, forward: Vec3, speed_mps: f32) -> Self {
         Self {
             position_m,
@@ -134,12 +136,12 @@ impl Body {
         }
     }
 
-    /// Unit vector to the right.
+    /// Unit vector to the right side of the body.
     pub fn side(&self) -> Vec3 {
         self.forward.cross(self.up)
     }
 
-    /// Whether all numbers that drive the motion are finite.
+    /// Whether all numbers that affect the motion are finite.
     pub fn is_finite(&self) -> bool {
         self.position_m.is_finite()
             && self.velocity_mps.is_finite()
@@ -150,13 +152,13 @@ impl Body {
     }
 }
 
-/// What an agent intends to do, as other agents can observe it.
+/// Direction and goal that an agent intends to swim to. Other agents can observe them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intent {
-    /// Unit vector towards where the agent wants to go; equals `forward` if no action sets one.
+    /// Unit vector of the direction in which the agent wants to swim; equals `forward` if no action sets a direction.
     pub heading: Vec3,
-    /// The position that the agent is going to, if it has a goal.
+    /// The goal in world space; `None` if the agent has no goal.
     pub goal_m: Option<Vec3>,
 }
 
@@ -181,7 +183,7 @@ pub struct Species {
     pub name: String,
     /// Name of the individual; `None` for a whole species.
     pub individual: Option<String>,
-    /// Index of the species in the scene's list. For a named individual: the index of the species it belongs to.
+    /// Index of the species in the scene's list of species. For a named individual: the index of its species in this list.
     pub base_species: u16,
     /// Bit of the species' name.
     pub species_bit: u64,
@@ -202,8 +204,8 @@ pub struct Species {
 }
 
 impl Species {
-    /// Size of the individual with this id as a factor of the species' length and radius. Depends only on the id and
-    /// `size_spread`, so an individual keeps its size when other parameters change.
+    /// Returns the size of the individual with this id as a factor on the species' length and radius. Depends only on seed, id
+    /// and `size_spread`, so an individual keeps its size when other parameters change.
     pub fn size_factor(&self, seed: u64, id: u32) -> f32 {
         let random = Random { seed, tick: 0 };
         1.0 + self.body.size_spread * random.signed(id, RandomStream::Size, 0)

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Avoidance {
-    /// Steers around the most dangerous agent or obstacle ahead (Reynolds 1999). Smooth for few fish; causes collisions in
-    /// crowds.
+    /// Steers around the most dangerous agent or obstacle ahead (Reynolds 1999). The motion is smooth with few fish; in crowds,
+    /// fish collide.
     Reynolds,
-    /// Follows only the flow fields around agents and obstacles. Keeps distance, but brakes before an obstacle and
-    /// accelerates behind it.
+    /// Follows only the flow fields around agents and obstacles. The fish keeps its distance, but it brakes in front of an
+    /// obstacle and accelerates behind the obstacle.
     Flow,
     /// Follows the flow fields of agents, and steers around all obstacles ahead.
     #[default]
     Hybrid,
-    /// Avoids agents by optimal reciprocal collision avoidance (ORCA) in the horizontal plane, obstacles as `hybrid` does.
-    /// Serves as a reference and costs much computing time.
+    /// Avoids agents by optimal reciprocal collision avoidance (ORCA) in the horizontal plane. Avoids obstacles with the same
+    /// method as `hybrid`. Needs much computing time; intended as a reference for comparison.
     Orca,
 }

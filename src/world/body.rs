@@ -1,5 +1,5 @@
-//! Parameters of a species' body, motion, perception and flocking: one struct per table of a species file, with the rules
-//! between fields that a range of a single field cannot express.
+//! Parameters of a species' body, motion, perception and flocking: one struct per table of a species file. The functions
+//! `problems` check the rules between several fields, which the range of a single field cannot express.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,8 @@ pub struct BodyParams {
     /// Mass. The same force turns and accelerates a heavier body less.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub mass_kg: f32,
-    /// How much individuals differ in size: 0.1 gives individuals 0.9 to 1.1 times this length and radius.
+    /// Maximum difference of an individual's size from the species' size, as a share: with 0.1, an individual has 0.9 to 1.1
+    /// times this length and radius.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub size_spread: f32,
 }
@@ -39,49 +40,51 @@ impl Default for BodyParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionParams {
-    /// Top speed without a boost.
+    /// Maximum speed without a boost.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub cruise_mps: f32,
-    /// Top speed with a full boost; at least the cruise speed.
+    /// Maximum speed with a full boost. Must not be below the cruise speed.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_mps: f32,
-    /// Minimum speed: a fish always glides. 0 allows it to stand still.
+    /// Minimum speed. With a value above 0, the fish never stands still.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub min_speed_mps: f32,
-    /// Maximum steering force. Larger forces are clamped.
+    /// Maximum steering force. Larger forces are reduced to this value.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub max_force_n: f32,
-    /// Time constant with which the steering force follows what the actions ask for. Short is agile and may jitter; long is
-    /// sluggish. A turn in place ignores it.
+    /// Time constant with which the steering force follows the force that the actions request. With a short time the fish is
+    /// agile and may jitter; with a long time it is slow to react. Not applied to a turn in place.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub response_secs: f32,
-    /// Agility: maximum turn rate. Not applied in a tick in which an action turns in place.
+    /// Maximum turn rate. Not applied in a tick in which an action turns the fish in place.
     #[schemars(range(min = 0.0, max = 100000.0))]
     pub max_turn_rate_dps: f32,
     /// Maximum angle of climbing and diving against the horizontal.
     #[schemars(range(min = 0.0, max = 90.0))]
     pub max_climb_deg: f32,
-    /// Time constant with which the body returns to level swimming after a climb or dive. 0 keeps the slope.
+    /// Time constant with which the body returns to horizontal swimming after a climb or dive. With 0, the body does not return
+    /// on its own.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub level_secs: f32,
-    /// How far the body leans into a curve, per m/s² of sideways acceleration.
+    /// Strength with which the body leans into a curve, per m/s² of sideways acceleration.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub lean_gain: f32,
-    /// How strongly the body returns to upright. The ratio of `lean_gain` to `right_gain` determines the tilt in a curve.
+    /// Strength with which the body returns to upright. The ratio of `lean_gain` to `right_gain` determines the tilt in a
+    /// curve.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub right_gain: f32,
-    /// Time constant with which the tilt follows the curve. Short looks nervous, long looks sluggish.
+    /// Time constant with which the tilt follows the curve. A short time looks nervous, a long time looks slow.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub blend_secs: f32,
-    /// What happens to the motion when the body touches an obstacle.
+    /// Response of the motion to a contact with an obstacle.
     pub collision: CollisionResponse,
-    /// Share of the speed towards the obstacle that a bounce returns.
+    /// Speed away from the obstacle after a bounce, as a share of the speed towards the obstacle before.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f32,
     /// Loss of speed along the obstacle at a contact, as a share of the speed towards the obstacle.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub friction: f32,
-    /// Leaps between terraces.
+    /// Ability to leap between terraces.
     pub leap: LeapParams,
 }
 
@@ -133,16 +136,16 @@ impl MotionParams {
     }
 }
 
-/// What happens to the motion when a body touches an obstacle.
+/// Response of the motion to a contact with an obstacle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CollisionResponse {
-    /// The body loses the velocity towards the obstacle and slides along it with the rest.
+    /// The body loses the part of its velocity that points towards the obstacle and slides along the obstacle with the rest.
     #[default]
     Slide,
-    /// The velocity towards the obstacle is reversed and multiplied by `restitution`.
+    /// The part of the velocity that points towards the obstacle is reversed and multiplied by `restitution`.
     Bounce,
-    /// The body ends its motion of this tick at the obstacle, and continues along it in the next tick.
+    /// The body stops at the obstacle for the rest of this tick, and continues along the obstacle in the next tick.
     PushOut,
 }
 
@@ -153,14 +156,15 @@ pub struct PerceptionParams {
     /// Sight radius for other agents. In crowds the computing time grows with its square.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub sight_radius_m: f32,
-    /// Sight radius for prey; at least the sight radius.
+    /// Sight radius for prey. Must not be below the sight radius for other agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub prey_sight_radius_m: f32,
-    /// Full opening angle of the field of view, a cone around straight ahead. 360 sees in all directions.
+    /// Full opening angle of the field of view, which is a cone around the forward direction. With 360, the fish sees in all
+    /// directions.
     #[schemars(range(min = 0.0, max = 360.0))]
     pub field_of_view_deg: f32,
-    /// How much farther larger agents are seen. The sight radius is multiplied by 1 + size_gain · (r / own radius − 1) for an
-    /// agent of a larger radius r. 0 switches it off.
+    /// Increase of the sight radius for larger agents. For an agent of a larger radius r, the sight radius is multiplied by
+    /// 1 + size_gain · (r / own radius − 1). With 0, size has no effect.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub size_gain: f32,
 }
@@ -192,23 +196,25 @@ impl PerceptionParams {
     }
 }
 
-/// How a species forms schools. **Source**: Reynolds 1987; factors from Jockel 2005, table 1.
+/// Parameters with which a species forms schools. **Source**: Reynolds 1987; factors from Jockel 2005, table 1.
 ///
-/// The radius and weight of each part follow from `radius_m` and `weight` unless the part sets its own.
+/// The parts are separation, alignment and cohesion. If a part sets no radius or weight of its own, its value is derived from
+/// `radius_m` or `weight`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockParams {
     /// Flock radius r: separation acts within r, alignment within 1.5 r, cohesion within 2 r.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Flock weight g: separation weighs 1.5 g, alignment and cohesion g.
+    /// Flock weight g: separation has the weight 1.5 g; alignment and cohesion have the weight g.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Neighbors nearer than this count at any angle. If absent: three times the body's radius.
+    /// Neighbors closer than this distance are included at any angle. If absent: three times the body's radius.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub always_radius_m: Option<f32>,
-    /// Each part is scaled to its full force, except where it is already nearly satisfied: there the force fades to zero.
-    /// Larger values are calmer. 0 always scales to full force, as in Reynolds 1987, and lets an ordered school jitter.
+    /// Each part has its full force. Only if the part is nearly satisfied, its force falls to zero. With a larger value, the
+    /// force starts to fall earlier and the school is calmer. With 0, the force is always full, as in Reynolds 1987, and an
+    /// ordered school jitters.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub soften: f32,
     /// Keeping distance from neighbors.
@@ -239,10 +245,10 @@ macro_rules! flock_part {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
-            /// Radius within which neighbors count. If absent: derived from the flock radius.
+            /// Radius within which neighbors are included. If absent: derived from the flock radius.
             #[schemars(range(min = 0.0, max = 100.0))]
             pub radius_m: Option<f32>,
-            /// Angle to each side of straight ahead within which neighbors count.
+            /// Maximum angle between the forward direction and an included neighbor.
             #[schemars(range(min = 0.0, max = 180.0))]
             pub angle_deg: f32,
             /// Weight of this part. If absent: derived from the flock weight.
@@ -274,7 +280,7 @@ flock_part!(
 );
 
 impl FlockParams {
-    /// Separation, alignment and cohesion in this order, with absent values filled in.
+    /// Returns separation, alignment and cohesion in this order, with absent values filled in.
     pub fn parts(&self) -> [FlockPart; 3] {
         let part = |radius: Option<f32>, factor, angle_deg, weight: Option<f32>, share| FlockPart {
             radius_m: radius.unwrap_or(self.radius_m * factor),
@@ -289,7 +295,7 @@ impl FlockParams {
         ]
     }
 
-    /// Parts whose radius exceeds the sight radius, as (path inside this table, sentence).
+    /// Returns a warning for each part whose radius exceeds the sight radius, as (path inside this table, sentence).
     pub fn warnings(&self, sight_radius_m: f32) -> Vec<(String, String)> {
         ["separation", "alignment", "cohesion"]
             .into_iter()
@@ -312,9 +318,9 @@ impl FlockParams {
 /// One of the three parts of flocking, with all values filled in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlockPart {
-    /// Radius within which neighbors count.
+    /// Radius within which neighbors are included.
     pub radius_m: f32,
-    /// Angle to each side of straight ahead within which neighbors count.
+    /// Maximum angle between the forward direction and an included neighbor.
     pub angle_deg: f32,
     /// Weight of this part.
     pub weight: f32,

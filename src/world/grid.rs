@@ -1,16 +1,17 @@
-//! The neighbor index: a uniform grid filled by counting sort into contiguous arrays.
+//! The neighbor index: a uniform grid that finds the agents near a position. A counting sort fills its contiguous arrays.
 //!
-//! The arrays have one entry per agent, ordered by cell. Cells are stored with x running fastest, so the cells within a
-//! radius are a few contiguous runs of entries, one per row. Rebuilt in every tick, which is faster than updating.
+//! The arrays have one entry per agent, ordered by cell. Neighboring cells along x follow each other, so the cells within a
+//! radius are a few contiguous runs of entries, one per row of cells. The index is rebuilt in every tick, which is faster than
+//! an update.
 
 use std::ops::Range;
 
 use glam::Vec3;
 
-/// Number of positions that are compared at once, so that the compiler can use vector instructions.
+/// Number of positions (lanes) that are compared at once, so that the compiler can use vector instructions.
 const LANES: usize = 8;
 
-/// For every bit set of lanes: the numbers of the lanes in the set, in ascending order. Elements after them are unused.
+/// For every bit set of lanes: the numbers of the lanes in the set, in ascending order. The remaining elements are unused.
 static HIT_LANES: [[u8; LANES]; 256] = {
     let mut table = [[0; LANES]; 256];
     let mut set = 0;
@@ -28,7 +29,7 @@ static HIT_LANES: [[u8; LANES]; 256] = {
     table
 };
 
-/// Entries that a query has found. Reused between queries, so that a query allocates nothing.
+/// Entries that a query has found. The memory is reused between queries, so that a query allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct GridHits {
     /// The first `count` elements are the result of the last query; the rest is scratch space.
@@ -37,21 +38,22 @@ pub struct GridHits {
 }
 
 impl GridHits {
-    /// The entries found, in the order of the index.
+    /// The entries that were found, in the order of the index.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.entries[..self.count]
             .iter()
             .map(|&entry| entry as usize)
     }
 
-    /// Reserves memory for `count` entries, so that queries with at most that many do not allocate.
+    /// Reserves memory for `count` entries, so that queries over at most `count` agents do not allocate.
     pub fn reserve(&mut self, count: usize) {
         let len = self.entries.len().max(count + LANES);
         self.entries.resize(len, 0);
     }
 }
 
-/// Copies of all agents that may be near the members of one cell, side by side. Reused from cell to cell.
+/// Positions and directions of all agents that may be within the radius of a member of one cell. The memory is reused for the
+/// next cell.
 #[derive(Clone, Debug, Default)]
 pub struct CellNeighbors {
     count: usize,
@@ -66,14 +68,14 @@ impl CellNeighbors {
     }
 }
 
-/// The neighbor index over one set of positions.
+/// The neighbor index of one set of agents.
 #[derive(Clone, Debug, Default)]
 pub struct NeighborGrid {
     origin_m: Vec3,
     cells_per_m: f32,
     /// Number of cells along x, y and z.
     dims: [usize; 3],
-    /// For each cell its first entry; the last element is the number of entries.
+    /// First entry of each cell; an additional last element is the number of entries.
     starts: Vec<u32>,
     /// Cell of each agent.
     cells: Vec<u32>,
@@ -117,8 +119,8 @@ impl NeighborGrid {
         ]
     }
 
-    /// Sorts the positions and directions of `count` agents into cells of size `cell_m`. The cells are larger if there
-    /// would be more than about four per agent, so memory is bounded for any positions. All positions must be finite.
+    /// Sorts the positions and directions of `count` agents into cells of size `cell_m`. If there would be more than about four
+    /// cells per agent, the cells are larger, so that memory is limited for any positions. All positions must be finite.
     pub fn rebuild(
         &mut self,
         cell_m: f32,
@@ -150,11 +152,11 @@ impl NeighborGrid {
         }
         self.agents.resize(count, 0);
         for array in self.columns_mut() {
-            // Reading LANES entries at once may read beyond the last entry.
+            // A query reads LANES entries at once, possibly beyond the last entry.
             array.resize(count + LANES, 0.0);
         }
-        // `starts[cell + 1]` is now set to the start of `cell`. Filling advances it to the end of `cell`, which is the start
-        // of the next cell.
+        // `starts[cell + 1]` is first set to the start of `cell`. While the cell is filled, it advances to the end of `cell`,
+        // which is the start of the next cell.
         for cell in (1..=cell_count).rev() {
             self.starts[cell] = self.starts[cell - 1];
         }
@@ -187,7 +189,7 @@ impl NeighborGrid {
         if high.cmplt(Vec3::ZERO).any() || self.agents.is_empty() {
             return;
         }
-        // Distance of a row of cells from `at` along one axis, reduced by a tolerance for rounding.
+        // Returns the distance of a row of cells from `at` along one axis, reduced by a tolerance for rounding.
         let cell_m = 1.0 / self.cells_per_m;
         let slack_m = ((at - self.origin_m).abs().max_element() + cell_m) * 1e-6;
         let gap = |cell: usize, origin: f32, at: f32| {
@@ -247,7 +249,7 @@ impl NeighborGrid {
                 for (lane, square) in square.iter().enumerate() {
                     hits |= usize::from(*square <= radius_sq) << lane;
                 }
-                // Lanes beyond the end of the run are no hits.
+                // Lanes beyond the end of the run are not hits.
                 hits &= 0xff >> LANES.saturating_sub(run.end - start);
                 let lanes = &HIT_LANES[hits & 0xff];
                 if let Some(to) = found.entries.get_mut(count..count + LANES) {
@@ -263,16 +265,16 @@ impl NeighborGrid {
         found.count = count;
     }
 
-    /// Calls `visit` for every non-empty cell, in a fixed order, with the entries of its members and copies of all agents
-    /// that may be within `radius_m` of a member, the members included. If all agents need their neighbors, this is faster
-    /// than one query per agent, most of all with cells slightly larger than the radius.
+    /// Calls `visit` for every non-empty cell, in a fixed order. Passes the entries of the agents in the cell, and copies of
+    /// all agents that may be within `radius_m` of one of these agents, including themselves. If all agents need their
+    /// neighbors, this is faster than one query per agent, especially with cells slightly larger than the radius.
     pub fn for_cells(
         &self,
         radius_m: f32,
         around: &mut CellNeighbors,
         mut visit: impl FnMut(Range<usize>, &CellNeighbors),
     ) {
-        // The tolerance keeps rounding from excluding a cell.
+        // The tolerance of 1e-4 cells prevents that a rounding error excludes a cell.
         let reach = (radius_m * self.cells_per_m + 1e-4).ceil().max(0.0) as usize;
         let span = |cell: usize, cells: usize| {
             cell.saturating_sub(reach)..cell.saturating_add(reach + 1).min(cells)
@@ -342,7 +344,7 @@ impl NeighborGrid {
     }
 }
 
-/// Maximum number of cells for a number of agents; bounds memory and the time of a rebuild.
+/// Returns the maximum number of cells for a number of agents. Limits memory and the time of a rebuild.
 fn max_cells(count: usize) -> usize {
     4 * count + 64
 }

@@ -57,9 +57,10 @@ pub struct WorldPlan {
     pub solids: Vec<Solid>,
     /// Index of the solids that a body may touch within one tick.
     pub contact_solids: SolidIndex,
-    /// Index of the solids within sight of an agent: they may hide other agents and have to be avoided.
+    /// Index of the solids within the sight radius of an agent. They may hide other agents, and the agent has to avoid them.
     pub sight_solids: SolidIndex,
-    /// The species in the scene's order, which [`AgentPose::species`] refers to, followed by the named individuals.
+    /// The species in the scene's order, followed by the named individuals. [`AgentPose::species`] is an index into the
+    /// species.
     pub species: Vec<Species>,
     /// Bit set of the names that every visitor has.
     pub visitor_name_bits: u64,
@@ -77,7 +78,7 @@ pub struct WorldState {
     pub random: Random,
 }
 
-/// What a tick works with apart from plan and state. Not saved: every tick starts by filling it in again.
+/// Input of a tick apart from plan and state. Not saved, because every tick fills it in again before the agents decide.
 #[derive(Clone, Debug, Default)]
 pub struct TickInput {
     /// The visitors' shadows.
@@ -90,7 +91,7 @@ pub struct TickInput {
     pub records_forces: bool,
 }
 
-/// Read access to the whole world at one time: plan, state and tick input together. The minds are not part of it.
+/// Read access to the whole world at one time: plan, state and tick input together. It does not contain the minds.
 #[derive(Clone, Copy, Debug)]
 pub struct World<'a> {
     /// The extent of the pool.
@@ -99,7 +100,7 @@ pub struct World<'a> {
     pub solids: &'a [Solid],
     /// Index of the solids that a body may touch within one tick.
     pub contact_solids: &'a SolidIndex,
-    /// Index of the solids within sight of an agent.
+    /// Index of the solids within the sight radius of an agent.
     pub sight_solids: &'a SolidIndex,
     /// The species in the scene's order, followed by the named individuals.
     pub species: &'a [Species],
@@ -122,7 +123,7 @@ pub struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Combines the parts of a world.
+    /// Creates read access to the parts of a world.
     pub fn new(plan: &'a WorldPlan, state: &'a WorldState, input: &'a TickInput) -> Self {
         Self {
             water: &plan.water,

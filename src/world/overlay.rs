@@ -1,9 +1,9 @@
-//! The overlay: debug drawing on the projection that shows why a fish behaves as it does. An item has a layer, a shape and
-//! a text. Only requested layers are filled. The renderer draws shapes and texts and needs no knowledge of minds.
+//! The overlay: debug drawing on the projection that shows the reasons for the behavior of a fish. An item has a layer, a shape
+//! and a text. Only requested layers get items. The renderer draws shapes and texts and does not depend on minds.
 
 use glam::Vec3;
 
-/// What an overlay item shows. Each layer can be switched on separately.
+/// The kind of information that an overlay item shows. Each layer can be switched on separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum OverlayLayer {
@@ -13,7 +13,7 @@ pub enum OverlayLayer {
     Force = 2,
     /// The sum of the scene's flow fields, as a grid of arrows.
     Field = 4,
-    /// Path finding: the path being followed, the blocked cells of its grid, and the open list of a running search.
+    /// Path finding: the path that a fish follows, the blocked cells of its grid, and the open list of a running search.
     Path = 8,
     /// The terraces' navigation mesh with its portals and links.
     Mesh = 16,
@@ -56,7 +56,7 @@ pub enum OverlayShape {
 /// One drawing of the overlay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverlayItem {
-    /// What the item shows.
+    /// Layer that the item belongs to.
     pub layer: OverlayLayer,
     /// Shape and position.
     pub shape: OverlayShape,

@@ -17,18 +17,19 @@ pub struct PoolParams {
     /// Depth of the ground.
     #[schemars(range(min = 0.05, max = 50.0))]
     pub ground_depth_m: f32,
-    /// What happens to a fish that leaves the picture.
+    /// Treatment of a fish that leaves the picture.
     pub edge: EdgeMode,
-    /// Distance of the pool's edge outside the picture. A larger value lets fish stay out of sight longer; a negative value
-    /// keeps them inside the picture.
+    /// Distance from the edge of the picture outwards to the edge of the pool. With a larger value, fish stay out of sight
+    /// longer; with a negative value, fish stay inside the picture.
     #[schemars(range(min = -5.0, max = 50.0))]
     pub margin_m: f32,
     /// Distance from the edge at which a fish starts to turn back, if `edge` is `guide`.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub guide_m: f32,
-    /// Light and temperature, for the action `keep_habits`. Does not change the picture.
+    /// Light and temperature in the pool, which the action `keep_habits` uses. They do not change the picture.
     pub climate: ClimateParams,
-    /// Terraces: basins at different heights, within the depths above. Empty: one basin everywhere.
+    /// Terraces: basins at different heights between the minimum depth of the fish and the ground. If empty, the pool is one
+    /// basin.
     pub terraces: Vec<TerraceParams>,
 }
 
@@ -72,7 +73,7 @@ impl PoolParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClimateParams {
-    /// Depth at which 1/e (37 %) of the light at the surface is left. **Source**: Beer's law.
+    /// Depth at which 1/e (37 %) of the light at the surface remains. **Source**: Beer's law.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub light_depth_m: f32,
     /// Temperature at the center of the surface.
@@ -94,23 +95,23 @@ impl Default for ClimateParams {
 }
 
 impl ClimateParams {
-    /// Light at a position as a share of the light at the surface.
+    /// Returns the light at a position as a share of the light at the surface.
     pub fn light(&self, at_m: Vec3) -> f32 {
         (at_m.y.min(0.0) / self.light_depth_m.max(1e-3)).exp()
     }
 
-    /// Temperature at a position.
+    /// Returns the temperature at a position, in °C.
     pub fn warmth_c(&self, at_m: Vec3) -> f32 {
         self.warmth_c + at_m.dot(self.warmth_gradient())
     }
 
-    /// Gradient of the temperature, in °C per meter.
+    /// Returns the gradient of the temperature, in °C per meter.
     pub fn warmth_gradient(&self) -> Vec3 {
         Vec3::from(self.warmer_per_m)
     }
 }
 
-/// What happens to a fish that leaves the picture.
+/// Treatment of a fish that leaves the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeMode {
@@ -256,8 +257,8 @@ impl Default for CapsuleParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolygonParams {
-    /// Corners of the outline in order, `[x, z]` each: three to eight corners of a convex polygon. Build a concave shape from
-    /// several obstacles.
+    /// Corners of the outline in order, `[x, z]` each: three to eight corners of a convex polygon. A concave shape must be
+    /// built from several obstacles.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub outline_m: Vec<[f32; 2]>,
     /// Height y of the bottom; negative in the water.
@@ -279,7 +280,7 @@ impl Default for PolygonParams {
 }
 
 impl PolygonParams {
-    /// Corners of the outline, in floor meters.
+    /// Returns the corners of the outline, in floor meters.
     pub fn corners(&self) -> Vec<Vec2> {
         self.outline_m.iter().map(|&at| at.into()).collect()
     }

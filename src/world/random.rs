@@ -1,23 +1,23 @@
-//! Random numbers without state: each is a pure function of (seed, tick, agent, stream, draw). Therefore neither the order
-//! of agents nor the number of threads changes them, and a draw from one stream never shifts another stream.
+//! Random numbers without state: each number is a pure function of (seed, tick, agent, stream, draw). Therefore the numbers do
+//! not depend on the order of agents or the number of threads, and a draw from one stream does not change another stream.
 
 use serde::{Deserialize, Serialize};
 
-/// What a random number is used for. Each use has its own independent stream.
+/// Use of a random number. Each use has its own independent stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum RandomStream {
     /// An individual's size.
     Size = 1,
-    /// Position and heading where an individual starts or enters the pool again.
+    /// Position and heading of an individual that starts or enters the pool again.
     Place = 2,
     /// Direction changes of wandering.
     Wander = 3,
     /// Whether a pause begins.
     Idle = 4,
-    /// Which action a stochastic need executes.
+    /// Choice of the action that a stochastic need executes.
     Choice = 5,
-    /// Whether dithering picks an action.
+    /// Whether a mind that combines its needs by dithering (in order, each action with a chance) selects an action.
     Dither = 6,
     /// Initial value of a need's variable.
     Need = 7,
@@ -35,13 +35,13 @@ pub enum RandomStream {
 pub struct Random {
     /// Seed of the run.
     pub seed: u64,
-    /// Tick whose numbers are drawn.
+    /// Number of the tick in which the numbers are drawn.
     pub tick: u64,
 }
 
 impl Random {
-    /// Returns a uniformly distributed number in [0, 1). `draw` distinguishes several numbers of one agent and stream in
-    /// one tick.
+    /// Returns a uniformly distributed number in [0, 1). Calls with different values of `draw` return different numbers for the
+    /// same agent, stream and tick.
     pub fn unit(&self, agent: u32, stream: RandomStream, draw: u32) -> f32 {
         let key = mix(self.seed ^ mix(self.tick.wrapping_add(0x9e37_79b9_7f4a_7c15)));
         let key = mix(key ^ (u64::from(agent) << 32 | u64::from(draw)));
@@ -55,7 +55,7 @@ impl Random {
     }
 }
 
-/// Mixes the bits of a number: the finalizer of `SplitMix64`. **Source**: Steele, Lea & Flood 2014.
+/// Returns the number with its bits mixed by the last step (finalizer) of `SplitMix64`. **Source**: Steele, Lea & Flood 2014.
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,8 +1,8 @@
 //! Names and relations as bit sets, so that a tick compares no strings.
 //!
-//! Every name of an agent (species, group, individual) has one bit. A relation of one type is the bit set of the names that
-//! it refers to: an agent has the relation to another agent if this set and the other agent's names intersect. An agent
-//! never has a relation to itself.
+//! Every name of an agent (species, group, individual) has one bit. A relation of one type is a bit set of names. An agent has
+//! the relation to another agent if at least one name of the other agent is in this set. An agent never has a relation to
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use super::RelationParams;
 /// Species name of all visitors.
 pub const VISITOR_SPECIES: &str = "visitor";
 
-/// The relation that an individual adds at run time to agents that it has investigated.
+/// Name of the relation that an individual gets at run time to an agent that it has investigated.
 const KNOWN_RELATION: &str = "known";
 
-/// The bit that an individual's perception adds to the names of agents to which it has the relation [`KNOWN_RELATION`].
+/// Bit for known agents. If an individual has the relation [`KNOWN_RELATION`] to an agent, its perception adds this bit to the
+/// agent's names.
 pub(crate) const KNOWN_BIT: u64 = 1 << NameTable::MAX;
 
 /// All names of agents and relations. The bit of a name is its index in this table.
@@ -25,13 +26,13 @@ impl NameTable {
     /// Maximum number of names in one pool: 64 bits, one of them reserved for `KNOWN_BIT`.
     pub const MAX: usize = 63;
 
-    /// Returns the bit of a name that is in the table.
+    /// Returns the bit of a name; `None` if the name is not in the table.
     pub fn find(&self, name: &str) -> Option<u64> {
         let index = self.0.iter().position(|n| n == name)?;
         Some(1 << index)
     }
 
-    /// Returns the bit of a name and adds the name if it is new; `None` if the table is full.
+    /// Returns the bit of a name. Adds the name if it is new; returns `None` if the table is full.
     pub fn intern(&mut self, name: &str) -> Option<u64> {
         let index = self.0.iter().position(|n| n == name).or_else(|| {
             (self.0.len() < Self::MAX).then(|| {
@@ -46,7 +47,7 @@ impl NameTable {
 /// The relations of one species or individual, as bit sets of names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relations {
-    /// Relation type → names, for all types.
+    /// Bit set of names for each relation type.
     masks: BTreeMap<String, u64>,
     /// Names of enemies.
     pub enemy: u64,
@@ -62,7 +63,7 @@ pub struct Relations {
     pub child: u64,
     /// Names of partners.
     pub partner: u64,
-    /// Names in any relation.
+    /// Names in at least one relation.
     pub any: u64,
 }
 
@@ -91,7 +92,7 @@ impl Relations {
         })
     }
 
-    /// Returns the names in relations of any of these types.
+    /// Returns all names that appear in relations of these types.
     pub fn mask(&self, kinds: &[String]) -> u64 {
         kinds.iter().fold(0, |all, kind| {
             let added = if kind == KNOWN_RELATION { KNOWN_BIT } else { 0 };
@@ -122,7 +123,7 @@ mod tests {
             0
         );
         assert_eq!(relations.mask(&["teacher".into()]) & moby, 0);
-        // The relation `known` has no names at the start, but it always selects the bit for agents that become known.
+        // The relation `known` has no names in the table, but its mask always contains the bit for known agents.
         assert_eq!(relations.mask(&[KNOWN_RELATION.into()]), KNOWN_BIT);
         assert_eq!((relations.any | shark | moby) & KNOWN_BIT, 0);
     }

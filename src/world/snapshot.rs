@@ -1,4 +1,5 @@
-//! The public state of the pool after a tick: plain data, filled in place so that a steady tick allocates nothing.
+//! The public state of the pool after a tick, as plain data. A snapshot is overwritten in place, so that a tick allocates no
+//! memory.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -9,13 +10,13 @@ use super::overlay::OverlayItem;
 /// The public state after one tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Ticks since the start.
+    /// Number of ticks since the pool was created.
     pub tick: u64,
-    /// `tick` times the fixed time step.
+    /// Simulated time: `tick` times the fixed time step.
     pub time_secs: f64,
-    /// Number of plan changes since the start. [`AgentPose::species`] refers to the species list of this revision.
+    /// Number of plan changes since the pool was created. [`AgentPose::species`] refers to the species list of this revision.
     pub revision: u64,
-    /// All agents except the visitors, by ascending id.
+    /// All agents except the visitors, in ascending order of ids.
     pub agents: Vec<AgentPose>,
     /// Splashes of the last second.
     pub splashes: Vec<Splash>,
@@ -25,19 +26,19 @@ pub struct Snapshot {
     pub overlay: Vec<OverlayItem>,
 }
 
-/// A fish that broke through the water surface.
+/// A splash where a fish broke through the water surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Splash {
     /// Position in world space.
     pub at_m: Vec3,
-    /// Vertical speed of the fish at the surface, without sign.
+    /// Vertical speed of the fish at the surface; never negative.
     pub speed_mps: f32,
     /// Time since the splash.
     pub age_secs: f32,
 }
 
-/// One agent as the renderer needs it.
+/// The data of one agent that the renderer needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentPose {
     /// Id of the individual. Constant and never reused; the renderer derives the individual's appearance from it.
@@ -52,15 +53,15 @@ pub struct AgentPose {
     pub up: Vec3,
     /// Velocity in world space.
     pub velocity_mps: Vec3,
-    /// Signed turn rate about `up`; positive is a turn to the left.
+    /// Turn rate about `up` in rad/s; positive is a turn to the left.
     pub turn_rate_rps: f32,
     /// Acceleration along `forward`.
     pub acceleration_mps2: f32,
-    /// Current speed limit: 0 is cruise speed, 1 is full boost speed.
+    /// Current speed limit on a scale from 0 (cruise speed) to 1 (full boost speed).
     pub boost: f32,
     /// Radius of the sphere that represents the body.
     pub radius_m: f32,
-    /// Whether the agent was moved to a new position in this tick (reinserted or wrapped). If so, do not interpolate between
-    /// the positions before and after.
+    /// Whether the agent was moved to a new position in this tick instead of swimming there. If so, the renderer must not
+    /// interpolate between the positions before and after this tick.
     pub teleported: bool,
 }

@@ -1,7 +1,7 @@
-//! An index of the solids near a position, so that queries need not test every obstacle of the pool.
+//! An index that finds the solids near a position, so that a query does not test every obstacle of the pool.
 //!
-//! A flat grid over x and z. Each cell lists in order all solids within a margin of the cell, and possibly some beyond it.
-//! Rebuilt when the solids or the margin change, never in a tick.
+//! The index is a horizontal grid over x and z. Each cell has a list of all solids within a margin around the cell, and
+//! possibly of some solids beyond the margin. The index is rebuilt when the solids or the margin change, never in a tick.
 
 use glam::{Vec2, Vec3};
 
@@ -13,7 +13,7 @@ const MAX_CELLS: f32 = 48.0;
 /// Minimum size of a cell; limits memory for small pools.
 const MIN_CELL_M: f32 = 0.25;
 
-/// The index over one list of solids.
+/// The index of one list of solids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SolidIndex {
     /// Corner of the grid with the smallest x and z.
@@ -21,7 +21,8 @@ pub struct SolidIndex {
     cells_per_m: f32,
     /// Number of cells along x and z.
     dims: [usize; 2],
-    /// For each cell the start of its part of `solids` and `indices`; the last element is their length.
+    /// Index in `solids` and `indices` at which the part of each cell starts; an additional last element is the length of
+    /// `solids`.
     starts: Vec<u32>,
     solids: Vec<Solid>,
     /// Index of each element of `solids` in the list that the index was built from.
@@ -30,7 +31,7 @@ pub struct SolidIndex {
 }
 
 impl SolidIndex {
-    /// Builds an index that finds for every position all solids nearer than `margin_m`.
+    /// Builds an index that finds all solids closer than `margin_m` to any position.
     pub fn new(solids: &[Solid], margin_m: f32) -> Self {
         let flat = |at: Vec3| Vec2::new(at.x, at.z);
         let (mut low, mut high) = (Vec2::splat(f32::MAX), Vec2::splat(f32::MIN));
@@ -75,23 +76,24 @@ impl SolidIndex {
         index
     }
 
-    /// The margin: [`Self::near`] returns all solids nearer than this.
+    /// Distance within which [`Self::near`] returns all solids.
     pub fn margin_m(&self) -> f32 {
         self.margin_m
     }
 
-    /// Returns all solids nearer to a position than the margin, and possibly some beyond it. They have the same order
-    /// as in the list that the index was built from.
+    /// Returns all solids closer to a position than the margin, and possibly some solids beyond the margin. They have the same
+    /// order as in the list that the index was built from.
     pub fn near(&self, at_m: Vec3) -> &[Solid] {
         self.cell(at_m).map_or(&[], |run| &self.solids[run])
     }
 
-    /// Returns the indices of the solids near a position in the list, ascending; parallel to [`Self::near`].
+    /// Returns the indices of the solids that [`Self::near`] returns, in the same order. They refer to the list that the index
+    /// was built from, and are in ascending order.
     pub fn indices_near(&self, at_m: Vec3) -> &[u32] {
         self.cell(at_m).map_or(&[], |run| &self.indices[run])
     }
 
-    /// The part of `solids` and `indices` that belongs to the cell at a position; `None` outside the grid.
+    /// Returns the part of `solids` and `indices` that belongs to the cell at a position; `None` outside the grid.
     fn cell(&self, at_m: Vec3) -> Option<std::ops::Range<usize>> {
         let at = (Vec2::new(at_m.x, at_m.z) - self.low_m) * self.cells_per_m;
         if !(at.x >= 0.0 && at.y >= 0.0) {

@@ -32,19 +32,19 @@ impl Default for TerraceParams {
 }
 
 impl TerraceParams {
-    /// Corners of the outline, in floor meters.
+    /// Returns the corners of the outline, in floor meters.
     pub fn corners(&self) -> Vec<Vec2> {
         self.outline_m.iter().map(|&at| at.into()).collect()
     }
 
-    /// Mean of the corners.
+    /// Returns the mean position of the corners.
     pub fn middle_m(&self) -> Vec2 {
         let sum: Vec2 = self.outline_m.iter().map(|&at| Vec2::from(at)).sum();
         sum / self.outline_m.len().max(1) as f32
     }
 
-    /// Lowest and highest y for the center of a body of this radius. If the terrace is shallower than the body, both are the
-    /// middle height of the terrace.
+    /// Returns the lowest and the highest y for the center of a body of this radius. If the terrace is shallower than the body,
+    /// both are the middle height of the terrace.
     pub fn y_range_m(&self, radius_m: f32) -> (f32, f32) {
         let low = -self.ground_depth_m + radius_m;
         let high = -self.surface_depth_m - radius_m;
@@ -83,7 +83,7 @@ impl TerraceParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeapParams {
-    /// Maximum height difference between two water surfaces. 0: the species cannot leap.
+    /// Maximum height difference between two water surfaces for a leap. With 0, the species cannot leap.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub height_m: f32,
     /// Maximum speed at take-off from the water.

@@ -1,5 +1,5 @@
-//! Visitors: the agents that represent shadows. They are flat, lie on the surface and have the species `visitor`. Also
-//! computes where a shadow is at a fish's depth.
+//! Visitors: the agents that represent shadows. They are flat, lie on the surface and have the species `visitor`. This file
+//! also computes the position of a shadow at the depth of a fish.
 //!
 //! **Source**: Jockel 2005, §4.2.3 and §4.2.5.
 
@@ -11,14 +11,14 @@ use crate::geometry::{nearest_on_polygon, polygon_contains};
 /// The current visitors. Reuses memory from tick to tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Visitors {
-    /// The shadows by ascending id.
+    /// The shadows, in ascending order of ids.
     pub shadows: Vec<Shadow>,
-    /// For each shadow the radius around its centroid that contains the whole outline.
+    /// For each shadow, the radius of a circle around its centroid that contains the whole outline.
     pub bounding_radii_m: Vec<f32>,
 }
 
 impl Visitors {
-    /// Replaces the visitors by those of an observation. Skips shadows with numbers that are not finite.
+    /// Replaces the visitors by those of an observation. Leaves out shadows with numbers that are not finite.
     pub fn update(&mut self, observation: &Observation) {
         let valid = observation.shadows.iter().filter(|shadow| is_valid(shadow));
         let count = valid.clone().count();
@@ -57,14 +57,14 @@ pub fn copy_shadow(to: &mut Shadow, from: &Shadow) {
 pub struct ShadowAtDepth {
     /// Horizontal distance from the fish's hull to the shadow's edge; negative if the fish is under the shadow.
     pub distance_m: f32,
-    /// Horizontal unit vector that points out of the shadow; zero if the fish is exactly at its center.
+    /// Horizontal unit vector from the shadow outwards, at the fish; zero if the fish is exactly at the center of the shadow.
     pub away: Vec3,
     /// Center of the shadow at the fish's depth.
     pub middle_m: Vec3,
 }
 
-/// Projects a shadow, taken as its circle, to the depth of a fish at `at`. `scale` is k = (c + d)/c for camera height c and
-/// the fish's depth d.
+/// Projects a shadow to the depth of a fish at `at`. Uses the circle with the shadow's area instead of the outline. `radius_m`
+/// is the radius of the fish; `scale` is k = (c + d)/c for camera height c and the fish's depth d.
 pub fn circle_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
     let middle = shadow.centroid_m * scale;
     let offset = Vec2::new(at.x, at.z) - middle;
@@ -76,10 +76,12 @@ pub fn circle_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> 
     }
 }
 
-/// Projects a shadow's outline to the depth of a fish, as [`circle_at_depth`] does; uses the circle if there is no outline.
+/// Projects a shadow's outline to the depth of a fish, with the same arguments as [`circle_at_depth`]. Uses the circle if there
+/// is no outline.
 ///
-/// Distances scale with k, so the fish is projected to the surface, measured there, and the result is scaled back. Under the
-/// shadow, `away` points to the nearest point of the outline.
+/// All distances at the depth of the fish are k times those on the surface. Therefore the fish is projected to the surface, the
+/// distance is measured there, and the result is multiplied by k. If the fish is under the shadow, `away` points to the nearest
+/// point of the outline.
 pub fn outline_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
     let circle = circle_at_depth(shadow, at, radius_m, scale);
     if shadow.outline_m.len() < 3 {
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_circle_grows_with_depth() {
-        // Camera 4 m up, fish 1 m down: k = 1.25, so the middle is at 1.25 m and the radius 0.625 m.
+        // The camera height is 4 m and the fish's depth 1 m: k = 1.25, so the middle is at 1.25 m and the radius is 0.625 m.
         let seen = circle_at_depth(&square(), Vec3::new(3.0, -1.0, 0.0), 0.1, 1.25);
         assert!((seen.distance_m - (3.0 - 1.25 - 0.625 - 0.1)).abs() < 1e-6);
         assert_eq!(seen.away, Vec3::X);
@@ -151,7 +153,7 @@ mod tests {
         let seen = outline_at_depth(&square(), Vec3::new(2.5, -1.0, 0.0), 0.1, 1.25);
         assert!((seen.distance_m - (2.5 - 1.875 - 0.1)).abs() < 1e-6);
         assert_eq!(seen.away, Vec3::X);
-        // Under the shadow, near its right edge: `away` points to the right, to the nearest edge.
+        // The fish is under the shadow, near its right edge: `away` points to the right, to the nearest edge.
         let under = outline_at_depth(&square(), Vec3::new(1.75, -1.0, 0.0), 0.1, 1.25);
         assert!((under.distance_m - (-0.125 - 0.1)).abs() < 1e-6);
         assert_eq!(under.away, Vec3::X);

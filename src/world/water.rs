@@ -16,23 +16,23 @@ pub struct Water {
 }
 
 impl Water {
-    /// Ratio of the visible width at height `y` to the width of the picture on the surface.
+    /// Returns the ratio of the visible width at height `y` to the width of the picture on the surface.
     pub fn scale(&self, y: f32) -> f32 {
         self.surface.scale_at_depth(-y)
     }
 
-    /// Half of the visible extent at height `y`, as (x, z).
+    /// Returns half of the visible extent at height `y`, as (x, z) in m.
     pub fn visible_half_m(&self, y: f32) -> Vec2 {
         self.surface.half_extent_m() * self.scale(y)
     }
 
-    /// Half of the pool's extent at height `y`, as (x, z): the visible extent plus the margin.
+    /// Returns half of the pool's extent at height `y`, as (x, z) in m: half of the visible extent plus the margin.
     pub fn edge_half_m(&self, y: f32) -> Vec2 {
         (self.visible_half_m(y) + self.params.margin_m).max(Vec2::splat(0.05))
     }
 
-    /// Lowest and highest y for the center of a body of this radius. If the pool is shallower than the body, both are the
-    /// middle height of the pool.
+    /// Returns the lowest and the highest y for the center of a body of this radius. If the pool is shallower than the body,
+    /// both are the middle height of the pool.
     pub fn y_range_m(&self, radius_m: f32) -> (f32, f32) {
         let low = -self.params.ground_depth_m + radius_m;
         let high = -self.params.surface_depth_m - radius_m;
@@ -49,7 +49,7 @@ impl Water {
         position.x.abs() < visible.x && position.z.abs() < visible.y
     }
 
-    /// Distance outside the picture at which a body of this length is completely hidden.
+    /// Returns the distance outside the picture at which a body of this length is completely hidden.
     pub fn hidden_margin_m(&self, length_m: f32) -> f32 {
         self.params.margin_m.max(length_m * 0.6)
     }
@@ -64,7 +64,7 @@ impl Water {
         }
     }
 
-    /// The inverse of [`Self::level_from_world`].
+    /// Rotates a vector back, as the inverse of [`Self::level_from_world`].
     pub fn world_from_level(&self, level: Vec3) -> Vec3 {
         match self.surface.kind {
             SurfaceKind::Floor => level,
@@ -73,7 +73,8 @@ impl Water {
         }
     }
 
-    /// Returns a random position outside the picture and a heading into it, for a body of (radius, length).
+    /// Returns a random position outside the picture and a heading towards the picture, for a body of the given
+    /// (radius, length) in m.
     pub fn random_hidden_pose(
         &self,
         solids: &[Solid],
@@ -87,7 +88,7 @@ impl Water {
             let draw = |n| random.signed(agent, RandomStream::Place, attempt * 8 + n);
             let y = self.height(radius_m, draw(0));
             let half = self.visible_half_m(y) + beyond;
-            // A uniformly distributed point on the outline of the rectangle.
+            // Distance along the outline of the rectangle to a uniformly distributed point on it.
             let along = (draw(1) + 1.0) * 2.0 * (half.x + half.y);
             let at = if along < 2.0 * half.x {
                 Vec2::new(along - half.x, half.y)
@@ -124,18 +125,18 @@ impl Water {
         })
     }
 
-    /// Whether an invisible wall at the edge turns fish back.
+    /// Whether an invisible wall at the edge makes fish turn back.
     pub fn has_guides(&self) -> bool {
         self.params.edge == EdgeMode::Guide
     }
 
-    /// Maps −1..1 to the range of heights of a body.
+    /// Maps a value from −1 to 1 linearly to the range of y for a body of this radius.
     fn height(&self, radius_m: f32, signed: f32) -> f32 {
         let (low, high) = self.y_range_m(radius_m);
         low + (high - low) * (signed + 1.0) / 2.0
     }
 
-    /// Returns the first of up to 64 candidate poses outside all solids; the last one if none is outside.
+    /// Returns the first of up to 64 candidate poses that is outside all solids; the last candidate if none is outside.
     fn free_pose(
         &self,
         solids: &[Solid],

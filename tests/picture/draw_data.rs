@@ -1,4 +1,4 @@
-//! The draw data on the CPU is built without allocating memory.
+//! Test that building the draw data on the CPU allocates no memory.
 
 use shoal::render::{
     Body, Caustics, DrawList, EdgeSmoothing, Overlay, Ripples, Scenery, View, WaterPressure,
@@ -7,7 +7,7 @@ use shoal::world::Snapshot;
 
 use crate::stage;
 
-/// The draw data of a picture is written into buffers that are reused.
+/// The draw data of each image is written into the same buffers, so no memory is allocated.
 #[test]
 fn building_draw_data_of_an_unchanged_scene_allocates_nothing() {
     let setup = stage::setup([480, 270], EdgeSmoothing::Off);

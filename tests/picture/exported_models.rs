@@ -1,4 +1,5 @@
-//! Models as other tools export them: what glTF 2.0 allows is drawn as it defines, or reported as left out.
+//! Tests of models that other tools export. Each feature of glTF 2.0 is drawn as the specification defines, or is reported as
+//! left out.
 
 #![allow(clippy::unwrap_used, reason = "an unexpected error fails the test")]
 
@@ -6,7 +7,7 @@ use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 use shoal::render::Model;
 
-/// A file with one triangle mesh: a flat quad in the xz plane, 2 long and 1 wide, which looks up.
+/// A glTF file with one triangle mesh. The mesh is a flat quad in the xz plane, 2 units long and 1 unit wide. It faces up.
 struct File {
     json: Value,
     bin: Vec<u8>,
@@ -92,7 +93,8 @@ impl File {
     }
 }
 
-/// Sum of the areas of the triangles, as vectors along their fronts.
+/// Returns the sum of the area vectors of all triangles. An area vector points to the front side of its triangle, and its
+/// length is the area.
 fn area(model: &Model) -> Vec3 {
     let corner = |i: u32| Vec3::from_array(model.vertices[i as usize].position);
     let triangles = model.indices.chunks_exact(3);
@@ -131,7 +133,7 @@ fn a_mirrored_node_keeps_its_front() {
     file.json["nodes"][0]["scale"] = json!([-1, 1, 1]);
     let (plain, mirrored) = (File::quad().model(), file.model());
     assert!(area(&mirrored).abs_diff_eq(area(&plain), 1e-5));
-    // Turned upside down by two mirrors, it looks down.
+    // The two mirrors turn the quad upside down, so it faces down.
     file.json["nodes"][0]["scale"] = json!([-1, -1, 1]);
     assert!(area(&file.model()).abs_diff_eq(-area(&plain), 1e-5));
 }
@@ -252,7 +254,7 @@ fn required_unknown_extensions_and_foreign_textures_are_refused_by_name() {
     );
 }
 
-/// A quad on two skins, and a rigid one on a joint: at rest, all stay where glTF puts them.
+/// The file has a quad with two skins and a rigid quad on a joint. In the rest pose, all have the positions that glTF defines.
 #[test]
 fn several_skins_and_rigid_parts_share_one_skeleton() {
     let mut file = File::quad();
@@ -285,7 +287,7 @@ fn several_skins_and_rigid_parts_share_one_skeleton() {
         2,
         "the rigid part uses the joint of the second skin"
     );
-    // At rest every vertex stays where it is: the matrix of its joint is the identity.
+    // In the rest pose, no joint moves its vertices: its matrix is the identity.
     for vertex in &model.vertices {
         let mut at = Some(usize::from(vertex.joints[0]));
         let mut matrix = model.joints[at.unwrap()].inverse_bind;
@@ -310,7 +312,7 @@ fn several_skins_and_rigid_parts_share_one_skeleton() {
     );
 }
 
-/// 500 channels on the same keys once took 2.7 GB.
+/// A fixed bug: a file with 500 animation channels for the same keys needed 2.7 GB of memory.
 #[test]
 fn a_small_file_cannot_decode_to_much_memory() {
     let mut file = File::quad();
@@ -350,7 +352,7 @@ fn textured(uvs: [[f32; 2]; 4]) -> File {
     image::RgbaImage::from_pixel(4, 4, image::Rgba([255, 0, 0, 255]))
         .write_to(&mut png, image::ImageFormat::Png)
         .unwrap();
-    // The accessor is only there for its buffer view.
+    // Adds an accessor only because this also adds the buffer view that the image needs.
     let png = png.into_inner();
     let at = file.accessor(5121, "SCALAR", png.len(), &png);
     let view = file.json["accessors"][at]["bufferView"].clone();
@@ -374,7 +376,7 @@ fn texture_coordinates_are_transformed_and_brought_into_the_image() {
         model.vertices.iter().map(|v| v.uv.map(near)).collect()
     };
     assert_eq!(uvs(&textured(UNIT)), UNIT);
-    // An offset to the lower edge and a quarter turn counter-clockwise stay inside the image.
+    // With an offset to the lower edge and a quarter turn counter-clockwise, the texture coordinates stay inside the image.
     let mut file = textured(UNIT);
     let texture = |file: &mut File, of: Value| {
         file.json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]["extensions"] =
@@ -386,7 +388,7 @@ fn texture_coordinates_are_transformed_and_brought_into_the_image() {
         json!({"offset": [0, 1], "rotation": turn, "scale": [0.5, 0.5]}),
     );
     assert_eq!(uvs(&file), [[0.0, 1.0], [0.0, 0.5], [0.5, 0.5], [0.5, 1.0]]);
-    // A texture repeats, so another repetition is the same image.
+    // A texture repeats. Texture coordinates in another repetition therefore show the same image.
     let shifted = UNIT.map(|[u, v]| [u - 2.0, v + 1.0]);
     assert_eq!(uvs(&textured(shifted)), UNIT);
     let mut clamped = textured(shifted);
@@ -421,7 +423,7 @@ fn textures_and_plain_colors_of_several_materials_are_packed_into_one_skin() {
         assert_eq!(skin.get_pixel(x, y).0, expected, "vertex {i}");
         assert_eq!(vertex.color, [255; 4], "vertex {i}");
     }
-    // The same with too many textures is refused.
+    // The same file with too many textures is rejected.
     let copies = vec![file.json["images"][0].clone(); 20];
     file.json["images"] = json!(copies);
     file.json["textures"] = (0..20).map(|i| json!({"source": i})).collect();

@@ -1,11 +1,11 @@
-//! The rendered picture cannot flash.
+//! Tests that the projection cannot flash.
 
 use shoal::render::{EdgeSmoothing, Renderer};
 
 use crate::{cells, stage};
 
-/// Makes the picture flash at rates from the fastest to one that is just forbidden, and counts the opposing changes of at least
-/// 0.1 of relative luminance over more than a quarter of the picture within any second.
+/// Makes the scene flash with a change every 1, 3 and 8 images. Counts the opposing changes of at least 0.1 of relative
+/// luminance over more than a quarter of the image within any second (60 images).
 #[test]
 fn a_flashing_scene_is_limited_to_3_changes_per_second() {
     let Some(gpu) = stage::gpu() else { return };
@@ -37,7 +37,8 @@ fn a_flashing_scene_is_limited_to_3_changes_per_second() {
     assert!(renderer.flash_limit_count() > 0);
 }
 
-/// Saving a bright and a dark look alternately creates a new renderer each time; the flash limiter must continue across them.
+/// Each change between a bright and a dark look creates a new renderer. The flash limiter must continue with its state in the
+/// new renderer.
 #[test]
 fn new_renderers_continue_to_limit_flashing() {
     let (width, height) = (160, 90);
@@ -61,7 +62,7 @@ fn new_renderers_continue_to_limit_flashing() {
     assert!(seen[0].limiter.limit_count() > 0);
 }
 
-/// The number of opposing changes that at least a quarter of the cells have.
+/// Returns the largest number of opposing changes that at least a quarter of the cells reach.
 fn changes_over_a_quarter(history: &[Vec<f64>]) -> usize {
     let mut counts: Vec<usize> = (0..history[0].len())
         .map(|cell| {

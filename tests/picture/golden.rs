@@ -1,4 +1,4 @@
-//! Pictures equal the reviewed reference pictures in tests/picture/goldens, within a tolerance.
+//! Tests that rendered images equal the reviewed reference images in tests/picture/goldens, within a tolerance.
 
 use shoal::geometry::SurfaceKind;
 use shoal::render::{Corner, Corners, EdgeSmoothing, Mask, Pattern, RenderSetup, Renderer};
@@ -6,7 +6,8 @@ use shoal::world::{OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
 use crate::stage;
 
-/// Compares with the reference picture. If they differ, it writes both and their difference.
+/// Compares an image with the reference image `name`. If they differ, writes both images and their difference to files and
+/// panics.
 fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
     let (width, height) = size;
     let made = image::RgbaImage::from_raw(width, height, rgba).unwrap();
@@ -48,7 +49,7 @@ fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
     }
 }
 
-/// Draws half a second of the synthetic pool and compares the last picture.
+/// Draws half a second of the synthetic pool and compares the last image with the reference image.
 fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     let Some(gpu) = stage::gpu() else { return };
     let size = (480, 270);
@@ -65,7 +66,7 @@ fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     compare(name, size, rgba);
 }
 
-/// A label at the first fish and an arrow from it.
+/// Returns a label at the first fish and an arrow that starts there.
 fn overlay_items(snapshot: &Snapshot) -> Vec<OverlayItem> {
     let shark = &snapshot.agents[0];
     let word = OverlayItem {
@@ -120,7 +121,7 @@ fn overlays_match_their_references() {
     }
 }
 
-/// Sets a crop, a keystone and a control mesh that bulges.
+/// Sets a crop, a keystone and a curved control mesh for the first output.
 pub(crate) fn warped(setup: &mut RenderSetup) {
     let output = &mut setup.outputs[0];
     let corner = |x, y| Corner { x, y };

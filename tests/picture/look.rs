@@ -1,4 +1,5 @@
-//! Brightness of all scenes, edge smoothing, reduced quality; and a tool that writes pictures for review.
+//! Tests of the brightness of all scenes, of edge smoothing and of reduced quality. One test is a tool that writes images for
+//! review.
 
 use shoal::geometry::SurfaceKind;
 use shoal::render::{EdgeSmoothing, Light, Quality, Renderer};
@@ -6,7 +7,7 @@ use shoal::world::Snapshot;
 
 use crate::{cells, linear, stage};
 
-/// Scenes that are dark by intent, but brighter than the black level of a projector.
+/// Scenes that are dark on purpose. They must still be brighter than the black level of a projector.
 const DARK: [&str; 2] = ["molecules", "plankton"];
 
 /// Projectors have a bright black level, so the mean luminance and the darkest pixels must be high enough.
@@ -60,7 +61,7 @@ fn every_scene_is_bright_enough_for_projectors() {
     assert!(wrong.is_empty(), "outside of the limits: {wrong:?}");
 }
 
-/// Regression: the triangles of specks faced away from the eye and were culled.
+/// A fixed bug: glowing specks were invisible, because their triangles faced away from the eye and were not drawn.
 #[test]
 fn glowing_specks_are_visible() {
     let mut bright = [0, 0];
@@ -81,7 +82,7 @@ fn glowing_specks_are_visible() {
     );
 }
 
-/// Both kinds of edge smoothing reduce the jagged edges and give nearly the same picture.
+/// Both kinds of edge smoothing reduce the jagged edges, and their images are nearly equal.
 #[test]
 fn both_kinds_of_edge_smoothing_work() {
     let snapshot = stage::snapshot(100, 60, false);
@@ -101,7 +102,7 @@ fn both_kinds_of_edge_smoothing_work() {
     let [hard, soft, sampled] = &pictures[..] else {
         panic!("three pictures")
     };
-    // Number of large differences between neighboring pixels.
+    // Counts the large differences between neighboring pixels, as a measure of jagged edges.
     let stairs = |rgba: &[u8]| {
         let greens: Vec<u8> = rgba.chunks_exact(4).map(|p| p[1]).collect();
         greens
@@ -122,7 +123,7 @@ fn both_kinds_of_edge_smoothing_work() {
     assert!(apart(soft, sampled) < 0.006, "{}", apart(soft, sampled));
 }
 
-/// Pictures with reduced quality show the same pool.
+/// Images with reduced quality differ only slightly from images with full quality.
 #[test]
 fn reduced_quality_shows_the_same_pool() {
     let Some(gpu) = stage::gpu() else { return };
@@ -148,7 +149,7 @@ fn reduced_quality_shows_the_same_pool() {
     }
 }
 
-/// No test, but a tool: writes pictures for review. `SHOAL_LOOK=/tmp/look cargo test --test picture look`.
+/// This is not a test but a tool. It writes images for review: `SHOAL_LOOK=/tmp/look cargo test --test picture look`.
 #[test]
 fn look() {
     let Ok(folder) = std::env::var("SHOAL_LOOK") else {

@@ -1,4 +1,4 @@
-//! Tests of rendered pictures: comparison with goldens, positions of objects, brightness, flashing, and models.
+//! Tests of rendered images: comparison with reference images, positions of objects, brightness, flashing, and models.
 
 #![allow(
     clippy::disallowed_methods,
@@ -31,7 +31,7 @@ mod models;
 mod places;
 mod stage;
 
-/// Linear light, 0..1, of an sRGB byte.
+/// Returns the linear light (0 to 1) of an sRGB byte.
 fn linear(byte: u8) -> f64 {
     let v = f64::from(byte) / 255.0;
     if v <= 0.04045 {
@@ -41,7 +41,7 @@ fn linear(byte: u8) -> f64 {
     }
 }
 
-/// Mean luminance of cells of 10 × 10 pixels.
+/// Returns the mean luminance (0 to 1) of each cell of 10 × 10 pixels.
 pub(crate) fn cells(rgba: &[u8], width: usize) -> Vec<f64> {
     let columns = width / 10;
     let rows = rgba.len() / 4 / width / 10;

@@ -1,4 +1,5 @@
-//! The built-in models equal the output of their generator and are complete; invalid files are rejected and never crash.
+//! Tests of models. The built-in models equal the output of their generator and are complete. Invalid files are rejected and
+//! never cause a panic.
 
 #![allow(
     clippy::panic,
@@ -16,7 +17,7 @@ fn shipped(name: &str) -> Vec<u8> {
     std::fs::read(format!("models/{name}.glb")).unwrap()
 }
 
-/// Math libraries differ in the last bits, so the files are compared as models with a tolerance, not as bytes.
+/// The test compares the files as models with a tolerance and not as bytes, because math libraries differ in the last bits.
 #[test]
 fn committed_models_equal_the_output_of_the_generator() {
     for (name, bytes) in generator::species::all() {
@@ -135,7 +136,7 @@ fn stones_fit_into_the_unit_sphere() {
     }
 }
 
-/// A built-in file with an edited JSON chunk.
+/// Returns the built-in salmon file with an edited JSON chunk.
 fn with_json(edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     let file = shipped("salmon");
     let glb = gltf::binary::Glb::from_slice(&file).unwrap();
@@ -148,7 +149,7 @@ fn with_json(edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     glb.to_vec().unwrap()
 }
 
-/// Triangles are drawn from their front only, so double-sided ones are added twice.
+/// The renderer draws only the front side of a triangle. A double-sided triangle is therefore added twice.
 #[test]
 fn triangles_of_double_sided_materials_are_added_twice() {
     let one = Model::from_glb("one", &shipped("salmon")).unwrap();
@@ -162,7 +163,7 @@ fn triangles_of_double_sided_materials_are_added_twice() {
     );
 }
 
-/// The triangles of closed meshes face outwards, so the enclosed volume is positive.
+/// If all triangles of a closed mesh face outwards, the enclosed volume is positive.
 #[test]
 fn closed_built_in_meshes_face_outwards() {
     let others = ["log", "molecule", "copepod"];
@@ -215,7 +216,7 @@ fn errors_name_the_problem_and_its_remedy() {
         Model::from_glb("x", &empty).unwrap_err().problem,
         ModelProblem::NoMesh
     );
-    // These values pass the validation of the gltf crate, which then panics when it reads them.
+    // The gltf crate accepts these values in its validation, but panics when it reads them.
     let words = [
         with_json(|json| {
             json["animations"][0]["channels"][0]["target"]["path"] = "rotatiom".into();
@@ -255,7 +256,8 @@ proptest! {
     #[test]
     fn broken_bytes_never_crash(changes in prop::collection::vec((0usize..30_000, any::<u8>()), 1..6), cut in 0usize..400_000) {
         let mut bytes = shipped("herring");
-        // Most of the file is the skin; the changes are in the header, the JSON text and the numbers after it.
+        // The changes affect only the header, the JSON text and the numbers after it. The rest of the file is the image of the
+        // skin.
         for (at, value) in changes {
             if let Some(byte) = bytes.get_mut(at) { *byte = value; }
         }
@@ -277,7 +279,7 @@ proptest! {
     }
 }
 
-/// Small files, each with one supported or unsupported feature.
+/// Returns small files, each with one supported or unsupported feature of glTF.
 fn corpus() -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir("tests/picture/corpus")
         .unwrap()
@@ -303,7 +305,8 @@ fn every_file_of_the_corpus_loads_or_fails_as_expected() {
             continue;
         }
         let model = loaded.unwrap_or_else(|error| panic!("{error}"));
-        // The quads have no normals and are not flat: two corners are doubled for the normals of both triangles.
+        // The quads have no normals and are not flat. The two common corners of the triangles are therefore doubled, so that
+        // each triangle has its own normal.
         let count = if name == "no_indices" { 4 } else { 6 };
         assert_eq!(model.vertices.len(), count, "{name}");
         assert_eq!(
@@ -315,7 +318,8 @@ fn every_file_of_the_corpus_loads_or_fails_as_expected() {
     }
 }
 
-/// Truncating each file anywhere and changing each byte in five ways gives an error or a valid model, never a panic.
+/// Cuts each file at every length and changes each byte in five ways. Each damaged file must give an error or a valid model,
+/// never a panic.
 #[test]
 fn every_small_damage_to_the_corpus_is_survived() {
     let mut survived = 0u32;

@@ -1,4 +1,4 @@
-//! Objects appear at the expected pixels, through keystone, warp and soft edges.
+//! Tests that objects appear at the expected pixels, with keystone, warp and blended edges.
 
 use shoal::render::{
     CalibrationPattern, Corner, Corners, EdgeSmoothing, FloorStripes, Individual, Renderer,
@@ -39,7 +39,8 @@ fn shaders_and_view_map_points_to_the_same_pixels() {
         .next()
         .unwrap()
         .pixel_from_world(glam::Vec3::new(place.x, 0.0, place.y));
-    // The two pictures differ by the cross of the overlay, whose center is the point, and by the number beside it.
+    // The two images differ by the cross of the overlay and by the number beside the cross. The center of the cross is the
+    // point.
     let (mut sum, mut count) = (glam::Vec2::ZERO, 0.0);
     for (i, (a, b)) in rgba[0]
         .chunks_exact(4)
@@ -59,7 +60,7 @@ fn shaders_and_view_map_points_to_the_same_pixels() {
         "{} instead of {expected}",
         sum / count
     );
-    // Outside of the keystone the output is black.
+    // The output is black outside the keystone quadrilateral.
     assert_eq!(rgba[0][..3], [0, 0, 0]);
 }
 
@@ -81,7 +82,7 @@ fn stripes_cover_the_surface() {
         };
         renderer.calibration_pattern = Some(CalibrationPattern::Stripes(stripes));
         let mut rgba = Vec::new();
-        // The flash limiter lets the picture follow slowly.
+        // Draws 200 images, because the flash limiter changes the brightness only slowly.
         for step in 0..200 {
             let snapshot = Snapshot {
                 time_secs: f64::from(step) / 30.0,
@@ -113,7 +114,7 @@ fn stripes_cover_the_surface() {
     }
 }
 
-/// A body is drawn where [`shoal::render::View`] maps it, through flat water.
+/// A body is drawn at the pixel to which [`shoal::render::View`] maps it, if the water surface is flat.
 #[test]
 fn a_fish_is_drawn_at_its_position() {
     let Some(gpu) = stage::gpu() else { return };
@@ -123,7 +124,7 @@ fn a_fish_is_drawn_at_its_position() {
     let look = setup.species[0].0.clone();
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut fish = stage::snapshot(0, 1, false).agents[0];
-    // Near the water surface, so that its shadow is far from its body.
+    // The fish is near the water surface, so that its shadow is far from its body.
     (fish.position_m, fish.forward, fish.up) = (
         glam::Vec3::new(-0.9, -0.2, 0.3),
         glam::Vec3::X,
@@ -156,7 +157,7 @@ fn a_fish_is_drawn_at_its_position() {
     );
 }
 
-/// The light of two overlapping outputs adds up to the light of one output.
+/// In the overlap of two blended outputs, the sum of their light equals the light of a single output.
 #[test]
 fn two_blended_outputs_add_up_to_one_picture() {
     let Some(gpu) = stage::gpu() else { return };
@@ -172,7 +173,7 @@ fn two_blended_outputs_add_up_to_one_picture() {
     };
     let mut setup = stage::setup([width, height], EdgeSmoothing::Off);
     setup.outputs.extend([part(0.0, 0.6), part(0.4, 1.0)]);
-    // The overlap is a third of each crop.
+    // The overlap is a third of the width of each crop.
     setup.outputs[1].blend.right = 1.0 / 3.0;
     setup.outputs[2].blend.left = 1.0 / 3.0;
     let mut renderer = Renderer::new(gpu, setup).unwrap();
@@ -209,7 +210,7 @@ fn two_blended_outputs_add_up_to_one_picture() {
     );
 }
 
-/// The warp applies to the picture and not only to the overlay: a stone moves with the center of the control mesh.
+/// The warp applies to the whole image and not only to the overlay: the body moves with the center of the control mesh.
 #[test]
 fn the_warp_applies_to_bodies() {
     let Some(gpu) = stage::gpu() else { return };
@@ -220,7 +221,7 @@ fn the_warp_applies_to_bodies() {
     (setup.look.dust, setup.look.plants, setup.look.pebbles) = (0.0, 0.0, 0.0);
     setup.look.sun_tilt_deg = Some(0.0);
     warped(&mut setup);
-    // At the center, where its shadow is straight below it.
+    // The body is at the center of the surface. Its shadow is straight below it there.
     let place = glam::Vec3::new(0.0, -0.2, 0.0);
     let mut rgba = [Vec::new(), Vec::new()];
     let mut expected = glam::Vec2::ZERO;
@@ -248,7 +249,7 @@ fn the_warp_applies_to_bodies() {
         .enumerate()
     {
         let at = glam::Vec2::new((i % 640) as f32 + 0.5, (i / 640) as f32 + 0.5);
-        // Pixels of the shadow are farther away.
+        // Ignores changed pixels that are 30 px or more away from the expected position. They belong to the shadow.
         if (0..3).any(|c| a[c].abs_diff(b[c]) > 24) && at.distance(expected) < 30.0 {
             (low, high) = (low.min(at), high.max(at));
         }

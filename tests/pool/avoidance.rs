@@ -1,15 +1,15 @@
-//! Bounds for the avoidance methods: the findings of Karpowicz 2011, chapter 4, reproduced with his methods, and the
-//! absence of these faults in ours.
+//! Tests of the methods for collision avoidance. The methods of Karpowicz 2011 must show the faults that his chapter 4
+//! reports, and our method must not show them.
 //!
-//! All runs are deterministic; the bounds leave room for different rounding on other machines. The benchmark `cargo
-//! bench --bench avoidance` prints all figures.
+//! All runs are deterministic. The limits in the tests have a margin for different rounding on other machines. The benchmark
+//! `cargo bench --bench avoidance` prints all figures.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests may")]
 
 use crate::crowds;
 use crate::crowds::{Figures, Method, Scene};
 
-/// Sum of the figures of a scene and a method over several seeds.
+/// Runs a scene with a method once for each seed, prints the summed figures and returns them.
 fn total(make: fn(u32) -> Scene, method: Method, seeds: u32, secs: f32) -> Figures {
     let mut sum = Figures::default();
     for seed in 1..=seeds {
@@ -39,7 +39,8 @@ fn in_a_cluster_of_rocks_plain_reynolds_oscillates_and_ours_does_not() {
     assert_eq!((ours.collisions, ours.arrived), (0, ours.agents));
 }
 
-/// In passages hardly wider than the body, our method also fails: it does not find its way out of a narrow dead end.
+/// There is no check of our method here, because it also fails in passages hardly wider than the body: an agent does not
+/// find the way out of a narrow dead end.
 #[test]
 fn in_a_tight_cluster_plain_reynolds_collides() {
     let plain = total(

@@ -1,5 +1,5 @@
-//! Determinism: the same seed, description and shadows give the same run bit by bit, with any number of threads. A steady tick
-//! allocates no memory.
+//! Tests of determinism and memory. The same seed, scene description and shadows give the same run bit by bit, with any
+//! number of threads. After the first second, a tick allocates no memory.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::load;
 use shoal::world::{Observation, Shadow, Snapshot};
 
-/// Two visitors: one walks back and forth, one stands still.
+/// Returns the shadows of two visitors in a tick: one walks back and forth, the other stands still.
 fn visitors(tick: u64) -> Observation {
     let time_secs = tick as f64 / 60.0;
     let x = (time_secs * 0.7).sin() as f32 * 1.8;

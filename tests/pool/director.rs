@@ -1,4 +1,4 @@
-//! The director's rules, named individuals, drives and intentions; and every shipped scene runs without faults.
+//! Tests of the director's rules, of named individuals, drives and intentions, and of every shipped scene.
 
 #![allow(
     clippy::unwrap_used,
@@ -54,7 +54,7 @@ fn run(simulation: &mut Simulation, secs: f32, seen: &Observation) {
     }
 }
 
-/// A pool with one fish that hunts only when the director switches hunting on.
+/// Returns a pool with one fish that hunts only while the director has switched hunting on.
 fn hunter() -> SceneDescription {
     let mut fish = wants(
         bare("fish", 1),
@@ -94,7 +94,8 @@ fn a_rule_waits_for_its_condition_lasts_and_pauses() {
     );
     run(&mut pool, 0.1, &visitors(2, 0.0));
     assert_eq!(pool.active_need(0), "", "two visitors switch hunting off");
-    // The rule began after 2 s, lasts 1 s and pauses for 3 s. By then its condition has held for 2 s again.
+    // The rule begins 2 s after the start, lasts 1 s and then pauses for 3 s. At the end of the pause, its condition has
+    // held for more than 2 s again.
     run(&mut pool, 3.5, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "", "the rule pauses");
     run(&mut pool, 0.6, &visitors(0, 0.0));
@@ -170,7 +171,7 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
     let scale = pool.world().water.scale(place.y);
     let near = Vec2::new(place.x, place.z).distance(Vec2::new(-1.0, 0.4) * scale);
     assert!(near < 0.8, "{near} m from the visitor");
-    // The visitor has left, so there is no place to gather.
+    // The visitor has left, so there is no point to gather at.
     run(&mut pool, 0.1, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "");
 
@@ -290,7 +291,7 @@ fn a_fish_schools_below_its_fear_limit_and_flees_above_it() {
         pool.run_tick(&visitors(0, 0.0));
         pool.active_need(0).to_owned()
     };
-    // Fear is 0.5 m divided by the distance of the enemy, so it is 0.3 at 1.67 m.
+    // Fear is 0.5 m divided by the distance to the enemy. At 1.67 m it equals the limit of 0.3.
     assert_eq!(need_at(1.8), "school");
     assert_eq!(need_at(1.5), "survive");
     assert_eq!(need_at(4.5), "survive", "fear has not faded yet");
@@ -482,7 +483,7 @@ fn molecules_are_no_fish_and_flee_from_a_visitor() {
         }
     }
     let share = near as f32 / samples as f32;
-    // If the molecules were spread evenly, 4 % would be near the visitor: 0.5 of 12 square meters.
+    // The circle of radius 0.4 m around the visitor covers 0.5 of 12 m², so it would contain 4 % of evenly spread molecules.
     println!(
         "{:.1} % of the molecules are near the visitor",
         share * 100.0

@@ -1,4 +1,5 @@
-//! Random commands in random order: no panic, no invalid pool, and undoing all of them restores the start.
+//! Tests with random commands in random order. No command causes a panic or an invalid pool, and undoing all commands restores
+//! the initial state.
 
 #![allow(
     clippy::needless_pass_by_value,

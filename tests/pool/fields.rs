@@ -1,4 +1,5 @@
-//! Flow fields as scene data: they act, are drawn, can be edited while the fish swim, and invalid files are rejected.
+//! Tests of the flow fields of a scene: they exert forces, are drawn in the overlay and can be edited while the fish swim.
+//! Invalid fields are rejected.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use shoal::site::check_report;
 use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
 
-/// Makes trout follow fields and nothing else.
+/// Makes `follow_flow_field` the only active action of the trout.
 fn follow(pool: &mut Pool) {
     pool.set(
         "species:trout",
@@ -36,7 +37,7 @@ fn current(direction: [f32; 3]) -> Value {
     }])
 }
 
-/// Mean force of the fields on the trout.
+/// Returns the mean force of the fields on a trout, in newtons.
 fn mean_force(pool: &Pool) -> Vec3 {
     let trout = pool.all("trout");
     let forces = trout.iter().flat_map(|&i| {
@@ -247,7 +248,7 @@ fn check_reports_what_is_wrong_with_fields_and_where() {
         "{found}"
     );
     assert!(found.contains("strength_n"), "{found}");
-    // Rules between fields and files are checked only when the text itself is valid.
+    // Rules that compare several values or files are checked only if the text of the file is valid.
     let better = std::fs::read_to_string(&scene).unwrap();
     let better = better.replace("vortx", "vortex").replace("inf", "1.0");
     std::fs::write(&scene, better).unwrap();

@@ -1,4 +1,5 @@
-//! The living pool: steering, navigation, behavior, the director, edits and saved states, without a camera or a picture.
+//! Tests of the simulated pool: steering, navigation, behavior, the director, edits and saved states. They need no camera
+//! and draw no image.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Path planning in running pools, and the searches against reference solutions.
+//! Tests of path planning in running pools, and of the path searches against reference solutions.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use shoal::world::Observation;
 
 const HZ: u64 = 60;
 
-/// Index of the only agent of a species.
+/// Returns the index of the only agent of a species.
 fn only(simulation: &Simulation, species: &str) -> usize {
     let world = simulation.world();
     let species_of = &world.agents.species;
@@ -26,7 +26,8 @@ fn only(simulation: &Simulation, species: &str) -> usize {
     species_of.iter().position(found).unwrap()
 }
 
-/// Seconds until the hunter catches the bait, and the hunter's position in every tick.
+/// Runs a pool for at most `secs` seconds. Returns the time in seconds at which the hunter catches the bait (`None` without
+/// a catch), and the hunter's position after every tick.
 fn hunt(
     scene: &SceneDescription,
     params: &SimulationParams,
@@ -123,7 +124,7 @@ fn paths_do_not_depend_on_the_number_of_threads() {
     assert_eq!(path(1), path(3));
 }
 
-/// Paths, searches over many ticks and flights do not allocate once the pool has warmed up.
+/// After the first 40 s, path searches (also those that take many ticks), paths and jumps between terraces allocate no memory.
 #[test]
 fn paths_and_flights_do_not_allocate() {
     for (scene, budget) in [
@@ -241,7 +242,7 @@ fn salmon_climb_a_cascade_and_herrings_only_drop() {
     assert!(splashes >= 2 * (salmon_ups + salmon_downs + herring_downs));
 }
 
-/// Relative rounding error of the listed costs, which have six digits.
+/// Largest relative rounding error of the optimal costs in the scenario files. These costs have six digits.
 const LISTED_ERROR: f64 = 5e-6;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Separation, alignment and cohesion against forces that OpenSteer computed for recorded states.
+//! Tests of separation, alignment and cohesion against the forces that OpenSteer computed for recorded states.
 
 use crate::boids;
 use crate::boids::Boids;

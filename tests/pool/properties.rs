@@ -1,5 +1,5 @@
-//! Properties of every pool, with any parameters and any shadows: all numbers are finite, and no agent is inside an obstacle,
-//! exceeds its speed limit or exceeds its turn rate.
+//! Tests with random parameters and random shadows. In every pool, all numbers must be finite, no agent may enter an
+//! obstacle, and no agent may exceed its speed limit or its turn rate.
 
 #![allow(
     clippy::unwrap_used,
@@ -116,7 +116,8 @@ prop_compose! {
     }
 }
 
-/// The shadow of a visitor that walks around. `defect` 1: sometimes NaN instead of a position; 2: a huge radius and velocity.
+/// Returns the shadow of a visitor that walks around. `defect` 1: the position is NaN in every 7th tick. `defect` 2: the
+/// radius and the velocity are 1e30.
 fn observation(tick: u64, defect: u32) -> Observation {
     let t = tick as f32 / 60.0;
     let at = Vec2::new((t * 1.3).sin() * 2.0, (t * 0.9).cos() * 1.5);
@@ -146,7 +147,8 @@ fn observation(tick: u64, defect: u32) -> Observation {
     }
 }
 
-/// Any action, with numbers from the ranges that the schema allows. Fields of other types keep their defaults.
+/// Generates an action of a random kind. Its numbers come from the ranges in the schema, and its booleans and strings from
+/// the allowed values. Fields of most other types keep their defaults.
 fn action() -> impl Strategy<Value = ActionParams> {
     (0..ActionParams::KINDS.len(), any::<u64>()).prop_map(|(kind, seed)| {
         static SCHEMAS: LazyLock<serde_json::Value> = LazyLock::new(schemas);
@@ -170,7 +172,7 @@ fn action() -> impl Strategy<Value = ActionParams> {
             let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
             value[field.as_str()] = match (schema["type"].as_str().unwrap_or(""), least, most) {
                 ("number", Some(least), Some(most)) => {
-                    // The limits of the range, any number between them, and most often a small number.
+                    // Draws the lower limit, the upper limit, any number between them, or (most often) a small number.
                     let usual = least.max(0.0) + draw(1) * (most - least.max(0.0)).min(2.0);
                     let number = match (draw(0) * 8.0) as u32 {
                         0 => least,
@@ -196,7 +198,7 @@ fn action() -> impl Strategy<Value = ActionParams> {
 }
 
 prop_compose! {
-    /// A scene with any actions in needs of every kind, and with any relations between the species.
+    /// Generates a scene with random actions in needs of every kind, and with random relations between the species.
     fn scene_of_minds()(
         scene in scene(),
         actions in prop::collection::vec(action(), 8),
@@ -264,7 +266,8 @@ fn check_properties(
             prop_assert!(
                 (new.up.length() - 1.0).abs() < 1e-4 && new.up.dot(new.forward).abs() < 1e-3
             );
-            // If no free start position was found, the agent starts inside an obstacle and swims out.
+            // An agent is placed inside an obstacle if there is no free position. It may then swim out, so the checks do
+            // not apply to it.
             if !is_inside(old.position_m) {
                 prop_assert!(
                     !is_inside(new.position_m),
@@ -299,7 +302,7 @@ proptest! {
     }
 }
 
-/// `default` cases, or the number in the environment variable PROPTEST_CASES.
+/// Returns a configuration with `default` cases, or with the number in the environment variable `PROPTEST_CASES`.
 fn cases(default: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();

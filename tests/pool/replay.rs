@@ -1,5 +1,5 @@
-//! A replayed command log gives the same run as the live pool. Changed files on the disk are applied, or rejected completely while
-//! the old documents stay in use.
+//! Tests of command logs and of changed files. A replayed command log gives the same run as the live pool. Changed files are
+//! applied together. If one of them is invalid, all are rejected, and the old documents stay in use.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -123,7 +123,7 @@ fn a_replayed_command_log_gives_the_same_run() {
         std::fs::read_to_string(again).unwrap(),
         std::fs::read_to_string(&log).unwrap()
     );
-    // Without the commands the run differs, so the comparison is meaningful.
+    // Without the commands the run differs. This shows that the comparison above depends on the commands.
     let without_commands = SimulateOptions {
         commands: None,
         out: out.clone(),
@@ -146,7 +146,8 @@ fn a_replayed_command_log_gives_the_same_run() {
     );
 }
 
-/// Polls twice: the first poll sees the change, the second returns it because the files are stable.
+/// Polls the watcher twice. The first poll detects the change. The second poll returns the command, because the files have
+/// not changed again.
 fn poll_change(watcher: &mut FileWatcher) -> Option<serde_json::Value> {
     assert!(
         watcher.poll().is_none(),
@@ -158,7 +159,7 @@ fn poll_change(watcher: &mut FileWatcher) -> Option<serde_json::Value> {
     Some(serde_json::to_value(Command::TakeOver { documents }).unwrap())
 }
 
-/// Text of a field file with the same vector along x everywhere.
+/// Returns the text of a field file whose vectors all have the x component `along_x`; y and z are 0.
 fn field_of(along_x: f32) -> String {
     let vector = format!("[{along_x}, 0.0, 0.0]");
     format!("dims = [2, 1, 2]\nvectors = [{vector}, {vector}, {vector}, {vector}]\n")
@@ -186,7 +187,7 @@ fn a_changed_field_file_is_applied_and_a_broken_one_rejected() {
     assert_eq!(force(&mut pool), 0.5);
     while watcher.poll().is_some() || watcher.poll().is_some() {}
     let revision = pool.simulation.revision();
-    // The length differs too, because the modification time may be the same.
+    // The new text has another length, because its modification time may equal that of the old file.
     std::fs::write(&flow, field_of(-0.25)).unwrap();
     pool.command(poll_change(&mut watcher).expect("the field was changed"));
     assert_eq!(force(&mut pool), -0.25);
@@ -217,7 +218,7 @@ fn changed_files_are_applied_or_rejected_completely() {
         watcher.poll().is_none() && watcher.poll().is_none(),
         "no file was changed"
     );
-    // A text editor that replaces the file by a rename.
+    // Simulates a text editor that writes a temporary file and renames it to the original name.
     let temporary = trout.with_extension("swp");
     std::fs::write(
         &temporary,
@@ -247,7 +248,7 @@ fn changed_files_are_applied_or_rejected_completely() {
         watcher.poll().is_none() && watcher.poll().is_none(),
         "a change is reported once"
     );
-    // Two changed files, one of them incomplete: neither is applied, the old documents stay in use.
+    // Two files change, and one of them is incomplete. Neither is applied, and the old documents stay in use.
     std::fs::write(&trout, &text[..text.len() / 2 + 3]).unwrap();
     let scene_text = std::fs::read_to_string(&scene).unwrap();
     std::fs::write(&scene, scene_text.replace("herring = 40", "herring = 11")).unwrap();
@@ -265,7 +266,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     );
     pool.step();
     assert_eq!((cruise(&pool), pool.count("herring")), (0.2, 40));
-    // Both files are complete: both are applied.
+    // After both files are complete, both are applied.
     std::fs::write(
         &trout,
         text.replace("cruise_mps = 0.3 ", "cruise_mps = 0.25 "),
@@ -274,7 +275,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     pool.command(poll_change(&mut watcher).expect("the file was changed"));
     pool.step();
     assert_eq!((cruise(&pool), pool.count("herring")), (0.25, 11));
-    // A new species, and one that is removed, both as files.
+    // A new species file is written, and the scene file replaces the species trout by it.
     std::fs::write(trout.with_file_name("koi.toml"), &text).unwrap();
     std::fs::write(&scene, scene_text.replace("trout = 6", "koi = 6")).unwrap();
     pool.command(poll_change(&mut watcher).unwrap());
@@ -296,11 +297,11 @@ fn changed_files_are_applied_or_rejected_completely() {
     std::fs::write(&trout, &text).unwrap();
     pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!(pool.desk.editor().unsaved().len(), 1);
-    // The editor's own save is not a change.
+    // The files that the desk saves itself are not taken as changes by others.
     pool.command(json!({"command": "save"}));
     pool.command(poll_change(&mut watcher).unwrap());
     assert_eq!(pool.desk.editor().unsaved(), []);
-    // A file that is not a text is reported, and read again after its next change.
+    // A file that is not UTF-8 text is reported. The watcher reads it again after its next change.
     std::fs::write(&trout, b"\xff\xfe").unwrap();
     assert!(watcher.poll().is_none());
     assert!(
@@ -331,7 +332,7 @@ fn the_watching_thread_sends_changed_files() {
     let text = std::fs::read_to_string(&site).unwrap();
     let changed = Instant::now();
     std::fs::write(&site, text.replace("seed = 1", "seed = 2")).unwrap();
-    // The limit is generous, because this test is not about speed. The time is printed.
+    // The limit of 20 s is generous, because this test does not check the speed. It only prints the time.
     let command = receiver
         .recv_timeout(Duration::from_secs(20))
         .expect("a command arrives");

@@ -1,5 +1,5 @@
-//! Saving and loading: a pool that is saved and loaded in the middle of a run continues bit by bit; a text that does not fit is
-//! rejected with a reason.
+//! Tests of saving and loading. A pool that is saved and loaded in the middle of a run continues exactly like one that is not.
+//! A saved state that is damaged or does not fit the scene is rejected with a reason.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,7 +42,7 @@ fn visitors(tick: u64) -> Observation {
     }
 }
 
-/// Hash of all snapshots of a run. The pool is saved and loaded before the tick `saved_at`.
+/// Returns a hash of all snapshots of a run. If `saved_at` is given, the pool is saved and loaded before this tick.
 fn hash_of_run(scene: &SceneDescription, ticks: u64, saved_at: Option<u64>, threads: u16) -> u64 {
     let mut pool = Simulation::new(scene, &pools::run(11, 1)).unwrap();
     let mut hasher = DefaultHasher::new();
@@ -106,7 +106,7 @@ fn a_run_that_is_saved_and_loaded_equals_an_uninterrupted_run() {
     }
 }
 
-/// The scene `u_reef` of the tests, or a built-in scene.
+/// Returns the scene `u_reef` from the test folder, or a built-in scene.
 fn scene(name: &str) -> SceneDescription {
     match name {
         "u_reef" => pools::u_reef(),
@@ -117,7 +117,7 @@ fn scene(name: &str) -> SceneDescription {
 /// Number of ticks between two saved states.
 const SAVE_TICKS: u64 = 50;
 
-/// Scenes with paths on grids and over terraces, flights, splashes, and searches that take many ticks.
+/// The scenes have paths on grids and over terraces, jumps between terraces, splashes, and path searches over many ticks.
 #[test]
 fn paths_and_flights_continue_after_loading() {
     for (name, budget) in [
@@ -141,7 +141,7 @@ fn paths_and_flights_continue_after_loading() {
             texts.push(pool.save().unwrap());
             splashes += pool.splashes().len();
         }
-        // Every saved state leads to the next one, so every loaded run has the same end.
+        // If a loaded run leads from each saved state exactly to the next, a run from any saved state has the same end.
         for (number, pair) in texts.windows(2).enumerate() {
             let mut pool = Simulation::load(&scene, &params, &pair[0]).unwrap();
             assert!(
@@ -229,7 +229,7 @@ fn saved() -> (SceneDescription, Value) {
     (scene, serde_json::from_str(&text).unwrap())
 }
 
-/// The list `name` of a saved state's agents.
+/// Returns the array `name` of the agents in a saved state.
 fn agents<'a>(saved: &'a mut Value, name: &str) -> &'a mut Value {
     &mut saved["state"]["world"]["agents"][name]
 }
@@ -330,7 +330,7 @@ fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A state in which some numbers are replaced by others is rejected, or the loaded pool stays valid.
+    /// Replaces 1 to 3 numbers of a saved state. The state must then be rejected, or the loaded pool must stay valid.
     #[test]
     fn a_damaged_state_is_rejected_or_stays_valid(places in prop::collection::vec((any::<u32>(), -1e30f64..1e30), 1..4)) {
         let (scene, mut state) = saved();
@@ -350,7 +350,7 @@ proptest! {
     }
 }
 
-/// Scenes with paths, flights and running searches, each with a state of it.
+/// Scenes with paths, jumps between terraces and running path searches, each with a saved state.
 static PATH_FINDERS: LazyLock<Vec<(SceneDescription, Value)>> = LazyLock::new(|| {
     let each = [
         ("u_reef", 9, 20),
@@ -393,7 +393,7 @@ proptest! {
     }
 }
 
-/// Number of numbers in a JSON value.
+/// Returns how many numbers a JSON value contains, at any depth.
 fn count(value: &Value) -> usize {
     match value {
         Value::Number(_) => 1,
@@ -403,7 +403,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Replaces the number at the position `left`, counted over the whole value. Returns whether it was replaced.
+/// Replaces the number that comes after `left` other numbers in a JSON value. Returns whether there was such a number.
 fn set(value: &mut Value, left: &mut usize, number: &Value) -> bool {
     match value {
         Value::Number(_) if *left == 0 => {

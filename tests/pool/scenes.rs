@@ -1,4 +1,5 @@
-//! Behavior of the shipped species in typical situations, over 3 seeds; over 20 seeds in `./scripts/verify behavior`.
+//! Tests of the behavior of the shipped species in typical situations, with 3 seeds. `./scripts/verify behavior` runs them
+//! with 20 seeds.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,13 +16,13 @@ use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
 
 const HZ: u64 = 60;
 
-/// Seeds of the runs: 3, or 20 when `SHOAL_VERIFY` is set.
+/// Returns the seeds of the runs: 1 to 3, or 1 to 20 if the environment variable `SHOAL_VERIFY` is set.
 fn seeds() -> std::ops::RangeInclusive<u64> {
     let is_verified = std::env::var_os("SHOAL_VERIFY").is_some();
     1..=if is_verified { 20 } else { 3 }
 }
 
-/// Prints a measured value beside the required one, in the format that `scripts/verify` reads.
+/// Prints a measured value next to the required value, in the format that `scripts/verify` reads.
 fn report(name: &str, wanted: &str, got: &str, is_good: bool) {
     let verdict = if is_good { "ok" } else { "short" };
     println!("verify: {name} | {wanted} | {got} | {verdict}");
@@ -75,7 +76,7 @@ fn positions(simulation: &Simulation, species: &str) -> Vec<Vec3> {
         .collect()
 }
 
-/// Size of the largest group of agents that are connected by distances of at most `link_m`.
+/// Returns the size of the largest group of agents. Two agents at a distance of at most `link_m` are in the same group.
 fn largest_group(positions: &[Vec3], link_m: f32) -> usize {
     let mut group: Vec<usize> = (0..positions.len()).collect();
     loop {
@@ -146,7 +147,7 @@ fn a_school_forms_again_after_a_scare() {
     );
 }
 
-/// Flee distance of a species from a moving visitor.
+/// Returns the distance in meters at which a species flees from a moving visitor.
 fn flee_distance_m(species: &str) -> f32 {
     match pools::species(species, 1).mind.actions.get("evade_shadow") {
         Some(ActionParams::EvadeShadow(evade)) => evade.flee_distance_m,
@@ -154,8 +155,8 @@ fn flee_distance_m(species: &str) -> f32 {
     }
 }
 
-/// Number of fish whose distance from a shadow's edge is less than a share of their flee distance, and the number
-/// expected if all fish were spread evenly over the picture.
+/// Counts the fish whose distance from a shadow's edge is less than `share` times their flee distance. Returns this number
+/// in `x`, and in `y` the number for fish that are spread evenly over the projected area.
 fn crowd_near(simulation: &Simulation, at: Vec2, flees_m: &[f32], share: f32) -> Vec2 {
     let world = simulation.world();
     let visible = world.water.surface.half_extent_m();
@@ -163,7 +164,8 @@ fn crowd_near(simulation: &Simulation, at: Vec2, flees_m: &[f32], share: f32) ->
     for (index, body) in world.agents.bodies.iter().enumerate() {
         let scale = world.water.scale(body.position_m.y);
         let offset = world.water.surface.floor_from_world(body.position_m) - at;
-        // Projected to the surface: the flee distance shrinks with depth, the shadow's radius of 0.25 m does not.
+        // All distances are projected to the surface. The flee distance of a deeper fish becomes shorter there, but the
+        // shadow's radius of 0.25 m does not change.
         let flee_m = flees_m[usize::from(world.agents.species[index])];
         let radius = (flee_m * share + world.agents.radii_m[index]) / scale + 0.25;
         sum.x += f32::from(u8::from(offset.length() < radius));
@@ -190,7 +192,7 @@ fn fish_leave_the_flee_distance_around_a_walking_visitor() {
         let mut under_secs = vec![0.0f32; simulation.world().agents.len()];
         let mut longest = 0.0f32;
         for walk in 0..4 {
-            // The visitor walks through the picture from edge to edge at 0.8 m/s, then leaves for 5 s.
+            // The visitor walks across the projected area from edge to edge at 0.8 m/s, then stays away for 5 s.
             let direction = if walk % 2 == 0 { 1.0 } else { -1.0 };
             for tick in 0..5 * HZ {
                 let x = -2.0 + tick as f32 / HZ as f32 * 0.8;
@@ -242,7 +244,9 @@ fn fish_leave_the_flee_distance_around_a_walking_visitor() {
     assert!(is_good, "{got}");
 }
 
-/// Time until a standing visitor, still or restless, has had a fish within 0.35 m for 1 s. Counted from 10 s on.
+/// Returns the time in seconds until a fish has been within 0.35 m of a standing visitor for 1 s without a gap. The first 10 s
+/// do not count. Returns infinity if this does not happen within 60 s. If `is_still` is false, the visitor stays at the same
+/// point but is never reported as still.
 fn company_after_secs(seed: u64, is_still: bool) -> f32 {
     let mut simulation = start(&pools::pool(), seed);
     run(&mut simulation, 5);
@@ -298,7 +302,8 @@ fn fish_come_to_a_still_visitor_but_not_to_a_restless_one() {
     assert!(latest <= 30.0, "fish came only after {latest} s");
 }
 
-/// Catches per minute of a hunter that never stops hunting, among 40 salmon that school or do not.
+/// Returns the catches per minute of a shark that never stops hunting, among 40 salmon. The salmon form a school only if
+/// `schools` is true.
 fn catches_per_minute(seed: u64, schools: bool, secs: u64) -> f32 {
     let mut salmon = pools::species("salmon", 40);
     if let Some(ActionParams::FlockWithRelation(flock)) = salmon.mind.actions.get_mut("flock")
@@ -343,7 +348,7 @@ fn a_hunter_catches_less_prey_from_a_school() {
     let count = differences.len() as f32;
     let mean = differences.iter().sum::<f32>() / count;
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f32>() / (count - 1.0);
-    // Two-sided 95 % quantile of Student's t distribution with 19 degrees of freedom, or 2.
+    // The two-sided 95 % quantile of Student's t distribution with 19 degrees of freedom (20 seeds) or 2 (3 seeds).
     let t = if count > 10.0 { 2.093 } else { 4.303 };
     let half = t * (variance / count).sqrt();
     let got = format!(
@@ -363,7 +368,8 @@ fn a_hunter_catches_less_prey_from_a_school() {
     assert!(count < 10.0 || mean - half > 0.0, "{got}");
 }
 
-/// Share of the time in which the rock hides the trout from the shark, over 60 s after the first 10 s.
+/// Returns the share of the time (0 to 1) in which the rock hides the trout from the shark. Counts the 60 s after the first
+/// 10 s, and only ticks with less than 2.5 m between the two.
 fn hidden_share(seed: u64, hides: bool) -> f32 {
     let mut trout = pools::species("trout", 1);
     if let Some(ActionParams::HideFromEnemy(hide)) = trout.mind.actions.get_mut("hide_from_enemy")

@@ -1,4 +1,5 @@
-//! The schema has everything that an editor page needs for every field, and commands accept what it allows.
+//! Tests of the schema. It has everything that an editor page needs for each field, and edit commands accept the values that
+//! it allows.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -14,7 +15,7 @@ use shoal::behavior::ActionParams;
 use shoal::config::unit_of_field;
 use shoal::site::schemas;
 
-/// One field of a file, at any depth.
+/// One field in the schema of a configuration file, at any depth.
 struct Field {
     path: String,
     name: String,
@@ -22,7 +23,7 @@ struct Field {
     is_required: bool,
 }
 
-/// Whether two values are equal except for rounding, at any depth.
+/// Returns whether two JSON values are equal. Numbers at any depth may differ by rounding errors.
 fn is_near(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_), Value::Number(_)) => {
@@ -109,7 +110,7 @@ fn every_field_has_what_an_editor_page_needs() {
                 field.path
             ));
         }
-        // The description of an optional field explains its absence; any other field has a default or is required.
+        // An optional field without a default must have a description that explains the meaning of its absence.
         let is_optional = field.schema.get("default").is_none() && !field.is_required;
         if is_optional && field.schema.get("oneOf").is_none() && text("description").len() < 12 {
             lacking.push(format!(
@@ -146,7 +147,7 @@ fn fields_that_need_a_restart_are_marked() {
     );
 }
 
-/// A registered action is known to configuration, schema, documentation and commands.
+/// Every registered action must be known to the configuration, the schema, the documentation and the edit commands.
 #[test]
 fn every_parameter_of_every_action_can_be_edited() {
     let schemas = schemas();
@@ -175,7 +176,7 @@ fn every_parameter_of_every_action_can_be_edited() {
             if name == "action" {
                 continue;
             }
-            // The least allowed value differs from the default, so that it is written.
+            // Chooses a value that usually differs from the default, for example the smallest allowed number.
             let value = match field["type"].as_str().unwrap() {
                 "number" | "integer" => field["minimum"].clone(),
                 "boolean" => json!(field["default"] == json!(false)),

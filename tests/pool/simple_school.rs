@@ -1,4 +1,5 @@
-//! The simple school (`flock_simple`) in a running pool: closed forms where they exist, and the shipped scene.
+//! Tests of the simple school (action `flock_simple`) in a running pool, against values computed by hand and with the
+//! shipped scene.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
 
@@ -24,7 +25,7 @@ fn params() -> SimulationParams {
     }
 }
 
-/// A species with this action only.
+/// Returns a species whose only action is `action`.
 fn species(name: &str, count: u32, action: FlockSimple) -> SpeciesDescription {
     SpeciesDescription {
         name: name.into(),
@@ -106,7 +107,7 @@ fn to_goal() -> FlockSimple {
 fn a_single_fish_swims_straight_to_its_goal_and_stops() {
     let mut simulation = pool(vec![species("fish", 1, to_goal())]);
     assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.0), Vec3::X));
-    // 4 m − 0.055 m at 0.5 m/s.
+    // At 0.5 m/s the fish swims 3.9 m in 7.8 s. It stops within 0.055 m of the goal, which is 4 m away.
     run_for(&mut simulation, 7.8);
     assert!(
         (place(&simulation, 0).x - 3.9).abs() < 0.02,
@@ -126,7 +127,8 @@ fn a_single_fish_swims_straight_to_its_goal_and_stops() {
 #[test]
 fn a_fish_turns_at_its_turn_rate_until_the_cosine_rule_is_met() {
     let mut simulation = pool(vec![species("fish", 1, to_goal())]);
-    // The goal is far away at the side, so its direction hardly changes while the fish turns a quarter circle at 90°/s.
+    // The goal is 20 m away at the side of the fish, so the direction to the goal hardly changes while the fish turns a
+    // quarter circle at 90°/s.
     assert!(simulation.place(0, Vec3::new(4.0, -2.0, -20.0), Vec3::X));
     let mut before = 0.0f32;
     for tick in 0..120 {
@@ -136,8 +138,8 @@ fn a_fish_turns_at_its_turn_rate_until_the_cosine_rule_is_met() {
         assert!(turned - before < 1.6, "tick {tick}: {before} to {turned}");
         before = turned;
     }
-    // The goal is at about 90° to the start direction. After a turn by this angle, the cosine of the angle to the goal is
-    // 0.95, and the fish may swim straight on.
+    // The direction to the goal is 90° from the first direction of the fish. After a turn by `aligned` degrees, the cosine
+    // of the remaining angle is 0.95, and the fish may swim straight on.
     let aligned = 90.0 - 0.95f32.acos().to_degrees();
     assert!(
         before > aligned - 2.0 && before < 91.0,
@@ -161,7 +163,8 @@ fn two_fish_too_close_separate_to_the_separation_distance() {
     assert!(apart(&simulation) > 0.447, "{}", apart(&simulation));
 }
 
-/// A leader with its goal ahead, and a follower that starts beside it.
+/// Runs a pool for 3 s with a leader and a follower, and returns the pool. The leader's goal is straight ahead, and the
+/// follower starts 3 m beside the leader.
 fn led(leader: Leader) -> Simulation {
     let follower = FlockSimple {
         leader,

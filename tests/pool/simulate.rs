@@ -1,4 +1,4 @@
-//! The command `simulate`: reads tracks and writes JSON lines of agents.
+//! Tests of the command `simulate`, which reads recorded shadows and writes the agents of each tick as JSON lines.
 
 #![allow(
     clippy::unwrap_used,

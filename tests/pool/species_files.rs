@@ -1,5 +1,5 @@
-//! The shipped species: their files are valid, without contradictions, and have the properties that their
-//! descriptions promise.
+//! Tests of the shipped species files: they are valid and free of contradictions, and each species has the properties that
+//! its description promises.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Every kind of source that is not a live camera, with good and with damaged data.
+//! Tests of every kind of source that is not a live camera, with valid and with damaged data.
 
 #![allow(
     clippy::panic,

@@ -1,5 +1,5 @@
-//! The parent's side of a live camera, with simulated workers that stall, exit or violate the protocol. The tests need
-//! python3, but no camera.
+//! Tests of the supervision of capture workers. Simulated workers stall, exit or violate the protocol. The tests need python3,
+//! but no camera.
 
 #![allow(
     clippy::print_stderr,
@@ -27,7 +27,7 @@ struct FakeWorker {
 }
 
 impl FakeWorker {
-    /// Prepares a worker of a mode; `None`, with a message, if python3 is missing.
+    /// Prepares a worker that behaves as `mode` describes. If python3 is missing, prints a message and returns `None`.
     fn new(mode: &str) -> Option<Self> {
         if !Command::new("python3")
             .arg("--version")
@@ -72,7 +72,7 @@ impl FakeWorker {
         Feed::open(self.setup("v4l2:0"), None).unwrap()
     }
 
-    /// Process id, time in seconds and further arguments of each start.
+    /// Returns the process id, the time in seconds and the further arguments of each start.
     fn starts(&self) -> Vec<(u32, f64, String)> {
         let text = std::fs::read_to_string(&self.starts_file).unwrap_or_default();
         let starts = text.lines().filter_map(|line| {
@@ -93,7 +93,7 @@ fn is_running(process: u32) -> bool {
     !status.is_empty() && !status.contains(") Z ")
 }
 
-/// Waits until a process that was killed has ended; false after the timeout. A busy machine may need some time.
+/// Waits until a process that was killed has ended. Returns false if it is still running after `TIMEOUT`.
 fn ends(process: u32) -> bool {
     let until = Instant::now() + TIMEOUT;
     while is_running(process) && Instant::now() < until {

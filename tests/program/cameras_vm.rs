@@ -1,8 +1,10 @@
-//! Live cameras with real drivers: vivid and v4l2loopback, in a virtual machine that the script `rig/camera-vm` starts.
+//! Tests of live cameras with the real drivers vivid and v4l2loopback, in a virtual machine that the script `rig/camera-vm`
+//! starts.
 //!
-//! Each test runs twice. On the host it starts the virtual machine, which runs the same test as root with the driver loaded.
-//! In the virtual machine (`SHOAL_IN_CAMERA_VM` is set) it checks Shoal. The machine is emulated and slow, so the tests use
-//! small frames and check behavior, not speed. Without the script or root rights the tests are skipped with a message.
+//! Each test runs twice. On the host, the test only starts the virtual machine. The virtual machine loads the driver and runs
+//! the same test as root with `SHOAL_IN_CAMERA_VM` set; this second run checks Shoal. The machine is emulated and slow, so the
+//! tests use small frames and check behavior, not speed. Without the script or root rights, a test prints a message and is
+//! skipped.
 
 #![allow(
     clippy::panic,
@@ -27,14 +29,15 @@ use shoal::camera::{
 const IN_VM: &str = "SHOAL_IN_CAMERA_VM";
 /// Path of the shoal binary.
 const SHOAL: &str = env!("CARGO_BIN_EXE_shoal");
-/// Environment variable with the path of the files that the host prepared. The machine sees the folders of the host.
+/// Environment variable with the folder of the files that the host prepared. The virtual machine can read the folders of the
+/// host.
 const FILES: &str = "SHOAL_VM_FILES";
-/// Longest wait for an expected state; an emulated machine is slow.
+/// Longest wait for an expected state. It is long because the emulated machine is slow.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Source text of the camera of the driver vivid.
+/// Text that selects the camera of the driver vivid as a source.
 const VIVID: &str = "v4l2:platform:vivid-000 vivid";
 
-/// Runs `checks` in a virtual machine with a driver.
+/// Runs `checks` if this process is in the virtual machine. Else starts a virtual machine with `driver`, which runs `test`.
 fn in_vm_with(driver: &str, test: &str, files: &Path, checks: fn()) {
     if std::env::var_os(IN_VM).is_some() {
         return checks();
@@ -81,7 +84,7 @@ fn step(what: &str) {
     println!("--- {what}");
 }
 
-/// Runs a program to its end. Returns its output and whether it succeeded.
+/// Runs a program until it ends. Returns its output and whether it succeeded.
 fn run(program: &str, arguments: &[&str]) -> (String, bool) {
     let done = Command::new(program).args(arguments).output().unwrap();
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
@@ -107,7 +110,7 @@ fn vivid(bind_or_unbind: &str) {
 fn setup(source: &str) -> FeedSetup {
     let ms = Duration::from_millis;
     FeedSetup {
-        // Shorter than the defaults; cameras_live.rs tests the pauses and timeouts.
+        // The times are shorter than the defaults. The pauses and timeouts themselves are tested in cameras_live.rs.
         timing: FeedTiming {
             stall_timeout: ms(2000),
             first_pause: ms(300),
@@ -189,7 +192,7 @@ fn every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads() {
             let listing: serde_json::Value = serde_json::from_str(&json).unwrap();
             assert_eq!(listing["cameras"][0]["card"], "vivid");
 
-            // A test pattern without a clock is the same in every frame.
+            // Selects a test pattern without a clock, so that all frames are equal.
             control("test_pattern=20,osd_text_mode=2");
             for (kind, code, wanted_bits) in [
                 ("v4l2", "GREY", 8),
@@ -199,7 +202,7 @@ fn every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads() {
                 ("v4l2", "Y10", 10),
                 ("v4l2", "Y12", 12),
                 ("v4l2", "Y16", 16),
-                // The camera is left in GREY before this, a format in which nokhwa cannot open a camera.
+                // The step before this one leaves the camera in the format GREY. nokhwa cannot open a camera in this format.
                 ("nokhwa", "YUYV", 8),
             ] {
                 step(&format!("{kind} {code}"));
@@ -248,8 +251,8 @@ fn every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads() {
     );
 }
 
-/// Levels of a frame that the tool v4l2-ctl captures. They are decoded here as the pixel format is specified, without
-/// Shoal's own decoder.
+/// Returns the gray levels of a frame that the tool v4l2-ctl captures. This function decodes the pixel format itself, without
+/// Shoal's decoder.
 fn levels_of_v4l2_ctl(code: &str) -> Vec<u16> {
     let file = "/tmp/independent.raw";
     let code = format!("{code:4}");
@@ -303,7 +306,7 @@ fn controls_are_set_and_read_back() {
                 ("brightness", Some(77), true),
                 ("test_pattern", Some(21), true),
                 ("gain", Some(50), true),
-                // The driver clamps the value to its range.
+                // The driver limits the requested value to its own range.
                 ("contrast", Some(255), false),
                 ("focus", None, false),
             ] {
@@ -437,7 +440,7 @@ fn faults_of_a_real_driver_are_named_and_recovered() {
     );
 }
 
-/// Process ids of the capture workers.
+/// Returns the process ids of the capture workers.
 fn workers() -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -457,7 +460,8 @@ fn wait_for_end(child: &mut Child) {
     }
 }
 
-/// Converts 200 frames of an infrared recording to 256x192; false, with a message, if that is not possible.
+/// Converts 200 frames of an infrared recording to 256 × 192 pixels. If this is not possible, prints a message and returns
+/// false.
 fn convert_recording(test: &str, encoding: &[&str], to: &Path) -> bool {
     let data = std::env::var("SHOAL_TEST_DATA").unwrap_or_else(|_| "../shared".to_owned());
     let movie = PathBuf::from(data).join("data/ir/fingers_shadow.mov");
@@ -529,7 +533,7 @@ fn check_motion_jpeg() {
         let Luma::U8(levels) = next(&camera).luma else {
             panic!("JPEG has 8 bits")
         };
-        // Mean difference from the most similar frame of the recording, which ffmpeg has decoded.
+        // The frames of the recording were decoded by ffmpeg. Finds the mean difference from the most similar of them.
         let difference = |frame: &[u8]| -> u64 {
             let pairs = frame.iter().zip(&levels);
             pairs.map(|(a, b)| u64::from(a.abs_diff(*b))).sum()
@@ -550,7 +554,8 @@ fn frames_of_a_loopback_camera_arrive_and_stall() {
         return check_loopback();
     }
     let folder = tempfile::tempdir().unwrap();
-    // A frame of 256x192 fills whole memory pages. v4l2-ctl writes whole buffers and would shift frames of another size.
+    // A frame of 256 × 192 pixels fills whole memory pages. v4l2-ctl writes whole buffers, so the contents of frames of another
+    // size would be shifted.
     let frames = folder.path().join("frames.raw");
     if !convert_recording(test, &["-pix_fmt", "gray", "-f", "rawvideo"], &frames) {
         return;
@@ -581,7 +586,8 @@ fn check_loopback() {
         ("loopback", 256, 192)
     );
     let recorded = std::fs::read(frames).unwrap();
-    // The loopback driver overwrites buffers while they are read, so rows of two frames may be mixed. Most rows must match.
+    // The loopback driver can overwrite a buffer while it is read, so a frame may contain rows of two frames. Most rows must
+    // match the recording.
     let known: BTreeSet<(usize, &[u8])> = recorded
         .chunks_exact(256)
         .enumerate()
@@ -612,7 +618,7 @@ fn check_loopback() {
     drop(camera);
 
     step("shoal track with this camera");
-    // The number of frames depends on the speed of the machine, so longer runs follow if a short one has too few.
+    // The number of frames depends on the speed of the machine. If a short run has too few frames, longer runs follow.
     let lines_in = |seconds: &str| {
         let camera = ["--camera", "v4l2:loopback?format=GREY"];
         let length = ["--seconds", seconds, "--out", "/tmp/tracks.jsonl"];

@@ -1,4 +1,4 @@
-//! The command line as a user sees it: exit codes, and messages that say what is wrong, where, and what to do.
+//! Tests of the command line as a user sees it: exit codes, and messages that say what is wrong, where, and what to do.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,13 +10,13 @@ fn shoal(arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// Messages for the user, and the report of `check`, which goes to standard output.
+/// Returns standard error (messages for the user) and standard output (the report of `check`) as one text.
 fn messages(output: &Output) -> String {
     let both = [&output.stderr[..], &output.stdout[..]];
     both.map(|text| String::from_utf8_lossy(text)).concat()
 }
 
-/// Asserts exit code 1, a message with each of the words, and no panic.
+/// Asserts that a command failed with exit code 1 and without a panic, and that its message contains each of the words.
 #[track_caller]
 fn assert_rejected(output: &Output, words: &[&str]) {
     let errors = messages(output);

@@ -1,4 +1,4 @@
-//! The program as its users meet it: command line, configuration files, cameras, windows.
+//! Tests of the program as its users see it: command line, configuration files, cameras and windows.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,8 +1,10 @@
-//! Recorded input → expected output. Each folder in `recorded/STAGE/CASE` holds the input files, the command line in
-//! `arguments`, and either `expected.jsonl` or `expected.toml` (the output), or `rejected.txt` (exit code 1, with each of
-//! these lines in the message). `{out}` in the arguments is a file name in a temporary folder.
+//! Tests with recorded input and expected output. Each folder `recorded/STAGE/CASE` contains the input files and the command
+//! line in `arguments`. It also contains the expected output in `expected.jsonl` or `expected.toml`, or else `rejected.txt`:
+//! then the exit code must be 1, and each line of `rejected.txt` must occur in the message. `{out}` in the arguments is
+//! replaced by the path of a file in a temporary folder.
 //!
-//! A new case is a new folder. `SHOAL_RECORD=1` writes the expected outputs again: commit them alone, with the reason.
+//! To add a case, add a folder. `SHOAL_RECORD=1` replaces the expected outputs. Commit them in a separate commit and state the
+//! reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Largest difference of a number, relative to numbers above 1: room for the rounding of another machine.
+/// Largest allowed difference between two numbers. It is relative for numbers above 1 and absolute for others. It allows for
+/// the different rounding on other machines.
 const TOLERANCE: f64 = 1e-3;
 
-/// Where two values differ, as a path with both values.
+/// Returns the path of the first difference between two values, with both values. Returns `None` if they are equal.
 fn difference(at: &str, expected: &Value, got: &Value) -> Option<String> {
     match (expected, got) {
         (Value::Number(a), Value::Number(b)) => {
@@ -33,7 +36,7 @@ fn difference(at: &str, expected: &Value, got: &Value) -> Option<String> {
     }
 }
 
-/// Lines of JSON, or a TOML document without the date on which it was written.
+/// Parses JSON lines, or a TOML document without the date on which it was written.
 fn values(text: &str, is_toml: bool) -> Vec<Value> {
     if is_toml {
         let mut value: Value = toml::from_str(text).expect("the output is TOML");

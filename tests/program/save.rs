@@ -1,5 +1,6 @@
-//! Saving that is stopped after every single file operation, by the end of the process, or by a full disk: the file is always
-//! complete, either the old or the new version, and so is every generation.
+//! Tests of interrupted saving. A save is stopped after each of its file operations, by the end of the process, or by a full
+//! disk. The file must then contain either the complete old version or the complete new version, and every generation must be
+//! complete.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -24,7 +25,8 @@ fn new() -> String {
     "# the new version\nwidth_m = 5.0\n".repeat(2000)
 }
 
-/// Creates a file with the largest number of generations, so that the next save performs every operation.
+/// Creates a file with the largest number of generations, so that the next save performs every kind of operation. Returns the
+/// path of the file.
 fn prepared(folder: &Path) -> PathBuf {
     let path = folder.join("site.toml");
     for version in 0..GENERATIONS_KEPT {
@@ -60,7 +62,7 @@ fn check(path: &Path, stopped: &str) {
             "{stopped}: the old version is kept"
         );
     }
-    // The next save succeeds in spite of leftovers, and no generations accumulate.
+    // The next save succeeds although the stopped save has left files behind, and the number of generations stays limited.
     save_file(path, new().as_bytes()).unwrap();
     save_file(path, OLD.as_bytes()).unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), OLD, "{stopped}");
@@ -68,7 +70,7 @@ fn check(path: &Path, stopped: &str) {
     assert!(kept.len() <= GENERATIONS_KEPT, "{stopped}: {}", kept.len());
 }
 
-/// All operations of one save, in order.
+/// Returns all file operations of one save, in order.
 fn operations() -> Vec<SaveOperation> {
     let folder = tempfile::tempdir().unwrap();
     let path = prepared(folder.path());
@@ -142,7 +144,8 @@ fn a_removal_stopped_after_any_operation_keeps_the_file_or_its_generation() {
     }
 }
 
-/// The child process of the next test, which aborts during a save. Does nothing when it runs as a test itself.
+/// The next test starts this function in a child process. The child process aborts during a save. When this function runs as a
+/// normal test, it does nothing.
 #[test]
 fn child_that_aborts_during_a_save() {
     let (Ok(path), Ok(stop)) = (
@@ -183,7 +186,7 @@ fn a_process_that_aborts_during_a_save_leaves_a_complete_file() {
     }
 }
 
-/// A disk of 64 kB has space for the old file and its generation, but not also for the new file.
+/// The disk of 64 kB has space for the old file and one generation of it, but not for the new file in addition.
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,7 +203,7 @@ fn a_full_disk_leaves_the_old_file() {
     let tested = std::panic::catch_unwind(|| {
         let path = folder.path().join("site.toml");
         save_file(&path, OLD.as_bytes()).unwrap();
-        // Fills the disk step by step, so that each of the writes fails once.
+        // Fills the disk a little more in each round, so that each write operation of a save fails in some round.
         let mut failed = 0;
         for filled in (0..60).step_by(4) {
             std::fs::write(folder.path().join("ballast"), vec![0; filled * 1024]).ok();
@@ -221,7 +224,7 @@ fn a_full_disk_leaves_the_old_file() {
                     .collect();
                 assert_eq!(left, Vec::<String>::new(), "no temporary file is left");
             } else {
-                // The save succeeded; the disk is reset for the next round.
+                // The save succeeded. All its files are removed before the next round.
                 for written in file_generations(&path).unwrap().iter().chain([&path]) {
                     std::fs::remove_file(written).unwrap();
                 }

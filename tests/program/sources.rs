@@ -1,5 +1,5 @@
-//! Sources of every kind fail in the same ways and are supervised in the same way. Here camera programs (`command:`),
-//! standard input and files; live cameras are in `cameras_live.rs`.
+//! Tests of camera programs (`command:`), standard input and files as sources: their faults and their supervision. Live
+//! cameras have the same faults and are tested in `cameras_live.rs`.
 
 #![cfg(unix)]
 
@@ -17,22 +17,22 @@ const SHOAL: &str = env!("CARGO_BIN_EXE_shoal");
 /// Longest wait for an expected state. It usually takes milliseconds, but a busy machine may need longer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Shell code that defines `header`, `frame` (the next frame, different from the one before) and `film N` (N frames at 50
-/// per second).
+/// Shell code with three functions: `header` writes the header of a video, `frame` writes a frame that differs from the frame
+/// before, and `film N` writes N frames at 50 frames per second.
 const CAMERA: &str = r#"n=0
 header() { printf 'YUV4MPEG2 W8 H4 F50:1 Cmono\n'; }
 frame() { printf 'FRAME\n%032d' $n; n=$((n + 1)); }
 film() { i=0; while [ $i -lt $1 ]; do frame; i=$((i + 1)); sleep 0.02; done; }
 "#;
 
-/// A camera program, as a shell script in a folder of its own.
+/// A camera program. It is a shell script in its own temporary folder.
 struct Program {
     folder: tempfile::TempDir,
     script: PathBuf,
 }
 
 impl Program {
-    /// A program that runs this shell code. It first records its number in the file `pids`.
+    /// Creates a program that runs this shell code. The program first writes its process id to the file `pids`.
     fn new(code: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("camera.sh");
@@ -51,13 +51,13 @@ impl Program {
         Feed::open(setup(&self.source()), None).unwrap()
     }
 
-    /// Numbers of all processes that have recorded themselves.
+    /// Returns the ids of all processes that have written their id to the file `pids`.
     fn pids(&self) -> Vec<u32> {
         let text = std::fs::read_to_string(self.folder.path().join("pids")).unwrap_or_default();
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// Waits until all recorded processes have ended, and fails if one does not.
+    /// Waits until all processes in the file `pids` have ended. Fails if one of them does not end.
     fn assert_gone(&self) {
         assert!(!self.pids().is_empty(), "the program was never started");
         wait("the end of all processes", || {
@@ -106,7 +106,7 @@ fn wait_for(feed: &Feed, what: &str, is_so: impl Fn(&CameraHealth) -> bool) -> C
     }
 }
 
-/// Every failure of a program has a name, and the program is started again.
+/// After every failure, the feed reports a named fault and starts the program again.
 #[test]
 fn a_camera_program_that_fails_has_a_named_fault_and_is_started_again() {
     let cases = [
@@ -184,7 +184,7 @@ fn a_camera_program_that_fails_has_a_named_fault_and_is_started_again() {
     });
 }
 
-/// Runs a program until it has failed in this way and was started three times.
+/// Runs a program until the feed has reported this fault and has started the program three times.
 fn fails_with(code: &str, fault: FaultKind, detail: &str) {
     let program = Program::new(code);
     let feed = program.open();
@@ -256,7 +256,7 @@ fn a_program_that_floods_is_paced() {
     );
 }
 
-/// The processes that a program starts end with the feed, whatever the program does to them.
+/// All processes that a program starts end with the feed, even if the program detaches them.
 #[test]
 fn all_processes_of_a_camera_program_end_with_the_feed() {
     let record = "sh -c 'echo $$ >> '$pids'; exec sleep 600'";
@@ -264,7 +264,7 @@ fn all_processes_of_a_camera_program_end_with_the_feed() {
         format!("{record} & header; film 5; wait"),
         format!("header; film 5; {record}; echo done"),
         format!("{record} >/dev/null 2>&1 & header; film 5; exec sleep 600"),
-        // The program ends and leaves a process behind that holds its output.
+        // The program ends, but a process that it started still holds its output open.
         format!("header; film 5; {record} &"),
         format!("header; film 5; setsid {record} & wait"),
         format!("header; film 5; (setsid {record} &); exec sleep 600"),
@@ -281,7 +281,7 @@ fn all_processes_of_a_camera_program_end_with_the_feed() {
     }
 }
 
-/// What `run` and `track` do at the end: with each signal, all processes of the program end.
+/// When a signal ends `run` or `track`, all processes of the program end too.
 #[test]
 fn all_processes_of_a_camera_program_end_with_shoal() {
     let code = "sh -c 'echo $$ >> '$pids'; exec sleep 600' & header; film 5; exec sleep 600";
@@ -311,7 +311,7 @@ fn all_processes_of_a_camera_program_end_with_shoal() {
     }
 }
 
-/// The first signal was swallowed while the source blocked.
+/// A fixed bug: the first signal had no effect while the source was blocked.
 #[test]
 fn one_signal_ends_track_while_its_source_blocks() {
     let silent = Program::new("exec sleep 600");
@@ -364,7 +364,7 @@ fn standard_input_that_goes_silent_is_reported() {
     assert!(wait_for_end(&mut shoal).success());
 }
 
-/// Time stamps that jump by years made playback wait for years.
+/// A fixed bug: playback waited for years if a time stamp jumped by years.
 #[test]
 fn time_stamps_that_jump_are_a_fault_and_the_clock_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -487,7 +487,7 @@ fn damaged_images_of_a_folder_are_skipped_and_counted() {
     );
 }
 
-/// A terminal that closes sends SIGHUP; `nohup` has it ignored.
+/// A terminal that closes sends SIGHUP. A program that was started with `nohup` ignores this signal.
 #[test]
 fn a_hangup_finishes_the_recording_unless_it_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
@@ -526,7 +526,7 @@ fn a_hangup_finishes_the_recording_unless_it_is_ignored() {
     assert!(wait_for_end(&mut shoal).success());
 }
 
-/// A child process that was started just before its parent was killed lived on.
+/// A fixed bug: a child process did not end if its parent was killed immediately after it had started the child.
 #[test]
 fn a_child_process_without_its_parent_ends() {
     let mut shoal = Command::new(SHOAL)

@@ -1,8 +1,8 @@
-//! The running pool as visitors and technicians see it: `shoal run` on a real X server (Xvfb) with software Vulkan, and
-//! without a display.
+//! Tests of the running pool as visitors and technicians see it: `shoal run` on a real X server (Xvfb) with a software Vulkan
+//! driver, and without a display.
 //!
-//! Needs Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver. Tests whose programs are missing are skipped, and print
-//! that.
+//! The tests need Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver. If one of them is missing, a test prints a message
+//! and is skipped.
 
 #![allow(
     clippy::panic,
@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Longest wait for anything in these tests. Durations are printed, not asserted, because the machine may be busy.
+/// Longest wait for an expected state. The tests print durations but do not check them, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(240);
 /// A site with one output.
 const SITE: &str = r#"
@@ -28,12 +28,12 @@ height_m = 3.0
 [[outputs]]
 monitor = "MONITOR"
 "#;
-/// Size and depth of the X screen. Small, because rendering is done in software.
+/// Width and height of the X screen in pixels, and bits per pixel. The screen is small because rendering runs in software.
 const SCREEN: &str = "320x240x24";
-/// Message about a fullscreen picture on this screen.
+/// Part of the log message about a fullscreen window on a screen of this size.
 const PICTURE: &str = "picture: outputs[0] 320x240 px";
 
-/// Xorg configuration for monitors without a graphics card.
+/// Xorg configuration with virtual monitors, for a machine without a graphics card.
 const MONITORS: &str = r#"
 Section "Device"
     Identifier "no card"
@@ -57,7 +57,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a program is installed. Prints a message if not.
+/// Returns whether a program is installed. If it is not, prints a message.
 fn has_program(name: &str) -> bool {
     let found = Command::new(name).arg("-version").output().is_ok();
     if !found {
@@ -73,7 +73,7 @@ struct Display {
 }
 
 impl Display {
-    /// Starts Xvfb with a free display number. `None` if a program is missing.
+    /// Starts Xvfb with a free display number. Returns `None` if a program is missing.
     fn start() -> Option<Self> {
         let programs = ["Xvfb", "import", "xdotool"];
         if !programs.map(has_program).into_iter().all(|found| found) {
@@ -82,7 +82,7 @@ impl Display {
         Some(Self::on(None))
     }
 
-    /// Starts Xvfb with this display number, or a free one.
+    /// Starts Xvfb with the display number `number`, or with a free number for `None`.
     fn on(number: Option<u32>) -> Self {
         let number = number.map(|number| format!(":{number}"));
         let screen = ["-screen", "0", SCREEN];
@@ -90,7 +90,8 @@ impl Display {
         Self::start_server("Xvfb", &arguments.collect::<Vec<_>>())
     }
 
-    /// Starts Xorg with virtual monitors that a test can connect and disconnect. `None` if a program or the driver is missing.
+    /// Starts Xorg with virtual monitors that a test can connect and disconnect. Returns `None` if a program or the driver is
+    /// missing.
     fn with_monitors(folder: &Folder) -> Option<Self> {
         let programs = ["Xorg", "xrandr", "import"];
         if !programs.map(has_program).into_iter().all(|found| found) {
@@ -111,7 +112,8 @@ impl Display {
     fn start_server(program: &str, arguments: &[&str]) -> Self {
         let begun = Instant::now();
         loop {
-            // Without -noreset the server disconnects a client that connects while the last other client leaves.
+            // Without `-noreset`, the server resets when its last client leaves, and disconnects a client that connects at that
+            // moment.
             let options = "-displayfd 1 -noreset -nolisten tcp";
             let mut server = Command::new(program)
                 .args(arguments)
@@ -170,7 +172,7 @@ impl Drop for Display {
     }
 }
 
-/// Mean brightness of the encoded values, 0 to 1.
+/// Returns the mean luminance of the encoded color values, 0 to 1.
 fn luminance(picture: &image::RgbImage) -> f64 {
     let sum: f64 = picture
         .pixels()
@@ -179,7 +181,7 @@ fn luminance(picture: &image::RgbImage) -> f64 {
     sum / 255.0 / f64::from(picture.width() * picture.height())
 }
 
-/// Share of pixels whose color differs by more than noise.
+/// Returns the share of pixels (0 to 1) whose color differs by more than the noise.
 fn changed_share(a: &image::RgbImage, b: &image::RgbImage) -> f64 {
     let changed = a
         .pixels()
@@ -188,7 +190,7 @@ fn changed_share(a: &image::RgbImage, b: &image::RgbImage) -> f64 {
     changed.count() as f64 / f64::from(a.width() * a.height())
 }
 
-/// A running `shoal`, with everything it writes to standard error.
+/// A running `shoal` process, and the text that it has written to standard error.
 struct Pool {
     child: Child,
     output: Arc<Mutex<String>>,
@@ -241,7 +243,7 @@ impl Pool {
         }
     }
 
-    /// Takes screenshots until one is neither black nor equal to `before`.
+    /// Takes screenshots until one is neither black nor equal to `before`. Returns this screenshot.
     fn shows(
         &mut self,
         display: &Display,
@@ -285,8 +287,8 @@ impl Pool {
         panic!("the program does not end:\n{}", self.output());
     }
 
-    /// Waits for the end of the program, and prints how long it took. It should take two seconds, but may be longer on a busy
-    /// machine.
+    /// Waits for the end of the program, prints the waiting time and asserts exit code 0. The program should end within two
+    /// seconds, but this is not checked, because the machine may be busy.
     #[track_caller]
     fn assert_ends(&mut self, by: &str) {
         let (status, took) = self.ended();
@@ -336,7 +338,8 @@ fn has_adapter() -> bool {
 
 const SYNTHETIC: [&str; 2] = ["--camera", "synthetic:3"];
 
-/// `shoal run` on a display of its own. The fields are dropped in this order.
+/// `shoal run` on its own display. Rust drops the fields in the order of their declaration, so the program ends before the
+/// display.
 struct Shown {
     pool: Pool,
     display: Display,
@@ -344,7 +347,7 @@ struct Shown {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// Starts `shoal run`. `None` if a program or a graphics adapter is missing.
+/// Starts `shoal run` on a new display. Returns `None` if a program or a graphics adapter is missing.
 fn shown_on(monitor: &str, more: &[&str]) -> Option<Shown> {
     let turn = turn();
     let display = Display::start().filter(|_| has_adapter())?;
@@ -365,7 +368,7 @@ impl Shown {
         self.pool.shows(&self.display, &self.folder, name, before)
     }
 
-    /// Asserts that the picture changes.
+    /// Asserts that the image on the screen changes, so the pool is moving.
     fn assert_moves(&mut self) {
         let before = self.shows("before", None);
         self.shows("alive", Some(&before));
@@ -387,10 +390,11 @@ fn the_window_is_fullscreen_and_moving_and_ends_with_sigterm() {
     let second = shown.shows("second", Some(&first));
     for picture in [&first, &second] {
         let mean = luminance(picture);
-        // Colors are encoded exactly once: encoded twice they would be brighter than this, not encoded darker.
+        // The colors must be encoded to sRGB exactly once. They would be brighter than this range if they were encoded twice,
+        // and darker if they were not encoded.
         assert!((0.42..0.72).contains(&mean), "mean luminance {mean}");
         eprintln!("mean luminance {mean:.3}");
-        // There is water in every corner, so the picture fills the screen.
+        // No corner is black, so the image fills the screen.
         for (x, y) in [(0, 0), (280, 0), (0, 200), (280, 200)] {
             let corner = image::imageops::crop_imm(picture, x, y, 40, 40).to_image();
             assert!(luminance(&corner) > 0.03, "black at {x}, {y}");
@@ -460,7 +464,8 @@ fn changed_files_are_applied_or_rejected_while_the_pool_runs() {
     std::fs::create_dir(shown.folder.path().join("scenes")).expect("a folder can be made");
     let file = shown.folder.file("scenes/pool.toml");
     let scene = |text: &str| std::fs::write(&file, text).expect("a file can be written");
-    // Without sharks, the species get other numbers, so simulation and render setup must change together.
+    // The new scene has no sharks, so the other species get other indices. The simulation and the render setup must therefore
+    // change together.
     scene(
         "[[obstacles]]\nshape = \"sphere\"\ncenter_m = [0.0, -0.8, 0.0]\nradius_m = 0.4\n\n[population]\ntrout = 5\n",
     );
@@ -565,7 +570,7 @@ fn a_display_that_rejects_windows_is_tried_again() {
     let number = display.number();
     drop(display);
     let socket = format!("/tmp/.X11-unix/X{number}");
-    // The server that ended may have left its socket.
+    // The X server that has ended may have left its socket behind.
     let _ = std::fs::remove_file(&socket);
     let listener = std::os::unix::net::UnixListener::bind(&socket).expect("the socket is free");
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -613,7 +618,7 @@ fn the_pool_runs_without_display_and_camera() {
 #[test]
 fn a_recording_of_run_gives_the_same_tracks() {
     let folder = Folder::new();
-    // With uneven time stamps, as from a camera. Picture size and bit depth must be kept.
+    // A recording with uneven time stamps, like those of a camera. The frame size and the bit depth must be kept.
     let walk = folder.file("walk.y4m");
     make_walk(Path::new(&walk));
     let kept = folder.file("kept.y4m");
@@ -656,7 +661,7 @@ fn a_recording_of_run_gives_the_same_tracks() {
     assert!(shadows > 20, "only {shadows} lines have a shadow");
 }
 
-/// Records a dark disc that moves over a bright floor, with 10 bits per pixel and uneven time stamps.
+/// Writes a recording of a dark disc that moves over a bright floor, with 10 bits per pixel and uneven time stamps.
 fn make_walk(path: &Path) {
     use shoal::camera::{Frame, Luma, Recording};
     let mut recording = Recording::create(path, 60.0, 30.0).expect("a file can be written");

@@ -1,4 +1,5 @@
-//! Calibration as a stage: from tables of points to a map, or to a rejection with useful reasons.
+//! Tests of calibration, from tables of measured points to a map between camera and floor, or to a rejection with useful
+//! reasons.
 
 #![allow(
     clippy::panic,
@@ -29,11 +30,12 @@ fn setup() -> CalibrationSetup {
     }
 }
 
-/// The exact markers of a rendered infrared scene; `None`, with a message, if the rendering tool is missing.
+/// Returns the exact markers of a rendered infrared scene. If the rendering tool is missing, prints a message and returns
+/// `None`.
 fn scene_markers(arguments: &[&str]) -> Option<Vec<MeasuredPoint>> {
     let tool = test_data("tools/ir-scene")?;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    // The first Python on the path may lack numpy.
+    // Tries two Python interpreters, because the first one on the path may lack numpy.
     let drawn: Vec<_> = ["python3", "/usr/bin/python3"]
         .into_iter()
         .map(|python| {
@@ -66,7 +68,7 @@ fn rejected(points: &[MeasuredPoint]) -> Rejection {
     }
 }
 
-/// A synthetic view from above with a wide lens, without any error.
+/// Returns the exact map of a synthetic camera that sees the floor from above with a wide lens.
 fn view() -> FloorFromCamera {
     use shoal::geometry::{Homography, Lens};
     let corners = [
@@ -80,7 +82,8 @@ fn view() -> FloorFromCamera {
     FloorFromCamera::new(lens, homography).expect("a view from above is a map")
 }
 
-/// `n × n` targets over the surface. The outer ones are at the share `reach` of the distance from its center to its edge.
+/// Returns `n × n` exact targets over the surface. The outer targets are at `reach` times the distance from the center of the
+/// surface to its edge.
 fn grid(view: &FloorFromCamera, n: i32, reach: f64) -> Vec<MeasuredPoint> {
     let at = |i: i32| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * reach;
     (0..n * n)
@@ -95,7 +98,7 @@ fn grid(view: &FloorFromCamera, n: i32, reach: f64) -> Vec<MeasuredPoint> {
         .collect()
 }
 
-/// Approximately normal noise, the same in every run.
+/// Generator of approximately normal noise that is the same in every run.
 struct Noise(u64);
 
 impl Noise {
@@ -112,7 +115,7 @@ impl Noise {
         sum - 6.0
     }
 
-    /// The targets with placement errors of this standard deviation in each direction.
+    /// Returns the targets with random placement errors. `deviation_m` is their standard deviation in each direction.
     fn placed(&mut self, points: &[MeasuredPoint], deviation_m: f64) -> Vec<MeasuredPoint> {
         points
             .iter()
@@ -124,7 +127,7 @@ impl Noise {
     }
 }
 
-/// Root mean square distance between two maps over the surface.
+/// Returns the root mean square distance in meters between two maps over the surface.
 fn distance_m(a: &FloorFromCamera, b: &FloorFromCamera) -> f64 {
     let squares: Vec<f64> = (0..=20)
         .flat_map(|i| {
@@ -209,7 +212,8 @@ fn the_position_error_of_a_vertical_camera_is_within_its_deviation() {
     }
 }
 
-/// Runs many calibrations with placement errors: their error, their predicted error, and the number of rejections.
+/// Runs `count` calibrations with placement errors. Returns the RMS of their errors and of their predicted errors, both in
+/// meters, and the number of rejections.
 fn trials(
     truth: &FloorFromCamera,
     n: i32,
@@ -243,7 +247,7 @@ fn trials(
     (error, predicted, rejected)
 }
 
-/// The views for the measurements: one synthetic, others rendered.
+/// Returns the views for the measurements. The first is synthetic; the others are rendered.
 fn views() -> Vec<FloorFromCamera> {
     let rendered = [
         &[][..],
@@ -275,8 +279,9 @@ fn nine_targets_with_five_millimeters_give_eight_millimeters() {
 
 #[test]
 fn thirty_good_sets_of_sixteen_are_all_accepted() {
-    // With targets up to 0.75 of the distance to the edge, such errors extrapolate too far to the corners of the synthetic
-    // view, which are in the corners of the frame. It therefore has targets up to 0.9.
+    // The corners of the surface are in the corners of the frame in the synthetic view. With targets only up to 0.75 of the
+    // distance to the edge, placement errors of 10 mm would become too large there. The synthetic view is therefore only tested
+    // with targets up to 0.9.
     let rendered = views()
         .into_iter()
         .skip(1)
@@ -352,7 +357,7 @@ fn a_misplaced_target_is_reported() {
     }
 }
 
-/// Two targets were measured at each other's position.
+/// The measured positions of two targets are swapped.
 #[test]
 fn swapped_targets_are_reported() {
     let mut points = Noise(5).placed(&grid(&view(), 4, 0.85), 0.005);
@@ -476,7 +481,7 @@ fn invalid_calibration_files_are_rejected() {
     }
 }
 
-/// Runs the command on a table of points. The output file exists before.
+/// Runs the command `calibrate` on a table of points. The output file already exists before the run.
 fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>, String) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let mut table = "camera_x_px,camera_y_px,floor_x_m,floor_z_m\n".to_owned();
@@ -528,7 +533,7 @@ fn the_command_keeps_the_old_file_after_a_rejection() {
     assert_eq!(written, "old contents");
 }
 
-/// A random camera above the floor, with a random lens, that sees the whole surface.
+/// A random camera above the floor with a random lens. It sees the whole surface.
 struct RandomCamera {
     eye_m: DVec3,
     axes: [DVec3; 3],
@@ -549,7 +554,7 @@ impl RandomCamera {
             focal_px: 1.0,
             k1: between(-0.25, 0.0),
         };
-        // The focal length at which the farthest corner is just inside the frame.
+        // Chooses the focal length at which the farthest corner of the surface is just inside the frame.
         let middle = DVec2::new(319.5, 239.5);
         let reach = [(-2.0, -1.5), (2.0, -1.5), (2.0, 1.5), (-2.0, 1.5)]
             .map(|(x, z)| (camera.pixel_from_floor(DVec2::new(x, z)) - middle).abs() / middle)
@@ -574,7 +579,7 @@ fn thirty_random_cameras_with_targets_placed_to_ten_millimeters_are_all_accepted
     for seed in 0..30_u64 {
         let mut noise = Noise(seed * 7_919 + 3);
         let camera = RandomCamera::new(&mut noise);
-        // The positions of the touch targets.
+        // The floor points of the touch targets.
         let places = (0..16).map(|i| {
             DVec2::new(
                 -1.8 + 1.2 * f64::from(i % 4),

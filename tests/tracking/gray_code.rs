@@ -1,5 +1,6 @@
-//! Calibrates a simulated camera for visible light by Gray code: the requested stripes are projected onto a rendered floor and seen
-//! through a wide lens with noise and delay, until a calibration can be accepted. Its error is then measured in the room.
+//! Tests of calibration by Gray code with a simulated camera for visible light. The requested stripes are projected onto a
+//! rendered floor. The camera sees them through a wide lens, with noise and delay, until the calibration can be accepted. The
+//! test then measures the error of the calibration in the room.
 
 #![allow(
     clippy::panic,
@@ -18,13 +19,13 @@ use shoal::render::{FloorStripes, StripeAxis};
 const FPS: f64 = 5.0;
 /// Ambient light, as a share of the projector's light.
 const ROOM_LIGHT: f64 = 0.15;
-/// Delay from projection to camera, in frames.
+/// Delay from the projection of a pattern to the camera frame that shows it, in frames.
 const DELAY: usize = 3;
 
-/// The calibrating stage with a camera that sees the projection.
+/// A live calibration with a simulated camera that sees the projection.
 struct Stage {
     room: Room,
-    /// Floor points of four rays per pixel, so that pixels at the edges of stripes are gray.
+    /// Floor points of four rays for each pixel. With four rays, pixels at the edges of stripes become gray.
     rays: Vec<[DVec2; 4]>,
     sees_visible: bool,
     shown: VecDeque<Option<FloorStripes>>,
@@ -51,7 +52,7 @@ impl Stage {
         }
     }
 
-    /// Projects the requested stripes and passes the next camera frame to the stage.
+    /// Projects the requested stripes and passes the next camera frame to the live calibration.
     fn run_frame(&mut self) {
         self.shown.push_back(self.wired.stripes());
         let shown = self
@@ -93,7 +94,7 @@ fn is_bright(stripes: &FloorStripes, at: DVec2) -> bool {
     is_inside && stripes.bright >> (along * f64::from(stripes.count)) as u32 & 1 == 1
 }
 
-/// Noise with a standard deviation of about 1, the same in every run.
+/// Returns noise with a standard deviation of about 1 gray level. The noise is the same in every run.
 fn noise(frame: u64, pixel: u64) -> f64 {
     let mut mixed = (frame << 32 | pixel).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

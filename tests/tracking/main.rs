@@ -1,4 +1,5 @@
-//! From camera frames to tracks and calibrations: drawn floors with a known truth, rendered rooms and recordings.
+//! Tests of vision and calibration, from camera frames to tracks and calibrations. The frames come from drawn floors with a
+//! known truth, from rendered rooms and from recordings.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,5 +1,6 @@
-//! Calibrates a simulated camera like a technician does: frames of a rendered room in, crosses out, an object put on each, until a
-//! calibration can be accepted. Its error is then measured in the room.
+//! Tests of calibration by touch targets. The calibration receives frames of a rendered room and shows one cross after another.
+//! A simulated technician puts an object on each cross until the calibration can be accepted. The test then measures the error
+//! of the calibration in the room.
 
 #![allow(
     clippy::panic,
@@ -19,7 +20,7 @@ use shoal::control::{CalibrationStatus, CalibrationStep, MarkerPoint, PoleShadow
 use shoal::geometry::Surface;
 use shoal::vision::{FloorView, Vision, VisionParams};
 
-/// The calibrating part of the vision stage, with a rendered room as its camera.
+/// A live calibration with a rendered room as its camera.
 struct Stage {
     room: Room,
     wired: Wired,
@@ -64,14 +65,15 @@ impl Stage {
         self.wired.target().map(|t| t.at_m.as_dvec2())
     }
 
-    /// Puts the object on every cross until none is shown, with the offset `misplace` for each target.
+    /// Puts the object on each cross until no cross is shown. `misplace` returns the offset in meters from the cross for each
+    /// target number.
     fn visit_targets(&mut self, object: fn(DVec2) -> Thing, misplace: impl Fn(usize) -> DVec2) {
         for _ in 0..40 {
             let Some(target) = self.wired.target() else {
                 return;
             };
             let cross = target.at_m.as_dvec2();
-            // The technician walks to the cross, puts the object down, and stands beside it for a moment.
+            // The technician walks to the cross, puts the object down and stands beside it for 0.4 s.
             let position = cross + misplace(target.number);
             self.room.things = vec![Thing::person(cross + DVec2::new(0.5, 0.3))];
             self.run_for(0.4);
@@ -86,7 +88,7 @@ impl Stage {
         panic!("the targets never end: {:?}", self.status());
     }
 
-    /// Root mean square and largest error over the surface, in meters.
+    /// Returns the root mean square and the largest error of a calibration over the surface, in meters.
     fn error(&self, calibration: &Calibration) -> (f64, f64) {
         error(&self.room, calibration)
     }
@@ -155,7 +157,7 @@ fn a_pole_on_crosses_calibrates_the_camera() {
         stage.run_for(2.0);
         let after = stage.status();
         if after.target == before.target && after.taken == before.taken {
-            // The foot is unknown where the shadow and the image of the pole are on one line.
+            // The foot of the pole cannot be found where the shadow and the image of the pole are on one line.
             skipped += 1;
             stage.send(CalibrationStep::Skip);
         }
@@ -202,7 +204,7 @@ fn a_misplaced_disc_is_reported_and_only_that_target_is_repeated() {
     assert!(stage.error(&calibration).0 <= 0.025);
 }
 
-/// Exact markers at the positions of the targets.
+/// Returns `n × n` exact markers, with their pixels, at the positions of the touch targets.
 fn markers(room: &Room, n: i32) -> Vec<MarkerPoint> {
     let share = |i: i32| (2.0 * f64::from(i) / f64::from(n - 1) - 1.0) * 0.45;
     (0..n * n)
@@ -415,7 +417,7 @@ fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     let mut vision = Vision::new(&VisionParams::default(), view);
     let mut stage = Stage::new(stage.room, Some(unmarked));
     stage.room.fps = 4.0;
-    // A person walks through while the floor is learned.
+    // A person walks across the floor while the background model is learned.
     let mut walk_through = |frames: u32| {
         for number in 0..frames {
             let x_m = 0.1 * f64::from(number) - 2.0;
@@ -436,7 +438,7 @@ fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     );
 }
 
-/// `shoal run --headless` with a rendered room as camera on one pipe, and commands on another.
+/// A running `shoal run --headless`. One pipe carries the frames of a rendered room, another carries commands.
 struct Program {
     child: std::process::Child,
     room: Room,
@@ -500,13 +502,13 @@ impl Program {
         }
     }
 
-    /// The newest log line that contains this text.
+    /// Returns the newest log line that contains `part`, if there is one.
     fn newest_line(&self, part: &str) -> Option<String> {
         let log = self.log.lock().expect("no thread panicked");
         log.iter().rev().find(|line| line.contains(part)).cloned()
     }
 
-    /// Shows frames until a log line contains this text.
+    /// Sends frames for at most 120 s of camera time until a log line contains `part`. Returns this line.
     fn show_until(&mut self, part: &str) -> String {
         for _ in 0..(120.0 * self.room.fps) as usize {
             if let Some(line) = self.newest_line(part) {

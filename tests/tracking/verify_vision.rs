@@ -1,8 +1,8 @@
-//! Long tests of vision on rendered scenes with a known truth: from markers to scores, with several seeds, lamps and
-//! cameras. Rendering takes minutes the first time, so they run only with `SHOAL_VERIFY=1`. `vision.rs` tests one short
-//! scene in every run.
+//! Long tests of vision on rendered scenes with a known truth, with several seeds, lamps and cameras. They calibrate with the
+//! markers of a scene, track the visitors and score the tracks. The first rendering takes minutes, so these tests run only with
+//! `SHOAL_VERIFY=1`. One short scene in `vision.rs` is tested in every run.
 //!
-//! `SHOAL_SEEDS` sets the number of seeds per scene. `SHOAL_ROWS` selects the rows whose name contains this text.
+//! `SHOAL_SEEDS` sets the number of seeds per scene. `SHOAL_ROWS` selects the rows whose name contains its value.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::recordings::{Score, every_nth, report_figure, test_data, track_scene};
 use crate::rendered::{Quantity, ROWS, Row, Wanted, random_room};
 
-/// One scene of a row: index of the row, and the arguments of ir-scene.
+/// One scene: the index of its row in the table, and the arguments of `ir-scene`.
 struct Scene {
     row: usize,
     arguments: String,
@@ -51,7 +51,7 @@ fn rendered_scenes() {
         .collect();
     assert!(!scenes.is_empty(), "no row name contains '{only}'");
     let Some(scores) = scores(&scenes) else {
-        // The reason has been printed already.
+        // A required program is missing. A message about it has already been printed.
         return;
     };
     let mut misses = Vec::new();
@@ -88,7 +88,7 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
     let all = scenes.iter().flat_map(|&(first, arguments)| {
         (0..seeds.unwrap_or(default)).map(move |seed| scene(first, arguments, seed))
     });
-    // With more seeds than the default, the seed ranges of two scenes can overlap.
+    // Removes duplicates: with more seeds than the default, the seed ranges of two scenes can overlap.
     let mut each: Vec<Scene> = Vec::new();
     for scene in all {
         if each.iter().all(|other| other.arguments != scene.arguments) {
@@ -98,7 +98,8 @@ fn scenes_of(row: usize, seeds: Option<u32>, data: &str) -> Vec<Scene> {
     each
 }
 
-/// Replaces `{one of N of FILE}` by a file with paths. Each seed selects the paths of other people.
+/// Replaces `{one of N of FILE}` in the arguments by a file with the paths of some people. Different seeds select different
+/// people.
 fn with_paths(arguments: &str, data: &str, seed: u32) -> String {
     let Some((before, rest)) = arguments.split_once("{one of ") else {
         return arguments.to_owned();
@@ -112,7 +113,8 @@ fn with_paths(arguments: &str, data: &str, seed: u32) -> String {
     format!("{before}{}{after}", paths.display())
 }
 
-/// Scores all scenes, two at a time. `None` if the machine lacks a required program.
+/// Returns the scores of all scenes. Processes two scenes at the same time. Returns `None` if the machine lacks a required
+/// program.
 fn scores(scenes: &[Scene]) -> Option<Vec<Score>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let scores = Mutex::new(vec![None; scenes.len()]);
@@ -150,7 +152,7 @@ fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
             .map(|(scene, score)| measured(wanted.quantity, scene, score));
         let figures: Vec<f64> = figures.collect();
         let mean = figures.iter().sum::<f64>() / figures.len() as f64;
-        // An unknown value counts as the worst.
+        // A value of NaN (unknown) counts as the worst.
         let badness = |v: &f64| match (v.is_nan(), wanted.is_least) {
             (true, _) => f64::INFINITY,
             (_, true) => -v,
@@ -179,7 +181,7 @@ fn judge(row: &Row, scores: &[(&Scene, &Score)]) -> Vec<String> {
     row.wanted.iter().filter_map(figure).collect()
 }
 
-/// Standard error of the mean over the scenes, or `None` for a single scene.
+/// Returns the standard error of the mean over the scenes, or `None` for a single scene.
 fn error_of_mean(figures: &[f64], mean: f64) -> Option<f64> {
     let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
     let count = figures.len() as f64;
@@ -215,7 +217,7 @@ fn measured(quantity: Quantity, scene: &Scene, score: &Score) -> f64 {
     }
 }
 
-/// Checks that no camera movement is reported before the camera is bumped.
+/// Checks that Shoal reports no camera movement before the camera is bumped.
 fn judge_false_alarms(scenes: &[Scene], scores: &[Score]) -> Option<String> {
     let is_false = |(scene, score): &(&Scene, &Score)| {
         let bumped = bump_secs(&scene.arguments).unwrap_or(f64::INFINITY);
@@ -235,14 +237,14 @@ fn judge_false_alarms(scenes: &[Scene], scores: &[Score]) -> Option<String> {
     report_figure(&name, false_alarms.len() as f64, 0.0, false)
 }
 
-/// Time at which the camera is bumped in a scene.
+/// Returns the time in seconds at which the camera is bumped in a scene, or `None` if it is not bumped.
 fn bump_secs(arguments: &str) -> Option<f64> {
     let (_, after) = arguments.split_once("bump@")?;
     after.split([':', ' ']).next()?.parse().ok()
 }
 
-/// Compares the allocated bytes after 50,000 and after 100,000 frames of visitors who enter and leave. By then the largest
-/// crowd and the longest outline have occurred, so memory must not grow.
+/// Compares the allocated bytes after 50,000 and after 100,000 frames with visitors who enter and leave. The largest crowd and
+/// the longest outline occur within the first 50,000 frames, so memory must not grow after them.
 #[test]
 fn memory_does_not_grow() {
     if std::env::var_os("SHOAL_VERIFY").is_none() {
@@ -274,7 +276,7 @@ fn memory_does_not_grow() {
                 highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);
                 update_observation(frame.time_secs, tracks, &mut observation);
             }
-            // Forgotten, so that their memory still counts as allocated.
+            // Keeps the values allocated until the end of the measurement, so that their memory counts.
             std::mem::forget((source, vision, frame, observation));
         });
         println!("memory after {frames} frames: {counted:?}");

@@ -1,4 +1,4 @@
-//! Tests from frames to tracks: synthetic floors with a known truth, and third-party recordings.
+//! Tests of vision from frames to tracks, with synthetic floors with a known truth and with recordings of other projects.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
 const FPS: f64 = 10.0;
 
-/// Synthetic floor of 4 × 3 m, seen from straight above, with round shadows.
+/// A synthetic floor of 4 × 3 m with round shadows. The camera sees it from straight above.
 struct Room {
     vision: Vision,
     frame: Frame,
@@ -55,7 +55,7 @@ impl Room {
         }
     }
 
-    /// Processes the next frame, with shadows of these centers and radii in meters.
+    /// Draws the next frame with shadows of these centers and radii (in meters). Returns the tracks that vision finds in it.
     fn show(&mut self, shadows: &[(DVec2, f64)]) -> Vec<Track> {
         self.draw(shadows);
         let tracks = self.vision.observe(&self.frame).to_vec();
@@ -87,7 +87,7 @@ impl Room {
     }
 }
 
-/// Approximately normal noise with a standard deviation of 2.
+/// Returns approximately normal noise with a standard deviation of 2 gray levels.
 fn noise(sequence: u64, x: u32, y: u32) -> f32 {
     let mut mixed = sequence << 40 ^ u64::from(x) << 20 ^ u64::from(y);
     let mut sum = 0.0;
@@ -98,7 +98,8 @@ fn noise(sequence: u64, x: u32, y: u32) -> f32 {
     sum * 4.0
 }
 
-/// Shadow of a visitor who entered from the left `secs` ago, walks at 0.8 m/s and stops at x = 0.
+/// Returns the shadow (center and radius in meters) of a visitor who entered from the left `secs` seconds ago, walks at 0.8 m/s
+/// and stops at x = 0.
 fn walked_in(secs: f64) -> (DVec2, f64) {
     (DVec2::new((-2.5 + 0.8 * secs).min(0.0), 0.1), 0.2)
 }
@@ -155,7 +156,7 @@ fn an_object_becomes_background_and_a_standing_visitor_does_not() {
             assert_eq!(tracks.iter().filter(visitor).count(), 1, "{secs} s");
         }
     }
-    // Shadows on the absorbed object are detected again.
+    // The bag has become part of the background and was then taken away. A bag at the same point is detected again.
     for _ in 0..10 {
         room.show(&[walked_in(60.0), bag]);
     }
@@ -297,7 +298,7 @@ fn two_visitors_who_meet_keep_their_tracks() {
     }
 }
 
-/// Cameras use different bits of a sample: all of 12, or the upper, lower or middle bits of 16.
+/// Cameras use different bits of a sample: all 12 bits, or the upper, lower or middle bits of 16 bits.
 #[test]
 fn frames_of_16_bits_give_the_same_tracks_as_8_bits() {
     for (bits, shift) in [(12, 4), (16, 8), (16, 0), (16, 2)] {
@@ -498,7 +499,8 @@ fn an_object_placed_during_the_settling_time_becomes_background() {
     }
 }
 
-/// The animal is visible from the first frame. During the first nine seconds, a person arranges the cloth around its arena.
+/// In this recording, an animal is visible from the first frame. During the first nine seconds, a person arranges the cloth
+/// around the arena of the animal.
 #[test]
 fn an_animal_present_in_the_first_frame() {
     let (Some(clip), Some(reference)) = (
@@ -519,7 +521,7 @@ fn an_animal_present_in_the_first_frame() {
     let late = lines.iter().filter(|l| l.time_secs >= 10.0);
     let one = late.clone().filter(|l| l.shadows.len() == 1).count();
     let share = one as f64 / late.clone().count().max(1) as f64;
-    // The reference counts frames from 1. The whole image of 640 × 480 pixels is a surface of 4 × 3 m.
+    // The reference file counts frames from 1. The test treats the whole image of 640 × 480 pixels as a surface of 4 × 3 m.
     let reference = std::fs::read_to_string(reference).unwrap();
     let positions: Vec<DVec2> = reference
         .lines()

@@ -1,4 +1,4 @@
-//! `shoal cameras`: lists the cameras, with the source to write for each of them.
+//! `shoal cameras`: lists the cameras, with the source text for the configuration of each camera.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use crate::camera::{
 /// Longest time that a camera may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Largest number of choices of a control in the table; the JSON output lists all.
+/// Largest number of choices of a control that the table shows; the JSON output contains all choices.
 const CHOICES_MAX: usize = 10;
 
 /// `shoal cameras`.
@@ -37,7 +37,7 @@ No camera found. Check:
   - Is it a network or industrial camera? Such cameras need a program that reads them: --camera 'command:gst-launch-1.0 …'.
 ";
 
-/// Prints the cameras. Returns exit code 1 if there is none.
+/// Prints the cameras. Returns exit code 1 if there are none.
 pub(super) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<ExitCode> {
     let listing = list_cameras(&WorkerCommand::own()?, ANSWER_TIMEOUT)?;
     for problem in &listing.problems {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::app::cli::CheckArguments;
 use crate::site;
 
-/// Prints the report. Returns 0 if the site can run, else 1.
+/// Prints the report. Returns exit code 0 if the site can run, otherwise 1.
 ///
 /// # Errors
 /// When standard output cannot be written.

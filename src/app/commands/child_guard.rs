@@ -17,7 +17,7 @@ pub(crate) struct ChildGuardArguments {
     words: Vec<OsString>,
 }
 
-/// Runs the program. Returns only if it cannot be started.
+/// Runs the program. Returns only if the program cannot be started.
 pub(super) fn child_guard(arguments: &ChildGuardArguments) -> anyhow::Result<ExitCode> {
     let program = arguments.words.first().cloned().unwrap_or_default();
     let error = run_child_guard(&arguments.words);

@@ -1,4 +1,4 @@
-//! `shoal demo`: in a window, or rendered into a folder.
+//! `shoal demo`: shows the demo in a window, or renders it into a folder.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,9 +17,9 @@ use crate::camera::AtEnd;
 use crate::site::Site;
 use crate::world::OverlayLayers;
 
-/// Duration of a demo that is rendered into a folder, unless `--seconds` is given.
+/// Duration of a demo that is rendered into a folder, in seconds, if `--seconds` is not given.
 const VIDEO_SECS: f64 = 10.0;
-/// Folder of a demo without display, unless `--out` is given.
+/// Output folder of a demo without a display, if `--out` is not given.
 const VIDEO_FOLDER: &str = "demo-output";
 
 pub(super) fn demo(arguments: DemoArguments) -> anyhow::Result<ExitCode> {

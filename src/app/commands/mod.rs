@@ -1,4 +1,4 @@
-//! The commands of the command line: one file per command, which turns its arguments into the options of the library code
+//! The commands of the command line, one file per command. Each file converts its arguments to the options of the library code
 //! that does the work.
 
 mod calibrate;

@@ -26,7 +26,7 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
     let path = arguments.site.site;
     let editor = load_documents(path.as_deref(), arguments.scene.as_deref())?;
     let site = Site::clone(editor.site());
-    // After a crash, the recording from before the crash is kept and not overwritten.
+    // After a crash there is no new recording, so the recording from before the crash is not overwritten.
     let is_first = arguments.child_restarts.unwrap_or(0) == 0;
     let record = arguments
         .record

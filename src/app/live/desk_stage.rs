@@ -1,8 +1,7 @@
-//! The desk stage: applies commands to the documents of the site, and hands the resulting changes to the simulation and the
+//! The desk stage: applies commands to the documents of the site, and sends the resulting changes to the simulation and the
 //! screen.
-//!
-//! In: commands, and accepted calibrations. Out: changes of the pool, and another render setup if the look changed. The
-//! simulation never waits for it; a rejected command changes nothing.
+//! In: commands, and accepted calibrations. Out: changes of the pool, and a new render setup if the look of the pool changed.
+//! The simulation never waits for this stage. A rejected command changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,9 +24,9 @@ use super::supervisor::Heartbeat;
 
 /// Longest wait for a command before the next heartbeat.
 const COMMAND_WAIT: Duration = Duration::from_millis(100);
-/// Number of changes that may wait for the next tick.
+/// Largest number of changes that may wait for the next tick.
 pub(crate) const WAITING_MAX: usize = 64;
-/// File in which an accepted calibration is saved if the site names none.
+/// Name of the file in which an accepted calibration is saved if the site does not name a file.
 const CALIBRATION_FILE: &str = "calibration.toml";
 
 /// A change of the running pool.
@@ -39,17 +38,17 @@ pub(crate) struct PoolChange {
     pub(crate) changes: Vec<Change>,
 }
 
-/// From what the simulation builds the pool when it starts.
+/// The data from which the simulation stage builds the pool when it starts.
 #[derive(Clone, Debug)]
 pub(crate) struct PoolStart {
     /// Version of the render setup that can draw the pool.
     pub(crate) setup_version: u64,
-    /// The pool.
+    /// Description of the pool.
     pub(crate) scene: SceneDescription,
 }
 
-/// Hands the newest render setup to the render stage. Setups are numbered: a snapshot can only be drawn with the setup of
-/// its own version, because agents refer to species by their number.
+/// Passes the newest render setup from the desk stage to the render stage. Setups are numbered. A snapshot can only be drawn
+/// with the setup of its own version, because its agents contain the number of their species in that setup.
 #[derive(Debug)]
 pub struct SetupHandoff {
     latest: Mutex<(u64, RenderSetup)>,
@@ -57,7 +56,7 @@ pub struct SetupHandoff {
 }
 
 impl SetupHandoff {
-    /// Starts with version 0. `shown_version` receives the version that the screen draws.
+    /// Creates a handoff that contains `setup` as version 0. `shown_version` receives the version that the screen draws.
     pub fn new(setup: RenderSetup, shown_version: Arc<AtomicU64>) -> Self {
         Self {
             latest: Mutex::new((0, setup)),
@@ -88,15 +87,15 @@ pub(crate) struct DeskStage {
     pub(crate) commands: Receiver<Command>,
     /// Changes for the simulation stage.
     pub(crate) changes: SyncSender<PoolChange>,
-    /// From what the simulation stage starts again after a panic.
+    /// The data from which the simulation stage builds the pool again after a panic.
     pub(crate) start: Arc<Mutex<PoolStart>>,
     /// Commands for the calibration in the vision stage.
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
-    /// Accepted calibrations from the vision stage, to be saved.
+    /// Accepted calibrations from the vision stage. The desk saves them.
     pub(crate) accepted: Option<Receiver<Box<Calibration>>>,
-    /// Folder of the site file, where calibrations are saved; `None` for the built-in site.
+    /// Folder of the site file, in which calibrations are saved; `None` for the built-in site.
     pub(crate) folder: Option<PathBuf>,
-    /// Hand-over of render setups and how they are built; `None` without a picture.
+    /// The handoff of render setups, and the function that builds them; `None` if the pool runs without a picture.
     pub(crate) setups: Option<(Arc<SetupHandoff>, SetupBuilder)>,
 }
 
@@ -122,7 +121,7 @@ impl DeskStage {
             self.send_calibration(CalibrationCommand::Step(step.clone(), limits));
             return;
         }
-        // No individuals are known here, so a command that names one is rejected.
+        // The desk stage does not know individual agents, so a command that names one is rejected.
         let Ok(applied) = self.desk.apply(command, 0, &|_| None) else {
             return;
         };
@@ -150,7 +149,7 @@ impl DeskStage {
             tracing::warn!("the change of {path} becomes effective after a restart");
         }
         let changes = applied.changes;
-        // The simulation ends only with the program.
+        // The channel closes only when the program ends, so the error is ignored.
         let _ = self.changes.send(PoolChange {
             setup_version,
             changes,
@@ -197,7 +196,8 @@ impl DeskStage {
         Ok(path)
     }
 
-    /// Sets `calibration.file` in the site file. The site is saved only if it had no other unsaved changes.
+    /// Writes the name of the calibration file to `calibration.file` of the site. The site file is saved only if it had no
+    /// other unsaved changes.
     fn name_calibration_in_site(&mut self) -> Result<(), String> {
         let is_clean = self.desk.editor().unsaved().is_empty();
         self.apply(&Command::Edit {
@@ -223,7 +223,7 @@ impl DeskStage {
     }
 }
 
-/// Whether one render setup can draw both sites.
+/// Whether the same render setup can draw both sites.
 fn has_same_look(a: &Site, b: &Site) -> bool {
     let species = |site: &Site| -> Vec<_> {
         let look = |s: &crate::site::SiteSpecies| (s.name.clone(), s.file.look.clone());

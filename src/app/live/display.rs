@@ -1,11 +1,11 @@
-//! Checks whether there is a display to open a window on. The windowing library can be started only once per process, so
-//! this is checked before it is touched.
+//! Checks whether there is a display on which a window can be opened. The windowing library can be started only once per
+//! process, so this check is made before the library is used.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Checks that a display answers.
+/// Checks that a display accepts a connection.
 ///
 /// # Errors
 /// The reason why no display can be used, as a sentence.
@@ -31,18 +31,18 @@ pub(crate) fn check_reachable() -> Result<(), String> {
         None if cfg!(target_os = "linux") => {
             Err("there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned())
         }
-        // Other operating systems do not name their display.
+        // Other operating systems do not name their display in a variable, so nothing is checked.
         None => Ok(()),
     }
 }
 
-/// Whether the windowing library opens windows through X11; the same rule as in winit.
+/// Whether the windowing library opens windows through X11. This is the same rule as in winit.
 pub(crate) fn is_x11() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(target_os = "linux") && !is_set("WAYLAND_SOCKET") && !is_set("WAYLAND_DISPLAY")
 }
 
-/// Connects to `[HOST]:NUMBER[.SCREEN]`.
+/// Connects to the X11 display with the name `[HOST]:NUMBER[.SCREEN]`.
 ///
 /// **Source**: X(7), section DISPLAY NAMES. The paths of the sockets are those of the Xtrans library.
 fn x11(name: &str) -> io::Result<()> {

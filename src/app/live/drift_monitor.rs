@@ -1,11 +1,12 @@
-//! Checks whether the camera has moved since its calibration: schedules the search for the floor's marks, and decides when a
-//! shift is an alarm.
+//! Checks whether the camera has moved since its calibration. Schedules the search for the floor's marks, and decides whether a
+//! shift of the marks is an alarm.
 //!
-//! In: frames. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and one when the marks are no longer
-//! found. Must not: find marks; [`crate::calibration`] does.
+//! In: frames. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and a warning when the marks are no
+//! longer found. Must not: find marks; [`crate::calibration`] finds them.
 //!
-//! One round averages the frames of half a second, so that faint texture stands out from the noise. Within the next second
-//! it searches for all marks in this mean picture, a few per frame, so that no frame takes much longer.
+//! One round averages the frames of half a second, so that weak texture is visible above the noise. In the next second, the
+//! monitor searches for all marks in this mean picture. It searches for a few marks per frame, so that no frame takes much
+//! longer.
 
 use crate::calibration::{
     Calibration, Drift, DriftDetector, FloorFrame, MeanFrame, find_texture_marks,
@@ -16,45 +17,46 @@ use crate::vision::Vision;
 
 use super::fault_reporter::FaultReporter;
 
-/// Time from the start of one round to the start of the next.
+/// Time from the start of one round to the start of the next, in seconds.
 const ROUND_SECS: f64 = 3.0;
-/// Time over which frames are averaged in a round.
+/// Time over which frames are averaged in a round, in seconds.
 const MEAN_SECS: f64 = 0.5;
-/// Time after averaging over which the search for the marks is spread.
+/// Duration of the search for the marks after averaging, in seconds.
 const SEARCH_SECS: f64 = 1.0;
-/// A calibration without marks gets them this long after the first frame, when the background model is stable.
+/// Time from the first frame until marks are chosen for a calibration that has none, in seconds. By then the background model
+/// is stable.
 const FIRST_MARKS_SECS: f64 = 3.0;
-/// If a floor has no texture for marks, the next search for it starts after this time.
+/// If a floor has no texture that is suitable for marks, time until the next attempt to choose marks, in seconds.
 const NO_TEXTURE_SECS: f64 = 60.0;
-/// Number of rounds in a row with a shift above the limit that raise the alarm.
+/// Number of consecutive rounds with a shift above the limit that raise the alarm.
 const ALARM_ROUNDS: u32 = 2;
-/// Number of rounds in a row without enough marks after which this is logged; with [`ROUND_SECS`] this is one minute.
+/// Number of consecutive rounds without enough marks after which a warning is logged. With [`ROUND_SECS`] this is one minute.
 const LOST_ROUNDS: u32 = 20;
-/// A change from one round to the next above this means that the camera was knocked, even if the shift is within the limit.
-/// In camera pixels.
+/// Change of the shift from one round to the next, in camera pixels, above which the camera was knocked, even if the shift is
+/// within the limit.
 const SUDDEN_PX: f64 = 2.0;
 
-/// The rounds of one calibration and their result.
+/// State of the drift check for one calibration, and its result.
 pub(crate) struct DriftMonitor {
     watch: Option<DriftDetector>,
-    /// Time stamp at which the round starts; without marks, the time stamp at which marks are chosen.
+    /// Timestamp at which the next round starts, in seconds. Without marks, the timestamp at which marks are chosen.
     begin_secs: Option<f64>,
     mean: MeanFrame,
-    /// Number of marks searched in this round; `None` while frames are averaged.
+    /// Number of marks that were searched for in this round; `None` while frames are averaged.
     searched: Option<usize>,
     status: Option<DriftStatus>,
     /// Shift in the last round that was not sudden, in camera pixels.
     last_px: Option<f64>,
-    /// Rounds in a row with a shift above the limit.
+    /// Number of consecutive rounds with a shift above the limit.
     above: u32,
-    /// Rounds in a row without enough marks.
+    /// Number of consecutive rounds without enough marks.
     lost: u32,
     used_bits: UsedBits,
     fault: FaultReporter,
 }
 
 impl DriftMonitor {
-    /// Monitors the marks of a calibration.
+    /// Creates a monitor for the marks of a calibration.
     pub(crate) fn new(calibration: Option<&Calibration>) -> Self {
         let watch = calibration.and_then(|c| {
             let map = c
@@ -81,11 +83,11 @@ impl DriftMonitor {
         self.status
     }
 
-    /// Uses a frame that `vision` has processed. Returns true when a round is complete and [`Self::status`] changed. `levels`
-    /// is scratch memory.
+    /// Processes a frame that `vision` has already processed. Returns true when a round is complete and [`Self::status`] has
+    /// changed. `levels` is scratch memory.
     ///
-    /// For a calibration without marks, they are chosen in the background model. Then a shift is measured from the camera's
-    /// place at that time.
+    /// If a calibration has no marks, marks are chosen in the background model. The shift is then measured from the position
+    /// that the camera has at that time.
     pub(crate) fn observe(
         &mut self,
         (frame, vision): (&Frame, Option<&Vision>),
@@ -115,7 +117,8 @@ impl DriftMonitor {
                 let marks = find_texture_marks(&FloorFrame { levels, width_px }, &map, |_| true);
                 self.watch = DriftDetector::new(&marks, &map);
             }
-            // Choosing marks in the whole picture is slow, so a floor without texture is searched only once a minute.
+            // The search for marks in the whole picture is slow, so if the floor has no texture, it is repeated only once a
+            // minute.
             let wait_secs = if self.watch.is_some() {
                 0.0
             } else {
@@ -148,7 +151,7 @@ impl DriftMonitor {
         false
     }
 
-    /// Evaluates a complete round; `None` if too few marks were found.
+    /// Evaluates a complete round. `round` is `None` if too few marks were found.
     fn evaluate(&mut self, round: Option<Drift>, allowed_m: f64) {
         let Some(drift) = round else {
             self.status = None;
@@ -165,7 +168,7 @@ impl DriftMonitor {
         let is_sudden = self
             .last_px
             .is_some_and(|last| (drift.shift_px - last).abs() > SUDDEN_PX);
-        // In a round during which the camera moved, the measured shift lies in between. The next round decides.
+        // If the camera moved during a round, the measured shift lies between the old and the new one. The next round decides.
         if !is_sudden {
             self.last_px = Some(drift.shift_px);
         }

@@ -23,7 +23,7 @@ struct Ring {
 /// Summary of a [`DurationMeter`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DurationSummary {
-    /// Number of durations recorded since the start, including those that are no longer kept.
+    /// Number of durations that were recorded since the start, including those that were removed from the memory.
     pub count: u64,
     /// Median of the kept durations.
     pub p50_secs: f64,
@@ -45,7 +45,7 @@ impl DurationMeter {
         ring.count += 1;
     }
 
-    /// Returns median and 99th percentile (nearest rank) of the kept durations.
+    /// Returns the median and the 99th percentile (nearest rank) of the kept durations.
     pub fn summary(&self) -> DurationSummary {
         let (mut secs, count) = {
             let ring = self.ring.lock();

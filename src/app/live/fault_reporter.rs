@@ -1,8 +1,9 @@
-//! Logs a fault when it starts and when it ends, and counts it in between, so that a repeated fault does not fill the log.
+//! Logs a fault when it starts and when it ends. Occurrences in between are only counted, so that a repeated fault does not
+//! fill the log.
 
 use std::time::{Duration, Instant};
 
-/// A fault that comes and goes ends when it has not been raised for this long.
+/// An intermittent fault ends when it has not been raised for this long.
 const QUIET_AFTER: Duration = Duration::from_secs(60);
 
 /// One named fault: whether it is active, and how often it was raised.
@@ -15,7 +16,7 @@ pub(crate) struct FaultReporter {
 }
 
 impl FaultReporter {
-    /// An inactive fault. The log names it `name`.
+    /// Creates an inactive fault. `name` is its name in the log.
     pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -25,8 +26,8 @@ impl FaultReporter {
         }
     }
 
-    /// Raises the fault. Returns true if it was inactive before. Only then a warning is logged; later calls log at debug
-    /// level.
+    /// Raises the fault. Returns true if the fault was inactive before. The first call logs a warning; later calls log at debug
+    /// level until the fault ends.
     pub(crate) fn raise(&mut self, detail: &dyn std::fmt::Display) -> bool {
         self.count += 1;
         self.last_raised = Some(Instant::now());
@@ -39,14 +40,14 @@ impl FaultReporter {
         starts
     }
 
-    /// Ends the fault, and logs that if it was active.
+    /// Ends the fault. If it was active, logs its end.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_active) {
             tracing::info!(fault = self.name, count = self.count, "the fault is over");
         }
     }
 
-    /// Ends the fault if it was not raised within the last minute. For faults that come and go.
+    /// Ends an intermittent fault if it was not raised within the last minute.
     pub(crate) fn clear_if_quiet(&mut self) {
         if (self.last_raised).is_some_and(|last| last.elapsed() > QUIET_AFTER) {
             self.clear();

@@ -1,6 +1,6 @@
 //! Keys of the window that control the camera calibration.
 //!
-//! In: a key, and the state of the calibration. Out: the calibration step for the key. Must not: do the step.
+//! In: a key, and the state of the calibration. Out: the calibration step for the key. Must not: execute the step.
 
 use winit::keyboard::{Key, NamedKey};
 

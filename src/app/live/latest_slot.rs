@@ -1,14 +1,14 @@
-//! Hands values from one thread to another; the latest value wins. A value that was not taken in time is replaced, never
-//! queued.
+//! Passes values from one thread to another; the latest value wins. If a value was not taken in time, a newer value replaces
+//! it, and values are never queued.
 //!
-//! Values are swapped, not copied: the sender gets the memory of an older value back, so the steady state allocates
-//! nothing. The lock is held only for the swap, so neither thread waits for the work of the other.
+//! Values are swapped, not copied: the sender gets the memory of an older value back, so no memory is allocated after the first
+//! values. The lock is held only for the swap, so no thread waits for the work of the other.
 
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// Room for one value between two threads.
+/// A slot for one value between two threads.
 #[derive(Debug, Default)]
 pub(crate) struct LatestSlot<T> {
     state: Mutex<State<T>>,
@@ -18,13 +18,13 @@ pub(crate) struct LatestSlot<T> {
 #[derive(Debug, Default)]
 struct State<T> {
     latest: T,
-    /// Whether `latest` was put in and not taken yet.
+    /// Whether `latest` was put in and has not been taken yet.
     is_fresh: bool,
 }
 
 impl<T> LatestSlot<T> {
-    /// Puts a value in. Afterwards `value` holds an older value, whose content is meaningless and whose memory can be
-    /// used again.
+    /// Puts a value into the slot. Afterwards `value` contains an older value, whose content is meaningless and whose memory
+    /// can be reused.
     pub(crate) fn put(&self, value: &mut T) {
         let mut state = self.state.lock();
         std::mem::swap(&mut state.latest, value);
@@ -33,8 +33,8 @@ impl<T> LatestSlot<T> {
         self.became_fresh.notify_all();
     }
 
-    /// Swaps `value` with the latest value, for which it waits at most `wait`. Returns false, and leaves `value` as it is,
-    /// if there is no value that was not taken before.
+    /// Swaps `value` with the latest value. Waits at most `wait` for a value that was not taken before. If there is none,
+    /// returns false and leaves `value` unchanged.
     pub(crate) fn take(&self, value: &mut T, wait: Duration) -> bool {
         let mut state = self.state.lock();
         self.became_fresh

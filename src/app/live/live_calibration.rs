@@ -1,10 +1,10 @@
-//! Calibration of the camera while the pool runs: the part of the vision stage that guides the technician from target to
-//! target, and monitors whether the camera has moved since.
+//! Calibration of the camera while the pool runs. This part of the vision stage guides the technician from target to target,
+//! and afterwards monitors whether the camera has moved.
 //!
 //! In: commands from the desk, and every frame. Out: the pattern to show, a new calibration when one is accepted, and a
-//! [`CalibrationStatus`]. The marks are found by a second [`Vision`], which maps the whole picture onto the surface, so that
-//! it also sees what the old calibration leaves out. Meanwhile the fish use the old calibration. Must not: write a file; the
-//! desk does.
+//! [`CalibrationStatus`]. A second [`Vision`] finds the marks. It maps the whole picture onto the surface, so it also sees the
+//! parts of the picture that the old calibration does not use. During the procedure the fish use the old calibration. Must not:
+//! write a file; the desk does that.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -30,22 +30,22 @@ mod accept;
 mod gray_scan;
 mod status;
 
-/// Factor on the shadow threshold of the tracker while marks are measured. Marks are opaque, so only darker pixels belong to
-/// them. With the usual threshold, half-shadows beside a pole would shift its measured foot to one side.
+/// Factor that reduces the shadow threshold of the tracker while marks are measured. Marks are opaque, so only darker pixels
+/// belong to them. With the usual threshold, half-shadows beside a pole would shift its measured foot point to one side.
 const MARK_THRESHOLD_FACTOR: f32 = 0.85;
 
-/// Number of commands, and of accepted calibrations, that may wait.
+/// Largest number of commands that may wait, and largest number of accepted calibrations that may wait.
 pub const CALIBRATION_COMMANDS_MAX: usize = 16;
 
-/// Time in which the background model learns uncovered floor while the camera is calibrated.
+/// Time in which the background model learns uncovered floor while the camera is calibrated, in seconds.
 const LEARN_SECS: f32 = 60.0;
 
-/// Number of frames in the mean picture in which the floor's marks are chosen.
+/// Number of frames that are averaged to the mean picture in which the floor's marks are chosen.
 const MEAN_FRAMES: u16 = 16;
 
 /// Error message of steps that need a calibration.
 const NO_CALIBRATION: &str = "the camera is not calibrated yet; calibrate it first";
-/// Error message of steps that need the size of the camera's picture.
+/// Error message of steps that need the size of the camera's pictures.
 const NO_PICTURE: &str = "the camera has sent no picture yet";
 
 /// A message from the desk to the calibration.
@@ -55,7 +55,7 @@ pub enum CalibrationCommand {
     Step(CalibrationStep, CalibrationParams),
     /// The site file names another calibration.
     Replace(Option<Box<Calibration>>),
-    /// A message whether the accepted calibration was saved.
+    /// The result of saving the accepted calibration, as a message for the technician.
     ReportSaved(String),
 }
 
@@ -79,15 +79,15 @@ pub struct LiveCalibration {
     used_bits: UsedBits,
     /// Pixels of the last frame that a mark covers.
     dark: Vec<bool>,
-    /// Size of the camera's pictures, once known.
+    /// Size of the camera's pictures in pixels; `None` before the first frame.
     picture_px: Option<(u32, u32)>,
-    /// Whether the message has to be printed although the state did not change.
+    /// Whether the message has to be printed even if the state has not changed.
     has_new_message: bool,
 }
 
 /// A running calibration procedure.
 enum Procedure {
-    /// Touch targets were requested; the procedure starts with the next frame, whose size is needed.
+    /// Touch targets were requested. The procedure starts with the next frame, because it needs the size of the frame.
     Requested { grid: (u8, u8), mark: TargetObject },
     /// Touch targets are shown.
     Touching {
@@ -96,12 +96,12 @@ enum Procedure {
     },
     /// Gray-code stripes are shown.
     Scanning(Box<GrayScan>),
-    /// A calibration from markers, a table or stripes waits to be accepted.
+    /// A calibration from markers, a table or stripes was checked and waits until the technician accepts it.
     Proven(Box<(Calibration, CalibrationReport)>),
 }
 
 impl LiveCalibration {
-    /// Starts with the calibration of the site, and publishes the first status.
+    /// Creates the state with the calibration of the site, and publishes the first status.
     pub fn new(
         commands: Receiver<CalibrationCommand>,
         accepted: SyncSender<Box<Calibration>>,
@@ -140,7 +140,7 @@ impl LiveCalibration {
         self.current.as_ref()
     }
 
-    /// Returns the pattern to show on the surface.
+    /// Returns the pattern to show on the surface; `None` if there is nothing to show.
     pub fn pattern(&self) -> Option<CalibrationPattern> {
         match &self.procedure {
             Some(Procedure::Touching { touch, .. }) => {
@@ -157,7 +157,7 @@ impl LiveCalibration {
         }
     }
 
-    /// Applies the commands that arrived since the last call. Returns true if another calibration is in use now.
+    /// Applies the commands that arrived since the last call. Returns true if the calibration in use has been replaced.
     pub fn apply_commands(&mut self) -> bool {
         let (mut is_replaced, mut has_commands) = (false, false);
         while let Ok(command) = self.commands.try_recv() {
@@ -190,8 +190,8 @@ impl LiveCalibration {
         is_replaced
     }
 
-    /// Uses a frame for the running procedure, or for the drift monitor. `vision` has processed the frame with the calibration
-    /// in use; `None` if that was not possible.
+    /// Processes a frame for the running procedure, or for the drift monitor. `vision` has processed the same frame with the
+    /// calibration in use; it is `None` if that was not possible.
     pub fn observe(&mut self, frame: &Frame, vision: Option<&Vision>) {
         if frame.luma.len() != frame.width_px as usize * frame.height_px as usize {
             return;
@@ -232,7 +232,7 @@ impl LiveCalibration {
                     TouchMark::Disc => TargetObject::Disc,
                     TouchMark::Pole => TargetObject::Pole,
                 };
-                // An invalid grid is rejected at once. The picture size does not matter for that.
+                // An invalid grid is rejected immediately. This check does not depend on the picture size, so any size is used.
                 TouchProcedure::new(self.touch_options((columns, rows), mark, (640, 480)))?;
                 self.mean.clear();
                 self.procedure = Some(Procedure::Requested {

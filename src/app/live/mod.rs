@@ -1,4 +1,4 @@
-//! The running pool: stages on threads of their own, with slots between them in which the latest value wins.
+//! The running pool: each stage runs on a thread of its own. Between the stages are slots in which the latest value wins.
 //!
 //! ```text
 //! feed ──frame──► vision ──observation──► simulation ──snapshots──► render ──► window
@@ -6,8 +6,9 @@
 //!   └──frames──► recorder (only with --record)             main thread: events of the windows
 //! ```
 //!
-//! The feed is the supervised camera source ([`crate::camera::Feed`]). In: a [`LiveConfig`]. Out: the running threads, and measured latencies. Each stage owns its state and builds it again
-//! when it is restarted after a panic. No stage waits for the work of another.
+//! The feed is the supervised camera source ([`crate::camera::Feed`]). In: a [`LiveConfig`]. Out: the running threads, and the
+//! measured latencies. Each stage owns its state, and builds it again when it is restarted after a panic. No stage waits for
+//! the work of another stage.
 
 mod desk_stage;
 mod display;
@@ -68,10 +69,10 @@ use render_stage::RenderStage;
 use simulation_stage::{SimulationStage, SnapshotPair};
 use vision_stage::{TimedObservation, VisionStage};
 
-/// Frame rate in the header of a recording whose source does not report one.
+/// Frame rate in the header of a recording if the source does not report a rate, in frames per second.
 const RECORDING_FPS: f64 = 30.0;
 
-/// Everything that camera source, vision and simulation need.
+/// Configuration of camera source, vision and simulation.
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
     /// Camera source.
@@ -80,17 +81,17 @@ pub struct LiveConfig {
     pub camera_params: CameraParams,
     /// What happens at the end of a recording.
     pub at_end: AtEnd,
-    /// Where the camera's frames are recorded; `None` records nothing.
+    /// Recording of the camera's frames; `None` if they are not recorded.
     pub record: Option<RecordConfig>,
     /// Parameters of detection and tracking.
     pub vision: VisionParams,
-    /// Calibration of the camera; without one the whole picture is mapped onto the surface.
+    /// Calibration of the camera. With `None` the whole picture is mapped onto the surface.
     pub calibration: Option<Calibration>,
     /// The projected surface.
     pub surface: Surface,
     /// Overlay layers that the snapshots contain.
     pub layers: OverlayLayers,
-    /// The pool.
+    /// Description of the pool.
     pub scene: SceneDescription,
     /// Parameters of the tick.
     pub simulation: SimulationParams,
@@ -101,19 +102,19 @@ pub struct LiveConfig {
 pub struct RecordConfig {
     /// The y4m file.
     pub path: PathBuf,
-    /// Longest duration of the recording.
+    /// Longest duration of the recording, in seconds.
     pub secs: f64,
 }
 
 /// A running pool.
 pub struct LivePool {
-    /// The threads.
+    /// The supervisor of the threads.
     pub supervisor: Supervisor,
-    /// Time from the arrival of a frame until its observation is handed on.
+    /// Time from the arrival of a frame until its observation is passed to the simulation.
     pub observation_latency: Arc<DurationMeter>,
-    /// Time from the arrival of a frame until the first picture with its effect is handed to the GPU.
+    /// Time from the arrival of a frame until the first picture that shows its effect is passed to the GPU.
     pub picture_latency: Arc<DurationMeter>,
-    /// Time to prepare one picture and hand it to the GPU.
+    /// Time to prepare one picture and pass it to the GPU.
     pub draw_time: Arc<DurationMeter>,
     /// Picture quality.
     pub picture_status: Arc<Mutex<PictureStatus>>,
@@ -150,7 +151,7 @@ impl LivePool {
             let (mut input, mut recorder) = recorder(recording);
             let stop = Arc::clone(supervisor.stop_flag());
             tap = Some(Box::new(move |frame| {
-                // At the end of the program the recorder finishes its file, although the camera still delivers frames.
+                // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent to it.
                 if !stop.load(Ordering::Relaxed) {
                     input.send(frame);
                 }
@@ -224,7 +225,7 @@ impl LivePool {
         })
     }
 
-    /// Starts the desk: it applies commands to the documents, the pool and the render setup. Accepted calibrations are saved
+    /// Starts the desk, which applies commands to the documents, the pool and the render setup. It saves accepted calibrations
     /// in `folder`, the folder of the site file.
     ///
     /// # Errors
@@ -253,8 +254,9 @@ impl LivePool {
             })
     }
 
-    /// Starts the render stage. It draws on the screen that `open_screen` opens, with at least the time between two pictures
-    /// that `min_interval` returns. For tests, the graphics device is lost once after `lose_device_after` pictures.
+    /// Starts the render stage. It draws on the screen that `open_screen` opens. The time between two pictures is at least the
+    /// time that `min_interval` returns. If `lose_device_after` is set, the graphics device is lost once after this number of
+    /// pictures, for tests.
     ///
     /// # Errors
     /// When the thread cannot be started.

@@ -1,8 +1,8 @@
 //! Finds the monitors of the display, for `shoal monitors` and for the windows of the running pool.
 //!
-//! In: the display. Out: monitors with their positions. On X11 the windowing library reads the list of monitors only once
-//! per process. To notice monitors that are plugged in or out, the running pool therefore starts `shoal monitors` every two
-//! seconds. Must not: know outputs or windows.
+//! In: the display. Out: monitors with their positions. On X11 the windowing library reads the list of monitors only once per
+//! process. To detect monitors that are connected or disconnected, the running pool therefore starts `shoal monitors` every two
+//! seconds. Must not: depend on outputs or windows.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -28,7 +28,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time between two checks whether `shoal monitors` has ended.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A monitor, and the position of its picture on the display.
+/// A monitor, and the position and size of its part of the display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Monitor {
     /// Name of the monitor, as written in `outputs.monitor`.
@@ -37,9 +37,9 @@ pub(crate) struct Monitor {
     pub(crate) position_px: [i32; 2],
     /// Width and height in pixels.
     pub(crate) size_px: [u32; 2],
-    /// Refresh rate; `None` if the monitor does not report it.
+    /// Refresh rate in Hz; `None` if the monitor does not report it.
     pub(crate) refresh_hz: Option<f64>,
-    /// Whether this is the primary monitor, which is used by an output that names none.
+    /// Whether this is the primary monitor. An output that does not name a monitor uses it.
     pub(crate) is_primary: bool,
 }
 
@@ -51,7 +51,7 @@ impl Monitor {
             && <[u32; 2]>::from(handle.size()) == self.size_px
     }
 
-    /// Name, size, position and refresh rate as text for the user.
+    /// Returns the name, size, position and refresh rate as text for the user.
     pub(crate) fn describe(&self) -> String {
         let ([width, height], [x, y]) = (self.size_px, self.position_px);
         let rate = match self.refresh_hz {
@@ -77,7 +77,8 @@ pub(crate) fn known_monitors(events: &ActiveEventLoop) -> Vec<Monitor> {
     events.available_monitors().map(of).collect()
 }
 
-/// Lists the monitors of the display. May be called once, on the main thread, in a process that opens no windows.
+/// Lists the monitors of the display. May be called only once per process, on the main thread, and only if the process opens no
+/// windows.
 ///
 /// # Errors
 /// When there is no display, or it does not answer.
@@ -101,7 +102,7 @@ pub(crate) fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
     Ok(lister.0)
 }
 
-/// Searches for monitors until the program ends, and keeps the latest list in `found`.
+/// Searches for monitors until the program ends, and stores the latest list in `found`.
 ///
 /// # Errors
 /// When the path of the running program is unknown.

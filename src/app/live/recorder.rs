@@ -10,27 +10,27 @@ use super::super::print_message;
 use super::fault_reporter::FaultReporter;
 use super::supervisor::Heartbeat;
 
-/// Number of frames that may wait for the disk: one to two seconds of a camera.
+/// Largest number of frames that may wait for the disk: one to two seconds at 25 to 48 frames per second.
 const WAITING_MAX: usize = 48;
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
 
-/// The camera source's end of the recorder.
+/// The sending end of the recorder, which the camera source uses.
 pub(crate) struct RecorderInput {
     frames: SyncSender<Frame>,
-    /// Written frames that come back, so that their memory is used again.
+    /// Frames that the recorder has written and returns, so that their memory is reused.
     written: Receiver<Frame>,
     late: FaultReporter,
     is_open: bool,
 }
 
-/// The recorder thread's end.
+/// The receiving end of the recorder, which runs on the recorder thread.
 pub(crate) struct Recorder {
     recording: Option<Recording>,
     channels: Option<(Receiver<Frame>, SyncSender<Frame>)>,
 }
 
-/// Creates both ends of a recorder for a recording that was created before.
+/// Returns the two ends of a recorder that writes to `recording`.
 pub(crate) fn recorder(recording: Recording) -> (RecorderInput, Recorder) {
     let (frames, to_write) = sync_channel(WAITING_MAX);
     let (give_back, written) = sync_channel(WAITING_MAX);
@@ -48,7 +48,7 @@ pub(crate) fn recorder(recording: Recording) -> (RecorderInput, Recorder) {
 }
 
 impl RecorderInput {
-    /// Sends a copy of a frame to the recorder. Never waits: if too many frames wait already, the frame is dropped.
+    /// Sends a copy of a frame to the recorder. Never waits: if too many frames are already waiting, the frame is dropped.
     pub(crate) fn send(&mut self, frame: &Frame) {
         if !self.is_open {
             return;
@@ -67,8 +67,7 @@ impl RecorderInput {
 }
 
 impl Recorder {
-    /// Writes frames until the recording has its full length, the disk is full, or the program ends. Then it finishes the
-    /// file.
+    /// Writes frames until the recording has its full length, the disk is full, or the program ends. Then finishes the file.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let (Some(mut recording), Some((frames, give_back))) =
             (self.recording.take(), self.channels.take())
@@ -79,7 +78,7 @@ impl Recorder {
             let frame = match frames.recv_timeout(FRAME_WAIT) {
                 Ok(frame) => frame,
                 Err(RecvTimeoutError::Timeout) if heartbeat.keep_running() => continue,
-                // At the end of the program, all waiting frames have been written at this point.
+                // The wait ended without a frame and the program ends, so all waiting frames have been written.
                 Err(_) => break,
             };
             match recording.write(&frame) {
@@ -90,7 +89,7 @@ impl Recorder {
                     break;
                 }
             }
-            // If the channel is full, the frame's memory is simply freed.
+            // If the channel is full, the memory of the frame is freed instead of reused.
             let _full = give_back.try_send(frame);
         }
         match recording.finish() {
@@ -105,7 +104,7 @@ impl Recorder {
     }
 }
 
-/// Copies a frame into memory that is used again.
+/// Copies a frame into an existing frame, whose memory is reused.
 fn copy_frame(to: &mut Frame, from: &Frame) {
     to.sequence = from.sequence;
     to.time_secs = from.time_secs;

@@ -1,4 +1,4 @@
-//! The render stage: draws the newest pair of snapshots, one tick late, until the program ends.
+//! The render stage: draws pictures between the two newest snapshots, one tick late, until the program ends.
 
 use std::cmp::Ordering as Order;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ pub(crate) struct RenderStage {
     pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
     /// Calibration pattern from the vision stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
-    /// Returns the shortest time between two pictures; it depends on the monitors.
+    /// Returns the shortest time between two pictures, which depends on the monitors.
     pub(crate) min_interval: Box<dyn Fn() -> Duration + Send>,
-    /// Time from the arrival of a camera frame until the first picture with its effect is handed to the GPU.
+    /// Time from the arrival of a camera frame until the first picture that shows its effect is passed to the GPU.
     pub(crate) picture_latency: Arc<DurationMeter>,
-    /// Time to prepare one picture and hand it to the GPU, without waiting for the display.
+    /// Time to prepare one picture and pass it to the GPU, without the wait for the display.
     pub(crate) draw_time: Arc<DurationMeter>,
-    /// Number of pictures after which the graphics device is lost once. For tests.
+    /// Number of pictures after which the graphics device is lost once, for tests; `None`: it is not lost.
     pub(crate) lose_device_after: Option<u64>,
     /// Picture quality, for the status.
     pub(crate) status: Arc<Mutex<PictureStatus>>,

@@ -1,5 +1,5 @@
-//! Keeps a picture on the screen, whatever happens to the screen or the graphics device. A lost screen is opened again from
-//! data in main memory: the first time at once, then with growing pauses. The simulation never waits for it.
+//! Keeps a picture on the screen if the screen or the graphics device fails. A lost screen is opened again from data in main
+//! memory: the first time at once, then after increasing pauses. The simulation never waits for the screen.
 //!
 //! In: snapshots, and the current time. Out: pictures. Must not: read a clock.
 
@@ -18,27 +18,27 @@ use super::timing::{Backoff, FailureLimit};
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// Longest pause between two attempts to open the screen.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Pause after the display had no room for a picture in time.
+/// Pause after the display did not accept a picture in time.
 const TIMEOUT_PAUSE: Duration = Duration::from_millis(5);
-/// Number of lost screens within [`LOSS_WINDOW`] that ends the program: a new device does not help, so the process has to
-/// be restarted.
+/// Number of lost screens within [`LOSS_WINDOW`] that ends the program. After so many losses a new device does not help, so the
+/// process has to be restarted.
 const MAX_LOSSES: usize = 30;
 /// Period over which lost screens are counted.
 const LOSS_WINDOW: Duration = Duration::from_secs(300);
-/// If the surface is outdated more than this many times in a row, the screen is opened again.
+/// Number of consecutive times that the surface may be outdated. After more, the screen is opened again.
 const MAX_OUTDATED: u32 = 10;
-/// Pause while no window is visible or no display exists yet.
+/// Pause between two checks while no window is visible or no display exists yet.
 pub(super) const UNSEEN_PAUSE: Duration = Duration::from_millis(100);
 
-/// Opens the screen. Returns `None` while there is no display to open it on, which is not a failure.
+/// Opens the screen. Returns `None` while there is no display. That is not a failure.
 pub type ScreenOpener = Box<dyn FnMut() -> anyhow::Result<Option<Box<dyn Presenter>>> + Send>;
 
-/// Counts of what happened to the screen.
+/// Counters of the events of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScreenCounts {
-    /// Pictures shown.
+    /// Number of pictures that were shown.
     pub(crate) pictures: u64,
-    /// Pictures left out because the display had no room in time, or because no window was visible.
+    /// Number of pictures that were skipped because the display did not accept them in time, or because no window was visible.
     pub(crate) skipped: u64,
     /// Number of times the screen was opened.
     pub(crate) opened: u64,
@@ -48,23 +48,23 @@ pub(crate) struct ScreenCounts {
     pub(crate) lost: u64,
 }
 
-/// Whether a picture can be drawn.
+/// Whether a picture can be drawn at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// There is room for a picture.
+    /// A picture can be drawn.
     Draw,
-    /// There is no room; try again after this time.
+    /// No picture can be drawn; try again after this time.
     Wait(Duration),
 }
 
-/// The screen, and how its failures are handled.
+/// The open screen, and the state that handles its failures.
 pub(crate) struct ScreenSupervisor<'a> {
     open_screen: &'a mut ScreenOpener,
     screen: Option<Box<dyn Presenter>>,
     backoff: Backoff,
     fault: FaultReporter,
     losses: FailureLimit,
-    /// Number of times in a row that the surface was outdated.
+    /// Number of consecutive times that the surface was outdated.
     outdated: u32,
     is_suboptimal: bool,
     counts: ScreenCounts,
@@ -75,7 +75,7 @@ pub(crate) struct ScreenSupervisor<'a> {
 }
 
 impl<'a> ScreenSupervisor<'a> {
-    /// A supervisor that has not opened a screen yet.
+    /// Returns a supervisor that has not opened a screen yet.
     pub(crate) fn new(open_screen: &'a mut ScreenOpener) -> Self {
         Self {
             open_screen,
@@ -109,7 +109,7 @@ impl<'a> ScreenSupervisor<'a> {
         self.counts
     }
 
-    /// Returns the screen, if one is open.
+    /// Returns the screen; `None` if none is open.
     pub(crate) fn screen(&mut self) -> Option<&mut (dyn Presenter + 'static)> {
         self.screen.as_deref_mut()
     }
@@ -188,7 +188,7 @@ impl<'a> ScreenSupervisor<'a> {
         Ok(true)
     }
 
-    /// Waits until the GPU has drawn the picture. Returns false if there is none.
+    /// Waits until the GPU has drawn the picture. Returns false if there is no picture.
     ///
     /// # Errors
     /// As [`Self::prepare`].
@@ -203,7 +203,8 @@ impl<'a> ScreenSupervisor<'a> {
         Ok(true)
     }
 
-    /// Adapts the picture quality to the time that the last picture took and the time that was available for it.
+    /// Adapts the picture quality. `took` is the time for the last picture, and `available` is the time that was available for
+    /// it.
     pub(crate) fn adapt_quality(&mut self, took: Duration, available: Duration) {
         if !self
             .governor
@@ -222,8 +223,8 @@ impl<'a> ScreenSupervisor<'a> {
         }
     }
 
-    /// Closes the screen, so that it is opened again with the newest render setup. The display keeps the last picture until
-    /// then.
+    /// Closes the screen, so that it is opened again with the newest render setup. Until then the display keeps the last
+    /// picture.
     pub(crate) fn reopen(&mut self) {
         self.close();
         self.is_suboptimal = false;

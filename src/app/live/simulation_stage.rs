@@ -18,18 +18,18 @@ use super::supervisor::Heartbeat;
 use super::timing::{TickClock, TickDue};
 use super::vision_stage::TimedObservation;
 
-/// The snapshots before and after the newest tick, with its timing. Input of the render stage.
+/// The snapshots before and after the newest tick, with the timing of the tick. This is the input of the render stage.
 #[derive(Clone, Debug)]
 pub(crate) struct SnapshotPair {
     /// Snapshot before the tick.
     pub(crate) before: Snapshot,
     /// Snapshot after the tick.
     pub(crate) after: Snapshot,
-    /// Time for which the tick was scheduled; `after` is the state at this time.
+    /// Scheduled time of the tick; `after` is the state at this time.
     pub(crate) due: Instant,
     /// Duration of one tick.
     pub(crate) tick: Duration,
-    /// Arrival of the camera frame whose observation this tick used; `None` if there was none.
+    /// Time of arrival of the camera frame whose observation this tick used; `None` if there was none.
     pub(crate) frame_at: Option<Instant>,
     /// Version of the render setup that can draw these snapshots (see [`super::desk_stage::SetupHandoff`]).
     pub(crate) setup_version: u64,
@@ -49,8 +49,8 @@ impl Default for SnapshotPair {
 }
 
 impl SnapshotPair {
-    /// Returns where the picture at `now` lies between the two snapshots, from 0 (before) to 1 (after). The picture is
-    /// one tick late, so that both snapshots are known.
+    /// Returns the position of the picture at `now` between the two snapshots, from 0 (before) to 1 (after). The picture is one
+    /// tick late, so that both snapshots are known.
     pub(crate) fn alpha(&self, now: Instant) -> f32 {
         let since_secs = now.saturating_duration_since(self.due).as_secs_f32();
         let tick_secs = self.tick.as_secs_f32();
@@ -64,7 +64,7 @@ impl SnapshotPair {
 
 /// Inputs and outputs of the simulation stage. After a panic the pool starts again from `start`.
 pub(crate) struct SimulationStage {
-    /// The pool as it was last configured.
+    /// The pool in its last configuration.
     pub(crate) start: Arc<Mutex<PoolStart>>,
     /// Changes of the running pool, from the desk.
     pub(crate) changes: Receiver<PoolChange>,
@@ -84,7 +84,7 @@ impl SimulationStage {
     /// # Errors
     /// When the scene cannot be simulated.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
-        // After a restart, `start` contains these changes already.
+        // After a restart, `start` already contains the changes that wait in the channel, so they are removed.
         while self.changes.try_recv().is_ok() {}
         let PoolStart {
             mut setup_version,

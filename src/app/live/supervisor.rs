@@ -1,8 +1,8 @@
-//! Starts the threads of the running pool and supervises them. A thread that panics is restarted; three panics within five
-//! minutes, or a thread that hangs, end the program, so that the service manager restarts it.
+//! Starts the threads of the running pool and supervises them. A thread that panics is restarted. After three panics within
+//! five minutes, or if a thread hangs, the program ends, and the service manager restarts it.
 //!
-//! In: stages as closures that run until the stop flag is set. Out: an orderly end within two seconds, or the reason why
-//! the program has to end. Must not: know what a stage does.
+//! In: stages as closures that run until the stop flag is set. Out: an orderly end within two seconds, or the reason why the
+//! program has to end. Must not: depend on the work of a stage.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,17 +21,17 @@ const MAX_PANICS: usize = 3;
 const PANIC_WINDOW: Duration = Duration::from_secs(300);
 /// Pause before a thread that panicked is restarted.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
-/// A thread without a heartbeat for this long hangs. Compiling shaders on a slow machine takes several seconds.
+/// Time without a heartbeat after which a thread counts as hanging. Compiling shaders on a slow machine takes several seconds.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
-/// At the end of the program, threads get this long to finish; a thread that still runs is abandoned.
+/// Time that the threads get to finish at the end of the program. A thread that still runs after that is abandoned.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
-/// Longest single sleep of [`Heartbeat::sleep`], so that a thread notices the stop flag soon.
+/// Longest single sleep of [`Heartbeat::sleep`]. Limits the time until a thread sees the stop flag.
 const SLEEP_STEP: Duration = Duration::from_millis(50);
 
-/// Ends the program when it is set. All threads share one flag.
+/// A flag that ends the program when it is set. All threads share one flag.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// A thread's sign of life, and its view of the stop flag.
+/// The heartbeat of a thread, which shows that it does not hang. Also gives the thread access to the stop flag.
 #[derive(Debug)]
 pub struct Heartbeat {
     started: Instant,
@@ -49,19 +49,19 @@ impl Heartbeat {
         }
     }
 
-    /// Records a heartbeat. Returns false when the thread has to end.
+    /// Records a heartbeat. Returns false if the thread has to end.
     pub fn keep_running(&self) -> bool {
         let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_ms.store(ms, Ordering::Relaxed);
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// The flag that ends the program.
+    /// Returns the flag that ends the program.
     pub fn stop_flag(&self) -> &AtomicBool {
         &self.stop
     }
 
-    /// Sleeps in short steps with a heartbeat in each. Returns false when the thread has to end.
+    /// Sleeps in short steps and records a heartbeat in each. Returns false if the thread has to end.
     pub fn sleep(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
         while self.keep_running() {
@@ -74,21 +74,23 @@ impl Heartbeat {
         false
     }
 
-    /// Time since the last heartbeat.
+    /// Returns the time since the last heartbeat.
     fn silence(&self) -> Duration {
         let last = Duration::from_millis(self.last_ms.load(Ordering::Relaxed));
         self.started.elapsed().saturating_sub(last)
     }
 }
 
-/// What the supervisor does about a thread without a heartbeat.
+/// The reaction of the supervisor to a thread without a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangPolicy {
-    /// Ends the program after a minute. For threads that never wait for anything long.
+    /// The program ends after 60 s without a heartbeat. For threads that never wait long.
     EndProgram,
-    /// Nothing, because the thread may wait for a file or another program. At the end it gets time to finish its work.
+    /// No reaction, because the thread may wait for a file or another program. At the end of the program it gets time to finish
+    /// its work.
     WaitAtEnd,
-    /// Nothing, also not at the end: the thread may block in a read that never returns, and has no work to finish.
+    /// No reaction, and no wait at the end of the program. The thread may block in a read that never returns, and it has no
+    /// work to finish.
     Abandon,
 }
 
@@ -108,7 +110,7 @@ struct SupervisedThread {
 }
 
 impl Supervisor {
-    /// A supervisor without threads. Its threads end when `stop` is set.
+    /// Creates a supervisor without threads. The threads that it starts end when `stop` is set.
     pub fn new(stop: StopFlag) -> Self {
         Self {
             stop,
@@ -118,14 +120,14 @@ impl Supervisor {
         }
     }
 
-    /// The flag that ends the program.
+    /// Returns the flag that ends the program.
     pub fn stop_flag(&self) -> &StopFlag {
         &self.stop
     }
 
-    /// Starts a stage on a thread of its own. After a panic the closure is called again, so whatever has to survive a
-    /// panic belongs into its captures. The stage returns when its heartbeat says so or when its work is done. If it
-    /// returns an error, the program ends.
+    /// Starts a stage on a thread of its own. After a panic the closure is called again, so the closure must capture all data
+    /// that has to survive a panic. The stage must return when [`Heartbeat::keep_running`] is false, or when its work is done.
+    /// If it returns an error, the program ends.
     ///
     /// # Errors
     /// When the operating system cannot start the thread.
@@ -141,7 +143,7 @@ impl Supervisor {
         let panics = Arc::clone(&self.panics);
         let body = move || {
             loop {
-                // A stage builds its working state again when it is called, so a panic leaves nothing half-changed.
+                // A stage builds its working state again in every call, so no half-changed state survives a panic.
                 match catch_unwind(AssertUnwindSafe(|| stage(&own))) {
                     Ok(Ok(())) => return,
                     Ok(Err(error)) => {
@@ -176,7 +178,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Checks for threads that hang; the main thread calls this regularly. Returns false when the program has to end.
+    /// Checks for threads that hang. The main thread calls this function regularly. Returns false if the program has to end.
     pub fn check(&self) -> bool {
         for thread in &self.threads {
             if thread.hang_policy == HangPolicy::EndProgram
@@ -194,12 +196,12 @@ impl Supervisor {
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether any thread still runs.
+    /// Whether any thread is still running.
     pub fn is_any_running(&self) -> bool {
         self.threads.iter().any(|t| !t.thread.is_finished())
     }
 
-    /// Sets the stop flag and waits for the threads, but only for a short time. Threads that still run are abandoned.
+    /// Sets the stop flag, and waits for the threads for at most 1.5 s. Threads that still run after that are abandoned.
     ///
     /// # Errors
     /// The reason, if a failure of a thread ended the program.
@@ -230,7 +232,7 @@ impl Supervisor {
     }
 }
 
-/// Ends the program; the first reason is kept.
+/// Ends the program and stores the reason. If there is already a reason, the first one is kept.
 fn fail(failure: &Mutex<Option<String>>, stop: &AtomicBool, reason: String) {
     tracing::error!(reason, "the program ends");
     failure.lock().get_or_insert(reason);

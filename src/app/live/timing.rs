@@ -1,11 +1,12 @@
-//! Decides when something is due: ticks of the simulation, frames of the picture, the next attempt after a failure.
+//! Decides when an action is due: a tick of the simulation, a frame of the picture, or the next attempt after a failure.
 //!
-//! The caller reads the monotonic clock and passes the time in; nothing in this file reads a clock.
+//! The caller reads the monotonic clock and passes the time to these functions; nothing in this file reads a clock.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// If the simulation is later than this, the overdue ticks are dropped: the fish pause instead of moving too fast.
+/// Largest lateness of the simulation. If it is later, the overdue ticks are dropped: the fish pause instead of moving too
+/// fast.
 const MAX_LATENESS: Duration = Duration::from_millis(100);
 
 /// The schedule of the fixed simulation ticks.
@@ -13,21 +14,21 @@ const MAX_LATENESS: Duration = Duration::from_millis(100);
 pub(crate) struct TickClock {
     next: Instant,
     tick: Duration,
-    /// Total time whose ticks were dropped.
+    /// Total duration of the ticks that were dropped.
     pub(crate) dropped: Duration,
 }
 
 /// Whether a tick is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TickDue {
-    /// A tick is due now; it was scheduled for this time.
+    /// A tick is due now. It was scheduled for the contained time.
     Now(Instant),
-    /// The next tick is due after this time.
+    /// The next tick is due after this pause.
     After(Duration),
 }
 
 impl TickClock {
-    /// A schedule whose first tick is due at `start`.
+    /// Creates a schedule whose first tick is due at `start`.
     pub(crate) fn new(start: Instant, tick: Duration) -> Self {
         Self {
             next: start,
@@ -36,7 +37,7 @@ impl TickClock {
         }
     }
 
-    /// Takes the next tick from the schedule if it is due at `now`.
+    /// Removes the next tick from the schedule if it is due at `now`.
     pub(crate) fn take_due(&mut self, now: Instant) -> TickDue {
         if now < self.next {
             return TickDue::After(self.next - now);
@@ -59,7 +60,7 @@ pub(crate) struct FramePacer {
 }
 
 impl FramePacer {
-    /// Returns the pause before the next frame may start. After a late frame the following frames are not hurried.
+    /// Returns the pause before the next frame may start. A late frame does not shorten the pauses of later frames.
     pub(crate) fn pause(&mut self, now: Instant, interval: Duration) -> Duration {
         let due = self.next.unwrap_or(now);
         let start = if now > due + interval { now } else { due };
@@ -68,8 +69,8 @@ impl FramePacer {
     }
 }
 
-/// Pauses between attempts: the first retry is immediate, the second comes after `first`, and each further pause is twice
-/// as long as the one before, up to `longest`.
+/// Pauses between attempts. The first retry is immediate, and the second comes after `first`. Each further pause is twice as
+/// long as the previous one, up to `longest`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
     first: Duration,
@@ -79,11 +80,11 @@ pub(crate) struct Backoff {
     settles: Option<Instant>,
 }
 
-/// After this long without a failure, the pauses start from the beginning again.
+/// Time without a failure after which the pauses start again from the beginning.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 impl Backoff {
-    /// A backoff without failures.
+    /// Creates a backoff without failures.
     pub(crate) fn new(first: Duration, longest: Duration) -> Self {
         Self {
             first,
@@ -94,20 +95,20 @@ impl Backoff {
         }
     }
 
-    /// Time left until the next attempt; zero if it may be made now.
+    /// Returns the time until the next attempt; zero if the attempt may be made now.
     pub(crate) fn remaining(&self, now: Instant) -> Duration {
         self.ready
             .map_or(Duration::ZERO, |ready| ready.saturating_duration_since(now))
     }
 
-    /// Records that an attempt failed, or that an opened resource was lost.
+    /// Records that an attempt failed, or that a resource that was open was lost.
     pub(crate) fn record_failure(&mut self, now: Instant) {
         self.ready = Some(now + self.pause);
         self.pause = (self.pause * 2).clamp(self.first, self.longest);
         self.settles = None;
     }
 
-    /// Records that the resource works. After [`SETTLED_AFTER`] the next pause is the first one again.
+    /// Records that the resource works. If it works for [`SETTLED_AFTER`], the next pause is the first one again.
     pub(crate) fn record_success(&mut self, now: Instant) {
         let settles = *self.settles.get_or_insert(now + SETTLED_AFTER);
         if now >= settles {
@@ -125,7 +126,7 @@ pub(crate) struct FailureLimit {
 }
 
 impl FailureLimit {
-    /// A limit that is reached by `max` failures within `window`.
+    /// Creates a limit that is reached by `max` failures within `window`.
     pub(crate) fn new(max: usize, window: Duration) -> Self {
         Self {
             max,
@@ -158,7 +159,7 @@ mod tests {
         let mut clock = TickClock::new(start, 10 * MS);
         assert_eq!(clock.take_due(start), TickDue::Now(start));
         assert_eq!(clock.take_due(start + 4 * MS), TickDue::After(6 * MS));
-        // 35 ms late, by three ticks: each is taken with its own scheduled time.
+        // The caller is 35 ms late, so three ticks are overdue. Each is returned with its own scheduled time.
         for n in 1..=3 {
             let scheduled = start + 10 * n * MS;
             assert_eq!(clock.take_due(start + 35 * MS), TickDue::Now(scheduled));
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(clock.take_due(later), TickDue::Now(later));
         assert_eq!(clock.take_due(later), TickDue::After(10 * MS));
         assert_eq!(clock.dropped, 3_600_000 * MS);
-        // With ticks of 200 ms, a lateness of 150 ms is no stall.
+        // If ticks take 200 ms, a lateness of 150 ms is below the limit of two ticks, so no tick is dropped.
         let mut slow = TickClock::new(start, 200 * MS);
         assert_eq!(slow.take_due(start + 150 * MS), TickDue::Now(start));
     }
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(pacer.pause(start, 10 * MS), Duration::ZERO);
         assert_eq!(pacer.pause(start + 2 * MS, 10 * MS), 8 * MS);
         assert_eq!(pacer.pause(start + 13 * MS, 10 * MS), 7 * MS);
-        // One frame takes 100 ms, the next ones are fast again.
+        // One frame takes 100 ms. The next frames are fast again.
         assert_eq!(pacer.pause(start + 113 * MS, 10 * MS), Duration::ZERO);
         assert_eq!(pacer.pause(start + 114 * MS, 10 * MS), 9 * MS);
     }

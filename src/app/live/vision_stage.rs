@@ -1,4 +1,4 @@
-//! The vision stage: turns the newest camera frame into an observation of the visitors, and runs the camera calibration.
+//! The vision stage: computes an observation of the visitors from the newest camera frame, and runs the camera calibration.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,21 +21,21 @@ use super::supervisor::Heartbeat;
 
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
-/// Longest age of a frame that counts. An older timestamp is not from the clock of this machine.
+/// Largest plausible age of a frame. An older timestamp does not come from the clock of this machine.
 const LONGEST_AGE: Duration = Duration::from_secs(10);
-/// Without a frame for this long the camera is considered lost, and all visitors are removed.
+/// Time without a frame after which the camera counts as lost, and all visitors are removed.
 const CAMERA_LOST_AFTER: Duration = Duration::from_secs(1);
 
-/// An observation, and when its camera frame arrived.
+/// An observation, and the time of arrival of its camera frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimedObservation {
     /// The visitors on the surface.
     pub(crate) observation: Observation,
-    /// Arrival of the frame; `None` if the observation does not come from a frame.
+    /// Time of arrival of the frame; `None` if the observation does not come from a frame.
     pub(crate) frame_at: Option<Instant>,
 }
 
-/// Inputs and outputs of the vision stage. After a panic, background model and tracks are built again.
+/// Inputs and outputs of the vision stage. After a panic, the stage builds the background model and the tracks again.
 pub(crate) struct VisionStage {
     /// Parameters of detection and tracking.
     pub(crate) params: VisionParams,
@@ -44,7 +44,7 @@ pub(crate) struct VisionStage {
     pub(crate) calibration: LiveCalibration,
     /// The projected surface.
     pub(crate) surface: Surface,
-    /// Time from a frame until its effect is visible. Positions are extrapolated by this time.
+    /// Time from a frame until its effect is visible, in seconds. Positions are extrapolated by this time.
     pub(crate) latency_secs: f32,
     /// The camera source.
     pub(crate) feed: Arc<Feed>,
@@ -52,7 +52,7 @@ pub(crate) struct VisionStage {
     pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
     /// Calibration pattern for the render stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
-    /// Time from the arrival of a frame until its observation is handed on.
+    /// Time from the arrival of a frame until its observation is passed to the simulation.
     pub(crate) observation_latency: Arc<DurationMeter>,
 }
 
@@ -71,7 +71,7 @@ impl VisionStage {
                 tracing::info!("a new calibration is in use");
             }
             *self.pattern.lock() = self.calibration.pattern();
-            // A live feed has no end and returns no error: what fails is opened again.
+            // A live feed has no end and returns no error, because it opens a failed source again itself.
             let outcome = self.feed.take(&mut frame, FRAME_WAIT);
             if !matches!(outcome, Ok(ReadOutcome::Frame)) {
                 if last_frame_at.is_some_and(|at| at.elapsed() > CAMERA_LOST_AFTER) {
@@ -88,7 +88,7 @@ impl VisionStage {
             let frame = &frame;
             let size = (frame.width_px, frame.height_px);
             if !matches!(&vision, Some((width, height, _)) if (*width, *height) == size) {
-                // The first frame, or a camera that came back with another picture size.
+                // This is the first frame, or the camera has returned with another picture size.
                 match floor_view(self.calibration.current(), &self.surface, frame) {
                     Ok(view) => {
                         wrong_size.clear();
@@ -101,7 +101,8 @@ impl VisionStage {
                 }
             }
             let Some((_, _, vision)) = &mut vision else {
-                // The calibration belongs to another picture size: no tracking, but the camera can be calibrated again.
+                // The calibration was made with another picture size. There is no tracking, but the camera can be calibrated
+                // again.
                 self.calibration.observe(frame, None);
                 latest.observation.shadows.clear();
                 self.observations.put(&mut latest);

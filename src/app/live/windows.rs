@@ -1,5 +1,5 @@
-//! Opens one window per output, on the monitor that the output names, and handles the events of the display. Runs on the
-//! main thread; the render stage draws the pictures.
+//! Opens one window per output, on the monitor that the output names, and handles the events of the display. This runs on the
+//! main thread. The render stage draws the pictures.
 //!
 //! In: the window settings, and the monitors. Out: windows, their sizes and the monitors' refresh rates in
 //! [`SharedWindows`], and the stop flag when a window is closed.
@@ -25,12 +25,12 @@ use super::supervisor::Supervisor;
 
 /// Longest time between two checks of the other threads and the stop flag.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Time between two checks for monitors that were plugged in or out.
+/// Time between two checks for monitors that were connected or disconnected.
 const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
-/// Refresh rate of a monitor that does not report one.
+/// Refresh rate in Hz that is assumed for a monitor that does not report one.
 const DEFAULT_HZ: f64 = 60.0;
-/// Frame rate limit as a multiple of the refresh rate. Slightly above 1, so that a display with vertical sync sets the pace,
-/// and only a display without it is limited.
+/// Frame rate limit as a multiple of the refresh rate. It is slightly above 1: a display with vertical sync is slower than the
+/// limit and sets the pace, so the limit only affects a display without vertical sync.
 const LIMIT_FACTOR: f64 = 1.03;
 
 /// Settings of the window of one output.
@@ -44,20 +44,20 @@ pub(crate) struct WindowSettings {
     pub(crate) size_px: [u32; 2],
 }
 
-/// The windows as the render stage sees them.
+/// The state of the windows that the render stage can access.
 pub(crate) struct SharedWindows {
     outputs: Vec<Arc<SharedWindow>>,
     /// Number of times a window was opened or closed.
     changes: AtomicU64,
-    /// Monitors found by [`monitors::watch_monitors`]; `None` where the windowing library itself finds them.
+    /// Monitors found by [`monitors::watch_monitors`]; `None` on systems where the windowing library itself finds new monitors.
     pub(crate) monitors: Mutex<Option<Vec<Monitor>>>,
 }
 
-/// The window of one output as the render stage sees it.
+/// The state of one output's window that the render stage can access.
 #[derive(Default)]
 struct SharedWindow {
     open: Mutex<Option<OpenWindow>>,
-    /// Width in the upper 32 bits, height in the lower 32 bits.
+    /// Inner size in pixels: width in the upper 32 bits, height in the lower 32 bits.
     size_px: AtomicU64,
     /// Refresh rate of the monitor in millihertz; 0 if unknown.
     refresh_mhz: AtomicU32,
@@ -70,7 +70,7 @@ struct OpenWindow {
 }
 
 impl SharedWindows {
-    /// No window is open yet.
+    /// Creates the shared state for `outputs` outputs, without open windows.
     pub(crate) fn new(outputs: usize) -> Arc<Self> {
         Arc::new(Self {
             outputs: (0..outputs).map(|_| Arc::default()).collect(),
@@ -79,7 +79,7 @@ impl SharedWindows {
         })
     }
 
-    /// Returns the open windows as targets to draw on; `None` if no window is open.
+    /// Returns the open windows as targets for drawing; `None` if no window is open.
     pub(crate) fn targets(self: &Arc<Self>) -> Option<WindowTargets> {
         let seen = self.changes.load(Ordering::Acquire);
         let (mut windows, mut display) = (Vec::new(), None);
@@ -104,7 +104,7 @@ impl SharedWindows {
         })
     }
 
-    /// Returns the shortest time between two pictures: the frame time of the slowest monitor with a window.
+    /// Returns the shortest time between two pictures. It follows from the refresh rate of the slowest monitor with a window.
     pub(crate) fn min_interval(&self) -> Duration {
         let open = (self.outputs.iter()).filter(|shared| shared.open.lock().is_some());
         let hz = open
@@ -141,9 +141,9 @@ impl SharedWindow {
     }
 }
 
-/// Opens the windows and handles their events until the program ends. May be called once per process, on the main thread,
-/// and only if a display answers. `on_key` is called with every key that is pressed, and returns whether it handled the key.
-/// Escape ends the program unless it was handled.
+/// Opens the windows and handles their events until the program ends. May be called only once per process, on the main thread,
+/// and only if a display answers. `on_key` is called for every key that is pressed, and returns whether it handled the key.
+/// Escape ends the program unless `on_key` handled it.
 ///
 /// # Errors
 /// When a window cannot be opened, or the display closes the connection.
@@ -196,14 +196,14 @@ struct OutputWindow {
     output: usize,
     settings: WindowSettings,
     window: Option<Arc<Window>>,
-    /// Monitor on which the window was placed.
+    /// Monitor on which the window was placed last; `None` before that.
     placed: Option<Monitor>,
     wrong_monitor: FaultReporter,
 }
 
-/// Assigns a monitor to each output; `wanted` contains the monitor names of the outputs, and no two outputs share a monitor.
-/// First come the outputs whose named monitor is connected, then those that name none, then those whose monitor is missing.
-/// Outputs of the last two kinds get the primary monitor or the first free one.
+/// Assigns a monitor to each output; no two outputs share a monitor. `wanted` contains the monitor name of each output. Outputs
+/// whose named monitor is connected are assigned first, then outputs that name no monitor, then outputs whose monitor is
+/// missing. Outputs of the last two kinds get the primary monitor, or the first free one.
 fn assign_monitors(wanted: &[&str], connected: &[Monitor]) -> Vec<Option<usize>> {
     let primary = connected.iter().position(|monitor| monitor.is_primary);
     let mut free: Vec<usize> = primary.into_iter().collect();
@@ -286,7 +286,7 @@ impl OutputWindow {
             .raise(&format!("{problem}; {remedy}; connected: {connected}"));
     }
 
-    /// Opens the window if it is not open, and places it on its monitor if it is not there or the monitor changed.
+    /// Opens the window if it is not open. Places it on its monitor if it is elsewhere or the monitor has changed.
     fn open(
         &mut self,
         events: &ActiveEventLoop,
@@ -329,7 +329,8 @@ impl OutputWindow {
             let refresh_mhz = monitor.refresh_hz.map_or(0, |hz| (1000.0 * hz) as u32);
             shared.refresh_mhz.store(refresh_mhz, Ordering::Relaxed);
             if fullscreen {
-                // `None` if the windowing library does not know this monitor yet; then size and position below are enough.
+                // `None` if the windowing library does not know this monitor yet. Then the size and position that are set below
+                // are sufficient.
                 let known = events.available_monitors().find(|m| monitor.matches(m));
                 window.set_fullscreen(known.map(|m| Fullscreen::Borderless(Some(m))));
                 // Without a window manager, only size and position have an effect.
@@ -349,7 +350,7 @@ impl OutputWindow {
         Ok(())
     }
 
-    /// Drops the window. It disappears when the render stage has dropped it too.
+    /// Drops this thread's reference to the window. The window closes when the render stage has dropped its reference too.
     fn close(&mut self, windows: &SharedWindows) {
         if self.window.take().is_some() {
             windows.set(self.output, None);
@@ -385,7 +386,7 @@ impl ApplicationHandler for WindowEventHandler<'_> {
                     self.supervisor.stop_flag().store(true, Ordering::Relaxed);
                 }
             }
-            // The window was closed from outside; it is opened again at the next check of the monitors.
+            // The window was closed from outside Shoal. It is opened again at the next check of the monitors.
             WindowEvent::Destroyed => {
                 if let Some(output) = output {
                     output.close(self.windows);

@@ -23,14 +23,15 @@ pub struct AvoidObstacles {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Time that the agent looks ahead. A low value is daring, a high value keeps wide distances.
+    /// Time that the agent looks ahead. With a low value the agent turns late, with a high value it keeps a large
+    /// distance.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub lookahead_secs: f32,
     /// Distance to keep between the hull and an obstacle.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub clearance_m: f32,
     /// Whether only the first obstacle ahead counts and the side is chosen again in each tick, as in Reynolds 1999.
-    /// Agents then tremble among rocks; meant for comparison.
+    /// Agents then tremble among rocks. This mode exists only for comparison with that source.
     pub most_dangerous_only: bool,
 }
 
@@ -46,7 +47,7 @@ impl Default for AvoidObstacles {
 }
 
 impl Action for AvoidObstacles {
-    /// The side on which the nearest obstacle is passed.
+    /// The side on which the agent passes the nearest obstacle.
     type Memory = PassingSide;
 
     const CAPABILITIES: Capabilities = Capabilities {
@@ -77,7 +78,8 @@ impl Action for AvoidObstacles {
             length_m: clear_m(motion, context.need_goal_m, lookahead_m, radius_m),
             radius_m,
             force_n: own.max_force_n,
-            // The force away from the edges of the pool must not push the agent against an obstacle either.
+            // This includes the force away from the edges of the pool, so that this force does not push the agent
+            // against an obstacle.
             need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
         let around = self.around(context, &corridor, passing);
@@ -91,8 +93,8 @@ impl Action for AvoidObstacles {
     }
 }
 
-/// Returns the length of the corridor to keep clear: obstacles beyond a goal that lies in the corridor are ignored.
-/// **Source**: Karpowicz 2011, §2.3.3.
+/// Returns the length of the corridor that the agent keeps free of obstacles. If the goal lies in the corridor, the
+/// corridor ends at the goal. **Source**: Karpowicz 2011, §2.3.3.
 fn clear_m(motion: &Motion, goal_m: Option<Vec3>, lookahead_m: f32, radius_m: f32) -> f32 {
     let Some(goal_m) = goal_m else {
         return lookahead_m;
@@ -111,7 +113,9 @@ fn clear_m(motion: &Motion, goal_m: Option<Vec3>, lookahead_m: f32, radius_m: f3
 const WANTED_WITHIN_SECS: f32 = 0.5;
 
 impl AvoidObstacles {
-    /// Returns the force that avoids obstacles, and other agents unless their flow fields do that.
+    /// Returns the force that avoids obstacles. With the avoidance `reynolds` or `orca` it also avoids other agents.
+    /// `None` if the agent has nothing to avoid, and with the avoidance `flow`, because flow fields then keep the
+    /// agent away from obstacles.
     fn around(
         &self,
         context: &ActionContext<'_>,
@@ -143,7 +147,7 @@ impl AvoidObstacles {
 }
 
 /// Returns the additional force that, together with the wanted force `wanted_n`, leads to the velocity that
-/// reciprocal avoidance allows.
+/// reciprocal avoidance allows. `None` if the wanted velocity is allowed.
 fn orca(context: &ActionContext<'_>, wanted_n: Vec3) -> Option<Vec3> {
     let motion = &context.motion;
     let mass_kg = context.species.body.mass_kg;
@@ -157,7 +161,7 @@ fn orca(context: &ActionContext<'_>, wanted_n: Vec3) -> Option<Vec3> {
     let wanted = wanted.clamp_length_max(speed_mps);
     let dt = context.world.dt_secs;
     let discs = others(context)
-        // Agents pass above and below each other without avoidance.
+        // An agent that passes above or below this one needs no avoidance.
         .filter(|other| other.offset_m.y.abs() < other.radius_m + context.radius_m)
         .map(|other| Disc {
             position_m: motion.position_m + other.offset_m,

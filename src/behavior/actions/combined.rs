@@ -7,14 +7,15 @@ use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 
-/// Several other actions of the same species as one. Can be executed if any or all of them can.
+/// Several other actions of the same species that act as one action. Depending on `mode`, it can be executed if at
+/// least one part or if every part can be executed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Combined {
     /// Factor on the result; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// When the action can be executed, and which parts act then.
+    /// Condition under which the action can be executed, and the parts that act then.
     pub mode: CombinedMode,
     /// Names of its parts, most important first. Each part counts with its own weight. A part cannot be `combined`
     /// itself.
@@ -31,7 +32,7 @@ impl Default for Combined {
     }
 }
 
-/// When a combined action can be executed.
+/// Condition under which a combined action can be executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CombinedMode {
@@ -72,7 +73,8 @@ impl Action for Combined {
         }
     }
 
-    /// Never applies: the mind evaluates the parts and combines them, because an action does not know other actions.
+    /// Returns `None`. The mind evaluates the parts and calls `combine`, because an action does not know other
+    /// actions.
     fn propose(&self, _: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         None
     }

@@ -9,7 +9,7 @@ use crate::behavior::proposal::{NeedEvent, Proposal};
 use crate::steering::seek;
 
 /// Swims to the nearest visible agent in the relation `food` and eats it by touching it. A meal resets hunger. Eaten
-/// food re-enters the pool elsewhere, out of sight.
+/// food enters the pool again at another position, out of sight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Eat {

@@ -1,4 +1,4 @@
-//! `evade_shadow`: the agent flees from a visitor's shadow, and comes back when the visitor stands still.\n
+//! `evade_shadow`: the agent flees from a visitor's shadow, and comes back when the visitor stands still.
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
@@ -11,8 +11,8 @@ use crate::steering::steer_along;
 use crate::world::{Shadow, ShadowAtDepth, circle_at_depth, outline_at_depth};
 
 /// Flees from the nearest shadow. Can be executed while that shadow is nearer than its current flee distance. The
-/// distance is measured in the picture, so shadows count as seen from above at the agent's depth. **Source**: Jockel
-/// 2005, §4.2.5.
+/// distance is measured horizontally: each shadow is projected from the viewer's eye to the agent's depth.
+/// **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvadeShadow {
@@ -22,31 +22,31 @@ pub struct EvadeShadow {
     /// Flee distance from a moving shadow.
     #[schemars(range(min = -10.0, max = 50.0))]
     pub flee_distance_m: f32,
-    /// Flee distance from a shadow that stands still. A negative distance lets agents come under the edge of the
-    /// shadow.
+    /// Flee distance from a shadow that stands still. With a negative distance, agents may come under the edge of the
+    /// shadow by that distance.
     #[schemars(range(min = -10.0, max = 50.0))]
     pub still_flee_distance_m: f32,
-    /// Time of standing still after which `still_flee_distance_m` applies. Until then the flee distance falls
-    /// linearly.
+    /// Time for which a shadow stands still before `still_flee_distance_m` applies. During this time the flee
+    /// distance changes linearly.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub calm_after_secs: f32,
-    /// Time for which the agent predicts the movement of a shadow. It keeps the flee distance from the whole
-    /// predicted way, so that it leaves early and sideways instead of ahead of the visitor. 0: only the shadow's
-    /// current position counts, as in Jockel 2005.
+    /// Time for which the agent predicts the movement of a shadow. The agent keeps the flee distance from the whole
+    /// predicted path of the shadow, so that it leaves early and sideways instead of ahead of the visitor. 0: only
+    /// the shadow's current position counts, as in Jockel 2005.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// How the shape of a shadow is measured.
+    /// Shape of a shadow from which distances are measured.
     pub shadow_shape: ShadowShape,
-    /// Whether the agent uses boost while a shadow nearer than `boost_distance_m` is behind it.
+    /// Whether the agent uses boost while a shadow is behind it and nearer than `boost_distance_m`.
     pub use_boost: bool,
-    /// Distance from a shadow below which the agent uses boost. 0: only under the shadow, as in Jockel 2005. A larger
-    /// value keeps agents ahead of visitors who walk faster than the agents cruise. While a visitor stands still,
-    /// this distance falls together with the flee distance.
+    /// Distance from a shadow below which the agent uses boost. 0: only under the shadow, as in Jockel 2005. With a
+    /// larger value, agents stay ahead of visitors who walk faster than the agents' cruise speed. While a visitor
+    /// stands still, this distance decreases together with the flee distance.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_distance_m: f32,
-    /// Whether an agent under a shadow can turn in place, ignoring the limit of its turn rate.
+    /// Whether an agent under a shadow can turn in place. The limit of its turn rate does not apply then.
     pub can_turn_in_place: bool,
-    /// Time from the full boost speed back to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }
@@ -68,7 +68,7 @@ impl Default for EvadeShadow {
     }
 }
 
-/// How the shape of a shadow is measured.
+/// Shape of a shadow from which distances are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShadowShape {
@@ -90,7 +90,8 @@ impl EvadeShadow {
         self.flee_distance_m + (self.still_flee_distance_m - self.flee_distance_m) * calm
     }
 
-    /// Returns the nearest of all shadows that are nearer than their flee distance.
+    /// Returns the nearest of all shadows that are nearer than their flee distance, now or predicted. `None` if there
+    /// is no such shadow.
     fn nearest(&self, context: &ActionContext<'_>) -> Option<Threat> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
@@ -100,8 +101,8 @@ impl EvadeShadow {
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
-            // Bounding test without a square root: no point of an outline is farther from its center than its reach,
-            // and most shadows are far away.
+            // Fast test without a square root, because most shadows are far away: no point of an outline is farther
+            // from the shadow's center than its bounding radius `reach_m`.
             let near_m = reach_m * scale + context.radius_m;
             let far_m = (widest_m + near_m + way_m.abs().element_sum()).max(0.0);
             if offset_m.length_squared() >= far_m * far_m {
@@ -116,7 +117,8 @@ impl EvadeShadow {
                 continue;
             }
             let now = self.at_depth(shadow, context, Vec2::ZERO, scale);
-            // The outline can be nearest at another time than its center.
+            // The outline can be nearest to the agent at another time than the shadow's center, so both positions are
+            // measured.
             let then = if lead_m == Vec2::ZERO {
                 now
             } else {
@@ -139,7 +141,7 @@ impl EvadeShadow {
         least
     }
 
-    /// Returns the shadow as the agent sees it after the shadow has moved by `moved`.
+    /// Returns the shadow at the agent's depth, as the agent sees it after the shadow has moved by `moved`.
     fn at_depth(
         &self,
         shadow: &Shadow,
@@ -155,7 +157,7 @@ impl EvadeShadow {
     }
 }
 
-/// Returns the point nearest to `offset_m` on the straight way from the origin to `way_m`.
+/// Returns the point nearest to `offset_m` on the straight line segment from the origin to `way_m`.
 fn nearest_along(way_m: Vec2, offset_m: Vec2) -> Vec2 {
     let length_squared = way_m.length_squared();
     if length_squared <= 0.0 || !length_squared.is_finite() {
@@ -166,13 +168,13 @@ fn nearest_along(way_m: Vec2, offset_m: Vec2) -> Vec2 {
 
 /// The shadow that the agent flees from.
 struct Threat {
-    /// Flee distance from it.
+    /// Flee distance from this shadow.
     flee_m: f32,
-    /// Smallest distance from it, now or predicted.
+    /// Smallest distance from this shadow, now or predicted.
     distance_m: f32,
-    /// Horizontal unit vector away from it; zero if it is exactly overhead.
+    /// Horizontal unit vector away from this shadow; zero if the shadow is exactly above the agent.
     away: Vec3,
-    /// Whether the agent is under it now.
+    /// Whether the agent is under this shadow now.
     is_over: bool,
 }
 
@@ -182,7 +184,7 @@ impl Action for EvadeShadow {
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let threat = self.nearest(context)?;
         let calmed_m = (self.flee_distance_m - threat.flee_m).max(0.0);
-        // Never negative, so an agent under a shadow always counts as close enough to boost.
+        // Never negative, so an agent under a shadow is always close enough to use boost.
         let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
         let ahead = context.motion.forward;
         let away = if threat.away == Vec3::ZERO {

@@ -19,12 +19,12 @@ pub struct FleeEnemy {
     /// Distance below which the agent flees. Absent: the sight radius.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: Option<f32>,
-    /// Whether the agent uses boost. The boost continues for 1 s after the danger has passed.
+    /// Whether the agent uses boost. The boost continues for 1 s after the enemy has left the flee distance.
     pub use_boost: bool,
-    /// Time from the full boost speed back to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Whether the agent can turn in place, ignoring the limit of its turn rate.
+    /// Whether the agent can turn in place. The limit of its turn rate does not apply then.
     pub can_turn_in_place: bool,
 }
 

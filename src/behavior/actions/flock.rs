@@ -8,15 +8,16 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::{School, school};
 
-/// Schools with all agents in sight, by the numbers in the species' `[flock]` table. Shadows are ignored.
+/// Schools with all agents in sight. The species' `[flock]` table contains the distances and weights. Shadows are
+/// ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flock {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Weight of a force along the agent's heading towards its cruise speed, which keeps the school moving. In
-    /// newtons.
+    /// Factor on the force that brings the agent to its cruise speed along its heading. This force keeps the school
+    /// moving.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub pace_weight: f32,
     /// Whether an agent that has fallen behind its school uses boost to catch up.

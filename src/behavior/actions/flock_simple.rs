@@ -11,39 +11,40 @@ use crate::behavior::proposal::Proposal;
 use crate::steering::{Schoolmate, SimpleSchoolRules, steer_along};
 use crate::world::Intent;
 
-/// Schools by simple rules: swim to the goal, back to the center of the school if it is far, away from the nearest
-/// mate if it is near, and otherwise in the average direction that nearby mates want. Can always be executed.
-/// **Source**: Flocking tutorial.
+/// Schools by simple rules: the agent swims to its goal. If the center of the school is too far away, it swims back
+/// to the center. If the nearest mate is too near, it turns away from the mate. Otherwise it takes the average of the
+/// headings that nearby mates want. Can always be executed. **Source**: Flocking tutorial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockSimple {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Goals in world space, `[x, y, z]`, visited in turn. At a single goal the agent stops. Without a goal it swims
-    /// straight on.
+    /// Goals in world space, `[x, y, z]`, visited in turn. If there is only one goal, the agent stops there. Without
+    /// a goal it swims straight on.
     pub goals_m: Vec<[f32; 3]>,
-    /// What the agent takes from its leader in place of its own goals.
+    /// Value of the leader (its goal or its position) that replaces the agent's own goals.
     pub leader: Leader,
-    /// Relations of leaders: the nearest agent in one of them is the leader. Leaders are flock mates like agents of
-    /// the own species.
+    /// Relations of leaders: the nearest agent in one of these relations is the leader. Leaders are flock mates, like
+    /// agents of the same species.
     pub relations: Vec<String>,
-    /// Which flock mates define the center of the school.
+    /// The flock mates whose mean position is the center of the school.
     pub centroid: Centroid,
     /// Distance from the center of the school beyond which the agent turns back to it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub cohesion_m: f32,
-    /// Radius within which mates count for an individual center. Use more than `cohesion_m`; otherwise the agent is
-    /// never too far from the center.
+    /// Radius within which mates count for the center if `centroid` is `individual`. Use more than `cohesion_m`;
+    /// otherwise the agent is never too far from the center.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub centroid_radius_m: f32,
     /// Distance to the nearest mate below which the agent turns away from it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub separation_m: f32,
-    /// Distance of the point that the agent then steers to, as a multiple of `separation_m`.
+    /// Distance of the point to which the agent steers when it turns away from a mate, as a multiple of
+    /// `separation_m`.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub separation_reach: f32,
-    /// Radius within which the wanted headings of mates are averaged with the own wanted heading.
+    /// Radius within which the wanted headings of mates are averaged with the agent's own wanted heading.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub alignment_radius_m: f32,
     /// Cosine of the angle between heading and wanted heading above which the agent swims straight on.
@@ -54,11 +55,11 @@ pub struct FlockSimple {
     pub stop_m: f32,
 }
 
-/// What an agent takes from its leader.
+/// Value of the leader that replaces an agent's own goals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Leader {
-    /// Nothing. Every agent has its own goals.
+    /// None. Every agent has its own goals.
     #[default]
     Nobody,
     /// The leader's goal.
@@ -67,7 +68,7 @@ pub enum Leader {
     Position,
 }
 
-/// Which flock mates define the center of the school.
+/// The flock mates whose mean position is the center of the school.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Centroid {
@@ -79,9 +80,9 @@ pub enum Centroid {
 }
 
 impl Default for FlockSimple {
-    /// **Source**: Flocking tutorial. Its distances are squares (100, 20, 10, 0.3) and are used here at 0.1 m per
-    /// unit of length. The radius of the individual center is 2 m in place of the tutorial's 0.5 m: within 0.5 m the
-    /// center can never be 1 m away.
+    /// **Source**: Flocking tutorial. The tutorial gives squared distances (100, 20, 10, 0.3). Here one unit of its
+    /// length is 0.1 m. `centroid_radius_m` is 2 m instead of the tutorial's 0.5 m: the center of mates within 0.5 m
+    /// can never be 1 m away.
     fn default() -> Self {
         Self {
             weight: 1.0,
@@ -168,7 +169,7 @@ impl Action for FlockSimple {
 }
 
 impl FlockSimple {
-    /// Returns the goal that the leader gives; `None` without a leader in sight.
+    /// Returns the goal that the leader gives. `None` if no leader is in sight, or if the agent follows no leader.
     fn led_to(&self, context: &ActionContext<'_>) -> Option<Vec3> {
         if self.leader == Leader::Nobody {
             return None;
@@ -186,7 +187,8 @@ impl FlockSimple {
         }
     }
 
-    /// Returns the agent's current goal, and advances to the next one when the goal is reached.
+    /// Returns the agent's current goal, and advances to the next one when the agent has reached it. `None` if it has
+    /// no goals.
     fn own_goal(&self, at: Vec3, progress: &mut Progress) -> Option<Vec3> {
         let goal = |index: u32| {
             let count = self.goals_m.len();
@@ -199,7 +201,7 @@ impl FlockSimple {
     }
 }
 
-/// Returns the flock mates in sight: agents of the own species and leaders.
+/// Returns the flock mates in sight: agents of the same species, and leaders.
 fn mates<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
     let names = context.species.species_bit | context.related;
     context

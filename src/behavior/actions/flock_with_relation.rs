@@ -8,19 +8,19 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::{School, school};
 
-/// Schools with visible agents of the same species and with those in one of the relations, by the numbers in the
-/// species' `[flock]` table.
+/// Schools with all agents in sight that have the same species or are in one of the relations. The species' `[flock]`
+/// table contains the distances and weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockWithRelation {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Relations whose agents are flock mates in addition to the own species. `known` stands for agents that were
-    /// investigated.
+    /// Relations whose agents are flock mates, in addition to agents of the same species. The relation `known`
+    /// contains the agents that this agent has investigated.
     pub relations: Vec<String>,
-    /// Weight of a force along the agent's heading towards its cruise speed, which keeps the school moving. In
-    /// newtons.
+    /// Factor on the force that brings the agent to its cruise speed along its heading. This force keeps the school
+    /// moving.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub pace_weight: f32,
     /// Whether an agent that has fallen behind its school uses boost to catch up.

@@ -10,44 +10,47 @@ use crate::behavior::proposal::Proposal;
 use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
 use crate::world::Avoidance;
 
-/// Follows the flow fields of the scene, and keeps clear of other agents by their fields as the species' `avoidance`
-/// says. Can be executed where a field acts on the agent. **Source**: Karpowicz 2011.
+/// Follows the flow fields of the scene. If the species' `avoidance` is `flow` or `hybrid`, a field around each other
+/// agent also keeps the agent away from it. Can be executed where a field acts on the agent. **Source**: Karpowicz
+/// 2011.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowFlowField {
     /// Factor on the sum of all fields; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// How the field around another agent weakens with distance.
+    /// Rule by which the field around another agent weakens with distance.
     pub falloff: Falloff,
-    /// Distance beyond both bodies at which that field ends. It is strongest where the bodies touch.
+    /// Distance between the hulls of two agents at which the field around the other agent ends. The field is
+    /// strongest where the hulls touch.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub range_m: f32,
-    /// Force of that field where both bodies touch; 0: no field around agents.
+    /// Force of the field around another agent where both hulls touch; 0: no field around agents.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub strength_n: f32,
-    /// Sideways share of that force. All agents use the same side, so that of two crossing agents one passes behind
-    /// the other.
+    /// Sideways force, as a share of `strength_n`. All agents use the same side, so when two agents cross, one passes
+    /// behind the other.
     #[schemars(range(min = -100.0, max = 100.0))]
     pub swirl: f32,
-    /// Share by which the field around a cruising agent is stronger than around a standing one.
+    /// Increase of the field around an agent at cruise speed, as a share of the field around a standing agent.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub speed_gain: f32,
-    /// Time for which the agent predicts the closest approach of others. It also brakes within the range of their
-    /// fields to avoid a touch. 0: only their current positions count, as with plain fields.
+    /// Time for which the agent predicts the movement of other agents, to find their closest approach. Within the
+    /// range of their fields it also brakes to avoid a touch. 0: only the current positions of other agents count.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub foresight_secs: f32,
-    /// Force of the predicted approach when both bodies are about to touch.
+    /// Force that avoids a predicted approach, at the moment when both hulls are about to touch.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub foresight_n: f32,
     /// Distance to keep between both hulls at the closest approach.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub margin_m: f32,
-    /// Ratio of the force away from the other agent to the force sideways. The part away from it brakes.
+    /// Ratio of the force away from the other agent to the sideways force. The force away from the other agent
+    /// brakes.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub lean: f32,
-    /// Offset from a head-on course, as a share of both radii, up to which another agent is still passed on the
-    /// right.
+    /// Sideways offset from a head-on course up to which the agent still passes the other on the right, as a share of
+    /// the sum of both radii.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub keep_right: f32,
 }
@@ -128,7 +131,7 @@ impl FollowFlowField {
     }
 
     /// Returns the sum of the fields around obstacles. Distances are measured from the surface of the obstacle; for a
-    /// sphere this equals the radial field with the sphere's radius as inner radius.
+    /// sphere this equals a radial field whose inner radius is the radius of the sphere.
     fn obstacles(&self, context: &ActionContext<'_>) -> Vec3 {
         let at = context.motion.position_m;
         context

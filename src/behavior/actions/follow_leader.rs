@@ -1,4 +1,5 @@
-//! `follow_leader`: the agent swims behind a leader, out of the leader's way and apart from other followers.
+//! `follow_leader`: the agent swims behind a leader, stays out of the leader's path, and keeps its distance from
+//! other followers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +10,8 @@ use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::keep_apart;
 use crate::steering::{LeaderFollowing, OtherVehicle, follow_leader};
 
-/// Swims behind the nearest visible agent in one of the relations, clears the way in front of it, and keeps apart
-/// from other agents. **Source**: Reynolds 1999, "Leader following".
+/// Swims behind the nearest visible agent in one of the relations (the leader), leaves the box in front of the
+/// leader, and keeps its distance from other agents. **Source**: Reynolds 1999, "Leader following".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowLeader {
@@ -19,7 +20,7 @@ pub struct FollowLeader {
     pub weight: f32,
     /// Relations of leaders.
     pub relations: Vec<String>,
-    /// Distance behind the leader that the agent swims to.
+    /// Distance behind the leader to which the agent swims.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub behind_m: f32,
     /// Length of the box in front of the leader that the agent keeps clear.
@@ -28,13 +29,13 @@ pub struct FollowLeader {
     /// Half of the width of that box.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub clear_side_m: f32,
-    /// Distance within which the agent keeps apart from others.
+    /// Distance within which the agent separates from other agents.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub apart_m: f32,
-    /// Factor on the force that keeps the agent apart from others.
+    /// Factor on the force that separates the agent from other agents.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub apart_weight: f32,
-    /// Distance from its place within which the agent slows down.
+    /// Distance from the point behind the leader within which the agent slows down.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }
@@ -54,7 +55,7 @@ impl Default for FollowLeader {
     }
 }
 
-/// Angle from straight ahead to each side within which followers keep apart, as in flocking.
+/// Angle from straight ahead to each side within which the agent separates from other agents, as in flocking.
 const APART_ANGLE_DEG: f32 = 135.0;
 
 impl Action for FollowLeader {

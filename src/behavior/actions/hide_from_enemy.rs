@@ -1,4 +1,4 @@
-//! `hide_from_enemy`: the agent swims behind an obstacle, and around it as the enemy moves.
+//! `hide_from_enemy`: the agent swims behind an obstacle, and moves around the obstacle when the enemy moves.
 
 use glam::Vec3;
 use schemars::JsonSchema;
@@ -12,26 +12,27 @@ use crate::steering::arrive;
 
 /// Swims behind the nearest suitable obstacle while an enemy is near or remembered.
 ///
-/// Within a need this action comes after `flee_enemy`, so it only acts while the enemy is farther away than that
-/// action's flee distance. **Source**: Jockel 2005, §4.2.5 and §5.2.
+/// Within a need, list this action after `flee_enemy`. It then acts only while the enemy is farther away than the
+/// flee distance of `flee_enemy`. **Source**: Jockel 2005, §4.2.5 and §5.2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HideFromEnemy {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance of the enemy below which the agent hides. Obstacles within the same distance are considered.
+    /// Distance of the enemy below which the agent hides. The agent hides only behind obstacles within the same
+    /// distance.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: f32,
     /// Time for which an enemy that is no longer visible is remembered.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
-    /// Whether the agent uses boost on its way.
+    /// Whether the agent uses boost on its way to the obstacle.
     pub use_boost: bool,
-    /// Time from the full boost speed back to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Whether the agent can turn in place, ignoring the limit of its turn rate.
+    /// Whether the agent can turn in place. The limit of its turn rate does not apply then.
     pub can_turn_in_place: bool,
 }
 
@@ -48,11 +49,13 @@ impl Default for HideFromEnemy {
     }
 }
 
-/// Share of the enemy's distance within which an obstacle counts in any direction. **Source**: Jockel 2005, §4.2.5.
+/// An obstacle nearer than this share of the enemy's distance is suitable in every direction. A farther one must be
+/// on the side away from the enemy. **Source**: Jockel 2005, §4.2.5.
 const NEARER_SHARE: f32 = 0.75;
 
 impl HideFromEnemy {
-    /// Returns the place behind the nearest suitable obstacle, as seen from the enemy.
+    /// Returns the position behind the nearest suitable obstacle, as seen from the enemy. `None` if there is no
+    /// suitable obstacle.
     fn hiding_place_m(
         &self,
         me: Vec3,
@@ -111,8 +114,8 @@ impl Action for HideFromEnemy {
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
-        // Arrival in place of the plain seek in Jockel 2005, so that the agent stays at its hiding place instead of
-        // passing it.
+        // Uses `arrive` instead of `seek` as in Jockel 2005, so that the agent stops at its hiding place instead of
+        // swimming past it.
         let slowing_m = context.radius_m * 4.0;
         let force = if place.distance(me) < context.radius_m * 1.5 {
             -context.motion.velocity_mps

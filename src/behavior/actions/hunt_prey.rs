@@ -1,4 +1,4 @@
-//! `hunt_prey`: the agent chases the nearest prey, and is confused if it sees many.
+//! `hunt_prey`: the agent chases the nearest prey. If it sees many prey agents, it aims less exactly (confusion).
 
 use glam::Vec3;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
 use crate::steering::{predicted_target, seek};
 
-/// Chases the nearest visible prey; touching it is a catch. **Source**: Jockel 2005, §4.2.5.
+/// Chases the nearest visible prey. The agent catches the prey when it touches it. **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HuntPrey {
@@ -19,8 +19,8 @@ pub struct HuntPrey {
     /// Distance within which prey is hunted.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Radius around the target within which other prey confuses the hunter: it then aims between the target and the
-    /// mean position of all prey in this radius. 0 switches the confusion off.
+    /// Radius around the target within which other prey confuses the hunter: the hunter then aims between the target
+    /// and the mean position of all prey in this radius. 0 switches the confusion off.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub confusion_radius_m: f32,
     /// Longest time for which the movement of the prey is predicted.
@@ -31,10 +31,10 @@ pub struct HuntPrey {
     pub memory_secs: f32,
     /// Whether the agent uses boost.
     pub use_boost: bool,
-    /// Time from the full boost speed back to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Whether the agent can turn in place, ignoring the limit of its turn rate.
+    /// Whether the agent can turn in place. The limit of its turn rate does not apply then.
     pub can_turn_in_place: bool,
 }
 
@@ -53,13 +53,13 @@ impl Default for HuntPrey {
     }
 }
 
-/// Weights of the mean position of all prey and of the chased prey in the aim of a confused hunter. **Source**:
-/// Jockel 2005, §4.2.5.
+/// Weights in the aim of a confused hunter: of the mean position of all nearby prey, and of the chased prey.
+/// **Source**: Jockel 2005, §4.2.5.
 const CONFUSION_WEIGHTS: (f32, f32) = (3.0, 2.0);
 
 impl HuntPrey {
-    /// Returns the aim of a hunter that chases prey at `target_m`, whose predicted position is `led_m`, while it sees
-    /// other prey near it.
+    /// Returns the point at which a hunter aims if it sees other prey near the target. The target is at `target_m`;
+    /// its predicted position is `led_m`.
     fn confused_aim(&self, context: &ActionContext<'_>, target_m: Vec3, led_m: Vec3) -> Vec3 {
         if self.confusion_radius_m <= 0.0 {
             return led_m;

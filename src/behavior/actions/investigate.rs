@@ -1,5 +1,5 @@
-//! `investigate`: curiosity and courtship. The agent approaches another agent and circles it, and knows it
-//! afterwards.
+//! `investigate`: curiosity and courtship. The agent approaches another agent and circles it. Afterwards the other
+//! agent is in the relation `known`.
 
 use glam::Vec3;
 use schemars::JsonSchema;
@@ -24,16 +24,16 @@ pub struct Investigate {
     pub weight: f32,
     /// Relations of the agents to circle. Empty: all agents and shadows to which there is no relation.
     pub relations: Vec<String>,
-    /// Distance to the edge of another agent within which it is noticed.
+    /// Distance to the hull of another agent, or to the edge of a shadow, within which the agent notices it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Speed above which others are ignored.
+    /// Speed above which other agents and shadows are ignored.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub slow_mps: f32,
     /// Distance between both hulls while circling.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Time near the other after which it counts as known.
+    /// Time that the agent spends near the other before the other is in the relation `known`.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub interest_secs: f32,
     /// Time after which a known agent is forgotten.
@@ -58,16 +58,16 @@ impl Default for Investigate {
 /// The agent or shadow that is being investigated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interest {
-    /// Key of the other plus one; 0 for none.
+    /// Key of the investigated agent or shadow, plus one; 0 for none.
     pub target_key: u32,
-    /// Time spent near it.
+    /// Time that the agent has spent near the other.
     pub near_secs: f32,
 }
 
-/// Angle by which the agent aims ahead on its circle, in radians. Tuned by eye.
+/// Angle on the circle between the agent and the point at which it aims, in radians. Tuned by eye.
 const LEAD_RAD: f32 = 0.7;
 
-/// Distance within which time counts as spent near the other, as a multiple of the circle's radius.
+/// Distance within which the agent counts as near the other, as a multiple of the circle's radius.
 const NEAR_CIRCLES: f32 = 1.6;
 
 impl Investigate {
@@ -84,8 +84,8 @@ impl Investigate {
             && other.name_bits & KNOWN_BIT == 0
     }
 
-    /// Returns the agent that is already being investigated if it is still interesting, else the nearest interesting
-    /// one.
+    /// Returns the neighbor that is already being investigated if it is still interesting, else the nearest
+    /// interesting neighbor. `None` if no neighbor is interesting.
     fn choose<'v>(&self, context: &ActionContext<'v>, interest: &Interest) -> Option<&'v Neighbor> {
         let mut nearest: Option<&Neighbor> = None;
         for other in context.neighbors {
@@ -123,7 +123,7 @@ impl Action for Investigate {
         let from = (-other.offset_m)
             .with_y(0.0)
             .normalize_or(-context.motion.forward);
-        // Circles in the direction in which it already swims.
+        // The agent circles in the direction in which it already swims.
         let left = Vec3::Y.cross(from);
         let sign = if context.motion.forward.dot(left) < 0.0 {
             -1.0

@@ -9,8 +9,9 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::steer_along;
 
-/// Swims towards preferred light and temperature, as given by the pool's `climate`. Can be executed while one of them
-/// differs by more than its tolerance. **Source**: Tu 1996, habits.
+/// Swims towards preferred light and water temperature. The pool's `climate` defines both at each position. Can be
+/// executed while the light or the temperature differs from the preferred value by more than its tolerance.
+/// **Source**: Tu 1996, habits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeepHabits {
@@ -20,13 +21,13 @@ pub struct KeepHabits {
     /// Preferred light. 1 is the light at the surface, 0 is darkness.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub light: f32,
-    /// Difference of light that is tolerated.
+    /// Largest difference from the preferred light that the agent tolerates.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub light_tolerance: f32,
     /// Preferred water temperature.
     #[schemars(range(min = -5.0, max = 60.0))]
     pub warmth_c: f32,
-    /// Difference of temperature that is tolerated.
+    /// Largest difference from the preferred temperature that the agent tolerates.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub warmth_tolerance_c: f32,
 }

@@ -8,8 +8,8 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::{seek, target_speed};
 
-/// Waits while the farthest agent in sight in the relation `child` has fallen behind, and swims back to it if it is
-/// far away.
+/// Looks at the farthest agent in sight in the relation `child`. If this child is farther away than `wait_m`, the
+/// agent waits; if it is farther away than `return_m`, the agent swims back to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeepWithChild {

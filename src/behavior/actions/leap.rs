@@ -1,6 +1,6 @@
 //! `leap`: the agent travels between terraces: it leaps up where it can, and drops down.
 //!
-//! The action requests a terrace; the simulation plans the way over the terraces and carries the agent through the
+//! The action requests a terrace; the simulation plans the route over the terraces and moves the agent through the
 //! air. **Source**: Lischka 2014.
 
 use glam::Vec3;
@@ -15,8 +15,8 @@ use crate::navigation::Guidance;
 use crate::steering::seek;
 use crate::world::TerraceParams;
 
-/// Travels from terrace to terrace. Cannot be executed without terraces, on the wanted terrace, or if no way leads
-/// there.
+/// Travels from terrace to terrace. Cannot be executed if there are no terraces, if the agent is already on the
+/// wanted terrace, or if no route leads there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Leap {
@@ -25,10 +25,10 @@ pub struct Leap {
     pub weight: f32,
     /// Terrace that the agent travels to.
     pub target: LeapTarget,
-    /// Time for which the agent does other things after it has arrived.
+    /// Time after the arrival for which the action cannot be executed, so that the agent does other things.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub rest_secs: f32,
-    /// Time from the speed of the run-up back to the cruise speed.
+    /// Time in which the agent slows down from the speed of the run-up to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }
@@ -48,8 +48,8 @@ impl Default for Leap {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LeapTarget {
-    /// Alternates between the highest and the lowest terrace. An agent that finds no way in one direction continues
-    /// in the other.
+    /// Alternates between the highest and the lowest terrace. An agent that finds no route in one direction continues
+    /// in the other direction.
     #[default]
     Tour,
     /// The highest terrace.
@@ -64,13 +64,14 @@ pub enum LeapTarget {
 pub struct Journey {
     /// Request to the simulation and its answer.
     climb: Climb,
-    /// Whether the agent is on its way down, on a tour.
+    /// During a tour: whether the agent is on its way down.
     descends: bool,
-    /// Time left until it sets out again.
+    /// Time left until the agent travels again.
     rest_secs: f32,
 }
 
-/// Index of the terrace with the highest or the lowest water surface.
+/// Returns the index of the terrace with the highest or, if `lowest`, the lowest water surface. `None` if there are
+/// no terraces.
 fn extreme_terrace(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
     let depth = |index: &usize| terraces[*index].surface_depth_m;
     let indices = 0..terraces.len();

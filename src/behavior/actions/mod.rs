@@ -1,4 +1,5 @@
-//! The actions, one file each. Parameters, schema and dispatch of all actions follow from the registry below.
+//! The actions, one file each. The registry below generates the parameters, the schema and the dispatch of all
+//! actions.
 //!
 //! To add an action, write its file, declare the file as a module, and add a line to the registry.
 
@@ -109,12 +110,13 @@ macro_rules! register_actions {
                 match self { $(Self::$action(params) => params.warnings_after(name, earlier),)* }
             }
 
-            /// The initial memory of this action.
+            /// Returns the initial memory of this action.
             pub fn memory(&self) -> Memory {
                 match self { $(Self::$action(_) => Memory::$action(Default::default()),)* }
             }
 
-            /// See [`Action::propose`]. A memory of another kind of action is replaced by the initial one.
+            /// See [`Action::propose`]. If the memory belongs to another kind of action, the initial memory of this
+            /// action replaces it.
             #[inline]
             pub fn propose(&self, context: &ActionContext<'_>, memory: &mut Memory) -> Option<Proposal> {
                 match self {
@@ -131,7 +133,7 @@ macro_rules! register_actions {
             }
         }
 
-        /// What one agent remembers of one action from tick to tick.
+        /// State of one action that one agent keeps from tick to tick.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Memory {
             $(#[allow(missing_docs)] $action(<$module::$action as Action>::Memory),)*

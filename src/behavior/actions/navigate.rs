@@ -1,7 +1,7 @@
 //! `navigate`: the agent finds a path to a target around obstacles.
 //!
-//! The action requests a path and steers to the last answer. The simulation advances all searches between deciding
-//! and moving. **Source**: Dahlberg & Viktorsson 2002.
+//! The action requests a path and steers to the point in the last answer. In each tick, after all agents have decided
+//! and before they move, the simulation advances all searches. **Source**: Dahlberg & Viktorsson 2002.
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
@@ -23,25 +23,25 @@ pub struct Navigate {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// What the agent swims to.
+    /// Target that the agent swims to.
     pub target: NavigateTarget,
     /// Target point in world space, `[x, y, z]`. Used if `target` is `point`.
     pub point_m: [f32; 3],
-    /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of them is
-    /// the target.
+    /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of these
+    /// relations is the target.
     pub relations: Vec<String>,
-    /// Time for which the agent continues to where it saw prey last.
+    /// Time for which the agent continues to the position where it saw prey last.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
     /// Whether the agent uses boost.
     pub use_boost: bool,
-    /// Time from the full boost speed back to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Distance from a standing target within which the agent slows down.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub slowing_m: f32,
-    /// How paths are searched.
+    /// Parameters of the path search.
     pub search: SearchParams,
 }
 
@@ -61,18 +61,19 @@ impl Default for Navigate {
     }
 }
 
-/// What the agent swims to.
+/// Target that the agent swims to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NavigateTarget {
-    /// The nearest visible prey; touching it is a catch. If none is visible, the position where prey was seen last.
+    /// The nearest visible prey. The agent catches the prey when it touches it. If no prey is visible, the target is
+    /// the position where prey was seen last.
     #[default]
     Prey,
     /// The point `point_m`.
     Point,
     /// The nearest visible agent in one of the relations.
     Agent,
-    /// The place where the director wants the species to gather. Without such a place the action cannot be executed.
+    /// The point where the director lets the species gather. Without such a point the action cannot be executed.
     Director,
 }
 
@@ -99,8 +100,9 @@ impl Navigate {
         }
     }
 
-    /// Returns the goal of a hunt. The position of prey behind an obstacle is unknown: the hunter goes to where it
-    /// saw the prey last, and no further. **Source**: Dahlberg & Viktorsson 2002, §6.1.7.
+    /// Returns the goal of a hunt. The position of prey behind an obstacle is unknown: the hunter swims to the
+    /// position where it saw the prey last, and no further. `None` if the hunter has forgotten the prey or has
+    /// reached that position. **Source**: Dahlberg & Viktorsson 2002, §6.1.7.
     fn prey_goal(&self, context: &ActionContext<'_>, prey: &SeenAgent) -> Option<PathGoal> {
         let is_seen = prey.visible().is_some();
         let was_there =
@@ -123,7 +125,8 @@ impl Navigate {
     fn request(&self, context: &ActionContext<'_>, goal: PathGoal, speed_mps: f32) -> PathRequest {
         let at_m = context.motion.position_m;
         let water = &context.world.water;
-        // The visible area is wider at greater depth. The path stays within the narrower area of start and goal.
+        // The visible area is wider at greater depth. The path stays within the visible area at the shallower of its
+        // two ends.
         let half = water.edge_half_m(at_m.y.max(goal.position_m.y));
         let far = Vec2::new(at_m.x, at_m.z);
         let edge = FloorRect {

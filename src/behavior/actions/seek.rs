@@ -15,12 +15,12 @@ pub struct Seek {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// What the agent swims to.
+    /// Target that the agent swims to.
     pub target: SeekTarget,
     /// Target point in world space, `[x, y, z]`. Used if `target` is `point`.
     pub point_m: [f32; 3],
-    /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of them is
-    /// the target.
+    /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of these
+    /// relations is the target.
     pub relations: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Default for Seek {
     }
 }
 
-/// What the agent swims to.
+/// Target that the agent swims to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeekTarget {
@@ -43,8 +43,8 @@ pub enum SeekTarget {
     Point,
     /// The nearest visible agent in one of the relations.
     Agent,
-    /// The place where the director wants the species to gather. Without such a place the action cannot be executed,
-    /// and while there is one, the action has at least the weight that the director gives.
+    /// The point where the director lets the species gather. Without such a point the action cannot be executed. With
+    /// such a point, the action has at least the weight that the director gives.
     #[default]
     Director,
 }
@@ -74,7 +74,8 @@ impl Action for Seek {
             SeekTarget::Director => context.gathering()?.point_m,
         };
         let speed = context.cruise_mps();
-        // Exactly on the target there is no direction to it. The action still counts as executable.
+        // If the agent is exactly on the target, there is no direction to the target. The action still counts as
+        // executable.
         let force = seek(&context.motion, target, speed).unwrap_or_default();
         Some(Proposal::to(target, force))
     }

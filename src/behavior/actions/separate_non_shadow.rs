@@ -8,8 +8,8 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::keep_apart;
 
-/// Keeps away from all neighbors in range except shadows; `evade_shadow` handles those. **Source**: Jockel 2005,
-/// §4.2.5.
+/// Keeps away from all neighbors in range except shadows. The action `evade_shadow` handles shadows. **Source**:
+/// Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SeparateNonShadow {

@@ -10,8 +10,8 @@ use crate::behavior::proposal::Proposal;
 use crate::steering::arrive;
 use crate::world::{ShadowAtDepth, circle_at_depth};
 
-/// Swims along with the nearest moving visitor, at a distance from the edge of the shadow. Can be executed while a
-/// moving shadow is within reach. Standing visitors are ignored.
+/// Swims beside the nearest moving visitor, at a distance from the edge of the visitor's shadow. Can be executed
+/// while a moving shadow is within reach. Standing visitors are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShadowFollow {
@@ -19,22 +19,23 @@ pub struct ShadowFollow {
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Distance to keep from the edge of the shadow. If the species also has `evade_shadow`, use more than its flee
-    /// distance here; otherwise the agent flees before it gets this near.
+    /// distance here; otherwise the agent flees before it reaches this distance.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Distance from the edge of the shadow within which a visitor is noticed. A larger value attracts more agents.
+    /// Distance from the edge of the shadow within which the agent notices the visitor. A larger value attracts more
+    /// agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Speed on the surface above which a visitor counts as moving. With a low value, agents also follow visitors who
-    /// only shift their weight.
+    /// Speed of the shadow on the water surface above which a visitor counts as moving. With a low value, agents also
+    /// follow visitors who only shift their weight.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub walking_mps: f32,
-    /// Time by which the agent aims ahead of the moving shadow. With a low value it trails behind, with a high value
-    /// it cuts corners.
+    /// Time by which the agent aims ahead of the moving shadow. With a low value the agent falls behind, with a high
+    /// value it cuts corners.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// Distance from its place beside the shadow within which the agent slows down. With a low value it moves
-    /// hastily.
+    /// Distance from its goal beside the shadow within which the agent slows down. With a low value the agent brakes
+    /// late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }
@@ -53,7 +54,8 @@ impl Default for ShadowFollow {
 }
 
 impl ShadowFollow {
-    /// Returns the nearest moving shadow within reach, at the agent's depth, and its velocity there.
+    /// Returns the nearest moving shadow within reach, projected to the agent's depth, and its velocity at that
+    /// depth. `None` if there is no such shadow.
     fn nearest(&self, context: &ActionContext<'_>) -> Option<(ShadowAtDepth, Vec2)> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
@@ -101,8 +103,8 @@ mod tests {
     const DEPTH_M: f32 = 1.0;
     const RADIUS_M: f32 = 0.1;
 
-    /// A world with one fish in the middle of the pool at a depth of 1 m, where the picture is 5/4 as wide as on the
-    /// surface.
+    /// Returns a world with one fish in the middle of the pool, 1 m deep. At this depth shadows are 5/4 as wide as on
+    /// the surface.
     fn world(shadows: &[(Vec2, Vec2)]) -> (WorldPlan, WorldState, TickInput) {
         let mut visitors = Visitors::default();
         let each = shadows.iter().zip(1..);
@@ -196,8 +198,8 @@ mod tests {
             .map(|proposal| proposal.force)
     }
 
-    /// Distance of a shadow's center on the surface from the middle at which the shadow's edge, at the fish's depth,
-    /// is `distance_m` from the fish's hull.
+    /// Returns the distance between a shadow's center and the middle of the surface for which the shadow's edge, at
+    /// the fish's depth, is `distance_m` from the fish's hull.
     fn at_distance(distance_m: f32) -> f32 {
         let scale = (EYE_M + DEPTH_M) / EYE_M;
         (distance_m + RADIUS_M) / scale + 0.2

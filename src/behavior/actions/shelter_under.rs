@@ -1,4 +1,4 @@
-//! `shelter_under`: the agent comes under the edge of a standing visitor's shadow.
+//! `shelter_under`: the agent swims under the edge of a standing visitor's shadow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,26 +9,27 @@ use crate::behavior::proposal::Proposal;
 use crate::steering::{arrive, steer_along};
 use crate::world::{ShadowAtDepth, outline_at_depth};
 
-/// Comes under the edge of the nearest shadow that stands still, and looks outwards from there. Leaves when the
-/// shadow moves.
+/// Swims under the edge of the nearest shadow that stands still, and turns outwards there. Cannot be executed while
+/// that shadow moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShelterUnder {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Time for which a shadow must have stood still. Use more than `calm_after_secs` of `evade_shadow`; otherwise
-    /// the two actions work against each other.
+    /// Time for which a shadow must have stood still before the agent swims under it. Use more than `calm_after_secs`
+    /// of `evade_shadow`; otherwise the two actions work against each other.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub still_secs: f32,
-    /// Distance from the edge of the shadow within which it is noticed. A larger value attracts more agents.
+    /// Distance from the edge of the shadow within which the agent notices the shadow. A larger value attracts more
+    /// agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Distance from the edge of the shadow inwards to the place that the agent swims to. Use less than a negative
-    /// `still_flee_distance_m` of `evade_shadow` allows: with -0.1, less than 0.1.
+    /// Distance inwards from the edge of the shadow to the agent's goal. Use less than the depth to which
+    /// `evade_shadow` lets the agent under the shadow: if its `still_flee_distance_m` is -0.1, use less than 0.1.
     #[schemars(range(min = -10.0, max = 10.0))]
     pub inside_m: f32,
-    /// Distance from its place within which the agent slows down. With a low value it moves hastily.
+    /// Distance from its goal within which the agent slows down. With a low value the agent brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }
@@ -45,8 +46,8 @@ impl Default for ShelterUnder {
     }
 }
 
-/// Outward speed of an agent that has arrived, as a share of the cruise speed. It turns the agent outwards with
-/// almost no movement.
+/// Outward speed of an agent that has arrived, as a share of the cruise speed. This low speed turns the agent
+/// outwards and moves it only slightly.
 const LOOK_OUT_SHARE: f32 = 0.12;
 
 impl ShelterUnder {

@@ -1,4 +1,4 @@
-//! `stay_with_mother`: the agent keeps a place beside its mother.
+//! `stay_with_mother`: the agent keeps a position beside its mother.
 
 use glam::Vec3;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::{OtherVehicle, arrive, offset_pursue};
 
-/// Keeps a place beside the nearest agent in the relation `mother`. Can be executed while a mother is near or
+/// Keeps a position beside the nearest agent in the relation `mother`. Can be executed while a mother is in sight or
 /// remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -17,18 +17,19 @@ pub struct StayWithMother {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Place relative to the mother, in meters: aside, above, ahead. Agents with odd ids swim on her other side.
+    /// Position relative to the mother, in meters, as `[aside, above, ahead]`. Agents with odd ids swim on the
+    /// mother's other side.
     pub offset_m: [f32; 3],
-    /// Largest random offset of a child's place, so that children do not crowd.
+    /// Largest random offset of each child from this position, so that the children do not crowd.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub spread_m: f32,
-    /// Distance from its place within which the agent slows down.
+    /// Distance from its position beside the mother within which the agent slows down.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
     /// Distance from the mother beyond which the agent uses boost.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub hurry_m: f32,
-    /// Time for which the agent swims to where it saw its mother last.
+    /// Time for which the agent swims to the position where it saw its mother last.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
 }
@@ -49,11 +50,11 @@ impl Default for StayWithMother {
 /// Memory of the mother.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mother {
-    /// Whether a mother was seen.
+    /// Whether the agent has ever seen its mother.
     pub is_known: bool,
-    /// Position where she was seen last.
+    /// Position where the agent saw the mother last.
     pub position_m: Vec3,
-    /// Time since then.
+    /// Time since the agent saw the mother last.
     pub age_secs: f32,
 }
 

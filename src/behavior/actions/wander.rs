@@ -16,12 +16,12 @@ pub struct Wander {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Largest deviation from straight ahead: the radius of the wander circle, whose distance ahead of the agent is
-    /// 1.
+    /// Largest deviation from straight ahead: the radius of the wander circle, as a multiple of its distance ahead of
+    /// the agent.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub spread: f32,
-    /// Speed at which the wanted direction moves along the wander circle. A low value gives wide curves, a high value
-    /// a nervous course.
+    /// Standard deviation of the random movement of the wanted direction along the wander circle, in radians after 1
+    /// s. A low value gives wide curves, a high value a nervous course.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub drift_per_sec: f32,
     /// Share of the deviation that goes up and down instead of sideways.
@@ -66,7 +66,7 @@ impl Action for Wander {
 
     fn propose(&self, context: &ActionContext<'_>, course: &mut Course) -> Option<Proposal> {
         let dt = context.world.dt_secs;
-        // Random walk: its spread after one second does not depend on the length of the time step.
+        // This is a random walk. Its spread after one second does not depend on the length of the time step.
         let step = context.random(RandomStream::Wander) * 2.0 - 1.0;
         course.angle_rad = (course.angle_rad + step * self.drift_per_sec * (3.0 * dt).sqrt())
             .rem_euclid(std::f32::consts::TAU);

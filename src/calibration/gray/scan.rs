@@ -1,8 +1,8 @@
-//! The procedure of a calibration by Gray code, for a camera that sees visible light: it shows one pattern after the other and
-//! collects the mean frame of each, then decodes them.
+//! Procedure of a calibration by Gray code, for a camera that sees visible light. The procedure shows one pattern after the
+//! other, computes the mean frame of each pattern, and then decodes these frames.
 //!
-//! In: frames. Out: the pattern to show, and at the end measured points for [`crate::calibration::calibrate`]. The only clock
-//! is the time stamps of the frames. Must not: use a camera or a projector.
+//! Input: frames. Output: the pattern to show, and at the end measured points for [`crate::calibration::calibrate`]. The time
+//! stamps of the frames are the only source of time. This file must not use a camera or a projector.
 
 use glam::DVec2;
 
@@ -11,9 +11,10 @@ use crate::calibration::points::MeasuredPoint;
 use crate::calibration::texture::{FloorFrame, MeanFrame};
 use crate::geometry::Homography;
 
-/// Duration of each pattern, in seconds. Faster changes would flash, and the limit on flashes would slow them down.
+/// Duration of each pattern, in seconds. Faster changes would count as flashes, and Shoal's limit on flashes would slow them
+/// down.
 const SHOWN_SECS: f64 = 3.0;
-/// Time from the request of a pattern until frames show it, in seconds: the delay of projector and camera.
+/// Time from the request of a pattern until the frames show this pattern, in seconds: the delay of projector and camera.
 const SETTLED_SECS: f64 = 1.5;
 /// Number of stripes along the longer side of the surface: one for each bit of a `u64`.
 const STRIPES: u32 = 64;
@@ -21,10 +22,10 @@ const STRIPES: u32 = 64;
 const STRIPE_PX: u32 = 8;
 /// Side of a cell in stripes. Each cell gives one measured point.
 const CELL_STRIPES: u32 = 4;
-/// Minimum share of the frame's pixels that must see the patterns.
+/// Minimum share of the pixels of a frame at which the patterns must be visible.
 const VISIBLE_SHARE_MIN: f64 = 0.01;
 
-/// A running calibration by Gray code.
+/// State of a running calibration by Gray code.
 #[derive(Clone, Debug)]
 pub struct GrayScan {
     code: GrayCode,
@@ -41,7 +42,8 @@ pub struct GrayScan {
 }
 
 impl GrayScan {
-    /// Starts with the first pattern. `None` for a surface without area, or one that is narrower than a stripe.
+    /// Starts a scan with the first pattern. Returns `None` for a surface without area, or for a surface that is narrower than
+    /// a stripe.
     pub fn new(surface_m: (f64, f64), frame_px: (u32, u32)) -> Option<Self> {
         let longer_m = surface_m.0.max(surface_m.1);
         // The image consists of whole stripes, because only whole stripes are shown.
@@ -52,7 +54,7 @@ impl GrayScan {
         let size_px = (side_px(surface_m.0), side_px(surface_m.1));
         let code = GrayCode::new(size_px, STRIPE_PX)?;
         let size = DVec2::new(f64::from(size_px.0), f64::from(size_px.1));
-        // Corners of the image. Pixel centers are at whole numbers, so the corners are at half numbers.
+        // Corners of the image and their floor points. Pixel centers are at whole numbers, so the corners are at half numbers.
         let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(u, v)| {
             let corner = DVec2::new(u, v);
             (corner * size - 0.5, (corner - 0.5) * DVec2::from(surface_m))
@@ -68,17 +70,17 @@ impl GrayScan {
         })
     }
 
-    /// Processes a frame (8-bit levels). Returns the measured points after the last pattern.
+    /// Processes a frame (8-bit levels). Returns the measured points after the last pattern, otherwise `None`.
     ///
     /// # Errors
-    /// [`GrayError`] if the camera does not see the patterns, as soon as that is known.
+    /// [`GrayError`] if the camera does not see the patterns, as soon as this is known.
     pub fn observe(
         &mut self,
         time_secs: f64,
         levels: &[u8],
     ) -> Result<Option<Vec<MeasuredPoint>>, GrayError> {
         let since = *self.since_secs.get_or_insert(time_secs);
-        // If the clock went back, the pattern starts again.
+        // If the clock went back, the current pattern starts again.
         if !(0.0..).contains(&(time_secs - since)) {
             self.since_secs = None;
             return Ok(None);
@@ -111,27 +113,27 @@ impl GrayScan {
         (self.code).decode(&self.frames, self.frame_px.0 as usize, cell_px)
     }
 
-    /// The pattern to show; `None` after the last one.
+    /// Returns the pattern to show, or `None` after the last pattern.
     pub fn pattern(&self) -> Option<GrayPattern> {
         self.patterns.get(self.frames.len()).copied()
     }
 
-    /// The bright stripes of a pattern as bits, the first stripe in the lowest bit, and the number of stripes.
+    /// Returns the bright stripes of a pattern as bits (the first stripe in the lowest bit), and the number of stripes.
     pub fn bright_stripes(&self, pattern: GrayPattern) -> (u64, u32) {
         self.code.bright_stripes(pattern)
     }
 
-    /// Number of patterns.
+    /// Returns the number of patterns.
     pub fn pattern_count(&self) -> usize {
         self.patterns.len()
     }
 
-    /// Number of completed patterns.
+    /// Returns the number of completed patterns.
     pub fn shown_count(&self) -> usize {
         self.frames.len()
     }
 
-    /// Size of the camera frames.
+    /// Returns the size of the camera frames, in pixels.
     pub fn frame_px(&self) -> (u32, u32) {
         self.frame_px
     }

@@ -6,7 +6,7 @@ use crate::geometry::FloorFromCamera;
 const SIZE_PX: (u32, u32) = (640, 480);
 const CAMERA: (usize, usize) = (640, 480);
 
-/// The map from the projected image of 4 × 3 m to the floor.
+/// Returns the map from the projected image, which is 4 m × 3 m large, to the floor.
 fn floor_from_image() -> Homography {
     let corners = [(-0.5, -0.5), (639.5, -0.5), (639.5, 479.5), (-0.5, 479.5)];
     let floor = [(-2.0, -1.5), (2.0, -1.5), (2.0, 1.5), (-2.0, 1.5)];
@@ -18,12 +18,13 @@ fn floor_from_image() -> Homography {
     Homography::from_pairs(&pairs).unwrap()
 }
 
-/// Frames of all patterns from a camera with this view of the floor, with uneven albedo, ambient light, blur and noise.
+/// Returns the frames of all patterns from a camera with this view of the floor. They contain uneven albedo, ambient light,
+/// blur and noise.
 fn frames(code: &GrayCode, map: &FloorFromCamera, light: f64, noise: f64) -> Vec<Vec<u8>> {
     let image_from_floor = floor_from_image().inverse().unwrap();
     let places: Vec<[DVec2; 4]> = (0..CAMERA.0 * CAMERA.1)
         .map(|i| {
-            // Four rays per pixel: a pixel at the edge between stripes is gray.
+            // Four rays per pixel, so that a pixel at the edge between stripes is gray.
             [(-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25)].map(|(x, y)| {
                 let at = DVec2::new((i % CAMERA.0) as f64 + x, (i / CAMERA.0) as f64 + y);
                 image_from_floor.apply(map.floor_from_camera(at))
@@ -74,7 +75,7 @@ fn patterns_identify_every_position() {
             assert!(names.insert(name), "{x} {y}");
         }
     }
-    // Neighbors differ in one pattern and its inverse.
+    // The codes of neighbors differ only in one pattern and its inverse.
     let differ = |a: (u32, u32), b: (u32, u32)| {
         let differs =
             |p: &&GrayPattern| code.is_bright(**p, a.0, a.1) != code.is_bright(**p, b.0, b.1);
@@ -157,7 +158,7 @@ fn a_person_in_the_view_gives_no_wrong_points() {
     let code = GrayCode::new(SIZE_PX, 8).unwrap();
     let mut taken = frames(&code, &truth, 120.0, 1.5);
     for (n, frame) in taken.iter_mut().enumerate() {
-        // An arm that moves from frame to frame.
+        // An arm moves across the view from frame to frame.
         for y in 150..330 {
             let from = y * CAMERA.0 + 200 + 3 * n;
             frame[from..from + 60].fill(70);

@@ -6,11 +6,11 @@ const FPS: f64 = 30.0;
 /// Radius of the spots, in pixels.
 const RADIUS_PX: f64 = 8.0;
 
-/// A procedure with a simulated camera that sees round spots.
+/// Touch procedure with a simulated camera that sees round spots.
 struct Room {
     touch: TouchProcedure,
     time_secs: f64,
-    /// Spots in the frame.
+    /// Spots that the simulated camera sees.
     spots: Vec<DarkSpot>,
     measured: Vec<usize>,
 }
@@ -82,13 +82,13 @@ impl Room {
         }
     }
 
-    /// Position of the shown cross in the frame.
+    /// Returns the position of the shown cross in the frame, in pixels.
     fn cross_px(&self) -> DVec2 {
         let target = self.touch.shown_target().expect("a cross is shown");
         view(-0.2, 0.05).camera_from_floor(target.floor_m)
     }
 
-    /// Lifts the object, and puts it down with this offset from the cross.
+    /// Lifts the object, then puts it down with the offset `beside_px` from the cross.
     fn put(&mut self, beside_px: DVec2) {
         self.spots.clear();
         self.wait(0.5);
@@ -157,7 +157,7 @@ fn a_spot_from_before_the_cross_is_not_measured() {
         "the object on target 1 was used for target 2"
     );
     room.expect_instruction("First lift the object");
-    // A person covers the object for a moment without moving it.
+    // A person covers the object for 0.2 s and does not move the object.
     room.spots[0].pixels = 900;
     room.wait(0.2);
     room.spots[0].pixels = 200;
@@ -216,7 +216,7 @@ fn a_faulty_spot_is_not_measured_but_explained() {
         room.expect_instruction(part);
         assert!(room.measured.is_empty());
     }
-    // A person in the light does not matter, because their spot has a fault.
+    // A person in the light has no effect, because the spot of this person has a fault.
     room.spots = vec![
         spot(cross),
         DarkSpot {

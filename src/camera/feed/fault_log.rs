@@ -1,5 +1,6 @@
-//! The faults of a live camera, active and past. Each fault is logged when it begins and when it ends; repetitions between
-//! are counted. A single damaged frame is only counted: most cameras lose one now and then. Many are a fault.
+//! The active and past faults of a source. Each fault is logged when it begins and when it ends; further occurrences in between
+//! are counted. A single damaged frame is counted but is not a fault, because most cameras send one occasionally. Many damaged
+//! frames are a fault.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +10,13 @@ use crate::camera::FaultKind;
 /// Longest description of a fault, in characters. Limits text from drivers and workers, which is not trusted.
 const MAX_DETAIL_CHARS: usize = 600;
 
-/// Minimum number of unusable frames within [`FRAME_FAULT_WINDOW`] that is a fault. Fewer are normal: a USB bus or network
-/// that is briefly busy loses one or two frames in a row.
+/// Minimum number of unusable frames within [`FRAME_FAULT_WINDOW`] that are a fault. Fewer are normal: if a USB bus or network
+/// is briefly busy, one or two frames in a row are lost.
 const MIN_UNUSABLE_FRAMES: usize = 5;
-/// Time in which unusable frames are counted. Five frames in it are about 2 % at 25 frames per second.
+/// Time in which unusable frames are counted. Five frames in this time are about 2 % at 25 frames per second.
 const FRAME_FAULT_WINDOW: Duration = Duration::from_secs(10);
 
-/// The faults of one camera, active and past.
+/// The active and past faults of one source.
 #[derive(Debug, Default)]
 pub(super) struct FaultLog {
     camera: String,
@@ -29,11 +30,11 @@ struct FaultRecord {
     active: Option<Occurrence>,
     /// Number of occurrences since the start.
     total: u64,
-    /// Times of the last occurrences before the newest one, oldest first.
+    /// Times of the occurrences before the newest one, oldest first; `None` where there were fewer.
     earlier: [Option<Instant>; MIN_UNUSABLE_FRAMES - 1],
 }
 
-/// An active fault since it began.
+/// An active fault: its description, the times of its first and last occurrence, and its count.
 #[derive(Debug)]
 struct Occurrence {
     detail: String,
@@ -91,8 +92,8 @@ impl FaultLog {
         }
     }
 
-    /// Records a good frame. It ends the faults of the connection at once, and the faults of single frames if the last
-    /// occurrence is more than `settle_time` ago.
+    /// Records a good frame. It ends the faults of the connection at once. It ends a fault of single frames if the last
+    /// occurrence of that fault is more than `settle_time` ago.
     pub(super) fn good_frame(&mut self, now: Instant, settle_time: Duration) {
         for kind in FaultKind::ALL {
             let has_ended = kind.ends_connection()

@@ -1,17 +1,19 @@
-//! Maps the timestamps of a source to the clock of its feed, across restarts, gaps and jumps. It reads no clock itself.
+//! Converts the timestamps of a source to the clock of its feed, across restarts, gaps and jumps. The module reads no clock
+//! itself.
 //!
 //! Input: the timestamp of a frame, and the current time of the feed. Output: the time of the frame, and how long to wait
 //! until it is due.
 
 use super::setup::FeedMode;
 
-/// Largest delay that the feed catches up, in seconds. If a frame is later than this, playback continues from the current
-/// time.
+/// Largest delay after which the feed still tries to catch up, in seconds. If a frame is later than this, playback continues
+/// from the current time, without catching up.
 const MAX_LAG_SECS: f64 = 1.0;
-/// Largest forward step of timestamps, in seconds, that is followed. A larger one is a jump, for example of the clock of a
-/// camera.
+/// Largest forward step of timestamps that is accepted as a gap, in seconds. A larger step is a jump, for example because a
+/// camera's clock was set.
 const MAX_STEP_SECS: f64 = 10.0;
-/// The same limit in frame intervals, for recordings with very few frames per second.
+/// The same limit, in frame intervals. It applies to recordings with very few frames per second, where it is longer than
+/// `MAX_STEP_SECS`.
 const MAX_STEP_FRAMES: f64 = 20.0;
 
 /// The clock of a feed.
@@ -19,18 +21,19 @@ const MAX_STEP_FRAMES: f64 = 20.0;
 pub(super) struct FeedClock {
     /// Whether the source delivers frames as they happen, and not as they were recorded.
     is_live: bool,
-    /// Whether the times of frames are the timestamps of the source, instead of the time when they are due.
+    /// Whether the time of a frame is the timestamp of the source. Otherwise it is the time when the frame is due.
     keeps_timestamps: bool,
-    /// Whether the times of frames follow a jump of the timestamps.
+    /// Whether the time of a frame includes the jumps of the timestamps.
     follows_jumps: bool,
-    /// Difference between due time and timestamp since this start of the source; `None` before its first frame.
+    /// Difference between due time and timestamp since the last start of the source; `None` before the first frame of that
+    /// start.
     offset_secs: Option<f64>,
     /// Difference between the time of a frame and its timestamp, if timestamps are kept. It is 0 until the first restart or
     /// jump.
     shift_secs: f64,
     /// Timestamp of the last frame.
     last_stamp_secs: f64,
-    /// When the last frame was due; `None` before the first frame.
+    /// Due time of the last frame, in seconds on the clock of the feed; `None` before the first frame.
     last_due_secs: Option<f64>,
     /// Time of the last frame.
     last_secs: f64,
@@ -47,19 +50,19 @@ pub(super) struct Stamp {
     pub(super) interval_secs: f64,
 }
 
-/// The place of a frame on the clock of the feed.
+/// The time of a frame on the clock of the feed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
     /// Time of the frame, in seconds.
     pub(super) secs: f64,
     /// Time until the frame is due, in seconds.
     pub(super) wait_secs: f64,
-    /// Size of a jump of the timestamps, in seconds.
+    /// Size of the jump of the timestamps at this frame, in seconds; `None` if there was no jump.
     pub(super) jump_secs: Option<f64>,
 }
 
 impl FeedClock {
-    /// A clock for one source. `is_live` is whether the source delivers frames as they happen.
+    /// Creates a clock for one source. `is_live` means that the source delivers frames as they happen.
     pub(super) fn new(is_live: bool, mode: FeedMode) -> Self {
         Self {
             is_live,
@@ -69,12 +72,12 @@ impl FeedClock {
         }
     }
 
-    /// The source was started again, so its timestamps start again too.
+    /// Prepares for a new start of the source, after which its timestamps start again too.
     pub(super) fn restart(&mut self) {
         self.offset_secs = None;
     }
 
-    /// Places the next frame, which arrived at `now_secs`.
+    /// Computes the time of the next frame, which arrived at `now_secs`.
     pub(super) fn place(&mut self, stamp: Stamp, now_secs: f64) -> Placed {
         let next_due = self.last_due_secs.map(|last| last + stamp.interval_secs);
         let mut jump_secs = None;
@@ -93,7 +96,7 @@ impl FeedClock {
             }
             (_, None) => now_secs - stamp.secs,
             (None, Some(next_due)) => {
-                // A recording continues without a gap. A program that was away leaves a gap.
+                // A recording continues without a gap. A camera program that was restarted leaves a gap.
                 let (mut first, mut follows) = (next_due, self.last_secs + stamp.interval_secs);
                 if self.is_live {
                     first = first.max(now_secs);
@@ -108,7 +111,7 @@ impl FeedClock {
         }
         let mut due_secs = stamp.secs + offset_secs;
         if self.is_live && !stamp.is_given {
-            // A program that delivers fewer frames than its header promises must not fall behind.
+            // If a program delivers fewer frames than its header states, the due time must not fall behind the current time.
             due_secs = due_secs.max(now_secs);
         }
         self.offset_secs = Some(offset_secs);
@@ -141,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Places frames with these timestamps as a reader does: it waits until each is due.
+    /// Places frames with these timestamps, and advances `now` like a reader that waits until each frame is due.
     fn play(clock: &mut FeedClock, now: &mut f64, stamps: &[f64], is_given: bool) -> Vec<Placed> {
         let place = |secs: &f64| {
             let placed = clock.place(stamp(*secs, is_given), *now);

@@ -12,7 +12,7 @@ use super::supervisor::Supervisor;
 use crate::camera::clock::monotonic_ns;
 use crate::camera::{CameraError, Frame};
 
-/// An open source of any kind, supervised. Dropping it ends its worker or program.
+/// An open and supervised source of any kind. Dropping it ends its worker or program.
 pub struct Feed {
     name: String,
     opened_ns: u64,
@@ -22,8 +22,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Starts to open a source. A missing source is not an error: it is a fault, and Shoal tries again. In
-    /// [`super::FeedMode::EveryFrame`], [`Feed::take`] returns the error. `tap` receives every frame.
+    /// Starts a thread that opens the source. A missing source is not an error in live mode: it is a fault, and Shoal tries
+    /// again. In [`super::FeedMode::EveryFrame`], [`Feed::take`] returns the error. `tap` receives every frame.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -49,16 +49,16 @@ impl Feed {
         })
     }
 
-    /// Name of the source in logs and error messages.
+    /// Returns the name of the source in logs and error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Swaps `frame` with the next frame; waits at most `wait` for a frame that was not taken before.
+    /// Swaps `frame` with the next frame. Waits at most `wait` for a frame that the caller has not taken yet.
     ///
-    /// In [`super::FeedMode::Live`] the next frame is the newest one, the feed has no end, and `time_secs` counts from the
-    /// opening of the feed, on the monotonic clock and across restarts. `sequence` counts the frames that arrived, so a gap
-    /// means frames that the caller did not take.
+    /// In [`super::FeedMode::Live`] the next frame is the newest one, and the feed has no end. `time_secs` counts from the
+    /// opening of the feed, on the monotonic clock, and continues across restarts. `sequence` counts the frames that arrived,
+    /// so a gap in it means frames that the caller did not take.
     ///
     /// # Errors
     /// The error of the source, once, after its last frame. There is none in [`super::FeedMode::Live`].
@@ -66,7 +66,7 @@ impl Feed {
         self.slot.take(frame, wait)
     }
 
-    /// Waits at most `wait` until there is a frame, or the feed has ended; false if neither happened.
+    /// Waits at most `wait` until a frame is available or the feed has ended. Returns false if neither happened.
     ///
     /// # Errors
     /// The error of the source, as [`Feed::take`] returns it.
@@ -79,23 +79,25 @@ impl Feed {
         self.slot.ends()
     }
 
-    /// Time since the frame that was taken last was captured; for sources other than live cameras, since it was due.
+    /// Returns the age of the frame that was taken last: the time since its capture, or since its due time if the source is not
+    /// a live camera.
     pub fn taken_age(&self) -> Duration {
         self.slot.taken_age()
     }
 
-    /// Current time on the clock of [`Frame::time_secs`]. In [`super::FeedMode::Live`], the difference from a frame's
-    /// `time_secs` is the age of the frame.
+    /// Returns the current time on the clock of [`Frame::time_secs`]. In [`super::FeedMode::Live`], the difference from a
+    /// frame's `time_secs` is the age of the frame.
     pub fn now_secs(&self) -> f64 {
         monotonic_ns().saturating_sub(self.opened_ns) as f64 / 1e9
     }
 
-    /// Removes and returns a warning about a degraded source. Warnings are not errors: reading continues or ends normally.
+    /// Removes and returns a warning about a degraded source; `None` if there is none. Warnings are not errors: reading
+    /// continues or ends normally.
     pub fn take_warning(&self) -> Option<String> {
         self.slot.take_warning()
     }
 
-    /// Current health of the source.
+    /// Returns the current health of the source.
     pub fn health(&self) -> CameraHealth {
         self.slot.lock().health(Instant::now(), monotonic_ns())
     }

@@ -1,9 +1,9 @@
-//! The health of a live camera. Plain data for logs, metrics and the control panel.
+//! The health of a source. Plain data for logs, metrics and the control panel.
 
 use crate::camera::FaultKind;
 use crate::camera::pipe::GrantedSettings;
 
-/// Health of a live camera.
+/// Health of a source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CameraHealth {
     /// Active faults, most serious first.
@@ -20,13 +20,13 @@ pub struct CameraHealth {
     pub dropped: u64,
     /// Number of frames that were replaced by a newer frame before the caller took them.
     pub skipped: u64,
-    /// Number of restarts of the worker.
+    /// Number of restarts of the source.
     pub restarts: u64,
     /// Mean level of the newest frame, 0 to 1.
     pub mean_level: f32,
     /// Share of pixels of the newest frame at the maximum level, 0 to 1.
     pub saturated_share: f32,
-    /// Settings that the driver accepted when the camera was last opened.
+    /// Settings that the source accepted when it was last opened; `None` before the first opening.
     pub granted: Option<GrantedSettings>,
 }
 
@@ -36,7 +36,7 @@ impl CameraHealth {
         self.faults.iter().any(|fault| fault.kind == kind)
     }
 
-    /// Number of occurrences of a fault since the start.
+    /// Returns the number of occurrences of a fault since the start.
     pub fn count(&self, kind: FaultKind) -> u64 {
         let found = self.fault_counts.iter().find(|(other, _)| *other == kind);
         found.map_or(0, |(_, count)| *count)

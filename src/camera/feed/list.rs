@@ -13,12 +13,12 @@ use crate::camera::{CameraDescription, CameraError, WorkerCommand};
 pub struct CameraList {
     /// Cameras that answered, in the order of their numbers.
     pub cameras: Vec<CameraDescription>,
-    /// Devices that did not answer, in sentences.
+    /// Messages about the devices that did not answer, in whole sentences.
     pub problems: Vec<String>,
 }
 
-/// Lists all cameras through a worker. If a device does not answer within `timeout`, the list ends there, with an entry in
-/// [`CameraList::problems`].
+/// Lists all cameras through a worker. If a device does not answer within `timeout`, the list ends at that device, and
+/// [`CameraList::problems`] names it.
 ///
 /// # Errors
 /// When no worker or thread can be started.

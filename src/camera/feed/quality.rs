@@ -1,21 +1,21 @@
-//! Checks every frame of a live camera and distinguishes frozen, black and saturated frames.
+//! Checks every frame of a source and detects frozen, black and saturated frames.
 //!
-//! Input: levels and a time. Output: mean level, share of saturated pixels, and faults. It stores a checksum of the last
-//! frame, not the frame.
+//! Input: the levels of a frame and its time. Output: mean level, share of saturated pixels, and faults. The module stores only
+//! a checksum of the last frame.
 
 use crate::camera::{FaultKind, Luma};
 
-/// A level from this share of full scale up is saturated.
+/// A pixel is saturated if its level is at least this share of full scale.
 const SATURATED_LEVEL: f32 = 0.98;
 /// A frame with more than this share of saturated pixels is saturated.
 const SATURATED_SHARE: f32 = 0.5;
-/// Level from which a pixel of 8 bits is not black. Cameras with limited range output black as 16, plus noise. Tuned on the
-/// black test pattern of the Linux driver vivid.
+/// Lowest level of an 8-bit pixel that is not black. Cameras with limited range output black as level 16, plus noise. Tuned on
+/// the black test pattern of the Linux driver vivid.
 const MIN_LIT_LEVEL_U8: u32 = 24;
-/// Share of full scale from which a pixel of more than 8 bits is not black. Much lower than the limit for 8 bits, because
-/// many cameras use only the lowest part of their scale.
+/// Lowest level of a pixel of more than 8 bits that is not black, as a share of full scale. Much lower than the limit for 8
+/// bits, because many cameras use only the lowest part of their scale.
 const MIN_LIT_SHARE_OF_FULL_SCALE: f32 = 0.001;
-/// A frame is black if less than this share of its pixels is not black.
+/// A frame is black if the share of its pixels that are not black is less than this.
 const MIN_LIT_SHARE: f64 = 0.001;
 
 /// The quality of a frame.
@@ -25,7 +25,8 @@ pub(super) struct FrameQuality {
     pub(super) mean_level: f32,
     /// Share of saturated pixels, 0 to 1.
     pub(super) saturated_share: f32,
-    /// Whether the frames have been identical for at least the minimum duration of a fault, and neither black nor saturated.
+    /// Whether all frames have been identical for at least the minimum duration of a fault, and are neither black nor
+    /// saturated.
     pub(super) is_frozen: bool,
     /// Whether the frames have been black for at least the minimum duration of a fault.
     pub(super) is_black: bool,
@@ -34,7 +35,7 @@ pub(super) struct FrameQuality {
 }
 
 impl FrameQuality {
-    /// The kinds of fault that depend on the quality, each with whether it is active.
+    /// Returns the kinds of fault that depend on the quality, and for each whether it is active.
     pub(super) fn faults(&self) -> [(FaultKind, bool); 3] {
         [
             (FaultKind::Frozen, self.is_frozen),
@@ -43,7 +44,7 @@ impl FrameQuality {
         ]
     }
 
-    /// Describes one of the faults.
+    /// Returns a description of a fault that depends on the quality.
     pub(super) fn describe(&self, kind: FaultKind) -> String {
         match kind {
             FaultKind::Frozen => "frames arrive, but they do not change".to_owned(),
@@ -59,7 +60,7 @@ impl FrameQuality {
     }
 }
 
-/// Checks the quality of frames and measures how long they have been bad.
+/// Checks the quality of frames and measures how long they have been frozen, black or saturated.
 #[derive(Debug)]
 pub(super) struct QualityMonitor {
     min_duration_secs: f64,
@@ -70,7 +71,7 @@ pub(super) struct QualityMonitor {
 }
 
 impl QualityMonitor {
-    /// Creates a monitor. Bad frames become a fault after `min_duration_secs`.
+    /// Creates a monitor. Frames that are frozen, black or saturated for `min_duration_secs` are a fault.
     pub(super) fn new(min_duration_secs: f64) -> Self {
         Self {
             min_duration_secs,
@@ -114,7 +115,8 @@ impl QualityMonitor {
             }
             now_secs - *since.get_or_insert(now_secs) >= min_duration_secs
         };
-        // Black and saturated frames do not change either, but those faults are more specific than frozen.
+        // Black and saturated frames often stay identical too. Those faults are more specific than "frozen", so they have
+        // priority.
         FrameQuality {
             mean_level,
             saturated_share,
@@ -140,8 +142,8 @@ struct FrameSums {
 }
 
 impl FrameSums {
-    /// Computes the sums in one pass. `lit` is the level from which a pixel is not black. The loop works in chunks whose sums
-    /// fit into 32 bits, which is several times faster than 64-bit sums.
+    /// Computes the sums in one pass. `lit` is the lowest level of a pixel that is not black. The loop adds up short chunks in
+    /// 32 bits, which is several times faster than 64-bit sums.
     fn of<T: Copy + Into<u32>>(levels: &[T], full_scale: u32, lit: u32) -> Self {
         let bright = (full_scale as f32 * SATURATED_LEVEL).ceil() as u32;
         let mut all = Self::default();
@@ -161,7 +163,7 @@ impl FrameSums {
     }
 }
 
-/// A checksum that changes when a pixel changes. It is not cryptographic.
+/// Returns a checksum that changes when a pixel changes. The checksum is not cryptographic.
 fn checksum(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);

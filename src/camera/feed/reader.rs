@@ -1,4 +1,4 @@
-//! Reads the pipe of a worker on a thread of its own, so that the worker never waits for a slow reader.
+//! Reads the pipe of a worker on a thread of its own, so that the worker never waits for a slow consumer of frames.
 
 use std::io::Read;
 use std::process::ChildStdout;
@@ -12,11 +12,11 @@ use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::{self, FrameHeader, GrantedSettings, Incoming, Message, PipeError};
 use crate::camera::{Frame, Luma};
 
-/// Oldest valid timestamp of a frame, in nanoseconds before its arrival. An older one does not come from the clock of this
-/// machine.
+/// Largest valid age of a timestamp when its frame arrives, in nanoseconds. A timestamp that is older does not come from the
+/// clock of this machine.
 const MAX_TIMESTAMP_AGE_NS: u64 = 5_000_000_000;
 
-/// An event for the supervisor. The channel closes when the pipe ends.
+/// An event for the supervisor. The channel of events closes when the pipe ends.
 #[derive(Debug)]
 pub(super) enum ReaderEvent {
     /// The camera is open with these settings.
@@ -27,10 +27,10 @@ pub(super) enum ReaderEvent {
 
 /// The reader of one worker.
 pub(super) struct PipeReader {
-    /// Number of the worker, see [`FrameSlot`].
+    /// Number of the reader, see [`FrameSlot`].
     pub(super) generation: u64,
     pub(super) slot: Arc<FrameSlot>,
-    /// Time when the camera was opened, on the monotonic clock.
+    /// Time when the feed was opened, in nanoseconds on the monotonic clock.
     pub(super) opened_ns: u64,
     /// Time without bad frames after which the faults of single frames end.
     pub(super) settle_time: Duration,
@@ -68,7 +68,7 @@ impl PipeReader {
                         return Ok(());
                     }
                     size_px = Some(got);
-                    // Before the first frame, so that the settings are known whenever a frame is.
+                    // The settings are stored before the first frame is published, so that they are known for every frame.
                     if !self.slot.grant(self.generation, &granted) {
                         return Ok(());
                     }
@@ -104,7 +104,7 @@ impl PipeReader {
         }
     }
 
-    /// Publishes a frame; false if the supervisor has given up this worker.
+    /// Publishes a frame. Returns false if the supervisor has abandoned this worker.
     fn publish(&self, head: &FrameHeader, frame: &mut Frame) -> bool {
         let now_ns = monotonic_ns();
         let is_valid =
@@ -122,7 +122,7 @@ impl PipeReader {
         self.slot.publish(frame, arrival, self.settle_time)
     }
 
-    /// Notifies the supervisor. If the channel is full the event is dropped, so that reading never waits.
+    /// Sends an event to the supervisor. If the channel is full, the event is dropped, so that the reader never waits.
     fn notify(&self, event: ReaderEvent) {
         let _full = self.events.try_send(event);
     }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::camera::{CameraParams, SourceSpec, WorkerCommand};
 
-    /// The data of a pipe with `frames` frames.
+    /// Returns the data of a pipe with `frames` frames.
     fn pipe_with(frames: u64) -> Vec<u8> {
         let mut pipe = Vec::new();
         let granted = GrantedSettings {

@@ -51,7 +51,7 @@ pub enum AtEnd {
 }
 
 impl FeedSetup {
-    /// Settings with the frame rate and controls of a site, in [`FeedMode::Live`].
+    /// Returns settings for [`FeedMode::Live`], with the frame rate and controls from the `[camera]` table of a site.
     pub fn new(spec: SourceSpec, params: &CameraParams, worker: WorkerCommand) -> Self {
         Self {
             spec: SourceSpec {
@@ -68,7 +68,7 @@ impl FeedSetup {
         }
     }
 
-    /// The same settings in another mode. A live camera stays in [`FeedMode::Live`].
+    /// Returns the same settings with another mode. A live camera stays in [`FeedMode::Live`].
     #[must_use]
     pub fn with_mode(mut self, mode: FeedMode) -> Self {
         if !self.is_live_camera() {
@@ -77,7 +77,7 @@ impl FeedSetup {
         self
     }
 
-    /// Name of the source in logs and error messages.
+    /// Returns the name of the source in logs and error messages.
     pub(super) fn name(&self) -> String {
         source_name(&self.spec)
     }
@@ -95,9 +95,9 @@ impl FeedSetup {
         )
     }
 
-    /// Whether a source that sends no frames, or the same frame again and again, is killed and started again. Files answer
-    /// again by themselves, standard input cannot be opened twice, and a program that is read as fast as possible may need
-    /// any time.
+    /// Whether the supervisor ends and restarts the source if the source sends no frames, or the same frame repeatedly. This is
+    /// not useful for files, which recover by themselves, and not possible for standard input, which cannot be opened twice. A
+    /// program that is read as fast as possible is not restarted either, because it may need any time for a frame.
     pub(super) fn can_replace(&self) -> bool {
         match self.spec.kind {
             SourceKind::Live { .. } => true,
@@ -110,8 +110,8 @@ impl FeedSetup {
 /// Timeouts and pauses of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedTiming {
-    /// Time without a new frame after which the source is stalled. Also the time after which bad frames (frozen, black or
-    /// saturated) become a fault.
+    /// Time without a new frame after which the source is stalled. Frames that are frozen, black or saturated for this time are
+    /// a fault too.
     pub stall_timeout: Duration,
     /// Longest time from the start of a source to its first frame.
     pub open_timeout: Duration,

@@ -1,8 +1,8 @@
 //! The state that the threads of one feed share: its newest frame, its faults and its counters.
 //!
-//! In [`FeedMode::Live`] the latest frame wins: a frame that the caller did not take is replaced, never queued. In
-//! [`FeedMode::EveryFrame`] the reader waits until the caller has taken the frame. Frames are swapped, not copied, so the
-//! steady state allocates no memory.
+//! In [`FeedMode::Live`] the latest frame wins: a newer frame replaces a frame that the caller did not take, and frames are
+//! never queued. In [`FeedMode::EveryFrame`] the reader waits until the caller has taken the frame. Frames are swapped, not
+//! copied, so no memory is allocated after the first frames.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -21,7 +21,8 @@ use crate::camera::{CameraError, Frame, Luma};
 /// Number of arrivals over which the frame rate is measured.
 const RATE_WINDOW_FRAMES: usize = 32;
 
-/// If no frame arrives for this many frame intervals, the measured rate is no longer valid and the reported rate drops.
+/// If no frame arrives for this many frame intervals, the measured rate is no longer valid, and the reported rate decreases
+/// with time.
 const LATE_INTERVALS: f64 = 4.0;
 
 /// Receives every frame, in order, before the frame is published. It must not wait.
@@ -32,7 +33,7 @@ pub type FrameTap = Box<dyn FnMut(&Frame) + Send>;
 pub enum ReadOutcome {
     /// A frame that was not taken before.
     Frame,
-    /// There was no new frame within the time.
+    /// No new frame arrived within the permitted time.
     Timeout,
     /// The feed has ended, and every frame was taken.
     End,
@@ -49,23 +50,23 @@ pub(super) struct FrameSlot {
     taken: Condvar,
 }
 
-/// What the reader of the feed needs for each frame. A later reader continues with it.
+/// State that the reader of the feed needs for each frame. The next reader of the same feed continues with this state.
 struct ReadingState {
     monitor: QualityMonitor,
     clock: FeedClock,
     tap: Option<FrameTap>,
 }
 
-/// State of a camera.
+/// State of a source.
 pub(super) struct State {
-    /// Number of the worker whose frames are accepted. Frames of an earlier worker are late and ignored.
+    /// Number of the current reader. Frames of an earlier reader are late, so they are ignored.
     pub(super) generation: u64,
     pub(super) faults: FaultLog,
     granted: Option<GrantedSettings>,
     pub(super) restarts: u64,
-    /// Since when the reader has waited for the next frame of the source; `None` while it does something else.
+    /// Time since when the reader has waited for the next frame of the source; `None` while it does something else.
     pub(super) waiting_since: Option<Instant>,
-    /// Set when no further frame will come. The error is handed out once.
+    /// Set when no further frame will come. The inner value is the error; it is returned to the caller once.
     end: Option<Option<CameraError>>,
     warnings: Vec<String>,
     newest: Frame,
@@ -76,15 +77,15 @@ pub(super) struct State {
     dropped: u64,
     skipped: u64,
     quality: FrameQuality,
-    /// Times of the last arrivals of this worker, oldest first.
+    /// Times of the last arrivals of this reader, oldest first.
     arrivals: VecDeque<Instant>,
-    /// Driver's number of the last frame of this worker.
+    /// Driver's number of the last frame of this reader.
     last_sequence: Option<u64>,
-    /// Time of capture of the newest frame, on the monotonic clock.
+    /// Time of capture of the newest frame, in nanoseconds on the monotonic clock; `None` before the first frame.
     captured_ns: Option<u64>,
-    /// Time of capture of the frame that was taken last, on the monotonic clock.
+    /// Time of capture of the frame that was taken last, in nanoseconds on the monotonic clock.
     taken_ns: u64,
-    /// Timestamp of the newest frame, in seconds since the camera was opened.
+    /// Timestamp of the newest frame, in seconds since the feed was opened.
     last_secs: f64,
 }
 
@@ -93,13 +94,13 @@ pub(super) struct State {
 pub(super) struct Arrival {
     /// Time of arrival.
     pub(super) now: Instant,
-    /// Number of the worker.
+    /// Number of the reader.
     pub(super) generation: u64,
     /// Frame number of the driver.
     pub(super) sequence: u64,
-    /// Time of capture, on the monotonic clock.
+    /// Time of capture, in nanoseconds on the monotonic clock.
     pub(super) captured_ns: u64,
-    /// Time of capture, in seconds since the camera was opened.
+    /// Time of capture, in seconds since the feed was opened.
     pub(super) secs: f64,
     pub(super) quality: FrameQuality,
 }
@@ -145,7 +146,7 @@ impl FrameSlot {
         self.state.lock()
     }
 
-    /// Stores the settings that the driver accepted. False if they come from an earlier worker.
+    /// Stores the settings that the driver or the source accepted. Returns false if they come from an earlier reader.
     pub(super) fn grant(&self, generation: u64, granted: &GrantedSettings) -> bool {
         let mut state = self.lock();
         if state.generation != generation {
@@ -155,7 +156,8 @@ impl FrameSlot {
         true
     }
 
-    /// Starts to accept a new reader and returns its number. Frames of an earlier reader are ignored, and it ends.
+    /// Makes a new reader the current one and returns its number. Frames of an earlier reader are ignored, and the earlier
+    /// reader ends.
     pub(super) fn begin_generation(&self) -> u64 {
         let mut state = self.lock();
         state.begin_generation();
@@ -179,7 +181,7 @@ impl FrameSlot {
         }
     }
 
-    /// Adds a warning about a source that is usable, for example a recording whose last frame is incomplete.
+    /// Adds a warning about a source that can still be used, for example a recording whose last frame is incomplete.
     pub(super) fn warn(&self, warning: String) {
         if self.mode == FeedMode::Live {
             tracing::warn!("{warning}");
@@ -193,12 +195,12 @@ impl FrameSlot {
         self.mode != FeedMode::Live
     }
 
-    /// Removes and returns a warning.
+    /// Removes and returns a warning; `None` if there is none.
     pub(super) fn take_warning(&self) -> Option<String> {
         self.lock().warnings.pop()
     }
 
-    /// Ends the feed: after the last frame the caller receives the error, if there is one, and then the end.
+    /// Ends the feed. The caller then receives the last frame, the error if there is one, and finally the end.
     pub(super) fn end(&self, error: Option<CameraError>) {
         self.lock().end = Some(error);
         self.new_frame.notify_all();
@@ -208,8 +210,8 @@ impl FrameSlot {
         self.reading.lock()
     }
 
-    /// Places a frame of a source other than a live camera on the clock of the feed. `None` if the frame comes from an earlier
-    /// reader.
+    /// Computes the time of a frame on the clock of the feed, for sources other than live cameras. Returns `None` if the frame
+    /// comes from an earlier reader.
     pub(super) fn place(&self, generation: u64, stamp: Stamp, now_secs: f64) -> Option<Placed> {
         let mut reading = self.lock_reading();
         let is_current = self.is_current(generation);
@@ -221,8 +223,8 @@ impl FrameSlot {
         self.lock_reading().monitor.check(luma, secs)
     }
 
-    /// Stores a frame as the newest one and returns the memory of another frame in `frame`. False if the frame comes from an
-    /// earlier worker.
+    /// Stores a frame as the newest one, and puts the memory of an older frame into `frame` for reuse. Returns false if the
+    /// frame comes from an earlier reader.
     pub(super) fn publish(
         &self,
         frame: &mut Frame,
@@ -295,7 +297,8 @@ impl FrameSlot {
         }
     }
 
-    /// Waits at most `wait` until there is a frame that was not taken, or the feed has ended; false if neither happened.
+    /// Waits at most `wait` until there is a frame that was not taken, or the feed has ended. Returns false if neither
+    /// happened.
     pub(super) fn wait_until_ready(&self, wait: Duration) -> Result<bool, CameraError> {
         let mut state = self.wait_for_frame(wait);
         if state.is_fresh {
@@ -314,14 +317,14 @@ impl FrameSlot {
         state
     }
 
-    /// Time since the frame that was taken last was captured.
+    /// Returns the time since the frame that was taken last was captured.
     pub(super) fn taken_age(&self) -> Duration {
         Duration::from_nanos(monotonic_ns().saturating_sub(self.lock().taken_ns))
     }
 }
 
 impl State {
-    /// Starts to accept a new reader, and clears the state that belongs to the earlier one.
+    /// Makes a new reader the current one, and clears the state that belongs to the earlier one.
     fn begin_generation(&mut self) {
         self.generation += 1;
         self.last_sequence = None;
@@ -334,7 +337,7 @@ impl State {
         !self.arrivals.is_empty()
     }
 
-    /// Health of the camera.
+    /// Returns the health of the source.
     pub(super) fn health(&self, now: Instant, now_ns: u64) -> CameraHealth {
         let mut health = CameraHealth {
             age_secs: self
@@ -354,8 +357,9 @@ impl State {
         health
     }
 
-    /// Frame rate over the last arrivals, in frames per second. If no frame has arrived for more than [`LATE_INTERVALS`]
-    /// intervals, it is 1 divided by the time since the last arrival: a camera that stopped has a rate near 0.
+    /// Returns the frame rate over the last arrivals, in frames per second. If no frame has arrived for more than
+    /// [`LATE_INTERVALS`] intervals, the rate is 1 divided by the time since the last arrival, so the rate of a stopped camera
+    /// approaches 0.
     fn fps(&self, now: Instant) -> f64 {
         let (Some(first), Some(last)) = (self.arrivals.front(), self.arrivals.back()) else {
             return 0.0;

@@ -1,5 +1,5 @@
 //! Reads a source that needs no worker (a file, a folder, a program, standard input, a synthetic source) on a thread of its
-//! own, paces it, and publishes its frames.
+//! own. Waits until each frame is due, then publishes it.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -14,19 +14,20 @@ use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Frame, Luma, Source};
 
-/// Longest sleep until a frame is due, so that the reader ends soon after the supervisor has given it up.
+/// Longest sleep between two checks while a frame is not due yet. Limits how long a reader runs after the supervisor has
+/// abandoned it.
 const PACING_STEP: Duration = Duration::from_millis(50);
 
-/// Why a reader has ended.
+/// The reason why a reader has ended.
 #[derive(Debug)]
 pub(super) enum ReaderEnd {
-    /// The pipe of a worker ended. Events that were sent before say why.
+    /// The pipe of a worker ended. Earlier events contain the reason.
     Pipe,
-    /// The source has no further frame. This start has read this number of frames.
+    /// The source has no further frame. Contains the number of frames that this start has read.
     End(u64),
-    /// The source cannot be read. This start has read this number of frames.
+    /// The source cannot be read. Contains the number of frames that this start has read.
     Failed(CameraError, u64),
-    /// The supervisor has given up this reader.
+    /// The supervisor has abandoned this reader.
     Abandoned,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct SourceReader {
     pub(super) generation: u64,
     pub(super) slot: Arc<FrameSlot>,
     pub(super) mode: FeedMode,
-    /// Time when the feed was opened, on the monotonic clock.
+    /// Time when the feed was opened, in nanoseconds on the monotonic clock.
     pub(super) opened_ns: u64,
     /// Time without bad frames after which the faults of single frames end.
     pub(super) settle_time: Duration,
@@ -46,7 +47,7 @@ pub(super) struct SourceReader {
 }
 
 impl SourceReader {
-    /// Opens the source and reads it until it ends or fails, or the supervisor has given up this reader.
+    /// Opens the source and reads it until it ends or fails, or the supervisor abandons this reader.
     pub(super) fn run(&self, open: impl FnOnce() -> Result<Source, CameraError>) -> ReaderEnd {
         self.slot.set_waiting(self.generation, true);
         let mut source = match open() {
@@ -127,7 +128,7 @@ impl SourceReader {
         Ok(())
     }
 
-    /// Waits until the frame is due and publishes it; false if the supervisor has given up this reader.
+    /// Waits until the frame is due and publishes it. Returns false if the supervisor has abandoned this reader.
     fn publish(&self, source: &Source, frame: &mut Frame) -> bool {
         let given = source.timestamp_secs();
         let stamp = Stamp {
@@ -163,7 +164,7 @@ impl SourceReader {
         self.slot.publish(frame, arrival, self.settle_time)
     }
 
-    /// Sleeps; false if the supervisor has given up this reader meanwhile.
+    /// Sleeps for `pause`. Returns false if the supervisor has abandoned this reader in the meantime.
     fn sleep(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
         loop {
@@ -178,7 +179,7 @@ impl SourceReader {
         }
     }
 
-    /// Notifies the supervisor. If the channel is full the event is dropped, so that reading never waits.
+    /// Sends an event to the supervisor. If the channel is full, the event is dropped, so that the reader never waits.
     fn notify(&self, event: ReaderEvent) {
         let _full = self.events.try_send(event);
     }

@@ -1,6 +1,6 @@
-//! Keeps a source running, whatever its kind: starts it, checks it, ends it if it fails, and starts it again.
+//! Keeps a source of any kind running: starts it, checks it, ends it if it fails, and starts it again.
 //!
-//! The supervisor never waits for a worker or a reader to end. One that hangs is left behind and counted.
+//! The supervisor never waits for a worker or a reader to end. If one hangs, the supervisor abandons it and counts it.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::camera::{CameraError, Source, SourceKind};
 
 /// Time between two checks of timeouts and of the stop flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Largest number of ended starts whose worker or reader still hangs, for example in a driver. With more, the source is not
-/// started, so that processes and threads do not accumulate.
+/// Largest number of abandoned workers or readers that still hang, for example in a driver. If there are more, the source is
+/// not started again, so that processes and threads do not accumulate.
 const MAX_HANGING: usize = 3;
 /// Number of events that can wait for the supervisor; further events are dropped.
 const EVENT_QUEUE_LENGTH: usize = 64;
-/// A source with a low frame rate is stalled after this many frame intervals without a frame, if that is longer than
-/// [`super::FeedTiming::stall_timeout`].
+/// Number of frame intervals without a frame after which a source is stalled. Applies to sources with a low frame rate, where
+/// this time is longer than [`super::FeedTiming::stall_timeout`].
 const STALL_INTERVALS: f64 = 3.0;
 
 /// The supervisor of one feed.
@@ -38,7 +38,7 @@ pub(super) struct Supervisor {
     ended_starts: Vec<Start>,
     /// Source text with the stable name of the camera, known after the first opening.
     stable_source: Option<String>,
-    /// Frame size that every start must have; requested, or from the first opening.
+    /// Frame size that every start must deliver: the requested size, or the size at the first opening.
     size_px: Option<(u32, u32)>,
     /// Settings that were logged last.
     granted: Option<GrantedSettings>,
@@ -52,7 +52,7 @@ struct Start {
     reader: Option<JoinHandle<ReaderEnd>>,
 }
 
-/// Why a source cannot be started.
+/// The reason why a source cannot be started.
 enum StartError {
     /// The source is missing or wrong.
     Source(CameraError),
@@ -61,7 +61,7 @@ enum StartError {
 }
 
 impl Start {
-    /// Starts the thread that reads. `child` ends if that fails.
+    /// Starts the thread that reads. If the thread cannot be started, `child` is ended.
     fn spawn(
         child: Option<ChildGroup>,
         read: impl FnOnce() -> ReaderEnd + Send + 'static,
@@ -79,19 +79,19 @@ impl Start {
         }
     }
 
-    /// Whether the child or the reader has not ended.
+    /// Whether the child or the reader is still running.
     fn is_running(&mut self) -> bool {
         let child_runs = self.child.as_mut().is_some_and(|child| !child.has_exited());
         child_runs || self.reader.as_ref().is_some_and(|r| !r.is_finished())
     }
 }
 
-/// Why one start of the source ended.
+/// The reason why one start of the source ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Outcome {
-    /// The source failed. It is started again after the pause.
+    /// The source failed. The supervisor starts it again after the pause.
     Failed,
-    /// The source is started again at once: frames arrived, but opening the source again may fix a fault.
+    /// The source delivers frames but has a fault that a restart may fix. The supervisor starts it again at once.
     Replaced,
     /// A recording ended and starts again.
     Repeated,
@@ -109,7 +109,7 @@ impl Supervisor {
         opened_ns: u64,
     ) -> Self {
         Self {
-            // Other sources than live cameras check the requested size themselves.
+            // Sources other than live cameras check the requested size themselves.
             size_px: setup.spec.size_px.filter(|_| setup.is_live_camera()),
             pause: setup.timing.first_pause,
             setup,
@@ -122,7 +122,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs until the feed is closed, or the source has ended for good.
+    /// Runs until the feed is closed, or the source has ended and is not started again.
     pub(super) fn run(mut self) {
         loop {
             let outcome = self.run_start();
@@ -145,7 +145,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits for the pause; false if the feed is closed meanwhile.
+    /// Waits for the pause. Returns false if the feed is closed in the meantime.
     fn wait_unless_stopped(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
         while Instant::now() < until {
@@ -180,7 +180,7 @@ impl Supervisor {
             }
         };
         let outcome = self.supervise(&mut start, &events);
-        // Frames of this start that arrive after this are ignored. A finished feed still hands out its last frame.
+        // From here, frames of this start are ignored. A finished feed still returns its last frame.
         self.slot.begin_generation();
         if let Some(child) = &mut start.child {
             child.kill();
@@ -191,7 +191,7 @@ impl Supervisor {
         outcome
     }
 
-    /// Starts the source, with a worker or program if it needs one, and its reader.
+    /// Starts the source and its reader, and a worker or program if the source needs one.
     fn start(&self, generation: u64, events: SyncSender<ReaderEvent>) -> Result<Start, StartError> {
         let slot = Arc::clone(&self.slot);
         let (opened_ns, size_px) = (self.opened_ns, self.size_px);
@@ -322,7 +322,7 @@ impl Supervisor {
                     return Outcome::Failed;
                 }
             }
-            // A camera that opens slowly is not replaced before its first frame shows whether the fault lasts.
+            // If a camera opens slowly, wait for its first frame before replacing it: the fault may be gone by then.
             if replace
                 && has_frames
                 && self.setup.can_replace()
@@ -342,7 +342,7 @@ impl Supervisor {
         }
     }
 
-    /// Longest time without a new frame.
+    /// Returns the longest permitted time without a new frame.
     fn stall_timeout(&self) -> Duration {
         let timeout = self.setup.timing.stall_timeout;
         let fps = self.granted.as_ref().and_then(|granted| granted.fps);
@@ -357,7 +357,7 @@ impl Supervisor {
         }
     }
 
-    /// Raises the fault that no frame has arrived within `limit`, unless it is already active.
+    /// Raises the fault that no frame has arrived within `limit`, unless that fault is already active.
     fn raise_stalled(&self, limit: Duration, has_frames: bool, is_open: bool) {
         let secs = limit.as_secs_f64();
         let detail = if has_frames {
@@ -378,9 +378,9 @@ impl Supervisor {
         }
     }
 
-    /// Decides what follows after the reader of a start has ended.
+    /// Decides what the supervisor does after the reader of a start has ended.
     fn conclude(&mut self, start: &mut Start, is_reported: bool) -> Outcome {
-        // The reader closed its channel as its last action, so this does not wait.
+        // The reader has closed its channel as its last action, so `join` returns at once.
         let end = start.reader.take().map(JoinHandle::join);
         match end {
             Some(Ok(ReaderEnd::Pipe)) => {
@@ -420,7 +420,7 @@ impl Supervisor {
         }
     }
 
-    /// Decides what follows after an error of the source.
+    /// Decides what the supervisor does after an error of the source.
     fn fail(&self, error: CameraError) -> Outcome {
         if self.setup.mode != FeedMode::Live {
             self.slot.end(Some(error));
@@ -435,7 +435,7 @@ impl Supervisor {
         }
     }
 
-    /// Decides what follows after the last frame of the source.
+    /// Decides what the supervisor does after the last frame of the source.
     fn end(&self, frames: u64) -> Outcome {
         if self.setup.mode != FeedMode::Live {
             self.slot.end(None);
@@ -451,7 +451,8 @@ impl Supervisor {
             FaultKind::Ended,
             &format!("{name} ended after {frames} frames"),
         );
-        // A program is started again, like a camera. A recording stays at its end, unless it has no frame yet.
+        // A program is started again, like a camera. With [`AtEnd::Stay`] a recording stays at its end, unless it has no frame
+        // yet.
         let stays = self.setup.at_end == AtEnd::Stay && !matches!(kind, SourceKind::Command(_));
         if stays || !can_reopen {
             Outcome::Finished

@@ -1,9 +1,9 @@
 //! Decodes one image file of a frame folder: PNG, JPEG or TIFF, 8 or 16 bits.
 //!
-//! Input: the path of the file. Output: the image, turned upright as its orientation tag demands, or an error that names
-//! the file, what it contains, and the remedy. The size of the image is checked before memory is allocated for it. An
-//! incomplete image is an error. Gray levels, colors, palettes, 1-bit images and CMYK are read; transparent pixels and
-//! numbers that are not unsigned integers of up to 16 bits have no gray level and are rejected.
+//! Input: the path of the file. Output: the image, rotated upright according to its orientation tag, or an error that names the
+//! file, the problem and the remedy. The size of the image is checked before memory is allocated for it. An incomplete image is
+//! an error. The module reads gray levels, colors, palettes, 1-bit images and CMYK. It rejects images with transparent pixels,
+//! and images whose samples are not unsigned integers of at most 16 bits.
 
 use std::fs::File;
 use std::io::{Cursor, Read as _};
@@ -18,11 +18,11 @@ use super::CameraError;
 use super::frame::check_size;
 use super::jpeg::{JpegError, complete_jpeg};
 
-/// Largest memory that an image decoder may allocate, in bytes. A damaged file cannot claim more.
+/// Largest memory that an image decoder may allocate, in bytes. Limits what a damaged file can claim.
 const MAX_DECODER_BYTES: u64 = 512 << 20;
-/// Largest image file that is read, in bytes. An uncompressed image of the largest accepted size has less.
+/// Largest image file that is read, in bytes. An uncompressed image of the largest accepted size is smaller.
 const MAX_FILE_BYTES: u64 = 512 << 20;
-/// How to convert an image that Shoal does not read.
+/// Remedy for an image that Shoal cannot read: the way to convert it.
 const CONVERT: &str = "Convert all images of the folder, for example with ImageMagick: \
                        magick mogrify -format png -depth 8 -colorspace gray -alpha off *";
 
@@ -80,7 +80,7 @@ pub(super) fn decode_image(path: &Path, frame: u64) -> Result<DynamicImage, Came
 const SPLIT: &str =
     "Save each image as a file of its own, for example with ImageMagick: magick IN frame-%04d.png";
 
-/// A file for messages.
+/// The path and number of a file, for error messages.
 #[derive(Clone, Copy)]
 struct ImageFile<'a> {
     path: &'a Path,
@@ -105,7 +105,7 @@ impl ImageFile<'_> {
         Ok(bytes)
     }
 
-    /// Checks the size, decodes, and turns the image upright.
+    /// Checks the size of the image, decodes it, and rotates it upright.
     fn decode(
         self,
         mut decoder: impl ImageDecoder,
@@ -126,7 +126,7 @@ impl ImageFile<'_> {
         check_size(&name, u64::from(width_px), u64::from(height_px))
     }
 
-    /// Rejects the kinds of TIFF whose pixels are no gray levels or colors of 8 or 16 bits, and names the kind.
+    /// Rejects a TIFF whose pixels are not gray levels or colors of 8 or 16 bits. The error names the kind of TIFF.
     fn check_tiff(self, bytes: &[u8]) -> Result<(), CameraError> {
         let damaged = |cause: tiff::TiffError| CameraError::DamagedImage {
             path: self.path.to_owned(),
@@ -179,7 +179,7 @@ impl ImageFile<'_> {
         }
         while tags.more_images() {
             tags.next_image().map_err(damaged)?;
-            // Bit 0 marks a small preview of another image. **Source**: TIFF 6.0, NewSubfileType.
+            // Bit 0 means that this image is a small preview of another image. **Source**: TIFF 6.0, NewSubfileType.
             let subfile = tags
                 .find_tag_unsigned::<u32>(Tag::NewSubfileType)
                 .map_err(damaged)?;
@@ -209,7 +209,7 @@ impl ImageFile<'_> {
         }
     }
 
-    /// The error for a failure of a decoder.
+    /// Converts a failure of the decoder to an error.
     fn damaged(self, cause: ImageError) -> CameraError {
         match cause {
             ImageError::Unsupported(what) => self.unsupported(&what.to_string(), CONVERT),
@@ -231,7 +231,7 @@ impl ImageFile<'_> {
     }
 }
 
-/// Whether a pixel is not fully opaque.
+/// Whether any pixel is not fully opaque.
 fn has_transparent_pixels(image: &DynamicImage) -> bool {
     match image {
         DynamicImage::ImageLumaA8(image) => image.pixels().any(|p| p.0[1] < u8::MAX),

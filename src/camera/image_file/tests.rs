@@ -19,7 +19,7 @@ fn gray(name: &str, bytes: &[u8]) -> GrayImage {
     decoded(name, bytes).unwrap().to_luma8()
 }
 
-/// A PNG of 3x2 px with the levels 1 to 6 and an EXIF orientation.
+/// Returns a PNG of 3x2 px with the levels 1 to 6 and an EXIF orientation.
 fn oriented_png(orientation: u8, is_little_endian: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = image::codecs::png::PngEncoder::new(&mut bytes);
@@ -47,7 +47,7 @@ fn exif(orientation: u8, is_little_endian: bool) -> Vec<u8> {
 /// A tag of a TIFF: number, type (3: 16 bits, 4: 32 bits) and values.
 type TiffTag = (u16, u16, Vec<u32>);
 
-/// A little-endian TIFF of one strip for each list of tags.
+/// Returns a little-endian TIFF with one image for each list of tags. Each image is one strip.
 fn tiff(images: &[Vec<TiffTag>], pixels: &[u8]) -> Vec<u8> {
     let mut bytes = b"II\x2a\0\0\0\0\0".to_vec();
     bytes.extend(pixels);
@@ -283,7 +283,7 @@ fn the_content_decides_the_format_and_others_are_named() {
 fn huge_sizes_are_rejected_before_memory_is_allocated() {
     let mut png = oriented_png(1, true);
     png[16..24].copy_from_slice(&[0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60]);
-    // The checksum of the header follows it; the decoder checks it before the size.
+    // The checksum follows the header. The decoder checks it before the size, so it must be correct.
     let mut crc = u32::MAX;
     for byte in &png[12..29] {
         crc ^= u32::from(*byte);

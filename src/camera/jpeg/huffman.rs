@@ -1,8 +1,8 @@
-//! Huffman tables of a JPEG, and the standard tables for cameras that leave theirs out.
+//! Huffman tables of a JPEG, and the standard tables for images that contain none.
 //!
 //! **Source**: ITU-T T.81 (1992), Annex C (codes), Annex K.3 (the standard tables).
 
-/// Number of bits that the fast table resolves. Most codes are shorter.
+/// Number of bits of a code that one lookup in the fast table decodes. Most codes are shorter.
 const FAST_BITS: u32 = 8;
 
 /// A table in the form of a DHT segment: the number of codes of each length from 1 to 16 bits, and the symbols.
@@ -56,7 +56,7 @@ const STANDARD_AC: [StandardTable; 2] = [
     },
 ];
 
-/// The standard table of a class (0: DC, 1: AC) and number; `None` if the standard has none for this number.
+/// Returns the standard table of a class (0: DC, 1: AC) and number; `None` if the standard has none for this number.
 pub(super) fn standard_table(class: usize, number: usize) -> Option<&'static StandardTable> {
     [&STANDARD_DC, &STANDARD_AC].get(class)?.get(number)
 }
@@ -72,7 +72,7 @@ impl StandardTable {
         to.extend(self.symbols);
     }
 
-    /// Length and bits of the code of a symbol.
+    /// Returns the length and the bits of the code for a symbol.
     #[cfg(test)]
     pub(super) fn code_of(&self, wanted: u8) -> (u32, u32) {
         let (mut code, mut symbols) = (0, self.symbols.iter());
@@ -88,7 +88,7 @@ impl StandardTable {
         unreachable!("the standard tables contain every symbol of 8-bit samples")
     }
 
-    /// The codes of the table.
+    /// Returns the codes of the table; `None` if the table is not valid.
     pub(super) fn codes(&self) -> Option<HuffmanCodes> {
         HuffmanCodes::new(&self.counts, self.symbols)
     }
@@ -99,9 +99,9 @@ impl StandardTable {
 pub(super) struct HuffmanCodes {
     /// For each value of the next [`FAST_BITS`] bits: length of the code and its symbol; length 0 if the code is longer.
     fast: Vec<(u8, u8)>,
-    /// For each length: one more than the last code, aligned to 16 bits.
+    /// For each code length: the last code of that length plus one, aligned to 16 bits.
     end: [u32; 17],
-    /// For each length: what to add to a code to get the index of its symbol.
+    /// For each code length: the number that is added to a code to get the index of its symbol.
     offset: [i32; 17],
     symbols: Vec<u8>,
 }
@@ -137,7 +137,7 @@ impl HuffmanCodes {
         Some(codes)
     }
 
-    /// Length and symbol of the code at the start of the next 16 bits; `None` if there is no such code.
+    /// Returns the length and the symbol of the code at the start of the next 16 bits; `None` if no code matches.
     #[inline]
     pub(super) fn decode(&self, next_16_bits: u32) -> Option<(u32, u8)> {
         let (length, symbol) = self.fast[(next_16_bits >> (16 - FAST_BITS)) as usize];

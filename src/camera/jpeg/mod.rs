@@ -1,9 +1,9 @@
-//! Checks JPEG images of cameras and files, and completes what cameras leave out.
+//! Checks JPEG images of cameras and files, and adds the parts that cameras omit.
 //!
-//! Many cameras send JPEG data that differs from the standard: without Huffman tables, without end marker, with padding or
-//! old data after the image. Decoders differ in what they accept, and most of them return a damaged image as good. Input:
-//! the bytes of one image. Output: a copy in standard form, which every decoder reads, or the reason why the image is not
-//! complete.
+//! Many cameras send JPEG data that differs from the standard: without Huffman tables, without an end marker, or with padding
+//! or old data after the image. Decoders differ in the data that they accept, and most of them return a damaged image without
+//! an error. Input: the bytes of one image. Output: a copy in standard form, which every decoder reads, or the reason why the
+//! image cannot be used.
 //!
 //! **Source**: ITU-T T.81 (1992); Annex B for the structure, Annex K.3 for the standard Huffman tables.
 
@@ -18,7 +18,7 @@ use super::limits::{MAX_PIXELS, MAX_SIDE_PX};
 use huffman::{HuffmanCodes, standard_table};
 use scan::{ScanComponent, check_scan};
 
-/// Shortest run of equal bytes at the end of a buffer that is padding, in bytes.
+/// Minimum length of a run of equal bytes at the end of a buffer that is treated as padding, in bytes.
 const MIN_PADDING_BYTES: usize = 8;
 
 /// The reason why an image cannot be used.
@@ -58,7 +58,8 @@ impl fmt::Display for JpegError {
 pub(super) struct JpegInfo {
     pub(super) width_px: u32,
     pub(super) height_px: u32,
-    /// The reason why the luma cannot be decoded alone; `None` for the usual images, which are gray or YCbCr in one scan.
+    /// The reason why the luma cannot be decoded alone; `None` if it can. Usual images are gray or YCbCr in one scan, and have
+    /// no such problem.
     pub(super) luma_problem: Option<&'static str>,
 }
 
@@ -108,9 +109,10 @@ pub(super) fn complete_jpeg(bytes: &[u8], to: &mut Vec<u8>) -> Result<JpegInfo, 
     parser.info()
 }
 
-/// The bytes without their last run of equal bytes, which fills a buffer. Two of these bytes may belong to the image.
+/// Returns the bytes without the last run of equal bytes, which pads the buffer. Two bytes of the run are kept, because they
+/// may belong to the image.
 ///
-/// Without this, zeros after half of an image would be decoded as its other half.
+/// If the padding stayed, zeros after half an image would be decoded as its other half.
 fn without_padding(bytes: &[u8]) -> &[u8] {
     let last = bytes.last();
     let run = bytes
@@ -124,7 +126,7 @@ fn without_padding(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - run + 2]
 }
 
-/// The next marker at or after `at`, and the position after it. Bytes that belong to no marker are skipped.
+/// Returns the next marker at or after `at`, and the position after the marker. Skips bytes that belong to no marker.
 fn next_marker(bytes: &[u8], mut at: usize) -> Option<(u8, usize)> {
     loop {
         at += bytes.get(at..)?.iter().position(|byte| *byte == 0xff)? + 1;
@@ -135,7 +137,7 @@ fn next_marker(bytes: &[u8], mut at: usize) -> Option<(u8, usize)> {
     }
 }
 
-/// The content of the segment whose length is at `at`.
+/// Returns the content of the segment whose length field is at `at`.
 fn segment(bytes: &[u8], at: usize) -> Result<&[u8], JpegError> {
     let cut = || JpegError::Incomplete("it ends in its header".to_owned());
     let length = bytes.get(at..at + 2).ok_or_else(cut)?;
@@ -162,7 +164,7 @@ struct Component {
     horizontal: u32,
     vertical: u32,
     quantization_table: u8,
-    /// For each coefficient, the number of its lowest bits that have not arrived; 255 if none has arrived.
+    /// For each coefficient, the number of its lowest bits that have not been read yet; 255 if no bit has been read.
     missing_bits: Option<[u8; 64]>,
 }
 
@@ -172,7 +174,7 @@ impl Component {
     }
 }
 
-/// What the headers have defined so far.
+/// Values that the headers read so far have defined.
 #[derive(Default)]
 struct Parser {
     size_px: Option<(u32, u32)>,
@@ -190,12 +192,12 @@ struct Parser {
 }
 
 impl Parser {
-    /// Whether every component has arrived.
+    /// Whether every component has been read completely.
     fn is_complete(&self) -> bool {
         !self.components.is_empty() && self.components.iter().all(Component::is_complete)
     }
 
-    /// Describes what is missing, for an image that ends.
+    /// Describes the missing part of an image whose data has ended.
     fn missing_part(&self) -> &'static str {
         match self.size_px {
             None => "it ends in its header",
@@ -333,8 +335,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads a scan header and checks the scan that starts at `start`. Copies both, and returns the end of the scan.
-    /// **Source**: T.81, B.2.3.
+    /// Reads a scan header and checks the scan data, which starts at `start`. Copies both, and returns the position of the end
+    /// of the scan. **Source**: T.81, B.2.3.
     fn scan(
         &mut self,
         bytes: &[u8],
@@ -397,7 +399,7 @@ impl Parser {
         Ok(end)
     }
 
-    /// Adds the standard tables in place of those that a scan names, but that no header defines.
+    /// Adds the standard table for each table that a scan uses and that no header defines.
     fn add_standard_tables(
         &mut self,
         scanned: &[(usize, usize, usize)],
@@ -456,7 +458,7 @@ impl Parser {
         check_scan(bytes, start, &components, mcus, self.restart_interval)
     }
 
-    /// Notes which bits of which coefficients a progressive scan contains. **Source**: T.81, G.1.1.1.
+    /// Records which bits of which coefficients a progressive scan contains. **Source**: T.81, G.1.1.1.
     fn note_progress(
         &mut self,
         scanned: &[(usize, usize, usize)],
@@ -480,7 +482,7 @@ impl Parser {
     }
 }
 
-/// The end of a progressive scan: the next marker that is no restart marker.
+/// Returns the position of the end of a progressive scan: the next marker that is not a restart marker.
 fn end_of_scan(bytes: &[u8], mut at: usize) -> Result<usize, JpegError> {
     loop {
         match next_marker(bytes, at) {

@@ -1,10 +1,10 @@
-//! A small JPEG encoder for tests: baseline, any sampling, with or without tables, restart markers and end marker.
+//! A small JPEG encoder for tests: baseline, any sampling, and optional tables, restart markers and end marker.
 
 use std::f64::consts::PI;
 
 use super::huffman::standard_table;
 
-/// What an encoded image looks like.
+/// Properties of an image that the tests encode.
 #[derive(Clone, Debug)]
 pub(in crate::camera) struct SampleJpeg {
     pub(in crate::camera) size_px: (u32, u32),
@@ -31,7 +31,7 @@ const ZIGZAG: [usize; 64] = [
 const STEP: u8 = 3;
 
 impl SampleJpeg {
-    /// A gray image in the usual form.
+    /// Returns a gray image in the usual form.
     pub(in crate::camera) fn gray(width_px: u32, height_px: u32) -> Self {
         Self {
             size_px: (width_px, height_px),
@@ -44,7 +44,7 @@ impl SampleJpeg {
         }
     }
 
-    /// A color image whose luma has the given sampling factors: (1, 1) is 4:4:4, (2, 1) is 4:2:2, (2, 2) is 4:2:0.
+    /// Returns a color image whose luma has the given sampling factors: (1, 1) is 4:4:4, (2, 1) is 4:2:2, (2, 2) is 4:2:0.
     pub(in crate::camera) fn color(width_px: u32, height_px: u32, luma: (u32, u32)) -> Self {
         Self {
             sampling: vec![luma, (1, 1), (1, 1)],
@@ -52,12 +52,12 @@ impl SampleJpeg {
         }
     }
 
-    /// Luma of a pixel in all sample images.
+    /// Returns the luma of a pixel in all sample images.
     pub(in crate::camera) fn level(x: u32, y: u32) -> u8 {
         (40 + x * 3 % 90 + y * 2 % 80) as u8
     }
 
-    /// Encodes the image. The luma is [`SampleJpeg::level`].
+    /// Encodes the image and returns its bytes. The luma of each pixel is [`SampleJpeg::level`].
     pub(in crate::camera) fn encode(&self) -> Vec<u8> {
         let (width, height) = self.size_px;
         let mut out = vec![0xff, 0xd8];
@@ -148,7 +148,7 @@ impl SampleJpeg {
     }
 }
 
-/// Quantized coefficients of a block, in the order of the data.
+/// Returns the quantized coefficients of a block, in the order of the data.
 fn transform(level: impl Fn(u32, u32) -> u8) -> [i32; 64] {
     let cosine = |x: u32, u: usize| (f64::from(2 * x + 1) * u as f64 * PI / 16.0).cos();
     let scale = |u: usize| if u == 0 { 0.5f64.sqrt() } else { 1.0 };
@@ -225,7 +225,7 @@ impl BitWriter {
         }
     }
 
-    /// Fills the last byte with ones.
+    /// Fills the rest of the last byte with one bits.
     fn end(&mut self, out: &mut Vec<u8>) {
         let missing = (8 - self.count) % 8;
         self.put((1 << missing) - 1, missing, out);

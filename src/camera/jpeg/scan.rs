@@ -11,10 +11,11 @@ use std::ops::Range;
 use super::JpegError;
 use super::huffman::HuffmanCodes;
 
-/// Largest number of arbitrary bytes between the last block and the next marker. Some cameras align the marker to 32 bits.
+/// Largest number of arbitrary bytes between the last block and the next marker. Some cameras align the marker to a multiple of
+/// 32 bits.
 const MAX_ALIGNMENT_BYTES: usize = 3;
-/// Longest run of zeros in the data, in bytes. A longer run is a part of the data that did not arrive: with usual tables it
-/// would be a block of 63 equal coefficients, which no image contains.
+/// Longest run of zeros in the data, in bytes. A longer run means that a part of the data did not arrive. With usual tables
+/// such a run would be a block of 63 equal coefficients, which does not occur in images.
 const MAX_ZERO_BYTES: usize = 32;
 /// Largest absolute value of a quantized DC coefficient of 8-bit samples. A larger one comes from damaged data.
 const MAX_DC: i32 = 2048;
@@ -25,12 +26,12 @@ const MAX_DC_BITS: u8 = 11;
 pub(super) struct ScanComponent<'a> {
     pub(super) dc: &'a HuffmanCodes,
     pub(super) ac: &'a HuffmanCodes,
-    /// Number of blocks of this component in each MCU.
+    /// Number of blocks of this component in each MCU (minimum coded unit).
     pub(super) blocks: u32,
 }
 
-/// Checks a scan of `mcus` MCUs that starts at `start`. `restart_interval` is the number of MCUs between restart markers; 0
-/// if there are none. Returns the byte ranges of the coded data, one for each restart interval.
+/// Checks a scan of `mcus` MCUs (minimum coded units) that starts at `start`. `restart_interval` is the number of MCUs between
+/// restart markers; 0 if there are none. Returns the byte ranges of the coded data, one for each restart interval.
 pub(super) fn check_scan(
     bytes: &[u8],
     start: usize,
@@ -73,7 +74,7 @@ pub(super) fn check_scan(
         }
     }
     ranges.push(from..bits.finish()?);
-    // Where zeros mean "end of block", a uniform image consists of them.
+    // If zeros mean "end of block", the data of a uniform image consists of zeros.
     let zeros_are_pixels = components.iter().all(|c| {
         let symbol = c.ac.decode(0);
         symbol.is_none_or(|(_, symbol)| symbol == 0)
@@ -160,7 +161,7 @@ struct BitReader<'a> {
     bytes: &'a [u8],
     /// The next byte to read.
     at: usize,
-    /// Bits that were read but not taken, in the lowest `count` bits.
+    /// Bits that were read from the bytes but not used yet, in the lowest `count` bits.
     waiting: u64,
     count: u32,
 }
@@ -175,7 +176,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Reads bytes until at least 32 bits wait, or a marker or the end follows.
+    /// Reads bytes until at least 32 bits are waiting, or a marker or the end of the data follows.
     #[inline]
     fn refill(&mut self) {
         while self.count <= 48 {
@@ -185,7 +186,7 @@ impl<'a> BitReader<'a> {
                     self.at += 2;
                 }
                 Some([0xff, 0xff, rest @ ..]) => {
-                    // Fill bytes may precede a marker, but also a stuffed byte in the data of a careless encoder.
+                    // Fill bytes (0xff) may precede a marker. Some encoders also write them before a stuffed byte.
                     let more = rest.iter().take_while(|byte| **byte == 0xff).count();
                     if rest.get(more) != Some(&0x00) {
                         return;
@@ -212,7 +213,8 @@ impl<'a> BitReader<'a> {
         if self.count < 16 {
             self.refill();
         }
-        // Near the end fewer than 16 bits are left. Ones fill up the rest, and no code consists of ones only.
+        // At the end of the data fewer than 16 bits are left. The rest is filled with ones, because no code consists of ones
+        // only.
         let next = if self.count >= 16 {
             self.waiting >> (self.count - 16)
         } else {
@@ -230,7 +232,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Takes 1 to 16 bits.
+    /// Removes and returns the next `count` bits, 1 to 16.
     #[inline]
     fn take(&mut self, count: u32) -> Result<u32, BlockProblem> {
         if self.count < count {
@@ -243,7 +245,8 @@ impl<'a> BitReader<'a> {
         Ok((self.waiting >> self.count) as u32 & ((1 << count) - 1))
     }
 
-    /// Ends the interval: returns the end of its coded data, and checks what follows up to the next marker.
+    /// Ends the restart interval. Returns the position of the end of its coded data, and checks the bytes up to the next
+    /// marker.
     fn finish(&mut self) -> Result<usize, JpegError> {
         let (padding_bits, unread) = (self.count % 8, self.count / 8);
         let mask = (1 << padding_bits) - 1;
@@ -259,8 +262,8 @@ impl<'a> BitReader<'a> {
             None => &self.bytes[end..],
         };
         let is_uniform = rest.windows(2).all(|pair| pair[0] == pair[1]);
-        // Data that was damaged in the middle rarely ends at the last block. Without an end marker anything may follow the
-        // image, so the padding bits must be as the standard demands.
+        // Data that was damaged in the middle rarely ends at the last block. Without an end marker any bytes may follow the
+        // image, so the padding bits must have the values that the standard requires.
         let is_complete = rest.len() <= MAX_ALIGNMENT_BYTES
             || is_uniform
             || (marker.is_none_or(|(m, _)| m != 0xd9 && !(0xd0..=0xd7).contains(&m))
@@ -275,7 +278,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// The next marker that is no stuffed byte, and the position after it.
+    /// Returns the next marker that is not a stuffed byte, and the position after the marker.
     fn marker(&self) -> Option<(u8, usize)> {
         super::next_marker(self.bytes, self.at)
     }

@@ -109,7 +109,7 @@ fn a_part_of_an_image_is_never_accepted() {
     ] {
         let bytes = sample.encode();
         for end in 0..bytes.len() - 3 {
-            // The last byte of the data may contain padding bits only. Two bytes of padding can complete the last block.
+            // The last byte of the data may contain padding bits only, and two bytes of padding can complete the last block.
             let is_last_block = end > bytes.len() - 40;
             let cut = &bytes[..end];
             for rest in [&[][..], &[0; 40], &[0; 4000], &[0x55; 60], &[0xff, 0xd9]] {

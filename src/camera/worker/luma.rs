@@ -14,7 +14,7 @@ use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::jpeg::{JpegError, complete_jpeg};
 use crate::camera::limits::MAX_SIDE_PX;
 
-/// A pixel format that Shoal can read, best for an infrared camera first.
+/// The pixel formats that Shoal can read, in order of preference for an infrared camera, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PixelFormat {
     Grey,
@@ -31,7 +31,7 @@ pub(super) enum PixelFormat {
     Mjpeg,
 }
 
-/// All formats with their V4L2 four-character codes, best first.
+/// All formats with their V4L2 four-character codes, in order of preference, best first.
 const ALL: [(PixelFormat, [u8; 4]); 11] = [
     (PixelFormat::Grey, *b"GREY"),
     (PixelFormat::Y16, *b"Y16 "),
@@ -46,7 +46,7 @@ const ALL: [(PixelFormat, [u8; 4]); 11] = [
     (PixelFormat::Mjpeg, *b"MJPG"),
 ];
 
-/// Formats that nokhwa can open on this system, best first.
+/// Formats that nokhwa can open on this system, in order of preference, best first.
 pub(super) const NOKHWA_FORMATS: [PixelFormat; 5] = [
     PixelFormat::Nv12,
     PixelFormat::Yuyv,
@@ -61,14 +61,15 @@ impl PixelFormat {
         ALL.iter().map(|(format, _)| *format)
     }
 
-    /// The format with a four-character code.
+    /// Returns the format with a four-character code; `None` if Shoal cannot read it.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn from_code(code: [u8; 4]) -> Option<Self> {
         let found = ALL.iter().find(|(_, known)| *known == code);
         found.map(|(format, _)| *format)
     }
 
-    /// The format with a name as users write it: the code without trailing spaces, in upper or lower case, or a common name.
+    /// Returns the format that a user calls `name`; `None` if it is unknown. `name` is the code without trailing spaces, in
+    /// upper or lower case, or a common name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         let name = match name.to_ascii_uppercase().as_str() {
             "GRAY" | "Y8" => "GREY".to_owned(),
@@ -81,18 +82,18 @@ impl PixelFormat {
         Self::all().find(|format| format.name() == name)
     }
 
-    /// Four-character code.
+    /// Returns the four-character code.
     pub(super) fn code(self) -> [u8; 4] {
         let found = ALL.iter().find(|(format, _)| *format == self);
         found.map_or(*b"    ", |(_, code)| *code)
     }
 
-    /// Four-character code without trailing spaces.
+    /// Returns the four-character code without trailing spaces.
     pub(super) fn name(self) -> String {
         self.code().escape_ascii().to_string().trim_end().to_owned()
     }
 
-    /// Number of bits of a level.
+    /// Returns the number of bits of a level.
     pub(super) fn bits(self) -> u32 {
         match self {
             Self::Y16 => 16,
@@ -102,7 +103,7 @@ impl PixelFormat {
         }
     }
 
-    /// Number of bytes of a row that contain gray levels; 0 for compressed formats.
+    /// Returns the number of bytes in a row that contain gray levels; 0 for compressed formats.
     pub(super) fn row_bytes(self, width_px: u32) -> usize {
         let width = width_px as usize;
         match self {
@@ -174,7 +175,7 @@ pub(super) fn write_luma(
     Ok(())
 }
 
-/// Gray level of a color. **Source**: luma coefficients of ITU-R BT.601, in 1/256.
+/// Returns the gray level of a color. **Source**: luma coefficients of ITU-R BT.601, in 1/256.
 fn luma(red: u8, green: u8, blue: u8) -> u8 {
     ((77 * u32::from(red) + 150 * u32::from(green) + 29 * u32::from(blue)) >> 8) as u8
 }
@@ -185,7 +186,8 @@ fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Resu
     let info = complete_jpeg(buffer, &mut whole).map_err(|error| {
         let kind = match error {
             JpegError::Incomplete(_) => FaultKind::ShortFrames,
-            // No camera sends images of such a size: the header of one frame is damaged, which is no reason to restart it.
+            // A camera does not send images of such a size: the header of this frame is damaged. That is no reason to restart
+            // the camera.
             JpegError::Damaged(_) | JpegError::Unsupported(_) | JpegError::TooLarge { .. } => {
                 FaultKind::DamagedFrames
             }

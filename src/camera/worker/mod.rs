@@ -1,9 +1,9 @@
 //! The capture worker: a process that captures frames from one camera and writes them to a pipe.
 //!
-//! Drivers and the crates that use them may hang, panic or leak memory. A process of its own contains this: its parent
-//! ([`super::live`]) checks timeouts, kills the worker and restarts it. Input: the requested camera and settings. Output:
-//! messages and frames on standard output, in the protocol of [`super::pipe`]. The worker ends when its standard input
-//! closes, so it never outlives its parent. These functions must be the only task of their process.
+//! Drivers and the crates that use them may hang, panic or leak memory. In a process of their own they do not affect Shoal: the
+//! parent process ([`super::feed`]) checks timeouts, kills the worker and restarts it. Input: the requested camera and
+//! settings. Output: messages and frames on standard output, in the protocol of [`super::pipe`]. The worker ends when its
+//! standard input closes, so it never outlives its parent. Each function of this module must be the only task of its process.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -20,7 +20,7 @@ use super::Backend;
 use super::fault::{Fault, FaultKind};
 use super::pipe::Message;
 
-/// Opens the camera and writes its frames to standard output until it fails. Writes the fault too, and returns its
+/// Opens the camera and writes its frames to standard output until the camera fails. Then writes the fault too, and returns its
 /// description.
 ///
 /// Ends the whole process when standard input closes, or when standard output is no longer read.

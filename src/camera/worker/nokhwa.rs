@@ -1,8 +1,8 @@
 //! Cameras through the crate nokhwa, which works on all systems. It reads color formats and JPEG.
 //!
-//! On Linux, V4L2 sets the format first: nokhwa cannot open a camera that another program left in a format or frame rate
-//! that nokhwa does not know, and nokhwa does not know current controls. It does not detect damaged or incomplete buffers
-//! on Linux.
+//! On Linux, the worker first sets the format through V4L2: nokhwa cannot open a camera that another program left in a format
+//! or frame rate that nokhwa does not know. nokhwa also does not know current controls, and on Linux it does not detect damaged
+//! or incomplete buffers.
 
 use ::nokhwa::Camera;
 #[cfg(not(target_os = "linux"))]

@@ -11,11 +11,11 @@ pub struct CaptureRequest {
     pub backend: Backend,
     /// Number, path of the device node, or stable name.
     pub device: String,
-    /// Pixel format as a V4L2 four-character code; `None`: the best format of the camera.
+    /// Pixel format as a V4L2 four-character code. `None` means the best format of the camera.
     pub format: Option<String>,
-    /// Width and height in pixels; `None`: the size of the camera that is nearest to 640x480.
+    /// Width and height in pixels. `None` means the size of the camera that is nearest to 640x480.
     pub size_px: Option<(u32, u32)>,
-    /// Frame rate in frames per second; `None`: the rate of the camera that is nearest to 30.
+    /// Frame rate in frames per second. `None` means the rate of the camera that is nearest to 30.
     pub fps: Option<f64>,
     /// Values of controls by name, see [`CameraParams::controls`](crate::camera::CameraParams::controls).
     pub controls: BTreeMap<String, i64>,

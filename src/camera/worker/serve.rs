@@ -1,4 +1,4 @@
-//! Writes frames and messages to standard output, and ends the process when its parent is gone.
+//! Writes frames and messages to standard output, and ends the process when its parent has ended.
 
 use std::io::{Read, Write};
 
@@ -51,7 +51,7 @@ pub(super) fn serve(
     }
 }
 
-/// Writes a message. If standard output is closed, the parent is gone, and the process ends.
+/// Writes a message. If standard output is closed, the parent has ended, so this process ends too.
 pub(super) fn send(message: &Message) {
     let mut out = std::io::stdout().lock();
     let written = pipe::write_message(&mut out, message).and_then(|()| out.flush());

@@ -112,7 +112,7 @@ fn a_number_changes_and_nothing_else() {
     assert_eq!(new, TEXT.replace("-1.0", "0.1"));
     let new = after(&[("stones[0].radius_m", set(json!(3)))]);
     assert_eq!(new, TEXT.replace("radius_m = 1.0", "radius_m = 3.0"));
-    // The same value keeps its spelling.
+    // If the new value equals the old one, the text keeps its spelling.
     assert_eq!(after(&[("water.depth_m", set(json!(0.3)))]), TEXT);
     assert_eq!(after(&[("title", set(json!("pond")))]), TEXT);
     let new = after(&[("title", set(json!("a \"b\"\n")))]);
@@ -286,7 +286,7 @@ fn inline_tables_stay_inline() {
          stones = [{ shape = \"round\" }, { shape = \"flat\" }]\n\
          reeds = { a = { height_m = 1.0 } }\n"
     );
-    // An empty list becomes a list of tables with heading lines at its first table.
+    // When the first table is inserted into an empty list, the list is rewritten as tables with heading lines.
     let new = try_after(
         "stones = []\n",
         &[("stones", insert(0, json!({"shape": "flat"})))],

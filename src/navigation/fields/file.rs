@@ -1,8 +1,9 @@
 //! Flow fields from files: images and lists of vectors.
 //!
-//! In: bytes of a file. Out: a vector grid, or an error. Must not: trust a size in the file.
+//! In: bytes of a file. Out: a vector grid, or an error. Must not: trust a size that the file states.
 //!
-//! Encoding of images: red is x, green is z, 128 is zero.
+//! Encoding of images: the red channel is the x component of a vector, the green channel is the z component. The value
+//! 128 stands for 0.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -34,7 +35,7 @@ pub enum FieldFileError {
         /// Error of the operating system.
         reason: String,
     },
-    /// The file has neither extension.
+    /// The file name ends neither in .png nor in .toml.
     #[error("{file}: unknown kind of flow field; save it as .png or .toml")]
     UnknownKind {
         /// Path of the file.
@@ -106,7 +107,8 @@ pub fn read_field_file(path: &Path) -> Result<VectorGrid, FieldFileError> {
     }
 }
 
-/// A plane field from a PNG image: one vector per pixel, the upper edge of the image at the least z.
+/// Reads a plane field from a PNG image. Each pixel is one vector. The upper edge of the image is the edge of the field
+/// with the smallest z.
 ///
 /// # Errors
 /// If the bytes are not a PNG image, or the image is too large.
@@ -135,7 +137,7 @@ fn from_png(bytes: &[u8], file: &str) -> Result<VectorGrid, FieldFileError> {
         .ok_or_else(|| broken("the image has fewer than 2 x 2 pixels".into()))
 }
 
-/// A field from a list of vectors in TOML.
+/// Reads a field from TOML text that lists its vectors.
 ///
 /// # Errors
 /// If the text does not match `FieldFile`, or its numbers are inconsistent.

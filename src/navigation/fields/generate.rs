@@ -9,8 +9,8 @@ use super::grid::VectorGrid;
 use super::params::{NoiseParams, UniformParams, VortexParams};
 use super::radial::left_of;
 
-/// Number of nodes along each axis for a grid of this size with cells of at most `cell_m`. One layer if the height is
-/// 0. `None` if the numbers are out of range.
+/// Returns the number of nodes along each axis of a grid with this size and with cells of at most `cell_m`. A height of
+/// 0 gives one layer. Returns `None` if a number is out of range.
 pub(super) fn dims(size_m: [f32; 3], cell_m: f32) -> Option<UVec3> {
     let nodes = |size: f32| {
         let cells = (size / cell_m).ceil();
@@ -24,7 +24,7 @@ pub(super) fn dims(size_m: [f32; 3], cell_m: f32) -> Option<UVec3> {
     ))
 }
 
-/// A uniform current; `None` if the parameters describe no grid.
+/// Returns a uniform current, or `None` if the parameters describe no grid.
 pub(super) fn uniform(params: &UniformParams) -> Option<VectorGrid> {
     let direction = Vec3::from(params.direction).try_normalize()?;
     VectorGrid::filled(
@@ -34,8 +34,8 @@ pub(super) fn uniform(params: &UniformParams) -> Option<VectorGrid> {
     )
 }
 
-/// A vortex around the vertical axis, with strength 1 at its core radius and less elsewhere. `None` if the parameters
-/// describe no grid.
+/// Returns a vortex around the vertical axis. Its strength is 1 at its core radius and less at every other radius.
+/// Returns `None` if the parameters describe no grid.
 pub(super) fn vortex(params: &VortexParams) -> Option<VectorGrid> {
     let turn = if params.clockwise { -1.0 } else { 1.0 };
     VectorGrid::filled(
@@ -51,12 +51,13 @@ pub(super) fn vortex(params: &VortexParams) -> Option<VectorGrid> {
     )
 }
 
-/// Random vectors of length up to 1, horizontal on a plane grid. `None` if the parameters describe no grid.
+/// Returns random vectors of length up to 1, which are horizontal on a plane grid. Returns `None` if the parameters
+/// describe no grid.
 pub(super) fn noise(params: &NoiseParams) -> Option<VectorGrid> {
     let dims = dims(params.size_m, params.cell_m)?;
     let mut state = u64::from(params.seed);
     let mut draw = || {
-        // SplitMix64 (Steele, Lea & Flood 2014), mapped to −1..1.
+        // Random number by SplitMix64 (Steele, Lea & Flood 2014), mapped to the range −1 to 1.
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = state;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

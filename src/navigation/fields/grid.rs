@@ -8,21 +8,21 @@ use glam::{UVec3, Vec3};
 /// Largest number of vectors in a grid; they take 12 MB.
 pub(super) const VECTORS_MAX: usize = 1 << 20;
 
-/// A grid of vectors in the local space of a field, centered on the origin, at strength 1. A plane grid (one layer) has
-/// the same vectors at any height.
+/// A grid of vectors in the local space of a field, centered on the origin. The vectors are not yet multiplied by the
+/// strength of the field. A plane grid (one layer) has the same vectors at any height.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorGrid {
     /// Number of nodes along x, y, z: at least 2 along x and z, 1 along y for a plane grid.
     dims: UVec3,
     /// Distance from the first to the last node along x, y, z.
     size_m: Vec3,
-    /// Ordered by x first, then z, then y.
+    /// Vectors of all nodes, ordered by x first, then z, then y.
     vectors: Vec<Vec3>,
 }
 
 impl VectorGrid {
-    /// A grid from its vectors. `None` if a side has too few nodes, there are more than `VECTORS_MAX`, the number of
-    /// vectors does not match, or a number is not finite.
+    /// Creates a grid from its vectors. Returns `None` if a side has too few nodes, there are more than `VECTORS_MAX`,
+    /// the number of vectors does not match, or a number is not finite.
     pub fn new(dims: UVec3, size_m: Vec3, vectors: Vec<Vec3>) -> Option<Self> {
         let count = vector_count(dims)?;
         let is_good = vectors.len() == count
@@ -36,7 +36,8 @@ impl VectorGrid {
         })
     }
 
-    /// A grid with the vectors that `vector` returns for the local position of each node.
+    /// Creates a grid. `vector` returns the vector of a node for the local position of that node. Returns `None` in the
+    /// same cases as [`VectorGrid::new`].
     pub fn filled(dims: UVec3, size_m: Vec3, mut vector: impl FnMut(Vec3) -> Vec3) -> Option<Self> {
         let mut vectors = Vec::with_capacity(vector_count(dims)?);
         for y in 0..dims.y {
@@ -52,7 +53,7 @@ impl VectorGrid {
         Self::new(dims, size_m, vectors)
     }
 
-    /// The same vectors stretched to another size.
+    /// Returns a grid with the same vectors, stretched to another size.
     #[must_use]
     pub fn stretched(&self, size_m: Vec3) -> Self {
         Self {
@@ -66,8 +67,8 @@ impl VectorGrid {
         self.dims
     }
 
-    /// The interpolated vector at a local position. Outside the outermost nodes it fades to zero within one cell, so
-    /// that the force on an agent that swims in does not jump.
+    /// Returns the interpolated vector at a local position. Outside the outermost nodes, the vector fades to zero
+    /// within one cell, so that the force on an agent that enters the grid does not jump.
     #[inline]
     pub fn vector_at(&self, local: Vec3) -> Vec3 {
         let cells = (self.dims - 1).max(UVec3::ONE).as_vec3();
@@ -92,7 +93,7 @@ impl VectorGrid {
         sum
     }
 
-    /// The vector of a node; zero outside the grid.
+    /// Returns the vector of a node, or zero outside the grid.
     fn node(&self, x: i64, y: i64, z: i64) -> Vec3 {
         let [nx, ny, nz] = self.dims.to_array().map(i64::from);
         if !(0..nx).contains(&x) || !(0..ny).contains(&y) || !(0..nz).contains(&z) {
@@ -102,7 +103,8 @@ impl VectorGrid {
     }
 }
 
-/// Number of vectors of a grid; `None` if it has too few nodes along x or z, or more than `VECTORS_MAX`.
+/// Returns the number of vectors of a grid, or `None` if the grid has too few nodes along x or z, or more than
+/// `VECTORS_MAX`.
 pub(super) fn vector_count(dims: UVec3) -> Option<usize> {
     let [nx, ny, nz] = dims.to_array().map(|n| n as usize);
     let count = nx.checked_mul(ny)?.checked_mul(nz)?;
@@ -119,7 +121,7 @@ impl AxisPosition {
     fn new(position: f32) -> Self {
         let low = position.floor();
         Self {
-            // The cast saturates. Positions that far away have no node in any case.
+            // The cast limits huge values to the range of `i64`. No node exists at such positions.
             low: (low as i64).clamp(-2, 1 << 40),
             share: position - low,
         }
@@ -136,8 +138,8 @@ mod tests {
 
     #[test]
     fn interpolation_between_four_vectors_is_bilinear() {
-        // A at (0, 0), B next to it along x, C next to it along z, D opposite. Equations 3.5 and 3.6 at s_x = 0.25, s_y
-        // = 0.75.
+        // The four corners: A, B next to A along x, C next to A along z, and D opposite to A. The expected value
+        // follows from equations 3.5 and 3.6 with s_x = 0.25 and s_y = 0.75.
         let [a, b, c, d] = [1.0, 2.0, 4.0, 10.0].map(|n: f32| Vec3::new(n, 0.0, -2.0 * n));
         let grid = VectorGrid::new(
             UVec3::new(2, 1, 2),

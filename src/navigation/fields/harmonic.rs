@@ -3,9 +3,10 @@
 //! In: a size, a goal, a test for solid points. Out: the direction of steepest descent. Solved once, when a scene is
 //! compiled.
 //!
-//! **Source**: Connolly, Burns & Weiss 1990; Karpowicz 2011, §2.4.4. Their potential u is 1 at obstacles and 0 at the
-//! goal; in a long corridor it is so close to 1 that rounding makes it flat. Ours solves for v = 1 − u, which falls
-//! towards 0 there and keeps its relative accuracy, and descends −ln v.
+//! **Source**: Connolly, Burns & Weiss 1990; Karpowicz 2011, §2.4.4. In these sources, the potential u is 1 at
+//! obstacles and 0 at the goal. In a long corridor, u is so close to 1 that rounding makes it constant. This module
+//! therefore solves for v = 1 − u, which is close to 0 in such a corridor and keeps its relative accuracy. The field
+//! follows the descent of −ln v.
 
 use glam::Vec3;
 
@@ -14,13 +15,13 @@ use super::params::HarmonicParams;
 
 /// The solver stops when no node changes by more than this relative amount in a sweep.
 const CONVERGED_CHANGE: f64 = 1e-9;
-/// Upper limit of solver sweeps. A maze of 128 × 128 nodes converges within some hundreds.
+/// Maximum number of solver sweeps. A maze of 128 × 128 nodes converges within some hundreds of sweeps.
 const SWEEPS_MAX: usize = 20_000;
-/// Below this slope of −ln v per cell, a point counts as a saddle point, and the direction is taken from the
-/// neighboring nodes.
+/// If the slope of −ln v per cell is below this value, the point counts as a saddle point. The direction then leads to
+/// the lowest neighboring node.
 const SADDLE_SLOPE: f32 = 0.01;
-/// Height of an obstacle node above its highest neighbor, in −ln v, so that the field leads away from obstacles at
-/// their edge.
+/// Amount by which −ln v of an obstacle node is above that of its highest neighbor. It makes the field lead away from
+/// obstacles at their edge.
 const WALL_HEIGHT: f32 = 0.5;
 
 /// A solved potential in the local space of its field, centered on the origin.
@@ -30,7 +31,8 @@ pub(super) struct HarmonicPotential {
     size_m: [f32; 2],
     goal_m: [f32; 2],
     arrive_m: f32,
-    /// −ln v of each node, ordered by x first; infinite where no path leads to the goal.
+    /// −ln v of each node, ordered by x first. The function `heights` defines the values of nodes that are not
+    /// connected to the goal.
     heights: Vec<f32>,
     /// Whether a node is free and connected to the goal.
     connected: Vec<bool>,
@@ -71,8 +73,8 @@ impl HarmonicPotential {
         })
     }
 
-    /// Unit vector of descent at a local position. It fades within `arrive_m` of the goal, and is zero outside the
-    /// field and where no path leads to the goal.
+    /// Returns the direction of descent at a local position. Its length is 1, but within `arrive_m` of the goal the
+    /// length decreases to 0. The vector is zero outside the field and where no path leads to the goal.
     pub(super) fn direction_at(&self, local: Vec3) -> Vec3 {
         let to_goal = Vec3::new(self.goal_m[0] - local.x, 0.0, self.goal_m[1] - local.z);
         let remaining_m = to_goal.length();
@@ -95,8 +97,8 @@ impl HarmonicPotential {
             self.size_m[1] / (nz - 1) as f32,
         ];
         if remaining_m < 1.5 * cell_m[0].max(cell_m[1]) {
-            // In the cells around the goal it points straight at the goal, because the minimum of the potential is at a
-            // node.
+            // In the cells around the goal, the direction leads straight to the goal, because the potential has its
+            // minimum at a node and not exactly at the goal.
             return to_goal.normalize_or_zero() * fade;
         }
         if (west - east).hypot(north - south) < SADDLE_SLOPE || self.is_by_wall(x, z) {
@@ -106,8 +108,8 @@ impl HarmonicPotential {
         down.normalize_or_zero() * fade
     }
 
-    /// Whether a node near this position is not connected to the goal. Node to node, the slope always leads on; the
-    /// interpolated slope may lead into the corner of a narrow bend.
+    /// Whether a node next to this position is not connected to the goal. At such a position, the interpolated slope
+    /// can lead into the corner of a narrow bend. The slope from node to node always leads to the goal.
     fn is_by_wall(&self, x: f32, z: f32) -> bool {
         let [nx, nz] = self.nodes;
         let columns = (x - 0.5).max(0.0) as usize..=((x + 1.5).max(0.0) as usize).min(nx - 1);
@@ -119,10 +121,11 @@ impl HarmonicPotential {
         })
     }
 
-    /// Unit vector to the lowest neighbor of the nearest node, which is always lower than that node.
+    /// Returns the unit vector to the lowest neighbor of the nearest node. This neighbor is always lower than the
+    /// nearest node.
     ///
-    /// From within half a cell of one node, this direction leads to within half a cell of the lower node. It therefore
-    /// reaches the goal.
+    /// From a position within half a cell of one node, this direction leads to a position within half a cell of the
+    /// lower node. Repeated steps therefore reach the goal.
     fn to_lower_node(&self, local: Vec3, (x, z): (f32, f32)) -> Vec3 {
         let [nx, nz] = self.nodes;
         let column = (x.round() as usize).clamp(1, nx - 2);
@@ -145,12 +148,13 @@ impl HarmonicPotential {
         (target - local).with_y(0.0).normalize_or_zero()
     }
 
-    /// Bilinear height at a position, in cells; `None` where it is not defined. The goal is the only minimum: a bilinear
-    /// surface can have a minimum only at a node, and no other node is a minimum.
+    /// Returns the bilinear interpolation of the heights at a position, which is given in cells. Returns `None` where a
+    /// height is infinite or the position is outside the field. The goal is the only minimum: a bilinear surface can
+    /// have a minimum only at a node, and no other node is a minimum.
     fn height(&self, x: f32, z: f32) -> Option<f32> {
         let [nx, nz] = self.nodes;
         let (last_x, last_z) = ((nx - 1) as f32, (nz - 1) as f32);
-        // Up to half a cell outside the outline counts as on the outline.
+        // A position up to half a cell outside the outline counts as a position on the outline.
         if !(x >= -0.5 && z >= -0.5 && x <= last_x + 0.5 && z <= last_z + 0.5) {
             return None;
         }
@@ -173,13 +177,13 @@ impl HarmonicPotential {
     }
 }
 
-/// The node nearest to a coordinate; `None` outside the field.
+/// Returns the index of the node nearest to a coordinate along one axis, or `None` outside the field.
 fn node_of(at_m: f32, nodes: usize, size_m: f32) -> Option<usize> {
     let coordinate = (at_m / size_m + 0.5) * (nodes - 1) as f32;
     (coordinate >= 0.0 && coordinate <= (nodes - 1) as f32).then(|| coordinate.round() as usize)
 }
 
-/// The free nodes that are connected to the goal through free nodes.
+/// Returns for each node whether it is free and connected to the goal through free nodes.
 fn connected(free: &[bool], nx: usize, goal: usize) -> Vec<bool> {
     let mut reached = vec![false; free.len()];
     let mut open = vec![goal];
@@ -195,15 +199,15 @@ fn connected(free: &[bool], nx: usize, goal: usize) -> Vec<bool> {
     reached
 }
 
-/// The four neighbors of an inner node.
+/// Returns the four neighbors of an inner node.
 fn neighbors(node: usize, nx: usize) -> [usize; 4] {
     [node - 1, node + 1, node - nx, node + nx]
 }
 
-/// v of every node: 1 at the goal, 0 at nodes that are not connected, elsewhere the mean of the four neighbors.
+/// Returns v of every node: 1 at the goal, 0 at nodes that are not connected, elsewhere the mean of the four neighbors.
 ///
-/// Gauss–Seidel iteration from below, with four alternating sweep orders. It only adds numbers that are not negative,
-/// so small values have the same relative accuracy as large ones.
+/// Uses Gauss–Seidel iteration that starts at 0, with four alternating sweep orders. The iteration only adds numbers
+/// that are not negative, so small values have the same relative accuracy as large ones.
 fn solve_laplace(connected: &[bool], nx: usize, goal: usize) -> Vec<f64> {
     let mut values = vec![0.0; connected.len()];
     values[goal] = 1.0;
@@ -237,7 +241,8 @@ fn solve_laplace(connected: &[bool], nx: usize, goal: usize) -> Vec<f64> {
     values
 }
 
-/// −ln v of every node. Nodes next to free ones are [`WALL_HEIGHT`] higher than their highest neighbor.
+/// Returns −ln v of every node. Nodes that are not connected, but at most two nodes away from a connected node, are
+/// [`WALL_HEIGHT`] higher than their highest neighbor. All other nodes are infinite.
 fn heights(values: &[f64], connected: &[bool], nx: usize) -> Vec<f32> {
     let mut heights: Vec<f32> = values
         .iter()
@@ -251,7 +256,7 @@ fn heights(values: &[f64], connected: &[bool], nx: usize) -> Vec<f32> {
         })
         .collect();
     let rows = values.len() / nx;
-    // Two rings of nodes, so that interpolation is defined around every free node.
+    // Fills two rings of nodes, so that interpolation is defined around every connected node.
     for _ in 0..2 {
         let before = heights.clone();
         for node in (0..heights.len()).filter(|&node| !before[node].is_finite()) {
@@ -278,7 +283,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A map with one character per cell of 1 m: `#` is solid, `G` is the goal.
+    /// Solves the field of a map and returns it with the positions of all cells. The map has one character per cell of
+    /// 1 m: `#` is solid, `G` is the goal.
     fn solve(rows: &[&str]) -> (HarmonicPotential, Vec<Vec3>) {
         let (nz, nx) = (rows.len(), rows[0].len());
         let at = |x: usize, z: usize| {
@@ -404,7 +410,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-        /// The theorem on any map: no connected node except the goal is a local minimum.
+        /// On any map, no connected node except the goal is a local minimum.
         #[test]
         fn no_node_is_a_local_minimum(
             solid in proptest::collection::vec(proptest::bool::weighted(0.3), 18 * 14),

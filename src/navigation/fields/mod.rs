@@ -1,7 +1,7 @@
-//! Flow fields: everything that exerts a force depending on position. Forces of several fields add up.
+//! Flow fields: forces that depend on the position of an agent. The forces of several fields add up.
 //!
 //! In: field parameters of a scene, its solids, and vector grids read from files. Out: [`FlowFields`], which returns
-//! the force at single positions. Must not: know which agent follows a field, read files while a pool runs.
+//! the force at a position. Must not: know which agent follows a field, read files while a pool runs.
 //!
 //! **Source**: Karpowicz 2011, §2.4, §3.2 and §3.4.1.
 
@@ -27,7 +27,7 @@ pub use radial::{Falloff, Repulsion};
 use crate::geometry::Solid;
 use harmonic::HarmonicPotential;
 
-/// Vector grids read from files, by the file names in the field parameters.
+/// Vector grids read from files. The key is the file name in the field parameters.
 pub type FieldGrids = BTreeMap<String, Arc<VectorGrid>>;
 
 /// All flow fields of a scene, compiled.
@@ -38,10 +38,10 @@ pub struct FlowFields(Vec<Field>);
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
     placement: Placement,
-    /// Lowest and highest y at which the field acts.
+    /// Lowest and highest y at which the field acts, in meters.
     band_m: (f32, f32),
     strength_n: f32,
-    /// Bits of the species and groups that the field acts on; all bits set: every agent.
+    /// One bit for each species and group that the field acts on. If all bits are set, the field acts on every agent.
     acts_on: u64,
     shape: Shape,
 }
@@ -50,7 +50,7 @@ struct Field {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Placement {
     center_m: Vec3,
-    /// The local x axis in world x and z, a unit vector.
+    /// Direction of the field's own x axis: a unit vector (x, z) in world space.
     axis: Vec2,
     /// Length of a local meter in world meters.
     scale: f32,
@@ -66,8 +66,8 @@ enum Shape {
 impl FlowFields {
     /// Compiles the fields of a scene. `acts_on` returns the bits of the species and groups that a field acts on.
     ///
-    /// Fields with problems according to `FieldParams::problems` are omitted, because they were already reported.
-    /// Harmonic fields are solved here, which takes up to a few tenths of a second.
+    /// Fields with problems according to `FieldParams::problems` are omitted, because they were already reported. This
+    /// function also solves the harmonic fields, which can take some tenths of a second.
     pub fn compile(
         params: &[FieldParams],
         solids: &[Solid],
@@ -92,7 +92,7 @@ impl FlowFields {
         self.0.is_empty()
     }
 
-    /// Sum of all fields at a position, in newtons, for an agent with these species and group bits.
+    /// Returns the sum of all forces at a position, in newtons, for an agent with these species and group bits.
     pub fn force_at(&self, position_m: Vec3, name_bits: u64) -> Vec3 {
         self.0
             .iter()
@@ -139,8 +139,8 @@ impl Placement {
     }
 }
 
-/// Placement of a field: fixed in the world, or moved, turned and scaled with its obstacle. `None` if that obstacle
-/// does not exist.
+/// Returns the placement of a field. A field without an obstacle is fixed in the world; otherwise it is moved, turned
+/// and scaled with its obstacle. Returns `None` if that obstacle does not exist.
 fn placement(params: &FieldParams, solids: &[Solid]) -> Option<Placement> {
     let (sin, cos) = params.yaw_deg.to_radians().sin_cos();
     let local_axis = Vec2::new(cos, -sin);
@@ -264,7 +264,7 @@ mod tests {
             ..FieldParams::default()
         };
         let half = Vec3::splat(2.0 / 3.0f32.sqrt());
-        // Twice the size that the field was made for; the box's x axis is world z.
+        // The box has twice the size for which the field was made, and its own x axis is the z axis of the world.
         let wall = Solid::Box {
             center_m: Vec3::new(5.0, -0.5, 3.0),
             half_m: half,

@@ -13,25 +13,25 @@ use super::radial::Falloff;
 pub struct FieldParams {
     /// Name shown in the panel.
     pub name: String,
-    /// Index of the obstacle that owns the field, counted from 0. The field moves and turns with it. Absent: the field
-    /// is fixed in the world.
+    /// Index of the obstacle that owns the field, counted from 0. The field moves and turns with this obstacle. Absent:
+    /// the field is fixed in the world.
     pub obstacle: Option<u32>,
-    /// Center of the field, `[x, y, z]`: in the world, or relative to the center of its obstacle.
+    /// Center of the field, `[x, y, z]`: in world space, or relative to the center of the obstacle that owns the field.
     pub center_m: [f32; 3],
     /// Rotation about the vertical axis, from x towards −z.
     #[schemars(range(min = -360.0, max = 360.0))]
     pub yaw_deg: f32,
-    /// Obstacle radius that the lengths of the field were made for. The field scales with the radius of its obstacle.
-    /// Absent: it does not scale.
+    /// Radius of the obstacle for which the lengths of the field were chosen. If its obstacle has another radius, the
+    /// field is scaled in proportion. Absent: the field is not scaled.
     #[schemars(range(min = 0.001, max = 50.0))]
     pub made_for_radius_m: Option<f32>,
-    /// Upper limit of the depth at which the field acts.
+    /// Depth of the upper edge of the layer in which the field acts.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_depth_m: f32,
-    /// Lower limit of the depth at which the field acts.
+    /// Depth of the lower edge of the layer in which the field acts.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub bottom_depth_m: f32,
-    /// Force where the field is strongest; negative attracts.
+    /// Force at the strongest point of the field. A negative value reverses all forces: a radial field then attracts.
     #[schemars(range(min = -10000.0, max = 10000.0))]
     pub strength_n: f32,
     /// Names of species or groups that the field acts on. Empty: all.
@@ -61,15 +61,15 @@ impl Default for FieldParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FieldShape {
-    /// Away from the center.
+    /// Force away from the center.
     Radial(RadialParams),
     /// The same force everywhere: a current.
     Uniform(UniformParams),
-    /// Rotation around the center.
+    /// Force along circles around the center.
     Vortex(VortexParams),
     /// Small random forces, which lead agents out of places where all other forces cancel.
     Noise(NoiseParams),
-    /// Towards a goal, around all obstacles and out of every dead end.
+    /// Force towards a goal, around all obstacles and out of every dead end.
     Harmonic(HarmonicParams),
     /// Vectors from a file.
     File(FileParams),
@@ -85,12 +85,12 @@ impl Default for FieldShape {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RadialParams {
-    /// How the force decreases with the distance.
+    /// Function by which the force decreases with the distance.
     pub falloff: Falloff,
     /// Radius of the field.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub range_m: f32,
-    /// Within this radius the field has its full strength. About the radius of a large obstacle.
+    /// Within this radius the field has its full strength. A typical value is the radius of a large obstacle.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub inner_radius_m: f32,
     /// Sideways share of the force: 0 is straight away from the center, 1 turns it by 45 degrees to the left (seen from
@@ -114,7 +114,7 @@ impl Default for RadialParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformParams {
-    /// Size of the field around its center, along x, y, z. If y is 0, it acts at any height.
+    /// Size of the field around its center, along x, y, z. If y is 0, the field acts at any height.
     pub size_m: [f32; 3],
     /// Distance between vectors. Outside its edge the field fades to zero within this distance.
     #[schemars(range(min = 0.01, max = 50.0))]
@@ -137,7 +137,7 @@ impl Default for UniformParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VortexParams {
-    /// Size of the field around its center, along x, y, z. If y is 0, it acts at any height.
+    /// Size of the field around its center, along x, y, z. If y is 0, the field acts at any height.
     pub size_m: [f32; 3],
     /// Distance between vectors.
     #[schemars(range(min = 0.01, max = 50.0))]
@@ -145,10 +145,10 @@ pub struct VortexParams {
     /// Distance from the center at which the vortex is strongest; farther out it gets weaker.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub core_m: f32,
-    /// Pull towards the center as a share of the rotation; negative pushes outwards.
+    /// Force towards the center, as a share of the force along the rotation. A negative value pushes outwards.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub inward: f32,
-    /// Whether it rotates clockwise, seen from above.
+    /// Whether the vortex rotates clockwise, seen from above.
     pub clockwise: bool,
 }
 
@@ -168,7 +168,7 @@ impl Default for VortexParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoiseParams {
-    /// Size of the field around its center, along x, y, z. If y is 0, it acts at any height.
+    /// Size of the field around its center, along x, y, z. If y is 0, the field acts at any height.
     pub size_m: [f32; 3],
     /// Distance between random vectors. Between them the force changes smoothly.
     #[schemars(range(min = 0.01, max = 50.0))]
@@ -194,15 +194,15 @@ impl Default for NoiseParams {
 pub struct HarmonicParams {
     /// Size of the field around its center, along x and z. Its outline counts as an obstacle.
     pub size_m: [f32; 2],
-    /// Distance between grid nodes. A gap narrower than three of these may count as closed.
+    /// Distance between grid nodes. A gap narrower than three times this distance may count as closed.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub cell_m: f32,
     /// Goal relative to the center, x and z.
     pub goal_m: [f32; 2],
-    /// Within this distance of the goal the field fades.
+    /// Distance from the goal within which the force decreases to zero.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub arrive_m: f32,
-    /// Distance by which obstacles are enlarged; about the radius of a body.
+    /// Distance by which obstacles are enlarged. A typical value is the body radius of the agents.
     #[schemars(range(min = -1.0, max = 10.0))]
     pub clearance_m: f32,
 }
@@ -223,9 +223,10 @@ impl Default for HarmonicParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileParams {
-    /// A .png beside the site file (red: along x, green: along z, 128 is zero) or a .toml with `dims` and `vectors`.
+    /// Path of a file beside the site file: a .png (red: along x, green: along z, 128 is zero) or a .toml with `dims`
+    /// and `vectors`.
     pub file: String,
-    /// Distance from the first to the last vector along x, y, z. y is used only for files with layers.
+    /// Distance from the first to the last vector along x, y, z. The value for y is used only for files with layers.
     pub size_m: [f32; 3],
 }
 
@@ -238,11 +239,11 @@ impl Default for FileParams {
     }
 }
 
-/// Largest number of nodes in a harmonic field. It limits the time that an edit takes.
+/// Largest number of nodes in a harmonic field. It limits the time in which a changed scene is applied.
 const HARMONIC_NODES_MAX: usize = 128 * 128;
 
 impl FieldParams {
-    /// Path of the file that the field is read from, if any.
+    /// Path of the file that the field is read from; `None` if the field has another shape.
     pub fn file(&self) -> Option<&str> {
         match &self.shape {
             FieldShape::File(params) => Some(&params.file),
@@ -250,8 +251,8 @@ impl FieldParams {
         }
     }
 
-    /// Problems that ranges cannot express, as (path inside this table, message). `obstacles` is the number of
-    /// obstacles in the scene.
+    /// Returns the problems that the allowed ranges of single values cannot express, as (path inside this table,
+    /// message). `obstacles` is the number of obstacles in the scene.
     pub fn problems(&self, obstacles: usize) -> Vec<(String, String)> {
         let mut found = Vec::new();
         if let Some(index) = self.obstacle
@@ -343,7 +344,8 @@ impl FieldShape {
     }
 }
 
-/// The problem with a size and a cell length, if any. `most` is the largest number of cells.
+/// Returns the problem with a size and a cell length as (parameter, message), if there is one. `max_count` is the
+/// largest number of cells.
 fn size_problem(
     size_m: [f32; 3],
     cell_m: Option<f32>,

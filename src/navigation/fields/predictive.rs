@@ -1,8 +1,8 @@
 //! Predictive repulsion: the repulsion from a moving agent, evaluated at the closest approach instead of at the current
 //! positions.
 //!
-//! A plain repulsion acts late and pushes straight back, so two agents that meet brake, swerve and oscillate. With the
-//! repulsion at the predicted closest approach, a slight turn well in advance is enough.
+//! A repulsion at the current positions acts late and pushes straight back. Two agents that meet then brake, swerve and
+//! oscillate. A repulsion at the predicted closest approach acts earlier, so that a slight turn is enough.
 //!
 //! **Source**: closest approach as in Reynolds 1999, "Unaligned collision avoidance"; the fixed passing side as in the
 //! T-bone field of Karpowicz 2011; the weight by remaining time as in van den Berg et al. 2011 and Karamouzas et al.
@@ -12,26 +12,28 @@ use glam::Vec3;
 
 use super::radial::left_of;
 
-/// The predictive repulsion of a moving owner on another agent.
+/// Parameters of the predictive repulsion that a moving agent (its owner) exerts on another agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictiveRepulsion {
-    /// Prediction horizon. A later approach exerts no force.
+    /// Prediction horizon. If the closest approach is later than this, there is no force.
     pub horizon_secs: f32,
     /// Force at the moment of contact.
     pub strength_n: f32,
-    /// Distance that both want to keep beyond their radii. Within it, the force grows linearly.
+    /// Free distance that both agents keep between their bodies. Within this distance, the force grows linearly.
     pub margin_m: f32,
-    /// Share of the direction straight away from the owner's current position, relative to the share sideways at the
-    /// closest approach. It makes the agent brake.
+    /// Weight of the direction straight away from the owner's current position; the sideways direction at the closest
+    /// approach has weight 1. This weight makes the agent brake.
     pub lean: f32,
-    /// Offset of the passing side, as a share of both radii: an agent that would pass on the left by less than this
-    /// passes on the right instead. It breaks the symmetry of a head-on approach in the same way for both.
+    /// Preference for the right side, as a share of the sum of both radii. An agent whose predicted path passes on the
+    /// left by less than this distance passes on the right instead. Two agents that meet head-on therefore evade to
+    /// opposite sides.
     pub keep_right: f32,
 }
 
 impl PredictiveRepulsion {
-    /// Force on an agent at `offset_m` from the owner that moves with `velocity_mps` relative to it; `touch_m` is the
-    /// sum of both radii. Zero if they never come near, or only after the horizon.
+    /// Returns the force on an agent. `offset_m` and `velocity_mps` are the agent's position and velocity relative to
+    /// the owner; `touch_m` is the sum of both radii. The force is zero if the closest approach is beyond the margin or
+    /// after the horizon.
     #[inline]
     pub fn force_at(&self, offset_m: Vec3, velocity_mps: Vec3, touch_m: f32) -> Vec3 {
         let square = velocity_mps.length_squared();
@@ -58,12 +60,13 @@ impl PredictiveRepulsion {
     }
 }
 
-/// Time within which an agent that is too fast has to slow down.
+/// Time within which an agent that is too fast must slow down to the allowed speed.
 const BRAKE_SECS: f32 = 0.05;
 
-/// Braking force on an agent that would run into the owner, since the repulsion does not grow beyond its value at
-/// contact. It removes the speed that a force of `strength_n` could not stop within half of the remaining gap.
-/// `offset_m` and `velocity_mps` are relative to the owner; `touch_m` is the sum of both radii.
+/// Returns the braking force on an agent that moves too fast towards the owner. The force removes the part of the speed
+/// that a force of `strength_n` cannot stop within half of the remaining gap. It is necessary because the repulsion
+/// does not grow beyond its value at contact. `offset_m` and `velocity_mps` are relative to the owner; `touch_m` is the
+/// sum of both radii.
 #[inline]
 pub fn braking_force(
     offset_m: Vec3,
@@ -146,8 +149,8 @@ mod tests {
 
     #[test]
     fn of_two_crossing_agents_one_passes_first() {
-        // This agent comes from −x, the other from −z. One of them is accelerated and the other slowed down, so that
-        // one passes first.
+        // One agent comes from −x, the other from −z. The force accelerates one of them and slows down the other, so
+        // that one passes first.
         let mine = force_on(Vec3::new(-2.0, 0.0, 2.0), Vec3::new(1.0, 0.0, -1.0));
         let (along_me, along_other) = (mine.x, -mine.z);
         assert!(along_me * along_other < 0.0, "{mine}");

@@ -1,13 +1,13 @@
-//! Radial repulsion: away from the center of its owner, weaker with the distance.
+//! Radial repulsion: a force away from the center of its owner that decreases with the distance.
 //!
-//! **Source**: Karpowicz 2011, equations 2.1 and 2.2; inner radius §3.4.1. The sideways share is our own formula for
-//! his figure 2.12.
+//! **Source**: Karpowicz 2011, equations 2.1 and 2.2; inner radius §3.4.1. The formula for the sideways share is our
+//! own; it models figure 2.12 of the source.
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the strength of a repulsion decreases with the distance.
+/// Function by which the strength of a repulsion decreases with the distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Falloff {
@@ -21,8 +21,8 @@ pub enum Falloff {
 }
 
 impl Falloff {
-    /// Share of the full strength, 0 to 1, at a distance from the owner's center: 1 within the inner radius, 0 beyond
-    /// the range.
+    /// Returns the share of the full strength, 0 to 1, at a distance from the owner's center: 1 within the inner
+    /// radius, 0 beyond the range.
     #[inline]
     pub fn share(self, distance_m: f32, range_m: f32, inner_radius_m: f32) -> f32 {
         if distance_m > range_m {
@@ -43,7 +43,7 @@ impl Falloff {
 /// A radial field in local space, centered on the origin, at strength 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repulsion {
-    /// How the strength decreases with the distance.
+    /// Function by which the strength decreases with the distance.
     pub falloff: Falloff,
     /// Radius of the field.
     pub range_m: f32,
@@ -55,8 +55,8 @@ pub struct Repulsion {
 }
 
 impl Repulsion {
-    /// Force at an offset from the owner's center; zero beyond the range, and at the center, where no direction leads
-    /// away.
+    /// Returns the force at an offset from the owner's center. The force is zero beyond the range and exactly at the
+    /// center.
     #[inline]
     pub fn force_at(&self, offset: Vec3) -> Vec3 {
         let distance = offset.length();
@@ -71,7 +71,7 @@ impl Repulsion {
     }
 }
 
-/// The horizontal unit vector to the left of a direction, seen from above; zero for a vertical direction.
+/// Returns the horizontal unit vector to the left of a direction, seen from above, or zero for a vertical direction.
 ///
 /// The fixed side breaks the symmetry of two agents that meet: each turns to its own left.
 #[inline]

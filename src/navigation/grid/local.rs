@@ -1,7 +1,8 @@
-//! A local grid around start and goal, with its position in the world, and line of sight on it.
+//! A local grid around the start and the goal of a path: its position in the world, its cells, and lines of sight on
+//! it.
 //!
 //! In: obstacles in meters, an area, a margin. Out: cells in which the center of an agent may be, and their connected
-//! components. A cell is free if none of its points is inside a grown obstacle; a path through free cells therefore
+//! components. A cell is free if no point of the cell is inside a grown obstacle. A path through free cells therefore
 //! touches no obstacle. **Source**: Dahlberg & Viktorsson 2002, §4.3 and §4.4.
 
 use glam::{UVec2, Vec2};
@@ -11,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use super::map::{GridComponents, GridMap, SIDE_MAX};
 use crate::navigation::footprint::{Footprint, Footprints};
 
-/// Way in which obstacles are drawn into a grid.
+/// Which cells of an obstacle are blocked in a grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObstacleFill {
     /// All cells of an obstacle are blocked.
     #[default]
     Filled,
-    /// Only the cells of its outline are blocked. A search still cannot enter.
+    /// Only the cells of the obstacle's outline are blocked. A search still cannot enter the obstacle.
     Outlined,
 }
 
@@ -26,14 +27,14 @@ pub enum ObstacleFill {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FloorRect {
-    /// Corner with the least x and z.
+    /// Corner with the smallest x and z.
     pub low_m: Vec2,
     /// Corner with the largest x and z.
     pub high_m: Vec2,
 }
 
 impl FloorRect {
-    /// The bounding rectangle of two points, grown by `grow_m` on all sides.
+    /// Returns the bounding rectangle of two points, grown by `grow_m` on all sides.
     pub fn around(a: Vec2, b: Vec2, grow_m: f32) -> Self {
         Self {
             low_m: a.min(b) - grow_m,
@@ -41,12 +42,12 @@ impl FloorRect {
         }
     }
 
-    /// Whether a point is inside, border included.
+    /// Whether a point is inside the rectangle or on its border.
     pub fn contains(&self, at: Vec2) -> bool {
         at.cmpge(self.low_m).all() && at.cmple(self.high_m).all()
     }
 
-    /// The intersection of two rectangles.
+    /// Returns the intersection of two rectangles.
     pub fn common(&self, other: &Self) -> Self {
         Self {
             low_m: self.low_m.max(other.low_m),
@@ -66,26 +67,27 @@ pub struct LocalGrid {
     inset: Vec<Vec2>,
 }
 
-/// Inputs of a grid.
+/// Inputs for the construction of a grid.
 #[derive(Clone, Copy, Debug)]
 pub struct GridInput<'a> {
     /// The obstacles, not grown.
     pub obstacles: &'a Footprints,
-    /// Distance by which obstacles are grown; negative lets a path cut into them by that much.
+    /// Distance by which obstacles are grown. If it is negative, a path may enter obstacles up to this depth.
     pub grow_m: f32,
-    /// Where an agent may be at all; everything outside is blocked.
+    /// Area in which an agent may be. All cells outside it are blocked.
     pub bounds: FloorRect,
-    /// Whether obstacles are filled.
+    /// Which cells of an obstacle are blocked.
     pub fill: ObstacleFill,
     /// Whether cells that touch only at a corner belong to the same component.
     pub diagonal: bool,
 }
 
-/// Distance by which shapes are enlarged against rounding errors, in cells.
+/// Distance by which shapes are enlarged, so that rounding errors do not leave a touched cell free. In cells.
 const ROUNDING: f32 = 1e-3;
 
 impl LocalGrid {
-    /// Draws all obstacles into a new grid over `area`. Keeps allocated memory.
+    /// Replaces the grid with one that covers `area`, and blocks the cells of all obstacles. Reuses the allocated
+    /// memory.
     pub fn build(&mut self, area: FloorRect, cell_m: f32, input: &GridInput<'_>) {
         self.area = area;
         self.cell_m = cell_m.max(1e-3);
@@ -119,12 +121,12 @@ impl LocalGrid {
         self.area
     }
 
-    /// Side of a cell.
+    /// Length of the side of a cell.
     pub fn cell_m(&self) -> f32 {
         self.cell_m
     }
 
-    /// The cell that contains a point; `None` outside the grid.
+    /// Returns the cell that contains a point, or `None` if the point is outside the grid.
     pub fn cell_at(&self, at: Vec2) -> Option<UVec2> {
         let cell = ((at - self.area.low_m) / self.cell_m).floor();
         let is_inside = cell.cmpge(Vec2::ZERO).all() && cell.cmplt(self.map.size().as_vec2()).all();
@@ -138,8 +140,8 @@ impl LocalGrid {
 
     /// Whether the straight line between two points passes only through free cells.
     ///
-    /// Traverses the cells along the line (Amanatides & Woo 1987). Where the line passes a corner, both cells beside
-    /// the corner must be free.
+    /// Traverses the cells along the line (Amanatides & Woo 1987). Where the line passes through a corner of a cell,
+    /// both cells beside this corner must be free.
     pub fn has_line_of_sight(&self, from: Vec2, to: Vec2) -> bool {
         let a = (from - self.area.low_m) / self.cell_m;
         let b = (to - self.area.low_m) / self.cell_m;
@@ -150,13 +152,13 @@ impl LocalGrid {
         }
         let way = b - a;
         let step = Vec2::new(1f32.copysign(way.x), 1f32.copysign(way.y));
-        // Share of the line needed to cross one cell, and to reach the next cell border.
+        // Share of the whole line that crosses one cell (`each`), and that leads to the next cell border (`next`).
         let each = way.abs().recip();
         let border = Vec2::select(step.cmpgt(Vec2::ZERO), cell + 1.0 - a, a - cell);
         let mut next = (border * each).map(|t| if t.is_nan() { f32::INFINITY } else { t });
         let count = (last - cell).abs();
         for _ in 0..(count.x + count.y) as usize {
-            // A line that nearly meets a corner counts as meeting it.
+            // If the line crosses both borders within 0.001 cells, it counts as a line through the corner.
             if (next.x - next.y).abs() * way.length() < 1e-3 {
                 let x_first = Vec2::new(cell.x + step.x, cell.y);
                 let y_first = Vec2::new(cell.x, cell.y + step.y);
@@ -214,8 +216,8 @@ impl LocalGrid {
         self.inset = inset;
     }
 
-    /// Computes for every row of cells the extent of the shape along x, in cells. Returns the first row and the one
-    /// after the last row.
+    /// Computes the extent of the shape along x for every row of cells, in cells. Returns the index of the first row
+    /// and the index after the last row.
     fn mark_spans(&mut self, shape: &Footprint<'_>) -> (usize, usize) {
         let scale = 1.0 / self.cell_m;
         let radius = shape.radius_m * scale + ROUNDING;
@@ -240,7 +242,7 @@ impl LocalGrid {
         rows
     }
 
-    /// Extends the spans of the rows by a disc around a corner.
+    /// Extends the spans of the rows so that they cover a disc around a corner.
     fn mark_disc(&mut self, at: Vec2, radius: f32) {
         let height = self.spans.len();
         let first = (at.y - radius).max(0.0) as usize;
@@ -257,7 +259,7 @@ impl LocalGrid {
         }
     }
 
-    /// Extends the spans of the rows by a line segment.
+    /// Extends the spans of the rows so that they cover a line segment.
     fn mark_line(&mut self, a: Vec2, b: Vec2) {
         let (low, high) = if a.y <= b.y { (a, b) } else { (b, a) };
         if high.y < 0.0 {
@@ -294,7 +296,7 @@ impl LocalGrid {
         };
         for row in first..end {
             let (from, to) = cells(self.spans[row]);
-            // A cell is inside if the shape covers its neighbors on all four sides.
+            // A cell is inside the outline if the shape covers its neighbors on all four sides.
             let inside = if fill == ObstacleFill::Outlined && row > first && row + 1 < end {
                 let (above, below) = (cells(self.spans[row - 1]), cells(self.spans[row + 1]));
                 let from = (from + 1).max(above.0).max(below.0);
@@ -366,7 +368,7 @@ mod tests {
                     if grid.map().is_free(cell) {
                         prop_assert!(gap > grow - 1e-4, "{at} {gap}");
                     } else {
-                        // Cells far from all obstacles must be free.
+                        // A cell whose center is more than 0.75 cells away from all grown obstacles must be free.
                         far_blocked += usize::from(all.distance_m(grid.cell_center_m(cell)) > grow.max(0.0) + 0.1 * 0.75);
                     }
                 }
@@ -425,7 +427,8 @@ mod tests {
             !grid.has_line_of_sight(Vec2::new(-0.5, 1.5), Vec2::new(1.5, -0.5)),
             "across a corner"
         );
-        // The line touches the blocked cell in one point: one of the cells beside that corner is blocked.
+        // The line touches the blocked cell only at one corner. It is not free, because one of the two cells beside
+        // this corner is blocked.
         assert!(!grid.has_line_of_sight(Vec2::new(-0.5, 0.5), Vec2::new(0.5, -0.5)));
         assert!(grid.has_line_of_sight(Vec2::new(-0.5, 0.5), Vec2::new(-0.5, -0.5)));
         assert!(grid.has_line_of_sight(Vec2::new(-0.5, 1.5), Vec2::new(-0.5, 1.5)));

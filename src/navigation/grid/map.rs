@@ -1,7 +1,7 @@
 //! A grid of free and blocked cells, one bit each, and its connected components.
 //!
-//! In: free and blocked cells. Out: neighborhoods, components. A rim of blocked cells surrounds the grid, so that a
-//! search need not test whether it leaves the grid. Must not: know meters.
+//! In: free and blocked cells. Out: neighborhoods, components. A rim (one ring of blocked cells) surrounds the grid, so
+//! that a search need not test whether a step leaves the grid. Must not: know meters.
 
 use glam::UVec2;
 
@@ -18,13 +18,14 @@ pub struct GridMap {
     height: u32,
     /// Number of 64-bit words per row, rim included.
     words: u32,
-    /// One bit per cell in row-major order, set if the cell is free. One extra word at the end allows reads across a
-    /// word border.
+    /// One bit per cell in row-major order, set if the cell is free. One extra word at the end allows reads that extend
+    /// into the next word.
     free: Vec<u64>,
 }
 
 impl GridMap {
-    /// Resizes the grid, to at most `SIDE_MAX` per side, and makes every cell free. Keeps allocated memory.
+    /// Changes the size of the grid, to at most `SIDE_MAX` cells per side, and makes every cell free. Reuses the
+    /// allocated memory.
     pub fn reset(&mut self, width: u32, height: u32) {
         self.width = width.min(SIDE_MAX);
         self.height = height.min(SIDE_MAX);
@@ -47,12 +48,12 @@ impl GridMap {
         self.free.len() * 64
     }
 
-    /// Distance of two rows in such an array.
+    /// Distance between two rows in an array with one entry per cell, rim included.
     pub(crate) fn stride(&self) -> u32 {
         self.words * 64
     }
 
-    /// Index of a cell in such an array.
+    /// Index of a cell in an array with one entry per cell, rim included.
     #[inline]
     pub(crate) fn index_of(&self, cell: Cell) -> usize {
         ((cell >> 16) * self.stride() + (cell & 0xffff)) as usize
@@ -106,7 +107,8 @@ impl GridMap {
         }
     }
 
-    /// The 3 × 3 cells around a cell as bits: bit 0 is the previous row at x − 1, bit 8 the next row at x + 1.
+    /// Returns the 3 × 3 cells around a cell as bits. Bit 0 is the cell at x − 1 in the previous row; bit 8 is the cell
+    /// at x + 1 in the next row.
     #[inline]
     pub(crate) fn neighborhood(&self, index: usize) -> usize {
         let stride = self.words as usize;
@@ -126,7 +128,8 @@ impl GridMap {
         (before | own << 3 | after << 6) as usize
     }
 
-    /// Calls `take` with every run of free cells in a row as (first, one after the last), rim included.
+    /// Calls `take` for every run of consecutive free cells in a row. The arguments are the x of the first cell and the
+    /// x after the last cell, both counted with the rim.
     fn runs_of_row(&self, y: u32, mut take: impl FnMut(u16, u16)) {
         let row = ((y + 1) * self.words) as usize;
         let words = &self.free[row..row + self.words as usize];
@@ -152,7 +155,7 @@ impl GridMap {
                 }
             }
         }
-        // The rim is blocked, so every run has ended.
+        // The rim is blocked, so every run has ended here.
     }
 }
 
@@ -165,17 +168,18 @@ struct Run {
     touches_border: bool,
 }
 
-/// Connected components of free cells, stored as labeled runs. It answers in constant time per row whether one cell can
-/// be reached from another.
+/// Connected components of free cells, stored as labeled runs. Two cells with the same component can be reached from
+/// each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridComponents {
     runs: Vec<Run>,
-    /// Index of the first run of each row, and the number of runs as last entry.
+    /// Index of the first run of each row; the last entry is the number of runs.
     rows: Vec<u32>,
 }
 
 impl GridComponents {
-    /// Labels a grid. With `diagonal`, cells that touch only at a corner are connected too. Keeps allocated memory.
+    /// Finds the components of a grid. If `diagonal` is true, cells that touch only at a corner are also connected.
+    /// Reuses the allocated memory.
     pub fn label(&mut self, map: &GridMap, diagonal: bool) {
         self.runs.clear();
         self.rows.clear();
@@ -209,14 +213,15 @@ impl GridComponents {
             before = first..self.runs.len();
             self.rows.push(self.runs.len() as u32);
         }
-        // A parent always comes before its children, so one pass makes every run point to its root.
+        // A parent always has a lower index than its children, so one pass sets the parent of every run to the root of
+        // its component.
         for run in 0..self.runs.len() {
             let parent = self.runs[run].parent as usize;
             self.runs[run].parent = self.runs[parent].parent;
         }
     }
 
-    /// The component of a cell; `None` if the cell is blocked.
+    /// Returns the component of a cell, or `None` if the cell is blocked or outside the grid.
     pub fn component_of(&self, at: UVec2) -> Option<u32> {
         let row = at.y as usize;
         let (first, end) = (*self.rows.get(row)?, *self.rows.get(row + 1)?);
@@ -227,7 +232,7 @@ impl GridComponents {
         (u32::from(run.from) <= x).then_some(run.parent)
     }
 
-    /// Whether a component reaches the border of the grid, beyond which it may continue.
+    /// Whether a component reaches the border of the grid. It may then continue outside the grid.
     pub fn touches_border(&self, component: u32) -> bool {
         self.runs
             .get(component as usize)
@@ -256,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A grid from rows of text; `#` is blocked.
+    /// Creates a grid from rows of text, in which `#` is a blocked cell.
     pub(crate) fn drawn(rows: &[&str]) -> GridMap {
         let mut map = GridMap::default();
         map.reset(rows[0].len() as u32, rows.len() as u32);
@@ -298,7 +303,7 @@ mod tests {
         );
     }
 
-    /// Components by flood fill, as reference.
+    /// Computes the components by flood fill, as a reference for the test.
     fn flooded(map: &GridMap, diagonal: bool) -> Vec<Option<usize>> {
         let size = map.size();
         let mut label = vec![None; (size.x * size.y) as usize];

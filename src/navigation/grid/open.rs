@@ -1,4 +1,4 @@
-//! Open lists of a search: priority queues of cells, the least key first.
+//! Open lists of a search: priority queues of cells, ordered by smallest key.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,29 +12,32 @@ use super::map::Cell;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenListKind {
-    /// Buckets of nearly equal keys. Takes constant time; within a bucket, the last cell pushed is popped first.
+    /// Buckets of nearly equal keys. Every operation takes constant time. Within a bucket, the cell that was inserted
+    /// last is removed first.
     #[default]
     Bucket,
     /// A binary heap.
     Heap,
-    /// A sorted list of the 75 least keys and an unsorted list of the others. **Source**: Dahlberg & Viktorsson 2002,
-    /// §3.5.4 and figure 15.
+    /// A sorted list of the 75 smallest keys and an unsorted list of the others. **Source**: Dahlberg & Viktorsson
+    /// 2002, §3.5.4 and figure 15.
     CheapList,
 }
 
 /// A priority queue of cells.
 pub(super) trait OpenList {
-    /// Removes all cells and keeps allocated memory.
+    /// Removes all cells but keeps the allocated memory.
     fn clear(&mut self);
     /// Inserts a cell.
     fn push(&mut self, key: u32, cell: Cell);
-    /// Removes the cell with the least key. Returns it with a lower bound of all keys in the list.
+    /// Removes the cell with the smallest key (with buckets: one of the smallest) and returns (lower bound of all keys
+    /// in the list, cell). Returns `None` if the list is empty.
     fn pop(&mut self) -> Option<(u32, Cell)>;
     /// Calls `visit` for every cell in the list.
     fn for_each(&self, visit: &mut dyn FnMut(Cell));
 }
 
-/// Keys within a bucket differ by less than 2 to this power: about a sixth of the cost of a straight step.
+/// Keys within a bucket differ by less than 2 to the power of this number: about a sixth of the cost of a straight
+/// step.
 const BUCKET_SHIFT: u32 = 10;
 const END_OF_CHAIN: u32 = u32::MAX;
 
@@ -42,7 +45,7 @@ const END_OF_CHAIN: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buckets {
     heads: Vec<u32>,
-    /// A cell and the index of the next entry of its bucket.
+    /// Entries: a cell and the index of the next entry of the same bucket.
     chain: Vec<(Cell, u32)>,
     free_head: u32,
     lowest: usize,
@@ -138,7 +141,7 @@ impl OpenList for Heap {
 /// Length of the sorted list. **Source**: Dahlberg & Viktorsson 2002, figure 15.
 const CHEAP_LEN: usize = 75;
 
-/// A short sorted list with the least key last, and an unsorted list of all larger keys.
+/// A short sorted list whose last entry has the smallest key, and an unsorted list of all larger keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CheapList {
     cheap: Vec<(u32, Cell)>,

@@ -1,8 +1,9 @@
-//! Weighted A* on a grid, in slices of expansions, with reusable node memory.
+//! Weighted A* on a grid. A search can be divided into slices: each slice has a limited number of expansions. The
+//! memory of the nodes is reused by the next search.
 //!
 //! In: a grid, two cells of one component, rules. Out: the cells of a path. A sliced search finds the same path as an
-//! uninterrupted one, because only the order of expansions matters. **Source**: Dahlberg & Viktorsson 2002, §4.4.1,
-//! with weight 1.6.
+//! uninterrupted one, because both expand the same cells in the same order. **Source**: Dahlberg & Viktorsson 2002,
+//! §4.4.1, who use weight 1.6.
 
 use glam::UVec2;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,8 @@ use super::steps::{
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRules {
-    /// Factor on the heuristic, at least 1. At 1 the path is a shortest path. Above 1, closed cells are never opened
-    /// again.
+    /// Factor by which the estimated remaining cost is multiplied, at least 1. At 1, the search finds a shortest path.
+    /// Above 1, closed cells are never opened again.
     pub weight: f32,
     /// Which cells count as neighbors.
     pub connectivity: Connectivity,
@@ -53,7 +54,7 @@ impl SearchRules {
 /// State of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchProgress {
-    /// Unfinished; continues with the next slice.
+    /// The search is unfinished and continues with the next slice.
     #[default]
     Working,
     /// A path was found.
@@ -78,7 +79,8 @@ pub struct SearchEffort {
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     cost: u32,
-    /// Generation of the search, closed flag, and the direction of the step that reached the cell.
+    /// Number of the search that wrote this node, a flag for closed cells, and the direction of the step that reached
+    /// the cell.
     tag: u32,
 }
 
@@ -90,7 +92,7 @@ const GENERATION: u32 = 16;
 #[derive(Clone, Debug, Default)]
 pub struct GridSearch {
     rules: SearchRules,
-    /// Weight in units of 1/1024.
+    /// Weight of [`SearchRules`], in units of 1/1024.
     weight: u64,
     start: Cell,
     goal: Cell,
@@ -135,8 +137,8 @@ impl GridSearch {
         }
     }
 
-    /// Continues for at most `budget` expansions and subtracts those used. `map` must be the one given to
-    /// [`Self::begin`].
+    /// Continues the search for at most `budget` expansions and subtracts the used ones from `budget`. `map` must be
+    /// the same as in [`Self::begin`].
     pub fn advance(&mut self, map: &GridMap, budget: &mut u32) -> SearchProgress {
         if self.progress == SearchProgress::Working {
             // The open list is moved out of `self` for the loop, so that the loop is compiled for its type.
@@ -169,12 +171,13 @@ impl GridSearch {
         self.effort
     }
 
-    /// Cost of the found path: 5741 for a straight step, 8119 for a diagonal step.
+    /// Returns the cost of the found path, or `None` if no path was found. A straight step costs 5741, a diagonal step
+    /// 8119.
     pub fn cost(&self, map: &GridMap) -> Option<u32> {
         (self.progress == SearchProgress::Found).then(|| self.nodes[map.index_of(self.goal)].cost)
     }
 
-    /// Fills in the cells of the found path from start to goal; empty if no path was found.
+    /// Writes the cells of the found path, from start to goal, to `cells`. `cells` is empty if no path was found.
     pub fn path(&self, map: &GridMap, cells: &mut Vec<UVec2>) {
         cells.clear();
         if self.progress != SearchProgress::Found {
@@ -228,8 +231,8 @@ impl GridSearch {
                     SearchProgress::Exhausted
                 };
             };
-            // At weight 1 the path is a shortest path once no open cell has a lower key. Popping the goal alone is no
-            // proof, because cells within a bucket are not sorted.
+            // At weight 1, the path is a shortest path as soon as no open cell has a lower key than the goal. The
+            // removal of the goal from the open list is not enough, because cells within a bucket are not sorted.
             let goal = self.nodes[goal_index];
             if is_optimal && goal.tag & !15 == generation && bound >= goal.cost {
                 return SearchProgress::Found;
@@ -287,9 +290,9 @@ fn begin_list<O: OpenList>(open: &mut O, key: u32, start: Cell) {
     open.push(key, start);
 }
 
-/// A short path towards the goal without a search, to start with while the search runs. Each step goes to the free
-/// neighbor nearest to the goal. The path has at most `steps` steps and ends where it would lead away from the goal.
-/// **Source**: Dahlberg & Viktorsson 2002, §3.5.6, with 3 to 15 cells.
+/// Finds a short path towards the goal without a search; an agent follows it while its search runs. Each step goes to
+/// the free neighbor that is nearest to the goal. The path has at most `steps` steps and ends where the next step would
+/// lead away from the goal. **Source**: Dahlberg & Viktorsson 2002, §3.5.6, who use 3 to 15 cells.
 pub(crate) fn quick_path(
     map: &GridMap,
     (start, goal): (UVec2, UVec2),
@@ -369,7 +372,7 @@ mod tests {
         })
     }
 
-    /// Least cost, by Dijkstra's algorithm of the `pathfinding` crate.
+    /// Returns the cost of a shortest path, computed with Dijkstra's algorithm of the `pathfinding` crate.
     fn least_cost(map: &GridMap, start: UVec2, goal: UVec2, rules: &SearchRules) -> Option<u32> {
         let moves = allowed_moves(rules.connectivity, rules.corners);
         let successors = |&cell: &Cell| {

@@ -1,4 +1,4 @@
-//! Steps between cells: their cost, which of them are allowed, and which of them a search must try.
+//! Steps between cells: their cost, which steps are allowed, and which steps a search must try.
 //!
 //! In: rules of connectivity and corners. Out: tables indexed by neighborhood. Must not: know a search.
 
@@ -9,18 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use super::map::Cell;
 
-/// Cost of a straight step. [`DIAGONAL`] / `STRAIGHT` is √2 with an error of 1.1e-8; integers make sums exact.
+/// Cost of a straight step. [`DIAGONAL`] / `STRAIGHT` is √2 with an error of 1.1e-8; sums of integers are exact.
 pub(super) const STRAIGHT: u32 = 5741;
-/// Cost of a diagonal step, see [`STRAIGHT`].
+/// Cost of a diagonal step, in the same unit as [`STRAIGHT`].
 pub(super) const DIAGONAL: u32 = 8119;
 
 /// Which cells count as neighbors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Connectivity {
-    /// The four cells that share a side. Needs fewer expansions, but finds longer paths before they are straightened.
+    /// The four cells that share a side with the cell. The search needs fewer expansions, but its paths are longer
+    /// before they are straightened.
     Four,
-    /// Also the four cells that share only a corner.
+    /// All eight cells around the cell: those that share a side or only a corner.
     #[default]
     Eight,
 }
@@ -29,12 +30,12 @@ pub enum Connectivity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CornerRule {
-    /// Never: both cells beside the step must be free.
+    /// Never allowed: both cells beside the step must be free.
     #[default]
     Keep,
-    /// If at least one of the two cells beside the step is free.
+    /// Allowed if at least one of the two cells beside the step is free.
     CutOne,
-    /// Always.
+    /// Always allowed.
     Cut,
 }
 
@@ -50,7 +51,7 @@ pub(super) const STEPS: [(i32, i32); 8] = [
     (-1, -1),
 ];
 
-/// For each 3 × 3 neighborhood, one bit per allowed step.
+/// Table of allowed steps: for each 3 × 3 neighborhood, one bit per allowed step.
 pub(super) type Moves = [u8; 512];
 
 static FOUR: Moves = moves(false, 0);
@@ -79,9 +80,9 @@ const fn moves(is_eight: bool, least_free_sides: i32) -> Moves {
     table
 }
 
-/// For each direction by which a cell was reached and each neighborhood, the steps that a search must try. The other
-/// steps lead to cells that the predecessor also reaches without this cell, at less cost, or at equal cost with the
-/// diagonal step first. **Source**: Sturtevant & Rabin 2016.
+/// Table of the steps that a search must try, for each direction from which a cell was reached and each neighborhood.
+/// All other steps lead to cells that the predecessor also reaches without this cell: at a lower cost, or at an equal
+/// cost on a path that begins with a diagonal step. **Source**: Sturtevant & Rabin 2016.
 pub(super) type PrunedMoves = [[u8; 512]; 8];
 
 static PRUNED: LazyLock<[PrunedMoves; 4]> = LazyLock::new(|| {
@@ -109,8 +110,8 @@ fn pruned(is_eight: bool, least_free_sides: i32) -> PrunedMoves {
     table
 }
 
-/// Whether the predecessor also reaches the target of a step within the neighborhood, without the center cell and at no
-/// higher cost.
+/// Whether the predecessor can reach the target of a step inside the neighborhood without the center cell, at a cost
+/// that is not higher.
 fn is_redundant(
     neighborhood: usize,
     from: usize,
@@ -147,12 +148,13 @@ fn is_redundant(
     })
 }
 
-/// Allowed steps for each neighborhood, as bits in the order of [`STEPS`].
+/// Returns the table of allowed steps for each neighborhood. The bits are in the order of [`STEPS`].
 pub(super) fn allowed_moves(connectivity: Connectivity, corners: CornerRule) -> &'static Moves {
     [&FOUR, &KEEP, &CUT_ONE, &CUT][rule_index(connectivity, corners)]
 }
 
-/// Steps to try from a cell, by the direction of the step that reached it.
+/// Returns the table of the steps that a search must try from a cell, by the direction of the step that reached the
+/// cell.
 pub(super) fn pruned_moves(
     connectivity: Connectivity,
     corners: CornerRule,
@@ -169,14 +171,14 @@ fn rule_index(connectivity: Connectivity, corners: CornerRule) -> usize {
     }
 }
 
-/// The cell one step further.
+/// Returns the neighboring cell in the given direction.
 #[inline]
 pub(super) fn step(cell: Cell, dx: i32, dy: i32) -> Cell {
     cell.wrapping_add_signed(dx + (dy << 16))
 }
 
-/// Estimated cost between two cells, never more than the true cost: octile distance for eight neighbors, Euclidean
-/// distance for four. Manhattan distance would make all paths bend to the same side.
+/// Returns the estimated cost between two cells, which is never more than the true cost: octile distance for eight
+/// neighbors, Euclidean distance for four. Manhattan distance would make all paths bend to the same side.
 pub(super) fn estimate(connectivity: Connectivity, a: Cell, b: Cell) -> u32 {
     let dx = (a & 0xffff).abs_diff(b & 0xffff);
     let dy = (a >> 16).abs_diff(b >> 16);

@@ -1,7 +1,8 @@
-//! Construction of navigation meshes: constrained Delaunay triangulation, then triangles merged to convex polygons.
+//! Construction of navigation meshes: first a constrained Delaunay triangulation, then a merge of the triangles into
+//! convex polygons.
 //!
-//! In: the outline of each terrace, its obstacles, and the distance by which they are grown. Out: a mesh that covers
-//! only free water. **Source**: Lischka 2014, §7.2; the triangulation is by the crate `spade`.
+//! In: the outline of each terrace, the obstacles in it, and the distance by which the obstacles are grown. Out: a mesh
+//! that covers only free water. **Source**: Lischka 2014, §7.2; the triangulation is by the crate `spade`.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +12,15 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use super::surface::{MeshError, NavMesh};
 use crate::navigation::footprint::{Footprint, Footprints};
 
-/// Largest angle between two corners of the polygon that replaces a round edge.
+/// Largest angle, in radians, between two neighboring corners of the polygon that replaces a round edge.
 const ARC_RAD: f32 = std::f32::consts::FRAC_PI_4;
-/// Additional distance by which obstacles are grown, against rounding errors.
+/// Additional distance by which obstacles are grown, so that rounding errors cannot make the mesh touch an obstacle.
 const ROUNDING_M: f32 = 1e-3;
 
 /// Inputs for one terrace.
 #[derive(Clone, Copy, Debug)]
 pub struct TerraceInput<'a> {
-    /// Outline of the terrace; corners in either direction of rotation.
+    /// Outline of the terrace. The corners may be in either direction of rotation.
     pub outline_m: &'a [Vec2],
     /// Obstacles in the terrace, not grown.
     pub obstacles: &'a Footprints,
@@ -27,7 +28,7 @@ pub struct TerraceInput<'a> {
     pub grow_m: f32,
 }
 
-/// Builds one mesh of all terraces, in their order.
+/// Builds one mesh that contains all terraces. The index of a terrace is its index in `terraces`.
 ///
 /// # Errors
 /// If a coordinate is not finite or too large for the triangulation.
@@ -46,8 +47,8 @@ pub fn build_mesh(terraces: &[TerraceInput<'_>]) -> Result<NavMesh, MeshError> {
     NavMesh::new(vertices, &rings)
 }
 
-/// Appends the vertices of a terrace and returns its free triangles, counterclockwise. Their corners are relative to
-/// the first appended vertex.
+/// Appends the vertices of a terrace and returns its free triangles, counterclockwise. The corners of the triangles are
+/// vertex indices that are counted from the first appended vertex.
 fn triangulate(
     terrace: &TerraceInput<'_>,
     vertices: &mut Vec<DVec2>,
@@ -92,7 +93,7 @@ fn triangulate(
     Ok(free)
 }
 
-/// A convex polygon around a grown obstacle.
+/// Returns a convex polygon that contains the grown obstacle.
 fn grown_ring(part: &Footprint<'_>, grow_m: f32) -> Vec<DVec2> {
     let radius_m = part.radius_m + grow_m;
     if radius_m <= 0.0 {
@@ -106,7 +107,8 @@ fn grown_ring(part: &Footprint<'_>, grow_m: f32) -> Vec<DVec2> {
         let at = part.corners[index];
         let before = part.corners[(index + count - 1) % count];
         let after = part.corners[(index + 1) % count];
-        // Outward normals of the edges before and after the corner. A single corner is a full circle.
+        // Direction of the first outward normal at the corner, and the angle to the last one. The arc of a single
+        // corner is a full circle.
         let (from, turn) = if count == 1 {
             (0.0, std::f32::consts::TAU)
         } else {
@@ -115,7 +117,7 @@ fn grown_ring(part: &Footprint<'_>, grow_m: f32) -> Vec<DVec2> {
             let turn = p.angle_to(q).rem_euclid(std::f32::consts::TAU);
             (p.to_angle(), turn)
         };
-        // Adjacent tangents of the arc meet outside the arc.
+        // The corners of the polygon are outside the arc, where neighboring tangents meet.
         let pieces = (turn / ARC_RAD).ceil().max(1.0);
         let half = f64::from(turn / pieces) / 2.0;
         let reach = f64::from(radius_m) / half.cos();
@@ -139,7 +141,7 @@ fn contains(ring: &[DVec2], at: DVec2) -> bool {
     inside
 }
 
-/// Merges triangles to convex polygons, across the longest edges first.
+/// Merges triangles into convex polygons. Removes the longest shared edges first.
 fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
     let at = |vertex: u32| vertices[vertex as usize];
     let mut rings: Vec<Vec<u32>> = triangles.iter().map(|t| t.to_vec()).collect();
@@ -180,7 +182,8 @@ fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
     rings
 }
 
-/// The union of two rings across a shared edge, if it is convex and they share no other vertex.
+/// Returns the union of two rings that share an edge. Returns `None` if the union is not convex or the rings share
+/// another vertex.
 fn joined(
     p: &[u32],
     q: &[u32],
@@ -290,7 +293,7 @@ mod tests {
             let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
             for at in [a, b] {
                 let gap = obstacles.distance_m(at);
-                // Grown corners reach slightly beyond a round edge.
+                // The corners of the polygon around an obstacle are slightly outside its round edge.
                 if gap > (grow + 0.5) * 1.09 + 0.01 {
                     prop_assert!(mesh.polygon_at(0, at).is_some());
                 }

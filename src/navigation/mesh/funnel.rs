@@ -3,7 +3,8 @@
 
 use glam::Vec2;
 
-/// Fills in the corners of the shortest path from a start through portals (left, right) to a goal, without the start.
+/// Writes to `path` the corners of the shortest path from a start through portals (left end, right end) to a goal. The
+/// start is not included.
 pub(super) fn funnel_path(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], path: &mut Vec<Vec2>) {
     path.clear();
     let end = (goal, goal);
@@ -12,7 +13,7 @@ pub(super) fn funnel_path(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], pat
     let (mut left, mut right) = (start, start);
     let (mut left_at, mut right_at) = (0, 0);
     let mut n = 0;
-    // Every restart moves the apex to a corner of a later portal, so the number of portals limits the restarts.
+    // Every restart moves the apex to an end of a later portal, so the number of portals limits the number of restarts.
     let mut restarts = 0;
     while n <= portals.len() && restarts <= 2 * portals.len() + 2 {
         let (new_left, new_right) = portal(n);
@@ -49,7 +50,7 @@ pub(super) fn funnel_path(start: Vec2, goal: Vec2, portals: &[(Vec2, Vec2)], pat
     }
 }
 
-/// Positive if `b` is to the left of the line from `apex` to `a`.
+/// Returns a positive number if `b` is to the left of the line from `apex` to `a`.
 fn turn(apex: Vec2, a: Vec2, b: Vec2) -> f32 {
     (a - apex).perp_dot(b - apex)
 }

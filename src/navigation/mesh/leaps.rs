@@ -1,5 +1,5 @@
-//! Construction of links: leaps up and drops down between terraces, as ballistic trajectories from the border of the
-//! mesh, tested against obstacles.
+//! Construction of links: leaps up and drops down between terraces. A link is a ballistic trajectory that starts at the
+//! border of the mesh and hits no obstacle.
 //!
 //! In: terraces, solids, abilities. Out: links, each with a start line and a landing line. **Source**: Lischka 2014,
 //! §7.2. Trajectories ignore drag.
@@ -12,15 +12,16 @@ use super::search::{MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch};
 use super::surface::{NO_POLYGON, NavMesh};
 use crate::geometry::Solid;
 
-/// Gravitational acceleration.
+/// Gravitational acceleration, in m/s².
 pub const GRAVITY_MPS2: f32 = 9.81;
 /// Approximate length of the border pieces from which links start. Tuned by eye, 2026-11-21.
 const PIECE_M: f32 = 0.5;
-/// Distances from the border at which links start: at the edge, and inside the terrace. Tuned by eye, 2026-11-21.
+/// Distances from the border at which links start: one directly at the edge, one farther inside the terrace. Tuned by
+/// eye, 2026-11-21.
 const INWARD_M: [f32; 2] = [0.02, 0.5];
-/// Step by which the width of a flight is increased until it finds a landing.
+/// Step by which the horizontal length of a flight is increased until its end is on the mesh.
 const WIDTH_STEP_M: f32 = 0.1;
-/// Number of intervals at which a trajectory is tested against obstacles.
+/// Number of equal intervals into which a trajectory is divided to test it against obstacles.
 const SAMPLES: usize = 16;
 
 /// Inputs for all links of a mesh.
@@ -30,11 +31,11 @@ pub struct LeapInput<'a> {
     pub heights_m: &'a [f32],
     /// Solids in and between the terraces.
     pub solids: &'a [Solid],
-    /// Distance of the lowest point of a body above the higher water surface.
+    /// Smallest distance between the body and the higher of the two water surfaces at the top of a flight.
     pub clearance_m: f32,
-    /// Largest width of a flight.
+    /// Largest horizontal length of a flight.
     pub reach_m: f32,
-    /// Largest angle between the heading of an agent and that of the flight.
+    /// Largest angle between the heading of an agent and the heading of the flight at take-off.
     pub heading_rad: f32,
 }
 
@@ -49,8 +50,8 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// The trajectory that ends `rise_m` above its start (negative: below) and passes `clearance_m` above the higher
-    /// end.
+    /// Returns the trajectory that ends `rise_m` above its start (negative: below its start). Its highest point is
+    /// `clearance_m` above the higher of its two ends.
     pub fn over(rise_m: f32, clearance_m: f32) -> Self {
         let up_m = rise_m.max(0.0) + clearance_m.max(0.0);
         let down_m = (up_m - rise_m).max(0.0);
@@ -61,7 +62,7 @@ impl Flight {
         }
     }
 
-    /// Whether the saved numbers are valid; a file may be damaged.
+    /// Whether the numbers are valid. They may come from a damaged file.
     pub fn is_sound(&self) -> bool {
         self.up_mps.is_finite() && self.secs.is_finite() && self.secs >= 0.0
     }
@@ -72,8 +73,8 @@ impl Flight {
     }
 }
 
-/// All links between the terraces of a mesh, and those within a terrace that are a shortcut, for every body size. Omits
-/// links that no agent can take.
+/// Finds all links between the terraces of a mesh, and the links within a terrace that are a shortcut. Computes
+/// separate links for every body radius in `swimmers`. Omits links that no agent can take.
 pub fn find_links(mesh: &NavMesh, input: &LeapInput<'_>, swimmers: &[Abilities]) -> MeshLinks {
     let mut links = Vec::new();
     let mut radii_m: Vec<f32> = swimmers.iter().map(|swimmer| swimmer.radius_m).collect();
@@ -99,7 +100,7 @@ pub fn find_links(mesh: &NavMesh, input: &LeapInput<'_>, swimmers: &[Abilities])
     MeshLinks::new(mesh, links, swimmers)
 }
 
-/// Links that start from a piece of the border.
+/// Finds the links that start from one piece of the border.
 fn links_from_piece(
     mesh: &NavMesh,
     input: &LeapInput<'_>,
@@ -107,7 +108,7 @@ fn links_from_piece(
     radius_m: f32,
     links: &mut Vec<MeshLink>,
 ) {
-    // Corners are counterclockwise, so outwards is to the right.
+    // Corners are counterclockwise, so the outside is to the right of an edge.
     let heading = -(b - a).perp().normalize_or_zero();
     let terrace = mesh.polygon(polygon).terrace;
     let steps = (input.reach_m / WIDTH_STEP_M) as u32;
@@ -118,7 +119,7 @@ fn links_from_piece(
             continue;
         };
         for other in 0..input.heights_m.len() as u16 {
-            // The nearest landing on each terrace is the cheapest.
+            // The nearest landing position on each terrace gives the cheapest link.
             let link = (1..=steps).find_map(|step| {
                 let width_m = step as f32 * WIDTH_STEP_M;
                 if other == terrace && width_m < 2.0 * inward_m.max(WIDTH_STEP_M) {
@@ -159,7 +160,7 @@ fn flight_link(
             let at = start + flight_m * share;
             let y = low_y + flight.height_m(flight.secs * share);
             let at = Vec3::new(at.x, y, at.y);
-            // Take-off and landing points are on the mesh, which contains no obstacle.
+            // Take-off and landing positions are on the mesh, which is free of obstacles. They need no test.
             let is_end = n == 0 || n == SAMPLES;
             is_end
                 || input
@@ -187,7 +188,7 @@ fn flight_link(
     })
 }
 
-/// Keeps only links that are cheaper than the path without any link.
+/// Keeps only links that cost less than the path without links between the same positions.
 fn keep_shortcuts(mesh: &NavMesh, links: Vec<MeshLink>) -> Vec<MeshLink> {
     let none = MeshLinks::new(mesh, Vec::new(), &[]);
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
@@ -202,7 +203,8 @@ fn keep_shortcuts(mesh: &NavMesh, links: Vec<MeshLink>) -> Vec<MeshLink> {
             speed_mps: 1.0,
             ..MeshQuery::default()
         };
-        // At 1 m/s, one second of flight costs as much as one meter. A flight costs at least its horizontal distance.
+        // The speed is assumed to be 1 m/s, so one second of flight costs as much as one meter. A flight costs at least
+        // its horizontal length.
         let flight_cost = link.flight_secs.max(link.start.0.distance(link.landing.0));
         search.find_path(mesh, &none, &query, &mut path) != MeshOutcome::Found
             || flight_cost < path.cost
@@ -225,7 +227,8 @@ mod tests {
         ]
     }
 
-    /// Three terraces side by side, each 0.4 m higher than the one before, separated by sills of 0.2 m.
+    /// Builds three terraces side by side. Each is 0.4 m higher than the one before. Sills of 0.2 m width separate
+    /// them.
     fn cascade(solids: &[Solid], swimmers: &[Abilities]) -> (NavMesh, MeshLinks) {
         let none = Footprints::default();
         let outlines = [square(0.0, 2.0), square(2.2, 4.2), square(4.4, 6.4)];
@@ -302,12 +305,12 @@ mod tests {
         assert_eq!(outcome, MeshOutcome::Found);
         assert_eq!(path.legs.iter().filter(|leg| leg.link.is_some()).count(), 2);
         let (outcome, _, expanded) = find(&water, up, HERRING, 0.0);
-        // The one-way drop is detected without a search.
+        // A herring cannot leap, so its way up is rejected without an expansion.
         assert_eq!((outcome, expanded), (MeshOutcome::Unreachable, 0));
         for swimmer in [SALMON, HERRING] {
             assert_eq!(find(&water, down, swimmer, 0.0).0, MeshOutcome::Found);
         }
-        // Abilities that were not given in advance give correct results too.
+        // The result is also correct for abilities that were not given to `find_links`.
         let weak = Abilities {
             leap_height_m: 0.3,
             ..SALMON
@@ -342,7 +345,7 @@ mod tests {
     #[test]
     fn a_leap_that_is_not_ready_on_arrival_is_not_planned() {
         let water = cascade(&[], &[SALMON]);
-        // The sill is 1 m away, at 0.5 m/s.
+        // The sill is 1 m away, and the agent swims at 0.5 m/s.
         let up = ((0, 1.0), (1, 3.2));
         assert_eq!(find(&water, up, SALMON, 1.5).0, MeshOutcome::Found);
         assert_eq!(find(&water, up, SALMON, 30.0).0, MeshOutcome::LeapNotReady);

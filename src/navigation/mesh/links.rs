@@ -1,17 +1,18 @@
-//! Links: directed leaps and drops between terraces, which agents can take them, and reachability.
+//! Links: directed leaps and drops between terraces, the conditions under which an agent can take a link, and the
+//! reachability of regions.
 //!
-//! In: start lines and landing lines. Out: links by polygon, reachability between regions. **Source**: Lischka 2014,
-//! §7.2 and §7.3.
+//! In: start lines and landing lines. Out: the links of each polygon, reachability between regions. **Source**: Lischka
+//! 2014, §7.2 and §7.3.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::surface::NavMesh;
 
-/// A descent of less than this counts as a leap instead of a drop.
+/// A link that leads down by less than this distance counts as a leap instead of a drop.
 const DROP_M: f32 = 0.02;
 
-/// What an agent can do.
+/// The abilities of an agent that decide which links it can take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Abilities {
@@ -21,11 +22,11 @@ pub struct Abilities {
     pub leap_speed_mps: f32,
     /// Shortest time from the landing of a leap to the next take-off.
     pub leap_cooldown_secs: f32,
-    /// Radius of the largest individual of the species: the room that it needs in the air.
+    /// Body radius of the largest individual of the species. A flight needs this free distance around its trajectory.
     pub radius_m: f32,
 }
 
-/// A link between two polygons that an agent crosses through the air, with a leap or a drop.
+/// A directed connection between two polygons. An agent takes it through the air, as a leap or a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshLink {
     /// Index of the start polygon.
@@ -34,36 +35,38 @@ pub struct MeshLink {
     pub to: u32,
     /// Ends of the start line.
     pub start: (Vec2, Vec2),
-    /// Ends of the landing line. Each point of the start line has its landing point at the same fraction of this line.
+    /// Ends of the landing line. A flight from a point at a fraction of the start line lands at the same fraction of
+    /// this line.
     pub landing: (Vec2, Vec2),
     /// Horizontal unit vector of the flight. The agent turns to it before take-off.
     pub heading: Vec2,
-    /// Cosine of the largest angle between the heading of an agent and that of the flight.
+    /// Cosine of the largest angle between the heading of an agent and the heading of the flight at take-off.
     pub heading_cos: f32,
-    /// Height of the landing above the start; negative for a drop.
+    /// Height of the landing line above the start line; negative for a drop.
     pub rise_m: f32,
     /// Speed at take-off, horizontal and vertical combined.
     pub take_off_mps: f32,
     /// Duration of the flight.
     pub flight_secs: f32,
-    /// Body radius that the trajectory was computed for, and the largest that it has room for.
+    /// Largest body radius for which the trajectory is free of obstacles. The trajectory was computed for this radius.
     pub radius_m: f32,
 }
 
 impl MeshLink {
-    /// Whether the link is a leap, and not a drop.
+    /// Whether the link is a leap (and not a drop).
     pub fn is_leap(&self) -> bool {
         self.rise_m > -DROP_M
     }
 
-    /// Whether an agent can take the link once its leap is ready. Every agent small enough for it can drop.
+    /// Whether an agent can take the link after the cooldown of its last leap. Every agent that is small enough can
+    /// take a drop.
     pub fn is_possible(&self, abilities: &Abilities) -> bool {
         let can_leap =
             self.rise_m <= abilities.leap_height_m && self.take_off_mps <= abilities.leap_speed_mps;
         abilities.radius_m <= self.radius_m && (!self.is_leap() || can_leap)
     }
 
-    /// Landing position of a flight from a point of the start line.
+    /// Returns the landing position of a flight that starts at a point of the start line.
     pub fn landing_of(&self, start: Vec2) -> Vec2 {
         let along = self.start.1 - self.start.0;
         let t = (start - self.start.0).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
@@ -75,12 +78,12 @@ impl MeshLink {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeshLinks {
     links: Vec<MeshLink>,
-    /// Index of the first link of each polygon, and the number of links as last entry; empty without links.
+    /// Index of the first link of each polygon; the last entry is the number of links. Empty if there are no links.
     starts: Vec<u32>,
     regions: u32,
     /// Start and landing region of every link.
     link_regions: Vec<(u32, u32)>,
-    /// Reachability for the abilities given in advance.
+    /// Reachability for each set of abilities that was given to [`MeshLinks::new`].
     reachabilities: Vec<(Abilities, Reachability)>,
 }
 
@@ -114,7 +117,7 @@ impl MeshLinks {
         all
     }
 
-    /// The link at an index.
+    /// Returns the link at an index, or `None` if there is no such link.
     pub fn get(&self, index: u32) -> Option<&MeshLink> {
         self.links.get(index as usize)
     }
@@ -124,14 +127,15 @@ impl MeshLinks {
         self.links.iter()
     }
 
-    /// The links that start in a polygon, with their indices.
+    /// Returns the links that start in a polygon, each with its index.
     pub fn from_polygon(&self, polygon: u32) -> impl Iterator<Item = (u32, &MeshLink)> {
         let at = |polygon: usize| self.starts.get(polygon).copied().unwrap_or(0);
         let range = at(polygon as usize)..at(polygon as usize + 1);
         range.filter_map(|index| Some((index, self.links.get(index as usize)?)))
     }
 
-    /// Whether an agent can ever get from one region to another. Takes constant time for abilities given in advance.
+    /// Whether an agent with these abilities can get from one region to another, regardless of cooldowns. Takes
+    /// constant time for abilities that were given to [`MeshLinks::new`].
     pub fn can_reach(&self, from: u32, to: u32, abilities: &Abilities) -> bool {
         if from == to {
             return true;
@@ -146,7 +150,7 @@ impl MeshLinks {
         }
     }
 
-    /// Least cost of a flight per horizontal meter, at most 1.
+    /// Returns the smallest cost per horizontal meter of all flights, at most 1.
     pub(super) fn least_cost_per_m(&self, speed_mps: f32) -> f32 {
         let each = self.links.iter().map(|link| {
             let ground_m = link
@@ -160,7 +164,8 @@ impl MeshLinks {
     }
 }
 
-/// Reachability between regions: their strongly connected components and the order of these.
+/// Reachability between regions: the strongly connected components of the regions, and for each component the
+/// components that can be reached from it.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Reachability {
     /// Component of each region.
@@ -190,7 +195,7 @@ impl Reachability {
         for (region, &own) in component.iter().enumerate() {
             members[own as usize].push(region);
         }
-        // Links lead from higher to lower component numbers, so the rows of the lower ones are complete.
+        // Links lead from higher to lower component numbers, so the rows of all lower components are already complete.
         for own in 0..components {
             rows[own * words + own / 64] |= 1 << (own % 64);
             for &region in &members[own] {
@@ -219,8 +224,8 @@ impl Reachability {
     }
 }
 
-/// Strongly connected components by Tarjan's algorithm, without recursion. Returns the component of each node and their
-/// number. Edges between components lead from higher to lower numbers.
+/// Strongly connected components by Tarjan's algorithm, without recursion. Returns the component of each node, and the
+/// number of components. Edges between components lead from higher to lower numbers.
 fn strong_components(successors: &[Vec<u32>]) -> (Vec<u32>, usize) {
     const NEW: u32 = u32::MAX;
     let count = successors.len();

@@ -1,4 +1,4 @@
-//! Mesh searches of all agents, one after another, which share one expansion budget per tick.
+//! Mesh searches of all agents. They run one after another and share one budget of expansions per tick.
 //!
 //! In: queries; each must be repeated every tick until it is answered. Out: outcomes and paths. The oldest query is
 //! served first; an unfinished search continues in the next tick. Must not: read a clock.
@@ -15,14 +15,15 @@ use super::terrace_route::NavGraph;
 #[serde(deny_unknown_fields)]
 struct PendingQuery {
     id: u32,
-    /// Index of the costs to use.
+    /// Index of the cost table that the search uses.
     cost_index: u16,
     query: MeshQuery<'static>,
-    /// Whether the query was repeated in this tick; otherwise it is dropped.
+    /// Whether the query was repeated in this tick. A query that was not repeated is removed.
     is_current: bool,
 }
 
-/// Mesh searches of all agents. Its serialized fields are enough to continue bit for bit after [`MeshPlanner::resume`].
+/// Mesh searches of all agents. The serialized fields are enough to continue with identical results after
+/// [`MeshPlanner::resume`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeshPlanner {
@@ -36,7 +37,8 @@ pub struct MeshPlanner {
 }
 
 impl MeshPlanner {
-    /// Requests a path. The search uses the costs of `kind` at the time at which it begins.
+    /// Requests a path for the agent `id`. `cost_index` selects the cost table. The search uses the costs at the time
+    /// at which it begins.
     pub fn request(&mut self, id: u32, cost_index: u16, query: MeshQuery<'static>) {
         let entry = PendingQuery {
             id,
@@ -50,8 +52,8 @@ impl MeshPlanner {
         }
     }
 
-    /// Continues the searches and subtracts their expansions from `budget`. Calls `answer` with agent id, query,
-    /// outcome and path of each finished search; it may take the path.
+    /// Continues the searches and subtracts their expansions from `budget`. Calls `answer` with the agent id, query,
+    /// outcome and path of each finished search. `answer` may move the path out.
     pub fn advance(
         &mut self,
         NavGraph { mesh, links }: NavGraph<'_>,
@@ -92,7 +94,7 @@ impl MeshPlanner {
             .for_each(|entry| entry.is_current = false);
     }
 
-    /// Continues the search of a saved state.
+    /// Restores the running search after a saved state was loaded.
     pub fn resume(&mut self, mesh: &NavMesh, links: &MeshLinks) {
         if self.is_running {
             self.search.resume(mesh, links);
@@ -141,7 +143,8 @@ mod tests {
 
     type Answers = Vec<(u32, MeshOutcome, MeshPath)>;
 
-    /// Repeats all queries until each is answered. Returns the answers and the number of ticks before the last one.
+    /// Repeats each query in every tick until it is answered. Returns the answers and the number of ticks before the
+    /// last answer.
     fn answer_all(
         mesh: &NavMesh,
         queries: &[MeshQuery<'static>],
@@ -194,7 +197,7 @@ mod tests {
             prop_assert_eq!(&whole, &sliced);
             let (saved, _) = answer_all(&mesh, &queries, &costs, (budget, Some(saved_at)));
             prop_assert_eq!(&whole, &saved);
-            // The planner finds the same path as a single search.
+            // The planner must find the same path as a search without interruption.
             let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
             for (query, answers) in queries.iter().zip(&whole) {
                 let query = MeshQuery { costs: &costs[0], ..*query };

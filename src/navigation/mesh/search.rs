@@ -1,7 +1,9 @@
-//! A* over the polygons of a mesh and its links, with costs for danger and attraction.
+//! A* over the polygons of a mesh and its links, with a cost per meter for each polygon that expresses danger and
+//! attraction.
 //!
-//! In: a start, a goal, abilities. Out: a path in legs between leaps. An unreachable goal is detected without a search.
-//! A sliced search finds the same path as an uninterrupted one. **Source**: Lischka 2014, §7.2 to §7.5.
+//! In: a start, a goal, abilities. Out: a path in legs between leaps. If the goal is unreachable, no search is needed
+//! to detect this. A search can continue over several ticks; it finds the same path as an uninterrupted one.
+//! **Source**: Lischka 2014, §7.2 to §7.5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,9 +15,9 @@ use super::funnel::funnel_path;
 use super::links::{Abilities, MeshLinks};
 use super::surface::{NO_POLYGON, NavMesh};
 
-/// Initial capacity of a path, in corners. Only longer paths allocate later.
+/// Initial capacity of a path, in corners. Only a path with more corners allocates memory again.
 pub(super) const CORNER_CAPACITY: usize = 32;
-/// Marks a node that was not reached by a link.
+/// Link index of a node that the search did not reach through a link.
 const NO_LINK: u32 = u32::MAX;
 
 /// A position on a mesh.
@@ -36,9 +38,9 @@ pub struct MeshQuery<'a> {
     pub start: MeshPoint,
     /// End of the path.
     pub goal: MeshPoint,
-    /// What the agent can do.
+    /// Abilities of the agent.
     pub abilities: Abilities,
-    /// Time until the agent can leap again.
+    /// Remaining time until the agent can leap again.
     pub cooldown_left_secs: f32,
     /// Speed at which the agent swims.
     pub speed_mps: f32,
@@ -56,11 +58,11 @@ pub struct PathLeg {
     pub terrace: u16,
     /// Index after the last point of the leg in [`MeshPath::points_m`].
     pub end: usize,
-    /// The link taken from the last point of the leg, and its landing position.
+    /// The link that the agent takes at the last point of the leg, and the landing position. `None` for the last leg.
     pub link: Option<(u32, Vec2)>,
 }
 
-/// A path as corners without its start, divided into legs.
+/// A path: its corners without the start, divided into legs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeshPath {
@@ -73,7 +75,7 @@ pub struct MeshPath {
 }
 
 impl MeshPath {
-    /// Length of all legs from a start, without flights.
+    /// Returns the length of all legs, in meters, for a path from `start`. Flights are not included.
     pub fn length_m(&self, start: Vec2) -> f64 {
         let (mut from, mut length, mut first) = (start, 0.0, 0);
         for leg in &self.legs {
@@ -96,9 +98,9 @@ impl MeshPath {
 pub enum MeshOutcome {
     /// A path was found.
     Found,
-    /// There is no path; detected without a search.
+    /// No path exists, whether the agent can leap at the moment or not.
     Unreachable,
-    /// There is no path as long as the agent cannot leap again.
+    /// No path exists at the moment, because the agent must wait before its next leap.
     LeapNotReady,
     /// Start or goal is outside the mesh.
     Outside,
@@ -109,9 +111,9 @@ struct Node {
     generation: u32,
     is_closed: bool,
     cost: f32,
-    /// Distance swum and flown so far, in meters, without costs.
+    /// Distance that the agent has swum and flown from the start to this node, in meters. It does not depend on costs.
     distance_m: f32,
-    /// Distance from the start at which the agent can leap again, in meters.
+    /// Distance along the path from the start at which the agent can leap again, in meters.
     ready_m: f32,
     entry: Vec2,
     from: u32,
@@ -131,7 +133,7 @@ pub struct MeshSearch {
     ends: (u32, u32),
     #[serde(skip)]
     estimate: Estimate,
-    /// Paths of higher cost are ignored.
+    /// Upper limit of the cost. The search ignores paths of higher cost.
     #[serde(skip)]
     cost_limit: f32,
     #[serde(skip)]
@@ -173,8 +175,8 @@ impl MeshSearch {
         outcome.unwrap_or(MeshOutcome::LeapNotReady)
     }
 
-    /// Swimming distance between two points, and the first corner of the path. `None` if the distance is more than
-    /// `most_m` or no path exists. The search stops at `most_m`.
+    /// Returns the swimming distance between two points, and the first corner of the path between them. Returns `None`
+    /// if the distance is more than `max_m` or no path exists. The search stops at `max_m`.
     pub fn distance_m(
         &mut self,
         mesh: &NavMesh,
@@ -204,7 +206,8 @@ impl MeshSearch {
         (length_m <= max_m).then_some((length_m, first))
     }
 
-    /// Begins a search. Returns `None` if it needs expansions.
+    /// Begins a search. Returns the outcome if no expansion is needed, or `None` if [`Self::advance`] must continue the
+    /// search.
     pub fn begin(
         &mut self,
         mesh: &NavMesh,
@@ -220,7 +223,7 @@ impl MeshSearch {
         self.prepare(mesh, links)
     }
 
-    /// Restores the search of a saved state.
+    /// Restores the search after a saved state was loaded: repeats it up to the saved number of expansions.
     pub fn resume(&mut self, mesh: &NavMesh, links: &MeshLinks) {
         let mut expanded = self.expanded;
         if self.prepare(mesh, links).is_none() {
@@ -262,15 +265,15 @@ impl MeshSearch {
         None
     }
 
-    /// Continues for at most `budget` expansions and subtracts those used. Returns `None` if the search is unfinished.
-    /// Mesh and links must be the ones given to [`Self::begin`].
+    /// Continues the search for at most `budget` expansions and subtracts the used ones from `budget`. Returns `None`
+    /// if the search is unfinished. `mesh` and `links` must be the same as in [`Self::begin`].
     pub fn advance(
         &mut self,
         mesh: &NavMesh,
         links: &MeshLinks,
         budget: &mut u32,
     ) -> Option<MeshOutcome> {
-        // The costs are moved out of `self` for the loop.
+        // The costs are moved out of `self`, because the loop borrows them while it changes `self`.
         let costs = std::mem::take(&mut self.costs);
         let query = MeshQuery {
             costs: &costs,
@@ -372,7 +375,7 @@ impl MeshSearch {
         self.open.push(Reverse((key, polygon)));
     }
 
-    /// Fills in the path of a finished search, straightened leg by leg; empty if no path was found.
+    /// Writes the path of a finished search to `path`. Each leg is straightened. `path` is empty if no path was found.
     pub fn path(&mut self, mesh: &NavMesh, links: &MeshLinks, path: &mut MeshPath) {
         path.points_m.clear();
         path.legs.clear();
@@ -400,7 +403,8 @@ impl MeshSearch {
             if node.link == NO_LINK {
                 self.portals.extend(mesh.portal(before, polygon));
             } else if let Some(link) = links.get(node.link) {
-                // A leap starts at the point of its start line that is nearest to where the search entered the polygon.
+                // A flight starts at that point of its start line that is nearest to the point at which the search
+                // entered the polygon.
                 let take_off = nearest(link.start, self.nodes[before as usize].entry);
                 self.close_leg(mesh.polygon(before).terrace, from, take_off, path);
                 if let Some(leg) = path.legs.last_mut() {
@@ -425,7 +429,8 @@ impl MeshSearch {
     }
 }
 
-/// Lower bound of the remaining cost: the distance times the lowest cost per meter of any polygon or flight.
+/// Parameters of the lower bound of the remaining cost: the distance to the goal times the lowest cost per meter of all
+/// polygons and flights.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     goal: Vec2,
@@ -452,7 +457,7 @@ fn cost_at(costs: &[f32], polygon: u32) -> f32 {
     costs.get(polygon as usize).copied().unwrap_or(1.0).max(0.0)
 }
 
-/// The point at which the path from one point to another should cross an edge: the one with the shortest path.
+/// Returns the point of the edge from `a` to `b` at which the shortest path between two points crosses this edge.
 fn crossing(from: Vec2, to: Vec2, a: Vec2, b: Vec2) -> Vec2 {
     let along = b - a;
     let square = along.length_squared().max(f32::MIN_POSITIVE);

@@ -1,4 +1,5 @@
-//! Rounding of path corners: after a corner, the old direction fades and the direction to the next point takes effect.
+//! Rounding of path corners: after a corner, the direction changes gradually from the old direction to the direction of
+//! the next point.
 //!
 //! In: a path and a radius. Out: points of the rounded path, all on the mesh. **Source**: Lischka 2014, §7.5.
 
@@ -6,14 +7,15 @@ use glam::Vec2;
 
 use super::surface::NavMesh;
 
-/// Number of steps along a rounded corner.
+/// Number of steps into which a rounded corner is divided.
 const STEPS: usize = 8;
 
-/// Largest number of points in the rounded path per corner.
+/// Largest number of points that the rounded path has for each corner of the original path.
 pub(super) const POINTS_PER_CORNER: usize = STEPS + 1;
 
-/// Fills in the rounded path from a start along corners. The radius at a corner is at most the distance to the next
-/// point. It is reduced where the rounded path would leave the mesh; if that does not help, the corner is kept sharp.
+/// Writes to `course` the rounded path from a start along corners. The radius at a corner is at most the distance to
+/// the next corner. If the rounded path would leave the mesh, the radius is reduced; if a reduced radius does not help,
+/// the corner stays sharp.
 pub(super) fn round_corners(
     mesh: &NavMesh,
     terrace: u16,
@@ -43,8 +45,8 @@ pub(super) fn round_corners(
     }
 }
 
-/// Adds steps after a corner that turn from the old direction to the next point. Returns false if a step would leave
-/// the mesh.
+/// Adds points after a corner. From point to point, the direction turns from the old direction to the direction of the
+/// next corner. Returns false if a step would leave the mesh.
 fn bend(
     mesh: &NavMesh,
     terrace: u16,
@@ -56,7 +58,7 @@ fn bend(
     let step_m = radius_m / STEPS as f32;
     let mut at = corner;
     for step in 1..=STEPS {
-        // The old direction fades slowly at first, then faster.
+        // The weight of the old direction decreases slowly at first, then faster.
         let share = step as f32 / STEPS as f32;
         let fading = 1.0 - share * share;
         let pull = (next - at).normalize_or_zero();

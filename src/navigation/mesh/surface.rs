@@ -1,25 +1,26 @@
 //! The navigation mesh: convex polygons, their neighbors, and point location.
 //!
-//! In: vertices and rings. Out: polygons by index and by point. Must not: know how it was built.
+//! In: vertices and rings. Out: polygons by index and by point. Must not: depend on the construction of the mesh.
 
 use std::collections::BTreeMap;
 
 use glam::Vec2;
 use thiserror::Error;
 
-/// Index that stands for no polygon.
+/// Value of a polygon index that means: no polygon.
 pub(super) const NO_POLYGON: u32 = u32::MAX;
-/// Distance outside a polygon at which a point still counts as inside, against rounding errors.
+/// A point at most this far outside a polygon still counts as inside, because coordinates have rounding errors.
 const EDGE_M: f32 = 1e-4;
 
-/// Convex polygons on terraces that share whole edges.
+/// Convex polygons on terraces. Neighboring polygons share whole edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NavMesh {
     vertices: Vec<Vec2>,
     polygons: Vec<Polygon>,
     /// Vertex indices of all polygons, counterclockwise from +x towards +z.
     corners: Vec<u32>,
-    /// Neighbor across the edge from each corner to the next; `NO_POLYGON` at the border.
+    /// For each corner, the polygon on the other side of the edge to the next corner. `NO_POLYGON` at the border of the
+    /// mesh.
     across: Vec<u32>,
     /// Connected region of each polygon.
     regions: Vec<u32>,
@@ -32,9 +33,9 @@ pub struct NavMesh {
 pub struct Polygon {
     first: u32,
     end: u32,
-    /// Index of its terrace.
+    /// Index of the terrace of the polygon.
     pub terrace: u16,
-    /// Mean of its corners.
+    /// Mean of the polygon's corners.
     pub center: Vec2,
 }
 
@@ -65,7 +66,7 @@ pub enum MeshError {
     },
 }
 
-/// Polygons by square cell of the plane, for point location.
+/// Lists of the polygons in each square cell of the plane. They speed up the search for the polygon at a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PolygonLookup {
     low: Vec2,
@@ -77,7 +78,8 @@ struct PolygonLookup {
 }
 
 impl NavMesh {
-    /// Builds a mesh. Each ring lists its vertices, in either direction of rotation, with its terrace.
+    /// Builds a mesh from its vertices and polygons. Each entry of `rings` is (vertex indices of a polygon in either
+    /// direction of rotation, index of the terrace).
     ///
     /// # Errors
     /// If a ring is invalid or more than two polygons share an edge.
@@ -121,7 +123,8 @@ impl NavMesh {
             .map(|&vertex| self.vertices[vertex as usize])
     }
 
-    /// Edges of a polygon as (from, to, neighbor across); the neighbor is `NO_POLYGON` at the border.
+    /// Returns the edges of a polygon as (start, end, polygon on the other side). The last value is `NO_POLYGON` at the
+    /// border of the mesh.
     #[inline]
     pub fn edges(&self, index: u32) -> impl Iterator<Item = (Vec2, Vec2, u32)> + '_ {
         let polygon = &self.polygons[index as usize];
@@ -138,15 +141,17 @@ impl NavMesh {
         })
     }
 
-    /// The shared edge of two polygons as (left end, right end), seen when passing through it.
+    /// Returns the shared edge of two polygons as (left end, right end), seen on the way from `from` to `to`. Returns
+    /// `None` if the polygons share no edge.
     pub fn portal(&self, from: u32, to: u32) -> Option<(Vec2, Vec2)> {
-        // Corners are counterclockwise, so an edge seen from inside runs from right to left.
+        // Corners are counterclockwise. Seen from inside, the start of an edge is therefore its right end.
         self.edges(from)
             .find(|edge| edge.2 == to)
             .map(|(a, b, _)| (b, a))
     }
 
-    /// Connected region of a polygon: all polygons that can be reached without a leap or drop.
+    /// Returns the index of the connected region of a polygon. A region contains all polygons that can be reached from
+    /// each other without a leap or drop.
     pub fn region(&self, index: u32) -> u32 {
         self.regions[index as usize]
     }
@@ -156,7 +161,7 @@ impl NavMesh {
         self.region_count
     }
 
-    /// The polygon of a terrace that contains a point; `None` outside.
+    /// Returns the polygon of a terrace that contains a point, or `None` if the point is outside the mesh.
     pub fn polygon_at(&self, terrace: u16, at: Vec2) -> Option<u32> {
         let candidates = self.lookup.at(at);
         let mut nearest = (EDGE_M, None);
@@ -179,8 +184,8 @@ impl NavMesh {
         let Some(mut index) = self.polygon_at(terrace, from) else {
             return false;
         };
-        // Walks from polygon to polygon through the edge where the line leaves. A line through a corner may take the
-        // wrong edge; the result is then false.
+        // Follows the line from polygon to polygon, through the edges that it crosses. If the line passes through a
+        // corner, the wrong edge may be chosen; the result is then false.
         for _ in 0..self.len() + 1 {
             if self.outside_m(index, to) <= EDGE_M {
                 return true;
@@ -188,7 +193,7 @@ impl NavMesh {
             let line = to - from;
             let leaving = self.edges(index).filter(|&(a, b, _)| {
                 let (p, q) = (line.perp_dot(a - from), line.perp_dot(b - from));
-                // The line leaves where it crosses an edge from inside to outside.
+                // The line leaves the polygon at the edge that it crosses from inside to outside.
                 p <= 0.0 && q > 0.0 && (b - a).perp_dot(to - a) < 0.0
             });
             match leaving.map(|edge| edge.2).next() {
@@ -199,7 +204,7 @@ impl NavMesh {
         false
     }
 
-    /// Distance of a point from a polygon, at most 0 inside.
+    /// Returns the distance of a point from a polygon; 0 or negative inside.
     fn outside_m(&self, index: u32, at: Vec2) -> f32 {
         let off = self.edges(index).map(|(a, b, _)| {
             let along = b - a;
@@ -223,7 +228,7 @@ impl NavMesh {
         let sign = 1f32.copysign(twice_area);
         let is_convex = (0..ring.len()).all(|n| {
             let (a, b) = (at(n + 1) - at(n), at(n + 2) - at(n + 1));
-            // The next corner may be outside the line of the edge only by rounding.
+            // A corner may be on the outer side of the previous edge only by a rounding error.
             sign * a.perp_dot(b) >= -EDGE_M * a.length()
         });
         if !is_convex {
@@ -245,10 +250,11 @@ impl NavMesh {
         Ok(())
     }
 
-    /// Finds the neighbor across each edge.
+    /// Finds the polygon on the other side of each edge.
     fn link_neighbors(&mut self) -> Result<(), MeshError> {
         self.across = vec![NO_POLYGON; self.corners.len()];
-        // (vertices, terrace) → index of the edge and its polygon; removed when the second polygon is found.
+        // Map from (two vertices, terrace) to (index of the edge, its polygon). An entry is removed when the second
+        // polygon of the edge is found.
         let mut open: BTreeMap<(u32, u32, u16), (usize, u32)> = BTreeMap::new();
         let mut closed = std::collections::BTreeSet::new();
         for (index, polygon) in self.polygons.iter().enumerate() {
@@ -272,7 +278,7 @@ impl NavMesh {
         Ok(())
     }
 
-    /// Numbers the connected regions.
+    /// Finds the connected regions and gives each an index.
     fn label_regions(&mut self) {
         self.regions = vec![NO_POLYGON; self.len()];
         self.region_count = 0;
@@ -309,7 +315,7 @@ impl PolygonLookup {
         if !(low.is_finite() && high.is_finite()) {
             return Self::default();
         }
-        // Cell size for about as many cells as polygons.
+        // With this side length, there are about as many cells as polygons.
         let side = ((high - low).max_element() / (mesh.len() as f32).sqrt().max(1.0)).max(1e-3);
         let cells = ((high - low) / side).floor().as_uvec2() + 1;
         let mut lookup = Self {

@@ -1,8 +1,8 @@
-//! Routes over terraces: a path is searched at most every quarter of a second, replaced only by a clearly cheaper one,
-//! and followed to the next take-off.
+//! Routes over terraces. An agent searches a path at most every 0.25 s, replaces its current path only by a clearly
+//! cheaper one, and follows the path to the next take-off.
 //!
-//! In: state and goal of an agent, its neighbors, paths found for it. Out: where to swim, and when to take off.
-//! **Source**: Lischka 2014, §7.5.
+//! In: state and goal of an agent, its neighbors, paths from mesh searches. Out: the next position to swim to, and the
+//! moment of a take-off. **Source**: Lischka 2014, §7.5.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,15 @@ use super::surface::NavMesh;
 
 /// Shortest time between two searches. **Source**: Lischka 2014, §7.5.
 const REPLAN_SECS: f32 = 0.25;
-/// A new path replaces the current one only if it costs less than this share of the current one's remaining cost. Tuned
-/// by eye, 2026-11-21.
+/// A new path replaces the current one only if its cost is less than this share of the remaining cost of the current
+/// path. Tuned by eye, 2026-11-21.
 const CLEARLY_CHEAPER: f32 = 0.85;
-/// Within this distance of its goal an agent has arrived. Tuned by eye, 2026-11-21.
+/// Distance to the goal within which an agent has arrived. Tuned by eye, 2026-11-21.
 const ARRIVED_M: f32 = 0.3;
 /// Length of the run-up before a leap. Tuned by eye, 2026-11-21.
 const RUN_UP_M: f32 = 0.35;
-/// Weight of a touching neighbor, relative to the direction of the path. Tuned by eye, 2026-11-21.
+/// Weight of the direction to a neighbor at distance 0; the direction of the path has weight 1. Tuned by eye,
+/// 2026-11-21.
 const NEIGHBOR_WEIGHT: f32 = 0.5;
 /// Swimming distance beyond which neighbors neither attract nor repel. Tuned by eye, 2026-11-21.
 pub const NEIGHBOR_RANGE_M: f32 = 0.8;
@@ -31,7 +32,7 @@ pub const NEIGHBOR_RANGE_M: f32 = 0.8;
 pub struct TerraceRequest {
     /// Current position.
     pub at: MeshPoint,
-    /// Unit vector ahead, in the plane.
+    /// Unit vector ahead, (x, z).
     pub heading: Vec2,
     /// Current speed.
     pub speed_mps: f32,
@@ -39,13 +40,13 @@ pub struct TerraceRequest {
     pub goal: MeshPoint,
     /// Speed at which the agent follows its path.
     pub cruise_mps: f32,
-    /// Speed required for a leap.
+    /// Smallest speed at which the agent may take off for a leap.
     pub run_up_mps: f32,
     /// Radius of the agent.
     pub radius_m: f32,
-    /// What the agent can do.
+    /// Abilities of the agent.
     pub abilities: Abilities,
-    /// Time until the agent can leap again.
+    /// Remaining time until the agent can leap again.
     pub cooldown_left_secs: f32,
 }
 
@@ -54,26 +55,26 @@ pub struct TerraceRequest {
 pub struct NeighborPull {
     /// Position of the neighbor.
     pub at: MeshPoint,
-    /// Positive attracts (a friend), negative repels (an enemy).
+    /// Strength of the attraction: positive for a friend, negative (repulsion) for an enemy.
     pub pull: f32,
 }
 
-/// What the agent has to do next.
+/// Instruction for the next movement of the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guidance {
-    /// Nothing: there is no path.
+    /// Do nothing: there is no path.
     #[default]
     NoPath,
-    /// Nothing yet: the leap is not ready, the agent is off the mesh, or the next search is not due.
+    /// Wait: the agent cannot leap yet, is outside the mesh, or has no search result yet.
     NotYet,
-    /// Swim to a position.
+    /// Swim to this position.
     Swim(Vec2),
-    /// Swim to a position fast, because a leap is near.
+    /// Swim fast to this position: the run-up before a take-off.
     RunUp(Vec2),
-    /// Take off now on the link with this index, and land at this position.
+    /// Take off now. The values are the index of the link and the landing position.
     TakeOff(u32, Vec2),
-    /// Nothing: the goal is reached.
+    /// Do nothing: the agent has reached its goal.
     Arrived,
 }
 
@@ -82,7 +83,7 @@ pub enum Guidance {
 #[serde(deny_unknown_fields)]
 pub struct TerraceRoute {
     path: MeshPath,
-    /// The current leg with rounded corners.
+    /// Points of the current leg, with rounded corners.
     rounded_leg: Vec<Vec2>,
     has_path: bool,
     goal: MeshPoint,
@@ -102,7 +103,7 @@ pub struct NavGraph<'a> {
     pub links: &'a MeshLinks,
 }
 
-/// Search memory for distances to neighbors, shared by all agents.
+/// Memory for the search of distances to neighbors. All agents share it.
 #[derive(Clone, Debug, Default)]
 pub struct NeighborScratch {
     search: MeshSearch,
@@ -110,7 +111,7 @@ pub struct NeighborScratch {
 }
 
 impl TerraceRequest {
-    /// The query for this request.
+    /// Returns the mesh query for this request.
     pub fn query(&self) -> MeshQuery<'static> {
         MeshQuery {
             start: self.at,
@@ -129,15 +130,15 @@ impl TerraceRequest {
 }
 
 impl TerraceRoute {
-    /// Advances time. Returns true if a search is needed now; the caller must then repeat its query until it is
-    /// answered.
+    /// Advances the age of the path by `dt_secs`. Returns true if a search is needed; the caller must then repeat its
+    /// query in every tick until it is answered.
     pub fn needs_search(&mut self, request: &TerraceRequest, dt_secs: f32) -> bool {
         self.age_secs += dt_secs;
         !request.has_arrived() && (self.outcome.is_none() || self.age_secs >= REPLAN_SECS)
     }
 
-    /// Accepts a search result. Adopts the path only if it is clearly cheaper than the remaining path, or if that was
-    /// for another goal, speed or abilities.
+    /// Accepts a search result. Replaces the current path only if the new path is clearly cheaper than the remaining
+    /// part of the current one, or if goal, speed or abilities have changed.
     pub fn accept(
         &mut self,
         request: &TerraceRequest,
@@ -148,12 +149,12 @@ impl TerraceRoute {
         self.age_secs = 0.0;
         self.outcome = Some(outcome);
         if outcome != MeshOutcome::Found {
-            // An agent pushed off the mesh keeps its path, to return to it.
+            // An agent that was pushed off the mesh keeps its path, so that it can return to it.
             self.has_path &= outcome == MeshOutcome::Outside;
             return;
         }
         if query.start.terrace != request.at.terrace {
-            // The agent changed to another terrace while the search ran.
+            // While the search ran, the agent has moved to another terrace.
             self.reset();
             return;
         }
@@ -171,7 +172,7 @@ impl TerraceRoute {
         self.round_leg(request, graph);
     }
 
-    /// What the agent has to do next.
+    /// Returns the instruction for the next movement of the agent.
     pub fn guide(
         &mut self,
         request: &TerraceRequest,
@@ -183,23 +184,23 @@ impl TerraceRoute {
             return Guidance::Arrived;
         }
         if !self.has_path {
-            // An agent pushed off the mesh, or without a search result yet, does not give up.
+            // An agent that was pushed off the mesh, or that has no search result yet, does not give up.
             if self.outcome != Some(MeshOutcome::Unreachable) {
                 return Guidance::NotYet;
             }
-            // The next request starts a new path.
+            // The next request starts a new search.
             self.outcome = None;
             return Guidance::NoPath;
         }
         self.follow(request, around, graph)
     }
 
-    /// Result of the last search.
+    /// Outcome of the last search; `None` before the first search and after a reset.
     pub fn outcome(&self) -> Option<MeshOutcome> {
         self.outcome
     }
 
-    /// Corners of the current leg that are not passed yet, in floor meters.
+    /// Points of the current leg that the agent has not passed yet, in floor meters.
     pub fn remaining_leg(&self) -> &[Vec2] {
         self.rounded_leg.get(self.next..).unwrap_or_default()
     }
@@ -210,7 +211,8 @@ impl TerraceRoute {
         self.outcome = None;
     }
 
-    /// Cost of the remaining path at cost 1 per meter; `None` if it cannot be continued from here.
+    /// Returns the cost of the remaining path, with a cost of 1 per meter. Returns `None` if the agent cannot continue
+    /// the path from its current position.
     fn remaining_cost(&self, request: &TerraceRequest, graph: NavGraph<'_>) -> Option<f32> {
         let leg = self.path.legs.first().filter(|_| self.has_path)?;
         let target = *self.rounded_leg.get(self.next)?;
@@ -230,7 +232,7 @@ impl TerraceRoute {
         }
         let mut first = leg.end;
         for leg in &self.path.legs {
-            // The first leg is already counted as the rounded path.
+            // The rounded path above already contains the cost of the first leg.
             for &to in self.path.points_m.get(first..leg.end).unwrap_or_default() {
                 cost += from.distance(to);
                 from = to;
@@ -265,7 +267,7 @@ impl TerraceRoute {
         );
     }
 
-    /// Whether the saved numbers are consistent; a file may be damaged.
+    /// Whether the numbers are consistent. They may come from a damaged file.
     pub fn is_sound(&self) -> bool {
         let mut points = self.path.points_m.iter().chain(&self.rounded_leg);
         let mut end = 0;
@@ -318,7 +320,7 @@ impl TerraceRoute {
                 if has_arrived && is_turned && is_fast && is_ready {
                     return Guidance::TakeOff(link_index, landing);
                 }
-                // An agent that comes from the side first swims to the beginning of the run-up.
+                // An agent that comes from the side first swims to the position where the run-up begins.
                 let beginning = target - link.heading * RUN_UP_M;
                 let is_in_lane = along < 0.0 && aside < 0.5 * -along + reach_m;
                 if is_in_lane && (is_turned || along < -0.5 * RUN_UP_M) {
@@ -334,8 +336,9 @@ impl TerraceRoute {
     }
 }
 
-/// The next position to swim to, shifted by neighbors. Their pull decreases with the swimming distance and acts in the
-/// swimming direction. The result is always on the mesh.
+/// Returns the next position to swim to: `target`, shifted by the pull of neighbors. A neighbor's pull decreases with
+/// the swimming distance to it and acts along the first part of the swimming path to it. The result is always on the
+/// mesh.
 fn pulled_target(
     request: &TerraceRequest,
     target: Vec2,

@@ -40,7 +40,7 @@ fn wall(center: Vec2, half: Vec2) -> Solid {
     }
 }
 
-/// A U-shaped reef that is open towards −x.
+/// Returns a U-shaped reef that is open towards −x.
 fn u_reef() -> Vec<Solid> {
     vec![
         wall(Vec2::new(1.0, 0.0), Vec2::new(0.1, 1.1)),
@@ -59,7 +59,7 @@ fn cell_around(at: Vec2, half: f32) -> Vec<Solid> {
     ]
 }
 
-/// Lets an agent swim for a time, and returns its last position.
+/// Simulates an agent that swims to the target of each answer, and returns its last position.
 fn swim(
     planner: &mut GridPlanner,
     mut request: PathRequest,
@@ -126,7 +126,7 @@ fn an_enclosed_goal_is_given_up_without_expansions() {
     );
     assert_eq!(planner.effort(1).1.expanded, 0);
     assert_eq!(planner.effort(1).0, 4);
-    // The size of the water around the enclosed goal does not matter.
+    // The result does not depend on the size of the water around the enclosed goal.
     let mut far = request;
     far.bounds = FloorRect::around(Vec2::ZERO, Vec2::ZERO, 500.0);
     far.id = 2;
@@ -161,7 +161,7 @@ fn a_failed_search_is_repeated_when_an_obstacle_moves() {
 
 #[test]
 fn margins_shrink_for_a_narrow_gap() {
-    // The gap is 0.24 m: wide enough for a body of 0.2 m, but not for its full margin.
+    // The gap is 0.24 m: wide enough for a body of 0.2 m diameter, but not for this body and its full margin.
     let solids = [
         wall(Vec2::new(0.0, -4.12), Vec2::new(0.1, 4.0)),
         wall(Vec2::new(0.0, 4.12), Vec2::new(0.1, 4.0)),
@@ -318,7 +318,7 @@ fn a_path_avoids_an_obstacle_that_moved_during_the_search() {
     let goal = Vec2::new(2.5, 0.0);
     let mut planner = GridPlanner::default();
     let request = request(1, Vec2::ZERO, goal);
-    // A budget small enough that the search is in progress when the reef appears.
+    // The budget is so small that the search is still in progress when the reef appears.
     let before = environment(&[]);
     planner.submit(&request, &before);
     planner.advance(&before, 30);
@@ -361,7 +361,7 @@ proptest! {
                     planner.resume(&all).unwrap();
                     assert_eq!(serde_json::to_string(&planner).unwrap(), text);
                 }
-                // Agents that do not send a request in every tick release their search.
+                // An agent that does not send a request in a tick releases its search memory.
                 let callers = || (0..starts.len()).filter(|id| (tick + id) % 17 < 15);
                 for id in callers() {
                     let at = Vec2::from(starts[id]) * (1.0 - tick as f32 / 90.0);

@@ -1,4 +1,4 @@
-//! Paths from cells, and progress along them.
+//! Construction of paths from cells, and progress of an agent along its path.
 //!
 //! In: a finished search or a quick path. Out: corners in floor meters. **Source**: Dahlberg & Viktorsson 2002, §4.5.
 
@@ -9,7 +9,7 @@ use crate::navigation::grid::{GridSearch, quick_path};
 use crate::navigation::request::{PathRequest, PathStatus, flat};
 
 impl Route {
-    /// Adopts the path of a finished search and straightens it.
+    /// Straightens the path of a finished search and makes it the path of the route.
     pub(super) fn adopt(
         &mut self,
         request: &PathRequest,
@@ -28,7 +28,7 @@ impl Route {
         self.stuck_secs = 0.0;
     }
 
-    /// Follows a quick path until the search has finished.
+    /// Makes a quick path the path of the route until the search has finished.
     pub(super) fn start_quick_path(&mut self, request: &PathRequest, scratch: &mut Scratch) {
         let steps = request.params.quick_cells as usize;
         quick_path(
@@ -44,8 +44,8 @@ impl Route {
         self.stuck_secs = 0.0;
     }
 
-    /// Turns `scratch.cells` into a path with as few corners as line of sight allows, from the start of the search to
-    /// `goal`, if there is one.
+    /// Converts `scratch.cells` into a path with as few corners as lines of sight allow. The path begins at the start
+    /// of the search. If `goal` is given, the path ends there.
     fn build_path(&mut self, goal: Option<Vec2>, scratch: &mut Scratch) {
         let points = &mut scratch.points;
         points.clear();
@@ -63,7 +63,7 @@ impl Route {
                 .map(|&cell| self.grid.cell_center_m(cell)),
         );
         if is_free(self.start) && points.len() > 1 {
-            // The center of the start's own cell would be a detour.
+            // The center of the cell that contains the start would be a detour.
             points.remove(1);
         }
         if let Some(goal) = goal {
@@ -85,7 +85,8 @@ impl Route {
         }
     }
 
-    /// Advances to the next corner as the agent moves, and measures whether it is stuck.
+    /// Advances to the next corner when the agent reaches the current corner or sees the next one. Measures the time
+    /// during which the agent comes no nearer to the current corner.
     pub(super) fn follow(&mut self, request: &PathRequest, dt_secs: f32) {
         let at = flat(request.at_m);
         let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * request.radius_m);

@@ -9,13 +9,14 @@ use crate::navigation::grid::GridSearch;
 
 /// Largest coordinate that a saved route may contain, in meters.
 const FAR_M: f32 = 1e5;
-/// Largest number of cells along a side of a saved grid: twice the limit of `SearchParams::side_cells`, plus a margin.
+/// Largest number of cells along a side of a saved grid: twice the maximum of `SearchParams::side_cells`, plus a margin
+/// of 64 cells.
 const SIDE_CELLS: f32 = 4096.0 + 64.0;
-/// Upper limit for saved counts.
+/// Upper limit for every count in a saved route.
 const COUNT: u64 = 1 << 60;
 
 impl Route {
-    /// Whether the saved numbers are consistent; a file may be damaged.
+    /// Whether the numbers are consistent. They may come from a damaged file.
     pub(in crate::navigation) fn is_sound(&self, tick: u64) -> bool {
         let is_near = |at: Vec2| at.is_finite() && at.abs().max_element() <= FAR_M;
         let grid_spec = &self.grid_spec;
@@ -58,8 +59,8 @@ impl Route {
                 .all(|&count| count < COUNT)
     }
 
-    /// Rebuilds the grid and repeats the search. A route for other obstacles needs neither: it starts again at its next
-    /// request.
+    /// Rebuilds the grid and repeats the search. If the obstacles have changed since the route was saved, neither is
+    /// necessary: the route starts again at its next request.
     pub(in crate::navigation) fn resume(
         &mut self,
         search: Option<&mut GridSearch>,

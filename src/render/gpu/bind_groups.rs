@@ -5,7 +5,7 @@ use wgpu::BindingResource::{Sampler, TextureView};
 use super::pipelines::BindGroupLayouts;
 use super::targets::{FixedTextures, GrowingBuffer, Targets, view};
 
-/// Everything that bind groups refer to.
+/// The buffers and textures from which all bind groups are created.
 pub(super) struct BindGroupInputs<'a> {
     pub(super) device: &'a wgpu::Device,
     pub(super) layouts: &'a BindGroupLayouts,
@@ -23,7 +23,7 @@ pub(super) struct Samplers {
     pub(super) smooth: wgpu::Sampler,
     /// Linear filtering of textures without mip levels.
     pub(super) flat: wgpu::Sampler,
-    /// The same for tileable textures.
+    /// Linear filtering of tileable textures without mip levels; coordinates outside 0..1 repeat the texture.
     pub(super) tiling: wgpu::Sampler,
 }
 
@@ -49,7 +49,7 @@ impl Samplers {
     }
 }
 
-/// All bind groups except those of single outputs.
+/// All bind groups except the bind groups of each output.
 pub(super) struct BindGroups {
     pub(super) scene: wgpu::BindGroup,
     pub(super) ground_light: wgpu::BindGroup,
@@ -58,7 +58,7 @@ pub(super) struct BindGroups {
     pub(super) overlay: wgpu::BindGroup,
 }
 
-/// Creates a bind group with consecutive bindings from 0.
+/// Creates a bind group. The resources get the binding numbers 0, 1, 2 and so on.
 pub(super) fn bind_group(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,

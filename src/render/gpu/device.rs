@@ -1,4 +1,4 @@
-//! The graphics device: choosing an adapter, collecting its errors, reading textures back.
+//! The graphics device: selects an adapter, collects the device's errors, reads textures back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::render::error::RenderError;
 
-/// Longest time to wait for the device before it counts as failed.
+/// Maximum time to wait for the device. After this time, the device counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A graphics device and its first error.
@@ -18,19 +18,20 @@ pub struct Gpu {
     first_error: Arc<Mutex<Option<String>>>,
 }
 
-/// Bytes per row of a buffer that a texture is copied to.
+/// Returns the number of bytes per row in a buffer to which a texture of this width is copied.
 pub(super) fn padded_row(width_px: u32) -> u32 {
     (width_px * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
 }
 
 impl Gpu {
-    /// Opens the best adapter, a software adapter if there is no other. The environment variables `WGPU_BACKEND` and
-    /// `VK_DRIVER_FILES` apply.
+    /// Opens a device on the best adapter. A software adapter is used only if there is no other adapter. The environment
+    /// variables `WGPU_BACKEND` and `VK_DRIVER_FILES` restrict the choice.
     ///
     /// # Errors
-    /// [`RenderError::NoAdapter`] if there is no adapter; [`RenderError::NoDevice`] if it refuses to open a device.
+    /// [`RenderError::NoAdapter`] if there is no adapter; [`RenderError::NoDevice`] if the adapter cannot open a
+    /// device.
     pub fn headless() -> Result<Self, RenderError> {
-        // Mesa prints an error if GL is probed without a display, so GL is tried only if Vulkan has no adapter.
+        // Without a display, the driver Mesa prints an error if GL is tried. So GL is tried only if Vulkan has no adapter.
         let asked = wgpu::InstanceDescriptor::new_without_display_handle_from_env().backends;
         let open = |backends| {
             let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
@@ -41,7 +42,7 @@ impl Gpu {
         Ok(found.0)
     }
 
-    /// Opens the best adapter; with `surface`, of those that can present to it.
+    /// Opens a device on the best adapter; if `surface` is given, on the best adapter that can present to this surface.
     pub(super) fn open(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -68,7 +69,8 @@ impl Gpu {
             })?;
         let first_error = Arc::new(Mutex::new(None::<String>));
         let slot = Arc::clone(&first_error);
-        // Without a handler, wgpu panics on errors. The first error is kept, because later ones are its consequences.
+        // Without a handler, wgpu panics on errors. Only the first error is kept, because it usually causes the
+        // later errors.
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             slot.lock().get_or_insert_with(|| error.to_string());
         }));
@@ -85,7 +87,7 @@ impl Gpu {
         Ok((gpu, adapter))
     }
 
-    /// Processes events of the device and reports its first error. A lost device is only noticed here.
+    /// Processes events of the device and returns its first error. Only this call detects a lost device.
     pub(super) fn poll(&self) -> Result<(), RenderError> {
         self.device
             .poll(wgpu::PollType::Poll)
@@ -93,7 +95,7 @@ impl Gpu {
         self.check()
     }
 
-    /// Destroys the device, like a failing driver does. For tests of the recovery.
+    /// Destroys the device, as a failing driver does. For tests of the recovery from a lost device.
     pub fn destroy(&self) {
         self.device.destroy();
     }
@@ -103,7 +105,7 @@ impl Gpu {
         self.adapter.device_type == wgpu::DeviceType::Cpu
     }
 
-    /// Adapter, driver and backend in one line.
+    /// Returns the names of adapter, driver and backend in one line.
     pub fn name(&self) -> String {
         let wgpu::AdapterInfo {
             name,
@@ -115,7 +117,7 @@ impl Gpu {
         format!("{name} ({driver} {driver_info}, {backend})")
     }
 
-    /// The first error since the device was opened.
+    /// Returns the first error since the device was opened as `Err`; `Ok` if there was none.
     pub(super) fn check(&self) -> Result<(), RenderError> {
         let first_error = self.first_error.lock();
         first_error
@@ -139,7 +141,7 @@ impl Gpu {
     /// Waits until all submitted work is done.
     ///
     /// # Errors
-    /// [`RenderError::Device`] if that takes longer than 20 s or the device failed.
+    /// [`RenderError::Device`] if the work takes longer than 20 s or the device failed.
     pub fn wait(&self) -> Result<(), RenderError> {
         self.device
             .poll(wgpu::PollType::Wait {
@@ -150,7 +152,7 @@ impl Gpu {
         self.check()
     }
 
-    /// Copies a texture through the buffer `through` into `rgba`: rows from the top, 4 bytes per pixel.
+    /// Copies a texture into `rgba`: rows from the top, 4 bytes per pixel. Uses `through` as a buffer for the transfer.
     pub(super) fn read(
         &self,
         texture: &wgpu::Texture,

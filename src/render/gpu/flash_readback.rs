@@ -1,5 +1,5 @@
-//! The input of the flash limiter: after every picture, the mean colors of its cells are computed on the GPU and read back
-//! before the next picture is drawn.
+//! The input of the flash limiter. A picture is divided into cells. After every picture, the GPU computes the mean color of
+//! each cell. The colors are read back before the next picture is drawn.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +15,16 @@ use crate::render::color::linear_from_srgb;
 use crate::render::error::RenderError;
 use crate::render::flash::{CELLS, FlashState};
 
-/// Bytes per row of the buffer.
+/// Bytes per row of the buffer to which the cells are copied.
 const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
 
-/// Reads back the cells of one output, and owns its flash limiter.
+/// Reads back the cell colors of one output, and owns the flash limiter of this output.
 pub(super) struct FlashReadback {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
     group: wgpu::BindGroup,
     buffer: wgpu::Buffer,
-    /// Time of the picture whose cells are being read back.
+    /// Time of the picture whose cell colors are being read back; `None` if there is no such picture.
     requested_secs: Option<f64>,
     arrived: Arc<AtomicBool>,
     pub(super) state: FlashState,
@@ -60,7 +60,7 @@ impl FlashReadback {
         }
     }
 
-    /// Encodes the computation of the cells and their copy to the buffer.
+    /// Encodes the computation of the cell colors and their copy to the buffer.
     pub(super) fn copy(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -93,7 +93,7 @@ impl FlashReadback {
         );
     }
 
-    /// Starts reading the buffer; call it after the copy was submitted.
+    /// Starts to read the buffer. Must be called after the copy was submitted.
     pub(super) fn request(&mut self, time_secs: f64) {
         self.requested_secs = Some(time_secs);
         self.arrived.store(false, Ordering::Release);
@@ -105,7 +105,7 @@ impl FlashReadback {
             });
     }
 
-    /// Waits for the cells of the last picture and passes them to the limiter.
+    /// Waits for the cell colors of the last picture and passes them to the limiter. Does nothing if none were requested.
     pub(super) fn collect(&mut self, gpu: &Gpu) -> Result<(), RenderError> {
         let Some(time_secs) = self.requested_secs.take() else {
             return Ok(());

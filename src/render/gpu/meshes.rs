@@ -7,7 +7,7 @@ use super::targets::buffer;
 use crate::render::model::Model;
 use crate::render::shadow_mask::SPINE_STATIONS;
 
-/// The part of the shared buffers that holds the triangles of a model.
+/// The part of the shared buffers that contains the triangles of one mesh.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MeshRange {
     pub(super) first_index: u32,
@@ -56,7 +56,7 @@ pub(super) fn upload<'a>(
     (meshes, vertices, indices)
 }
 
-/// Draws `count` instances of a mesh from instance `first` on.
+/// Draws `count` instances of a mesh, beginning with instance `first`.
 pub(super) fn draw_batch(
     pass: &mut wgpu::RenderPass<'_>,
     mesh: &MeshRange,
@@ -69,10 +69,11 @@ pub(super) fn draw_batch(
     }
 }
 
-/// Number of indices of one strip.
+/// Number of indices for the triangles of one strip.
 pub(super) const STRIP_INDICES: usize = (SPINE_STATIONS - 1) * 6;
 
-/// Indices of the triangles of strips of vertex pairs.
+/// Returns the indices of the triangles of `strips` strips. The vertices of a strip are pairs, one pair per station of the
+/// spine.
 pub(super) fn strip_indices(strips: usize) -> Vec<u32> {
     let mut indices = Vec::with_capacity(strips * STRIP_INDICES);
     for strip in 0..strips as u32 {

@@ -1,10 +1,11 @@
-//! The GPU: turns draw data into pixels. It knows triangles and light, but neither fish nor visitors.
+//! The GPU: turns draw data into pixels. It handles triangles and light, but does not depend on fish or visitors.
 //!
 //! The passes of one picture:
-//! 1. Sunlight on the ground: the caustics, multiplied by the shadows of bodies.
+//! 1. Sunlight on the ground: the caustics (light focused by the waves), darkened by the shadows of bodies.
 //! 2. Bodies: static bodies and fish, over a transparent background.
-//! 3. Once for every output: the ground (painted once), its light and the bodies, seen through the moving water
-//!    surface, tone-mapped and warped onto the output's pixels, with the overlay on top.
+//! 3. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is
+//!    tone-mapped and warped onto the output's pixels; the overlay is drawn on top. The ground texture itself is painted only
+//!    once per scene.
 
 mod bind_groups;
 mod device;

@@ -1,4 +1,4 @@
-//! The output pass: draws the finished picture of one output through its warp, with the overlay on top.
+//! The output pass: draws the finished picture of one output with the output's warp, and the overlay on top.
 
 use wgpu::{BufferUsages, LoadOp};
 
@@ -21,13 +21,13 @@ use crate::render::warp::WarpVertex;
 pub(super) struct OutputPass {
     pub(super) view: View,
     pub(super) finished: FinishedTexture,
-    /// Buffer to read the finished picture back.
+    /// Buffer through which the finished picture is read back.
     readback: wgpu::Buffer,
     pipeline: wgpu::RenderPipeline,
-    /// The same pipeline, but the picture is only partly replaced.
+    /// The same pipeline, but it replaces the last picture only partly. Used while flashing is limited.
     limited_pipeline: wgpu::RenderPipeline,
     flash_readback: FlashReadback,
-    /// Share by which the next picture replaces the last one; below 1 if flashing is being limited.
+    /// Weight of the next picture in the blend with the last picture, 0..1; below 1 while flashing is limited.
     replaced_share: f64,
     uniforms: wgpu::BindGroup,
     warp_vertices: wgpu::Buffer,
@@ -109,7 +109,7 @@ impl OutputPass {
         })
     }
 
-    /// Uploads the overlay of this picture in clip space.
+    /// Uploads the overlay and the masks of this picture in clip space.
     pub(super) fn upload(&mut self, gpu: &Gpu, overlay: &Overlay) {
         overlay.clip_vertices(&self.view, &mut self.overlay_vertices);
         self.overlay_vertices.extend_from_slice(&self.masks);
@@ -161,14 +161,15 @@ impl OutputPass {
             .copy(encoder, &pipelines.cell_means, &groups.scene);
     }
 
-    /// Passes the last picture to the flash limiter and takes the share by which the next one, at this time, may replace it.
+    /// Passes the cell colors of the last picture to the flash limiter. Then stores the weight that the limiter allows for the
+    /// next picture, which is shown at `time_secs`.
     pub(super) fn limit_flash(&mut self, gpu: &Gpu, time_secs: f64) -> Result<(), RenderError> {
         self.flash_readback.collect(gpu)?;
         self.replaced_share = self.flash_readback.state.limiter.replaced_share(time_secs);
         Ok(())
     }
 
-    /// Starts the readback for the flash limiter; call it after the picture of this time was submitted.
+    /// Starts the readback for the flash limiter. Must be called after the picture for `time_secs` was submitted.
     pub(super) fn request_readback(&mut self, time_secs: f64) {
         self.flash_readback.request(time_secs);
     }
@@ -178,13 +179,13 @@ impl OutputPass {
         self.flash_readback.state.limiter.limit_count()
     }
 
-    /// State of its flash limiter.
+    /// State of this output's flash limiter.
     pub(super) fn flash_state(&self) -> &FlashState {
         &self.flash_readback.state
     }
 
-    /// Continues from the state of another renderer: its last picture, at the resolution of the cells, is the picture that the
-    /// next one replaces.
+    /// Continues from the flash state of another renderer. The last picture of that renderer, at the resolution of the cells,
+    /// becomes the picture that the next picture replaces.
     pub(super) fn resume_flash_state(&mut self, gpu: &Gpu, state: &FlashState) {
         if state.colors.len() != (CELLS[0] * CELLS[1]) as usize {
             return;
@@ -202,7 +203,7 @@ impl OutputPass {
     }
 }
 
-/// The triangles of a mask, in clip space.
+/// Returns the triangles of a mask, in clip space.
 fn mask_vertices(mask: &Mask) -> Vec<OverlayVertex> {
     let corners: Vec<_> = mask
         .corners

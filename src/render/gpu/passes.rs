@@ -1,4 +1,4 @@
-//! The passes that all outputs share, in the order of `Renderer::draw`, and the upload of their data.
+//! The passes that are drawn once for all outputs, in the order of `Renderer::draw`, and the upload of their data.
 
 use glam::Vec2;
 use wgpu::{LoadOp, StoreOp, TextureView};
@@ -16,7 +16,7 @@ use crate::render::shadow_mask::SPINE_STATIONS;
 use crate::render::static_bodies::{PLANT, WATERFALL};
 
 impl Renderer {
-    /// Paints the ground texture; once per scene.
+    /// Paints the ground texture. Called once per scene.
     pub(super) fn paint_ground(&self) {
         let gpu = &self.gpu;
         gpu.queue
@@ -29,7 +29,7 @@ impl Renderer {
         };
         let mut contacts = self.static_bodies.contacts.clone();
         let (mut terraces, mut corners) = ground_contact::terrace_grounds(&self.scenery);
-        // A buffer that is bound must not be empty; the shader ignores entries with default values.
+        // A buffer that is bound must not be empty, so each list gets at least one entry. The shader ignores default entries.
         contacts.resize(contacts.len().max(1), GroundContact::default());
         terraces.resize(terraces.len().max(1), TerraceGround::default());
         corners.resize(corners.len().max(1), Vec2::ZERO);
@@ -56,7 +56,7 @@ impl Renderer {
         gpu.queue.submit([encoder.finish()]);
     }
 
-    /// Uploads the data of this picture: static bodies first, then fish.
+    /// Uploads the draw data of this picture. In each buffer, static bodies come first, then fish.
     pub(super) fn upload_draw_data(&mut self) {
         let Self {
             gpu,
@@ -124,7 +124,7 @@ impl Renderer {
             .write_buffer(&self.speck_buffer.buffer, 0, specks);
     }
 
-    /// Advances the water by `steps` steps and uploads its slopes and caustics.
+    /// Advances the simulation of the water surface by `steps` steps, and uploads the new slopes and caustics.
     pub(super) fn update_water(&mut self, steps: u32, time_secs: f64) {
         let Self {
             gpu,
@@ -150,7 +150,7 @@ impl Renderer {
         );
     }
 
-    /// Draws the light on the ground: caustics, and the shadows of bodies if the surface shows the ground.
+    /// Draws the light on the ground: caustics and, if the surface shows the ground, the shadows of bodies.
     pub(super) fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
         let strips = (self.static_bodies.ground_shadows.len()
             + self.draw_list.ground_shadows.len())
@@ -178,7 +178,7 @@ impl Renderer {
         pass.draw_indexed(0..(strips * STRIP_INDICES) as u32, 0, 0..1);
     }
 
-    /// Limits a pass to the part of its target that the current quality uses.
+    /// Restricts a pass to the part of its target that is drawn at the current quality.
     fn limit_to_scale(&self, pass: &mut wgpu::RenderPass<'_>, size_px: [u32; 2]) {
         let [width, height] = size_px.map(|side| side as f32 * self.quality.scale);
         pass.set_viewport(0.0, 0.0, width, height, 0.0, 1.0);
@@ -254,7 +254,7 @@ impl Renderer {
     }
 }
 
-/// Begins a pass that draws to one texture without depth.
+/// Begins a pass that draws to one texture, without a depth buffer.
 pub(super) fn begin<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     label: &str,

@@ -1,4 +1,4 @@
-//! The shaders, bind group layouts and pipelines. Nothing here owns a texture or a buffer.
+//! The shaders, bind group layouts and pipelines. The types in this file own no textures or buffers.
 
 use wgpu::{BindGroupLayout, BindingType, Device, PrimitiveTopology, ShaderStages, TextureFormat};
 
@@ -6,22 +6,23 @@ use super::vertex_layouts::{self, VertexLayout};
 use crate::geometry::SurfaceKind;
 use crate::render::output_params::OutputParams;
 
-/// Format of the caustics: square roots of a quarter of the ratio to even light.
+/// Format of the caustics. A texel stores √(r / 4), where r is the ratio of the light to the light under calm water.
 pub(super) const CAUSTICS: TextureFormat = TextureFormat::R8Unorm;
-/// Format of the body texture: square roots of light, see `encode_light` in `shaders/scene.wgsl`.
+/// Format of the body texture. It stores square roots of light (see `encode_light` in `shaders/scene.wgsl`).
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the depth buffer of bodies.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
-/// Format of the slopes of the water. Their steps of 0.002 shift the visible ground by less than a quarter of a pixel.
+/// Format of the slopes of the water. One step of the 8-bit value is a slope of 0.002, which shifts the visible ground by less
+/// than a quarter of a pixel.
 pub(super) const SLOPES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the finished pictures.
 pub(super) const FINISHED: TextureFormat = TextureFormat::Rgba8UnormSrgb;
-/// Format of the painted ground: square roots of colors, so that 8 bits suffice in dark areas.
+/// Format of the painted ground. It stores square roots of colors, so that 8 bits are enough in dark areas.
 pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
-/// Format of the light on the ground: square roots, too.
+/// Format of the light on the ground. It also stores square roots.
 pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
 
-/// Name and full source of every shader: the shared definitions followed by its own file.
+/// Name and full source of every shader. The source is the shared definitions followed by the shader's own file.
 pub(super) const SHADERS: [(&str, &str); 7] = [
     (
         "ground",
@@ -86,7 +87,7 @@ pub(super) struct BindGroupLayouts {
     pub(super) overlay: BindGroupLayout,
 }
 
-/// All pipelines except those of single outputs.
+/// All pipelines except the pipelines of each output.
 pub(super) struct Pipelines {
     pub(super) ground_paint: wgpu::RenderPipeline,
     pub(super) caustics: wgpu::RenderPipeline,
@@ -100,23 +101,23 @@ pub(super) struct Pipelines {
     pub(super) cell_means: wgpu::RenderPipeline,
 }
 
-/// A uniform buffer.
+/// Binding type of a uniform buffer.
 const UNIFORM: BindingType = BindingType::Buffer {
     ty: wgpu::BufferBindingType::Uniform,
     has_dynamic_offset: false,
     min_binding_size: None,
 };
-/// A sampler.
+/// Binding type of a sampler.
 const SAMPLER: BindingType = BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
 
-/// A read-only storage buffer.
+/// Binding type of a read-only storage buffer.
 const LIST: BindingType = BindingType::Buffer {
     ty: wgpu::BufferBindingType::Storage { read_only: true },
     has_dynamic_offset: false,
     min_binding_size: None,
 };
 
-/// A texture that is sampled with filtering.
+/// Returns the binding type of a texture that is sampled with filtering.
 const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
     BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: true },
@@ -125,9 +126,9 @@ const fn texture(view_dimension: wgpu::TextureViewDimension) -> BindingType {
     }
 }
 
-/// A two-dimensional texture.
+/// Binding type of a two-dimensional texture.
 const FLAT: BindingType = texture(wgpu::TextureViewDimension::D2);
-/// An array of two-dimensional textures.
+/// Binding type of an array of two-dimensional textures.
 const LAYERS: BindingType = texture(wgpu::TextureViewDimension::D2Array);
 
 impl BindGroupLayouts {
@@ -169,17 +170,17 @@ impl BindGroupLayouts {
     }
 }
 
-/// The properties in which the pipelines differ.
+/// The properties that are different in each pipeline.
 struct PipelineDescription<'a> {
     /// Name of the shader in [`SHADERS`].
     shader: &'a str,
-    /// Layouts of the bind groups from group 1 on; group 0 is always that of the scene.
+    /// Layouts of the bind groups with number 1 and above. Group 0 is always the bind group of the scene.
     bind_groups: &'a [&'a BindGroupLayout],
-    /// Vertex entry point, and the layout of its buffer if it reads one.
+    /// Vertex entry point, and the layout of the vertex buffer; `None` if the entry point reads no buffer.
     vertex: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
-    /// Fragment entry point, format and blending of its target.
+    /// Fragment entry point, format of the target, and blending with the target.
     fragment: (&'a str, TextureFormat, Option<wgpu::BlendState>),
-    /// Whether triangles are tested against the depth buffer and culled if seen from behind.
+    /// Whether triangles are tested against the depth buffer, and are not drawn if seen from behind.
     has_depth: bool,
     /// Samples per pixel.
     samples: u32,
@@ -187,10 +188,11 @@ struct PipelineDescription<'a> {
     constants: &'a [(&'a str, f64)],
 }
 
-/// Name of the overridable constant with the kind of the surface.
+/// Name of the overridable constant that contains the kind of the surface (floor, wall or ceiling).
 const SURFACE_KIND: &str = "SURFACE_KIND";
 
-/// Number of a surface kind, as the constants `FLOOR`, `WALL` and `CEILING` in `shaders/scene.wgsl`.
+/// Returns the number of a surface kind. The constants `FLOOR`, `WALL` and `CEILING` in `shaders/scene.wgsl` have the same
+/// values.
 pub(super) fn kind_number(kind: SurfaceKind) -> u8 {
     match kind {
         SurfaceKind::Floor => 0,
@@ -200,7 +202,7 @@ pub(super) fn kind_number(kind: SurfaceKind) -> u8 {
 }
 
 impl Pipelines {
-    /// `influences` is the largest number of joints that move one vertex.
+    /// Creates all pipelines. `influences` is the maximum number of joints that move one vertex.
     pub(super) fn new(
         device: &Device,
         layouts: &BindGroupLayouts,
@@ -209,7 +211,7 @@ impl Pipelines {
         influences: usize,
     ) -> Self {
         let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
-        // Draws to a whole target, without vertices from a buffer.
+        // Makes a pipeline that draws to the whole target, without vertices from a buffer.
         let full_target = |shader, fragment, format, bind_groups| {
             make(&PipelineDescription {
                 shader,
@@ -221,7 +223,7 @@ impl Pipelines {
                 constants: &[],
             })
         };
-        // Draws triangles from a buffer.
+        // Makes a pipeline that draws triangles from a vertex buffer.
         let flat = |shader, vertex, layout: VertexLayout, fragment, bind_groups| {
             make(&PipelineDescription {
                 shader,
@@ -293,8 +295,8 @@ impl Pipelines {
     }
 }
 
-/// The pipeline of an output. `is_limited`: the new picture is blended over the previous one; the blend constant is its
-/// weight. `filters_edges`: this pass smooths the edges of bodies.
+/// Creates the pipeline of an output. If `is_limited`, the new picture is blended over the previous picture; the blend constant
+/// is the weight of the new picture. If `filters_edges`, the pipeline smooths the edges of bodies.
 pub(super) fn output(
     device: &Device,
     layouts: &BindGroupLayouts,
@@ -335,7 +337,7 @@ pub(super) fn output(
     pipeline(device, layouts, &description)
 }
 
-/// Blending that replaces a constant share of the picture.
+/// Returns the blending in which the new picture has a constant weight and the previous picture has the rest.
 fn replace_constant_share() -> wgpu::BlendState {
     let component = wgpu::BlendComponent {
         src_factor: wgpu::BlendFactor::Constant,
@@ -348,7 +350,7 @@ fn replace_constant_share() -> wgpu::BlendState {
     }
 }
 
-/// Blending that multiplies: each shadow removes a share of the remaining light.
+/// Returns the blending that multiplies source and target, so that each shadow removes a share of the remaining light.
 fn multiply() -> wgpu::BlendState {
     let component = wgpu::BlendComponent {
         src_factor: wgpu::BlendFactor::Dst,
@@ -361,7 +363,7 @@ fn multiply() -> wgpu::BlendState {
     }
 }
 
-/// The compiled module of a shader.
+/// Compiles a shader and returns its module.
 fn module(device: &Device, name: &str) -> wgpu::ShaderModule {
     let text = SHADERS
         .iter()
@@ -412,7 +414,8 @@ fn pipeline(
         },
         primitive: wgpu::PrimitiveState {
             topology: PrimitiveTopology::TriangleList,
-            // Half of the triangles of a body face away from the eye; drawing them would be most of the cost without a GPU.
+            // About half of the triangles of a body face away from the viewer. Without a graphics card, drawing them would take
+            // most of the time.
             cull_mode: description.has_depth.then_some(wgpu::Face::Back),
             ..wgpu::PrimitiveState::default()
         },

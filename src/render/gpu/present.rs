@@ -1,8 +1,9 @@
 //! Draws snapshots and presents the pictures in windows, one window per output. It can also draw without windows. The render
-//! stage in `app` decides how to recover from failures; this file only reports them and never retries.
+//! stage in `app` decides how to recover from failures; this file only reports failures and never retries.
 //!
 //! In: snapshots. Out: pictures in the windows, or the reason why there is no picture ([`Acquired`], [`RenderError`]). All
-//! outputs share one device and all passes except the last one, the output pass. It runs for each window, at its size.
+//! outputs share one device and all passes except the output pass. The output pass runs once per window, at the size of the
+//! window.
 
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};
@@ -18,58 +19,59 @@ use crate::render::setup::RenderSetup;
 use crate::render::view::View;
 use crate::world::Snapshot;
 
-/// The result of acquiring the next picture. Of several windows, the state that is last in this list counts: an occluded window
-/// does not prevent drawing to the others.
+/// The result of acquiring the next picture. If several windows have different results, the result that is last in this list
+/// applies to all. So an occluded window does not prevent drawing to the other windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acquired {
-    /// The window is not visible. Skip this picture and try again later.
+    /// The window is not visible. The caller skips this picture and tries again later.
     Occluded,
-    /// No texture was available in time. Skip this picture.
+    /// The display provided no texture in time. The caller skips this picture.
     Timeout,
-    /// Draw the picture.
+    /// The picture can be drawn.
     Ready,
-    /// Draw the picture, then configure the presenter again, because a surface has changed.
+    /// The picture can be drawn, but a surface has changed. After drawing, the caller configures the presenter again.
     Suboptimal,
-    /// Windows were opened, closed or resized. Create the presenter again; nothing has failed.
+    /// Windows were opened, closed or resized. This is not a failure. The caller creates the presenter again.
     WindowsChanged,
-    /// A surface has changed. Configure the presenter, then acquire again.
+    /// A surface has changed. The caller configures the presenter, then acquires again.
     Outdated,
-    /// A surface is lost. Create the presenter again.
+    /// A surface is lost. The caller creates the presenter again.
     Lost,
-    /// The driver reported a validation error. Create the presenter again.
+    /// The driver reported a validation error. The caller creates the presenter again.
     Validation,
 }
 
-/// Draws pictures and presents them. [`GpuPresenter`] is the real one; tests of the render stage use a fake.
+/// Draws pictures and presents them. [`GpuPresenter`] does so on the GPU; tests of the render stage use a fake presenter.
 ///
-/// After an error it cannot be used any more: drop it and create a new one.
+/// After an error, a presenter must not be used again. Drop it and create a new presenter.
 pub trait Presenter {
-    /// Acquires the next picture of every window; may wait for the display.
+    /// Acquires the next picture of every window. May block until the display provides it.
     ///
     /// # Errors
     /// [`RenderError::Device`] if the device is lost.
     fn acquire(&mut self) -> Result<Acquired, RenderError>;
 
-    /// Sets the pattern that the camera calibration shows from the next picture on; `None` shows nothing.
+    /// Sets the calibration pattern that is drawn from the next picture on; with `None`, no pattern is drawn.
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>);
 
-    /// Draws the state at `alpha` (0..1) between two snapshots to the acquired pictures and presents them.
+    /// Draws the interpolated state between two snapshots to the acquired pictures and presents them. `alpha` is 0 at
+    /// `previous` and 1 at `next`.
     ///
     /// # Errors
     /// [`RenderError::Device`] if the device failed.
     fn show(&mut self, previous: &Snapshot, next: &Snapshot, alpha: f32)
     -> Result<(), RenderError>;
 
-    /// Waits until the last picture is drawn, to measure its duration.
+    /// Waits until the last picture is drawn, so that the caller can measure its duration.
     ///
     /// # Errors
     /// [`RenderError::Device`] if the device failed.
     fn finish(&mut self) -> Result<(), RenderError>;
 
-    /// Sets the quality of the following pictures.
+    /// Sets the quality of all following pictures.
     fn set_quality(&mut self, quality: Quality);
 
-    /// Writes the states of the flash limiters, indexed by output. Works even if the device is lost.
+    /// Writes the states of the flash limiters to `into`, indexed by output. Also works if the device is lost.
     fn flash_states(&self, into: &mut Vec<FlashState>);
 
     /// Continues from the flash states of another presenter of the same outputs.
@@ -84,20 +86,20 @@ pub trait Presenter {
     /// [`RenderError::Device`] if the device failed.
     fn configure(&mut self) -> Result<(), RenderError>;
 
-    /// Outputs with their sizes, adapter and driver, in one line.
+    /// Returns the outputs with their sizes, the adapter and the driver, in one line.
     fn describe(&self) -> String;
 
-    /// Destroys the device, like a failing driver does. For tests of the recovery.
+    /// Destroys the device, as a failing driver does. For tests of the recovery from a lost device.
     fn lose_device(&mut self);
 }
 
-/// The output of a window, and callbacks to it.
+/// The output that a window shows, and callbacks of the window.
 pub struct WindowTarget {
-    /// Index of the output that it shows.
+    /// Index of the output that the window shows.
     pub output: usize,
     /// Returns the current inner width and height of the window in pixels.
     pub size_px: Box<dyn Fn() -> [u32; 2]>,
-    /// Called when the first picture is ready; makes the window visible, so that it is never shown black.
+    /// Makes the window visible. Called when the first picture is ready, so that the window is never visible without a picture.
     pub before_first: Box<dyn FnOnce()>,
 }
 
@@ -105,16 +107,16 @@ pub struct WindowTarget {
 pub struct WindowTargets {
     /// The windows, at least one.
     pub windows: Vec<(wgpu::SurfaceTarget<'static>, WindowTarget)>,
-    /// The connection to their display.
+    /// The connection to the display of the windows.
     pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
-    /// Returns whether windows were opened or closed since.
+    /// Returns whether windows were opened or closed after this value was created.
     pub have_changed: Box<dyn Fn() -> bool>,
 }
 
-/// Number of pictures after which a new size of a window counts as final. Until then the picture is stretched to it, then the
-/// presenter is created again.
+/// Number of pictures after which a new window size counts as final. Until then, the picture is stretched to the new size.
+/// After that, the presenter is created again.
 const SETTLED_AFTER: u32 = 20;
-/// Number of pictures for which a window is skipped after a timeout, so that it does not delay the others.
+/// Number of pictures for which a window is skipped after a timeout, so that this window does not delay the other windows.
 const SKIPPED_AFTER_TIMEOUT: u32 = 60;
 
 /// The window of an output.
@@ -128,11 +130,11 @@ struct OutputWindow {
     output: usize,
     size_px: Box<dyn Fn() -> [u32; 2]>,
     before_first: Option<Box<dyn FnOnce()>>,
-    /// Whether it must be configured again.
+    /// Whether the surface must be configured again.
     is_stale: bool,
-    /// Number of pictures since the last change of its size.
+    /// Number of pictures since the size of the window last changed.
     since_resized: u32,
-    /// Number of pictures for which it is still skipped.
+    /// Number of further pictures for which the window is skipped.
     skipped: u32,
 }
 
@@ -145,7 +147,7 @@ impl OutputWindow {
     ) -> Result<Self, RenderError> {
         let offered = surface.get_capabilities(adapter);
         let formats = &offered.formats;
-        // The picture is sampled as linear light, so the target must encode sRGB.
+        // Sampling the picture gives linear light, so the target must encode it as sRGB.
         let format = formats
             .iter()
             .find(|format| format.is_srgb())
@@ -192,7 +194,7 @@ impl OutputWindow {
         })
     }
 
-    /// Acquires the next picture, which is drawn with a size of `drawn_px`.
+    /// Acquires the next picture of this window. `drawn_px` is the size at which the output is drawn.
     fn acquire(&mut self, gpu: &Gpu, drawn_px: [u32; 2]) -> Acquired {
         if self.acquired.is_some() {
             return Acquired::Ready;
@@ -251,28 +253,28 @@ impl OutputWindow {
     }
 }
 
-/// Clamps a size to the limits of the device, at least one pixel.
+/// Returns the size clamped to the limits of the device and to at least one pixel per side.
 fn within(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
     let most = gpu.device.limits().max_texture_dimension_2d;
     size_px.map(|side| side.clamp(1, most))
 }
 
-/// Draws and presents the pictures of all outputs that have a window; without windows it draws all outputs off screen.
+/// Draws and presents the pictures of all outputs that have a window. If there are no windows, draws all outputs off screen.
 pub struct GpuPresenter {
     // Fields are dropped in this order: the surfaces before their device.
     windows: Vec<OutputWindow>,
     renderer: Renderer,
-    /// Indices of the outputs that are drawn; with windows, those of the windows in the same order.
+    /// Indices of the outputs that are drawn. If there are windows, these are the outputs of the windows, in the same order.
     outputs: Vec<usize>,
     have_changed: Box<dyn Fn() -> bool>,
 }
 
 impl GpuPresenter {
-    /// Opens a device that can draw to the windows and creates everything that the scene needs. Outputs without a window are not
-    /// drawn; the others are drawn at the sizes of their windows.
+    /// Opens a device that can draw to the windows, and creates all GPU resources of the scene. Outputs without a window are
+    /// not drawn. All other outputs are drawn at the sizes of their windows.
     ///
     /// # Errors
-    /// If no adapter or device supports these windows, or the scene exceeds its limits.
+    /// If no adapter or device supports these windows, or if the scene exceeds the limits of the device.
     pub fn open(targets: WindowTargets, mut setup: RenderSetup) -> Result<Self, RenderError> {
         let descriptor =
             wgpu::InstanceDescriptor::new_with_display_handle_from_env(targets.display);
@@ -308,10 +310,10 @@ impl GpuPresenter {
         })
     }
 
-    /// Opens a device without windows; all outputs are drawn, each at its own size.
+    /// Opens a device without windows. All outputs are drawn off screen, each at the size in its parameters.
     ///
     /// # Errors
-    /// If there is no adapter or device, or the scene exceeds its limits.
+    /// If there is no adapter or device, or if the scene exceeds the limits of the device.
     pub fn offscreen(setup: RenderSetup) -> Result<Self, RenderError> {
         Ok(Self {
             windows: Vec::new(),
@@ -327,7 +329,7 @@ impl Presenter for GpuPresenter {
         let gpu = &self.renderer.gpu;
         gpu.poll()?;
         if self.windows.is_empty() {
-            // Without a display that limits the rate, waiting keeps the CPU from running ahead of the device.
+            // No display limits the rate of pictures, so the CPU waits here until the device has drawn the picture.
             gpu.wait()?;
             return Ok(Acquired::Ready);
         }

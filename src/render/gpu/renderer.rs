@@ -1,4 +1,4 @@
-//! Owns everything that lives as long as a scene, on the CPU and on the GPU, and draws its pictures.
+//! Owns all data that exists as long as a scene, on the CPU and on the GPU, and draws the pictures of the scene.
 
 use wgpu::BufferUsages;
 
@@ -37,7 +37,7 @@ const WRITTEN_UNIFORM: BufferUsages = BufferUsages::UNIFORM.union(BufferUsages::
 
 /// Draws the pictures of one scene on one device.
 pub struct Renderer {
-    // On the GPU.
+    // Data on the GPU.
     pub(super) gpu: Gpu,
     pub(super) layouts: BindGroupLayouts,
     pub(super) pipelines: Pipelines,
@@ -53,10 +53,10 @@ pub struct Renderer {
     pub(super) joint_buffer: GrowingBuffer,
     pub(super) speck_buffer: GrowingBuffer,
     pub(super) bind_groups: BindGroups,
-    /// Full and low-detail triangles of every model: the static ones first, then the species.
+    /// Full and low-detail mesh of every model: static models first, then the models of species.
     pub(super) meshes: Vec<MeshRange>,
     pub(super) outputs: Vec<OutputPass>,
-    // On the CPU.
+    // Data on the CPU.
     bodies: Vec<Body>,
     pub(super) surface: Surface,
     pub(super) scenery: Scenery,
@@ -72,13 +72,13 @@ pub struct Renderer {
     pub(super) static_bodies: StaticBodies,
     pub(super) dust: Dust,
     pub(super) quality: Quality,
-    /// What to draw over the picture apart from the annotations of the snapshots.
+    /// Options for drawings over the picture, apart from the overlay items of the snapshots.
     pub overlay_options: OverlayOptions,
-    /// The pattern that the camera calibration shows; `None` while it shows nothing.
+    /// The pattern for the camera calibration that is drawn over the picture; `None` if no pattern is drawn.
     pub calibration_pattern: Option<CalibrationPattern>,
 }
 
-/// Number of samples per pixel of the picture.
+/// Returns the number of samples per pixel for a method of edge smoothing.
 fn samples_per_pixel(edges: EdgeSmoothing) -> u32 {
     match edges {
         EdgeSmoothing::Multisampled => 4,
@@ -87,7 +87,7 @@ fn samples_per_pixel(edges: EdgeSmoothing) -> u32 {
 }
 
 impl Renderer {
-    /// Creates everything that lives as long as the scene, on a device that needs no window.
+    /// Creates all data that exists as long as the scene, on a device that needs no window.
     ///
     /// # Errors
     /// If the picture exceeds the device's limits, an output's parameters describe no valid warp, or the device reports
@@ -190,7 +190,7 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// The device that draws.
+    /// The device that draws the pictures.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
@@ -200,7 +200,8 @@ impl Renderer {
         self.outputs.iter().map(|output| &output.view)
     }
 
-    /// Draws the state at `alpha` (0..1) between two snapshots. The pictures stay on the GPU until [`Self::read`].
+    /// Draws the interpolated state between two snapshots; `alpha` is 0 at the first and 1 at the second. The pictures stay on
+    /// the GPU; [`Self::read`] copies them to the CPU.
     ///
     /// # Errors
     /// [`RenderError::Device`] if the device reported an error or is lost.
@@ -242,7 +243,7 @@ impl Renderer {
         self.gpu.check()
     }
 
-    /// Sets the quality of the following pictures.
+    /// Sets the quality of all following pictures.
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = quality;
         self.draw_list.all_low_detail = quality.is_reduced;
@@ -254,8 +255,8 @@ impl Renderer {
         self.outputs.iter().map(OutputPass::flash_state)
     }
 
-    /// Continues from the flash states of another renderer of the same outputs: the change from its last pictures to the
-    /// first ones of this renderer counts as a change, too.
+    /// Continues from the flash states of another renderer of the same outputs. So the flash limiter also limits the change
+    /// from the last pictures of that renderer to the first pictures of this renderer.
     pub fn resume_flash_states(&mut self, states: &[FlashState]) {
         for (output, state) in self.outputs.iter_mut().zip(states) {
             output.resume_flash_state(&self.gpu, state);
@@ -267,12 +268,12 @@ impl Renderer {
         self.outputs.iter().map(OutputPass::flash_limit_count).sum()
     }
 
-    /// Sets the factor on the light of the scene. Tests use it to make the picture flash.
+    /// Sets the factor by which the light of the scene is multiplied. Tests change this factor to make the picture flash.
     pub fn set_exposure(&mut self, exposure: f32) {
         self.uniforms.exposure = exposure;
     }
 
-    /// Collects what is to be drawn over the picture.
+    /// Collects all items that are drawn over the picture.
     fn build_overlay(&mut self, next: &Snapshot) {
         self.overlay.clear(&self.surface);
         if let Some(pattern) = self.overlay_options.pattern {
@@ -311,7 +312,7 @@ impl Renderer {
         });
     }
 
-    /// Copies the finished picture of an output (index from 0) into `rgba`: rows from the top, 4 bytes per pixel, sRGB.
+    /// Copies the finished picture of the output with index `output` into `rgba`: rows from the top, 4 bytes per pixel, sRGB.
     ///
     /// # Errors
     /// [`RenderError::Device`] if the device does not answer; [`RenderError::Output`] if the output does not exist.
@@ -326,7 +327,7 @@ impl Renderer {
     }
 }
 
-/// The edge smoothing that suits an adapter: multisampling is cheap on a graphics card only.
+/// Returns the default edge smoothing for an adapter: multisampling on a graphics card, a cheaper method on a software adapter.
 fn default_edges(gpu: &Gpu) -> EdgeSmoothing {
     if gpu.is_software() {
         EdgeSmoothing::Filtered
@@ -335,7 +336,7 @@ fn default_edges(gpu: &Gpu) -> EdgeSmoothing {
     }
 }
 
-/// The bodies of all species, colored for a season.
+/// Returns the bodies of all species, with the colors of a season.
 fn bodies(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
     let body = |(look, mut model): (SpeciesLook, Model)| {
         if season == Season::Run {
@@ -346,9 +347,10 @@ fn bodies(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
     species.into_iter().map(body).collect()
 }
 
-/// Size in pixels of the whole surface's picture, large enough that every output shows its part of it one to one.
+/// Returns the size in pixels of the picture of the whole surface. Within the limits of the device, the picture is so
+/// large that no output has to enlarge its part of the picture.
 fn picture_px(gpu: &Gpu, outputs: &[OutputPass]) -> [u32; 2] {
-    // The ground texture is larger than the picture and must stay within the limit.
+    // The ground texture is larger than the picture, and it must not exceed the device's limit.
     let most = f64::from(gpu.device.limits().max_texture_dimension_2d) / 1.5;
     let wanted = outputs.iter().fold([16.0f64; 2], |size, output| {
         let [width, height] = output.view.warp.picture_px(output.view.size_px);

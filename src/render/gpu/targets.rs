@@ -1,4 +1,4 @@
-//! Textures and buffers on the GPU, and writing to them.
+//! Textures and buffers on the GPU, and functions that create them and write to them.
 
 use std::sync::LazyLock;
 
@@ -12,8 +12,9 @@ use crate::render::noise::unit_hash;
 use crate::render::shadow_mask::{self, MaskLevels};
 use crate::render::water::WaterGrid;
 
-/// Side of the ground texture relative to the picture. The texture covers a larger area, so this gives about one texel per
-/// pixel. A larger one is slower to read without a graphics card and shows no more detail through the moving water.
+/// Ratio of the side of the ground texture to the side of the picture, both in pixels. The texture covers a larger area than
+/// the picture, so this ratio gives about one texel per pixel. A larger texture is slower to read without a graphics card, and
+/// shows no more detail through the moving water.
 const GROUND_SCALE: f32 = 1.06;
 
 /// Creates a texture with one mip level.
@@ -41,7 +42,7 @@ pub(super) fn texture_2d(
     })
 }
 
-/// The default view of a texture.
+/// Returns the default view of a texture.
 pub(super) fn view(texture: &wgpu::Texture) -> TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
@@ -51,12 +52,12 @@ pub(super) struct Targets {
     pub(super) ground: TextureView,
     pub(super) ground_light: TextureView,
     pub(super) bodies: TextureView,
-    /// With several samples per pixel, the texture that is resolved into `bodies`.
+    /// Texture with several samples per pixel, which are averaged into `bodies`; `None` with one sample per pixel.
     pub(super) body_samples: Option<TextureView>,
     pub(super) depth: TextureView,
     pub(super) slopes: wgpu::Texture,
     pub(super) caustics: wgpu::Texture,
-    /// Size of `bodies`.
+    /// Size of `bodies` in pixels.
     pub(super) size_px: [u32; 2],
     pub(super) ground_light_px: [u32; 2],
 }
@@ -136,7 +137,7 @@ impl FixedTextures {
     }
 }
 
-/// The glyph atlas.
+/// Creates the glyph atlas.
 fn glyphs(device: &Device, queue: &Queue) -> TextureView {
     let size = glyphs::atlas_size_px();
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
@@ -145,10 +146,11 @@ fn glyphs(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// Side of the noise textures.
+/// Side of the noise textures in pixels.
 const NOISE_PX: u32 = 256;
 
-/// Tileable smooth noise with a number of cells along each side; each layer differs.
+/// Returns the value of tileable smooth noise at a pixel, 0..1. The noise has `cells` cells along each side and is different in
+/// each layer.
 fn noise(x: u32, y: u32, cells: u32, layer: u32) -> f32 {
     let lattice = |x: u32, y: u32| unit_hash((x % cells) + (y % cells) * cells, 70 + layer);
     let step = NOISE_PX / cells;
@@ -166,7 +168,8 @@ fn noise(x: u32, y: u32, cells: u32, layer: u32) -> f32 {
     top + (bottom - top) * v
 }
 
-/// Tileable pattern of weathered stone: tone, slopes of bumps along x and z, and strength of lichen.
+/// Tileable pattern of weathered stone. The four channels are tone, slope of the bumps along x, slope along z, and strength of
+/// lichen.
 static WEATHERED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let places = || (0..NOISE_PX * NOISE_PX).map(|i| (i % NOISE_PX, i / NOISE_PX));
     let rough =
@@ -189,7 +192,7 @@ static WEATHERED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     places().flat_map(weathered).collect()
 });
 
-/// The texture of [`WEATHERED`].
+/// Creates the texture that contains the pattern [`WEATHERED`].
 fn weathering(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
@@ -199,7 +202,8 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// Tileable noise: two channels with cells of two texels for wavelets, one of coarser noise for bubbles.
+/// Creates a texture of tileable noise: two channels with cells of two texels for wavelets, and one channel with larger cells
+/// for bubbles.
 fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
@@ -223,7 +227,7 @@ fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// A buffer that grows when what is written no longer fits.
+/// A buffer that is replaced by a larger buffer when the data no longer fits.
 pub(super) struct GrowingBuffer {
     label: &'static str,
     usage: BufferUsages,
@@ -247,7 +251,8 @@ impl GrowingBuffer {
         }
     }
 
-    /// Ensures a size. Returns `true` if the buffer was replaced by a larger one and must be bound and written again.
+    /// Ensures that the buffer has at least `bytes` bytes. Returns `true` if the buffer was replaced by a larger buffer, which
+    /// must be bound and written again.
     pub(super) fn fit(&mut self, device: &Device, bytes: u64) -> bool {
         let grows = bytes > self.buffer.size();
         if grows {
@@ -257,7 +262,7 @@ impl GrowingBuffer {
         grows
     }
 
-    /// Whether its constant content has to be written; after this call it counts as written.
+    /// Returns whether the constant content of the buffer has to be written. After this call, the content counts as written.
     pub(super) fn begin_write(&mut self) -> bool {
         !std::mem::replace(&mut self.written, true)
     }
@@ -278,7 +283,7 @@ pub(super) fn buffer(
     })
 }
 
-/// Writes a whole mip level of one layer.
+/// Writes a complete mip level of one layer of a texture.
 pub(super) fn write(
     queue: &Queue,
     texture: &wgpu::Texture,
@@ -323,7 +328,7 @@ fn array(
 ) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
-        // At least two layers, because some drivers treat an array of one layer as a plain texture.
+        // An array has at least two layers, because some drivers treat an array with one layer as a plain texture.
         size: wgpu::Extent3d {
             width: size[0],
             height: size[1],
@@ -338,7 +343,7 @@ fn array(
     })
 }
 
-/// The view of a texture array.
+/// Returns the view of a texture array.
 fn array_view(texture: &wgpu::Texture) -> TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor {
         dimension: Some(wgpu::TextureViewDimension::D2Array),
@@ -346,8 +351,8 @@ fn array_view(texture: &wgpu::Texture) -> TextureView {
     })
 }
 
-/// The skins of all species as layers of one size with mip levels. They store square roots of light, which is faster to read
-/// than sRGB without a graphics card.
+/// Creates a texture array with mip levels that has one layer of the same size per skin. It stores square roots of light,
+/// because these are faster to read than sRGB without a graphics card.
 fn skins<'a>(
     device: &Device,
     queue: &Queue,
@@ -400,7 +405,7 @@ fn skins<'a>(
     array_view(&texture)
 }
 
-/// The shadow masks: the disc first, then the species, [`shadow_mask::STEPS`] layers each.
+/// Creates the texture array of the shadow masks: first the disc, then the species, with [`shadow_mask::STEPS`] layers each.
 fn shadow_masks(device: &Device, queue: &Queue, layers: &[MaskLevels]) -> TextureView {
     let size = [shadow_mask::WIDTH as u32, shadow_mask::HEIGHT as u32];
     let texture = array(

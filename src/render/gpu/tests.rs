@@ -1,4 +1,4 @@
-//! Every shader is valid, and everything that Rust and the shaders share is equal in both.
+//! Tests that every shader is valid, and that structs and constants used by both Rust and shaders are equal in both.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -36,10 +36,10 @@ fn every_shader_is_valid() {
     }
 }
 
-/// Names, offsets and sizes of the members of a struct.
+/// Name, offset and size of each member of a struct; offset and size in bytes.
 type Members = Vec<(String, usize, usize)>;
 
-/// Size of an element of a struct in a shader's buffer, and its members.
+/// Returns the size of a shader's struct in an array, in bytes, and the members of the struct.
 fn shader_layout(shader: &str, name: &str) -> (usize, Members) {
     let module = module(shader);
     let mut layouter = Layouter::default();
@@ -60,14 +60,14 @@ fn shader_layout(shader: &str, name: &str) -> (usize, Members) {
     (layouter[handle].to_stride() as usize, members.collect())
 }
 
-/// Compares the layout of a Rust struct with that of the struct of the same name in a shader: size, and name, offset and size
-/// of every field. A field that is missing in the list or in one of the structs is found, too.
+/// Asserts that a Rust struct and the struct of the same name in a shader have the same layout: the same size, and the same
+/// name, offset and size of every field. Also fails if a field is missing in the list or in one of the structs.
 macro_rules! assert_same_layout {
     ($shader:literal, $type:ident { $($field:ident),* $(,)? }) => {{
         let rust: Members = vec![$((
             stringify!($field).to_owned(),
             offset_of!($type, $field),
-            // A value of the type, to measure its field.
+            // A zeroed value of the type, to measure the size of its field.
             size_of_val(&<$type as bytemuck::Zeroable>::zeroed().$field),
         )),*];
         let (size, members) = shader_layout($shader, stringify!($type));
@@ -165,7 +165,7 @@ fn buffers_have_the_same_layout_in_rust_and_in_the_shaders() {
     );
 }
 
-/// Number of components that a shader reads from an attribute, and whether they are floats.
+/// Returns the number of components that a shader reads from an attribute, and whether the components are floats.
 fn components(format: VertexFormat) -> (u32, bool) {
     match format {
         VertexFormat::Float32 => (1, true),
@@ -227,7 +227,7 @@ fn vertices_have_the_same_fields_in_rust_and_in_the_shaders() {
                 components(attribute.format),
                 "type of {name}.{field}"
             );
-            // The fields follow each other without gaps, so the format has the size of the field.
+            // If the fields follow each other without gaps, each format has the size of its field.
             assert_eq!(attribute.offset, end, "offset of {name}.{field}");
             end += attribute.format.size();
         }

@@ -1,4 +1,5 @@
-//! The attributes of all vertex structs, derived from their fields. A test compares them with the inputs of the shaders.
+//! The vertex attributes of all vertex structs. They are derived from the fields of the structs. A test compares the attributes
+//! with the inputs of the shaders.
 
 use std::mem::offset_of;
 
@@ -12,22 +13,22 @@ use crate::render::warp::WarpVertex;
 
 /// The layout of a vertex struct.
 pub(super) struct VertexLayout {
-    /// Size of the struct.
+    /// Size of the struct in bytes.
     pub(super) stride: u64,
     /// Names of the fields in the order of their shader locations.
     #[cfg(test)]
     pub(super) names: &'static [&'static str],
-    /// The fields; the shader location of each is its index.
+    /// One attribute per field. The index of an attribute is its shader location.
     pub(super) attributes: &'static [VertexAttribute],
 }
 
 impl VertexLayout {
-    /// The layout of a buffer that is read once per vertex.
+    /// Returns the layout of a buffer from which the shader reads one struct per vertex.
     pub(super) fn per_vertex(&self) -> VertexBufferLayout<'static> {
         self.buffer(VertexStepMode::Vertex)
     }
 
-    /// The layout of a buffer that is read once per instance.
+    /// Returns the layout of a buffer from which the shader reads one struct per instance.
     pub(super) fn per_instance(&self) -> VertexBufferLayout<'static> {
         self.buffer(VertexStepMode::Instance)
     }
@@ -57,7 +58,7 @@ macro_rules! vertex_layout {
     };
 }
 
-/// Vertices of models.
+/// Layout of the vertices of models.
 pub(super) const MODEL: VertexLayout = vertex_layout!(ModelVertex {
     0 position: Float32x3,
     1 normal: Float32x3,
@@ -66,7 +67,7 @@ pub(super) const MODEL: VertexLayout = vertex_layout!(ModelVertex {
     4 joints: Uint8x4,
     5 weights: Unorm8x4,
 });
-/// Vertices of shadows on the ground.
+/// Layout of the vertices of shadows on the ground.
 pub(super) const GROUND_SHADOW: VertexLayout = vertex_layout!(GroundShadowVertex {
     0 position_m: Float32x2,
     1 uv: Float32x2,
@@ -74,18 +75,18 @@ pub(super) const GROUND_SHADOW: VertexLayout = vertex_layout!(GroundShadowVertex
     3 mask_level: Float32,
     4 strength: Float32,
 });
-/// Specks, one per instance.
+/// Layout of specks; one speck per instance.
 pub(super) const SPECK: VertexLayout = vertex_layout!(Speck {
     0 position_m: Float32x3,
     1 radius_m: Float32,
 });
-/// Vertices of the overlay.
+/// Layout of the vertices of the overlay.
 pub(super) const OVERLAY: VertexLayout = vertex_layout!(OverlayVertex {
     0 position: Float32x2,
     1 glyph_uv: Float32x2,
     2 color: Float32x4,
 });
-/// Vertices of the warp.
+/// Layout of the vertices of the warp.
 pub(super) const WARP: VertexLayout = vertex_layout!(WarpVertex {
     0 clip_xyw: Float32x3,
     1 picture: Float32x2,

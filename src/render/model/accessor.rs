@@ -1,5 +1,5 @@
-//! Reads glTF accessors as rows of floats. Every size is checked, and what is decoded in all is limited before memory is
-//! allocated for it.
+//! Reads glTF accessors as rows of floats. Every size is checked, and the total size of the decoded data is limited before
+//! memory is allocated for it.
 
 use std::cell::Cell;
 
@@ -8,20 +8,20 @@ use super::error::ModelProblem;
 
 /// Largest number of rows of an accessor.
 const MAX_ROWS: usize = 262_144;
-/// Largest size of all that is decoded from one file. A file of the largest size whose numbers are all single bytes and
-/// are read once stays below it; a small file that refers to the same bytes a thousand times does not.
+/// Largest total size of the data that is decoded from one file. A file of the largest size stays below this limit if its
+/// numbers are all single bytes and are read once. A small file that refers to the same bytes a thousand times exceeds it.
 const MAX_DECODED_BYTES: usize = 128 << 20;
 
 /// A document with its binary data.
 pub(super) struct Source<'a> {
     pub(super) document: &'a Document,
     bin: &'a [u8],
-    /// Bytes decoded so far.
+    /// Number of bytes decoded so far.
     decoded: Cell<usize>,
 }
 
 impl<'a> Source<'a> {
-    /// A source of which nothing is decoded yet.
+    /// Creates a source of which nothing is decoded yet.
     pub(super) fn new(document: &'a Document, bin: &'a [u8]) -> Self {
         Self {
             document,
@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The accessor with an index.
+    /// Returns the accessor with an index.
     pub(super) fn accessor(&self, index: usize) -> Result<&'a Accessor, ModelProblem> {
         self.document.accessors.get(index).ok_or_else(|| {
             ModelProblem::Damaged(format!(
@@ -39,10 +39,10 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The rows of an accessor as floats; integers are normalized if the file requires it.
+    /// Returns the rows of an accessor as floats. Integers are normalized if the file requires it.
     ///
     /// # Errors
-    /// If its rows do not have `N` numbers, it reaches beyond the end of the file, or too much was decoded.
+    /// If the rows do not have `N` numbers, the accessor reaches beyond the end of the file, or too many bytes are decoded.
     pub(super) fn rows<const N: usize>(&self, index: usize) -> Result<Vec<[f32; N]>, ModelProblem> {
         let accessor = self.accessor(index)?;
         let damaged = |what: &str| ModelProblem::Damaged(format!("accessor {index}: {what}"));
@@ -100,7 +100,8 @@ impl<'a> Source<'a> {
         Ok(rows)
     }
 
-    /// Adds `count` elements to what is decoded, before they are.
+    /// Adds `count` elements of `size` bytes to the total of decoded bytes before they are decoded. Fails if the total exceeds
+    /// its limit.
     fn charge(&self, count: usize, size: usize) -> Result<(), ModelProblem> {
         if count > MAX_ROWS {
             return Err(ModelProblem::TooLarge {
@@ -124,7 +125,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Elements of a buffer view, each of `size` bytes.
+    /// Returns the elements of a buffer view, each of `size` bytes.
     fn elements(
         &self,
         view: usize,
@@ -158,10 +159,10 @@ impl<'a> Source<'a> {
         }))
     }
 
-    /// The bytes of a buffer view.
+    /// Returns the bytes of a buffer view.
     ///
     /// # Errors
-    /// If they are not in this file, or not all of them.
+    /// If some or all of the bytes are not in this file.
     pub(super) fn view(&self, index: usize) -> Result<&'a [u8], ModelProblem> {
         let damaged = |what: &str| ModelProblem::Damaged(format!("buffer view {index} {what}"));
         let view = self.document.buffer_views.get(index);
@@ -205,7 +206,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The type with a number in glTF.
+    /// Returns the type for a glTF component type; `None` if the number is unknown.
     fn new(number: u64) -> Option<Self> {
         Some(match number {
             5120 => Self::I8,
@@ -218,7 +219,7 @@ impl Kind {
         })
     }
 
-    /// Size in bytes.
+    /// Size of one number, in bytes.
     fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -227,7 +228,7 @@ impl Kind {
         }
     }
 
-    /// One number.
+    /// Reads one number from its bytes.
     fn number(self, normalized: bool, bytes: &[u8]) -> f32 {
         let b = |i: usize| bytes.get(i).copied().unwrap_or(0);
         let scaled = |value: f32, most: f32| {

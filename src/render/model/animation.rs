@@ -1,4 +1,4 @@
-//! Reads the animations of a glTF file: rotations and translations of the joints. One channel at a time is decoded.
+//! Reads the animations of a glTF file: rotations and translations of the joints. Channels are decoded one at a time.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ struct JointChannel<'a> {
     is_rotation: bool,
 }
 
-/// All clips, sorted by name.
+/// Reads all clips. Returns them sorted by name.
 pub(super) fn clips(
     source: &Source<'_>,
     skeleton: &Skeleton,
@@ -37,7 +37,7 @@ pub(super) fn clips(
     }
     at_most("clips", animations.len(), MAX_CLIPS)?;
     let rest: Vec<JointTransform> = skeleton.joints.iter().map(|joint| joint.rest).collect();
-    // Key times by the index of their accessor. Most channels share an accessor, so each is read only once.
+    // Times of the keys, by the index of their accessor. Most channels share an accessor, so each accessor is read only once.
     let mut times: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
     let mut clips = Vec::new();
     for (i, animation) in animations.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(super) fn clips(
     Ok(clips)
 }
 
-/// The channels of an animation that move joints.
+/// Returns the channels of an animation that move joints.
 fn joint_channels<'a>(
     source: &Source<'_>,
     animation: &'a Animation,
@@ -78,7 +78,7 @@ fn joint_channels<'a>(
     let damaged = |what: String| ModelProblem::Damaged(what);
     let mut channels = Vec::new();
     for channel in &animation.channels {
-        // Without a node, an extension defines the target; glTF requires readers to ignore such a channel.
+        // If a channel has no node, an extension defines its target; glTF requires readers to ignore such a channel.
         let Some(node) = channel.target.node else {
             left_out.add("animation channels that have no target node");
             continue;

@@ -1,4 +1,5 @@
-//! Clips: glTF animation channels, sampled at loading into a table with even steps, so that drawing only looks up values.
+//! Clips: glTF animation channels, sampled while the model is loaded into a table with equal time steps, so that drawing only
+//! looks up values.
 //!
 //! **Source** of the interpolations: glTF 2.0, appendix C.
 
@@ -40,7 +41,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// The value at a time; constant before the first and after the last key.
+    /// Returns the value at a time. The value is constant before the first and after the last key.
     pub(super) fn sample(&self, time_secs: f32) -> Vec4 {
         let next = self.times_secs.partition_point(|&t| t <= time_secs);
         let last = self.times_secs.len().saturating_sub(1);
@@ -88,7 +89,7 @@ impl Channel {
     }
 }
 
-/// The table of a clip while its channels are sampled; joints without a channel stay at rest.
+/// The table of a clip while its channels are sampled. Joints without a channel stay at rest.
 pub(super) struct ClipTable {
     duration_secs: f32,
     joint_count: usize,
@@ -96,7 +97,7 @@ pub(super) struct ClipTable {
 }
 
 impl ClipTable {
-    /// The table without channels.
+    /// Creates a table in which all joints are at rest.
     pub(super) fn at_rest(rest: &[JointTransform], duration_secs: f32) -> Self {
         let row = || rest.iter().map(|local| (local.rotation, local.translation));
         Self {
@@ -106,7 +107,7 @@ impl ClipTable {
         }
     }
 
-    /// Samples a channel for a joint.
+    /// Samples a channel of a joint into the table.
     pub(super) fn apply(&mut self, joint: usize, channel: &Channel) {
         for sample in 0..SAMPLES {
             let time_secs = self.duration_secs * sample as f32 / SAMPLES as f32;
@@ -121,7 +122,7 @@ impl ClipTable {
         }
     }
 
-    /// The finished clip.
+    /// Returns the finished clip.
     pub(super) fn into_clip(self, name: String) -> Clip {
         Clip {
             name,

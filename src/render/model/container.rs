@@ -56,7 +56,7 @@ pub(super) fn split<'a>(
             (0, Some(b"JSON")) => chunks.json = data,
             (0, _) => return Err(broken("its first chunk is not JSON")),
             (1, Some(b"BIN\0")) => chunks.bin = data,
-            // An unknown chunk in the second place moves the binary chunk back.
+            // An unknown chunk may come before the binary chunk.
             (_, Some(b"BIN\0")) if chunks.bin.is_empty() => chunks.bin = data,
             _ => left_out.add("a chunk of unknown type"),
         }

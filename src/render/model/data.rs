@@ -19,7 +19,7 @@ pub struct ModelVertex {
     pub uv: [f32; 2],
     /// Factor on the color of the skin, linear; 255 is 1.
     pub color: [u8; 4],
-    /// Indices of the joints that move it.
+    /// Indices of the joints that move the vertex.
     pub joints: [u8; 4],
     /// Weights of these joints; their sum is 255.
     pub weights: [u8; 4],
@@ -32,7 +32,8 @@ pub struct Model {
     pub vertices: Vec<ModelVertex>,
     /// Triangles of the full mesh, three vertices each.
     pub indices: Vec<u32>,
-    /// Triangles of the mesh for bodies that appear small; empty if the file has no mesh whose node is named `…_light`.
+    /// Triangles of the mesh for bodies that appear small. The file marks this mesh with a node named `…_light`; empty if there
+    /// is none.
     pub low_detail_indices: Vec<u32>,
     /// The skeleton in the order of the file; empty for a rigid model such as a stone.
     pub joints: Vec<Joint>,
@@ -49,7 +50,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Largest number of joints that move one vertex.
+    /// Returns the largest number of joints that move one vertex.
     pub fn influences(&self) -> usize {
         let used = |vertex: &ModelVertex| {
             vertex
@@ -61,7 +62,7 @@ impl Model {
         self.vertices.iter().map(used).max().unwrap_or(1)
     }
 
-    /// The clip with a name.
+    /// Returns the clip with a name.
     pub fn clip(&self, name: &str) -> Option<&Clip> {
         let at = self
             .clips

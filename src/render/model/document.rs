@@ -1,5 +1,5 @@
-//! The JSON part of a glTF file: only the properties that are read. Unknown properties are ignored, and every list is
-//! limited, so that a small text cannot take much memory.
+//! The JSON part of a glTF file, with only the properties that this module reads. Unknown properties are ignored. The length of
+//! every list is limited, so that a small text cannot take much memory.
 //!
 //! **Source**: Khronos glTF 2.0, section 5 "Properties reference".
 
@@ -90,7 +90,7 @@ pub(super) struct Primitive {
     pub(super) indices: Option<usize>,
     pub(super) material: Option<usize>,
     pub(super) mode: Option<u64>,
-    /// Morph targets; they are not read.
+    /// Morph targets; their content is not read.
     pub(super) targets: Option<IgnoredAny>,
     #[serde(default)]
     pub(super) extensions: PrimitiveExtensions,
@@ -183,14 +183,14 @@ pub(super) struct Sparse {
     pub(super) values: SparsePart,
 }
 
-/// The place of the indices or of the values of a sparse accessor.
+/// The location of the indices, or of the values, of a sparse accessor in the file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SparsePart {
     pub(super) buffer_view: usize,
     #[serde(default)]
     pub(super) byte_offset: usize,
-    /// Component type of the indices; the values have that of the accessor.
+    /// Component type of the indices. The values have the component type of the accessor.
     pub(super) component_type: Option<u64>,
 }
 
@@ -251,7 +251,7 @@ pub(super) struct TextureInfoExtensions {
     pub(super) transform: Option<TextureTransform>,
 }
 
-/// `KHR_texture_transform`: applied to the texture coordinates.
+/// `KHR_texture_transform`: a transform of texture coordinates.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextureTransform {
@@ -280,7 +280,7 @@ pub(super) struct TextureExtensions {
     pub(super) basisu: Option<IgnoredAny>,
 }
 
-/// How a texture continues beyond its edges; without a value it repeats.
+/// The continuation of a texture beyond its edges; by default, the texture repeats.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextureSampler {
@@ -297,10 +297,10 @@ pub(super) struct Image {
 }
 
 impl Document {
-    /// Parses the JSON chunk. A byte order mark before it and zeros after it, which some exporters write, are skipped.
+    /// Parses the JSON chunk. Skips a byte order mark before the text and zeros after it; some exporters write these.
     ///
     /// # Errors
-    /// If the text is too long, no JSON, or has values that glTF does not allow.
+    /// If the text is too long, is not JSON, or has values that glTF does not allow.
     pub(super) fn parse(json: &[u8]) -> Result<Self, ModelProblem> {
         if json.len() > MAX_JSON_BYTES {
             return Err(ModelProblem::TooLarge {

@@ -6,7 +6,7 @@
 pub struct ModelError {
     /// Name of the file as passed by the caller.
     pub file: String,
-    /// The problem with its remedy.
+    /// The problem, with a remedy.
     pub problem: ModelProblem,
 }
 
@@ -21,7 +21,7 @@ pub enum ModelProblem {
     Unsupported {
         /// The feature.
         feature: String,
-        /// How to avoid it.
+        /// Action that avoids the feature.
         remedy: &'static str,
     },
     /// The file has no triangles.
@@ -43,7 +43,7 @@ pub enum ModelProblem {
 }
 
 impl ModelProblem {
-    /// The file refers to data in other files.
+    /// Returns the problem of a file that refers to data in other files.
     pub(super) fn outside_data() -> Self {
         Self::Unsupported {
             feature: "data outside of the file (uri)".to_owned(),
@@ -51,7 +51,7 @@ impl ModelProblem {
         }
     }
 
-    /// The file cannot be drawn without an extension that is not supported.
+    /// Returns the problem of a file that cannot be drawn without an unsupported extension.
     pub(super) fn unsupported_extension(name: &str) -> Self {
         Self::Unsupported {
             feature: name.to_owned(),
@@ -69,7 +69,7 @@ impl ModelProblem {
     }
 }
 
-/// Rejects a count above its limit.
+/// Returns an error if a count is above its limit.
 pub(super) fn at_most(what: &'static str, count: usize, most: usize) -> Result<(), ModelProblem> {
     if count > most {
         return Err(ModelProblem::TooLarge { what, count, most });

@@ -12,14 +12,15 @@ const MAX_JOINTS: usize = 64;
 /// Largest difference of two transforms that count as equal. Exporters round to about this.
 const SAME_TRANSFORM: f32 = 1e-5;
 
-/// How the vertices of a mesh are placed and moved.
+/// Transform and joints of the vertices of a mesh.
 #[derive(Clone, Debug)]
 pub(super) struct Placement {
     /// Transform from the space of the mesh to that of the model at rest.
     pub(super) transform: Mat4,
-    /// Joint of the model for every joint of the skin; one entry for a mesh without a skin; empty for a rigid model.
+    /// For every joint of the skin, the index of the joint in the model. A mesh without a skin has one entry; a rigid model has
+    /// none.
     pub(super) joints: Vec<u8>,
-    /// Whether a skin moves it.
+    /// Whether a skin moves the mesh.
     pub(super) is_skinned: bool,
 }
 
@@ -27,16 +28,16 @@ pub(super) struct Placement {
 pub(super) struct JointList<'a> {
     source: &'a Source<'a>,
     tree: &'a Tree,
-    /// Whether a node is a joint of a used skin, by node.
+    /// For every node, whether it is a joint of a used skin.
     is_joint: Vec<bool>,
-    /// Node and inverse bind matrix of every joint; no node for a joint that never moves.
+    /// Node and inverse bind matrix of every joint. A joint that never moves has no node.
     entries: Vec<(Option<usize>, Mat4)>,
     /// Placements of the skins that were read.
     skins: Vec<(usize, Placement)>,
 }
 
 impl<'a> JointList<'a> {
-    /// The joints of all skins that the given nodes use.
+    /// Collects the joints of all skins that the given nodes use.
     pub(super) fn new(
         source: &'a Source<'a>,
         tree: &'a Tree,
@@ -75,9 +76,9 @@ impl<'a> JointList<'a> {
             let matrix = matrices.get(i);
             matrix.map_or(Mat4::IDENTITY, Mat4::from_cols_array)
         };
-        // The node of a skinned mesh does not move it; its skeleton does. At rest the skeleton may turn and scale the
-        // whole mesh, as it does for files whose up is z. Moving this transform from the skeleton to the vertices does
-        // not change what is drawn, and size and spine are found in the space of the model.
+        // The node of a skinned mesh does not move the mesh; the skeleton does. At rest, the skeleton may rotate and scale the
+        // whole mesh, for example in files whose up axis is z. This transform is moved from the skeleton to the vertices. The
+        // drawn result stays the same, and size and spine can be measured in the space of the model.
         let first = skin.joints.first();
         let at_rest = first.map_or(Mat4::IDENTITY, |&node| {
             self.tree.global(node) * inverse_bind(0)
@@ -105,7 +106,7 @@ impl<'a> JointList<'a> {
         })
     }
 
-    /// The placement of the mesh of a node.
+    /// Returns the placement of the mesh of a node.
     pub(super) fn placement(&mut self, node: usize) -> Result<Placement, ModelProblem> {
         let skin = self.source.document.nodes.get(node).and_then(|n| n.skin);
         if let Some((_, placement)) = self.skins.iter().find(|(index, _)| Some(*index) == skin) {
@@ -132,7 +133,7 @@ impl<'a> JointList<'a> {
         })
     }
 
-    /// The index of a joint, which is added unless there is an equal one.
+    /// Returns the index of a joint. The joint is added unless an equal joint exists.
     fn add(&mut self, node: Option<usize>, inverse_bind: Mat4) -> Result<u8, ModelProblem> {
         let is_same = |(other, matrix): &(Option<usize>, Mat4)| {
             *other == node && matrix.abs_diff_eq(inverse_bind, SAME_TRANSFORM)
@@ -148,7 +149,7 @@ impl<'a> JointList<'a> {
         Ok(index as u8)
     }
 
-    /// The joints, their order with parents first, and the node of each.
+    /// Returns the finished skeleton.
     pub(super) fn finish(self) -> Result<Skeleton, ModelProblem> {
         let mut joints = Vec::with_capacity(self.entries.len());
         for &(node, inverse_bind) in &self.entries {
@@ -198,7 +199,7 @@ pub(super) struct Skeleton {
     pub(super) nodes: Vec<Option<usize>>,
 }
 
-/// Indices of the joints, parents before children.
+/// Returns the indices of the joints, parents before children.
 fn parents_first(joints: &[Joint]) -> Result<Vec<usize>, ModelProblem> {
     let mut order: Vec<usize> = Vec::with_capacity(joints.len());
     while order.len() < joints.len() {

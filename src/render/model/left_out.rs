@@ -1,6 +1,6 @@
-//! Collects what a file contains and the program does not draw.
+//! Collects descriptions of the content of a file that is not drawn.
 
-/// Largest number of messages about one model, so that a strange file does not flood the log.
+/// Largest number of messages about one model, so that an unusual file does not flood the log.
 const MAX_MESSAGES: usize = 16;
 
 /// Content of a file that is not drawn: noun phrases, each at most once.
@@ -8,14 +8,14 @@ const MAX_MESSAGES: usize = 16;
 pub(super) struct LeftOut(Vec<String>);
 
 impl LeftOut {
-    /// Adds an entry unless it is already there.
+    /// Adds an entry unless an equal entry exists.
     pub(super) fn add(&mut self, what: &str) {
         if self.0.len() < MAX_MESSAGES && self.0.iter().all(|known| known != what) {
             self.0.push(what.to_owned());
         }
     }
 
-    /// The entries in the order in which they were found.
+    /// Returns the entries in the order in which they were added.
     pub(super) fn into_messages(self) -> Vec<String> {
         self.0
     }

@@ -16,12 +16,12 @@ use super::skin::{SkinAtlas, material};
 
 /// Largest size of a file.
 const MAX_FILE_BYTES: usize = 32 << 20;
-/// Largest number of parts of a model: the primitives of all meshes, counted for every node that shows them.
+/// Largest number of parts of a model. A part is a primitive of a mesh; it counts once for every node that shows the mesh.
 const MAX_PARTS: usize = 4096;
 /// The extensions that are supported. A file may require them.
 const SUPPORTED_EXTENSIONS: [&str; 2] = ["KHR_mesh_quantization", "KHR_texture_transform"];
-/// Extensions that a file may use for a smaller or better copy of its data. What they replace is drawn instead, and
-/// nothing is left out.
+/// Extensions that add a smaller or better copy of data to a file. The original data is drawn instead, and the copy is not
+/// reported as left out.
 const EXTENSIONS_WITH_FALLBACK: [&str; 6] = [
     "KHR_draco_mesh_compression",
     "EXT_meshopt_compression",
@@ -32,7 +32,7 @@ const EXTENSIONS_WITH_FALLBACK: [&str; 6] = [
 ];
 
 impl Model {
-    /// Reads a binary glTF file. `name` is the name of the file for the error.
+    /// Reads a binary glTF file. `name` is the name of the file in the error.
     ///
     /// # Errors
     /// [`ModelError`] if the bytes are no valid glTF 2.0 file, need an unsupported feature, or exceed a limit.
@@ -109,7 +109,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     })
 }
 
-/// The primitives with triangles: those of the full mesh, then those of the mesh for bodies that appear small.
+/// Returns the primitives with triangles: first those of the full mesh, then those of the mesh for bodies that appear small.
 fn parts<'a>(
     document: &'a Document,
     nodes: &[usize],
@@ -143,7 +143,7 @@ fn parts<'a>(
     Ok(parts)
 }
 
-/// Notes what of a material is not drawn.
+/// Records the properties of materials that are not drawn.
 fn note_materials(
     source: &Source<'_>,
     index: Option<usize>,
@@ -174,7 +174,8 @@ fn check_version(document: &Document) -> Result<(), ModelProblem> {
     Err(ModelProblem::Broken(format!("it needs glTF {needed}")))
 }
 
-/// Rejects a file that requires an unsupported extension; notes those that it only uses.
+/// Rejects a file that requires an unsupported extension. Records unsupported extensions that the file uses but does not
+/// require.
 fn check_extensions(document: &Document, left_out: &mut LeftOut) -> Result<(), ModelProblem> {
     let is_supported = |name: &str| SUPPORTED_EXTENSIONS.contains(&name);
     let mut required = document.extensions_required.iter();

@@ -26,7 +26,7 @@ pub(super) struct MeshReader<'a> {
     pub(super) vertices: Vec<ModelVertex>,
 }
 
-/// What the vertices of a primitive are read from.
+/// The data from which the vertices of a primitive are read.
 struct Attributes {
     positions: Vec<[f32; 3]>,
     normals: Option<Vec<[f32; 3]>>,
@@ -39,7 +39,7 @@ struct Attributes {
 }
 
 impl MeshReader<'_> {
-    /// Appends the vertices of a primitive, and its triangles to `indices`.
+    /// Appends the vertices of a primitive to the model, and its triangles to `indices`.
     pub(super) fn add(
         &mut self,
         primitive: &Primitive,
@@ -64,7 +64,7 @@ impl MeshReader<'_> {
         }
         let mut triangles = self.triangles(primitive, count)?;
         if placement.transform.determinant() < 0.0 {
-            // A mirroring transform turns the front of a triangle to the back.
+            // A transform that mirrors turns the front of a triangle to the back.
             for triangle in &mut triangles {
                 triangle.swap(1, 2);
             }
@@ -90,7 +90,7 @@ impl MeshReader<'_> {
         Ok(())
     }
 
-    /// Reads the attributes of a primitive; `None` if it is not drawn.
+    /// Reads the attributes of a primitive. Returns `None` if the primitive is not drawn.
     fn attributes(
         &self,
         primitive: &Primitive,
@@ -159,7 +159,7 @@ impl MeshReader<'_> {
         }))
     }
 
-    /// The triangles of a primitive, as indices of its own vertices.
+    /// Returns the triangles of a primitive, as indices of the primitive's own vertices.
     fn triangles(
         &self,
         primitive: &Primitive,
@@ -175,7 +175,7 @@ impl MeshReader<'_> {
             None => (0..count).collect(),
         };
         let triangles: Vec<[usize; 3]> = match primitive.mode {
-            // A strip: every second triangle is listed in reverse.
+            // A strip: the vertices of every second triangle are in reverse order.
             Some(5) => listed
                 .windows(3)
                 .enumerate()
@@ -186,7 +186,7 @@ impl MeshReader<'_> {
                         [c[0], c[2], c[1]]
                     }
                 })
-                // Exporters join strips by triangles without area.
+                // Exporters join strips with triangles that have no area; these are removed.
                 .filter(|[a, b, c]| a != b && b != c && c != a)
                 .collect(),
             // A fan around its first vertex.
@@ -204,8 +204,8 @@ impl MeshReader<'_> {
         Ok(triangles)
     }
 
-    /// Gives the vertices from `first` on the flat normals that glTF requires for meshes without normals. A vertex
-    /// between triangles that face in different directions is doubled.
+    /// Computes the flat normals that glTF requires for meshes without normals, for the vertices from index `first` on. A
+    /// vertex between triangles that face in different directions is duplicated.
     fn compute_normals(
         &mut self,
         first: usize,
@@ -262,7 +262,7 @@ impl MeshReader<'_> {
     }
 }
 
-/// Whether a primitive consists of triangles.
+/// Returns whether a primitive consists of triangles.
 pub(super) fn is_drawn(
     primitive: &Primitive,
     left_out: &mut LeftOut,
@@ -279,7 +279,7 @@ pub(super) fn is_drawn(
     }
 }
 
-/// One vertex.
+/// Creates one vertex.
 fn vertex(
     attributes: &Attributes,
     i: usize,
@@ -339,8 +339,9 @@ fn colors(source: &Source<'_>, index: usize) -> Result<Vec<Vec4>, ModelProblem> 
     Ok(rows.into_iter().map(Vec4::from_array).collect())
 }
 
-/// Valid joints of the model and byte weights of a vertex for any values in the file; the sum of the weights is 255.
-/// `joints` are indices into the skin, `of_model` are the joints of the model for those of the skin.
+/// Converts the joints and weights of a vertex to valid joints of the model and byte weights, for any values in the file. The
+/// sum of the byte weights is 255. `joints` are indices into the skin; `of_model` has the joint of the model for every joint of
+/// the skin.
 fn bound(joints: [f32; 4], weights: [f32; 4], of_model: &[u8]) -> ([u8; 4], [u8; 4]) {
     let joint = |i: usize| {
         let index = Some(joints[i]).filter(|&joint| joint >= 0.0)?;

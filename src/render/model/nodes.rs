@@ -19,7 +19,7 @@ impl Tree {
     /// Reads the tree.
     ///
     /// # Errors
-    /// If a node has several parents, the nodes form a circle, or a transform is not finite.
+    /// If a node has several parents, the nodes form a cycle, or a transform is not finite.
     pub(super) fn new(nodes: &[Node]) -> Result<Self, ModelProblem> {
         let damaged = |what: String| ModelProblem::Damaged(what);
         let mut parents = vec![None; nodes.len()];
@@ -47,7 +47,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The ancestors of a node, its parent first.
+    /// Returns the ancestors of a node, starting with its parent.
     pub(super) fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> {
         let parent = |&node: &usize| self.parents.get(node).copied().flatten();
         std::iter::successors(parent(&node), parent)
@@ -64,7 +64,8 @@ impl Tree {
             .fold(self.local(node), |global, above| self.local(above) * global)
     }
 
-    /// The nodes of the shown scene that have a mesh, parents before children. A file without scenes shows all nodes.
+    /// Returns the nodes of the shown scene that have a mesh, parents before children. In a file without scenes, all nodes are
+    /// shown.
     ///
     /// # Errors
     /// If the scene refers to a node that does not exist.
@@ -94,7 +95,7 @@ impl Tree {
     }
 }
 
-/// Matrix of a node.
+/// Returns the matrix of a node.
 fn matrix(node: &Node) -> Mat4 {
     match &node.matrix {
         Some(matrix) => Mat4::from_cols_array(matrix),
@@ -105,7 +106,7 @@ fn matrix(node: &Node) -> Mat4 {
     }
 }
 
-/// Rotation, translation and scale of a node; a matrix is decomposed.
+/// Returns the rotation, translation and scale of a node. A matrix is decomposed into them.
 pub(super) fn transform(node: &Node) -> JointTransform {
     let (scale, rotation, translation) = match &node.matrix {
         Some(matrix) => Mat4::from_cols_array(matrix).to_scale_rotation_translation(),

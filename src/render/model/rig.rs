@@ -9,11 +9,12 @@ use super::clip::{Clip, SAMPLES};
 use super::data::Model;
 use super::skeleton::{Joint, JointTransform};
 
-/// Positions of the joints from the nose (0) to the tip of the tail (1): the root first, then those of the tail.
+/// Positions of the joints along the body, from the nose (0) to the tip of the tail (1): first the root, then the joints of the
+/// tail.
 const JOINT_POSITIONS: [f32; 6] = [0.30, 0.42, 0.54, 0.65, 0.76, 0.86];
 /// Smallest ratio of length to width and height of a model that gets a spine.
 const MIN_SLENDERNESS: f32 = 1.3;
-/// Length of the wave on the body, in body lengths.
+/// Wavelength of the wave on the body, in body lengths.
 const WAVE: f32 = 0.95;
 
 /// Adds a spine to a rigid, slender model; returns every other model unchanged.
@@ -57,14 +58,14 @@ pub(crate) fn with_spine(mut model: Model) -> Model {
         vertex.joints = [next as u8, next as u8 - 1, 0, 0];
         vertex.weights = [heavier, 255 - heavier, 0, 0];
     }
-    // Sorted by name, like the clips of a file.
+    // The clips are sorted by name, like the clips of a file.
     for (name, reach) in [("cruise", 0.09), ("glide", 0.008), ("sprint", 0.15)] {
         model.clips.push(wave(name, reach, length, &model.joints));
     }
     model
 }
 
-/// A clip with a wave whose amplitude grows towards the tail.
+/// Returns a clip with a wave whose amplitude grows towards the tail.
 ///
 /// **Source**: Videler 1993, chapter 1; amplitudes tuned by eye.
 fn wave(name: &str, reach: f32, length: f32, joints: &[Joint]) -> Clip {

@@ -27,7 +27,7 @@ impl JointTransform {
 pub struct Joint {
     /// Index of the parent joint; `None` for a root. Parents come before their children in `Model::order`.
     pub parent: Option<usize>,
-    /// Transform of the nodes between this joint and its parent joint (or the model) that are no joints.
+    /// Combined transform of the nodes that lie between this joint and its parent joint (or the model) and are not joints.
     pub base: Mat4,
     /// Transform at rest.
     pub rest: JointTransform,

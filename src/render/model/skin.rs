@@ -1,4 +1,4 @@
-//! The skin: the base color textures of all materials. A model has one image, so several textures are packed into one.
+//! The skin: the base color textures of all materials. A model has one image, so several textures are packed into this image.
 
 use std::io::Cursor;
 
@@ -14,18 +14,18 @@ use super::left_out::LeftOut;
 const MAX_TEXTURE_PX: u32 = 2048;
 /// Largest memory that the decoder of one image may take.
 const MAX_DECODER_BYTES: u64 = 64 << 20;
-/// Largest number of textures that are packed into one image; with more, each would become too small.
+/// Largest number of textures that are packed into one image. With more textures, each would become too small.
 const MAX_TEXTURES: usize = 16;
 /// Width of the border that continues a packed texture beyond its edges, so that smaller mip levels do not mix neighbors.
 const BORDER_PX: u32 = 8;
-/// Distance beyond the edge of a texture that counts as rounding.
+/// Distance beyond the edge of a texture that counts as a rounding error.
 const UV_TOLERANCE: f32 = 1e-3;
-/// Number in glTF of a sampler that continues the edge of its texture.
+/// glTF number of the sampler mode that continues the edge of a texture.
 const CLAMP_TO_EDGE: u64 = 33071;
-/// Number in glTF of a sampler that mirrors its texture beyond the edge.
+/// glTF number of the sampler mode that mirrors a texture beyond the edge.
 const MIRRORED_REPEAT: u64 = 33648;
 
-/// The skin of a model and the place of every texture in it.
+/// The skin of a model, and the position of every texture in it.
 pub(super) struct SkinAtlas {
     pub(super) image: Option<RgbaImage>,
     cells: Vec<(Content, Cell)>,
@@ -40,12 +40,12 @@ enum Content {
     Color([u8; 3]),
 }
 
-/// The place of a texture in the skin.
+/// The position of a texture in the skin.
 #[derive(Clone, Copy)]
 struct Cell {
-    /// Corner, 0..1.
+    /// Upper left corner, 0..1.
     corner: Vec2,
-    /// Size, 0..1.
+    /// Width and height, 0..1.
     size: Vec2,
 }
 
@@ -80,7 +80,7 @@ impl SkinAtlas {
         pack(source, &used)
     }
 
-    /// Moves texture coordinates of a primitive, 0..1 in its own texture, to the place of the texture in the skin.
+    /// Moves the texture coordinates of a primitive (0..1 in its own texture) to the position of the texture in the skin.
     /// Returns whether the skin contains the color of the material.
     pub(super) fn place(
         &self,
@@ -107,7 +107,7 @@ impl SkinAtlas {
     }
 }
 
-/// What the surface of a material shows.
+/// Returns the content that a material needs in the skin.
 fn content(
     source: &Source<'_>,
     index: Option<usize>,
@@ -135,14 +135,14 @@ fn content(
     Ok(Content::Color([srgb(tint.x), srgb(tint.y), srgb(tint.z)]))
 }
 
-/// The base color factor of a material, linear.
+/// Returns the base color factor of a material, in linear light.
 pub(super) fn tint(material: Option<&Material>) -> Vec4 {
     material
         .and_then(|material| material.pbr_metallic_roughness.base_color_factor)
         .map_or(Vec4::ONE, Vec4::from_array)
 }
 
-/// The material with an index.
+/// Returns the material with an index.
 pub(super) fn material<'a>(
     source: &Source<'a>,
     index: Option<usize>,
@@ -158,7 +158,7 @@ pub(super) fn material<'a>(
     })
 }
 
-/// The base color texture of a material.
+/// Returns the base color texture of a material.
 pub(super) fn texture_of<'a>(
     source: &Source<'a>,
     index: Option<usize>,
@@ -167,7 +167,7 @@ pub(super) fn texture_of<'a>(
     Ok(material.and_then(|m| m.pbr_metallic_roughness.base_color_texture.as_ref()))
 }
 
-/// Index of the image of a texture; `None` if the file gives none.
+/// Returns the index of the image of a texture; `None` if the file has no image for the texture.
 fn image_of(
     source: &Source<'_>,
     texture: &TextureInfo,
@@ -211,7 +211,7 @@ fn transform(texture: &TextureInfo, uvs: &mut [Vec2]) {
     }
 }
 
-/// Moves coordinates that lie in one repetition of the texture into 0..1, because the skin does not repeat.
+/// Moves texture coordinates that lie in one repetition of the texture into 0..1, because the skin does not repeat.
 fn unwrap(sampler: TextureSampler, uvs: &mut [Vec2], left_out: &mut LeftOut) {
     for (axis, wrap) in [sampler.wrap_s, sampler.wrap_t].into_iter().enumerate() {
         if wrap == Some(CLAMP_TO_EDGE) {
@@ -290,7 +290,7 @@ fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem
     })
 }
 
-/// A reader of an image that refuses what is too large before it allocates memory.
+/// Creates a reader of an image. The reader rejects an image that is too large before it allocates memory.
 fn reader<'a>(
     source: &Source<'a>,
     index: usize,

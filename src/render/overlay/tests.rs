@@ -1,4 +1,4 @@
-//! Overlay vertices are at their floor positions, and text has its glyphs.
+//! Tests that overlay vertices are at their floor positions and that text has its glyphs.
 
 use super::*;
 use crate::render::output_params::OutputParams;

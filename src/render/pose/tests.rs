@@ -1,4 +1,4 @@
-//! The animator with the built-in models.
+//! Tests of the animator with the built-in models.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn agent(speed_mps: f32, turn_rate_rps: f32) -> AgentPose {
     }
 }
 
-/// Sideways extremes of the tail during `seconds` of constant motion, positive to the left.
+/// Returns the two sideways extremes of the tail during `seconds` of constant motion, positive to the left.
 fn tail(body: &Body, agent: &AgentPose, seconds: f32) -> (f32, f32) {
     let mut animator = Animator::default();
     let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);

@@ -1,6 +1,7 @@
-//! The terraces of a plan: their outlines, the mesh over them, and the links that agents can leap or drop over.
+//! The terraces of a plan: their outlines, the navigation mesh, and the links over which agents can leap or drop to another
+//! terrace.
 //!
-//! In: a scene, its solids and species. Out: data that is constant until the plan changes. Must not: know any agent.
+//! In: a scene, its solids and species. Out: data that does not change until the next plan. Must not: depend on agents.
 
 use glam::Vec2;
 
@@ -17,8 +18,8 @@ use crate::world::{Species, TerraceParams};
 const REACH_M: f32 = 1.2;
 /// Maximum angle between the heading of an agent and its flight. Tuned by eye, 2026-11-21.
 const HEADING_RAD: f32 = 0.7;
-/// Minimum body radius for which the mesh is built. It keeps the mesh away from walls even if no species has a body
-/// of this size.
+/// Minimum body radius for which the mesh is built if no species can leap. It keeps the mesh away from walls even if all bodies
+/// are smaller.
 const MIN_RADIUS_M: f32 = 0.05;
 
 /// The compiled terraces of a scene; empty if it has none.
@@ -43,8 +44,8 @@ impl TerracePlan {
             return Ok(Self::default());
         }
         let outlines: Vec<Vec<Vec2>> = terraces.iter().map(TerraceParams::corners).collect();
-        // One mesh serves all species. It has room for the largest agent that can leap, or for the largest of all agents if
-        // none can.
+        // All species use the same mesh. It keeps a distance from walls for the largest agent that can leap. If no species can
+        // leap, it keeps a distance for the largest agent.
         let leapers = species.iter().filter(|s| s.motion.leap.height_m > 0.0);
         let largest = leapers.map(largest_radius_m).fold(0.0, f32::max);
         let radius_m = if largest > 0.0 {
@@ -108,7 +109,7 @@ impl TerracePlan {
         }
     }
 
-    /// Index of the terrace under a position, or of the nearest one.
+    /// Returns the index of the terrace that contains a horizontal position; if there is none, of the nearest terrace.
     pub(super) fn terrace_at(&self, at: Vec2) -> u16 {
         let inside = self
             .outlines
@@ -124,7 +125,7 @@ impl TerracePlan {
     }
 }
 
-/// What the agents of a species can do between terraces.
+/// Returns the limits within which agents of a species can move between terraces.
 pub(super) fn abilities(species: &Species) -> Abilities {
     let leap = &species.motion.leap;
     Abilities {

@@ -19,8 +19,8 @@ fn boost_request(scale: f32, hold_secs: f32, calm_secs: f32) -> BoostRequest {
     }
 }
 
-/// Speed limits after each tick of 1/64 s for a body that always swims at its limit. The boost is requested only in the first
-/// tick.
+/// Returns the speed limit after each of `steps` ticks of 1/64 s, for a body that always swims at its limit. The boost is
+/// requested only in the first tick.
 fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
     let motion = MotionParams {
         cruise_mps: 1.0,

@@ -21,7 +21,7 @@ impl Floor {
         }
     }
 
-    /// Processes a frame with no pixel marked as occupied. Returns the number of foreground pixels.
+    /// Processes a frame for which no pixel is marked as occupied. Returns the number of foreground pixels.
     fn show(&mut self, levels: &[u8]) -> u32 {
         self.model
             .find_foreground(levels, &self.occupied, &self.params, &mut self.foreground);

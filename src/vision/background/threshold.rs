@@ -1,5 +1,5 @@
-//! Foreground test of every pixel: is it darker than its threshold times the gain? One word holds the answers for 64
-//! pixels.
+//! Foreground test of every pixel: a pixel is foreground if its level is below its threshold times the gain. One mask
+//! word holds the results of 64 pixels.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{m16x16, u8x16, u16x16, x86::V3};
@@ -7,12 +7,12 @@ use pulp::{m16x16, u8x16, u16x16, x86::V3};
 /// Number of pixels per mask word.
 const BLOCK: usize = 64;
 
-/// One image row: the mask words to write, the levels, and the thresholds in 1/256 of a level.
+/// One image row: the mask words (output), the levels, and the thresholds in 1/256 of a level.
 pub(super) type Row<'a> = (&'a mut [u64], &'a [u8], &'a [u16]);
 
-/// Sets the mask bits of all pixels that are darker than their threshold times the gain, and clears the others.
+/// Sets the mask bits of all pixels that are darker than their threshold times `gain`, and clears all other bits.
 pub(super) fn mark_below<'a>(rows: impl Iterator<Item = Row<'a>>, gain: f32) {
-    // Fixed-point number with 14 fraction bits.
+    // The gain as a fixed-point number with 14 fraction bits.
     let gain = (gain * 16384.0) as u16;
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = V3::try_new() {
@@ -45,7 +45,7 @@ fn mark_rows<'a>(
             *word = below_threshold(levels, thresholds);
         }
         if let Some(last) = words.get_mut(level_blocks.len()) {
-            // No level is below a threshold of 0, so the padding stays clear.
+            // No level is below a threshold of 0, so the bits of the padding stay 0.
             let (mut levels, mut thresholds) = ([0; BLOCK], [0; BLOCK]);
             levels[..level_rest.len()].copy_from_slice(level_rest);
             thresholds[..threshold_rest.len()].copy_from_slice(threshold_rest);
@@ -58,24 +58,25 @@ fn mark_rows<'a>(
 fn below_threshold(levels: &[u8; BLOCK], thresholds: &[u16; BLOCK], gain: u16) -> u64 {
     let mut is_below = [0; BLOCK];
     for i in 0..BLOCK {
-        // Both sides are in 1/64 of a level.
+        // Both sides of the comparison are in 1/64 of a level.
         let threshold = ((u32::from(thresholds[i]) * u32::from(gain)) >> 16) as u16;
         is_below[i] = u8::from(u16::from(levels[i]) << 6 < threshold);
     }
     let mut word = 0;
     for (position, &eight) in is_below.as_chunks::<8>().0.iter().enumerate() {
-        // Each bit of the factor moves the lowest bit of one byte to its position in the highest byte.
+        // The multiplication moves the lowest bit of each byte into the highest byte, at the bit position of that
+        // byte's index.
         let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         word |= bits << (8 * position);
     }
     word
 }
 
-/// Same result as [`below_threshold`], with SIMD instructions that compilers do not generate for it, above all the one
-/// that gathers 32 results.
+/// Returns the same result as [`below_threshold`], but uses SIMD instructions that the compiler does not generate for
+/// that function. The most important one packs 32 results into one word.
 ///
-/// Do not pass closures to iterators or arrays in here. If the compiler does not inline such a closure, each of its
-/// instructions becomes a call, and a frame takes four times as long.
+/// Do not pass closures to iterators or arrays in this function. If the compiler does not inline such a closure, each
+/// of its instructions becomes a call, and a frame takes four times as long.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn below_threshold_v3(simd: V3, levels: &[u8; BLOCK], thresholds: &[u16; BLOCK], gain: u16) -> u64 {
@@ -91,7 +92,7 @@ fn below_threshold_v3(simd: V3, levels: &[u8; BLOCK], thresholds: &[u16; BLOCK],
     u64::from(gather_32_v3(simd, a, b)) | u64::from(gather_32_v3(simd, c, d)) << 32
 }
 
-/// Compares 16 pixels with their thresholds.
+/// Compares the levels of 16 pixels with their thresholds times the gain.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn compare_16_v3(simd: V3, levels: [u8; 16], thresholds: [u16; 16], gain: u16x16) -> m16x16 {
@@ -124,7 +125,7 @@ mod tests {
         ) {
             let mix = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             let levels: Vec<u8> = (0..width).map(|x| mix(x) as u8).collect();
-            // Random thresholds, zero, and thresholds that a level just reaches or just misses.
+            // Thresholds of four kinds: zero, random, and thresholds that a level just reaches or just misses.
             let thresholds: Vec<u16> = (0..width)
                 .map(|x| match mix(1000 + x) % 4 {
                     0 => 0,

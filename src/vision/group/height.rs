@@ -1,4 +1,4 @@
-//! Measures the height of a member: of several heights, the one that explains the foreground best.
+//! Measures the height of a member: tries several heights and selects the one that explains the foreground best.
 
 use crate::vision::blobs::Blob;
 use crate::vision::foot::Origin;
@@ -11,29 +11,31 @@ use super::{GroupFitter, Member, PIXELS_ALONE};
 const SHADOW_TONE_RATE: f32 = 0.05;
 /// Number of heights that are tried.
 const HEIGHT_COUNT: usize = 9;
-/// Smallest height that is tried, as a share of the tallest.
+/// Smallest height that is tried, as a share of the tallest expected height.
 const SMALLEST_SHARE: f32 = 0.43;
-/// Smallest difference between the worst and the best cost for a valid measurement.
+/// A measurement is valid only if the worst cost exceeds the best cost by at least this value.
 const MIN_COST_RANGE: f32 = 1.5;
-/// Cost by which both a clearly smaller and a clearly taller height must be worse than the best one.
+/// A measurement is valid only if the costs of a clearly smaller and of a clearly taller height both exceed the best
+/// cost by at least this value.
 const BOUND_COST: f32 = 0.75;
-/// Value of [`BOUND_COST`] for a visitor who may be only partly visible. With the lower value, 17 of 100 such measurements were
-/// wrong by more than 12 cm; with this one, 2 of 100, as for fully visible visitors.
+/// Used instead of [`BOUND_COST`] for a visitor who may be only partly visible. With `BOUND_COST`, 17 of 100 such
+/// measurements were wrong by more than 12 cm. With this value, 2 of 100 were, as for fully visible visitors.
 const CUT_OFF_COST: f32 = 12.0;
-/// Step by which the position may adapt to each tried height, in meters.
+/// Largest step by which the position is adapted to each tried height, in meters.
 const REPOSITION_STEP_M: f32 = 0.06;
 /// Step by which the height of a group member may change per frame, in meters.
 pub(super) const HEIGHT_ADJUST_M: f32 = 0.08;
-/// Cost of a height change.
+/// Cost of one height change, in the units of the position cost.
 const HEIGHT_ADJUST_COST: f32 = 0.64;
-/// If more than this area of the tallest silhouette is unobservable, in m², the visitor may be only partly visible.
+/// If more than this area of the silhouette at the tallest height is unobservable, in m², the visitor may be only
+/// partly visible.
 const MAX_UNOBSERVABLE_M2: f32 = 0.02;
 /// A blob closer to the image border than this, in pixels, may be cut off.
 const EDGE_PX: u32 = 3;
 
 impl GroupFitter {
-    /// Measures the height and the body tone of a visitor who is alone in a blob; a value is `None` if it cannot be
-    /// measured. Updates the tone of shadows as well.
+    /// Measures the height and the body tone of a visitor who is alone in a blob. A value is `None` if it cannot be
+    /// measured. Also updates the tone of shadows.
     pub(in crate::vision) fn measure_appearance(
         &mut self,
         alone: &Member,
@@ -55,8 +57,8 @@ impl GroupFitter {
         (self.measure_height_m(&[alone], 0, blob, frame), body)
     }
 
-    /// Measures the height of one member of a blob. `None` if no height explains the foreground clearly better than the
-    /// others. The pixels of the blob must have been sampled before.
+    /// Measures the height of one member of a blob. Returns `None` if no height explains the foreground clearly better
+    /// than the other heights. The pixels of the blob must already be sampled.
     pub(in crate::vision) fn measure_height_m(
         &mut self,
         members: &[Member],
@@ -104,7 +106,7 @@ impl GroupFitter {
         if !is_bound(smaller) || !is_bound(taller) {
             return None;
         }
-        // Minimum of the parabola through the best height and its neighbors.
+        // The result is at the minimum of the parabola through the costs of the best height and its two neighbors.
         let (before, after) = (costs[best - 1], costs[best + 1]);
         let bend = before - 2.0 * least + after;
         let offset = if bend > 0.0 {
@@ -115,7 +117,7 @@ impl GroupFitter {
         Some(smallest_m + (best as f32 + offset) * step_m)
     }
 
-    /// Changes the height of a member by one step if that lowers the cost.
+    /// Changes the height of a member by one step if this lowers the cost.
     pub(super) fn adjust_height(
         &mut self,
         members: &mut [Member],

@@ -6,26 +6,26 @@ use crate::vision::tracker::SegmentedFrame;
 
 use super::{GroupFitter, Member, PIXELS_ALONE, STEPS_M};
 
-/// Standard deviation of the merged member's position around its start, in meters.
+/// Standard deviation of the merged member's position around its start position, in meters.
 const SPREAD_M: f32 = 0.3;
 /// Number of rounds of position and height fitting.
 const ROUNDS: usize = 2;
-/// Lower limit for the silhouette area that gains are compared with, in m².
+/// Lower limit of the silhouette area that a gain is divided by, in m².
 const MIN_SILHOUETTE_M2: f32 = 0.05;
 
 /// Result of fitting one member instead of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::vision) struct MergedFit {
-    /// The single member.
+    /// The single member, fitted.
     pub(in crate::vision) member: Member,
     /// Additional area that two members explain, as a share of the smaller of their silhouettes. Negative if two
-    /// explain less.
+    /// members explain less than one.
     pub(in crate::vision) split_gain_share: f32,
 }
 
 impl GroupFitter {
-    /// Fits one member to the foreground within `bounds` instead of the pair. Tones are ignored, because two members
-    /// could match more tones than one.
+    /// Fits one member to the foreground within `bounds` instead of the two members of `pair`. Tones are ignored,
+    /// because two members can match more tones than one can.
     pub(in crate::vision) fn fit_merged(
         &mut self,
         pair: [Member; 2],
@@ -42,8 +42,8 @@ impl GroupFitter {
         }
     }
 
-    /// Returns by how much the residual area of a fitted pair is below that of a single fitted member near either
-    /// position, and that member. Heights are free.
+    /// Fits the pair, and a single member near each of the two positions. Returns the area by which the residual of the
+    /// pair is smaller than that of the better single member, and this single member. Heights are fitted too.
     pub(super) fn fit_merged_and_pair(
         &mut self,
         pair: [Member; 2],

@@ -9,55 +9,57 @@ use pulp::x86::V3;
 
 use crate::vision::foot::{Origin, clamp_to_length};
 
-/// Half width of the legs, as a share of the height.
+/// Half width of the legs, as a share of the height of the visitor.
 ///
-/// **Source**: Drillis and Contini 1966: hips 0.096 and shoulders 0.129 to either side, at 0.53 and 0.82 of the height;
+/// **Source**: Drillis and Contini 1966: hips 0.096 and shoulders 0.129 to each side, at 0.53 and 0.82 of the height;
 /// chin at 0.87. From the side, a trunk is two thirds as wide.
 const LEGS_HALF_SHARE: f32 = 0.09;
 /// Half width of trunk and arms, averaged over all directions, as a share of the height.
 const TRUNK_HALF_SHARE: f32 = 0.115;
-/// Height at which the trunk begins, as a share of the height.
+/// Height above the floor at which the trunk begins, as a share of the visitor's height.
 const TRUNK_SHARE: f32 = 0.5;
-/// Height of the center of the rounded upper end, which represents shoulders and head, as a share of the height.
+/// Height of the center of the rounded upper end, which represents shoulders and head, as a share of the visitor's
+/// height.
 const END_SHARE: f32 = 0.87;
 /// Step length while walking, as a share of the height.
 ///
 /// **Source**: Perry 1992: the stride (two steps) of adults is 1.41 m at a height of 1.7 m.
 const STEP_SHARE: f32 = 0.415;
-/// Length by which the rounded lower end of the trunk reaches down, in trunk half widths.
+/// Length of the rounded lower end of the trunk, as a multiple of the trunk's half width.
 const ROUND_SHARE: f32 = 0.7;
-/// Length over which a stripe widens from legs to trunk, in meters. A sudden step would need a branch per pixel.
+/// Length over which a stripe widens from legs to trunk, in meters. A sudden change of the width would need a branch
+/// per pixel.
 const HIP_M: f32 = 0.02;
 /// Half width of the soft border of a silhouette, in meters.
 const SOFT_EDGE_M: f32 = 0.08;
-/// Standard deviation of the tone of a shadow or of one body, as natural logarithm.
+/// Standard deviation of the tone of a shadow or of one body. A tone is a natural logarithm of brightness.
 const TONE_SPREAD: f32 = 0.5;
-/// Stripe cover above which a pixel belongs to one stripe only.
+/// A pixel whose cover by a stripe is above this value counts as part of that stripe.
 const ON_STRIPE: f32 = 0.75;
 /// Smallest area from which a tone is measured, in m².
 const MIN_TONE_AREA_M2: f32 = 0.03;
 /// Upper limit of the cover probability of a pixel.
 const MAX_COVER: f32 = 0.95;
 
-/// Sampled pixels. Each value has its own list, so that SIMD instructions process several pixels. The lists are padded
-/// to whole blocks with pixels without area.
+/// Sampled pixels. Each field has its own list, so that SIMD instructions process several pixels. The lists are padded
+/// to whole blocks with pixels that have no area.
 #[derive(Default)]
 pub(super) struct Pixels {
     pub(super) x_m: Vec<f32>,
     pub(super) z_m: Vec<f32>,
     /// Floor area that each sampled pixel represents.
     pub(super) area_m2: Vec<f32>,
-    /// Copy of `area_m2` while the stride area is ignored; otherwise empty.
+    /// Copy of the original `area_m2` while the area that a stride may cover is ignored; otherwise empty.
     saved_area_m2: Vec<f32>,
     /// 1 for foreground, 0 for background.
     pub(super) foreground: Vec<f32>,
-    /// Logarithm of the brightness relative to the floor.
+    /// Tone: natural logarithm of the brightness relative to the floor.
     tone: Vec<f32>,
     /// 1 if the tone is valid, otherwise 0.
     is_tone_known: Vec<f32>,
-    /// Likelihood of the tone if only a shadow covers the pixel, at most 1.
+    /// Likelihood of the tone under the assumption that only a shadow covers the pixel, from 0 to 1.
     shadow_likeness: Vec<f32>,
-    /// Probability that no member covers the pixel, apart from the member that is being fitted.
+    /// Probability that no member covers the pixel. The member that is being fitted is not included.
     pub(super) uncovered: Vec<f32>,
     /// Probability that no bystander covers the pixel.
     uncovered_initially: Vec<f32>,
@@ -65,7 +67,8 @@ pub(super) struct Pixels {
 
 /// Number of pixels in a block.
 const BLOCK: usize = 8;
-/// Number of blocks across which the area of a stripe is integrated.
+/// Number of points along a stripe at which its area is integrated. At each of them, one block of points lies across the
+/// stripe.
 const AREA_ROWS: usize = 8;
 
 impl Pixels {
@@ -84,7 +87,7 @@ impl Pixels {
         }
     }
 
-    /// Adds a pixel. `tone` is `None` if it is invalid; `shadow_tone` is the tone of shadows in this room.
+    /// Adds a pixel. `tone` is `None` if it cannot be measured; `shadow_tone` is the tone of shadows in this room.
     pub(super) fn push(
         &mut self,
         position_m: Vec2,
@@ -100,7 +103,7 @@ impl Pixels {
         self.tone.push(tone.unwrap_or_default());
         self.is_tone_known.push(f32::from(u8::from(tone.is_some())));
         let brighter = match (tone, shadow_tone) {
-            // A shadow explains any darker tone.
+            // A shadow explains any tone that is darker than the tone of shadows.
             (Some(tone), Some(shadow)) => (tone - shadow).max(0.0) / TONE_SPREAD,
             _ => 0.0,
         };
@@ -123,7 +126,7 @@ impl Pixels {
         self.shadow_likeness.fill(1.0);
     }
 
-    /// Ignores all pixels that the legs of a walking visitor may cover, from now on.
+    /// Ignores all pixels that the legs of a walking visitor may cover, until `restore_stride_area`.
     pub(super) fn ignore_stride_area(&mut self, silhouette: &Silhouette) {
         self.saved_area_m2.clone_from(&self.area_m2);
         let positions = self.x_m.iter().zip(&self.z_m);
@@ -134,7 +137,7 @@ impl Pixels {
         }
     }
 
-    /// Restores the pixels that `ignore_stride_area` removed.
+    /// Undoes `ignore_stride_area`.
     pub(super) fn restore_stride_area(&mut self) {
         if !self.saved_area_m2.is_empty() {
             std::mem::swap(&mut self.area_m2, &mut self.saved_area_m2);
@@ -142,12 +145,12 @@ impl Pixels {
         }
     }
 
-    /// Makes the present cover the initial one.
+    /// Saves the current cover as the initial cover.
     pub(super) fn save_cover(&mut self) {
         self.uncovered_initially.clone_from(&self.uncovered);
     }
 
-    /// Restores the initial cover: removes all members.
+    /// Restores the initial cover, which contains no member.
     pub(super) fn reset_cover(&mut self) {
         self.uncovered.clone_from(&self.uncovered_initially);
     }
@@ -173,7 +176,7 @@ impl Pixels {
         )
     }
 
-    /// Covers the pixels by one more member.
+    /// Adds the cover of one more member to the pixels.
     pub(super) fn add_cover(&mut self, silhouette: &Silhouette) {
         let mut uncovered = std::mem::take(&mut self.uncovered);
         self.multiply_cover(silhouette, &mut uncovered);
@@ -198,8 +201,8 @@ impl Pixels {
         }
     }
 
-    /// Measures the tones of shadow and body from pixels that only one of the stripes covers and no other member.
-    /// `None` if their area is too small.
+    /// Returns the tones of the shadow and of the body, measured from pixels that only this stripe and no other member
+    /// covers. A tone is `None` if the area of these pixels is too small.
     pub(super) fn tones(&self, silhouette: &Silhouette) -> [Option<f32>; 2] {
         let (area_m2, _) = self.area_m2.as_chunks::<BLOCK>();
         let (uncovered, _) = self.uncovered.as_chunks::<BLOCK>();
@@ -221,7 +224,8 @@ impl Pixels {
         sums.map(|(area_m2, sum)| (area_m2 > MIN_TONE_AREA_M2).then(|| sum / area_m2))
     }
 
-    /// Area weighted by the squared difference between foreground and cover by all members plus `silhouette`, in m².
+    /// Returns the residual area in m²: each pixel's area times the squared difference between its foreground value and
+    /// its cover by all members plus `silhouette`.
     pub(super) fn residual_m2(&self, silhouette: Option<&Silhouette>) -> f32 {
         #[cfg(target_arch = "x86_64")]
         if let (Some(simd), Some(silhouette)) = (V3::try_new(), silhouette) {
@@ -254,7 +258,7 @@ impl Pixels {
     }
 }
 
-/// A block of pixels.
+/// A block of pixels for SIMD instructions.
 struct Block<'a> {
     x_m: &'a [f32; BLOCK],
     z_m: &'a [f32; BLOCK],
@@ -263,10 +267,11 @@ struct Block<'a> {
     shadow_likeness: &'a [f32; BLOCK],
 }
 
-/// Silhouette of one visitor: the two stripes of floor that they cover.
+/// Silhouette of one visitor: the two stripes of floor that this visitor covers.
 pub(super) struct Silhouette {
     foot_m: Vec2,
-    /// Shadow stripe (from the lamp) and body stripe (from the camera). Both are equal if only one origin is known.
+    /// Shadow stripe (from the lamp) and body stripe (from the camera). Both are equal if only the lamp or only the
+    /// camera is known.
     stripes: [Stripe; 2],
     /// Largest distance of a foot from the midpoint between both feet while walking, in meters.
     step_m: f32,
@@ -277,7 +282,7 @@ pub(super) struct Silhouette {
 enum Tone {
     #[default]
     Shadow,
-    /// Floor hidden by the body, with the tone of the body if known.
+    /// Floor hidden by the body, with the tone of the body, or `None` if unknown.
     Body(Option<f32>),
 }
 
@@ -285,9 +290,9 @@ enum Tone {
 struct Stripe {
     direction: Vec2,
     length_m: f32,
-    /// Distance from the foot point at which the legs end.
+    /// Distance between the foot point and the end of the legs along the stripe, in meters.
     hips_m: f32,
-    /// Distance from the foot point at which the trunk begins.
+    /// Distance between the foot point and the start of the trunk along the stripe, in meters.
     trunk_start_m: f32,
     /// Half width of the legs.
     legs_half_width_m: f32,
@@ -299,7 +304,7 @@ struct Stripe {
 }
 
 impl Silhouette {
-    /// Creates the silhouette of a visitor at `foot_m`. `body_tone` is `None` if unknown.
+    /// Creates the silhouette of a visitor at `foot_m`. `body_tone` is `None` if it is unknown.
     pub(super) fn new(
         foot_m: Vec2,
         height_m: f32,
@@ -335,7 +340,7 @@ impl Silhouette {
         }
     }
 
-    /// Whether the silhouette covers a point with a probability above 0.5.
+    /// Returns whether the silhouette covers a point with a probability above 0.5.
     pub(super) fn covers(&self, position_m: Vec2) -> bool {
         let block = Block {
             x_m: &[position_m.x; BLOCK],
@@ -347,7 +352,7 @@ impl Silhouette {
         self.cover_probability(&block)[0] > 0.5
     }
 
-    /// Whether a leg may cover a point while the visitor walks.
+    /// Returns whether a leg of the walking visitor may cover a point.
     fn stride_may_cover(&self, position_m: Vec2) -> bool {
         let from_foot_m = position_m - self.foot_m;
         self.stripes.iter().any(|stripe| {
@@ -357,7 +362,7 @@ impl Silhouette {
         })
     }
 
-    /// Covered floor area for which `is_observable` returns true, in m².
+    /// Returns the area of the covered floor points for which `is_observable` returns true, in m².
     pub(super) fn area_m2(&self, is_observable: impl Fn(Vec2) -> bool) -> f32 {
         let mut sum_m2 = 0.0;
         for (number, stripe) in self.stripes.iter().enumerate() {
@@ -380,7 +385,7 @@ impl Silhouette {
                     shadow_likeness: &[1.0; BLOCK],
                 };
                 let on = self.stripe_cover(stripe, &pixels);
-                // Overlap of both stripes counts for the first one.
+                // The overlap of both stripes is counted only for the first stripe.
                 let before = match number {
                     0 => [0.0; BLOCK],
                     _ => self.stripe_cover(&self.stripes[0], &pixels),
@@ -397,8 +402,8 @@ impl Silhouette {
         sum_m2
     }
 
-    /// Probability that the silhouette covers each pixel, from 0 to [`MAX_COVER`]: the pixel is on a stripe and matches
-    /// its tone.
+    /// Returns the probability that the silhouette covers each pixel, from 0 to [`MAX_COVER`]. It is high if the pixel
+    /// is on a stripe and has the tone of that stripe.
     fn cover_probability(&self, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut cover = [0.0_f32; BLOCK];
         for stripe in &self.stripes {
@@ -423,8 +428,8 @@ impl Silhouette {
         cover
     }
 
-    /// Unclamped cover of each pixel by a stripe: 1 and above inside, 0 and below outside, linear across the soft
-    /// border.
+    /// Returns the cover of each pixel by a stripe without limits: at least 1 inside, at most 0 outside, linear across
+    /// the soft border.
     fn stripe_cover(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut on = [0.0_f32; BLOCK];
         for (i, on) in on.iter_mut().enumerate() {

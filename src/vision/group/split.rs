@@ -1,17 +1,18 @@
-//! Split hypothesis: one blob may be two small visitors who entered side by side and look like one taller visitor.
+//! Split hypothesis: one blob may belong to two small visitors who entered side by side and look like one taller
+//! visitor.
 
 use crate::vision::foot::Origin;
 
 use super::height::HEIGHT_ADJUST_M;
 use super::{CANDIDATE_APART_M, CANDIDATE_M2, GroupFitter, Member, STEPS_M};
 
-/// Initial heights that are tried for both visitors, as shares of the tallest height.
+/// Initial heights to try for both visitors, as shares of the tallest expected height.
 const HEIGHT_SHARES: [f32; 3] = [0.45, 0.53, 0.61];
-/// Standard deviation of each position around its start, in meters.
+/// Standard deviation of each position around its start position, in meters.
 const SPREAD_M: f32 = 0.3;
 /// Smallest distance between the two visitors, in meters.
 const MIN_APART_M: f32 = 0.25;
-/// A split is tried if the residual area exceeds this share of the single visitor's silhouette.
+/// A split is tried if the residual area exceeds this share of the silhouette area of the single visitor.
 const UNEXPLAINED_SHARE: f32 = 0.1;
 /// Share of the residual area that two visitors must explain.
 const EXPLAINED_SHARE: f32 = 0.5;
@@ -21,15 +22,15 @@ const EXPLAINED_SHARE: f32 = 0.5;
 pub(in crate::vision) struct SplitFit {
     /// The two smaller members.
     pub(in crate::vision) members: [Member; 2],
-    /// Additional area that two explain, as a share of the single silhouette.
+    /// Additional area that two members explain, as a share of the silhouette area of the single member.
     pub(in crate::vision) gain_share: f32,
-    /// Whether the gain and the distance are as large as for any new candidate.
+    /// Whether the gain and the distance also meet the limits for a new candidate.
     pub(in crate::vision) is_clear: bool,
 }
 
 impl GroupFitter {
     /// Fits two smaller members instead of the single member of a blob. Returns `None` if they do not explain most of
-    /// the residual area. Call it after [`Self::find_candidate`], for the same member.
+    /// the residual area. Call this function after [`Self::find_candidate`] with the same member.
     pub(in crate::vision) fn fit_split(
         &mut self,
         alone: &Member,

@@ -27,13 +27,13 @@ fn silhouette(position_m: Vec2, height_m: f32) -> Silhouette {
     Silhouette::new(position_m, height_m, None, &origins())
 }
 
-/// Silhouette of a visitor's body as the camera sees it, without the shadow.
+/// Returns the silhouette of a visitor's body as the camera sees it, without the shadow.
 fn body(position_m: Vec2, height_m: f32) -> Silhouette {
     let [_, camera] = origins();
     Silhouette::new(position_m, height_m, None, &[camera; 2])
 }
 
-/// Foreground of visitors at these positions with these heights.
+/// Returns a fitter whose foreground shows visitors with these positions and heights.
 fn floor(people: &[(Vec2, f32)]) -> GroupFitter {
     let silhouettes: Vec<_> = people
         .iter()
@@ -53,7 +53,8 @@ fn floor(people: &[(Vec2, f32)]) -> GroupFitter {
     fitter
 }
 
-/// Foreground of visitors at these positions with these heights and tones. Bodies are in front of all shadows.
+/// Returns a fitter whose foreground shows visitors with these positions, heights and tones. Bodies are in front of all
+/// shadows.
 fn toned_floor(people: [(Vec2, f32, f32); 2]) -> GroupFitter {
     let seen = people.map(|(position_m, height_m, _)| {
         (silhouette(position_m, height_m), body(position_m, height_m))
@@ -79,7 +80,7 @@ fn two_close_members_are_distinguished_by_their_tones() {
     let (a_m, b_m) = (Vec2::new(0.8, 0.9), Vec2::new(0.92, 0.72));
     for tones in [[LIGHT, DARK], [DARK, LIGHT]] {
         let mut fitter = toned_floor([(a_m, 1.6, tones[0]), (b_m, 1.6, tones[1])]);
-        // Only the tones distinguish the positions.
+        // Both members start at the same position, so only their tones can distinguish them.
         let mut members = [LIGHT, DARK].map(|tone| Member {
             body_tone: Some(tone),
             ..Member::new((a_m + b_m) / 2.0, 1.6)
@@ -293,8 +294,8 @@ fn the_silhouette_area_counts_observable_points_only() {
     }
 }
 
-/// Foot points of the published tracks in each frame, ordered by id. The floor reaches 3 m to each side; one pixel
-/// covers 2.5 cm. `is_dark` decides which points are dark in which frame.
+/// Returns the foot points of the published tracks in each frame, ordered by id. The floor extends 3 m to each side;
+/// one pixel covers 2.5 cm. `is_dark` returns whether a floor point is dark in a frame.
 fn feet_of_each(
     [lamp, camera]: [Vec3; 2],
     frames: u32,
@@ -331,8 +332,8 @@ fn feet_of_each(
     (0..frames).map(feet_m).collect()
 }
 
-/// Number of published tracks at the end, if one visitor walks in and a second one follows at an offset, `later` frames
-/// later.
+/// Returns the number of published tracks in the last frame. One visitor walks in; a second one, offset by `beside_m`,
+/// follows `later` frames later.
 fn published_count([first_m, second_m]: [f32; 2], beside_m: Vec2, later: u32) -> usize {
     let feet_m = feet_of_each([LAMP, CAMERA], 95, |number, point_m| {
         let walked_m = (number as f32 - 45.0).max(0.0) * 0.04;
@@ -343,7 +344,8 @@ fn published_count([first_m, second_m]: [f32; 2], beside_m: Vec2, later: u32) ->
     feet_m[94].len()
 }
 
-/// Whether a vertical cylinder between two heights hides a floor point from an origin (lamp or camera).
+/// Returns whether a vertical cylinder hides a floor point from an origin (lamp or camera). The cylinder extends
+/// between two heights above the floor.
 fn hides(
     position_m: Vec2,
     radius_m: f32,
@@ -358,8 +360,8 @@ fn hides(
     off_m < radius_m && (from_m..to_m).contains(&up_m)
 }
 
-/// Whether a walking visitor hides a floor point. The vectors are the position, the offset of the front foot (the other
-/// foot has the opposite offset), and the direction to the side.
+/// Returns whether a walking visitor hides a floor point. The vectors are the position, the offset of the front foot
+/// (the other foot has the opposite offset), and the direction to the side.
 fn walker_hides(
     [position_m, ahead_m, aside]: [Vec2; 3],
     height_m: f32,
@@ -367,7 +369,7 @@ fn walker_hides(
     point_m: Vec2,
 ) -> bool {
     let foot_m = ahead_m + 0.06 * height_m * aside;
-    // Legs, trunk and head: position, half width, and vertical range, as shares of the height.
+    // Two legs, trunk and head: position in meters; half width and vertical range as shares of the height.
     [
         (position_m + foot_m, 0.045, [0.0, 0.5]),
         (position_m - foot_m, 0.045, [0.0, 0.5]),
@@ -382,8 +384,8 @@ fn walker_hides(
     })
 }
 
-/// Largest number of published tracks while one visitor walks from left to right under a low lamp. `apart_m` is the
-/// largest distance between the feet.
+/// Returns the largest number of tracks published at the same time while one visitor walks from left to right under a
+/// low lamp. `apart_m` is the largest distance between the feet, in meters.
 fn max_published_count(height_m: f32, apart_m: f32, from_m: f32, velocity_mps: Vec2) -> usize {
     let origins = [Vec3::new(0.0, 3.0, -2.5), Vec3::new(0.0, 4.5, 0.1)];
     let feet_m = feet_of_each(origins, 150, |number, point_m| {
@@ -396,8 +398,8 @@ fn max_published_count(height_m: f32, apart_m: f32, from_m: f32, velocity_mps: V
     feet_m.iter().map(Vec::len).max().unwrap_or_default()
 }
 
-/// Largest distance in meters between tracks and true positions. One visitor walks away to the side; another approaches
-/// and turns round `aside_m` beside a position. `phases` are the phases of their steps.
+/// Returns the largest distance in meters between tracks and true positions. One visitor walks away to the side.
+/// Another one approaches and turns back `aside_m` beside a position. `phases` are the walking phases of both.
 fn max_error_m(phases: [f32; 2], aside_m: f32) -> f32 {
     const HEIGHTS_M: [f32; 2] = [1.58, 1.71];
     let origins = [Vec3::new(-1.5, 3.5, -1.2), Vec3::new(-0.3, 3.5, 0.4)];
@@ -466,7 +468,7 @@ fn a_child_beside_an_adult_gets_its_own_track() {
     assert_eq!(published_count([1.2, 1.7], beside_m, 20), 2);
 }
 
-/// Fits a single member near a position, with the height that explains the foreground best.
+/// Returns a single member fitted near a position, with the height that explains the foreground best.
 fn fit_single(fitter: &mut GroupFitter, position_m: Vec2) -> Member {
     let mut members = [Member::new(position_m, 1.5)];
     for &step_m in STEPS_M.iter().chain(&STEPS_M) {
@@ -494,7 +496,7 @@ fn two_children_side_by_side_are_split() {
         assert!(pair.iter().all(|member| member.height_m < 1.3), "{pair:?}");
     }
     assert_eq!(published_count([1.1, 1.1], Vec2::new(0.45, 0.15), 0), 2);
-    // Closer pairs need more frames.
+    // Pairs that are closer together need more frames.
     for degrees in [0.0_f32, 30.0, 75.0, 105.0, 150.0] {
         let beside_m = 0.35 * Vec2::from_angle(degrees.to_radians());
         assert_eq!(published_count([1.1, 1.17], beside_m, 0), 2, "{degrees}°");
@@ -520,7 +522,8 @@ fn a_single_visitor_is_not_split() {
     }
 }
 
-/// Residual area that two visitors of typical height explain in addition to one, and that one.
+/// Returns the residual area that two visitors of typical height explain in addition to a single one, and the single
+/// one.
 fn fit_merged_and_pair(people: &[(Vec2, f32)], [a_m, b_m]: [Vec2; 2]) -> (f32, Member) {
     let pair = [a_m, b_m].map(|position_m| Member::new(position_m, 1.57));
     floor(people).fit_merged_and_pair(pair, &origins())

@@ -1,9 +1,9 @@
-//! Tracks whose ids may have been switched: tracks that came close to each other stay ambiguous until they have been
-//! apart for a while.
+//! Ambiguity of tracks whose ids may have been switched. Tracks that came close to each other stay ambiguous until
+//! enough heights have been measured after they separated.
 //!
-//! Where visitors meet, positions alone cannot identify them. As long as they are close, an id switch can still be
-//! corrected (see `id_swap`). Once they have separated, ids stay as they are, even if wrong: effects that follow a
-//! visitor would otherwise jump a second time.
+//! Where visitors meet, their positions are not enough to identify them. While the visitors are close, an id switch can
+//! still be corrected (see `id_swap`). Once they have separated, ids are no longer changed, even if they are wrong.
+//! Otherwise, effects that follow a visitor would jump a second time.
 
 use crate::vision::height_profile::{HeightProfile, KNOWN_MEASUREMENTS};
 
@@ -11,14 +11,15 @@ use super::{TrackState, Tracker};
 
 /// Tracks closer than this, in meters, can switch ids.
 pub(super) const AMBIGUOUS_M: f32 = 0.4;
-/// Number of height measurements after a meeting from which an id counts as certain. It also applies to heights that
-/// contradict the id.
+/// Number of height measurements after a meeting that makes an id certain. The same number is needed to replace a known
+/// height by heights that contradict it.
 const RESOLVED_MEASUREMENTS: f32 = 12.0;
 /// Height difference from which a measurement contradicts the known height, in squared standard deviations.
 const CONTRADICTING_DIFFERENCE: f32 = 4.0;
 
 impl Tracker {
-    /// Marks tracks that are close to each other as ambiguous, and measures the distance of each track to the nearest one.
+    /// Marks tracks that are close to each other as ambiguous, and measures the distance of each track to the nearest
+    /// other track.
     pub(super) fn mark_ambiguous(&mut self) {
         for a in 0..self.tracks.len() {
             let mut nearest_m = f32::INFINITY;
@@ -39,7 +40,7 @@ impl Tracker {
         }
     }
 
-    /// Gives two tracks, and all tracks ambiguous with them, the same ambiguity id.
+    /// Gives the same ambiguity id to two tracks and to all tracks that are ambiguous with one of them.
     fn join_ambiguity(&mut self, a: usize, b: usize) {
         let (of_a, of_b) = (self.tracks[a].ambiguity_id, self.tracks[b].ambiguity_id);
         let ambiguity_id = of_a.or(of_b).unwrap_or_else(|| {
@@ -55,14 +56,14 @@ impl Tracker {
                 track.ambiguity_id = Some(ambiguity_id);
             }
             if joins {
-                // Later measurements may belong to another body.
+                // Heights measured after this frame may belong to another body.
                 track.accept_recent_profile(KNOWN_MEASUREMENTS);
                 track.recent_profile = HeightProfile::default();
             }
         }
     }
 
-    /// Accepts recent heights of tracks that are apart from others, and ends ambiguities that are resolved.
+    /// Accepts recent heights of tracks that are not close to others, and ends ambiguities that are resolved.
     pub(super) fn resolve_ambiguities(&mut self) {
         for track in &mut self.tracks {
             let wanted = match track.ambiguity_id {
@@ -77,8 +78,8 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// Accepts the recent heights as heights of this id if there are at least `measurements` of them; more are needed
-    /// if they contradict the known height. Returns whether it accepted them.
+    /// Accepts the recent heights as heights of this id if there are at least `measurements` of them. If they
+    /// contradict the known height, more are needed. Returns whether it accepted them.
     fn accept_recent_profile(&mut self, measurements: f32) -> bool {
         let is_other = self.height_profile.is_known()
             && self.height_profile.difference(&self.recent_profile) >= CONTRADICTING_DIFFERENCE;
@@ -117,7 +118,7 @@ pub(super) mod tests {
         height_profile
     }
 
-    /// Track with this id and an ambiguity, a known height, and `times` recent measurements.
+    /// Returns an ambiguous track with this id, a known height, and recent height measurements.
     pub(in crate::vision::tracker) fn test_track(
         id: u32,
         known_m: f32,

@@ -1,5 +1,5 @@
-//! Data association: assigns blobs to tracks by their foot points. A remaining blob is a fragment of the track that
-//! explains it, or is left for a new candidate.
+//! Data association: assigns blobs to tracks by their foot points. A remaining blob becomes a fragment of a track that
+//! explains the blob, or stays free for a new candidate.
 
 use glam::Vec2;
 
@@ -9,19 +9,19 @@ use crate::vision::group::Member;
 
 use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackState, Tracker};
 
-/// Distance within which a track can be inside a blob, in meters.
+/// Largest distance in meters between a track and a blob at which the track counts as inside the blob.
 const NEAR_BLOB_M: f32 = 0.25;
 /// Every n-th sample is used to estimate the foot point of a blob before it is assigned.
 const UNASSIGNED_SAMPLE_STEP: usize = 2;
-/// Additional cost if a track is inside a blob but not at its foot point, in meters.
+/// Additional cost if a track is inside a blob, but not at the foot point of the blob, in meters.
 const INSIDE_COST_M: f32 = 0.3;
-/// Cost of a blob area that differs by a factor of e from the track's area, in meters.
+/// Cost of a blob area that differs by a factor of e from the area of the track, in meters.
 const AREA_COST_M: f32 = 0.15;
 /// Additional cost for a candidate, so that published tracks are preferred, in meters.
 const CANDIDATE_COST_M: f32 = 0.3;
 /// A blob is a fragment of a track that explains at least this share of its samples.
 const FRAGMENT_SHARE: f32 = 0.5;
-/// A blob smaller than this, in m², can be a fragment because of its distance alone.
+/// A blob smaller than this, in m², can be a fragment because of its distance only.
 const FRAGMENT_MAX_M2: f32 = 0.1;
 /// Largest distance of a fragment from its track, in meters.
 const FRAGMENT_REACH_M: f32 = 1.0;
@@ -29,13 +29,14 @@ const FRAGMENT_REACH_M: f32 = 1.0;
 const SECOND_VISITOR_M2: f32 = 0.05;
 /// Area that a second visitor must explain in addition to the existing tracks, as a share of the blob.
 const SECOND_VISITOR_SHARE: f32 = 0.4;
-/// A track whose own blob is smaller than this share of its area may have its main part in another blob.
+/// If the own blob of a track is smaller than this share of the area of the track, the main part of the visitor may be
+/// in another blob.
 const PARTIAL_BLOB_SHARE: f32 = 0.7;
-/// Share of the silhouette that must be foreground in the other blob for the track to share it.
+/// Share of the silhouette that must be foreground in the other blob before the track shares that blob.
 const MAIN_BLOB_SHARE: f32 = 0.5;
 
 impl Tracker {
-    /// Assigns each track the blob with its foot point.
+    /// Assigns each track the blob whose foot point fits it best, if there is one.
     pub(super) fn assign_blobs(&mut self, frame: &SegmentedFrame<'_>) {
         let blobs = frame.blobs.blobs();
         self.unassigned_feet_m.clear();
@@ -79,7 +80,7 @@ impl Tracker {
         }
     }
 
-    /// Lets tracks without a blob share the blob that they are in, and assigns fragments to tracks.
+    /// Lets tracks without a blob share the blob in which they are, and assigns fragments to tracks.
     pub(super) fn share_blobs(&mut self, frame: &SegmentedFrame<'_>) {
         let blobs = frame.blobs.blobs();
         for (track, &has_exited) in self.tracks.iter_mut().zip(&self.exited) {
@@ -108,8 +109,8 @@ impl Tracker {
                 |v: &&TrackState| v.id.is_some() && matches!(v.detection, Detection::Own(_));
             let unassigned_feet_m = &self.unassigned_feet_m;
             let explains = |track: &TrackState| {
-                // The foot point of the own blob alone counts. Otherwise an object that was put down would hold the
-                // track in place.
+                // Only the foot point of the own blob counts. Otherwise an object that the visitor put down would hold
+                // the track in place.
                 let own = track
                     .detection
                     .blob()
@@ -130,7 +131,7 @@ impl Tracker {
     }
 
     /// Lets a track share a larger blob if its own blob is only a small part of its silhouette. Where visitors overlap,
-    /// a leg can be a blob of its own, which says little about the foot point.
+    /// one leg can form a separate blob. Such a blob gives little information about the foot point.
     fn share_main_blobs(&mut self, frame: &SegmentedFrame<'_>) {
         if !frame.feet.can_locate_feet() {
             return;
@@ -159,8 +160,8 @@ impl Tracker {
         }
     }
 
-    /// Assigns blobs without a published track to a nearby track that explains them together with its own blob. Shadow
-    /// and body of one visitor can be separate blobs, above all at the image border.
+    /// Assigns each blob without a published track to a nearby track, if that track explains both this blob and its own
+    /// one. Shadow and body of one visitor can be separate blobs, mostly at the image border.
     fn assign_fragments(&mut self, frame: &SegmentedFrame<'_>) {
         if !frame.feet.can_locate_feet() {
             return;
@@ -190,7 +191,7 @@ impl Tracker {
             let position_m = owner.map_or(self.unassigned_feet_m[index], |o| {
                 self.tracks[o].kalman.position_m
             });
-            // A track was lost here recently, so the blob is probably a returning visitor.
+            // If a track was lost near this blob recently, the blob probably belongs to a returning visitor.
             let is_return = self.lost.iter().any(|lost| {
                 frame.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
                     && lost.position_m.as_vec2().distance(position_m) < FRAGMENT_REACH_M
@@ -226,7 +227,7 @@ impl Tracker {
     }
 }
 
-/// Distance from a point to the nearest sample, in meters.
+/// Returns the distance from a point to the nearest sample, in meters.
 fn distance_to_samples_m(samples: &[Sample], point_m: Vec2) -> f32 {
     samples
         .iter()

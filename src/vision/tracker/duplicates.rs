@@ -8,35 +8,35 @@ use super::{Detection, TrackState, Tracker};
 const DUPLICATE_M: f32 = 0.25;
 /// Time after which the later of two duplicates is removed, in seconds.
 const DUPLICATE_SECS: f32 = 0.5;
-/// Time after which a duplicate is removed, in seconds, if it certainly was a separate visitor. One of the two visitors
-/// has left undetected, so the id is remembered.
+/// Time after which a duplicate is removed, in seconds, if it certainly belonged to a separate visitor. In this case
+/// one of the two visitors has left undetected, so the id is remembered.
 const INDEPENDENT_DUPLICATE_SECS: f32 = 3.0;
-/// Distance within which a track in the same blob can make another one redundant, in meters.
+/// Largest distance in meters at which a track can make another track in the same blob redundant.
 const REDUNDANT_M: f32 = 0.6;
 /// Time after which a redundant track is removed, in seconds.
 const REDUNDANT_SECS: f32 = 0.5;
-/// A track that alone explains less than this share of its silhouette is redundant: its visitor has left undetected, or
-/// never existed. On rendered scenes, this was true in 45 of 100 frames with two tracks on one body, and in 6 of 1000
-/// other frames with groups.
+/// If less than this share of a track's silhouette is explained by that track alone, the track is redundant: its
+/// visitor has left undetected, or never existed. On rendered scenes, this was true in 45 of 100 frames with two tracks
+/// on one body, and in 6 of 1000 other frames with groups.
 const REDUNDANT_SHARE: f32 = 0.15;
-/// An earlier track is redundant only beside a track that explains at least this share of its silhouette.
+/// An earlier track can be redundant only if the other track alone explains at least this share of its silhouette.
 const NEEDED_SHARE: f32 = 0.1;
-/// Time after which a redundant track is removed, in seconds, if more than two tracks share the blob and the track is the earlier one or was
-/// isolated before. Such a track may be occluded for a moment.
+/// Time after which a redundant track is removed, in seconds, if more than two tracks share the blob and the track is
+/// the earlier one or was isolated before. Such a track may only be occluded for a short time.
 const CROWDED_REDUNDANT_SECS: f32 = 1.5;
-/// Time constant over which the exclusive share is averaged, in seconds.
+/// Time constant of the average of the exclusive share, in seconds.
 const EXCLUSIVE_SHARE_SECS: f32 = 0.3;
-/// Lower limit for the silhouette area that shares refer to, in m².
+/// Lower limit of the silhouette area that a share is computed from, in m².
 const MIN_SILHOUETTE_M2: f32 = 0.05;
-/// A track that was ever this far from all others, in meters, is a separate visitor.
+/// A track that was ever this far from all others, in meters, belongs to a separate visitor.
 const INDEPENDENT_M: f32 = 0.7;
-/// A track that has explained enough area alone for this time, in seconds, is a separate visitor too.
+/// A track that has explained enough area of its own for this time, in seconds, also belongs to a separate visitor.
 const INDEPENDENT_SECS: f32 = 1.0;
 
 impl Tracker {
-    /// Removes duplicate and redundant tracks: two fragments of one visitor, or a visitor who left undetected. Of two
-    /// duplicates the later track is removed. A track that is certainly a separate visitor becomes lost; others are
-    /// discarded.
+    /// Removes duplicate and redundant tracks. They occur if two fragments of one visitor are tracked, or if a visitor
+    /// left undetected. Of two duplicates, the later track is removed. If the removed track certainly belonged to a
+    /// separate visitor, it becomes a lost track; otherwise it is discarded.
     pub(super) fn remove_duplicates(&mut self, dt_secs: f32) {
         for index in (0..self.tracks.len()).rev() {
             let position_m = self.tracks[index].kalman.position_m;
@@ -75,7 +75,7 @@ impl Tracker {
             }
             track.is_independent |=
                 nearest_m > INDEPENDENT_M && matches!(track.detection, Detection::Own(_));
-            // A fragment has no measurable height.
+            // The height of a fragment cannot be measured, so a track with a known height is a visitor.
             track.is_independent |= track.height_profile.is_known();
             if is_duplicate {
                 track.duplicate_secs += dt_secs;
@@ -101,10 +101,10 @@ impl Tracker {
         }
     }
 
-    /// Adjusts the owner indexes after the track at index `gone` was removed.
+    /// Adjusts the track indexes in `blob_owners` after the track at index `gone` was removed.
     pub(super) fn reindex_owners(&mut self, gone: usize) {
         for owner in self.blob_owners.iter_mut().flatten() {
-            // An owner index out of range only marks the blob as taken in this frame.
+            // An index without a track is allowed: it only marks the blob as assigned in this frame.
             *owner = if *owner > gone { *owner - 1 } else { *owner };
         }
     }
@@ -138,8 +138,8 @@ mod tests {
     use crate::vision::TrackingParams;
     use crate::vision::tracker::ambiguity::tests::test_track;
 
-    /// Time after which the later of two tracks at the same position is removed, and whether it is lost rather than
-    /// discarded. `measurements` is the number of its height measurements.
+    /// Returns the time in seconds after which the later of two tracks at the same position is removed, and whether it
+    /// becomes lost (not discarded). `measurements` is the number of height measurements of that track.
     fn duplicate_removal(measurements: u32) -> (f32, bool) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![
@@ -172,8 +172,8 @@ mod tests {
         );
     }
 
-    /// Time after which a track 0.4 m from an earlier one is removed, if it alone explains `exclusive_m2` of its
-    /// silhouette of 1 m². `None` if it remains for 10 s.
+    /// Returns the time in seconds after which a track 0.4 m from an earlier one is removed, if the track alone
+    /// explains `exclusive_m2` of its silhouette of 1 m². Returns `None` if the track remains for 10 s.
     fn redundant_secs(blob: usize, exclusive_m2: &dyn Fn(u32) -> f32) -> Option<f32> {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.4, 0.0, 0)];
@@ -199,12 +199,13 @@ mod tests {
         assert_eq!(redundant_secs(0, &|_| 0.3), None);
         let hidden_in_turn = |frame| if frame % 10 < 4 { 0.0 } else { 0.4 };
         assert_eq!(redundant_secs(0, &hidden_in_turn), None);
-        // A track in another blob does not make this one redundant.
+        // A track in another blob does not make the tested track redundant.
         assert_eq!(redundant_secs(1, &|_| 0.05), None);
     }
 
-    /// Time after which the track with id `hidden` is removed from a shared blob, if it explains nothing alone and each
-    /// other track explains `others_share`. `None` if it remains for 10 s.
+    /// Returns the time in seconds after which the track with id `hidden` is removed from a shared blob. This track
+    /// alone explains nothing; each other track alone explains `others_share` of its silhouette. Returns `None` if the
+    /// track remains for 10 s.
     fn left_behind_secs(
         tracks: u32,
         hidden: u32,
@@ -241,7 +242,7 @@ mod tests {
         assert!((0.5..2.0).contains(&of_two), "{of_two}");
         let of_three = left_behind_secs(3, 1, false, 0.5).unwrap_or(f32::INFINITY);
         assert!((of_two + 0.3..3.0).contains(&of_three), "{of_three}");
-        // If no track explains enough, only the later one may be removed.
+        // If no track explains enough, only the later track may be removed.
         assert_eq!(left_behind_secs(2, 1, false, 0.05), None);
     }
 

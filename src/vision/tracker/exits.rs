@@ -1,8 +1,9 @@
 //! Detection of visitors who walk out of the image.
 //!
-//! Where many visitors pass through a room, one often enters where another leaves. The new shadow is easily assigned to
-//! the old track, which then seems to turn round. Each track therefore remembers its course while it has a blob to
-//! itself. A track that has left the image on this course is not assigned to any blob.
+//! Where many visitors pass through, one visitor often enters at the point where another one leaves. The new shadow can
+//! then be assigned to the old track by mistake, and the track seems to turn back. Each track therefore remembers its
+//! course (position and velocity) while it has a blob to itself. A track that has left the image on this course is not
+//! assigned to any blob.
 
 use glam::Vec2;
 
@@ -11,13 +12,13 @@ use crate::vision::kalman::Kalman;
 
 use super::{SegmentedFrame, TrackState, Tracker};
 
-/// Smallest speed of a walking visitor, in m/s. A slower visitor may stop or turn round.
+/// Smallest speed of a walking visitor, in m/s. A slower visitor may stop or turn back.
 const WALKING_MPS: f32 = 0.6;
-/// Time for which a course is valid, in seconds.
+/// Time for which a course stays valid, in seconds.
 const COURSE_SECS: f64 = 1.0;
 /// A blob that has grown by more than this factor may include another visitor, so it does not update the course.
 const MAX_AREA_GROWTH: f32 = 1.1;
-/// A visitor whose silhouette has less observable area than this, in m², is outside the image.
+/// A visitor whose silhouette has less observable area than this, in m², counts as outside the image.
 const MIN_VISIBLE_M2: f32 = 0.02;
 
 /// Position and velocity of a track when it last had a blob to itself.
@@ -47,7 +48,8 @@ impl Course {
         }
     }
 
-    /// Extrapolated position of a walking visitor who was not detected in the last frame.
+    /// Returns the extrapolated position of a walking visitor who was not detected in the last frame. Returns `None` if
+    /// the visitor was detected, walks too slowly, or the course is too old.
     fn ahead_m(&self, now_secs: f64, dt_secs: f32) -> Option<Vec2> {
         let since_secs = now_secs - self.seen_secs;
         let is_missed = since_secs > 1.5 * f64::from(dt_secs) && since_secs < COURSE_SECS;
@@ -116,7 +118,7 @@ mod tests {
         assert_eq!(course.position_m, out.position_m);
         course.update(&taken_along, 0.5, 10.1);
         assert_eq!(course.position_m, taken_along.position_m);
-        // A lasting size belongs to the visitor.
+        // If the blob stays large, the size is that of the visitor.
         course.update(&out, 0.8, 11.2);
         assert_eq!(course.position_m, out.position_m);
     }

@@ -1,4 +1,4 @@
-//! Merging of fragments: shadow and body of one visitor, or pieces of either, can start separate tracks, above all at
+//! Merging of fragments. The shadow and the body of one visitor, or parts of them, can start separate tracks, mostly at
 //! the image border.
 
 use crate::vision::group::MergedFit;
@@ -8,9 +8,10 @@ use super::{Detection, SegmentedFrame, TrackState, Tracker};
 
 /// Two tracks are merged if two visitors explain less additional area than this share of the smaller silhouette. On
 /// rendered scenes, this was true for 70 of 100 fits to fragments of one visitor, and for 4 of 100 fits to two
-/// visitors; those fits searched the single visitor more thoroughly than this code, and the pair less.
+/// visitors. Compared with this code, those fits used a more thorough search for the single visitor and a less thorough
+/// one for the pair.
 const MAX_SPLIT_GAIN_SHARE: f32 = 0.03;
-/// Time for which one visitor must explain both tracks before they are merged, in seconds.
+/// Time for which one visitor must explain the foreground of both tracks before they are merged, in seconds.
 const MERGE_SECS: f32 = 0.4;
 /// Largest distance between two fragments, in meters.
 const FRAGMENT_M: f32 = 1.0;
@@ -20,12 +21,12 @@ const ISOLATED_M: f32 = 0.95;
 const FRAGMENT_MAX_AGE_SECS: f64 = 2.0;
 /// A track that has moved less than this, in meters, may be an object and is not merged.
 const MOVED_M: f32 = 0.1;
-/// Offset of the turn, so that this work falls into frames in which other expensive work rests.
+/// Offset of the turn (see `is_turn`). With it, this work is done in other frames than other expensive work.
 const TURN_OFFSET: usize = 2;
 
 impl Tracker {
-    /// Merges a recent track into an earlier one if one visitor has explained both for a while. The earlier id remains,
-    /// on the track nearer to the merged position.
+    /// Merges a recent track into an earlier one if one visitor has explained both for `MERGE_SECS`. The id of the
+    /// earlier track is kept. The state comes from the track that is nearer to the merged position.
     pub(super) fn merge_fragments(&mut self, frame: &SegmentedFrame<'_>) {
         if !frame.feet.can_locate_feet() {
             return;
@@ -43,7 +44,8 @@ impl Tracker {
         }
     }
 
-    /// Returns the earlier track of which `fragment` has been a fragment for long enough, and the merged fit.
+    /// Returns the earlier track of which `fragment` has been a fragment for long enough, and the merged fit. Returns
+    /// `None` if there is no such track.
     fn find_whole(
         &mut self,
         fragment: usize,
@@ -66,7 +68,7 @@ impl Tracker {
         found.filter(|_| self.tracks[fragment].mergeable_secs > MERGE_SECS)
     }
 
-    /// Fits one visitor to two published tracks close to each other, of which `fragment` is the later one.
+    /// Fits one visitor to two published tracks that are close to each other. `fragment` is the later track.
     fn fit_merged(
         &mut self,
         fragment: usize,
@@ -123,7 +125,8 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// Whether this is a published track that may be a fragment of another one. A fragment has no measurable height.
+    /// Returns whether this is a published track that may be a fragment of another one. The height of a fragment cannot
+    /// be measured.
     fn may_be_fragment(&self, now_secs: f64) -> bool {
         let is_new = now_secs - self.birth_secs < FRAGMENT_MAX_AGE_SECS;
         let has_moved = self.kalman.position_m.distance(self.birth_m) > MOVED_M;
@@ -168,8 +171,8 @@ mod tests {
         assert!(!may_be_fragment(&is_tall), "has a height");
     }
 
-    /// Id and position of the track that remains after an earlier track at 1 m and a later one at 2 m are merged at
-    /// `one_m`.
+    /// Returns the id and position of the track that remains after a merge at `one_m`. The earlier track is at 1 m, the
+    /// later one at 2 m.
     fn left_of(one_m: Vec2) -> (Option<u32>, f32) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.7, 0.0, 0)];

@@ -2,17 +2,17 @@
 //!
 //! Two visitors who pass each other closely look alike for a moment, and their tracks can switch. Soon after, their
 //! silhouettes differ again: a tall dark silhouette fits a short light visitor badly. Tracks that have met are
-//! therefore also fitted with swapped heights and tones as known before the meeting, and their ids are swapped if that
-//! fit is better.
+//! therefore fitted a second time, with the heights and tones known before the meeting, but swapped. If this second fit
+//! is better, the ids are swapped.
 
 use super::localization::is_turn;
 use super::{HeightProfile, SegmentedFrame, TrackState, Tracker};
 
-/// Tracks farther apart than this, in meters, keep their ids: a swap would be visible to visitors.
+/// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
 const SWAP_M: f32 = 0.5;
 
 impl Tracker {
-    /// Swaps the ids of members of the current group that fit better swapped.
+    /// Swaps the ids of members of the current group if the fit with swapped heights and tones is better.
     pub(super) fn swap_ids(&mut self, frame: &SegmentedFrame<'_>) {
         let origins = frame.feet.lamp_and_camera();
         for second in 1..self.members.len() {
@@ -28,7 +28,8 @@ impl Tracker {
         }
     }
 
-    /// Known heights and tones of two members that may have switched, or `None` if they cannot have.
+    /// Returns the known heights and tones of two members whose ids may have been switched, or `None` if a switch is
+    /// impossible or cannot be tested.
     fn appearances_to_swap(&self, pair: [usize; 2]) -> Option<[(f32, Option<f32>); 2]> {
         let positions_m = pair.map(|member| self.members[member].position_m);
         let [first, second] = pair.map(|member| &self.tracks[self.member_tracks[member]]);
@@ -37,7 +38,7 @@ impl Tracker {
             return None;
         }
         let heights_m = [first.known_height_m()?, second.known_height_m()?];
-        // With only one known tone, the fit would favor the track at the place where it was measured.
+        // If only one tone is known, the fit would favor the position at which that tone was measured.
         let tones = match [first.body_tone, second.body_tone] {
             known @ [Some(_), Some(_)] => known,
             _ => [None; 2],
@@ -45,7 +46,7 @@ impl Tracker {
         Some([0, 1].map(|n| (heights_m[n], tones[n])))
     }
 
-    /// Swaps two members at their positions.
+    /// Swaps the ids of two members, which keep their positions.
     fn swap_ids_of_members(&mut self, pair: [usize; 2]) {
         let [first, second] = pair.map(|member| self.member_tracks[member]);
         if let Ok([first, second]) = self.tracks.get_disjoint_mut([first, second]) {
@@ -61,7 +62,7 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// Reliable height from before the meeting.
+    /// Returns the reliable height from before the meeting, in meters, or `None` if there is none.
     fn known_height_m(&self) -> Option<f32> {
         (self.height_profile.height_m()).filter(|_| self.height_profile.is_known())
     }

@@ -12,8 +12,8 @@ use super::{
     SegmentedFrame, Track, TrackState, Tracker, outline,
 };
 
-/// Time after the first frame during which the room may be rearranged, in seconds. Objects that appeared in this time
-/// become background.
+/// Time after the first frame in which staff may still move objects on the floor, in seconds. Objects that appear in
+/// this time become background.
 const SETTLING_SECS: f64 = 9.0;
 /// Smallest age of an object that is absorbed at the end of the settling time, in seconds.
 const STATIC_AGE_SECS: f64 = 0.5;
@@ -22,14 +22,14 @@ const STATIC_AGE_SECS: f64 = 0.5;
 const SUCCESSOR_SECS: f64 = 1.0;
 /// Largest distance between a lost track and the new one that may continue it, in meters.
 const SUCCESSOR_M: f32 = 1.5;
-/// Number of recent arrivals above which visitors pass through the room rather than stay. A new visitor is then rarely
-/// a returning one.
+/// Number of recent arrivals above which Shoal assumes that visitors pass through and do not stay. A new visitor is
+/// then rarely one who returns.
 const THROUGH_TRAFFIC_ARRIVALS: f32 = 4.0;
 /// Time constant of the number of recent arrivals, in seconds.
 const THROUGH_TRAFFIC_SECS: f32 = 20.0;
 /// Visitors detected within this time after the first frame, in seconds, do not count as arrivals.
 const INITIAL_SECS: f64 = 0.5;
-/// Factor by which a candidate in a shared blob needs more detections until it is published.
+/// Factor on the number of detections that a candidate in a shared blob needs before it is published.
 const GROUP_CANDIDATE_FACTOR: u32 = 2;
 
 impl Tracker {
@@ -118,8 +118,8 @@ impl Tracker {
         });
     }
 
-    /// Removes tracks that are objects: they appeared in their place and never moved. [`Self::static_blobs`] returns
-    /// their blobs.
+    /// Removes tracks that are objects: they have not moved since they appeared. [`Self::static_blobs`] then returns
+    /// the indexes of their blobs.
     pub(super) fn absorb_static_objects(&mut self, frame: &SegmentedFrame<'_>) {
         self.static_blobs.clear();
         let first_frame_secs = *self.first_frame_secs.get_or_insert(frame.time_secs);
@@ -142,12 +142,12 @@ impl Tracker {
         }
     }
 
-    /// Blobs of the last frame that are objects.
+    /// Returns the indexes of the blobs in the last frame that are objects.
     pub(in crate::vision) fn static_blobs(&self) -> &[usize] {
         &self.static_blobs
     }
 
-    /// Makes tracks lost that are no longer detected, and forgets lost tracks after `return_secs`.
+    /// Changes tracks that are no longer detected to lost tracks, and removes lost tracks after `return_secs`.
     pub(super) fn lose_undetected(&mut self) {
         let now = self.time_secs;
         let linger_secs = f64::from(self.params.linger_secs);
@@ -177,18 +177,18 @@ impl Tracker {
         self.lost.retain(|lost| now - lost.lost_secs <= return_secs);
     }
 
-    /// Returns the new track that continues a lost one. At the image border, one fragment of a visitor may be tracked
-    /// and vanish while another fragment starts a new track.
+    /// Returns the index of the new track that continues the track at index `gone`, or `None`. At the image border, the
+    /// tracked fragment of a visitor may disappear while another fragment starts a new track.
     fn find_successor(&self, gone: usize) -> Option<usize> {
         let gone = &self.tracks[gone];
-        // An undetected track drifts along with others, so the last detected position counts as well.
+        // A track without detections can drift along with other tracks, so its last detected position is tested too.
         let distance_m = |v: &TrackState| {
             let now_m = v.kalman.position_m.distance(gone.kalman.position_m);
             now_m.min(v.birth_m.distance(gone.last_detected.position_m))
         };
         let is_successor = |v: &(usize, &TrackState)| {
             let is_new = v.1.birth_secs > gone.last_detected_secs - SUCCESSOR_SECS;
-            // The older id takes precedence.
+            // Only a track with a later id can be continued under the older id.
             let is_later = v.1.id.is_some() && v.1.id_birth_secs > gone.id_birth_secs;
             is_new && is_later && distance_m(v.1) < SUCCESSOR_M
         };
@@ -210,7 +210,7 @@ impl Tracker {
         track
     }
 
-    /// Removes a track and remembers it as lost if it was published.
+    /// Removes a track. If it was published, stores it as a lost track.
     pub(super) fn lose(&mut self, index: usize) {
         let track = self.remove(index);
         if let Some(id) = track.id {
@@ -226,12 +226,12 @@ impl Tracker {
         }
     }
 
-    /// Whether visitors pass through the room rather than stay.
+    /// Returns whether visitors currently pass through and do not stay.
     pub(super) fn has_through_traffic(&self) -> bool {
         self.recent_arrivals > THROUGH_TRAFFIC_ARRIVALS
     }
 
-    /// Publishes candidates with enough detections. A returning visitor gets the old id.
+    /// Publishes candidates with enough detections. A visitor who returns gets the old id.
     pub(super) fn confirm(&mut self, dt_secs: f32) {
         self.recent_arrivals *= (-dt_secs / THROUGH_TRAFFIC_SECS).exp();
         let has_through_traffic = self.has_through_traffic();
@@ -290,7 +290,7 @@ impl Tracker {
 }
 
 impl LostTrack {
-    /// Whether the visitor would be near a position now if they had continued to walk.
+    /// Returns whether the visitor would now be within `gate_m` of a position if the velocity had not changed.
     fn is_predicted_near(&self, position_m: DVec2, now_secs: f64, gate_m: f64) -> bool {
         let ahead_m = self.position_m + self.velocity_mps * (now_secs - self.lost_secs);
         ahead_m.distance(position_m) < gate_m
@@ -303,8 +303,8 @@ mod tests {
     use crate::vision::TrackingParams;
     use crate::vision::tracker::ambiguity::tests::test_track;
 
-    /// Ids that remain, and ids of lost tracks, after the first of two tracks has vanished. It was last detected at the
-    /// origin and has drifted to `gone_at_m`.
+    /// Returns the ids of the tracks that remain and of the lost tracks, after the first of two tracks has disappeared.
+    /// The first track was last detected at the origin and has drifted to `gone_at_m`.
     fn left_of(
         recent_arrivals: f32,
         gone_at_m: Vec2,
@@ -338,10 +338,11 @@ mod tests {
             left_of(2.0, Vec2::ZERO, near_m, 8.0),
             (vec![Some(1)], vec![2])
         );
-        // The drift of the undetected track does not matter.
+        // The drift of the undetected track has no effect.
         let drawn_m = Vec2::new(-2.0, 0.0);
         assert_eq!(left_of(2.0, drawn_m, near_m, 8.0), (vec![Some(1)], vec![2]));
-        // A different visitor: created earlier, too far away, or part of through traffic.
+        // In these cases the second track is a different visitor: it was created too early or too far away, or there is
+        // through traffic.
         assert_eq!(
             left_of(2.0, Vec2::ZERO, near_m, 7.0),
             (vec![Some(2)], vec![1])
@@ -356,8 +357,8 @@ mod tests {
         );
     }
 
-    /// Whether a visitor who left to the right at 1 m/s and one who appears `away_secs` later get the same id, and
-    /// whether there is through traffic afterwards.
+    /// Returns two values: whether a visitor who left to the right at 1 m/s and a visitor who appears `away_secs` later
+    /// get the same id, and whether there is through traffic afterwards.
     fn is_return(recent_arrivals: f32, position_m: Vec2, away_secs: f64) -> (bool, bool) {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0)];
@@ -380,7 +381,8 @@ mod tests {
     #[test]
     fn in_through_traffic_an_id_is_recovered_only_at_the_predicted_position() {
         let (quiet, almost, stream) = (2.0, 3.5, 8.0);
-        // Turned round outside the image, or a different visitor. Many such returns are through traffic.
+        // The visitor turned back outside the image, or this is a different visitor. Many such returns count as through
+        // traffic.
         let back_m = Vec2::new(0.2, 0.0);
         assert_eq!(is_return(quiet, back_m, 2.0), (true, false));
         assert_eq!(is_return(almost, back_m, 2.0), (true, true));

@@ -1,5 +1,5 @@
-//! Localization: measures foot points, areas and heights of tracks. Tracks with their own blob are measured separately,
-//! tracks in a shared blob by the group fit.
+//! Localization: measures foot points, areas and heights of tracks. A track with its own blob is measured separately.
+//! Tracks in a shared blob are measured together by the group fit.
 
 use glam::{Mat2, Vec2};
 
@@ -13,39 +13,40 @@ use super::{
     TrackState, Tracker, outline,
 };
 
-/// A track older than this, in seconds, that never left its birth position may be an object. The group fit does not move
-/// it.
+/// A track older than this, in seconds, that never left its birth position may be an object, so the group fit does not
+/// move it.
 const UNMOVED_SECS: f64 = 3.0;
 /// Factor on the covariance of a measurement from a shared blob.
 const SHARED_COVARIANCE_FACTOR: f32 = 4.0;
 /// Largest age of a track that may be two small visitors, in seconds.
 const SPLIT_MAX_AGE_SECS: f64 = 10.0;
-/// Time for which two visitors must clearly explain more, in seconds.
+/// Time in seconds for which a fit of two visitors must explain clearly more area before the track is split.
 const SPLIT_SECS: f32 = 0.3;
-/// Averaged additional area that two visitors must explain, as a share of the silhouette, for a split without a clear
-/// gain. On rendered scenes, 3 of 644 single visitors reached it, and 3 of 17 pairs that never showed a clear gain for
-/// long.
+/// If the gain is never clear, a track is split when the average additional area that two visitors explain exceeds this
+/// share of the silhouette. On rendered scenes, this value was reached by 3 of 644 single visitors, and by 3 of the 17
+/// pairs whose gain was never clear for long enough.
 const SPLIT_GAIN_SHARE: f32 = 0.14;
-/// Time constant over which the additional area of two visitors is averaged, in seconds.
+/// Time constant of the average of the additional area that two visitors explain, in seconds.
 const SPLIT_GAIN_SECS: f32 = 1.0;
-/// Distance to the nearest track from which height and tone are measured, in meters.
+/// Height and tone are measured only if the nearest other track is at least this far away, in meters.
 const APPEARANCE_CLEARANCE_M: f32 = 0.6;
-/// Expensive measurements run once in this many frames. The tracks take turns.
+/// Number of frames in which each expensive measurement runs once per track. Different tracks use different frames.
 pub(super) const TURN_FRAMES: u32 = 4;
 /// Largest group whose heights are measured. In larger groups, too little of each visitor is visible.
 const MAX_MEASURED_MEMBERS: usize = 3;
-/// Learning rate of the height for a visitor alone in a blob.
+/// Learning rate of the height, per measurement, for a visitor alone in a blob.
 const HEIGHT_RATE_ALONE: f32 = 0.3;
-/// Learning rate of the height for a visitor in a group.
+/// Learning rate of the height, per measurement, for a visitor in a group.
 const HEIGHT_RATE_IN_GROUP: f32 = 0.2;
-/// Learning rate of the body tone.
+/// Learning rate of the body tone, per measurement.
 const TONE_RATE: f32 = 0.3;
-/// A track that has stood still for this time, in seconds, is assumed to stand still while others pass.
+/// A track that has stood still for this time, in seconds, is assumed to stand still while other visitors pass.
 const STANDING_SECS: f64 = 5.0;
-/// Area that a track which walked in must explain alone in a group to count as detected, in m².
+/// Area in m² that a track must explain alone in a group to count as detected. This value is for a track of a visitor
+/// who walked in.
 const PRESENT_IN_GROUP_M2: f32 = 0.03;
-/// Area that any other track must explain alone in a group to count as detected, in m². Also required for height
-/// measurements.
+/// Area that any other track must explain alone in a group to count as detected, in m². A height measurement also
+/// requires this area.
 const VISIBLE_IN_GROUP_M2: f32 = 0.1;
 
 impl Tracker {
@@ -74,7 +75,7 @@ impl Tracker {
             (area, centroid_m) = nearest_share(&self.samples, at, &self.rivals_m);
         }
         let own = matches!(track.detection, Detection::Own(_));
-        // The group fit measures the foot points in shared blobs.
+        // Foot points in shared blobs are measured by the group fit, not here.
         if self.rivals_m.is_empty() || !frame.feet.can_locate_feet() {
             let all = self.samples.iter().copied();
             let mut measured = frame.feet.measure(all, centroid_m, at);
@@ -100,7 +101,7 @@ impl Tracker {
                 (track.course).update(&track.kalman, area, frame.time_secs);
             }
         }
-        // Other visitors in the blob do not reduce the area of this one.
+        // Other visitors in the blob must not reduce the area of this visitor.
         let is_area_due = !self.rivals_m.is_empty() || is_turn;
         if frame.feet.can_locate_feet() && is_area_due {
             let silhouette_m2 = track.member(&self.params).silhouette_m2(frame);
@@ -120,7 +121,7 @@ impl Tracker {
         );
     }
 
-    /// Measures height and tone of a visitor who is alone in a blob.
+    /// Measures height and tone of the visitor of one track, who is alone in a blob.
     fn measure_appearance(&mut self, index: usize, blob: usize, frame: &SegmentedFrame<'_>) {
         self.set_bystanders(blob);
         let track = &mut self.tracks[index];
@@ -137,7 +138,7 @@ impl Tracker {
         }
     }
 
-    /// Passes the positions of tracks in other blobs to the group fit.
+    /// Passes the positions and heights of the tracks in other blobs to the group fit as bystanders.
     fn set_bystanders(&mut self, blob: usize) {
         let elsewhere = |v: &&TrackState| v.detection.blob().is_some_and(|other| other != blob);
         let bystanders = self.tracks.iter().filter(elsewhere);
@@ -167,7 +168,7 @@ impl Tracker {
             }
             self.set_bystanders(index);
             if self.members.len() > 1 {
-                // A member may own fragments beside the blob.
+                // A member may also own fragments outside the blob, so the bounds include them.
                 let is_members = |owner: usize| self.member_tracks.contains(&owner);
                 let parts = self.blob_owners.iter().zip(frame.blobs.blobs());
                 let bounds = parts
@@ -238,8 +239,9 @@ impl Tracker {
         }
     }
 
-    /// Splits the single track of a blob if two small visitors have explained more for a while: reduces its height, and
-    /// returns the second visitor.
+    /// Splits the single track of a blob if two small visitors have explained clearly more area for `SPLIT_SECS`, or
+    /// more area on average than `SPLIT_GAIN_SHARE`. Reduces the height of the track and returns the second visitor, or
+    /// `None` without a split.
     fn find_split(&mut self, blob: usize, frame: &SegmentedFrame<'_>) -> Option<GroupCandidate> {
         let ([alone], [number]) = (self.members.as_slice(), self.member_tracks.as_slice()) else {
             return None;
@@ -297,12 +299,12 @@ impl Tracker {
     }
 }
 
-/// Whether it is the turn of the track with this index in this frame.
+/// Returns whether the expensive measurements of the track with index `number` are due in this frame.
 pub(super) fn is_turn(frame_count: u32, number: usize) -> bool {
     (frame_count.wrapping_add(number as u32)).is_multiple_of(TURN_FRAMES)
 }
 
-/// Area and centroid of the samples that are nearer to the track than to any rival.
+/// Returns the area and centroid of the samples that are nearer to the track than to any rival.
 fn nearest_share(samples: &[Sample], position_m: Vec2, rivals_m: &[Vec2]) -> (f32, Vec2) {
     let (mut area, mut middle) = (0.0, Vec2::ZERO);
     for sample in samples {

@@ -1,4 +1,4 @@
-//! A pool for tests of the picture: fish on smooth paths that depend only on time and seed.
+//! A synthetic pool for tests of rendering. The fish follow smooth paths that depend only on the time and the fish.
 
 #![allow(
     clippy::unwrap_used,
@@ -102,7 +102,7 @@ pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
     }
 }
 
-/// Opens the graphics device. Returns `None` and prints a message if there is no graphics adapter; then the test is skipped.
+/// Opens the graphics device. If there is no graphics adapter, prints a message and returns `None`; the test is then skipped.
 pub(crate) fn gpu() -> Option<Gpu> {
     match Gpu::headless() {
         Ok(gpu) => Some(gpu),
@@ -120,7 +120,8 @@ fn wave(seed: u32, k: u32) -> f32 {
     ((h ^ (h >> 13)) & 0xFFFF) as f32 / 65535.0
 }
 
-/// Position of fish `i` at a time: herring swim as a school on one slow curve, all others on loops of their own.
+/// Returns the position of fish `i` at time `t` in seconds. Herring swim as a school along one slow curve. Each other fish has
+/// its own closed path.
 fn place(i: u32, species: u16, t: f32) -> Vec3 {
     let r = |k| wave(i, k);
     let tau = std::f32::consts::TAU;

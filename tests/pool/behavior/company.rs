@@ -1,4 +1,4 @@
-//! Actions that concern visitors, strangers, family, food and leaders.
+//! Tests of the actions that concern visitors, unknown agents, family, food and leaders.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -11,7 +11,7 @@ use shoal::world::{Observation, Shadow, outline_at_depth};
 use super::{Y, at, executed, no_visitors, related, run, seek_point, start};
 use crate::pools::{bare, wants, wide};
 
-/// A square shadow with sides of 1 m that has stood still for `still_secs`.
+/// Returns an observation with one square shadow. Its sides are 1 m long, and it has stood still for `still_secs`.
 fn square(still_secs: f32) -> Observation {
     let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
     Observation {
@@ -102,7 +102,7 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_after_it_is_forgotten(
         last = Some(offset);
         if secs > 1.0 && !is_curious && known_at.is_none() {
             known_at = Some(secs);
-            // It would swim on. The test moves it back, so that it can become curious again.
+            // The fish would swim away. The test moves it back (below), so that it can become curious again.
             let stays = pool.world().agents.bodies[0].position_m;
             assert!(
                 stays.distance(at(1.4, 0.0)) < 1.0,
@@ -173,7 +173,7 @@ fn children_swim_beside_their_mother_and_she_waits_for_them() {
     run(&mut pool, 8.0, &no_visitors());
     let bodies = &pool.world().agents.bodies;
     let offset = |child: usize| bodies[child].position_m - bodies[2].position_m;
-    // Places are 0.3 m to each side and 0.2 m behind.
+    // The children swim 0.3 m to the left and right of the mother and 0.2 m behind her.
     assert!(
         offset(0).distance(Vec3::new(-0.2, 0.0, 0.3)) < 0.1,
         "{}",
@@ -189,7 +189,7 @@ fn children_swim_beside_their_mother_and_she_waits_for_them() {
         ["ahead"],
         "the children are near, so the mother does not wait"
     );
-    // Both children fall behind.
+    // The test places both children far behind the mother.
     let mother_m = bodies[2].position_m;
     pool.place(0, mother_m - Vec3::X * 1.1, Vec3::NEG_X);
     pool.place(1, mother_m - Vec3::X * 1.8, Vec3::NEG_X);
@@ -301,8 +301,8 @@ fn combined_actions_act_when_any_or_all_parts_can() {
         pool.run_tick(&no_visitors());
         (executed(&pool, 0).len(), pool.decision(0).proposal.force)
     };
-    // Seeking sideways at 1 m/s ahead wants (-1, 0, ∓1), times the weight of the part, times the weight 0.5 of the
-    // combined action.
+    // The fish swims ahead (x) at 1 m/s, and each part seeks sideways (z). The force of a part is (-1, 0, ∓1) times the weight
+    // of the part, times the weight 0.5 of the combined action.
     let (count, first) = force(CombinedMode::Any, 0.0);
     assert_eq!(count, 1);
     assert!(first.distance(Vec3::new(-1.0, 0.0, -1.0)) < 1e-4, "{first}");

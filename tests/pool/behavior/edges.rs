@@ -1,4 +1,5 @@
-//! The edges of the picture, the combination of standard and active need, and occlusion by each shape of obstacle.
+//! Tests of the pool edges, of the combination of the standard need and the active need, and of occlusion by each shape of
+//! obstacle.
 
 use glam::Vec3;
 use shoal::behavior::actions::{AvoidObstacles, FleeEnemy, Wander};
@@ -108,12 +109,12 @@ fn standard_and_active_need_combine_in_four_ways() {
             })
             .collect::<Vec<Vec3>>()
     };
-    // Each action wants (-1, 0, ±1) times its weight.
+    // The force of each action is (-1, 0, ±1) times its weight, 3 (left) or 2 (right).
     let sum = Vec3::new(-5.0, 0.0, -1.0);
     let standard = Vec3::new(-2.0, 0.0, 2.0);
     assert!(run(Combine::Sum, 1)[0].distance(sum) < 1e-4);
     assert!(run(Combine::First, 1)[0].distance(standard) < 1e-4);
-    // The standard need uses 2√2 of 4 N; the rest is left for the active need.
+    // The standard need uses 2√2 N of the largest force of 4 N. The active need gets the rest.
     let left = 4.0 - 8f32.sqrt();
     let rest = Vec3::new(-1.0, 0.0, -1.0).normalize() * left;
     assert!(run(Combine::Budget, 1)[0].distance(standard + rest) < 1e-3);

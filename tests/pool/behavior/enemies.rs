@@ -1,4 +1,5 @@
-//! Perception of enemies and prey; fleeing, hunting and hiding. **Source**: Jockel 2005, §4.2.1 and §4.2.5.
+//! Tests of the perception of enemies and prey, and of fleeing, hunting and hiding. **Source**: Jockel 2005, §4.2.1 and
+//! §4.2.5.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -132,11 +133,11 @@ fn the_mean_of_all_prey_confuses_the_hunter_in_the_ratio_3_to_2() {
         ];
         let mut pool = pool(vec![hunter, bare("prey", 3)], &places);
         tick(&mut pool);
-        // Seek wants the boost speed of 3 m/s in the direction of the aim; the hunter swims at 1 m/s along x.
+        // The force is the desired velocity (3 m/s towards the aim) minus the velocity of the hunter (1 m/s along x).
         (pool.decision(0).proposal.force + Vec3::X).normalize()
     };
     assert!(aim(0.0).distance(Vec3::X) < 1e-4);
-    // Mean of the two prey within 1.5 m: (2, 0.5). Aim: (3 (2, 0.5) + 2 (2, 0)) / 5 = (2, 0.3).
+    // The mean position of the two prey within 1.5 m is (2, 0.5) in x and z. The aim is (3 (2, 0.5) + 2 (2, 0)) / 5 = (2, 0.3).
     assert!(aim(1.5).distance(Vec3::new(2.0, 0.0, 0.3).normalize()) < 1e-4);
 }
 
@@ -191,8 +192,8 @@ fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
             (pool.decision(0).proposal.force + Vec3::X).normalize_or_zero(),
         )
     };
-    // Enemy at (2, 0), rock at (-0.2, 1.3): the hiding place is 0.4 m behind the rock's center, as seen from the
-    // enemy.
+    // The enemy is at (2, 0) and the rock at (-0.2, 1.3). As seen from the enemy, the hiding place is 0.4 m behind the
+    // center of the rock.
     let (count, direction) = run(&[(-0.2, 1.3)]);
     let from_enemy = Vec3::new(-2.2, 0.0, 1.3);
     let place = Vec3::new(2.0, 0.0, 0.0) + from_enemy.normalize() * (from_enemy.length() + 0.4);
@@ -233,7 +234,8 @@ fn a_hiding_fish_predicts_the_invisible_hunter_and_moves_around_the_rock() {
         let decision = pool.decision(0);
         (decision.actions == 1, decision.proposal.force + Vec3::X)
     };
-    // The hunter swims at 1 m/s along z. Once it is out of sight, the fish predicts it at half of that speed.
+    // The hunter swims at 1 m/s along z. While the hunter is out of sight, the fish predicts its position with half of this
+    // speed.
     place(&mut pool, at(2.0, 0.0));
     let mut lasts = 0;
     for step in 1..100u8 {

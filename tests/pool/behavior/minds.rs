@@ -1,4 +1,4 @@
-//! How needs, actions and chance lead to a decision. **Source**: Jockel 2005, §3.3.
+//! Tests of decisions: the effect of needs, actions and random choices. **Source**: Jockel 2005, §3.3.
 
 use glam::Vec3;
 use shoal::behavior::actions::{AvoidObstacles, HuntPrey, Investigate, Seek, SeekTarget, Wander};
@@ -33,8 +33,8 @@ fn the_standard_need_and_the_first_unsatisfied_need_act() {
     tick(&mut pool);
     assert_eq!(pool.active_need(0), "only");
     assert_eq!(executed(&pool, 0), ["ahead", "left"]);
-    // Seeking left: 1 m/s to the left minus the own 1 m/s ahead, with weight 2. Seeking ahead adds no force at cruise
-    // speed.
+    // The force of the action that seeks left is the desired velocity (1 m/s to the left) minus the own velocity (1 m/s ahead),
+    // times the weight 2. The action that seeks ahead adds no force, because the fish already swims at cruise speed.
     assert!(
         pool.decision(0)
             .proposal
@@ -75,7 +75,7 @@ fn exclusive_needs_take_the_first_action_and_additive_needs_combine_all() {
         need.combine = Combine::Budget;
         need.actions = vec!["c".into(), "b".into()];
     });
-    // The first action wants 3 * sqrt(2) N, which is more than the largest force of 4 N.
+    // The force of the first action is 3 * sqrt(2) N, which is more than the largest force of 4 N.
     assert!((force.length() - 4.0).abs() < 1e-4, "{force}");
 }
 
@@ -230,7 +230,7 @@ fn pauses_begin_at_their_rate_at_any_tick_rate() {
                 .filter(|&index| simulation.decision(index).proposal.force == Vec3::ZERO)
                 .count();
         }
-        // On average 0.5 s of pause follow 2 s of swimming: a fifth of the time.
+        // On average, a pause of 0.5 s follows 2 s of swimming, so pauses are a fifth of the time.
         let share = idle as f32 / (20 * ticks) as f32;
         assert!(
             (0.15..0.25).contains(&share),
@@ -291,7 +291,7 @@ fn a_lower_limit_works_and_a_default_need_is_never_satisfied() {
         limit: None,
         ..last
     });
-    // An action that cannot be executed does not satisfy the need either.
+    // An action that cannot be executed does not satisfy the need.
     fish.mind
         .actions
         .insert("go".into(), seek_point(9.0, 0.0, 0.0));

@@ -1,4 +1,4 @@
-//! Rules of minds, perception and actions, each tested in a small pool of its own.
+//! Tests of the rules of minds, perception and actions. Each test runs its own small pool.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ fn at(x: f32, z: f32) -> Vec3 {
     Vec3::new(x, Y, z)
 }
 
-/// Returns the species with one need that has these actions, in this order.
+/// Adds a need with these actions, in this order, to a species. Returns the species.
 fn only(species: SpeciesDescription, actions: &[(&str, ActionParams)]) -> SpeciesDescription {
     wants(species, "only", actions)
 }
@@ -49,7 +49,7 @@ fn start(scene: &SceneDescription, places: &[(Vec3, Vec3)]) -> Simulation {
     simulation
 }
 
-/// A wide pool with these species, and the agents at these places in order.
+/// Starts a pool of 60 m by 60 m with these species. Agent `i` gets the position and the direction `places[i]`.
 fn pool(species: Vec<SpeciesDescription>, places: &[(Vec3, Vec3)]) -> Simulation {
     start(&wide(species), places)
 }

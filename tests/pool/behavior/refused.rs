@@ -1,4 +1,4 @@
-//! Invalid descriptions are rejected with a message that says what is wrong and how to fix it.
+//! Tests of invalid scene descriptions. Each is rejected with a message that says what is wrong and how to fix it.
 
 use shoal::simulation::{SceneDescription, Simulation, SimulationError, SpeciesDescription};
 use shoal::world::{ObstacleParams, SphereParams, TerraceParams};
@@ -99,7 +99,7 @@ fn invalid_tick_rates() {
     }
 }
 
-/// No machine fails to start threads reliably, so this only tests the message.
+/// The test cannot reliably make the start of threads fail, so it only checks the message.
 #[test]
 fn threads_that_do_not_start() {
     let error = SimulationError::Threads {

@@ -1,4 +1,4 @@
-//! Flocking and its three repairs. **Source**: Jockel 2005, §4.2.5.
+//! Tests of flocking and of three corrections to the original rules. **Source**: Jockel 2005, §4.2.5.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -10,7 +10,7 @@ use shoal::simulation::SpeciesDescription;
 use super::{at, executed, only, pool, shadow, tick};
 use crate::pools::bare;
 
-/// A schooling species: separation within 1 m, alignment within 1.5 m, cohesion within 2 m, default angles.
+/// Returns a schooling species with separation within 1 m, alignment within 1.5 m, cohesion within 2 m and default angles.
 fn schooling(count: u32) -> SpeciesDescription {
     let flock = FlockWithRelation {
         pace_weight: 0.0,
@@ -27,7 +27,8 @@ fn schooling(count: u32) -> SpeciesDescription {
 
 #[test]
 fn repair_1_separation_never_acts_alone() {
-    // At 120° to the side: within the 135° of separation, but outside the 45° of alignment and the 99° of cohesion.
+    // The neighbor is at 120° to the side. This is within the 135° of separation, but outside the 45° of alignment and the 99°
+    // of cohesion.
     let aside = Vec3::new(-0.4, 0.0, 0.4 * 3f32.sqrt());
     let mut pool = pool(
         vec![schooling(2)],
@@ -168,7 +169,7 @@ fn coincident_fish_separate() {
 
 #[test]
 fn very_near_mates_count_at_any_angle() {
-    // Straight behind, outside the angle of each part.
+    // The neighbor is straight behind the fish, outside the angles of separation, alignment and cohesion.
     let schools = |behind_m: f32, always_radius_m| {
         let mut fish = schooling(2);
         fish.flock.always_radius_m = always_radius_m;

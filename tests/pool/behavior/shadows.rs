@@ -1,4 +1,4 @@
-//! The action `evade_shadow`. **Source**: Jockel 2005, §4.2.5.
+//! Tests of the action `evade_shadow`. **Source**: Jockel 2005, §4.2.5.
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
@@ -31,8 +31,8 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
             vec![only(bare("fish", 1), &[("evade", evade.clone())])],
             &[(fish_at, heading)],
         );
-        // Eye 4 m up, fish 0.8 m down: scale 1.2. The shadow with radius 0.5 m at x = 5 has radius 0.6 m at x = 6
-        // there.
+        // The eye is 4 m above the floor and the fish 0.8 m below it, so the scale is (4 + 0.8) / 4 = 1.2. The shadow has a
+        // radius of 0.5 m at x = 5 m on the floor, and a radius of 0.6 m at x = 6 m at the depth of the fish.
         pool.run_tick(&shadow(Vec2::new(5.0, 0.0), 0.5, still_secs));
         *pool.decision(0)
     };
@@ -89,8 +89,8 @@ fn fish_leave_the_way_of_a_walking_visitor_sideways() {
         *pool.decision(0)
     };
     let square = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)].map(Vec2::from);
-    // Scale 1.2 at this depth: the fish is 0.56 m from the circle of 0.36 m and from the square, minus its own
-    // radius.
+    // At this depth the scale is 1.2, and the circle has a radius of 0.36 m. The body of the fish is 0.56 m from the circle and
+    // about as far from the square.
     let ahead = at(1.0, 0.2);
     for outline in [&[][..], &square] {
         assert_eq!(
@@ -124,7 +124,8 @@ fn fish_leave_the_way_of_a_walking_visitor_sideways() {
             "the shadow is not overhead yet"
         );
     }
-    // The predicted way ends after 1.2 m; beyond it the fish flees in the direction of the walk.
+    // The predicted way of the visitor ends after 1.2 m. A fish farther ahead flees in the direction in which the visitor
+    // walks.
     let farther = decide(1.0, 1.0, at(2.0, 0.0), &[]);
     assert!(farther.proposal.force.distance(Vec3::ZERO) < 1e-3 && farther.actions == 1);
 }

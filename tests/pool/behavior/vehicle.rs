@@ -1,5 +1,5 @@
-//! How a body moves after a decision, and that the order of agents does not matter. **Source**: Reynolds 1999; Jockel
-//! 2005, §4.2.1.
+//! Tests of the motion of a body after a decision, and of its independence from the order of the agents. **Source**:
+//! Reynolds 1999; Jockel 2005, §4.2.1.
 
 use glam::Vec3;
 use shoal::behavior::ActionParams;
@@ -16,7 +16,7 @@ fn force_is_limited_and_accelerates_the_mass() {
     fish.body.mass_kg = 2.0;
     let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
     tick(&mut pool);
-    // The fish swims at 1 m/s along x and wants 1 m/s along z with weight 10: much more than 3 N.
+    // The fish swims at 1 m/s along x and seeks 1 m/s along z with weight 10. This force is larger than the limit of 3 N.
     let gained = Vec3::new(-1.0, 0.0, 1.0).normalize() * (3.0 / 2.0 / 60.0);
     let body = &pool.world().agents.bodies[0];
     assert!(
@@ -71,12 +71,12 @@ fn turning_in_place_lasts_one_tick() {
     fish.motion.cruise_mps = 0.1;
     fish.body.mass_kg = 0.1;
     let mut pool = pool(vec![fish], &[(at(0.3, 0.0), Vec3::NEG_X)]);
-    // Under the shadow and facing its center, the fish turns in place.
+    // A fish under the shadow that faces the center of the shadow turns in place.
     pool.run_tick(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
     assert!(pool.decision(0).proposal.turns_in_place);
     let forward = pool.world().agents.bodies[0].forward;
     assert!(forward.angle_between(Vec3::NEG_X) > 1.0, "{forward}");
-    // Beside the shadow the fish turns at most at its turn rate.
+    // A fish beside the shadow turns at most at its turn rate.
     pool.place(0, at(1.0, 0.0), Vec3::NEG_X);
     pool.run_tick(&shadow(glam::Vec2::ZERO, 0.5, 0.0));
     assert!(!pool.decision(0).proposal.turns_in_place && pool.decision(0).actions == 1);

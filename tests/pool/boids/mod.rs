@@ -1,5 +1,5 @@
-//! The Boids workload of OpenSteer on our neighbor grid and flocking sums, for a test of the forces and for the
-//! benchmark.
+//! The Boids workload of OpenSteer, computed with our neighbor grid and our flocking forces. A test compares the forces, and
+//! the benchmark measures the time.
 
 #![allow(
     dead_code,
@@ -37,7 +37,7 @@ const fn part(radius: f32, cos_limit: f32, weight: f32) -> Neighborhood {
     }
 }
 
-/// State of all boids, and memory for a step.
+/// State of all boids, and the working memory of a simulation step.
 pub struct Boids {
     pub world_radius: f32,
     pub position: Vec<Vec3>,
@@ -49,7 +49,7 @@ pub struct Boids {
 }
 
 impl Boids {
-    /// Reads a state file.
+    /// Reads a file with the positions, directions and speeds of all boids.
     pub fn read(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let word = |place: usize| -> Option<[u8; 4]> {
@@ -69,7 +69,7 @@ impl Boids {
         Ok(boids)
     }
 
-    /// Random positions in a sphere of 0.4 times the world radius, then `steps` simulation steps.
+    /// Places `count` boids at random positions in a sphere of 0.4 times the world radius, and runs `steps` simulation steps.
     pub fn evolved(count: usize, steps: usize) -> Self {
         let mut boids = Self::empty(50.0 * (count as f32 / 200.0).cbrt());
         let chance = Random { seed: 11, tick: 0 };
@@ -122,7 +122,7 @@ impl Boids {
             around,
             ..
         } = self;
-        // Cells slightly larger than the radius, so that rounding does not add further cells to a query.
+        // The cells are slightly larger than the query radius, so that rounding does not add further cells to a query.
         grid.rebuild(
             QUERY_RADIUS * 1.001,
             position.len(),
@@ -166,7 +166,7 @@ impl Boids {
         }
     }
 
-    /// Mean number of neighbors within the query radius.
+    /// Returns the mean number of neighbors of a boid within the query radius.
     pub fn neighbors(&mut self) -> f64 {
         self.find_forces();
         let mut pairs = 0usize;
@@ -187,7 +187,7 @@ impl Boids {
         pairs as f64 / self.position.len() as f64 - 1.0
     }
 
-    /// Largest difference between our forces and those in a file.
+    /// Returns the largest distance between one of our force vectors and the force vector of the same boid in a file.
     pub fn largest_error(&mut self, path: &Path) -> Result<f32, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         if bytes.len() != self.position.len() * 12 {
@@ -215,7 +215,7 @@ impl Boids {
     }
 }
 
-/// Paths of the state file and the force file for a number of boids.
+/// Returns the paths of the state file and of the force file for a number of boids.
 pub fn files(count: usize) -> (PathBuf, PathBuf) {
     let folder = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),

@@ -1,9 +1,9 @@
-//! Crowd scenes in the real simulation: discs of 0.3 m radius in one plane, each with its own goal. The desired speed
-//! is 1.3 m/s, the largest acceleration 8 m/s², and a tick lasts 1/60 s. An agent that arrives is removed. A run ends
-//! when all agents have arrived or its time is up.
+//! Crowd scenes, which run in the same simulation as the pool. The agents are discs of 0.3 m radius in one plane, each with
+//! its own goal. Their desired speed is 1.3 m/s, their largest acceleration is 8 m/s², and a tick lasts 1/60 s. An agent
+//! that arrives is removed. A run ends when all agents have arrived, or after a given time.
 //!
-//! Collisions between agents are not resolved, so bodies may overlap; the deepest overlap is one of the figures.
-//! Obstacles stop agents.
+//! The simulation does not separate agents that collide, so their bodies may overlap. The deepest overlap is one of the
+//! measured figures. Obstacles stop agents.
 
 #![allow(
     dead_code,
@@ -27,13 +27,15 @@ use shoal::world::{
 pub(crate) const RADIUS_M: f32 = 0.3;
 pub(crate) const SPEED_MPS: f32 = 1.3;
 const HZ: f32 = 60.0;
-/// Distance from its goal within which an agent has arrived.
+/// An agent has arrived if it is nearer to its goal than this.
 const ARRIVED_M: f32 = 0.5;
-/// A collision ends when the gap exceeds this. An agent that oscillates at contact therefore counts as one collision.
+/// A collision ends when the gap between the bodies exceeds this. Without this limit, one long contact with small
+/// oscillations would count as many collisions.
 const APART_M: f32 = 0.03;
-/// Gap below which an agent touches an obstacle; the vehicle stops at an obstacle before it overlaps.
+/// An agent touches an obstacle if the gap between them is smaller than this. The gap does not become negative, because the
+/// simulation stops agents at obstacles.
 const ROCK_TOUCH_M: f32 = 1e-3;
-/// Height y of all agents.
+/// Coordinate y of all agents, in meters.
 const Y: f32 = -RADIUS_M;
 
 /// An avoidance method.
@@ -43,9 +45,10 @@ pub(crate) enum Method {
     Reynolds,
     /// Linear repulsion from agents and obstacles.
     Linear,
-    /// Linear repulsion from agents, avoidance of the most threatening obstacle: as proposed in Karpowicz 2011.
+    /// Linear repulsion from agents and avoidance of the most threatening obstacle, as Karpowicz 2011 proposes.
     PlainHybrid,
-    /// Predictive repulsion from agents, avoidance of all obstacles in the corridor on a fixed passing side.
+    /// Repulsion from the predicted positions of agents, and avoidance of all obstacles in the corridor ahead. An agent keeps
+    /// the side on which it passes an obstacle.
     Ours,
     /// Optimal reciprocal collision avoidance.
     Orca,
@@ -102,7 +105,7 @@ impl Method {
     }
 }
 
-/// Parameters of our fields for bodies of this size and speed.
+/// Parameters of the fields in our method, for agents with this radius and speed.
 pub(crate) const OURS: FollowFlowField = FollowFlowField {
     weight: 1.0,
     falloff: Falloff::Quadratic,
@@ -117,10 +120,10 @@ pub(crate) const OURS: FollowFlowField = FollowFlowField {
     keep_right: 0.4,
 };
 
-/// A scene: starts, goals and obstacles.
+/// Start positions, goals and obstacles of a crowd scene.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
-    /// Start and goal of each agent in the plane.
+    /// Start position and goal of each agent, in meters (x, z).
     pub routes: Vec<(Vec2, Vec2)>,
     pub obstacles: Vec<ObstacleParams>,
 }
@@ -144,12 +147,12 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Collisions per agent and minute.
+    /// Returns the number of collisions per agent and minute.
     pub(crate) fn collision_rate(&self) -> f64 {
         f64::from(self.collisions) / self.agent_mins
     }
 
-    /// Mean turn rate, whatever its purpose.
+    /// Returns the mean turn rate of an agent, in degrees per second. Turns towards the goal count too.
     pub(crate) fn jitter_dps(&self) -> f64 {
         self.turned_deg / (self.agent_mins * 60.0)
     }
@@ -162,7 +165,7 @@ impl Figures {
         (1.0 - self.mean_speed_mps() / f64::from(SPEED_MPS)) * 100.0
     }
 
-    /// Standard deviation of the speed, in percent of the desired speed.
+    /// Returns the standard deviation of the speed, in percent of the desired speed.
     pub(crate) fn speed_deviation_percent(&self) -> f64 {
         let mean = self.mean_speed_mps();
         let variance = self.speed_square_sum / self.ticks as f64 - mean * mean;
@@ -187,7 +190,7 @@ impl Figures {
     }
 }
 
-/// A pseudo-random number in −0.5..0.5.
+/// Returns a pseudo-random number from −0.5 to 0.5.
 fn draw(seed: u32, n: u32) -> f32 {
     let mut x = (u64::from(seed) << 32 | u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -198,7 +201,7 @@ fn jittered(at: Vec2, by_m: f32, seed: u32, n: u32) -> Vec2 {
     at + Vec2::new(draw(seed, 2 * n), draw(seed, 2 * n + 1)) * by_m
 }
 
-/// 40 agents on a circle of 10 m radius, each with the opposite position as goal.
+/// 40 agents on a circle of 10 m radius. The goal of each agent is the opposite point of the circle.
 pub(crate) fn circle_swap(seed: u32) -> Scene {
     let route = |i: u32| {
         let at = Vec2::from_angle(i as f32 / 40.0 * std::f32::consts::TAU) * 10.0;
@@ -210,7 +213,7 @@ pub(crate) fn circle_swap(seed: u32) -> Scene {
     }
 }
 
-/// Two blocks of 30 agents that cross at right angles.
+/// Two blocks of 30 agents whose routes cross at right angles.
 pub(crate) fn t_bone(seed: u32) -> Scene {
     let route = |i: u32| {
         let index = i % 30;
@@ -252,7 +255,7 @@ pub(crate) fn hallway(seed: u32) -> Scene {
 }
 
 fn rock(at: Vec2, radius_m: f32) -> ObstacleParams {
-    // A vertical capsule, which is a disc at any height.
+    // A vertical capsule. Its cross section is a disc of the same radius at the height of the agents.
     ObstacleParams::Capsule(CapsuleParams {
         from_m: [at.x, Y - 9.0, at.y],
         to_m: [at.x, Y + 9.0, at.y],
@@ -260,7 +263,7 @@ fn rock(at: Vec2, radius_m: f32) -> ObstacleParams {
     })
 }
 
-/// 20 rocks with gaps of at least 1.4 m between them.
+/// Returns 20 rocks with gaps of at least 1.4 m between them.
 fn rocks(seed: u32) -> Vec<ObstacleParams> {
     let mut found: Vec<(Vec2, f32)> = Vec::new();
     for n in 0..1000 {
@@ -320,8 +323,8 @@ pub(crate) fn formation_change(seed: u32) -> Scene {
     }
 }
 
-/// A single agent against a cluster of rocks of 0.6 m radius, from random sides. Gaps between the rocks are 1.2 m
-/// narrower than their spacing.
+/// A single agent whose route leads through a cluster of rocks with 0.6 m radius, from a random side. `spacing_m` is the
+/// distance between the centers of neighboring rocks, so the gaps are 1.2 m narrower.
 pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
     let mut obstacles = Vec::new();
     for ring in 0..7 {
@@ -339,7 +342,7 @@ pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
     }
 }
 
-/// A single agent straight at a large rock.
+/// A single agent that moves straight towards a rock of 1 m radius.
 pub(crate) fn head_on(seed: u32) -> Scene {
     let aside = draw(seed, 1) * 0.8;
     Scene {
@@ -348,12 +351,12 @@ pub(crate) fn head_on(seed: u32) -> Scene {
     }
 }
 
-/// Runs a scene with the fields of the method.
+/// Runs a scene with a method and its usual field parameters. Returns the measured figures.
 pub(crate) fn run(scene: &Scene, method: Method, secs: f32) -> Figures {
     run_with(scene, method, &method.fields(), secs)
 }
 
-/// Runs a scene with other field parameters.
+/// Runs a scene with a method and the given field parameters. Returns the measured figures.
 pub(crate) fn run_with(
     scene: &Scene,
     method: Method,
@@ -412,7 +415,7 @@ fn to_world(at: Vec2) -> Vec3 {
     Vec3::new(at.x, Y, at.y)
 }
 
-/// Every agent needs its own species, because the goal is a parameter of the species.
+/// Returns the species of agent `i`. Every agent has its own species, because the goal is a parameter of the species.
 fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> SpeciesDescription {
     let seek = Seek {
         weight: 2.0,
@@ -543,7 +546,7 @@ impl Meter {
                 self.has_arrived[i] = true;
                 self.figures.arrived += 1;
                 self.figures.time_sum += f64::from(secs / self.ideal_secs[i]);
-                // Far away the agent disturbs no other agent, and it does not return before the end of the run.
+                // Moves the agent so far away that it disturbs no other agent and cannot return before the end of the run.
                 let away = Vec3::new(1_500.0, Y, 40.0 * i as f32);
                 assert!(simulation.place(i, away, Vec3::X));
             }

@@ -1,4 +1,4 @@
-//! A running pool with a desk, for tests of editing: a copy of the shipped site that receives commands.
+//! A running pool with its desk, for tests of edits. The desk opens a copy of the shipped site and receives commands.
 
 #![allow(dead_code, missing_docs)]
 
@@ -18,11 +18,12 @@ pub(crate) struct Pool {
     pub(crate) desk: Desk,
     pub(crate) simulation: Simulation,
     pub(crate) visitors: Observation,
-    /// The folder of the site, if it has one.
+    /// Temporary folder of the site. `None` if the test did not create one.
     pub(crate) folder: Option<tempfile::TempDir>,
 }
 
-/// A temporary folder with the shipped site and an additional scene.
+/// Creates a temporary folder with the shipped site and an additional scene `bare`. Returns the folder and the path of the
+/// site file.
 pub(crate) fn shipped_folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
@@ -99,7 +100,7 @@ impl Pool {
         }
     }
 
-    /// Adds a visitor that moves, or that has stood still for `still_secs`.
+    /// Replaces all visitors by one visitor. It has stood still for `still_secs`; if this is 0, it moves at 1 m/s.
     pub(crate) fn visitor(&mut self, at: Vec2, still_secs: f32) {
         let velocity_mps = if still_secs > 0.0 {
             Vec2::ZERO
@@ -119,7 +120,7 @@ impl Pool {
         }];
     }
 
-    /// Indices of all individuals of a species.
+    /// Returns the indices of all individuals of a species.
     pub(crate) fn all(&self, species: &str) -> Vec<usize> {
         let world = self.simulation.world();
         (0..world.agents.len())
@@ -145,7 +146,7 @@ impl Pool {
             .any(|name| name == action)
     }
 
-    /// Number of individuals of a species that execute an action.
+    /// Returns the number of individuals of a species that execute an action.
     pub(crate) fn doing(&self, species: &str, action: &str) -> usize {
         let all = self.all(species);
         all.iter().filter(|&&i| self.does(i, action)).count()
@@ -155,7 +156,7 @@ impl Pool {
         assert!(self.simulation.place(index, at, Vec3::X));
     }
 
-    /// The text of every document.
+    /// Returns the name and the text of every document.
     pub(crate) fn texts(&self) -> Vec<(DocumentName, String)> {
         let editor = self.desk.editor();
         let text = |name: DocumentName| {
@@ -165,7 +166,7 @@ impl Pool {
         editor.documents().into_iter().map(text).collect()
     }
 
-    /// The complete configuration of the running pool and of the documents, for comparisons.
+    /// Returns the configuration of the running pool and the parsed documents as one text. Tests compare such texts.
     pub(crate) fn configured(&self) -> String {
         let world = self.simulation.world();
         let site = self.desk.editor().site();
@@ -190,7 +191,7 @@ impl Pool {
     }
 }
 
-/// The JSON of a document name: `site`, `scene:pool`, `species:trout`.
+/// Returns a document name as JSON. `name` is for example `site`, `scene:pool` or `species:trout`.
 pub(crate) fn document(name: &str) -> Value {
     match name.split_once(':') {
         Some((kind, name)) => json!({"kind": kind, "name": name}),

@@ -1,4 +1,4 @@
-//! Edits of the director's rules and of single individuals of a running pool.
+//! Tests of edits of the director's rules and of single individuals in a running pool.
 
 use glam::Vec2;
 use serde_json::json;
@@ -120,7 +120,7 @@ fn director_events_apply_and_end() {
         depths,
         "a momentary event cannot be undone"
     );
-    // A scare raises the allowed speed, and calm resets it.
+    // A scare raises the allowed speed of the fish, and the event `calm` resets it to the cruise speed.
     pool.visitor(Vec2::ZERO, 0.0);
     pool.run(30);
     let fastest = |p: &Pool| {

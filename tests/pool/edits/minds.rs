@@ -1,4 +1,4 @@
-//! Edits of needs, actions, relations and numbers of a running pool.
+//! Tests of edits of needs, actions, relations and species parameters in a running pool.
 
 use glam::Vec3;
 use serde_json::json;
@@ -183,7 +183,7 @@ fn the_mind_of_one_individual_can_be_overridden() {
     );
     pool.command(json!({"command": "override_mind", "id": id, "secs": 5, "mind": {"of": "species", "name": "shark"}}));
     pool.step();
-    // An edit of its species does not end the override.
+    // An edit of the individual's species does not end the override.
     pool.set("species:herring", "actions.wander.weight", json!(4));
     pool.set("scene:pool", "population.trout", json!(2));
     pool.run(2);

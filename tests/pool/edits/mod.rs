@@ -1,5 +1,5 @@
-//! Edits of a running pool: each kind of change affects the fish at the next tick, can be undone, and undo restores
-//! configuration and documents.
+//! Tests of edits in a running pool. Each kind of change affects the fish at the next tick. Undo restores the configuration
+//! of the pool and the documents.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -17,7 +17,7 @@ use crate::desk::{Pool, document, edit};
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
 
-/// Applies a change, undoes, redoes and undoes it, and checks the pool and the documents after each.
+/// Applies a change, undoes it, redoes it and undoes it again. Checks the pool and the documents after each of these steps.
 fn check_edit(
     pool: &mut Pool,
     change: Value,
@@ -51,7 +51,7 @@ fn check_edit(
     assert_eq!(pool.configured(), configured);
 }
 
-/// A pool with one herring directly in front of a moving visitor, without sharks.
+/// Returns a pool whose only fish is a herring, 0.6 m from a visitor, and the id of the herring.
 fn herring_and_visitor() -> (Pool, u32) {
     let mut pool = Pool::new();
     pool.set("scene:pool", "population", json!({"herring": 1}));
@@ -62,7 +62,7 @@ fn herring_and_visitor() -> (Pool, u32) {
     (pool, id)
 }
 
-/// Index of the only herring.
+/// Returns the index of the only herring.
 fn alone(pool: &Pool) -> usize {
     pool.all("herring")[0]
 }
@@ -200,7 +200,7 @@ fn saving_writes_changed_documents_and_keeps_comments() {
         trout,
         "the old version is kept"
     );
-    // After undo and another save, the files on the disk are restored.
+    // After undo and another save, the files on disk have their first content again.
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "save"}));
@@ -211,13 +211,13 @@ fn saving_writes_changed_documents_and_keeps_comments() {
         site.with_file_name("species/.generations/koi.toml.000001")
             .exists()
     );
-    // Revert restores the texts on the disk, and can be undone.
+    // Revert replaces the edited documents by the files on disk. It can be undone.
     pool.set("species:trout", "motion.cruise_mps", json!(0.2));
     pool.command(json!({"command": "revert"}));
     assert_eq!(pool.desk.editor().unsaved(), []);
     pool.command(json!({"command": "undo"}));
     assert_eq!(pool.desk.editor().unsaved().len(), 1);
-    // The built-in demo has no file.
+    // The built-in demo has no site file, so it cannot be saved.
     let mut demo = Pool::open(None, 1);
     demo.set("species:trout", "motion.cruise_mps", json!(0.2));
     let problems = demo

@@ -1,4 +1,4 @@
-//! Edits of the population, the obstacles and the scene of a running pool.
+//! Tests of edits of the population, the obstacles and the scene in a running pool.
 
 use glam::Vec3;
 use serde_json::json;
@@ -177,7 +177,7 @@ fn obstacles_can_be_added_moved_and_removed() {
     let rocks = pool.simulation.world().solids.len();
     let shark = pool.all("shark")[0];
     let rock_at = |at: Vec3| json!({"shape": "sphere", "center_m": at.to_array(), "radius_m": 0.3});
-    // The obstacle covers the shark, which then has to swim out.
+    // The new obstacle covers the shark. The shark has to swim out of it.
     pool.place(shark, Vec3::new(0.0, -0.7, 0.0));
     let add = edit(
         "scene:pool",

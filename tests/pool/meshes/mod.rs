@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use glam::Vec2;
 use shoal::navigation::NavMesh;
 
-/// Path of a file in the shared test data.
+/// Returns the full path of a file in the shared test data.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -59,7 +59,7 @@ pub fn mesh(path: &Path) -> Result<NavMesh, String> {
     NavMesh::new(vertices, &rings).map_err(|e| broken(&e.to_string()))
 }
 
-/// Reads start and goal of every scenario in a `.scen` file.
+/// Reads the start point and the goal point of every scenario in a `.scen` file.
 pub fn problems(path: &Path) -> Result<Vec<(Vec2, Vec2)>, String> {
     let broken = |what: &str| format!("{}: {what}", path.display());
     let text = std::fs::read_to_string(path).map_err(|e| broken(&e.to_string()))?;

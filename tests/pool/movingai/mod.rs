@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use glam::UVec2;
 use shoal::navigation::GridMap;
 
-/// A path query on a map, with the cost of its shortest path.
+/// A start and a goal on a map, and the cost of the shortest path between them.
 pub struct Problem {
     pub start: UVec2,
     pub goal: UVec2,
     pub optimum: f64,
 }
 
-/// Path of a file in the shared test data.
+/// Returns the full path of a file in the shared test data.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var_os("SHOAL_TEST_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -32,7 +32,8 @@ pub fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reads a `.map` file: a header, then one line of characters per row of cells. `.`, `G` and `S` are free.
+/// Reads a `.map` file: a header, then one line of characters per row of cells. The characters `.`, `G` and `S` are
+/// free cells, all others are blocked.
 pub fn map(path: &Path) -> Result<GridMap, String> {
     let text = read(path)?;
     let broken = |what: &str| format!("{}: {what}", path.display());
@@ -67,8 +68,8 @@ pub fn map(path: &Path) -> Result<GridMap, String> {
     Ok(map)
 }
 
-/// Reads a `.scen` file. Columns: bucket, map, width, height, start x, start y, goal x, goal y, octile cost of the
-/// shortest path.
+/// Reads a `.scen` file. Its columns: bucket, map, width, height, start x, start y, goal x, goal y, cost of the shortest
+/// path with straight steps of length 1 and diagonal steps of length √2.
 pub fn problems(path: &Path) -> Result<Vec<Problem>, String> {
     let text = read(path)?;
     let lines = text

@@ -1,4 +1,4 @@
-//! Scene descriptions for tests and benchmarks: the pool of `config/`, and simple pools.
+//! Scene descriptions for tests and benchmarks: the shipped pool from the folder `config/`, and simple pools.
 
 #![allow(
     dead_code,
@@ -18,7 +18,7 @@ use shoal::geometry::Surface;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
 use shoal::world::Snapshot;
 
-/// Reads a file of `config/`.
+/// Reads a TOML file from the folder `config/`.
 fn table(path: &str) -> toml::Table {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("config")
@@ -29,7 +29,7 @@ fn table(path: &str) -> toml::Table {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Deserializes a part of a configuration file.
+/// Deserializes the value `name` of a configuration file.
 fn part<T: DeserializeOwned>(table: &toml::Table, name: &str) -> T {
     let value = table
         .get(name)
@@ -40,7 +40,7 @@ fn part<T: DeserializeOwned>(table: &toml::Table, name: &str) -> T {
         .unwrap_or_else(|error| panic!("[{name}]: {error}"))
 }
 
-/// A species of `config/species`.
+/// Returns the species `name` from `config/species`, with `count` individuals.
 pub fn species(name: &str, count: u32) -> SpeciesDescription {
     let file = table(&format!("species/{name}.toml"));
     let mut described = SpeciesDescription {
@@ -60,7 +60,7 @@ pub fn species(name: &str, count: u32) -> SpeciesDescription {
     described
 }
 
-/// The scene `pool` of `config/scenes` with its whole population, without director.
+/// Returns the scene `pool` from `config/scenes` with its whole population, but without director rules.
 pub fn pool() -> SceneDescription {
     let file = table("scenes/pool.toml");
     let population: BTreeMap<String, u32> = part(&file, "population");
@@ -72,13 +72,13 @@ pub fn pool() -> SceneDescription {
             .iter()
             .map(|(name, &count)| species(name, count))
             .collect(),
-        // The director would influence what the tests measure. A test of the director adds its own rules.
+        // Director rules would influence the measurements of the tests. A test of the director adds its own rules.
         director: Vec::new(),
         ..SceneDescription::default()
     }
 }
 
-/// A U-shaped reef between a hunter and its prey, in a site with the settings of the demo.
+/// Returns a scene with a U-shaped reef between a hunter and its prey, read from `tests/pool/u_reef`.
 pub fn u_reef() -> SceneDescription {
     let site = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pool/u_reef/site.toml");
     shoal::site::load(Some(&site), None)
@@ -86,7 +86,7 @@ pub fn u_reef() -> SceneDescription {
         .description()
 }
 
-/// A species without actions that swims at 1 m/s, has no response time, weighs 1 kg and sees 5 m far.
+/// Returns a species without actions. It swims at 1 m/s, weighs 1 kg, sees 5 m far and responds without delay.
 pub fn bare(name: &str, count: u32) -> SpeciesDescription {
     let mut described = SpeciesDescription {
         name: name.into(),
@@ -104,7 +104,7 @@ pub fn bare(name: &str, count: u32) -> SpeciesDescription {
     described
 }
 
-/// Adds a need with these actions, in this order, to a species.
+/// Adds a need with these actions, in this order, to a species. Returns the species.
 pub fn wants(
     mut species: SpeciesDescription,
     need: &str,
@@ -125,7 +125,7 @@ pub fn wants(
     species
 }
 
-/// A pool of 60 m by 60 m without obstacles.
+/// Returns a pool of 60 m by 60 m without obstacles.
 pub fn wide(species: Vec<SpeciesDescription>) -> SceneDescription {
     SceneDescription {
         surface: Surface {
@@ -138,12 +138,12 @@ pub fn wide(species: Vec<SpeciesDescription>) -> SceneDescription {
     }
 }
 
-/// The scene `pool` with these species instead of its population.
+/// Returns the scene `pool` with these species instead of its own population.
 pub fn pool_with(species: Vec<SpeciesDescription>) -> SceneDescription {
     SceneDescription { species, ..pool() }
 }
 
-/// Parameters with a seed and a number of threads.
+/// Returns simulation parameters with this seed and number of threads.
 pub fn run(seed: u64, threads: u16) -> SimulationParams {
     SimulationParams {
         seed,

@@ -1,4 +1,4 @@
-//! Configuration as a stage: the shipped files are valid, and every invalid file gets a message with file, line and column.
+//! Tests of configuration files. The shipped files are valid, and every invalid file gets a message with file, line and column.
 
 mod sentences;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use shoal::config::schema_problems;
 use shoal::site::{CheckReport, check_report, load, schemas};
 
-/// A temporary folder with a site file and its scenes and species.
+/// A temporary folder with a site file and with its scene and species files.
 struct SiteFolder(tempfile::TempDir);
 
 impl SiteFolder {
@@ -27,7 +27,7 @@ impl SiteFolder {
         self.0.path().join("site.toml")
     }
 
-    /// The check report, without the path of this folder.
+    /// Returns the check report of the site. The path of the temporary folder is removed from it.
     fn report(&self) -> CheckReport {
         let mut report = check_report(Some(&self.site()));
         let folder = format!("{}/", self.0.path().display());
@@ -39,7 +39,7 @@ impl SiteFolder {
     }
 }
 
-/// The text of a shipped configuration file.
+/// Returns the text of a shipped configuration file.
 fn shipped(path: &str) -> String {
     std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -156,7 +156,7 @@ fn all_problems_of_all_files_are_reported_at_once() {
         .iter()
         .map(|p| (p.file.clone(), p.line))
         .collect();
-    // Problems between files are reported together with problems inside a file.
+    // Contradictions between files are reported together with problems inside one file.
     let expected = [
         ("site.toml", 1),
         ("site.toml", 3),
@@ -175,7 +175,7 @@ fn all_problems_of_all_files_are_reported_at_once() {
     assert!(load(Some(&folder.site()), None).is_err());
 }
 
-/// Invalid values are still checked against other files, so no check may rely on valid values.
+/// Values that are out of range are also checked against other files. No such check may panic because of them.
 #[test]
 fn absurd_numbers_everywhere_are_reported_without_panic() {
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");

@@ -1,8 +1,10 @@
-//! Every kind of mistake in a site, scene or species file, with the message that says what is wrong, where, and what to do.
+//! Tests of the messages for every kind of mistake in a site, scene or species file. A message says what is wrong, where, and
+//! what to do.
 
 use super::{SiteFolder, shipped};
 
-/// Checks the files of a folder. The report must contain each expected message; without any, it must be empty.
+/// Checks the files of a folder. The report must contain each expected message. If `expected` is empty, the report must be
+/// empty too.
 #[track_caller]
 fn expect_messages(files: &[(&str, &str)], expected: &[&str]) {
     let report = SiteFolder::new(files).report();

@@ -1,5 +1,6 @@
-//! Recordings for tests: third-party recordings in `$SHOAL_TEST_DATA` (default `../shared`), and scenes rendered by the tool
-//! `ir-scene` in that folder. Rendered scenes are cached in `target/ir-scenes`, named by a hash of tool and arguments.
+//! Recordings for tests. Some come from other projects and are in the folder `$SHOAL_TEST_DATA` (default `../shared`). Others
+//! are scenes that the tool `ir-scene` in that folder renders. Rendered scenes are cached in `target/ir-scenes`. Their names
+//! are a hash of the tool and its arguments.
 
 #![allow(
     clippy::panic,
@@ -19,7 +20,7 @@ use shoal::calibration::{CalibrationParams, CalibrationSetup, calibrate, read_po
 use shoal::geometry::Surface;
 use shoal::vision::VisionParams;
 
-/// Path of a file or folder of the test data. If it does not exist, prints a note and returns `None`.
+/// Returns the path of a file or folder in the test data. If it does not exist, prints a message and returns `None`.
 pub(crate) fn test_data(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let data =
@@ -35,7 +36,7 @@ pub(crate) fn test_data(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// A Python interpreter with numpy and scipy. If there is none, prints a note and returns `None`.
+/// Returns a Python interpreter that has numpy and scipy. If there is none, prints a message and returns `None`.
 pub(crate) fn python() -> Option<&'static str> {
     let usable = |python: &&'static str| {
         Command::new(python)
@@ -50,7 +51,7 @@ pub(crate) fn python() -> Option<&'static str> {
     found
 }
 
-/// Whether a program is installed. If not, prints a note.
+/// Returns whether a program is installed. If it is not, prints a message.
 pub(crate) fn has_program(name: &str) -> bool {
     let found = Command::new(name).arg("-version").output().is_ok();
     if !found {
@@ -59,7 +60,8 @@ pub(crate) fn has_program(name: &str) -> bool {
     found
 }
 
-/// Folder of the scene that ir-scene renders with these arguments. If that is impossible, prints a note and returns `None`.
+/// Renders a scene with `ir-scene` and these arguments, or takes it from the cache. Returns the folder of the scene. If the
+/// scene cannot be rendered, prints a message and returns `None`.
 pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     let tool = test_data("tools/ir-scene")?;
     let python = python()?;
@@ -72,8 +74,8 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     if folder.exists() {
         return Some(folder);
     }
-    // Rendered into a temporary folder that is renamed when complete. An interrupted run leaves no partial scene, and two
-    // tests that need the same scene do not overwrite each other's files.
+    // Renders into a temporary folder and renames it when the scene is complete. An interrupted run therefore leaves no partial
+    // scene, and two tests that need the same scene do not overwrite each other's files.
     static RENDERED: AtomicU32 = AtomicU32::new(0);
     let number = RENDERED.fetch_add(1, Ordering::Relaxed);
     let unfinished = scenes.join(format!("{name}.{}.{number}", std::process::id()));
@@ -89,14 +91,15 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "ir-scene {arguments}: {errors}");
     if std::fs::rename(&unfinished, &folder).is_err() {
-        // Another test has rendered the same scene meanwhile.
+        // Another test has rendered the same scene in the meantime, so this copy is not needed.
         let _left = std::fs::remove_dir_all(&unfinished);
     }
     Some(folder)
 }
 
-/// Writes a file with the paths of those people in `recording` whose number has the same remainder as `first` when divided
-/// by `n`. Each line has the number of a person, a frame and a position.
+/// Writes a file with the paths of every `n`-th person in `recording`, and returns its path. A person is included if the
+/// person's number has the same remainder as `first` when divided by `n`. Each line contains the number of a person, a frame
+/// and a position.
 pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
     let all = std::fs::read_to_string(recording).expect("the paths can be read");
     let is_kept = |line: &&str| {
@@ -118,7 +121,8 @@ pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
     path
 }
 
-/// Result of the tool score-tracks for the tracks in file `tracks` of a scene.
+/// Compares the tracks in the file `tracks` with the truth of a scene. Returns the result of the tool `score-tracks`, or `None`
+/// if the tool or Python is missing.
 pub(crate) fn score(scene: &Path, tracks: &Path, surface: &str) -> Option<serde_json::Value> {
     let tool = test_data("tools/score-tracks")?;
     let output = Command::new(python()?)
@@ -132,14 +136,14 @@ pub(crate) fn score(scene: &Path, tracks: &Path, surface: &str) -> Option<serde_
     Some(serde_json::from_slice(&output.stdout).expect("score-tracks writes JSON"))
 }
 
-/// FNV-1a hash (Fowler, Noll and Vo).
+/// Returns the FNV-1a hash (Fowler, Noll and Vo) of the bytes.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Figures of score-tracks that the tests check.
+/// The figures from the tool `score-tracks` that the tests check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Score {
     pub(crate) hota: f64,
@@ -154,7 +158,7 @@ pub(crate) struct Score {
     pub(crate) longest_on_thing_secs: f64,
     /// Smallest area of a standing visitor, as a share of the initial area; NaN if no visitor stood still.
     pub(crate) still_area_kept: f64,
-    /// Time at which Shoal reported that the camera had moved.
+    /// Time at which Shoal reported a camera movement, in seconds. `None` if it reported none.
     pub(crate) moved_secs: Option<f64>,
 }
 
@@ -182,8 +186,8 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// Renders a scene (or takes it from the cache), calibrates with its markers, tracks it and scores the tracks. If the
-/// machine lacks a required program, prints a note and returns `None`.
+/// Renders a scene or takes it from the cache, calibrates the camera with the scene's markers, tracks the visitors and scores
+/// the tracks. If the machine lacks a required program, prints a message and returns `None`.
 pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
     let scene = scene(arguments)?;
     let read =
@@ -254,8 +258,8 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
     })
 }
 
-/// Prints one figure in the format that `scripts/verify` collects in its table. Returns the line if the figure misses its
-/// limit.
+/// Prints one figure in the format that `scripts/verify` collects in its table. Returns the printed line if the figure misses
+/// its limit, else `None`.
 pub(crate) fn report_figure(name: &str, got: f64, limit: f64, at_least: bool) -> Option<String> {
     let met = if at_least { got >= limit } else { got <= limit };
     let sign = if at_least { "≥" } else { "≤" };

@@ -1,10 +1,10 @@
-//! Table of the rendered scenes on which vision is scored, with the required figures.
+//! Table of the rendered scenes for the tests of vision, with the required figures.
 
 mod random_room;
 
 pub(crate) use random_room::random_room;
 
-/// Figure measured in a scene.
+/// A figure that is measured in a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
     Hota,
@@ -19,11 +19,11 @@ pub(crate) enum Quantity {
     LongestOnThingSecs,
     /// Smallest area of a standing visitor, as a share of the initial area.
     StillAreaKept,
-    /// Time from the bump of the camera until Shoal reports it.
+    /// Seconds from the moment at which the camera is bumped until Shoal reports the movement.
     BumpReportSecs,
 }
 
-/// Limit for the mean over the scenes of a row, or for each scene.
+/// Required limit of a figure. It applies to the mean over the scenes of a row, or to each scene.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) quantity: Quantity,
@@ -32,12 +32,12 @@ pub(crate) struct Wanted {
     pub(crate) of_mean: bool,
 }
 
-/// Scenes of one kind.
+/// One row of the table: scenes of one kind and their limits.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// First seed, and the other arguments of ir-scene. `{data}` is replaced by the folder of the test data,
-    /// `{one of N of FILE}` by the paths of every N-th person in one of its files, and `{random room}` by a random lamp,
-    /// camera, lens and surface for each seed.
+    /// First seed and the other arguments of `ir-scene`, for each scene. In the arguments, `{data}` is replaced by the folder
+    /// of the test data, and `{one of N of FILE}` by a file with the paths of every N-th person in FILE. `{random room}` is
+    /// replaced by arguments for a lamp, a camera, a lens and a surface that are chosen at random for each seed.
     pub(crate) scenes: &'static [(u32, &'static str)],
     /// Default number of seeds per scene.
     pub(crate) seeds: u32,
@@ -71,8 +71,8 @@ const fn each_at_most(quantity: Quantity, limit: f64) -> Wanted {
     }
 }
 
-/// Limits for walking visitors: HOTA, IDF1, id switches per minute, recall, precision, and median and 95th percentile of
-/// the foot point error in mm.
+/// Returns limits for walking visitors. The order is HOTA, IDF1, id switches per minute, recall, precision, and the median and
+/// the 95th percentile of the foot point error in mm.
 const fn walking([hota, idf1, switches, recall, precision, median, p95]: [f64; 7]) -> [Wanted; 7] {
     [
         at_least(Quantity::Hota, hota),
@@ -88,10 +88,11 @@ const fn walking([hota, idf1, switches, recall, precision, median, p95]: [f64; 7
 const ONE: [Wanted; 7] = walking([0.90, 0.98, 0.0, 0.99, 0.995, 60.0, 170.0]);
 const THREE: [Wanted; 7] = walking([0.84, 0.93, 2.0, 0.96, 0.99, 70.0, 200.0]);
 const FIVE: [Wanted; 7] = walking([0.75, 0.85, 8.0, 0.92, 0.97, 80.0, 230.0]);
-/// No limits are required for more than five visitors. The scores are printed for each scene.
+/// No limits. Rows with more than five visitors use this; their scores are only printed.
 const PRINTED_ONLY: [Wanted; 0] = [];
 
-/// Limits for disturbances: time with a false track, time with a lost visitor, and time with a track on an object.
+/// Returns limits for scenes with disturbances: the longest time with a false track, with a lost visitor, and with a track on
+/// an object, in seconds. `on_thing_secs` is the last of them.
 const fn undisturbed(on_thing_secs: f64) -> [Wanted; 3] {
     [
         each_at_most(Quantity::LongestFalseSecs, 1.0),
@@ -101,7 +102,8 @@ const fn undisturbed(on_thing_secs: f64) -> [Wanted; 3] {
 }
 
 const CALM: [Wanted; 3] = undisturbed(1.0);
-/// An object that was put down has a track until it becomes background.
+/// Limits for scenes in which a visitor puts down an object. The object may have a track for up to 121 s, until it becomes part
+/// of the background.
 const THING: [Wanted; 3] = undisturbed(121.0);
 const BUMPED: [Wanted; 4] = [
     CALM[0],
@@ -134,8 +136,8 @@ const fn row(
     }
 }
 
-/// All rows. Vision was tuned on seeds 1 to 5. The worst scores of the other seeds, rooms and paths were analyzed too, so
-/// they are not unseen data. `scripts/verify vision --seeds N` adds unseen seeds.
+/// All rows of the table. The parameters of vision were tuned on seeds 1 to 5. The worst results of the other seeds, rooms and
+/// paths were analyzed too, so these scenes are not unseen data. `scripts/verify vision --seeds N` adds unseen seeds.
 pub(crate) const ROWS: &[Row] = &[
     row(
         "one visitor",

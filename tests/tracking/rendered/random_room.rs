@@ -1,10 +1,10 @@
-//! Random rooms: surface, lamp, camera and lens from a pseudorandom generator.
+//! Rooms whose surface, lamp, camera and lens are chosen by a pseudorandom generator.
 
-/// Returns the arguments of ir-scene for random room `number`. The same number gives the same room.
+/// Returns the arguments of `ir-scene` for the random room `number`. The same number always gives the same room.
 ///
 /// The surface is 3 × 2.4 to 5 × 3.4 m. The lamp is at a height of 3 to 4.8 m and the camera at 3.3 to 4.8 m, both near the
-/// center of the surface. The field of view covers the surface and 5 to 60 % more (50 % by default in ir-scene). The
-/// visitors of ir-scene turn round up to 0.7 m beside the surface.
+/// center of the surface. The field of view is 5 to 60 % larger than the surface (the default of `ir-scene` is 50 %). The
+/// visitors walk up to 0.7 m beyond the edge of the surface before they turn round.
 pub(crate) fn random_room(number: u32) -> String {
     let mut random = Random(u64::from(number));
     loop {
@@ -37,10 +37,10 @@ pub(crate) fn random_room(number: u32) -> String {
     }
 }
 
-/// Largest horizontal field of view in degrees. Wider lenses need another lens model than that of ir-scene.
+/// Largest horizontal field of view, in degrees. The lens model of `ir-scene` is not valid for wider lenses.
 const MAX_FOV_DEGREES: f64 = 95.0;
 
-/// Tangent of half the horizontal field of view with which the 4 : 3 camera of ir-scene sees the whole surface.
+/// Returns the tangent of half the horizontal field of view that the 4:3 camera of `ir-scene` needs to see the whole surface.
 fn tangent_to_see([x, y, z]: [f64; 3], width: f64, height: f64) -> f64 {
     // The camera of ir-scene does not point exactly at the center of the surface.
     let forward = glam::DVec3::new(-0.8 * x, -y, -0.8 * z).normalize();

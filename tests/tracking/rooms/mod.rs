@@ -1,5 +1,6 @@
-//! A small rendered room for tests: a lit floor with texture, seen by a wide, distorted infrared camera, with discs, poles
-//! and a technician on it. Uses no code of the library for the geometry, so that errors there do not cancel out.
+//! A small rendered room for tests. An infrared camera with a distorting wide lens sees a lit floor with texture. Discs, poles
+//! and a technician are on the floor. The geometry is computed without code of the library, so that the tests also find errors
+//! in that code.
 
 mod wired;
 
@@ -18,13 +19,13 @@ pub(crate) struct Room {
     axes: [DVec3; 3],
     focal_px: f64,
     k: [f64; 2],
-    /// For every pixel: its floor point, and the level of the empty floor there.
+    /// Floor point of every pixel, in meters, and gray level of the empty floor at this point.
     pub(crate) floor: Vec<(DVec2, f64)>,
     /// Objects and people on the floor.
     pub(crate) things: Vec<Thing>,
-    /// Factor on the brightness of the frame.
+    /// Factor by which the brightness of the frame is multiplied.
     pub(crate) gain: f64,
-    /// Shift of the frame, as if the camera was moved.
+    /// Shift of the frame in pixels. It simulates a camera that was moved.
     pub(crate) bump_px: (i32, i32),
     frames: u64,
     random: u64,
@@ -45,7 +46,7 @@ pub(crate) enum Thing {
 }
 
 impl Thing {
-    /// A disc of 0.3 m.
+    /// Returns a disc with a diameter of 0.3 m.
     pub(crate) fn disc(at_m: DVec2) -> Self {
         Self::Disc {
             at_m,
@@ -61,7 +62,7 @@ impl Thing {
         }
     }
 
-    /// A standing person: legs and trunk as one thick pole.
+    /// Returns a standing person, drawn as one thick pole.
     pub(crate) fn person(at_m: DVec2) -> Self {
         Self::Pole {
             at_m,
@@ -72,8 +73,8 @@ impl Thing {
 }
 
 impl Room {
-    /// A camera with this frame size and position that looks approximately at the center. The radial terms `k` are in units of
-    /// the focal length.
+    /// Creates a room whose camera has this frame size and position. The camera looks approximately at the center of the
+    /// surface. `k` are the coefficients of the radial distortion, for distances in units of the focal length.
     pub(crate) fn new(size_px: (u32, u32), eye_m: DVec3, fov_deg: f64, k: [f64; 2]) -> Self {
         let ahead = (DVec3::new(0.1, 0.0, 0.1) - eye_m).normalize();
         let right = ahead.cross(DVec3::new(0.0, 0.0, -1.0)).normalize();
@@ -102,7 +103,7 @@ impl Room {
         room
     }
 
-    /// The pixel of a floor point.
+    /// Returns the pixel at which the camera sees a floor point.
     pub(crate) fn pixel_from_floor(&self, floor_m: DVec2) -> DVec2 {
         let to = DVec3::new(floor_m.x, 0.0, floor_m.y) - self.eye_m;
         let [right, down, ahead] = self.axes;
@@ -110,7 +111,7 @@ impl Room {
         self.middle() + seen * self.distortion(seen.length_squared()) * self.focal_px
     }
 
-    /// The floor point of a pixel.
+    /// Returns the floor point that the camera sees at a pixel.
     pub(crate) fn floor_from_pixel(&self, pixel: DVec2) -> DVec2 {
         let distorted = (pixel - self.middle()) / self.focal_px;
         let mut undistorted = distorted;
@@ -134,7 +135,8 @@ impl Room {
         ) / 2.0
     }
 
-    /// Level of the empty floor: lamp falloff, tiles of different brightness, joints.
+    /// Returns the gray level of the empty floor at a point. It depends on the distance to the lamp, on the brightness of the
+    /// tile and on the joints between the tiles.
     fn level(&self, at_m: DVec2) -> f64 {
         let to_lamp = DVec3::new(at_m.x, 0.0, at_m.y).distance(self.lamp_m);
         let lit = (self.lamp_m.y / to_lamp).powi(3);
@@ -145,7 +147,7 @@ impl Room {
         8.0 + 170.0 * lit * albedo * if joint { 0.85 } else { 1.0 }
     }
 
-    /// Share of the light that shadows and objects remove at a pixel, 0 to 1.
+    /// Returns the share of the light (0 to 1) that shadows and objects remove at a floor point.
     fn darkness(&self, at_m: DVec2, pixel_m: f64) -> f64 {
         let cover =
             |distance: f64, radius: f64| ((radius - distance) / pixel_m + 0.5).clamp(0.0, 1.0);
@@ -178,7 +180,7 @@ impl Room {
         dark
     }
 
-    /// The next frame.
+    /// Renders the next camera frame.
     pub(crate) fn frame(&mut self) -> Frame {
         let (width, height) = (self.size_px.0 as i32, self.size_px.1 as i32);
         let mut levels = Vec::with_capacity(self.floor.len());
@@ -206,7 +208,7 @@ impl Room {
         frame
     }
 
-    /// Approximately normal noise: the sum of four uniform numbers.
+    /// Returns an approximately normal random number, the sum of four uniform random numbers.
     fn normal(&mut self) -> f64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

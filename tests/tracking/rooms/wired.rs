@@ -1,4 +1,4 @@
-//! The live calibration, connected as in a running pool.
+//! A live calibration whose channels are connected as in a running pool, for tests.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,7 +14,7 @@ use shoal::vision::VisionParams;
 
 use super::Room;
 
-/// The calibrating part with its channels.
+/// The live calibration and the other ends of its channels.
 pub(crate) struct Wired {
     pub(crate) calibration: LiveCalibration,
     pub(crate) accepted: Receiver<Box<Calibration>>,
@@ -23,7 +23,7 @@ pub(crate) struct Wired {
 }
 
 impl Wired {
-    /// A calibration of the default surface.
+    /// Creates a live calibration of the default surface. `current` is the calibration that is in use before.
     pub(crate) fn new(current: Option<Calibration>) -> Self {
         let (commands, received) = sync_channel(CALIBRATION_COMMANDS_MAX);
         let (accept, accepted) = sync_channel(CALIBRATION_COMMANDS_MAX);
@@ -43,7 +43,7 @@ impl Wired {
         }
     }
 
-    /// Sends a step and applies it. Returns true if another calibration is in use now.
+    /// Sends a step to the live calibration and applies it. Returns true if the step put another calibration into use.
     pub(crate) fn send(&mut self, step: CalibrationStep) -> bool {
         let command = CalibrationCommand::Step(step, CalibrationParams::default());
         self.commands
@@ -52,7 +52,7 @@ impl Wired {
         self.calibration.apply_commands()
     }
 
-    /// The touch target that is shown.
+    /// Returns the touch target that is projected, if there is one.
     pub(crate) fn target(&self) -> Option<FloorTarget> {
         match self.calibration.pattern() {
             Some(CalibrationPattern::Target(target)) => Some(target),
@@ -60,7 +60,7 @@ impl Wired {
         }
     }
 
-    /// The Gray-code stripes that are shown.
+    /// Returns the Gray-code stripes that are projected, if there are any.
     pub(crate) fn stripes(&self) -> Option<FloorStripes> {
         match self.calibration.pattern() {
             Some(CalibrationPattern::Stripes(stripes)) => Some(stripes),
@@ -73,7 +73,7 @@ impl Wired {
     }
 }
 
-/// Root mean square and largest error over the surface, in meters.
+/// Returns the root mean square and the largest error of a calibration over the surface, in meters.
 pub(crate) fn error(room: &Room, calibration: &Calibration) -> (f64, f64) {
     let map = calibration
         .floor_from_camera(room.size_px.0, room.size_px.1)

@@ -1,5 +1,5 @@
-//! From measured points to the calibration in use: a proven calibration waits until it is accepted, and is then handed to the
-//! desk.
+//! Fits calibrations to measured points. A calibration that passes the checks waits until the technician accepts it; then it is
+//! used, and sent to the desk.
 
 use std::sync::mpsc::TrySendError;
 
@@ -7,15 +7,15 @@ use super::super::super::date::now_iso;
 use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure};
 use crate::calibration::{Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks};
 
-/// Largest number of points that is fitted while the pool runs, because tracking pauses during a fit.
+/// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;
-/// Largest absolute coordinate of the lamp, in meters. Larger values are typing errors.
+/// Largest absolute coordinate of the lamp, in meters. Larger values are treated as typing errors.
 const LAMP_MAX_M: f64 = 1000.0;
 /// Lowest height of the lamp above the surface, in meters.
 const LAMP_MIN_HEIGHT_M: f64 = 0.1;
 
 impl LiveCalibration {
-    /// Fits a calibration to points. A proven calibration waits to be accepted.
+    /// Fits a calibration to points. If it passes the checks, it waits until the technician accepts it.
     pub(super) fn fit(&mut self, points: &[MeasuredPoint]) -> Result<(), String> {
         if points.len() > POINTS_MAX {
             return Err(format!(
@@ -46,7 +46,7 @@ impl LiveCalibration {
         }
     }
 
-    /// Puts the proven calibration in use and hands it to the desk. Returns true.
+    /// Replaces the calibration in use by the waiting calibration, and sends it to the desk. Always returns true on success.
     pub(super) fn accept(&mut self) -> Result<bool, String> {
         let proven = match &self.procedure {
             Some(Procedure::Touching { touch, .. }) => touch.fitted(),
@@ -60,7 +60,7 @@ impl LiveCalibration {
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
             if self.mean.frame().levels.is_empty() {
-                // Accepted before enough frames were averaged: the few frames so far are used.
+                // The calibration was accepted before enough frames were averaged, so the mean of the available frames is used.
                 self.mean.finish();
             }
             let dark = DarkMask {
@@ -99,7 +99,7 @@ impl LiveCalibration {
         Ok(())
     }
 
-    /// Hands a calibration to the desk, which saves it. Without a desk, nothing is saved.
+    /// Sends a calibration to the desk, which saves it. Without a desk, nothing is saved.
     fn hand_to_desk(&self, calibration: &Calibration) {
         if let Err(TrySendError::Full(_)) = self.accepted.try_send(Box::new(calibration.clone())) {
             tracing::error!(

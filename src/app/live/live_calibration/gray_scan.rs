@@ -1,4 +1,4 @@
-//! Calibration by Gray code: stripes on the surface, for a camera that sees visible light.
+//! Calibration by Gray code: stripes are projected on the surface. Needs a camera that sees visible light.
 
 use crate::calibration::{GrayAxis, GrayPattern, GrayScan};
 use crate::camera::Frame;
@@ -6,7 +6,7 @@ use crate::render::{FloorStripes, StripeAxis};
 
 use super::{LiveCalibration, NO_PICTURE, Procedure};
 
-/// Returns the stripes that a scan shows now.
+/// Returns the stripes that a scan shows at present; `None` if it shows none.
 pub(super) fn stripes(scan: &GrayScan) -> Option<FloorStripes> {
     let pattern = scan.pattern()?;
     let (bright, count) = scan.bright_stripes(pattern);
@@ -38,7 +38,7 @@ impl LiveCalibration {
         Ok(())
     }
 
-    /// Uses a frame for the running scan, and fits a calibration after the last pattern.
+    /// Processes a frame for the running scan. After the last pattern, fits a calibration.
     pub(super) fn scan(&mut self, frame: &Frame, mut scan: Box<GrayScan>) {
         if scan.frame_px() != (frame.width_px, frame.height_px) {
             self.size_changed();

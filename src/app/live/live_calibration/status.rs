@@ -5,7 +5,7 @@ use super::{LiveCalibration, Procedure};
 use crate::control::{CalibrationKnown, CalibrationStatus};
 
 impl LiveCalibration {
-    /// Publishes the status, and prints its message if something changed.
+    /// Publishes the status. If it has changed, prints its message too.
     pub(super) fn publish(&mut self) {
         let touch = match &self.procedure {
             Some(Procedure::Touching { touch, .. }) => Some(touch),

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 /// Calls that the fake screens received, in order.
 type Log = Arc<Mutex<Vec<&'static str>>>;
 
-/// A screen that gives the answers of a list, and is always ready after that.
+/// A screen that returns the answers of a list in order, and is always ready after the last answer.
 struct FakeScreen {
     answers: std::vec::IntoIter<Answer>,
     log: Log,
     show_fails: bool,
-    /// One entry more for every screen that was closed before.
+    /// Contains one entry for every screen that was closed before.
     flash_state: Vec<FlashState>,
 }
 
@@ -102,7 +102,7 @@ impl Drop for FakeScreen {
     }
 }
 
-/// Draws a number of pictures on screens that give these answers, one list per screen. Returns the calls and the counts.
+/// Draws a number of pictures. `answers` contains one list of answers per screen. Returns the calls and the counts.
 fn play(answers: Vec<Vec<Answer>>, pictures: u64) -> (Vec<&'static str>, ScreenCounts) {
     let log = Log::default();
     let (opened, mut screens) = (Arc::clone(&log), answers.into_iter());
@@ -244,7 +244,7 @@ fn a_screen_that_cannot_be_opened_is_tried_again_with_growing_pauses() {
     assert_eq!(waits, [100, 100, 0, 50, 100, 200, 400, 800, 0]);
 }
 
-/// A saved scene opens the screen again. The flash limiter must know the last picture of the old screen.
+/// When a scene is saved, the screen is opened again. The flash limiter must know the last picture of the old screen.
 #[test]
 fn a_new_screen_continues_with_the_flash_state_and_quality_of_the_old_one() {
     let log = Log::default();

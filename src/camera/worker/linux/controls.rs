@@ -12,7 +12,7 @@ use crate::camera::ControlDescription;
 use crate::camera::pipe::AppliedControl;
 use crate::camera::worker::CaptureRequest;
 
-/// Common names of controls, with the ids that drivers use for them, most usual first.
+/// Common names of controls, each with the ids that drivers use for the control, most usual id first.
 ///
 /// **Source**: linux/v4l2-controls.h.
 const COMMON_NAMES: [(&str, &[u32]); 4] = [
@@ -35,7 +35,7 @@ const AUTOMATIC: [(&str, u32, i64); 7] = [
     ("brightness_automatic", 0x0098_0920, 0),
 ];
 
-/// Switches automatic functions off, sets the requested controls, and returns each control with its value afterwards.
+/// Switches automatic functions off and sets the requested controls. Returns each control with the value that was read back.
 pub(in crate::camera::worker) fn apply(
     device: &Device,
     request: &CaptureRequest,
@@ -66,7 +66,7 @@ pub(in crate::camera::worker) fn apply(
             )),
         })
         .collect();
-    // Read back after all controls are set, because one control may change another.
+    // Read the values back after all controls are set, because one control may change another.
     let readings = all.into_iter().zip(reasons);
     readings
         .map(|((name, id, requested), reason)| AppliedControl {
@@ -101,8 +101,8 @@ pub(super) fn describe(device: &Device) -> Vec<ControlDescription> {
         .collect()
 }
 
-/// The controls that the driver lists; `None` if the crate cannot read the list. It panics on control types that it does not
-/// know.
+/// Returns the controls that the driver lists; `None` if the crate cannot read the list. The crate panics on control types that
+/// it does not know.
 fn described(device: &Device) -> Option<Vec<Description>> {
     catch_unwind(AssertUnwindSafe(|| device.query_controls()))
         .ok()?
@@ -127,7 +127,7 @@ fn choice(item: &MenuItem) -> String {
     }
 }
 
-/// Finds the id of a control by its common name, the name of an automatic function, or the driver's own name.
+/// Returns the id of a control. `name` is a common name, the name of an automatic function, or the driver's own name.
 fn id_of(device: &Device, described: &Option<Vec<Description>>, name: &str) -> Option<u32> {
     let known = COMMON_NAMES.iter().find(|(known, _)| *known == name);
     let id = known.and_then(|(_, ids)| ids.iter().find(|id| value(device, **id).is_some()));
@@ -147,7 +147,8 @@ fn id_of(device: &Device, described: &Option<Vec<Description>>, name: &str) -> O
         .or_else(|| own().map(|d| d.id))
 }
 
-/// The common name of a control. `None` if it has none, or if that name selects another control of this camera.
+/// Returns the common name of a control; `None` if the control has none, or if that name selects another control of this
+/// camera.
 fn common_name(device: &Device, id: u32) -> Option<String> {
     let (name, _) = COMMON_NAMES
         .iter()
@@ -155,7 +156,7 @@ fn common_name(device: &Device, id: u32) -> Option<String> {
     Some((*name).to_owned())
 }
 
-/// Names of all controls with a numeric value, for an error message.
+/// Returns the names of all controls with a numeric value, for an error message.
 fn names(device: &Device, described: &Option<Vec<Description>>) -> String {
     match described {
         Some(all) => {
@@ -178,7 +179,7 @@ fn snake_case(name: &str) -> String {
     words.join("_")
 }
 
-/// Current value of a control; `None` if it does not exist or cannot be read.
+/// Returns the current value of a control; `None` if it does not exist or cannot be read.
 fn value(device: &Device, id: u32) -> Option<i64> {
     let read = catch_unwind(AssertUnwindSafe(|| device.control(id)));
     match read.ok()?.ok()?.value {

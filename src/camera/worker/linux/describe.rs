@@ -29,7 +29,7 @@ const COMMON_SIZES_PX: [(u32, u32); 8] = [
 /// Largest number of sizes, or of frame rates of a size, that are read from a driver.
 const MAX_ENTRIES: usize = 200;
 
-/// Writes each camera as soon as it is described, so that a camera that hangs does not hide the cameras before it.
+/// Writes a description of each camera as soon as it is complete. If a camera hangs, the cameras before it are already listed.
 pub(in crate::camera::worker) fn list() {
     let probing = |path: &Path| {
         send(&Message::Probing {
@@ -47,7 +47,7 @@ pub(in crate::camera::worker) fn list() {
     }
 }
 
-/// The part of a description that is known without opening the camera.
+/// Returns the part of a description that is known without opening the camera.
 fn known(node: &Node) -> CameraDescription {
     CameraDescription {
         source: format!("v4l2:{}", node.stable_name()),
@@ -94,7 +94,8 @@ fn describe(node: &Node) -> CameraDescription {
     }
 }
 
-/// Sizes of a format with their frame rates. For a camera with a range of sizes: the sizes of [`COMMON_SIZES_PX`] in it.
+/// Returns the sizes of a format with their frame rates. If the camera supports a range of sizes, returns those of
+/// [`COMMON_SIZES_PX`] that are in the range.
 pub(super) fn sizes(device: &Device, format: PixelFormat) -> Vec<SizeDescription> {
     let code = FourCC::new(&format.code());
     let mut pairs: Vec<(u32, u32)> = Vec::new();
@@ -132,7 +133,7 @@ pub(super) fn sizes(device: &Device, format: PixelFormat) -> Vec<SizeDescription
     described.collect()
 }
 
-/// Frame rates of a size in frames per second, highest first.
+/// Returns the frame rates for a frame size, in frames per second, highest first.
 fn rates_fps(device: &Device, code: FourCC, width_px: u32, height_px: u32) -> Vec<f64> {
     let rate = |interval: &Fraction| {
         let whole = interval.numerator > 0 && interval.denominator > 0;

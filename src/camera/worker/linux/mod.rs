@@ -1,8 +1,9 @@
-//! Cameras through V4L2, the camera interface of Linux: all gray-level formats, damaged buffers, and controls by name.
+//! Cameras through V4L2, the camera interface of Linux. Supports all gray-level formats, detects damaged buffers, and sets
+//! controls by name.
 //!
-//! The worker waits for buffers without a timeout, because after one timeout the `v4l` crate fails on every further call.
-//! The reader of the pipe has a timeout instead. Streams are never dropped: stopping a disconnected camera panics in that
-//! crate, and the process ends anyway.
+//! The worker waits for buffers without a timeout, because after one timeout the `v4l` crate fails on every further call. The
+//! parent, which reads the pipe, has a timeout instead. Streams are never dropped: if a disconnected camera is stopped, that
+//! crate panics, and the process ends anyway.
 
 pub(super) mod controls;
 mod describe;
@@ -30,9 +31,9 @@ use crate::camera::pipe::GrantedSettings;
 
 /// Number of buffers that the driver fills in turn.
 const BUFFERS: u32 = 4;
-/// Width and height to choose the nearest size to, if no size is requested.
+/// Preferred width and height in pixels if no size is requested; the camera uses its nearest size.
 const DEFAULT_SIZE_PX: (u64, u64) = (640, 480);
-/// Frame rate if no rate is requested, in frames per second.
+/// Preferred frame rate if no rate is requested, in frames per second.
 const DEFAULT_FPS: f64 = 30.0;
 /// Linux error: no such file.
 const ENOENT: i32 = 2;
@@ -45,7 +46,7 @@ const EBUSY: i32 = 16;
 /// Linux error: no such device.
 const ENODEV: i32 = 19;
 
-/// An open camera with the requested settings that does not stream yet.
+/// An open camera with the requested settings. It does not stream yet.
 pub(super) struct ConfiguredCamera {
     pub(super) device: Device,
     pub(super) node: Node,
@@ -84,8 +85,8 @@ pub(super) fn capture(request: &CaptureRequest) -> Fault {
                 detail,
             )));
         }
-        // A used length of 0 means that the driver filled the whole buffer. The length of a compressed frame varies, so there
-        // it means no data, and the buffer contains an old frame.
+        // A used length of 0 means that the driver filled the whole buffer. The length of a compressed frame varies, so for a
+        // compressed format 0 means that there is no data and the buffer contains an old frame.
         let used = match meta.bytesused as usize {
             0 if layout.format != PixelFormat::Mjpeg => buffer.len(),
             used => used.min(buffer.len()),
@@ -297,7 +298,7 @@ fn set_rate(device: &Device, asked: Option<f64>, remarks: &mut Vec<String>) -> O
     got
 }
 
-/// The fault that an error of the operating system means for a camera; `otherwise` if the error is not specific.
+/// Returns the fault that an error of the operating system means for a camera, or `otherwise` if the error is not specific.
 pub(super) fn fault_from_io(cause: &io::Error, what: &str, otherwise: FaultKind) -> Fault {
     match cause.raw_os_error() {
         Some(ENODEV) => Fault::new(

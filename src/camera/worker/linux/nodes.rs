@@ -1,8 +1,8 @@
-//! Stable names of cameras, and finding the `/dev/video…` node of a camera by them.
+//! Stable names of cameras. Finds the `/dev/video…` node of a camera by its stable name.
 //!
-//! Node numbers change when a camera is disconnected or the machine restarts. The stable name of a camera is its link in
-//! `/dev/v4l/by-id`, which contains the serial number. Without a link it is the bus and the card name, followed by a number
-//! if several nodes have the same bus and card name.
+//! Node numbers change when a camera is disconnected or the machine restarts. The stable name of a camera is the name of its
+//! link in `/dev/v4l/by-id`, which contains the serial number. For a camera without a link, the stable name is the bus and the
+//! card name, followed by a number if several nodes have the same bus and card name.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,12 +27,12 @@ pub(in crate::camera::worker) struct Node {
     pub(super) driver: String,
     /// Number among the nodes with the same bus and card name, counted from 1; 0 if unknown.
     pub(super) ordinal: usize,
-    /// Link in `/dev/v4l/by-id`.
+    /// Link in `/dev/v4l/by-id`; `None` if the camera has no link.
     pub(super) by_id: Option<PathBuf>,
 }
 
 impl Node {
-    /// Name that finds this camera again.
+    /// Returns the name that finds this camera again.
     pub(super) fn stable_name(&self) -> String {
         match (&self.by_id, self.ordinal) {
             (Some(link), _) => link.display().to_string(),
@@ -42,7 +42,7 @@ impl Node {
     }
 }
 
-/// All `/dev/videoN` by number. Opens none of them.
+/// Returns the paths of all `/dev/videoN`, by number. Opens none of them.
 fn paths() -> BTreeMap<u32, PathBuf> {
     let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     entries
@@ -54,8 +54,8 @@ fn paths() -> BTreeMap<u32, PathBuf> {
         .collect()
 }
 
-/// All nodes that capture frames, by number. Nodes that cannot be queried are left out. `before` is called before each query,
-/// because a node may never answer.
+/// Returns all nodes that capture frames, by number. Nodes that cannot be queried are left out. Calls `before` before each
+/// query, because a node may never answer.
 pub(super) fn all(mut before: impl FnMut(&Path)) -> Vec<Node> {
     let links = links();
     let mut found: Vec<Node> = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn all(mut before: impl FnMut(&Path)) -> Vec<Node> {
     found
 }
 
-/// Queries bus, card name and driver of a node; `None` if the node does not capture frames.
+/// Queries the bus, card name and driver of a node. Returns `None` if the node does not capture frames.
 fn query(path: &Path) -> Option<Node> {
     // The crate panics on names that are not UTF-8. Such a device must not hide the others.
     let caps = catch_unwind(AssertUnwindSafe(|| Device::with_path(path)?.query_caps()));
@@ -88,7 +88,7 @@ fn query(path: &Path) -> Option<Node> {
     })
 }
 
-/// Links in `/dev/v4l/by-id` by the node to which they point.
+/// Returns the links in `/dev/v4l/by-id`; the key is the path of the node that a link points to.
 fn links() -> BTreeMap<PathBuf, PathBuf> {
     let mut links = BTreeMap::new();
     for entry in std::fs::read_dir(LINKS).into_iter().flatten().flatten() {
@@ -114,7 +114,7 @@ pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Fault> {
                 format!("{device}: the path of the camera cannot be resolved: {cause}; check the path and that the camera is connected"),
             )
         })?;
-        // An unknown path is opened too, because the error of the operating system is more helpful than ours.
+        // A path that is not in the list is opened too, because the error of the operating system is more helpful than ours.
         let known = nodes.into_iter().find(|node| node.path == real);
         return Ok(known.unwrap_or(Node {
             path: real,
@@ -134,8 +134,8 @@ pub(in crate::camera::worker) fn find(device: &str) -> Result<Node, Fault> {
     Ok(found.clone())
 }
 
-/// Finds a node by number, stable name, bus or card name. If a camera was moved to another port, its old stable name still
-/// ends with its card name and finds it. Bus and card name find a node only if no other node matches.
+/// Finds a node by number, stable name, bus or card name. If a camera was moved to another port, its old stable name still ends
+/// with its card name, and finds it by the card name. Bus and card name find a node only if no other node matches.
 fn pick<'a>(nodes: &'a [Node], device: &str) -> Option<&'a Node> {
     if let Ok(number) = device.parse::<u32>() {
         return nodes.iter().find(|node| node.number == Some(number));

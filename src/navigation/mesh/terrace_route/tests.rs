@@ -39,7 +39,7 @@ fn cascade(abilities: &[Abilities]) -> (NavMesh, MeshLinks) {
     (mesh, links)
 }
 
-/// Searches at once if needed, and returns the guidance.
+/// Runs a search without interruption if one is needed, and returns the guidance.
 fn go(
     route: &mut TerraceRoute,
     request: &TerraceRequest,
@@ -90,7 +90,7 @@ fn an_agent_turns_before_it_leaps_and_continues_on_the_upper_terrace() {
         match go(&mut route, &swimmer, &[], graph) {
             Guidance::Swim(to) | Guidance::RunUp(to) => {
                 let direction = (to - swimmer.at.at_m).normalize_or_zero();
-                // It turns by at most 4 degrees per tick.
+                // The agent turns by at most 4 degrees per tick.
                 let angle = swimmer.heading.angle_to(direction).clamp(-0.07, 0.07);
                 swimmer.heading = Vec2::from_angle(angle).rotate(swimmer.heading);
                 let to = swimmer.at.at_m + swimmer.heading * (0.6 / 60.0);
@@ -174,7 +174,7 @@ fn a_path_is_replaced_after_a_change_of_speed_or_by_a_clearly_cheaper_one() {
     let mut is_taken = |route: &mut TerraceRoute, request: &TerraceRequest, cost: f32| {
         let (query, mut found) = (request.query(), MeshPath::default());
         let outcome = search.find_path(&mesh, &links, &query, &mut found);
-        // The changed cost identifies the path.
+        // The changed cost identifies this path in the checks below.
         found.cost *= cost;
         let mark = found.cost;
         route.accept(request, (&query, outcome), &mut found, graph);
@@ -232,6 +232,6 @@ fn a_friend_behind_a_wall_attracts_along_the_detour() {
     );
     assert!(open > 0.05, "{open}");
     assert!(short > 0.0 && short < open, "{short} {open}");
-    // The detour is longer than the range of attraction.
+    // The swimming path to the neighbor is longer than the range of attraction.
     assert_eq!(long, 0.0);
 }

@@ -1,5 +1,5 @@
-//! SIMD versions of the most expensive functions of [`super`], for eight pixels at once. Results are identical to the
-//! last bit. Compiled plain loops take 50 % longer.
+//! SIMD versions of the most expensive functions of [`super`], for eight pixels at once. The results are identical to
+//! the last bit. The portable loops take 50 % longer.
 
 use pulp::{f32x8, x86::V3};
 
@@ -7,7 +7,7 @@ use super::{
     BLOCK, Block, HIP_M, MAX_COVER, Pixels, SOFT_EDGE_M, Silhouette, Stripe, TONE_SPREAD, Tone,
 };
 
-/// See `Pixels::multiply_cover`.
+/// SIMD version of `Pixels::multiply_cover`.
 pub(super) fn cover(simd: V3, pixels: &Pixels, silhouette: &Silhouette, uncovered: &mut [f32]) {
     simd.vectorize(
         #[inline(always)]
@@ -23,7 +23,7 @@ pub(super) fn cover(simd: V3, pixels: &Pixels, silhouette: &Silhouette, uncovere
     );
 }
 
-/// See [`Pixels::residual_m2`].
+/// SIMD version of [`Pixels::residual_m2`].
 pub(super) fn residual_m2(simd: V3, pixels: &Pixels, silhouette: &Silhouette) -> f32 {
     simd.vectorize(
         #[inline(always)]
@@ -48,7 +48,7 @@ pub(super) fn residual_m2(simd: V3, pixels: &Pixels, silhouette: &Silhouette) ->
     )
 }
 
-/// [`Silhouette`] with each number repeated in all eight lanes.
+/// [`Silhouette`] with each number repeated in all eight SIMD lanes.
 struct SimdSilhouette {
     x_m: f32x8,
     z_m: f32x8,
@@ -77,7 +77,7 @@ impl SimdSilhouette {
         }
     }
 
-    /// See `Silhouette::cover_probability`.
+    /// SIMD version of `Silhouette::cover_probability`.
     #[inline(always)]
     fn cover_probability(&self, simd: V3, at: &Block<'_>) -> f32x8 {
         let x_m = simd.sub_f32x8(pulp::cast(*at.x_m), self.x_m);
@@ -107,8 +107,8 @@ impl SimdStripe {
         }
     }
 
-    /// Probability that the stripe covers each point, given relative to the foot point, including the match of the
-    /// tone.
+    /// Returns the probability that the stripe covers each point, including the match of the tone. The points are
+    /// relative to the foot point.
     #[inline(always)]
     fn cover_with_tone(&self, simd: V3, from_foot_m: [f32x8; 2], at: &Block<'_>) -> f32x8 {
         let on = self.stripe_cover(simd, from_foot_m);
@@ -126,7 +126,7 @@ impl SimdStripe {
         }
     }
 
-    /// See `Silhouette::stripe_cover`.
+    /// SIMD version of `Silhouette::stripe_cover`.
     #[inline(always)]
     fn stripe_cover(&self, simd: V3, [x_m, z_m]: [f32x8; 2]) -> f32x8 {
         let (none, one) = (simd.splat_f32x8(0.0), simd.splat_f32x8(1.0));
