@@ -1,7 +1,7 @@
 // Definitions that all shaders share. This file is put in front of each of the other shader files.
 //
-// Spaces: world (meters, water surface of a floor at y = 0, negative below); picture (0..1, y down); textures (0..1).
-// Light is linear and relative to white.
+// Coordinate spaces: world in meters (the water surface of a floor pool is at y = 0, points under water have a negative y);
+// picture from 0 to 1 with y downwards; textures from 0 to 1. Light values are linear; 1 is white.
 
 // Values of a scene; same layout as `SceneUniforms` in `src/render/uniforms.rs`.
 struct SceneUniforms {

@@ -83,7 +83,7 @@ fn expand<'a>(text: &'a str, prefix: &str, paths: &mut BTreeSet<String>) -> &'a 
             }
             let before = rest.len();
             rest = expand(rest, prefix, paths);
-            // A rename (`a as b`) or anything else that is no path.
+            // Skip text that is not part of a path, for example a rename (` as b`), up to the next `,` or `}`.
             rest = rest.trim_start_matches(|c: char| !matches!(c, ',' | '}'));
             if rest.len() == before {
                 return rest;

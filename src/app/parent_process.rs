@@ -56,7 +56,7 @@ pub(super) fn run_child(
         match status.code() {
             Some(0) => return Ok(ExitCode::SUCCESS),
             Some(code) if code == i32::from(EXIT_REPORTED) => return Ok(ExitCode::from(1)),
-            // There is no pause, because the child itself has already waited.
+            // Restart at once: before the child exits with this code, it has already waited for a window.
             Some(code) if code == i32::from(EXIT_NO_WINDOW) => continue,
             _ => {}
         }

@@ -60,7 +60,7 @@ pub struct Recording {
     file: File,
     limit_secs: f64,
     fps: f64,
-    /// Width, height and bits per level; `None` before the first frame.
+    /// Width and height in pixels, and bits per pixel value; `None` before the first frame.
     shape: Option<(u32, u32, u32)>,
     frames: u64,
     /// Length of the complete frames in the file, in bytes.

@@ -156,7 +156,7 @@ impl GridPlanner {
         let is_ordered = self.routes.windows(2).all(|pair| pair[0].id < pair[1].id);
         let is_shared = (1..indices.len()).any(|n| indices[..n].contains(&indices[n]));
         if !is_ordered || is_shared || indices.iter().any(|&index| index >= SEARCHES) {
-            return Err("the routes have ids out of order, or share a search".into());
+            return Err("the ids of the routes are not in ascending order, two routes use the same search, or a search does not exist".into());
         }
         if let Some(bad) = self.routes.iter().find(|r| !r.is_sound(self.tick)) {
             return Err(format!(

@@ -56,7 +56,8 @@ pub(super) fn contacts(
         .collect()
 }
 
-/// Returns the ellipse in which a stone or trunk cuts the ground; `None` if the body does not reach the ground.
+/// Returns the approximate ellipse in which a stone or trunk intersects the ground; `None` if the body does not reach the
+/// ground, or only just touches it.
 fn stone_contact(shape: &StaticShape, scenery: &Scenery) -> Option<GroundContact> {
     let [second, up] = scenery.ground_axes();
     let (height_m, place) = scenery.over_ground(shape.center_m);

@@ -76,7 +76,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Removes all triangles and labels, for a new picture of a surface.
+    /// Starts a new picture of `surface`: removes all triangles, including those of the labels, and resets the line width.
     pub fn clear(&mut self, surface: &Surface) {
         self.vertices.clear();
         if self.surface != *surface {

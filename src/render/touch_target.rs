@@ -22,8 +22,8 @@ pub(super) struct Stroke {
     pub color: [f32; 4],
 }
 
-/// Half length of the cross, as a share of the surface's smaller side: the ends of the cross stay visible beside a disc of
-/// 0.3 m on a surface of 4 × 3 m. Tuned by eye.
+/// Half length of the cross, as a share of the surface's smaller side. Tuned by eye: on a surface of 4 × 3 m, the ends stay
+/// visible when a disc with a diameter of 0.3 m lies on the center of the cross.
 const ARM_SHARE: f32 = 0.09;
 /// Width of the bright lines, as a share of the surface's smaller side. Tuned by eye.
 const LINE_SHARE: f32 = 0.006;

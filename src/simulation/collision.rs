@@ -43,8 +43,8 @@ pub(super) fn move_body(
     let mut at = from_m;
     let mut velocity = velocity_mps;
     let mut left = velocity_mps * dt_secs;
-    // Each iteration ends at a contact or at the end of the motion. Contacts with three solids of a corner stop a body, so
-    // four iterations are enough.
+    // Each iteration ends at a contact or at the end of the motion. A body that touches three solids that form a corner cannot
+    // move further. Three contacts and one final free motion make four iterations.
     for _ in 0..4 {
         let length = left.length();
         if length < 1e-7 {

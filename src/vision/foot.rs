@@ -309,7 +309,7 @@ struct StripeSums {
     distance_moment: f32,
     /// Area of the stripe, reduced at points that could also belong to the other stripe, in m².
     exclusive_area: f32,
-    /// Smallest distance of a point of the stripe from the point below the origin, along the axis, in meters.
+    /// Distance along the axis, in meters, from the floor point below the origin to the nearest point of the stripe.
     near_end: f32,
 }
 

@@ -187,8 +187,8 @@ impl FlockSimple {
         }
     }
 
-    /// Returns the agent's current goal, and advances to the next one when the agent has reached it. `None` if it has
-    /// no goals.
+    /// If the agent has reached its current goal, makes the next one current. Then returns the current goal; `None` if there
+    /// are no goals.
     fn own_goal(&self, at: Vec3, progress: &mut Progress) -> Option<Vec3> {
         let goal = |index: u32| {
             let count = self.goals_m.len();

@@ -174,7 +174,7 @@ impl Component {
     }
 }
 
-/// Values that the headers read so far have defined.
+/// State of the parser: the values defined by the headers that it has read so far.
 #[derive(Default)]
 struct Parser {
     size_px: Option<(u32, u32)>,

@@ -8,7 +8,7 @@ use super::huffman::standard_table;
 #[derive(Clone, Debug)]
 pub(in crate::camera) struct SampleJpeg {
     pub(in crate::camera) size_px: (u32, u32),
-    /// Horizontal and vertical sampling factor of each component; one component is a gray image.
+    /// Horizontal and vertical sampling factors of each component. If there is only one component, the image is gray.
     pub(in crate::camera) sampling: Vec<(u32, u32)>,
     /// Number of MCUs between restart markers; 0 for none.
     pub(in crate::camera) restart_interval: u16,

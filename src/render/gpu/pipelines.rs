@@ -414,8 +414,8 @@ fn pipeline(
         },
         primitive: wgpu::PrimitiveState {
             topology: PrimitiveTopology::TriangleList,
-            // About half of the triangles of a body face away from the viewer. Without a graphics card, drawing them would take
-            // most of the time.
+            // Triangles that face away from the viewer are not drawn. They are about half of a body, and a software renderer would
+            // spend much time on them.
             cull_mode: description.has_depth.then_some(wgpu::Face::Back),
             ..wgpu::PrimitiveState::default()
         },
