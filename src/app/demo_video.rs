@@ -127,7 +127,7 @@ impl Visitors {
                     {
                         continue;
                     }
-                    // A live camera has no new frame: the observation is not changed.
+                    // There is no new frame from a live camera, or `stop` is set: the observation is not changed.
                     ReadOutcome::Timeout => break,
                     ReadOutcome::End => {
                         self.has_ended = true;

@@ -93,7 +93,7 @@ impl CommandPlayer {
 pub fn simulate(options: &SimulateOptions, stop: &AtomicBool) -> anyhow::Result<()> {
     if !(options.seconds.is_finite() && options.seconds >= 0.0) {
         bail!(
-            "--seconds {}: give a number that is not negative",
+            "--seconds {}: give a finite number that is 0 or greater",
             options.seconds
         );
     }

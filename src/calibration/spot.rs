@@ -105,7 +105,8 @@ pub fn find_dark_spots(mask: &DarkMask<'_>, object: TargetObject) -> Vec<DarkSpo
     spots
 }
 
-/// Removes the connected region that contains a pixel from the mask, and returns the pixels of the region. Diagonal neighbors
+/// Removes from the mask `left` the connected region that contains the pixel `first`, and returns the pixels of the region.
+/// Diagonal neighbors
 /// are connected.
 fn take_region(left: &mut [bool], first: usize, width: usize) -> Vec<DVec2> {
     let height = left.len() / width;

@@ -22,7 +22,7 @@ pub fn run_child_guard(words: &[OsString]) -> io::Error {
     command.args(arguments).stdin(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // If the parent of a process exits, the process becomes a child of the guard, so the guard can find and kill it.
+    // If a descendant of the guard loses its parent, it becomes a child of the guard, so the guard can find and kill it.
     #[cfg(target_os = "linux")]
     let _unsupported = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     match command.spawn() {

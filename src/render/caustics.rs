@@ -331,7 +331,7 @@ mod tests {
         let most = pairs().map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(most < 0.005, "largest jump: {most}");
         let later = bent(water::DRIFT_PERIOD_SECS + 600.0, 1.0).coarse;
-        assert_ne!(later, after, "gusts and clouds change within 600 s");
+        assert_ne!(later, after, "gusts and clouds did not change within 600 s");
     }
 
     /// The slopes are equal to a direct sum of the waves.

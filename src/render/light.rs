@@ -173,7 +173,7 @@ fn apply_to_skin(skin: &mut RgbaImage, share: f32) {
     }
 }
 
-/// Mixes a color with the red of a spawning salmon. The red has the same brightness as the color.
+/// Mixes a color with the red of a spawning salmon. The red is about 0.7 times as bright as the color.
 fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
     let [red, green, blue] = color.map(f32::from);
     let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;

@@ -79,7 +79,7 @@ impl OutputParams {
         if !(right - left >= 0.01 && bottom - top >= 0.01) {
             report(
                 "crop",
-                "the part is empty; make right larger than left and bottom larger than top, each by at least 0.01",
+                "the crop is empty or too small; make right at least 0.01 larger than left, and bottom at least 0.01 larger than top",
             );
         }
         if !is_convex(self.corners.in_order()) {

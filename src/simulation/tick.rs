@@ -20,7 +20,7 @@ use crate::world::{Body, Observation, World};
 pub struct Simulation {
     /// Data that is compiled from the scene description.
     pub(super) plan: PoolPlan,
-    /// Data that is saved as a whole.
+    /// State that changes from tick to tick. It is saved as a whole.
     pub(super) state: PoolState,
     /// Scratch memory.
     pub(super) workspace: Workspace,

@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
         };
         if width != N {
             return Err(damaged(&format!(
-                "it has rows of {width} numbers instead of {N}"
+                "each of its elements has {width} components instead of {N}"
             )));
         }
         let kind = Kind::new(accessor.component_type).ok_or_else(|| {

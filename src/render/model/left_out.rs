@@ -1,4 +1,4 @@
-//! Collects descriptions of the content of a file that is not drawn.
+//! Collects descriptions of those parts of a model file that are not drawn.
 
 /// Largest number of messages about one model, so that an unusual file does not flood the log.
 const MAX_MESSAGES: usize = 16;
