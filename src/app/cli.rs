@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use glam::DVec3;
 
+#[cfg(unix)]
+use super::commands::CtlArguments;
 use super::commands::{CamerasArguments, CaptureWorkerArguments, ChildGuardArguments};
 use crate::camera::SourceSpec;
 use crate::render::{OverlayOptions, Pattern};
@@ -37,6 +39,12 @@ pub(super) enum Command {
     #[command(after_help = "Example: shoal run my/site.toml --log info\n\
                             Ends with Escape, Ctrl-C or SIGTERM. Changed files of the site are applied while it runs.")]
     Run(RunArguments),
+    /// Ask a running instance for its status, send it commands, read its events
+    #[cfg(unix)]
+    #[command(after_help = "Example: shoal ctl status\n\
+                            Example: shoal ctl send '{\"command\":\"switch_scene\",\"name\":\"reef\"}'\n\
+                            Example: shoal ctl events --follow")]
+    Ctl(CtlArguments),
     /// Show the built-in pool with synthetic visitors, in a window or, without a display, as pictures in a folder
     #[command(after_help = "Example: shoal demo --windowed\n\
                             Example: shoal demo --out demo-output --seconds 5")]
@@ -134,6 +142,11 @@ pub(super) struct RunArguments {
     /// tick is ignored, because every command is applied as soon as it is read.
     #[arg(long, value_name = "FILE|-")]
     pub(super) commands: Option<PathBuf>,
+    /// Path of the control socket for `shoal ctl`; default: shoal-NUMBER.sock in $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/shoal or
+    /// /tmp/shoal-USER
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    pub(super) control_socket: Option<PathBuf>,
 
     /// Lose the graphics device once after this number of pictures, to test that it is opened again
     #[arg(long, value_name = "PICTURES", hide = true)]

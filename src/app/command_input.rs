@@ -4,15 +4,14 @@
 //! decides that.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 
-use super::desk::{CommandSender, Undelivered};
 use super::json_lines::{JsonLinesReader, is_standard_stream};
 use super::live::Heartbeat;
 use super::print_message;
-use crate::control::Command;
+use crate::control::{Command, CommandSender, Undelivered};
 
 /// Longest line, in bytes. A line may contain a document or a table of points.
 const MAX_LINE_BYTES: u64 = 4 << 20;
@@ -48,23 +47,51 @@ impl CommandInput {
         }
     }
 
-    /// Sends all commands of the input to the desk. Standard input is read to its end. A file is read again when it grows,
-    /// until the program ends. Lines that are not commands are reported and skipped; an unreadable file ends the thread.
+    /// Opens the input. Waits for a file that does not exist yet. Returns `None` when the program ends, or standard input cannot
+    /// be read.
+    fn open(&self, heartbeat: &Heartbeat, waits: bool) -> Option<JsonLinesReader> {
+        let mut has_reported = false;
+        loop {
+            match JsonLinesReader::open(&self.path, MAX_LINE_BYTES) {
+                Ok(lines) => return Some(lines),
+                Err(error) => {
+                    if !std::mem::replace(&mut has_reported, true) {
+                        print_message(&format!("commands: {error:#}; it is tried again"));
+                    }
+                }
+            }
+            if !waits || !heartbeat.sleep(GROWTH_CHECK_INTERVAL) {
+                return None;
+            }
+        }
+    }
+
+    /// Sends all commands of the input to the desk. Standard input is read to its end. A file is read on when it grows, and from
+    /// its start when it is replaced, until the program ends. Lines that are not commands are reported and skipped.
     pub(super) fn run(&mut self, heartbeat: &Heartbeat) {
         let follows = !is_standard_stream(&self.path);
-        let result = match self.lines.take() {
-            Some(lines) => Ok(lines),
-            None => JsonLinesReader::open(&self.path, MAX_LINE_BYTES),
-        };
-        let lines = match result {
-            Ok(lines) => self.lines.insert(lines),
-            Err(error) => return print_message(&format!("commands: {error:#}")),
-        };
+        if self.lines.is_none() {
+            self.lines = self.open(heartbeat, follows);
+        }
         let mut accepts_partial = !follows;
+        // State of the file, and the number of bytes that were read, when the end of the file was reached last.
+        let mut at_end: Option<(FileState, u64)> = None;
         while heartbeat.keep_running() {
+            let Some(lines) = &mut self.lines else { return };
             let command = match lines.next_text(accepts_partial) {
                 Ok(Some(text)) => parse(text),
                 Ok(None) if follows => {
+                    let now = (FileState::of(&self.path), lines.read_bytes());
+                    let is_replaced = at_end.as_ref().is_some_and(|(file, read_bytes)| {
+                        now.0.was_replaced(file, now.1, now.1 != *read_bytes)
+                    });
+                    if is_replaced {
+                        self.lines = self.open(heartbeat, follows);
+                        accepts_partial = false;
+                        at_end = None;
+                        continue;
+                    }
+                    at_end = Some(now);
                     // A last line without a line feed is accepted if it has not changed at the next check.
                     accepts_partial = true;
                     heartbeat.sleep(GROWTH_CHECK_INTERVAL);
@@ -94,6 +121,48 @@ impl CommandInput {
     }
 }
 
+/// The state of the file at a check.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct FileState {
+    /// Device and number of the file, where the system has them.
+    identity: Option<(u64, u64)>,
+    modified: Option<SystemTime>,
+    len: u64,
+}
+
+impl FileState {
+    fn of(path: &Path) -> Self {
+        let Ok(file) = std::fs::metadata(path) else {
+            return Self::default();
+        };
+        Self {
+            identity: identity(&file),
+            modified: file.modified().ok(),
+            len: file.len(),
+        }
+    }
+
+    /// Whether the file has new content that does not follow the `read_bytes` bytes that were read: another file has its name,
+    /// or it was written again from its start. `has_grown` says whether bytes were read since the state `before`.
+    fn was_replaced(&self, before: &Self, read_bytes: u64, has_grown: bool) -> bool {
+        let exists = self.modified.is_some();
+        let is_other = before.modified.is_some() && self.identity != before.identity;
+        let is_written = !has_grown && self.modified != before.modified && self.len <= read_bytes;
+        exists && (is_other || is_written)
+    }
+}
+
+#[cfg(unix)]
+fn identity(file: &std::fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &std::fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 /// Parses a command, or a line of a command log. A line of a command log contains the command as an object.
 fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
     let value: serde_json::Value = serde_json::from_slice(text)?;
@@ -109,12 +178,13 @@ fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::desk::command_queue;
     use crate::app::live::{HangPolicy, StopFlag, Supervisor};
+    use crate::control::{Incoming, Source, SourceKind, desk_queue};
     use std::io::Write as _;
 
-    fn start(path: &Path) -> (Supervisor, std::sync::mpsc::Receiver<Command>) {
-        let (sender, received) = command_queue();
+    fn start(path: &Path) -> (Supervisor, std::sync::mpsc::Receiver<Incoming>) {
+        let (client, received, _) = desk_queue();
+        let sender = client.sender(Source::of(SourceKind::Commands));
         let mut input = CommandInput::new(path, sender);
         let mut supervisor = Supervisor::new(StopFlag::default());
         supervisor
@@ -149,10 +219,41 @@ mod tests {
         std::fs::write(&path, "{\"command\":\"undo\"}\n\nnonsense\n").unwrap();
         let (supervisor, received) = start(&path);
         let patience = Duration::from_secs(20);
-        assert_eq!(received.recv_timeout(patience), Ok(Command::Undo));
+        let next = || {
+            received
+                .recv_timeout(patience)
+                .unwrap()
+                .request
+                .command
+                .clone()
+        };
+        assert_eq!(next(), Command::Undo);
         let mut file = std::fs::File::options().append(true).open(&path).unwrap();
         file.write_all(b"{\"command\":\"redo\"}").unwrap();
-        assert_eq!(received.recv_timeout(patience), Ok(Command::Redo));
+        assert_eq!(next(), Command::Redo);
+        supervisor.shut_down().unwrap();
+    }
+
+    #[test]
+    fn a_file_that_appears_later_or_is_replaced_is_read_from_its_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commands.jsonl");
+        let (supervisor, received) = start(&path);
+        let next = || {
+            let incoming = received.recv_timeout(Duration::from_secs(20)).unwrap();
+            incoming.request.command.clone()
+        };
+        std::fs::write(&path, "{\"command\":\"undo\"}\n").unwrap();
+        assert_eq!(next(), Command::Undo);
+        // As long as the line that was read, so only the time of the change tells.
+        std::thread::sleep(Duration::from_millis(20));
+        std::fs::write(&path, "{\"command\":\"redo\"}\n").unwrap();
+        assert_eq!(next(), Command::Redo);
+        let other = folder.path().join("other");
+        std::fs::write(&other, "{\"command\":\"save\"}\n{\"command\":\"undo\"}\n").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert_eq!(next(), Command::Save);
+        assert_eq!(next(), Command::Undo);
         supervisor.shut_down().unwrap();
     }
 }

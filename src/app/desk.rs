@@ -4,16 +4,12 @@
 //! be replayed. Must not: own the pool, block it, or decide whether a command is valid; [`crate::site`] decides that.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use super::json_lines::JsonLinesWriter;
 use crate::config::Problems;
-use crate::control::{Command, CommandLine, Reason, Rejection, Status};
+use crate::control::{Command, CommandLine, FaultStatus, Reason, Rejection, Status};
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor};
-
-/// Largest number of commands that may wait. Further commands are rejected.
-const WAITING_MAX: usize = 64;
 
 /// Largest number of reasons for a rejection that the status contains.
 const REASONS_MAX: usize = 50;
@@ -68,6 +64,7 @@ impl Desk {
                     let line = CommandLine {
                         tick,
                         command: command.clone(),
+                        species: None,
                     };
                     // A full disk must not stop the installation, so only the log ends.
                     if let Err(error) = log.write(&line) {
@@ -101,12 +98,10 @@ impl Desk {
         Ok(())
     }
 
-    /// Returns the status of documents and simulation.
-    pub fn status(&self, simulation: &Simulation) -> Status {
+    /// Returns the part of the status that concerns the documents.
+    pub fn document_status(&self) -> Status {
         let (undo_depth, redo_depth) = self.editor.undo_depths();
-        let world = simulation.world();
-        let mut status = Status {
-            tick: simulation.tick(),
+        Status {
             scene: self.editor.site().scene_name.clone(),
             undo_depth,
             redo_depth,
@@ -114,21 +109,28 @@ impl Desk {
             restart_needed: self.editor.restart_needed(),
             rejection: self.rejection.clone(),
             ..Status::default()
-        };
-        for species in world.species {
-            status.counts.insert(species.name.clone(), 0);
         }
+    }
+
+    /// Returns the status of documents and simulation.
+    pub fn status(&self, simulation: &Simulation) -> Status {
+        let world = simulation.world();
+        let mut status = Status {
+            tick: simulation.tick(),
+            ..self.document_status()
+        };
         for kind in &world.agents.species {
             if let Some(species) = world.species.get(usize::from(*kind)) {
-                *status.counts.entry(species.name.clone()).or_default() += 1;
+                status
+                    .species
+                    .entry(species.name.clone())
+                    .or_default()
+                    .count += 1;
             }
         }
-        if simulation.quarantine_count() > 0 {
-            status.faults.push(format!(
-                "{} times the state of an agent was not finite and was reset",
-                simulation.quarantine_count()
-            ));
-        }
+        status
+            .faults
+            .extend(quarantine_fault(simulation.quarantine_count()));
         status
     }
 
@@ -149,49 +151,30 @@ pub fn species_of(simulation: &Simulation, id: u32) -> Option<String> {
     Some(world.species.get(kind)?.name.clone())
 }
 
-fn rejection(tick: u64, problems: &Problems) -> Rejection {
+/// Returns the fault of agents whose state was reset; `None` if there was none.
+pub(super) fn quarantine_fault(count: u64) -> Option<FaultStatus> {
+    (count > 0).then(|| FaultStatus {
+        name: "simulation.not_finite".to_owned(),
+        detail: format!("{count} times the state of an agent was not finite and was reset"),
+        count,
+        ..FaultStatus::default()
+    })
+}
+
+/// Returns the reasons of a rejection, at most [`REASONS_MAX`].
+pub(super) fn reasons(problems: &Problems) -> Vec<Reason> {
     let reason = |p: &crate::config::Problem| Reason {
         file: p.file.clone(),
         line: p.line,
         path: p.path.clone(),
         message: p.message.clone(),
     };
+    problems.0.iter().take(REASONS_MAX).map(reason).collect()
+}
+
+fn rejection(tick: u64, problems: &Problems) -> Rejection {
     Rejection {
         tick,
-        problems: problems.0.iter().take(REASONS_MAX).map(reason).collect(),
+        problems: reasons(problems),
     }
-}
-
-/// Sends commands to the desk from another thread.
-#[derive(Clone, Debug)]
-pub struct CommandSender(SyncSender<Command>);
-
-/// The reason why a command did not reach the desk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Undelivered {
-    /// Too many commands are waiting.
-    #[error("{WAITING_MAX} commands are waiting already; try again in a moment")]
-    Busy,
-    /// The desk has ended.
-    #[error("the pool is ending and takes no more commands")]
-    Gone,
-}
-
-impl CommandSender {
-    /// Sends a command. Never waits.
-    ///
-    /// # Errors
-    /// When too many commands are waiting, or the desk has ended.
-    pub fn send(&self, command: Command) -> Result<(), Undelivered> {
-        self.0.try_send(command).map_err(|error| match error {
-            TrySendError::Full(_) => Undelivered::Busy,
-            TrySendError::Disconnected(_) => Undelivered::Gone,
-        })
-    }
-}
-
-/// Creates a bounded queue for commands.
-pub fn command_queue() -> (CommandSender, Receiver<Command>) {
-    let (sender, receiver) = sync_channel(WAITING_MAX);
-    (CommandSender(sender), receiver)
 }

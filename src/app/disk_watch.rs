@@ -4,9 +4,8 @@
 
 use std::time::Duration;
 
-use super::desk::{CommandSender, Undelivered};
 use super::live::Heartbeat;
-use crate::control::Command;
+use crate::control::{Command, CommandSender, Undelivered};
 use crate::site::{FileWatcher, POLL_SECS};
 
 /// Polls a watcher of a site's files and sends changed documents to the desk. Returns when the program ends.
@@ -27,7 +26,7 @@ pub fn watch_files(watch: &mut FileWatcher, commands: &CommandSender, heartbeat:
             match commands.send(command.clone()) {
                 Ok(()) => {}
                 Err(Undelivered::Busy) => waiting = Some(command),
-                Err(Undelivered::Gone) => return,
+                Err(_) => return,
             }
         }
         heartbeat.sleep(Duration::from_secs_f32(POLL_SECS));

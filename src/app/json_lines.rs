@@ -74,6 +74,8 @@ pub(super) struct JsonLinesReader {
     number: u64,
     /// Whether `text` is the first part of a line.
     is_partial: bool,
+    /// Number of bytes that were read.
+    read_bytes: u64,
 }
 
 impl JsonLinesReader {
@@ -100,12 +102,18 @@ impl JsonLinesReader {
             text: Vec::new(),
             number: 0,
             is_partial: false,
+            read_bytes: 0,
         }
     }
 
     /// Returns the name of the file and the number of the current line, for messages.
     pub(super) fn place(&self) -> String {
         format!("{}:{}", self.name, self.number)
+    }
+
+    /// Returns the number of bytes that were read.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read_bytes
     }
 
     /// Reads the next line that is not empty. Returns `None` at the end of the input.
@@ -125,7 +133,8 @@ impl JsonLinesReader {
             let read = (&mut self.input)
                 .take(room)
                 .read_until(b'\n', &mut self.text);
-            read.with_context(|| format!("{}: cannot be read", self.place()))?;
+            self.read_bytes +=
+                read.with_context(|| format!("{}: cannot be read", self.place()))? as u64;
             let is_complete = self.text.last() == Some(&b'\n');
             if !is_complete && self.text.len() as u64 >= self.max_line_bytes {
                 bail!(

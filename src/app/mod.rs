@@ -9,6 +9,8 @@ mod cli;
 mod command_input;
 mod command_reader;
 mod commands;
+#[cfg(unix)]
+mod ctl;
 mod date;
 mod demo_video;
 mod desk;
@@ -30,13 +32,15 @@ mod tracks_file;
 
 pub use agents_line::agents_line;
 pub use calibrate::{CalibrateOptions, calibrate};
-pub use desk::{CommandSender, Desk, Undelivered, command_queue, species_of};
+#[cfg(unix)]
+pub use ctl::{CtlAnswer, CtlRequest, CtlServer};
+pub use desk::{Desk, species_of};
 pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
 pub use live::{
     CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary, HangPolicy,
-    Heartbeat, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenOpener, SetupBuilder,
-    SetupHandoff, StopFlag, Supervisor,
+    Heartbeat, Journal, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenBoard,
+    ScreenOpener, SetupBuilder, SetupHandoff, StageBoard, StopFlag, Supervisor,
 };
 pub use observation::update_observation;
 pub use simulate::{CommandScript, SimulateOptions, simulate};

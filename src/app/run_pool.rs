@@ -3,19 +3,20 @@
 //! The main thread opens the windows and handles their events. All other work runs on other threads (see [`super::live`]).
 //! Without a display the pool runs without a picture until a display answers.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::control::{Command, PictureStatus};
+use crate::control::{Command, PictureStatus, Source, SourceKind};
 use crate::render::{GpuPresenter, Presenter, RenderSetup};
 use crate::site::{Editor, FileWatcher};
 
 use super::command_input::CommandInput;
-use super::desk::{CommandSender, command_queue};
+#[cfg(unix)]
+use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
 use super::live::{
     Backoff, DurationMeter, HangPolicy, LiveConfig, LivePool, ScreenOpener, SetupBuilder,
@@ -47,6 +48,9 @@ pub(super) struct RunOptions {
     pub(super) documents: Documents,
     /// File of commands; `-` is standard input.
     pub(super) commands: Option<PathBuf>,
+    /// Path of the control socket; `None` for the default path.
+    #[cfg(unix)]
+    pub(super) control_socket: Option<PathBuf>,
     /// Number of times that a parent process has restarted this process; `None` without a parent process.
     pub(super) restarts: Option<u64>,
 }
@@ -120,9 +124,12 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         }
         None => (None, Vec::new(), None),
     };
-    let sender = start_editing(&mut live, options.documents, handoff.clone())?;
+    start_editing(&mut live, options.documents, handoff.clone())?;
+    #[cfg(unix)]
+    start_control_socket(&mut live, options.control_socket)?;
     if let Some(path) = options.commands {
-        let mut input = CommandInput::new(&path, sender.clone());
+        let sender = live.client.sender(Source::of(SourceKind::Commands));
+        let mut input = CommandInput::new(&path, sender);
         live.supervisor
             .start("commands", HangPolicy::Abandon, move |heartbeat| {
                 input.run(heartbeat);
@@ -132,7 +139,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     let mut end = RunEnd::Finished;
     if let Some(handoff) = handoff {
         let shared = start_render(&mut live, handoff, &windows, lose_device_after)?;
-        end = show_windows(&mut live, windows, &shared, &sender)?;
+        end = show_windows(&mut live, windows, &shared)?;
         if end == RunEnd::NoWindow {
             run_without_window(&live.supervisor, options.restarts);
         }
@@ -148,6 +155,31 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     Ok(if is_stopped { RunEnd::Finished } else { end })
 }
 
+/// Serves the control socket. The pool also runs without it, so a missing folder or a used path is only a warning.
+#[cfg(unix)]
+fn start_control_socket(live: &mut LivePool, path: Option<PathBuf>) -> anyhow::Result<()> {
+    let path = path.map_or_else(new_socket_path, Ok);
+    let stop = Arc::clone(live.supervisor.stop_flag());
+    let server = path
+        .map_err(anyhow::Error::from)
+        .and_then(|path| Ok((CtlServer::bind(&path, live.client.clone(), stop)?, path)));
+    let (mut server, path) = match server {
+        Ok(server) => server,
+        Err(error) => {
+            print_message(&format!(
+                "warning: {error:#}; `shoal ctl` cannot reach this instance"
+            ));
+            return Ok(());
+        }
+    };
+    print_message(&format!("control: {}", path.display()));
+    live.supervisor
+        .start("control", HangPolicy::WaitAtEnd, move |heartbeat| {
+            server.run(heartbeat);
+            Ok(())
+        })
+}
+
 /// Runs the pool without a picture for a limited time. Then this process ends and the parent process restarts it, because the
 /// windowing library can be started only once per process. Without a parent process the pool runs until it is stopped.
 fn run_without_window(supervisor: &Supervisor, restarts: Option<u64>) {
@@ -161,25 +193,20 @@ fn run_without_window(supervisor: &Supervisor, restarts: Option<u64>) {
     }
 }
 
-/// Starts the desk, and a thread that watches the files of the site. Returns the sender for further commands.
+/// Starts the desk, and a thread that watches the files of the site.
 fn start_editing(
     live: &mut LivePool,
     documents: Documents,
     handoff: Option<Arc<SetupHandoff>>,
-) -> anyhow::Result<CommandSender> {
-    let (sender, commands) = command_queue();
+) -> anyhow::Result<()> {
     let setups = handoff.map(|handoff| (handoff, documents.build_setup));
-    let folder = documents
-        .site
-        .as_deref()
-        .map(|site| site.parent().map(Path::to_path_buf).unwrap_or_default());
-    live.start_desk(documents.editor, commands, folder, setups)?;
+    live.start_desk(documents.editor, documents.site.as_deref(), setups)?;
     if let Some(site) = documents.site {
         print_message(&format!(
             "files: changes of {} and the files beside it are applied while the pool runs",
             site.display()
         ));
-        let sender = sender.clone();
+        let sender = live.client.sender(Source::of(SourceKind::Files));
         let mut watcher = FileWatcher::new(&site);
         live.supervisor
             .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
@@ -187,7 +214,7 @@ fn start_editing(
                 Ok(())
             })?;
     }
-    Ok(sender)
+    Ok(())
 }
 
 /// Starts the render stage. It draws on the windows that the main thread opens later.
@@ -197,14 +224,16 @@ fn start_render(
     windows: &[WindowSettings],
     lose_device_after: Option<u64>,
 ) -> anyhow::Result<Arc<SharedWindows>> {
-    let shared = SharedWindows::new(windows.len());
-    let drawn = Arc::clone(&shared);
+    let shared = SharedWindows::new(windows.len(), Arc::clone(&live.screen));
+    let (drawn, described) = (Arc::clone(&shared), Arc::clone(&live.screen));
     let open_screen: ScreenOpener = Box::new(move || {
         let Some(targets) = drawn.targets() else {
             return Ok(None);
         };
         let screen = GpuPresenter::open(targets, handoff.take())?;
-        print_message(&format!("picture: {}", screen.describe()));
+        let description = screen.describe();
+        print_message(&format!("picture: {description}"));
+        *described.description.lock() = description;
         Ok(Some(Box::new(screen)))
     });
     let paced = Arc::clone(&shared);
@@ -217,7 +246,6 @@ fn show_windows(
     live: &mut LivePool,
     windows: Vec<WindowSettings>,
     shared: &Arc<SharedWindows>,
-    sender: &CommandSender,
 ) -> anyhow::Result<RunEnd> {
     wait_for_display(&live.supervisor);
     if !live.supervisor.check() {
@@ -231,6 +259,7 @@ fn show_windows(
             })?;
     }
     let status = Arc::clone(&live.calibration_status);
+    let sender = live.client.sender(Source::of(SourceKind::Keys));
     let mut on_key = |key: &_| {
         let step = calibration_step_for_key(key, &status.lock());
         step.is_some_and(|step| {
@@ -238,7 +267,12 @@ fn show_windows(
             sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
         })
     };
-    let Err(error) = run_windows(windows, shared, &live.supervisor, &mut on_key) else {
+    let Err(error) = run_windows(
+        windows,
+        shared,
+        &live.supervisor,
+        (&mut on_key, &live.journal),
+    ) else {
         return Ok(RunEnd::Finished);
     };
     print_message(&format!(

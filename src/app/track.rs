@@ -14,7 +14,7 @@ use crate::vision::{LightState, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
 use super::json_lines::JsonLinesWriter;
-use super::live::DriftMonitor;
+use super::live::{DriftMonitor, Journal};
 use super::observation::track_line;
 use super::print_message;
 
@@ -118,7 +118,7 @@ fn track_frames(
     let opened = Instant::now();
     let mut progress = Progress::default();
     let mut summary = TrackSummary::default();
-    let mut drift = DriftMonitor::new(options.tracker.calibration.as_ref());
+    let mut drift = DriftMonitor::new(options.tracker.calibration.as_ref(), &Journal::default());
     let mut levels = Vec::new();
     let mut next_debug_secs = f64::NEG_INFINITY;
     let is_over = |secs: f64| options.seconds.is_some_and(|end_secs| secs >= end_secs);

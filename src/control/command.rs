@@ -9,6 +9,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Longest summary of a command, in characters. Limits the memory of the event log.
+const SUMMARY_CHARS_MAX: usize = 200;
+/// Number of list items that a summary names.
+const SUMMARY_ITEMS: usize = 3;
+
 /// A command for a running pool. It is applied completely, or rejected with all reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
@@ -88,6 +93,68 @@ pub enum Command {
     Save,
     /// Replaces all documents by the files on the disk. Can be undone.
     Revert,
+}
+
+impl Command {
+    /// Returns the name of the command, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Edit { .. } => "edit",
+            Self::AddSpecies { .. } => "add_species",
+            Self::RemoveSpecies { .. } => "remove_species",
+            Self::SwitchScene { .. } => "switch_scene",
+            Self::AddIndividual { .. } => "add_individual",
+            Self::RemoveIndividual { .. } => "remove_individual",
+            Self::Director { .. } => "director",
+            Self::OverrideMind { .. } => "override_mind",
+            Self::Calibrate { .. } => "calibrate",
+            Self::TakeOver { .. } => "take_over",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+            Self::Save => "save",
+            Self::Revert => "revert",
+        }
+    }
+
+    /// Returns in a line what the command changes, for events. Long texts and lists are left out.
+    pub fn summary(&self) -> String {
+        let text = match self {
+            Self::Edit { edits } => {
+                let edit = |e: &Edit| format!("{}: {}", e.document, e.path);
+                listed(edits.iter().map(edit))
+            }
+            Self::AddSpecies { name, count, .. } => format!("{count} {name}"),
+            Self::RemoveSpecies { name } | Self::SwitchScene { name } => name.clone(),
+            Self::AddIndividual { species, .. } => species.clone(),
+            Self::RemoveIndividual { id } => format!("id {id}"),
+            Self::OverrideMind { id, secs, .. } => format!("id {id} for {secs} s"),
+            Self::Director { event } => serde_json::to_string(event).unwrap_or_default(),
+            Self::Calibrate { step } => match step {
+                CalibrationStep::Markers { points } => format!("{} markers", points.len()),
+                CalibrationStep::Table { .. } => "table".to_owned(),
+                step => serde_json::to_string(step).unwrap_or_default(),
+            },
+            Self::TakeOver { documents } => {
+                listed(documents.iter().map(|d| d.document.to_string()))
+            }
+            Self::Undo | Self::Redo | Self::Save | Self::Revert => String::new(),
+        };
+        let is_shown = |c: &char| !c.is_control();
+        text.chars()
+            .filter(is_shown)
+            .take(SUMMARY_CHARS_MAX)
+            .collect()
+    }
+}
+
+/// Joins the first items of a list, and says how many are left out.
+fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
+    let left_out = items.len().saturating_sub(SUMMARY_ITEMS);
+    let mut text = items.take(SUMMARY_ITEMS).collect::<Vec<_>>().join(", ");
+    if left_out > 0 {
+        text.push_str(&format!(" and {left_out} more"));
+    }
+    text
 }
 
 /// A step of the camera calibration. Lengths are in meters, with the origin in the center of the surface. In pixel
@@ -331,6 +398,10 @@ pub struct CommandLine {
     pub tick: u64,
     /// The command.
     pub command: Command,
+    /// Species of the individual that the command names, if the command was logged in a running pool. Without it, the species
+    /// is that of the individual at this tick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub species: Option<String>,
 }
 
 #[cfg(test)]
@@ -368,6 +439,35 @@ mod tests {
         for text in texts {
             let command: Command = serde_json::from_value(text.clone()).unwrap();
             assert_eq!(serde_json::to_value(&command).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn names_and_summaries_say_what_a_command_changes() {
+        let edit = |path: &str| Edit {
+            document: DocumentName::Species {
+                name: "trout".into(),
+            },
+            path: path.into(),
+            change: EditChange::Remove,
+        };
+        let edits = Command::Edit {
+            edits: ["a", "b", "c", "d"].map(edit).to_vec(),
+        };
+        assert_eq!(
+            (edits.name(), edits.summary().as_str()),
+            (
+                "edit",
+                "species/trout: a, species/trout: b, species/trout: c and 1 more"
+            )
+        );
+        let long = Command::SwitchScene {
+            name: "\n".repeat(50) + &"x".repeat(5000),
+        };
+        assert_eq!(long.summary(), "x".repeat(SUMMARY_CHARS_MAX));
+        for command in [Command::Undo, edits, long] {
+            let name = serde_json::to_value(&command).unwrap()["command"].clone();
+            assert_eq!(name, command.name());
         }
     }
 

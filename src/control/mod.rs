@@ -1,16 +1,25 @@
-//! Plain data at the edges of the program: the commands for a running pool, its status, and the JSON lines that
-//! `track`, `simulate` and `render` exchange. Contains no behavior: `app` converts between these types and the types
-//! of other rooms (top-level modules), and `site` validates commands.
+//! What the rooms (top-level modules) at the edges of the program know of a running pool: its commands, replies, status and
+//! events, the client through which they reach the desk, and the JSON lines that `track`, `simulate` and `render` exchange.
+//! Decides nothing: `app` converts between these types and the types of other rooms, and `site` validates commands.
 
+mod client;
 mod command;
+mod event;
 mod lines;
+mod request;
 mod status;
+
+pub use client::{Board, CommandSender, DeskClient, Incoming, Undelivered, desk_queue};
 
 pub use command::{
     CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
     EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark,
 };
+pub use event::{Event, EventKind, EventLog, EventPage};
 pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};
+pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
 pub use status::{
-    CalibrationKnown, CalibrationStatus, DriftStatus, PictureStatus, Reason, Rejection, Status,
+    CalibrationKnown, CalibrationStatus, CameraStatus, DriftStatus, DurationStatus, FaultStatus,
+    MachineStatus, OutputStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, StageStatus,
+    Status, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
 };

@@ -7,16 +7,50 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::command::DocumentName;
+use super::request::Reason;
 
 /// Status of a running pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Status {
-    /// Number of ticks since the start.
-    pub tick: u64,
+    /// One sentence: all is well, or what is wrong since when.
+    pub sentence: String,
+    /// Whether no fault is active and every stage is running.
+    pub is_healthy: bool,
+    /// Date and time of this status in UTC, ISO 8601.
+    pub time: String,
+    /// Time since the start of the program.
+    pub uptime_secs: f64,
+    /// Path of the site file; empty for the built-in demo.
+    pub site: String,
     /// Name of the current scene.
     pub scene: String,
-    /// Number of individuals of each species.
-    pub counts: BTreeMap<String, u32>,
+    /// Number of ticks since the start.
+    pub tick: u64,
+    /// Number of commands that the desk has applied since the start.
+    pub revision: u64,
+    /// The stages, each with its health.
+    pub stages: Vec<StageStatus>,
+    /// Active faults, the newest last.
+    pub faults: Vec<FaultStatus>,
+    /// The camera.
+    pub camera: CameraStatus,
+    /// The visitors on the surface.
+    pub tracks: Vec<TrackStatus>,
+    /// Number of visitors.
+    pub visitors: VisitorStatus,
+    /// The species of the pool, by name.
+    pub species: BTreeMap<String, SpeciesStatus>,
+    /// Measured durations of the last minute.
+    pub timing: TimingStatus,
+    /// The outputs, in the order of the site file.
+    pub outputs: Vec<OutputStatus>,
+    /// Quality of the picture.
+    pub picture: PictureStatus,
+    /// Calibration of the camera.
+    pub calibration: CalibrationStatus,
+    /// The rules of the scene's director.
+    pub director: Vec<RuleStatus>,
     /// Number of changes that can be undone.
     pub undo_depth: usize,
     /// Number of undone changes that can be redone.
@@ -27,14 +61,182 @@ pub struct Status {
     pub restart_needed: Vec<String>,
     /// Rejection of the last command; `None` if it was applied.
     pub rejection: Option<Rejection>,
-    /// Active faults, as sentences.
-    pub faults: Vec<String>,
-    /// Calibration of the camera.
-    #[serde(default)]
-    pub calibration: CalibrationStatus,
-    /// Quality of the picture.
-    #[serde(default)]
-    pub picture: PictureStatus,
+    /// Versions of the program and of what it runs on.
+    pub versions: VersionStatus,
+    /// The machine.
+    pub machine: MachineStatus,
+}
+
+/// Health of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StageStatus {
+    /// Name of the stage.
+    pub name: String,
+    /// Its health in words: `running`, `finished`, or what is wrong.
+    pub state: String,
+    /// Whether the stage works.
+    pub is_well: bool,
+    /// Time for which it has been in this state.
+    pub for_secs: f64,
+    /// Number of times that it was restarted after a panic.
+    pub restarts: u64,
+}
+
+/// An active fault.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FaultStatus {
+    /// Name of the fault, for example `camera.unplugged`.
+    pub name: String,
+    /// What is wrong, where, and what to do.
+    pub detail: String,
+    /// Date and time at which it began, in UTC, ISO 8601.
+    pub since: String,
+    /// Time since it began.
+    pub for_secs: f64,
+    /// Number of occurrences since it began.
+    pub count: u64,
+}
+
+/// The camera.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CameraStatus {
+    /// Name of the source.
+    pub source: String,
+    /// Measured frame rate in frames per second; 0 if no frames arrive.
+    pub fps: f64,
+    /// Number of frames that arrived.
+    pub frames: u64,
+    /// Number of frames that the driver captured, but that never arrived.
+    pub dropped: u64,
+    /// Number of frames that vision did not take in time.
+    pub skipped: u64,
+    /// Number of restarts of the source.
+    pub restarts: u64,
+    /// Age of the newest frame; `None` before the first frame.
+    pub age_secs: Option<f64>,
+    /// Mean level of the newest frame, 0 to 1.
+    pub mean_level: f32,
+    /// Share of pixels of the newest frame at the maximum level, 0 to 1.
+    pub saturated_share: f32,
+}
+
+/// A visitor on the surface.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrackStatus {
+    /// Id of the visitor.
+    pub id: u32,
+    /// Foot point on the surface, `[x, z]`.
+    pub foot_m: [f32; 2],
+    /// Velocity, `[x, z]`.
+    pub velocity_mps: [f32; 2],
+    /// Time since the visitor was first seen.
+    pub age_secs: f32,
+    /// Time since the visitor last moved.
+    pub still_secs: f32,
+}
+
+/// Number of visitors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VisitorStatus {
+    /// Visitors on the surface now.
+    pub now: u32,
+    /// Visitors who arrived since midnight (UTC), or since the start of the program if that was later.
+    pub today: u32,
+}
+
+/// A species of the pool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpeciesStatus {
+    /// Number of individuals.
+    pub count: u32,
+    /// Number of individuals for which each need is active. The empty name stands for the standard need alone.
+    pub needs: BTreeMap<String, u32>,
+}
+
+/// Measured durations of the last minute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TimingStatus {
+    /// Computation of a tick.
+    pub tick: DurationStatus,
+    /// Drawing of a picture, without the wait for the display.
+    pub draw: DurationStatus,
+    /// From one picture to the next.
+    pub picture_interval: DurationStatus,
+    /// From the arrival of a frame until the simulation has its observation.
+    pub frame_to_observation: DurationStatus,
+    /// From the arrival of a frame until its effect is passed to the graphics device.
+    pub frame_to_picture: DurationStatus,
+    /// From the sending of a command until its reply.
+    pub command_to_reply: DurationStatus,
+    /// From the sending of a command until the snapshot that contains its effect.
+    pub command_to_snapshot: DurationStatus,
+}
+
+/// Durations of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DurationStatus {
+    /// Number of measured durations.
+    pub count: u64,
+    /// Median.
+    pub p50_ms: f64,
+    /// 99th percentile.
+    pub p99_ms: f64,
+}
+
+/// An output.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutputStatus {
+    /// Name of the monitor that shows it; empty if none does.
+    pub monitor: String,
+    /// Width and height of the window in pixels; `[0, 0]` without a window.
+    pub size_px: [u32; 2],
+    /// Pictures per second, averaged over the last minute; 0 without a window.
+    pub fps: f64,
+}
+
+/// A rule of the director.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleStatus {
+    /// Name of the rule.
+    pub name: String,
+    /// Whether the rule is active.
+    pub is_active: bool,
+}
+
+/// Versions of the program and of what it runs on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VersionStatus {
+    /// Version of Shoal.
+    pub shoal: String,
+    /// Release of the operating system's kernel; empty if unknown.
+    pub kernel: String,
+    /// Outputs, graphics adapter and driver in one line; empty without a picture.
+    pub picture: String,
+}
+
+/// The machine. A value is `None` where the system does not report it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineStatus {
+    /// Number of the process.
+    pub process: u32,
+    /// Memory of the process, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Largest memory of the process since the start, in bytes.
+    pub memory_max_bytes: Option<u64>,
+    /// Free space on the disk with the site, in bytes.
+    pub disk_free_bytes: Option<u64>,
 }
 
 /// Quality of the picture. Rendering adapts this quality to the speed of the graphics device.
@@ -102,17 +304,4 @@ pub struct Rejection {
     pub tick: u64,
     /// All reasons for the rejection.
     pub problems: Vec<Reason>,
-}
-
-/// One reason for a rejection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reason {
-    /// Name of the document; empty if the reason belongs to no document.
-    pub file: String,
-    /// Line in the rejected text, counted from 1; 0 for the whole document.
-    pub line: usize,
-    /// Path of the value; empty for the whole document.
-    pub path: String,
-    /// The value, what is wrong with it, and what is allowed.
-    pub message: String,
 }

@@ -24,7 +24,7 @@ use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 
 /// Maximum number of changes that can be undone. Older changes are dropped.
-const UNDO_MAX: usize = 200;
+const UNDO_MAX: usize = 2000;
 
 /// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
 pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
@@ -42,6 +42,8 @@ pub struct Editor {
     started: Arc<Site>,
     undo: Vec<UndoStep>,
     redo: Vec<UndoStep>,
+    /// Whether `save` leaves the files unchanged.
+    is_replay: bool,
 }
 
 /// Settings of the director that commands have made.
@@ -114,12 +116,31 @@ impl Editor {
             director: DirectorState::default(),
             undo: Vec::new(),
             redo: Vec::new(),
+            is_replay: false,
         })
+    }
+
+    /// Makes `save` leave the files unchanged, so that a log can be replayed without an effect on the disk.
+    pub fn replay_only(&mut self) {
+        self.is_replay = true;
     }
 
     /// Returns the current site.
     pub fn site(&self) -> &Arc<Site> {
         &self.site
+    }
+
+    /// Returns the current site with the values of the start where a change applies only after a restart. The pool and the
+    /// picture use this site, so that they agree.
+    pub fn running_site(&self) -> Site {
+        self.as_running(Site::clone(&self.site))
+    }
+
+    fn as_running(&self, mut site: Site) -> Site {
+        let started = &self.started.file;
+        site.file.surface.clone_from(&started.surface);
+        site.file.simulation.clone_from(&started.simulation);
+        site
     }
 
     /// Returns the number of changes that can be undone, and the number of changes that can be redone.
@@ -267,10 +288,7 @@ impl Editor {
             return Err(problems);
         };
         site.warnings = warnings.0;
-        let mut scene = site.description();
-        // A new surface applies only after a restart, like changes of camera and outputs. Until then the pool keeps
-        // the surface of the start.
-        scene.surface = self.started.file.surface.clone();
+        let scene = self.as_running(site.clone()).description();
         let name = DocumentName::Scene {
             name: site.scene_name.clone(),
         };
@@ -349,9 +367,11 @@ impl Editor {
         let logged = Command::TakeOver {
             documents: differ.iter().map(|d| (*d).clone()).collect(),
         };
-        let applied = self.commit(draft, &logged);
-        match &applied {
-            Ok(_) => {
+        let mut applied = self.commit(draft, &logged);
+        match &mut applied {
+            Ok(applied) => {
+                // A later `revert` returns to these texts, so the log needs them even if they equal the edited texts.
+                applied.command = Some(logged.clone());
                 for document in differ {
                     match &document.text {
                         Some(text) => self.disk.insert(document.document.clone(), text.clone()),
@@ -397,22 +417,34 @@ impl Editor {
         let (written, removed): (Vec<_>, Vec<_>) = names
             .into_iter()
             .partition(|name| self.library.own_text(name).is_some());
-        for name in written.into_iter().chain(removed.into_iter().rev()) {
-            if let Err(problem) = self.save_one(&name) {
+        let names: Vec<_> = written
+            .into_iter()
+            .chain(removed.into_iter().rev())
+            .collect();
+        for name in names.iter().filter(|_| !self.is_replay) {
+            if let Err(problem) = self.save_one(name) {
                 problems.push(problem);
             }
         }
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
+        let has_saved = !names.is_empty();
+        for name in names {
+            match self.library.own_text(&name).map(str::to_owned) {
+                Some(text) => self.disk.insert(name, text),
+                None => self.disk.remove(&name),
+            };
+        }
+        // A later `revert` returns to the saved texts, so a log without this command would replay another run.
         Ok(Applied {
             changes: Vec::new(),
             is_new_site: false,
-            command: None,
+            command: has_saved.then_some(Command::Save),
         })
     }
 
-    fn save_one(&mut self, name: &DocumentName) -> Result<(), Problem> {
+    fn save_one(&self, name: &DocumentName) -> Result<(), Problem> {
         let Some(path) = self.library.file_of(name) else {
             return Err(Problem::of_file(
                 name.to_string(),
@@ -425,20 +457,15 @@ impl Editor {
                 format!("cannot be saved: {error}; the old file is unchanged"),
             )
         };
-        match self.library.own_text(name).map(str::to_owned) {
+        match self.library.own_text(name) {
             Some(text) => {
                 if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
                     std::fs::create_dir_all(folder).map_err(save_error)?;
                 }
-                save_file(&path, text.as_bytes()).map_err(save_error)?;
-                self.disk.insert(name.clone(), text);
+                save_file(&path, text.as_bytes()).map_err(save_error)
             }
-            None => {
-                remove_file(&path).map_err(save_error)?;
-                self.disk.remove(name);
-            }
+            None => remove_file(&path).map_err(save_error),
         }
-        Ok(())
     }
 }
 

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use crate::desk::{Pool, edit};
 use serde_json::json;
 use shoal::app::{
-    CommandScript, HangPolicy, SimulateOptions, StopFlag, Supervisor, Undelivered, agents_line,
-    command_queue, simulate, watch_files,
+    CommandScript, HangPolicy, SimulateOptions, StopFlag, Supervisor, agents_line, simulate,
+    watch_files,
 };
-use shoal::control::Command;
+use shoal::control::{Command, Source, SourceKind, desk_queue};
 use shoal::simulation::SimulationParams;
 use shoal::site::{Editor, FileWatcher};
 use shoal::world::Snapshot;
@@ -320,7 +320,8 @@ fn changed_files_are_applied_or_rejected_completely() {
 fn the_watching_thread_sends_changed_files() {
     let pool = Pool::new();
     let site = pool.site();
-    let (sender, receiver) = command_queue();
+    let (client, receiver, _) = desk_queue();
+    let sender = client.sender(Source::of(SourceKind::Files));
     let mut supervisor = Supervisor::new(StopFlag::default());
     let mut watcher = FileWatcher::new(&site);
     supervisor
@@ -337,7 +338,7 @@ fn the_watching_thread_sends_changed_files() {
         .recv_timeout(Duration::from_secs(20))
         .expect("a command arrives");
     eprintln!("applied after {:.2} s", changed.elapsed().as_secs_f32());
-    let Command::TakeOver { documents } = command else {
+    let Command::TakeOver { documents } = &command.request.command else {
         panic!("the command is not TakeOver");
     };
     assert!(
@@ -346,19 +347,4 @@ fn the_watching_thread_sends_changed_files() {
             .any(|d| d.text.as_ref().is_some_and(|t| t.contains("seed = 2")))
     );
     supervisor.shut_down().unwrap();
-}
-
-#[test]
-fn a_full_queue_rejects_commands() {
-    let (sender, receiver) = command_queue();
-    let mut accepted = 0;
-    while sender.send(Command::Undo).is_ok() {
-        accepted += 1;
-        assert!(accepted < 10_000);
-    }
-    assert_eq!(sender.send(Command::Undo), Err(Undelivered::Busy));
-    receiver.recv().unwrap();
-    assert_eq!(sender.send(Command::Undo), Ok(()));
-    drop(receiver);
-    assert_eq!(sender.send(Command::Undo), Err(Undelivered::Gone));
 }

@@ -17,6 +17,9 @@ mod cameras_live;
 mod cameras_vm;
 mod commands;
 mod config;
+#[cfg(unix)]
+mod control_socket;
+mod desk;
 mod recorded;
 mod save;
 mod sources;

@@ -61,6 +61,8 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
             build_setup: Box::new(render_setup),
         },
         commands: None,
+        #[cfg(unix)]
+        control_socket: None,
         restarts: None,
     };
     run_pool(options, stop_on_signals()?)?;

@@ -6,6 +6,8 @@ mod cameras;
 mod capture_worker;
 mod check;
 mod child_guard;
+#[cfg(unix)]
+mod ctl;
 mod demo;
 mod monitors;
 mod render;
@@ -17,6 +19,8 @@ mod track;
 pub(super) use cameras::CamerasArguments;
 pub(super) use capture_worker::CaptureWorkerArguments;
 pub(super) use child_guard::ChildGuardArguments;
+#[cfg(unix)]
+pub(super) use ctl::CtlArguments;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -34,6 +38,8 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
     }
     match command {
         Command::Run(arguments) => run::run(arguments, words),
+        #[cfg(unix)]
+        Command::Ctl(arguments) => ctl::ctl(arguments),
         Command::Demo(arguments) => demo::demo(arguments),
         Command::Track(arguments) => track::track(arguments),
         Command::Simulate(arguments) => simulate::simulate(arguments),

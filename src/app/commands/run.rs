@@ -57,6 +57,8 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
             build_setup: Box::new(build_setup),
         },
         commands: arguments.commands,
+        #[cfg(unix)]
+        control_socket: arguments.control_socket,
         restarts: arguments.child_restarts,
     };
     Ok(match run_pool(options, stop)? {

@@ -1,165 +1,286 @@
-//! The desk stage: applies commands to the documents of the site, and sends the resulting changes to the simulation and the
-//! screen.
-//! In: commands, and accepted calibrations. Out: changes of the pool, and a new render setup if the look of the pool changed.
-//! The simulation never waits for this stage. A rejected command changes nothing.
+//! The desk stage: applies the commands of all clients to the documents of the site, answers each, sends the resulting changes
+//! to the simulation and the screen, and publishes the status.
+//! In: requests, and accepted calibrations. Out: replies, changes of the pool, a new render setup if the look of the pool
+//! changed, the status, events. The simulation never waits for this stage, and no command waits for a tick. A rejected command
+//! changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
-use crate::app::desk::Desk;
+use crate::app::desk::{Desk, reasons};
 use crate::calibration::Calibration;
 use crate::config::save_file;
-use crate::control::{Command, DocumentName, Edit, EditChange};
-use crate::render::RenderSetup;
-use crate::simulation::{Change, SceneDescription};
+use crate::control::{
+    Board, CalibrationStatus, CalibrationStep, Command, DocumentName, Edit, EditChange, EventKind,
+    Incoming, Outcome, Source, SourceKind, Status,
+};
 use crate::site::Site;
 
+use super::journal::Journal;
+use super::latest_slot::LatestSlot;
 use super::live_calibration::CalibrationCommand;
+use super::pool_queue::{PoolChange, PoolQueue};
+use super::pool_report::Living;
+use super::setup_handoff::{SetupBuilder, SetupHandoff};
+use super::status_builder::StatusBuilder;
 use super::supervisor::Heartbeat;
 
 /// Longest wait for a command before the next heartbeat.
 const COMMAND_WAIT: Duration = Duration::from_millis(100);
-/// Largest number of changes that may wait for the next tick.
-pub(crate) const WAITING_MAX: usize = 64;
+/// Time between two statuses.
+const STATUS_INTERVAL: Duration = Duration::from_millis(250);
+/// Longest time from a command until the status contains its effect.
+const STATUS_AFTER_COMMAND: Duration = Duration::from_millis(50);
 /// Name of the file in which an accepted calibration is saved if the site does not name a file.
 const CALIBRATION_FILE: &str = "calibration.toml";
 
-/// A change of the running pool.
-#[derive(Debug)]
-pub(crate) struct PoolChange {
-    /// Version of the render setup that can draw the changed pool (see [`SetupHandoff`]).
-    pub(crate) setup_version: u64,
-    /// Changes that the simulation applies before its next tick.
-    pub(crate) changes: Vec<Change>,
-}
-
-/// The data from which the simulation stage builds the pool when it starts.
-#[derive(Clone, Debug)]
-pub(crate) struct PoolStart {
-    /// Version of the render setup that can draw the pool.
-    pub(crate) setup_version: u64,
-    /// Description of the pool.
-    pub(crate) scene: SceneDescription,
-}
-
-/// Passes the newest render setup from the desk stage to the render stage. Setups are numbered. A snapshot can only be drawn
-/// with the setup of its own version, because its agents contain the number of their species in that setup.
-#[derive(Debug)]
-pub struct SetupHandoff {
-    latest: Mutex<(u64, RenderSetup)>,
-    shown_version: Arc<AtomicU64>,
-}
-
-impl SetupHandoff {
-    /// Creates a handoff that contains `setup` as version 0. `shown_version` receives the version that the screen draws.
-    pub fn new(setup: RenderSetup, shown_version: Arc<AtomicU64>) -> Self {
-        Self {
-            latest: Mutex::new((0, setup)),
-            shown_version,
-        }
-    }
-
-    /// Returns the newest setup, and marks its version as shown.
-    pub fn take(&self) -> RenderSetup {
-        let latest = self.latest.lock();
-        self.shown_version.store(latest.0, Ordering::Release);
-        latest.1.clone()
-    }
-
-    fn replace(&self, version: u64, setup: RenderSetup) {
-        *self.latest.lock() = (version, setup);
-    }
-}
-
-/// Builds the render setup of a site.
-pub type SetupBuilder = Box<dyn Fn(Site) -> RenderSetup + Send>;
-
 /// Inputs and outputs of the desk stage.
-pub(crate) struct DeskStage {
-    /// The documents of the site.
-    pub(crate) desk: Desk,
-    /// Commands to apply.
-    pub(crate) commands: Receiver<Command>,
+pub(crate) struct DeskLinks {
+    /// Requests of all clients.
+    pub(crate) requests: Receiver<Incoming>,
+    /// Status and events.
+    pub(crate) board: Arc<Board>,
+    /// Events and active faults.
+    pub(crate) journal: Journal,
     /// Changes for the simulation stage.
-    pub(crate) changes: SyncSender<PoolChange>,
-    /// The data from which the simulation stage builds the pool again after a panic.
-    pub(crate) start: Arc<Mutex<PoolStart>>,
+    pub(crate) queue: Arc<PoolQueue>,
+    /// The individuals after the newest tick.
+    pub(crate) living: Arc<LatestSlot<Living>>,
     /// Commands for the calibration in the vision stage.
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
     /// Accepted calibrations from the vision stage. The desk saves them.
-    pub(crate) accepted: Option<Receiver<Box<Calibration>>>,
-    /// Folder of the site file, in which calibrations are saved; `None` for the built-in site.
-    pub(crate) folder: Option<PathBuf>,
+    pub(crate) accepted: Receiver<Box<Calibration>>,
     /// The handoff of render setups, and the function that builds them; `None` if the pool runs without a picture.
     pub(crate) setups: Option<(Arc<SetupHandoff>, SetupBuilder)>,
 }
 
+/// The desk stage.
+pub(crate) struct DeskStage {
+    desk: Desk,
+    links: DeskLinks,
+    status: StatusBuilder,
+    /// Folder of the site file, in which calibrations are saved; `None` for the built-in site.
+    folder: Option<PathBuf>,
+    /// Number of commands that were applied.
+    revision: u64,
+    /// The individuals after the newest tick that is known here.
+    living: Living,
+    /// Removed individuals whose removal the pool has not confirmed yet: id, and number of the command.
+    removed: Vec<(u32, u64)>,
+    /// Values that need a restart and are already in the log.
+    restart_needed: Vec<String>,
+    /// Calibration of the camera, as the vision stage published it.
+    calibration: Arc<parking_lot::Mutex<CalibrationStatus>>,
+}
+
 impl DeskStage {
+    /// Creates the stage. `site` is the path of the site file; `None` for the built-in site.
+    pub(crate) fn new(
+        desk: Desk,
+        links: DeskLinks,
+        status: StatusBuilder,
+        site: Option<&Path>,
+        calibration: Arc<parking_lot::Mutex<CalibrationStatus>>,
+    ) -> Self {
+        Self {
+            desk,
+            links,
+            status,
+            folder: site.map(|site| site.parent().map(Path::to_path_buf).unwrap_or_default()),
+            revision: 0,
+            living: Living::default(),
+            removed: Vec::new(),
+            restart_needed: Vec::new(),
+            calibration,
+        }
+    }
+
     /// Applies commands until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+        let mut status_due = Instant::now();
         while heartbeat.keep_running() {
-            while let Some(Ok(calibration)) = self.accepted.as_ref().map(Receiver::try_recv) {
+            while let Ok(calibration) = self.links.accepted.try_recv() {
                 self.save_calibration(&calibration);
             }
-            match self.commands.recv_timeout(COMMAND_WAIT) {
-                Ok(command) => self.apply(&command),
+            let now = Instant::now();
+            if now >= status_due {
+                status_due = now + STATUS_INTERVAL;
+                self.publish_status();
+            }
+            let wait = status_due.saturating_duration_since(now).min(COMMAND_WAIT);
+            match self.links.requests.recv_timeout(wait) {
+                Ok(incoming) => {
+                    self.serve(incoming);
+                    status_due = status_due.min(Instant::now() + STATUS_AFTER_COMMAND);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
-    fn apply(&mut self, command: &Command) {
-        let before = self.desk.editor().site().clone();
-        if let Command::Calibrate { step } = command {
-            let limits = before.file.calibration.clone();
-            self.send_calibration(CalibrationCommand::Step(step.clone(), limits));
-            return;
-        }
-        // The desk stage does not know individual agents, so a command that names one is rejected.
-        let Ok(applied) = self.desk.apply(command, 0, &|_| None) else {
-            return;
-        };
-        let site = self.desk.editor().site();
-        let mut setup_version = self.start.lock().setup_version;
-        if applied.is_new_site {
-            if !has_same_look(&before, site) {
-                setup_version += 1;
-                if let Some((handoff, build_setup)) = &self.setups {
-                    handoff.replace(setup_version, build_setup(Site::clone(site)));
-                }
-            }
-            let scene = site.description();
-            if before.calibration != site.calibration {
-                let calibration = site.calibration.clone().map(Box::new);
-                self.send_calibration(CalibrationCommand::Replace(calibration));
-            }
-            *self.start.lock() = PoolStart {
-                setup_version,
-                scene,
-            };
-            tracing::info!("changes of the site were applied");
-        }
-        for path in self.desk.editor().restart_needed() {
-            tracing::warn!("the change of {path} becomes effective after a restart");
-        }
-        let changes = applied.changes;
-        // The channel closes only when the program ends, so the error is ignored.
-        let _ = self.changes.send(PoolChange {
-            setup_version,
-            changes,
-        });
+    fn publish_status(&mut self) {
+        self.update_living();
+        let documents: Status = self.desk.document_status();
+        let status = self.status.build(documents, &self.living, self.revision);
+        self.links.board.publish(status);
     }
 
-    fn send_calibration(&self, command: CalibrationCommand) {
-        if self.calibration_commands.try_send(command).is_err() {
+    fn serve(&mut self, incoming: Incoming) {
+        let sent = incoming.sent;
+        let outcome = self.apply(&incoming.request.source, &incoming.request.command, sent);
+        incoming.answer(self.revision, outcome);
+        self.status.record_reply(sent.elapsed());
+    }
+
+    /// Applies a command or rejects it, and writes the event.
+    fn apply(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
+        let outcome = match command {
+            Command::Calibrate { step } => self.calibrate(step),
+            _ => self.edit(command, sent),
+        };
+        let (name, summary) = (command.name().to_owned(), command.summary());
+        let event = match &outcome {
+            Outcome::Applied { .. } => {
+                tracing::info!(%source, revision = self.revision, "applied: {name} {summary}");
+                EventKind::CommandApplied {
+                    revision: self.revision,
+                    source: source.clone(),
+                    command: name,
+                    summary,
+                }
+            }
+            Outcome::Rejected { problems } => {
+                for problem in problems {
+                    tracing::warn!(%source, "rejected: {name} {summary}: {problem}");
+                }
+                EventKind::CommandRejected {
+                    source: source.clone(),
+                    command: name,
+                    summary,
+                    problems: problems.clone(),
+                }
+            }
+        };
+        self.links.journal.add(event);
+        outcome
+    }
+
+    /// Takes the newest individuals, and forgets removals that the pool has applied.
+    fn update_living(&mut self) {
+        self.links.living.take(&mut self.living, Duration::ZERO);
+        let applied = self.living.revision;
+        self.removed.retain(|(_, revision)| *revision > applied);
+    }
+
+    fn calibrate(&mut self, step: &CalibrationStep) -> Outcome {
+        if let Some(reason) = impossible_step(step, &self.calibration.lock()) {
+            return Outcome::rejected(reason);
+        }
+        let limits = self.desk.editor().site().file.calibration.clone();
+        if !self.send_calibration(CalibrationCommand::Step(step.clone(), limits)) {
+            return Outcome::rejected("too many calibration steps at once; try again in a moment");
+        }
+        self.revision += 1;
+        Outcome::Applied {
+            tick: self.living.tick,
+            notes: Vec::new(),
+        }
+    }
+
+    fn edit(&mut self, command: &Command, sent: Instant) -> Outcome {
+        self.update_living();
+        if !self.links.queue.has_room() {
+            return Outcome::rejected(
+                "the simulation has not applied the last changes yet; try again in a moment",
+            );
+        }
+        let before = Arc::clone(self.desk.editor().site());
+        let (living, removed) = (&self.living, &self.removed);
+        let species_of = |id| {
+            let is_removed = removed.iter().any(|(removed, _)| *removed == id);
+            living
+                .species_of(id)
+                .filter(|_| !is_removed)
+                .map(str::to_owned)
+        };
+        let applied = match self.desk.apply(command, living.tick, &species_of) {
+            Ok(applied) => applied,
+            Err(problems) => {
+                return Outcome::Rejected {
+                    problems: reasons(&problems),
+                };
+            }
+        };
+        self.revision += 1;
+        if let Command::RemoveIndividual { id } = command {
+            self.removed.push((*id, self.revision));
+        }
+        let site = Arc::clone(self.desk.editor().site());
+        let mut change = PoolChange {
+            revision: self.revision,
+            setup_version: self.links.queue.setup_version(),
+            sent,
+            changes: applied.changes,
+        };
+        if applied.is_new_site {
+            self.update_site(&before, &site, &mut change);
+        }
+        let scene = applied
+            .is_new_site
+            .then(|| self.desk.editor().running_site().description());
+        self.links.queue.push(change, scene);
+        Outcome::Applied {
+            tick: self.living.tick,
+            notes: self.new_restart_notes(),
+        }
+    }
+
+    /// Passes a changed site to the stages that need it.
+    fn update_site(&mut self, before: &Site, site: &Arc<Site>, change: &mut PoolChange) {
+        if !has_same_look(before, site) {
+            change.setup_version += 1;
+            if let Some((handoff, build_setup)) = &self.links.setups {
+                let setup = build_setup(self.desk.editor().running_site());
+                handoff.replace(change.setup_version, setup);
+            }
+        }
+        if before.calibration != site.calibration {
+            let calibration = site.calibration.clone().map(Box::new);
+            self.send_calibration(CalibrationCommand::Replace(calibration));
+        }
+        if before.scene_name != site.scene_name {
+            let scene = site.scene_name.clone();
+            self.links.journal.add(EventKind::SceneChanged { scene });
+        }
+    }
+
+    /// Returns a note for every value that needs a restart since this command.
+    fn new_restart_notes(&mut self) -> Vec<String> {
+        let needed = self.desk.editor().restart_needed();
+        let known = std::mem::replace(&mut self.restart_needed, needed);
+        let new = self
+            .restart_needed
+            .iter()
+            .filter(|path| !known.contains(path));
+        let note =
+            |path: &String| format!("the change of {path} becomes effective after a restart");
+        let notes: Vec<String> = new.map(note).collect();
+        for note in &notes {
+            tracing::warn!("{note}");
+        }
+        notes
+    }
+
+    /// Sends a command to the calibration. Returns false if too many are waiting.
+    fn send_calibration(&self, command: CalibrationCommand) -> bool {
+        let is_sent = self.links.calibration_commands.try_send(command).is_ok();
+        if !is_sent {
             tracing::warn!("calibration: too many commands at once; try again in a moment");
         }
+        is_sent
     }
 
     /// Saves an accepted calibration, so that it is still in use after a restart.
@@ -200,7 +321,8 @@ impl DeskStage {
     /// other unsaved changes.
     fn name_calibration_in_site(&mut self) -> Result<(), String> {
         let is_clean = self.desk.editor().unsaved().is_empty();
-        self.apply(&Command::Edit {
+        let source = Source::of(SourceKind::Desk);
+        let edit = Command::Edit {
             edits: vec![Edit {
                 document: DocumentName::Site,
                 path: "calibration.file".to_owned(),
@@ -208,9 +330,10 @@ impl DeskStage {
                     value: CALIBRATION_FILE.into(),
                 },
             }],
-        });
+        };
+        self.apply(&source, &edit, Instant::now());
         if is_clean {
-            self.apply(&Command::Save);
+            self.apply(&source, &Command::Save, Instant::now());
         }
         let editor = self.desk.editor();
         let is_named = editor.site().file.calibration.file.is_some();
@@ -220,6 +343,24 @@ impl DeskStage {
         Err(format!(
             "the site file does not contain calibration.file = \"{CALIBRATION_FILE}\" yet; save the site"
         ))
+    }
+}
+
+/// Returns the reason why a calibration step is impossible at present; `None` if it is possible.
+fn impossible_step(step: &CalibrationStep, status: &CalibrationStatus) -> Option<&'static str> {
+    match step {
+        CalibrationStep::Back | CalibrationStep::Skip | CalibrationStep::Repeat { .. }
+            if !status.is_running =>
+        {
+            Some("no touch targets are shown; start a calibration first")
+        }
+        CalibrationStep::Accept if !status.is_proven => {
+            Some("there is no proven calibration to accept yet")
+        }
+        CalibrationStep::Cancel if !status.is_running => {
+            Some("no calibration is running, so there is nothing to cancel")
+        }
+        _ => None,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::control::DriftStatus;
 use crate::vision::Vision;
 
 use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
 
 /// Time from the start of one round to the start of the next, in seconds.
 const ROUND_SECS: f64 = 3.0;
@@ -57,7 +58,7 @@ pub(crate) struct DriftMonitor {
 
 impl DriftMonitor {
     /// Creates a monitor for the marks of a calibration.
-    pub(crate) fn new(calibration: Option<&Calibration>) -> Self {
+    pub(crate) fn new(calibration: Option<&Calibration>, journal: &Journal) -> Self {
         let watch = calibration.and_then(|c| {
             let map = c
                 .floor_from_camera(c.picture.width_px, c.picture.height_px)
@@ -74,7 +75,7 @@ impl DriftMonitor {
             above: 0,
             lost: 0,
             used_bits: UsedBits::default(),
-            fault: FaultReporter::new("camera_moved"),
+            fault: FaultReporter::new("camera_moved", journal),
         }
     }
 

@@ -25,6 +25,7 @@ use crate::vision::{FloorView, LightState, Vision, VisionParams};
 
 use super::super::date::now_iso;
 use super::drift_monitor::DriftMonitor;
+use super::journal::Journal;
 
 mod accept;
 mod gray_scan;
@@ -72,6 +73,7 @@ pub struct LiveCalibration {
     /// Message of the last step, shown in addition to the procedure's own message.
     message: String,
     drift: DriftMonitor,
+    journal: Journal,
     /// The last frame with 8 bits per pixel. Scratch memory.
     levels: Vec<u8>,
     /// Mean of the frames since the procedure started, in which the floor's marks are chosen.
@@ -120,7 +122,8 @@ impl LiveCalibration {
                 ..params
             },
             surface,
-            drift: DriftMonitor::new(current.as_ref()),
+            drift: DriftMonitor::new(current.as_ref(), &Journal::default()),
+            journal: Journal::default(),
             current,
             procedure: None,
             message: String::new(),
@@ -133,6 +136,14 @@ impl LiveCalibration {
         };
         started.publish();
         started
+    }
+
+    /// Reports faults to this journal from now on.
+    #[must_use]
+    pub(super) fn with_journal(mut self, journal: &Journal) -> Self {
+        self.drift = DriftMonitor::new(self.current.as_ref(), journal);
+        self.journal = journal.clone();
+        self
     }
 
     /// Returns the calibration in use.
@@ -390,7 +401,7 @@ impl LiveCalibration {
     }
 
     fn use_calibration(&mut self, calibration: Option<Calibration>) {
-        self.drift = DriftMonitor::new(calibration.as_ref());
+        self.drift = DriftMonitor::new(calibration.as_ref(), &self.journal);
         self.current = calibration;
     }
 

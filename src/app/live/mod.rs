@@ -15,24 +15,32 @@ mod display;
 mod drift_monitor;
 mod duration_meter;
 mod fault_reporter;
+mod journal;
 mod keys;
 mod latest_slot;
 mod live_calibration;
+mod machine;
 mod monitors;
+mod pool_queue;
+mod pool_report;
 mod recorder;
 mod render_stage;
 mod screen_supervisor;
+mod setup_handoff;
 mod simulation_stage;
+mod status_builder;
 mod supervisor;
 mod timing;
 mod vision_stage;
 mod windows;
 
-pub use desk_stage::{SetupBuilder, SetupHandoff};
 pub use duration_meter::{DurationMeter, DurationSummary};
+pub use journal::Journal;
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
 pub use screen_supervisor::ScreenOpener;
-pub use supervisor::{HangPolicy, Heartbeat, StopFlag, Supervisor};
+pub use setup_handoff::{SetupBuilder, SetupHandoff};
+pub use status_builder::ScreenBoard;
+pub use supervisor::{HangPolicy, Heartbeat, StageBoard, StopFlag, Supervisor};
 
 pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
@@ -41,7 +49,7 @@ pub(super) use monitors::{list_monitors, watch_monitors};
 pub(super) use timing::{Backoff, FailureLimit};
 pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -54,7 +62,7 @@ use crate::calibration::Calibration;
 use crate::camera::{
     AtEnd, CameraParams, Feed, FeedSetup, FrameTap, Recording, SourceSpec, WorkerCommand,
 };
-use crate::control::{CalibrationStatus, Command, PictureStatus};
+use crate::control::{Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, desk_queue};
 use crate::geometry::Surface;
 use crate::render::CalibrationPattern;
 use crate::simulation::{SceneDescription, SimulationParams};
@@ -62,11 +70,14 @@ use crate::site::Editor;
 use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
-use desk_stage::{DeskStage, PoolChange, PoolStart};
+use desk_stage::{DeskLinks, DeskStage};
 use latest_slot::LatestSlot;
+use pool_queue::PoolQueue;
+use pool_report::{Living, PoolSummary};
 use recorder::recorder;
 use render_stage::RenderStage;
 use simulation_stage::{SimulationStage, SnapshotPair};
+use status_builder::{Meters, StatusBuilder, StatusSources};
 use vision_stage::{TimedObservation, VisionStage};
 
 /// Frame rate in the header of a recording if the source does not report a rate, in frames per second.
@@ -122,13 +133,28 @@ pub struct LivePool {
     pub shown_version: Arc<AtomicU64>,
     /// Status of the camera calibration.
     pub calibration_status: Arc<Mutex<CalibrationStatus>>,
-    calibration_commands: SyncSender<CalibrationCommand>,
-    accepted: Option<Receiver<Box<Calibration>>>,
+    /// The client of the desk. Commands wait until [`Self::start_desk`] is called.
+    pub client: DeskClient,
+    /// Faults and events of all stages.
+    pub journal: Journal,
+    /// The screen, for the status.
+    pub screen: Arc<ScreenBoard>,
+    meters: Meters,
+    desk: Option<DeskEnds>,
     feed: Arc<Feed>,
     snapshots: Arc<LatestSlot<SnapshotPair>>,
     pattern: Arc<Mutex<Option<CalibrationPattern>>>,
-    changes: SyncSender<PoolChange>,
-    pool_start: Arc<Mutex<PoolStart>>,
+}
+
+/// What the desk stage gets when it starts.
+struct DeskEnds {
+    requests: Receiver<Incoming>,
+    board: Arc<Board>,
+    queue: Arc<PoolQueue>,
+    living: Arc<LatestSlot<Living>>,
+    summaries: Arc<LatestSlot<PoolSummary>>,
+    calibration_commands: SyncSender<CalibrationCommand>,
+    accepted: Receiver<Box<Calibration>>,
 }
 
 impl LivePool {
@@ -141,14 +167,16 @@ impl LivePool {
         let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
         let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
-        let observation_latency: Arc<DurationMeter> = Arc::default();
+        let meters = Meters::default();
+        let (client, requests, board) = desk_queue();
+        let journal = Journal::new(Arc::clone(&board));
 
         let mut tap: Option<FrameTap> = None;
         if let Some(record) = &config.record {
             let fps = config.camera.fps.or(config.camera_params.fps);
             let recording =
                 Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
-            let (mut input, mut recorder) = recorder(recording);
+            let (mut input, mut recorder) = recorder(recording, &journal);
             let stop = Arc::clone(supervisor.stop_flag());
             tap = Some(Box::new(move |frame| {
                 // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent to it.
@@ -161,18 +189,19 @@ impl LivePool {
                 Ok(())
             })?;
         }
-        let (changes, received_changes) = sync_channel(desk_stage::WAITING_MAX);
-        let pool_start = Arc::new(Mutex::new(PoolStart {
-            setup_version: 0,
-            scene: config.scene,
-        }));
+        let queue = Arc::new(PoolQueue::new(config.scene));
+        let living: Arc<LatestSlot<Living>> = Arc::default();
+        let summaries: Arc<LatestSlot<PoolSummary>> = Arc::default();
         let mut simulation = SimulationStage {
-            start: Arc::clone(&pool_start),
-            changes: received_changes,
+            queue: Arc::clone(&queue),
             params: config.simulation,
             layers: config.layers,
             observations: Arc::clone(&observations),
             snapshots: Arc::clone(&snapshots),
+            living: Arc::clone(&living),
+            summaries: Arc::clone(&summaries),
+            meters: meters.clone(),
+            journal: journal.clone(),
         };
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
             simulation.run(heartbeat)
@@ -194,14 +223,16 @@ impl LivePool {
                 Arc::clone(&calibration_status),
                 (config.vision.clone(), config.surface.clone()),
                 config.calibration,
-            ),
+            )
+            .with_journal(&journal),
             params: config.vision,
             surface: config.surface,
             latency_secs: config.camera_params.latency_ms / 1000.0,
             feed: Arc::clone(&feed),
             observations,
             pattern: Arc::clone(&pattern),
-            observation_latency: Arc::clone(&observation_latency),
+            observation_latency: Arc::clone(&meters.frame_to_observation),
+            journal: journal.clone(),
         };
         supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
             vision.run(heartbeat);
@@ -209,44 +240,68 @@ impl LivePool {
         })?;
         Ok(Self {
             supervisor,
-            observation_latency,
-            picture_latency: Arc::default(),
-            draw_time: Arc::default(),
+            observation_latency: Arc::clone(&meters.frame_to_observation),
+            picture_latency: Arc::clone(&meters.frame_to_picture),
+            draw_time: Arc::clone(&meters.draw),
             picture_status: Arc::default(),
             shown_version: Arc::default(),
             calibration_status,
-            calibration_commands,
-            accepted: Some(accepted),
+            client,
+            journal,
+            screen: Arc::default(),
+            meters,
+            desk: Some(DeskEnds {
+                requests,
+                board,
+                queue,
+                living,
+                summaries,
+                calibration_commands,
+                accepted,
+            }),
             feed,
             snapshots,
             pattern,
-            changes,
-            pool_start,
         })
     }
 
-    /// Starts the desk, which applies commands to the documents, the pool and the render setup. It saves accepted calibrations
-    /// in `folder`, the folder of the site file.
+    /// Starts the desk, which applies commands to the documents, the pool and the render setup, and publishes the status. It
+    /// saves accepted calibrations beside the site file `site`. Does nothing if the desk is already running.
     ///
     /// # Errors
     /// When the thread cannot be started.
     pub fn start_desk(
         &mut self,
         editor: Editor,
-        commands: Receiver<Command>,
-        folder: Option<PathBuf>,
+        site: Option<&Path>,
         setups: Option<(Arc<SetupHandoff>, SetupBuilder)>,
     ) -> anyhow::Result<()> {
-        let mut desk = DeskStage {
-            desk: Desk::new(editor),
-            commands,
-            changes: self.changes.clone(),
-            start: Arc::clone(&self.pool_start),
-            calibration_commands: self.calibration_commands.clone(),
-            accepted: self.accepted.take(),
-            folder,
+        let Some(ends) = self.desk.take() else {
+            return Ok(());
+        };
+        let status = StatusBuilder::new(StatusSources {
+            site: site.map(Path::to_path_buf),
+            stages: self.supervisor.board(),
+            feed: Arc::clone(&self.feed),
+            meters: self.meters.clone(),
+            calibration: Arc::clone(&self.calibration_status),
+            picture: Arc::clone(&self.picture_status),
+            screen: Arc::clone(&self.screen),
+            summaries: ends.summaries,
+            journal: self.journal.clone(),
+        });
+        let links = DeskLinks {
+            requests: ends.requests,
+            board: ends.board,
+            journal: self.journal.clone(),
+            queue: ends.queue,
+            living: ends.living,
+            calibration_commands: ends.calibration_commands,
+            accepted: ends.accepted,
             setups,
         };
+        let calibration = Arc::clone(&self.calibration_status);
+        let mut desk = DeskStage::new(Desk::new(editor), links, status, site, calibration);
         self.supervisor
             .start("desk", HangPolicy::WaitAtEnd, move |heartbeat| {
                 desk.run(heartbeat);
@@ -276,6 +331,8 @@ impl LivePool {
             lose_device_after,
             status: Arc::clone(&self.picture_status),
             shown_version: Arc::clone(&self.shown_version),
+            picture_interval: Arc::clone(&self.meters.picture_interval),
+            journal: self.journal.clone(),
         };
         self.supervisor
             .start("render", HangPolicy::EndProgram, move |heartbeat| {

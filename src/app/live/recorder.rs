@@ -8,6 +8,7 @@ use crate::camera::{Frame, Luma, Recording};
 
 use super::super::print_message;
 use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
 use super::supervisor::Heartbeat;
 
 /// Largest number of frames that may wait for the disk: one to two seconds at 25 to 48 frames per second.
@@ -31,13 +32,13 @@ pub(crate) struct Recorder {
 }
 
 /// Returns the two ends of a recorder that writes to `recording`.
-pub(crate) fn recorder(recording: Recording) -> (RecorderInput, Recorder) {
+pub(crate) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInput, Recorder) {
     let (frames, to_write) = sync_channel(WAITING_MAX);
     let (give_back, written) = sync_channel(WAITING_MAX);
     let input = RecorderInput {
         frames,
         written,
-        late: FaultReporter::new("recording_late"),
+        late: FaultReporter::new("recording_late", journal),
         is_open: true,
     };
     let recorder = Recorder {
@@ -137,7 +138,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.y4m");
         let recording = Recording::create(&path, 60.0, 30.0).unwrap();
-        let (mut input, mut recorder) = recorder(recording);
+        let (mut input, mut recorder) = recorder(recording, &Journal::default());
         let stop = StopFlag::default();
         let mut supervisor = Supervisor::new(StopFlag::clone(&stop));
         for n in 0..20 {

@@ -11,6 +11,7 @@ use crate::control::PictureStatus;
 use crate::render::CalibrationPattern;
 
 use super::duration_meter::DurationMeter;
+use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::simulation_stage::SnapshotPair;
@@ -35,8 +36,12 @@ pub(crate) struct RenderStage {
     pub(crate) lose_device_after: Option<u64>,
     /// Picture quality, for the status.
     pub(crate) status: Arc<Mutex<PictureStatus>>,
-    /// Version of the render setup that the open screen draws (see [`super::desk_stage::SetupHandoff`]).
+    /// Version of the render setup that the open screen draws (see [`super::setup_handoff::SetupHandoff`]).
     pub(crate) shown_version: Arc<AtomicU64>,
+    /// Time from one picture to the next.
+    pub(crate) picture_interval: Arc<DurationMeter>,
+    /// Faults of this stage.
+    pub(crate) journal: Journal,
 }
 
 impl RenderStage {
@@ -45,11 +50,12 @@ impl RenderStage {
     /// # Errors
     /// When screens are lost so often that the program has to be restarted.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
-        let mut supervisor = ScreenSupervisor::new(&mut self.open_screen);
+        let mut supervisor = ScreenSupervisor::new(&mut self.open_screen, &self.journal);
         let (mut pair, mut newer) = (SnapshotPair::default(), SnapshotPair::default());
         let mut needs_other_setup = false;
         let mut pacer = FramePacer::default();
         let mut last_frame_at = None;
+        let mut last_picture_at: Option<Instant> = None;
         let mut status = PictureStatus::default();
         // There is nothing to draw before the first tick.
         while heartbeat.keep_running() && !self.snapshots.take(&mut pair, UNSEEN_PAUSE) {}
@@ -82,6 +88,9 @@ impl RenderStage {
             let pattern = *self.pattern.lock();
             if supervisor.draw(&pair, pattern, begun)? {
                 self.draw_time.record(begun.elapsed());
+                if let Some(before) = last_picture_at.replace(begun) {
+                    self.picture_interval.record(begun.duration_since(before));
+                }
                 if pair.frame_at != last_frame_at {
                     last_frame_at = pair.frame_at;
                     if let Some(frame_at) = pair.frame_at {

@@ -11,6 +11,7 @@ use crate::control::PictureStatus;
 use crate::render::{Acquired, CalibrationPattern, FlashState, Governor, Presenter};
 
 use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
 use super::simulation_stage::SnapshotPair;
 use super::timing::{Backoff, FailureLimit};
 
@@ -76,12 +77,12 @@ pub(crate) struct ScreenSupervisor<'a> {
 
 impl<'a> ScreenSupervisor<'a> {
     /// Returns a supervisor that has not opened a screen yet.
-    pub(crate) fn new(open_screen: &'a mut ScreenOpener) -> Self {
+    pub(crate) fn new(open_screen: &'a mut ScreenOpener, journal: &Journal) -> Self {
         Self {
             open_screen,
             screen: None,
             backoff: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE),
-            fault: FaultReporter::new("picture"),
+            fault: FaultReporter::new("picture", journal),
             losses: FailureLimit::new(MAX_LOSSES, LOSS_WINDOW),
             outdated: 0,
             is_suboptimal: false,

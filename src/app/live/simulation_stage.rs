@@ -2,21 +2,24 @@
 //! Out: the snapshots before and after the newest tick.
 
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
 
 use crate::simulation::{Simulation, SimulationParams};
 use crate::world::Snapshot;
 use crate::world::{OverlayLayer, OverlayLayers};
 
-use super::desk_stage::{PoolChange, PoolStart};
 use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
 use super::latest_slot::LatestSlot;
+use super::pool_queue::{PoolQueue, PoolStart};
+use super::pool_report::{Living, PoolSummary};
+use super::status_builder::Meters;
 use super::supervisor::Heartbeat;
 use super::timing::{TickClock, TickDue};
 use super::vision_stage::TimedObservation;
+
+/// Number of ticks between two summaries for the status: a quarter of a second at 60 ticks per second.
+const SUMMARY_TICKS: u64 = 15;
 
 /// The snapshots before and after the newest tick, with the timing of the tick. This is the input of the render stage.
 #[derive(Clone, Debug)]
@@ -31,7 +34,7 @@ pub(crate) struct SnapshotPair {
     pub(crate) tick: Duration,
     /// Time of arrival of the camera frame whose observation this tick used; `None` if there was none.
     pub(crate) frame_at: Option<Instant>,
-    /// Version of the render setup that can draw these snapshots (see [`super::desk_stage::SetupHandoff`]).
+    /// Version of the render setup that can draw these snapshots (see [`super::setup_handoff::SetupHandoff`]).
     pub(crate) setup_version: u64,
 }
 
@@ -64,10 +67,8 @@ impl SnapshotPair {
 
 /// Inputs and outputs of the simulation stage. After a panic the pool starts again from `start`.
 pub(crate) struct SimulationStage {
-    /// The pool in its last configuration.
-    pub(crate) start: Arc<Mutex<PoolStart>>,
-    /// Changes of the running pool, from the desk.
-    pub(crate) changes: Receiver<PoolChange>,
+    /// The start of the pool, and its changes, from the desk.
+    pub(crate) queue: Arc<PoolQueue>,
     /// Parameters of the tick.
     pub(crate) params: SimulationParams,
     /// Overlay layers that the snapshots contain.
@@ -76,6 +77,14 @@ pub(crate) struct SimulationStage {
     pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
     /// Snapshots for the render stage.
     pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
+    /// The individuals after every tick, for the desk.
+    pub(crate) living: Arc<LatestSlot<Living>>,
+    /// Summaries for the status.
+    pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
+    /// Measured durations.
+    pub(crate) meters: Meters,
+    /// Faults of this stage.
+    pub(crate) journal: Journal,
 }
 
 impl SimulationStage {
@@ -84,17 +93,19 @@ impl SimulationStage {
     /// # Errors
     /// When the scene cannot be simulated.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
-        // After a restart, `start` already contains the changes that wait in the channel, so they are removed.
-        while self.changes.try_recv().is_ok() {}
         let PoolStart {
+            mut revision,
             mut setup_version,
             scene,
-        } = self.start.lock().clone();
+        } = self.queue.begin();
         let mut simulation = Simulation::new(&scene, &self.params)?;
         simulation.record_forces(self.layers.has(OverlayLayer::Force));
         let tick = Duration::from_secs_f64(simulation.dt_secs());
         let mut clock = TickClock::new(Instant::now(), tick);
-        let mut late = FaultReporter::new("simulation_late");
+        let mut late = FaultReporter::new("simulation_late", &self.journal);
+        let started = Instant::now();
+        let mut changes = Vec::new();
+        let (mut living, mut summary) = (Living::default(), PoolSummary::default());
         let mut latest = TimedObservation::default();
         let mut pair = SnapshotPair::default();
         while heartbeat.keep_running() {
@@ -112,8 +123,12 @@ impl SimulationStage {
             } else {
                 late.clear_if_quiet();
             }
-            while let Ok(change) = self.changes.try_recv() {
-                setup_version = change.setup_version;
+            let begun = Instant::now();
+            let mut oldest_sent = None;
+            self.queue.take(&mut changes);
+            for change in changes.drain(..) {
+                (revision, setup_version) = (change.revision, change.setup_version);
+                oldest_sent = oldest_sent.or(Some(change.sent));
                 for change in change.changes {
                     simulation.apply(change);
                 }
@@ -127,6 +142,16 @@ impl SimulationStage {
             (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
             pair.setup_version = setup_version;
             self.snapshots.put(&mut pair);
+            if let Some(sent) = oldest_sent {
+                self.meters.command_to_snapshot.record(sent.elapsed());
+            }
+            living.update(&simulation, started, revision);
+            self.living.put(&mut living);
+            if simulation.tick().is_multiple_of(SUMMARY_TICKS) {
+                summary.update(&simulation, &latest.observation);
+                self.summaries.put(&mut summary);
+            }
+            self.meters.tick.record(begun.elapsed());
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 
 use super::timing::FailureLimit;
+use crate::control::StageStatus;
 
 /// Number of panics within [`PANIC_WINDOW`] that ends the program.
 const MAX_PANICS: usize = 3;
@@ -25,6 +26,10 @@ const RESTART_PAUSE: Duration = Duration::from_millis(100);
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time that the threads get to finish at the end of the program. A thread that still runs after that is abandoned.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Time without a heartbeat after which the status reports a thread as silent.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
+/// Time after a restart for which the status reports a thread as not well.
+const RECOVERING: Duration = Duration::from_secs(60);
 /// Longest single sleep of [`Heartbeat::sleep`]. Limits the time until a thread sees the stop flag.
 const SLEEP_STEP: Duration = Duration::from_millis(50);
 
@@ -37,6 +42,11 @@ pub struct Heartbeat {
     started: Instant,
     /// Time of the last heartbeat, in milliseconds since `started`.
     last_ms: AtomicU64,
+    /// Number of restarts after a panic.
+    restarts: AtomicU64,
+    /// Time of the last restart, or of the end if `is_finished`, in milliseconds since `started`; 0 before that.
+    changed_ms: AtomicU64,
+    is_finished: AtomicBool,
     stop: StopFlag,
 }
 
@@ -45,14 +55,54 @@ impl Heartbeat {
         Self {
             started: Instant::now(),
             last_ms: AtomicU64::new(0),
+            restarts: AtomicU64::new(0),
+            changed_ms: AtomicU64::new(0),
+            is_finished: AtomicBool::new(false),
             stop,
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn record_restart(&self) {
+        self.changed_ms.store(self.now_ms(), Ordering::Relaxed);
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn record_end(&self) {
+        self.changed_ms.store(self.now_ms(), Ordering::Relaxed);
+        self.is_finished.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns the health of the thread, in words.
+    fn status(&self, name: &str, hang_policy: HangPolicy) -> StageStatus {
+        let since = Duration::from_millis(self.changed_ms.load(Ordering::Relaxed));
+        let in_state = self.started.elapsed().saturating_sub(since);
+        let restarts = self.restarts.load(Ordering::Relaxed);
+        let silence = self.silence();
+        let (state, is_well, time) = if self.is_finished.load(Ordering::Relaxed) {
+            ("finished", true, in_state)
+        } else if hang_policy == HangPolicy::EndProgram && silence > SILENT_AFTER {
+            ("does not answer", false, silence)
+        } else if restarts > 0 && in_state < RECOVERING {
+            ("running again after a panic", false, in_state)
+        } else {
+            ("running", true, in_state)
+        };
+        StageStatus {
+            name: name.to_owned(),
+            state: state.to_owned(),
+            is_well,
+            for_secs: time.as_secs_f64(),
+            restarts,
         }
     }
 
     /// Records a heartbeat. Returns false if the thread has to end.
     pub fn keep_running(&self) -> bool {
-        let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last_ms.store(ms, Ordering::Relaxed);
+        self.last_ms.store(self.now_ms(), Ordering::Relaxed);
         !self.stop.load(Ordering::Relaxed)
     }
 
@@ -94,12 +144,28 @@ pub enum HangPolicy {
     Abandon,
 }
 
+/// The health of all threads of a supervisor. Copies share their content.
+#[derive(Clone, Debug, Default)]
+pub struct StageBoard(Arc<Mutex<Vec<(&'static str, HangPolicy, Arc<Heartbeat>)>>>);
+
+impl StageBoard {
+    /// Returns the health of every thread, in the order in which they were started.
+    pub fn statuses(&self) -> Vec<StageStatus> {
+        let threads = self.0.lock();
+        let status = |(name, policy, heartbeat): &(&'static str, HangPolicy, Arc<Heartbeat>)| {
+            heartbeat.status(name, *policy)
+        };
+        threads.iter().map(status).collect()
+    }
+}
+
 /// The threads of the running pool.
 pub struct Supervisor {
     stop: StopFlag,
     failure: Arc<Mutex<Option<String>>>,
     panics: Arc<Mutex<FailureLimit>>,
     threads: Vec<SupervisedThread>,
+    board: StageBoard,
 }
 
 struct SupervisedThread {
@@ -117,7 +183,13 @@ impl Supervisor {
             failure: Arc::default(),
             panics: Arc::new(Mutex::new(FailureLimit::new(MAX_PANICS, PANIC_WINDOW))),
             threads: Vec::new(),
+            board: StageBoard::default(),
         }
+    }
+
+    /// Returns the health of all threads, also of those that are started later.
+    pub fn board(&self) -> StageBoard {
+        self.board.clone()
     }
 
     /// Returns the flag that ends the program.
@@ -141,7 +213,7 @@ impl Supervisor {
         let own = Arc::clone(&heartbeat);
         let failure = Arc::clone(&self.failure);
         let panics = Arc::clone(&self.panics);
-        let body = move || {
+        let mut run = move || {
             loop {
                 // A stage builds its working state again in every call, so no half-changed state survives a panic.
                 match catch_unwind(AssertUnwindSafe(|| stage(&own))) {
@@ -158,6 +230,7 @@ impl Supervisor {
                             );
                             return fail(&failure, &own.stop, reason);
                         }
+                        own.record_restart();
                     }
                 }
                 if !own.sleep(RESTART_PAUSE) {
@@ -165,10 +238,17 @@ impl Supervisor {
                 }
             }
         };
+        let ended = Arc::clone(&heartbeat);
+        let body = move || {
+            run();
+            ended.record_end();
+        };
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(body)
             .with_context(|| format!("the thread '{name}' cannot be started"))?;
+        let shared = Arc::clone(&heartbeat);
+        self.board.0.lock().push((name, hang_policy, shared));
         self.threads.push(SupervisedThread {
             name,
             hang_policy,
@@ -266,6 +346,9 @@ mod tests {
             .unwrap();
         wait_until(|| rounds.load(Ordering::Relaxed) == 3);
         assert!(supervisor.check());
+        let status = &supervisor.board().statuses()[0];
+        assert_eq!((status.name.as_str(), status.restarts), ("shaky", 2));
+        assert_eq!(status.state, "running again after a panic");
         supervisor.shut_down().unwrap();
     }
 

@@ -15,6 +15,7 @@ use super::super::floor_view::floor_view;
 use super::super::observation::{extrapolate, update_observation};
 use super::duration_meter::DurationMeter;
 use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::LiveCalibration;
 use super::supervisor::Heartbeat;
@@ -54,13 +55,15 @@ pub(crate) struct VisionStage {
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     /// Time from the arrival of a frame until its observation is passed to the simulation.
     pub(crate) observation_latency: Arc<DurationMeter>,
+    /// Faults of this stage.
+    pub(crate) journal: Journal,
 }
 
 impl VisionStage {
     /// Runs until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut vision: Option<(u32, u32, Vision)> = None;
-        let mut wrong_size = FaultReporter::new("camera_size");
+        let mut wrong_size = FaultReporter::new("camera_size", &self.journal);
         let mut frame = Frame::default();
         let mut latest = TimedObservation::default();
         let mut last_frame_at: Option<Instant> = None;

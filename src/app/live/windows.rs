@@ -16,11 +16,14 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, OwnedDisplayHan
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Fullscreen, Window, WindowId};
 
+use crate::control::OutputStatus;
 use crate::render::{WindowTarget, WindowTargets};
 
 use super::super::print_message;
 use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
 use super::monitors::{self, Monitor};
+use super::status_builder::ScreenBoard;
 use super::supervisor::Supervisor;
 
 /// Longest time between two checks of the other threads and the stop flag.
@@ -47,6 +50,8 @@ pub(crate) struct WindowSettings {
 /// The state of the windows that the render stage can access.
 pub(crate) struct SharedWindows {
     outputs: Vec<Arc<SharedWindow>>,
+    /// Monitors and sizes, for the status.
+    screen: Arc<ScreenBoard>,
     /// Number of times a window was opened or closed.
     changes: AtomicU64,
     /// Monitors found by [`monitors::watch_monitors`]; `None` on systems where the windowing library itself finds new monitors.
@@ -71,8 +76,13 @@ struct OpenWindow {
 
 impl SharedWindows {
     /// Creates the shared state for `outputs` outputs, without open windows.
-    pub(crate) fn new(outputs: usize) -> Arc<Self> {
+    pub(crate) fn new(outputs: usize, screen: Arc<ScreenBoard>) -> Arc<Self> {
+        screen
+            .outputs
+            .lock()
+            .resize_with(outputs, OutputStatus::default);
         Arc::new(Self {
+            screen,
             outputs: (0..outputs).map(|_| Arc::default()).collect(),
             changes: AtomicU64::new(0),
             monitors: Mutex::default(),
@@ -114,6 +124,15 @@ impl SharedWindows {
         Duration::from_secs_f64(1.0 / (hz * LIMIT_FACTOR))
     }
 
+    /// Updates the status of an output: the monitor and the size of its window.
+    fn report(&self, output: usize, monitor: Option<&Monitor>) {
+        let size_px = self.outputs.get(output).map(|shared| shared.size_px());
+        if let Some(status) = self.screen.outputs.lock().get_mut(output) {
+            status.monitor = monitor.map_or(String::new(), |monitor| monitor.name.clone());
+            status.size_px = size_px.filter(|_| monitor.is_some()).unwrap_or_default();
+        }
+    }
+
     fn set(&self, output: usize, open: Option<OpenWindow>) {
         if let Some(shared) = self.outputs.get(output) {
             *shared.open.lock() = open;
@@ -142,7 +161,7 @@ impl SharedWindow {
 }
 
 /// Opens the windows and handles their events until the program ends. May be called only once per process, on the main thread,
-/// and only if a display answers. `on_key` is called for every key that is pressed, and returns whether it handled the key.
+/// and only if a display answers. `journal` receives faults. `on_key` is called for every key that is pressed, and returns whether it handled the key.
 /// Escape ends the program unless `on_key` handled it.
 ///
 /// # Errors
@@ -151,7 +170,7 @@ pub(crate) fn run_windows(
     settings: Vec<WindowSettings>,
     windows: &Arc<SharedWindows>,
     supervisor: &Supervisor,
-    on_key: &mut dyn FnMut(&Key) -> bool,
+    (on_key, journal): (&mut dyn FnMut(&Key) -> bool, &Journal),
 ) -> anyhow::Result<()> {
     let events = EventLoop::new()?;
     let output = |(output, settings)| OutputWindow {
@@ -159,7 +178,7 @@ pub(crate) fn run_windows(
         settings,
         window: None,
         placed: None,
-        wrong_monitor: FaultReporter::new("monitor"),
+        wrong_monitor: FaultReporter::new("monitor", journal),
     };
     let mut handler = WindowEventHandler {
         outputs: settings.into_iter().enumerate().map(output).collect(),
@@ -245,6 +264,7 @@ impl WindowEventHandler<'_> {
                 Some(monitor) => window.open(events, self.windows, monitor, &self.display)?,
                 None => window.close(self.windows),
             }
+            self.windows.report(window.output, monitor);
         }
         Ok(())
     }
@@ -446,7 +466,7 @@ mod tests {
 
     #[test]
     fn the_frame_rate_limit_follows_the_monitor() {
-        let windows = SharedWindows::new(1);
+        let windows = SharedWindows::new(1, Arc::default());
         let hz = 1.0 / windows.min_interval().as_secs_f64();
         assert!((hz - 61.8).abs() < 0.01, "without a window: {hz}");
         let shared = SharedWindow::default();

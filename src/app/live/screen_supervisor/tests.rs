@@ -112,7 +112,7 @@ fn play(answers: Vec<Vec<Answer>>, pictures: u64) -> (Vec<&'static str>, ScreenC
         Ok(Some(Box::new(fake(answers, Arc::clone(&opened)))))
     });
     let counts = {
-        let mut supervisor = ScreenSupervisor::new(&mut open);
+        let mut supervisor = ScreenSupervisor::new(&mut open, &Journal::default());
         let mut now = Instant::now();
         while supervisor.counts().pictures < pictures {
             match supervisor.prepare(now).unwrap() {
@@ -234,7 +234,7 @@ fn a_screen_that_cannot_be_opened_is_tried_again_with_growing_pauses() {
             _ => Ok(Some(Box::new(fake(Vec::new(), Log::default())))),
         }
     });
-    let mut supervisor = ScreenSupervisor::new(&mut open);
+    let mut supervisor = ScreenSupervisor::new(&mut open, &Journal::default());
     let mut now = Instant::now();
     let mut waits = Vec::new();
     while let Readiness::Wait(wait) = supervisor.prepare(now).unwrap() {
@@ -251,7 +251,7 @@ fn a_new_screen_continues_with_the_flash_state_and_quality_of_the_old_one() {
     let opened_log = Arc::clone(&log);
     let mut open: ScreenOpener =
         Box::new(move || Ok(Some(Box::new(fake(Vec::new(), Arc::clone(&opened_log))))));
-    let mut supervisor = ScreenSupervisor::new(&mut open);
+    let mut supervisor = ScreenSupervisor::new(&mut open, &Journal::default());
     let mut now = Instant::now();
     let mut wait_until_ready = |supervisor: &mut ScreenSupervisor<'_>| {
         while let Readiness::Wait(wait) = supervisor.prepare(now).unwrap() {
@@ -282,7 +282,7 @@ fn a_driver_that_always_loses_its_device_ends_the_program() {
             Log::default(),
         ))))
     });
-    let mut supervisor = ScreenSupervisor::new(&mut open);
+    let mut supervisor = ScreenSupervisor::new(&mut open, &Journal::default());
     let mut now = Instant::now();
     let error = loop {
         match supervisor.prepare(now) {

@@ -1,0 +1,170 @@
+//! `shoal ctl`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+
+use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
+use crate::app::json_lines::{JsonLinesReader, is_standard_stream};
+use crate::app::print_message;
+use crate::control::{Command, Outcome};
+
+/// Exit code of `ctl status` if a fault is active or a stage does not work.
+const EXIT_UNHEALTHY: u8 = 3;
+/// Longest line of a file of commands, in bytes.
+const MAX_LINE_BYTES: u64 = 1 << 20;
+
+/// `shoal ctl`.
+#[derive(Debug, Args)]
+pub(in crate::app) struct CtlArguments {
+    /// Control socket of the instance, as `shoal run` prints it; default: the only instance that is running
+    #[arg(long, value_name = "PATH", global = true)]
+    socket: Option<PathBuf>,
+    #[command(subcommand)]
+    action: CtlAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum CtlAction {
+    /// Print the status; exit code 0: all is well, 3: a fault is active, 1: no instance answers
+    Status {
+        /// Print the status as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Send commands, and print a reply for each; exit code 1 if a command was rejected
+    Send {
+        /// A command such as {"command":"undo"}, a file of such lines, or - for standard input
+        #[arg(value_name = "COMMAND|FILE|-")]
+        commands: String,
+        /// Print the replies as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print events as JSON lines
+    Events {
+        /// Print the events after this number; default: all that are kept
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        after: u64,
+        /// Go on with later events until Ctrl-C
+        #[arg(long)]
+        follow: bool,
+    },
+}
+
+pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
+    let path = match arguments.socket {
+        Some(path) => path,
+        None => find_instance()?,
+    };
+    let mut client = CtlClient::connect(&path)?;
+    match arguments.action {
+        CtlAction::Status { json } => status(&mut client, json),
+        CtlAction::Send { commands, json } => send(&mut client, &commands, json),
+        CtlAction::Events { after, follow } => events(&mut client, after, follow),
+    }
+}
+
+fn status(client: &mut CtlClient, json: bool) -> anyhow::Result<ExitCode> {
+    let status = client.status()?;
+    if json {
+        print_line(&serde_json::to_string(&status)?)?;
+    } else {
+        print_line(status_text(&status).trim_end())?;
+    }
+    Ok(match status.is_healthy {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(EXIT_UNHEALTHY),
+    })
+}
+
+fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let mut all_applied = true;
+    let mut send = |id: u64, text: &[u8], place: &str| {
+        let command: Command =
+            serde_json::from_slice(text).with_context(|| format!("{place}: this is no command"))?;
+        all_applied &= send_one(client, (id, command), place, json)?;
+        anyhow::Ok(())
+    };
+    if commands.trim_start().starts_with('{') {
+        send(1, commands.as_bytes(), "the command")?;
+    } else {
+        let path = Path::new(commands);
+        if !is_standard_stream(path) && !path.exists() {
+            bail!("{commands}: this is neither a command (a JSON object) nor a file of commands");
+        }
+        let mut lines = JsonLinesReader::open(path, MAX_LINE_BYTES)?;
+        let mut id = 0;
+        while let Some(text) = lines.next_text(true)?.map(<[u8]>::to_vec) {
+            id += 1;
+            send(id, &text, &lines.place())?;
+        }
+    }
+    Ok(match all_applied {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Sends a command and prints its reply. Returns whether it was applied.
+fn send_one(
+    client: &mut CtlClient,
+    (id, command): (u64, Command),
+    place: &str,
+    json: bool,
+) -> anyhow::Result<bool> {
+    let name = std::env::var("USER").unwrap_or_default();
+    client.send(&CtlRequest::Send { id, name, command })?;
+    let reply = match client.next_answer()? {
+        Some(CtlAnswer::Reply(reply)) => reply,
+        Some(CtlAnswer::Error(message)) => bail!("{place}: {message}"),
+        _ => bail!("{place}: the instance ended before it answered"),
+    };
+    if json {
+        print_line(&serde_json::to_string(&reply)?)?;
+    } else {
+        match &reply.result {
+            Outcome::Applied { notes, .. } => {
+                print_line(&format!("applied, revision {}", reply.revision))?;
+                for note in notes {
+                    print_message(&format!("{place}: {note}"));
+                }
+            }
+            Outcome::Rejected { problems } => {
+                for problem in problems {
+                    print_message(&format!("{place}: rejected: {problem}"));
+                }
+            }
+        }
+    }
+    Ok(reply.result.is_applied())
+}
+
+fn events(client: &mut CtlClient, after: u64, follow: bool) -> anyhow::Result<ExitCode> {
+    client.send(&CtlRequest::Events { after, follow })?;
+    if follow {
+        client.wait_forever()?;
+    }
+    loop {
+        match client.next_answer()? {
+            Some(CtlAnswer::Event(event)) => print_line(&serde_json::to_string(&event)?)?,
+            Some(CtlAnswer::Lost(count)) => {
+                print_message(&format!("{count} older events are no longer kept"));
+            }
+            Some(CtlAnswer::End(_)) => return Ok(ExitCode::SUCCESS),
+            Some(CtlAnswer::Error(message)) => bail!("{message}"),
+            Some(_) => {}
+            None if follow => return Ok(ExitCode::SUCCESS),
+            None => bail!("the instance ended before it sent all events"),
+        }
+    }
+}
+
+fn print_line(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,213 @@
+//! The status as text for a terminal.
+
+use std::fmt::Write as _;
+
+use crate::control::{DurationStatus, Status};
+
+/// Largest number of needs that the line of a species names.
+const NEEDS_MAX: usize = 4;
+
+/// Returns the status in lines of about 100 characters, the most important first.
+pub(crate) fn status_text(status: &Status) -> String {
+    let mut text = format!("{}\n", status.sentence);
+    let mut line = |name: &str, content: &str| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<12}{content}");
+    };
+    for fault in &status.faults {
+        let since = time_text(fault.for_secs);
+        let times = match fault.count {
+            0 | 1 => String::new(),
+            count => format!(", {count} times"),
+        };
+        let content = format!("{} for {since}{times}: {}", fault.name, fault.detail);
+        line("fault", &content);
+    }
+    let site = match status.site.as_str() {
+        "" => "built-in demo",
+        site => site,
+    };
+    line(
+        "site",
+        &format!(
+            "{site}, scene {}, running for {}, tick {}, revision {}",
+            status.scene,
+            time_text(status.uptime_secs),
+            status.tick,
+            status.revision
+        ),
+    );
+    if !status.unsaved.is_empty() {
+        let names: Vec<String> = status.unsaved.iter().map(ToString::to_string).collect();
+        line("unsaved", &names.join(", "));
+    }
+    if !status.restart_needed.is_empty() {
+        line("restart for", &status.restart_needed.join(", "));
+    }
+    line("camera", &camera(status));
+    let visitors = status.visitors;
+    let content = format!("{} now, {} today", visitors.now, visitors.today);
+    line("visitors", &content);
+    for (name, species) in &status.species {
+        let mut needs: Vec<(&String, &u32)> = species.needs.iter().collect();
+        needs.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let named = needs.iter().filter(|(need, _)| !need.is_empty());
+        let shown: Vec<String> = named
+            .take(NEEDS_MAX)
+            .map(|(need, count)| format!("{need} {count}"))
+            .collect();
+        line(
+            "fish",
+            &format!("{} {name} ({})", species.count, shown.join(", ")),
+        );
+    }
+    let active: Vec<&str> = status
+        .director
+        .iter()
+        .filter(|rule| rule.is_active)
+        .map(|rule| rule.name.as_str())
+        .collect();
+    if !active.is_empty() {
+        line("director", &active.join(", "));
+    }
+    let timing = &status.timing;
+    for (name, durations) in [
+        ("tick", timing.tick),
+        ("draw", timing.draw),
+        ("latency", timing.frame_to_picture),
+        ("reply", timing.command_to_reply),
+        ("effect", timing.command_to_snapshot),
+    ] {
+        if durations.count > 0 {
+            line(name, &durations_text(durations));
+        }
+    }
+    for output in &status.outputs {
+        let [width, height] = output.size_px;
+        let content = match output.monitor.as_str() {
+            "" => "no monitor".to_owned(),
+            monitor => format!("{monitor}, {width}x{height} px, {:.1} fps", output.fps),
+        };
+        line("output", &content);
+    }
+    line("calibration", &calibration(status));
+    let stages = status.stages.iter().map(|stage| match stage.restarts {
+        0 => format!("{} {}", stage.name, stage.state),
+        restarts => format!("{} {} ({restarts} restarts)", stage.name, stage.state),
+    });
+    line("stages", &stages.collect::<Vec<_>>().join(", "));
+    line("machine", &machine(status));
+    text
+}
+
+fn camera(status: &Status) -> String {
+    let camera = &status.camera;
+    let age = camera.age_secs.map_or("no frame yet".to_owned(), |secs| {
+        format!("newest frame {:.0} ms old", secs * 1e3)
+    });
+    format!(
+        "{}, {:.1} fps, {age}, {} dropped, {} skipped, {} restarts",
+        camera.source, camera.fps, camera.dropped, camera.skipped, camera.restarts
+    )
+}
+
+fn calibration(status: &Status) -> String {
+    let calibration = &status.calibration;
+    let mut text = match &calibration.current {
+        Some(known) => format!(
+            "made {}, error {:.0} mm (RMS), {:.0} mm (maximum)",
+            known.date,
+            known.predicted_rms_m * 1e3,
+            known.predicted_worst_m * 1e3
+        ),
+        None => "none, the whole picture is the surface".to_owned(),
+    };
+    if let Some(drift) = calibration.drift {
+        let _ = write!(text, ", moved by {:.0} mm since", drift.shift_m * 1e3);
+    }
+    if calibration.is_running {
+        let _ = write!(text, "; running: {}", calibration.sentence);
+    }
+    text
+}
+
+fn machine(status: &Status) -> String {
+    let mib =
+        |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |b| format!("{} MiB", b >> 20));
+    let machine = &status.machine;
+    let mut text = format!(
+        "process {}, memory {} (most {}), free disk {}, shoal {}, kernel {}",
+        machine.process,
+        mib(machine.memory_bytes),
+        mib(machine.memory_max_bytes),
+        mib(machine.disk_free_bytes),
+        status.versions.shoal,
+        status.versions.kernel
+    );
+    if !status.versions.picture.is_empty() {
+        let _ = write!(text, ", {}", status.versions.picture);
+    }
+    text
+}
+
+fn durations_text(durations: DurationStatus) -> String {
+    format!(
+        "median {:.1} ms, 99th percentile {:.1} ms",
+        durations.p50_ms, durations.p99_ms
+    )
+}
+
+/// Returns a duration with its two largest units.
+fn time_text(secs: f64) -> String {
+    let secs = secs.max(0.0) as u64;
+    let (days, hours, minutes) = (secs / 86_400, secs / 3600 % 24, secs / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{secs} s"),
+        (0, 0, _) => format!("{minutes} min {} s", secs % 60),
+        (0, ..) => format!("{hours} h {minutes} min"),
+        _ => format!("{days} d {hours} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{FaultStatus, SpeciesStatus};
+
+    #[test]
+    fn the_text_begins_with_the_sentence_and_the_faults() {
+        let mut status = Status {
+            sentence: "camera.unplugged: plug it in".into(),
+            scene: "pool".into(),
+            uptime_secs: 93_784.0,
+            ..Status::default()
+        };
+        status.faults.push(FaultStatus {
+            name: "camera.unplugged".into(),
+            detail: "plug it in".into(),
+            for_secs: 75.0,
+            count: 3,
+            ..FaultStatus::default()
+        });
+        let mut trout = SpeciesStatus {
+            count: 6,
+            ..SpeciesStatus::default()
+        };
+        trout
+            .needs
+            .extend([("hunger".to_owned(), 2), (String::new(), 4)]);
+        status.species.insert("trout".into(), trout);
+        let text = status_text(&status);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "camera.unplugged: plug it in");
+        assert_eq!(
+            lines[1],
+            "fault       camera.unplugged for 1 min 15 s, 3 times: plug it in"
+        );
+        assert!(
+            lines[2].contains("built-in demo, scene pool, running for 1 d 2 h"),
+            "{text}"
+        );
+        assert!(text.contains("fish        6 trout (hunger 2)"), "{text}");
+    }
+}

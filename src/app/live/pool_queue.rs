@@ -1,0 +1,140 @@
+//! The way of changes from the desk stage to the simulation stage. The desk never waits: it asks for room before it applies a
+//! command. The simulation takes all changes between two ticks; the lock is held for a swap only.
+
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use crate::simulation::{Change, SceneDescription};
+
+/// Largest number of changes that may wait for the next tick. At 60 ticks a second this is far more than clients send.
+const WAITING_MAX: usize = 64;
+
+/// A change of the running pool.
+#[derive(Debug)]
+pub(crate) struct PoolChange {
+    /// Number of the command, counted by the desk.
+    pub(crate) revision: u64,
+    /// Version of the render setup that can draw the changed pool (see [`super::setup_handoff::SetupHandoff`]).
+    pub(crate) setup_version: u64,
+    /// Time at which the client sent the command.
+    pub(crate) sent: Instant,
+    /// Changes that the simulation applies before its next tick.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// The data from which the simulation stage builds the pool when it starts.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolStart {
+    /// Number of the newest command that the scene contains.
+    pub(crate) revision: u64,
+    /// Version of the render setup that can draw the pool.
+    pub(crate) setup_version: u64,
+    /// Description of the pool.
+    pub(crate) scene: SceneDescription,
+}
+
+/// The changes that wait for the simulation, and the start of the pool after all of them.
+#[derive(Debug)]
+pub(crate) struct PoolQueue {
+    state: Mutex<QueueState>,
+}
+
+#[derive(Debug)]
+struct QueueState {
+    start: PoolStart,
+    waiting: Vec<PoolChange>,
+}
+
+impl PoolQueue {
+    /// Creates an empty queue for a pool that starts with this scene.
+    pub(crate) fn new(scene: SceneDescription) -> Self {
+        let start = PoolStart {
+            revision: 0,
+            setup_version: 0,
+            scene,
+        };
+        Self {
+            state: Mutex::new(QueueState {
+                start,
+                waiting: Vec::with_capacity(WAITING_MAX),
+            }),
+        }
+    }
+
+    /// Whether another change can be added. Only the desk adds changes, so the answer stays true until it does.
+    pub(crate) fn has_room(&self) -> bool {
+        self.state.lock().waiting.len() < WAITING_MAX
+    }
+
+    /// Returns the version of the newest render setup.
+    pub(crate) fn setup_version(&self) -> u64 {
+        self.state.lock().start.setup_version
+    }
+
+    /// Adds a change. If it changes the scene, `scene` replaces the start of the pool.
+    pub(crate) fn push(&self, change: PoolChange, scene: Option<SceneDescription>) {
+        let mut state = self.state.lock();
+        state.start.revision = change.revision;
+        state.start.setup_version = change.setup_version;
+        if let Some(scene) = scene {
+            state.start.scene = scene;
+        }
+        state.waiting.push(change);
+    }
+
+    /// Returns the start of the pool, which contains the waiting changes, and removes these changes.
+    pub(crate) fn begin(&self) -> PoolStart {
+        let mut state = self.state.lock();
+        state.waiting.clear();
+        state.start.clone()
+    }
+
+    /// Swaps the waiting changes with `taken`, which must be empty.
+    pub(crate) fn take(&self, taken: &mut Vec<PoolChange>) {
+        let mut state = self.state.lock();
+        if !state.waiting.is_empty() {
+            std::mem::swap(&mut state.waiting, taken);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(revision: u64) -> PoolChange {
+        PoolChange {
+            revision,
+            setup_version: revision / 10,
+            sent: Instant::now(),
+            changes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_simulation_that_does_not_tick_makes_the_queue_full_and_blocks_nobody() {
+        let queue = PoolQueue::new(SceneDescription::default());
+        let mut revision = 0;
+        while queue.has_room() {
+            revision += 1;
+            queue.push(change(revision), None);
+        }
+        assert_eq!(revision, WAITING_MAX as u64);
+        let mut taken = Vec::new();
+        queue.take(&mut taken);
+        assert_eq!(taken.len(), WAITING_MAX);
+        assert!(queue.has_room());
+    }
+
+    #[test]
+    fn a_restarted_simulation_contains_the_waiting_changes() {
+        let queue = PoolQueue::new(SceneDescription::default());
+        queue.push(change(21), None);
+        let start = queue.begin();
+        assert_eq!((start.revision, start.setup_version), (21, 2));
+        let mut taken = Vec::new();
+        queue.take(&mut taken);
+        assert!(taken.is_empty());
+    }
+}

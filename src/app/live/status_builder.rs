@@ -1,0 +1,396 @@
+//! Builds the status of the running pool, and finds the events that no stage reports itself: faults of the camera, visitors who
+//! arrive and leave, steps of the calibration, restarts of stages.
+//!
+//! In: what the stages publish. Out: a [`Status`], and events in the journal. Must not: wait for a stage.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::super::date::now_iso;
+use super::super::desk::quarantine_fault;
+use super::duration_meter::DurationMeter;
+use super::journal::Journal;
+use super::latest_slot::LatestSlot;
+use super::machine::{kernel_release, machine_status};
+use super::pool_report::{Living, PoolSummary};
+use super::supervisor::StageBoard;
+use crate::camera::{CameraHealth, Feed};
+use crate::control::{
+    CalibrationStatus, CameraStatus, EventKind, FaultStatus, MachineStatus, OutputStatus,
+    PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, TrackStatus, VersionStatus,
+    VisitorStatus,
+};
+
+/// Time between two readings of memory and disk.
+const MACHINE_INTERVAL: Duration = Duration::from_secs(5);
+/// Time for which agents whose state was reset count as a fault.
+const QUARANTINE_FAULT_TIME: Duration = Duration::from_secs(60);
+
+/// The durations that the status shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meters {
+    /// Computation of a tick.
+    pub(crate) tick: Arc<DurationMeter>,
+    /// Drawing of a picture.
+    pub(crate) draw: Arc<DurationMeter>,
+    /// From one picture to the next.
+    pub(crate) picture_interval: Arc<DurationMeter>,
+    /// From the arrival of a frame until the simulation has its observation.
+    pub(crate) frame_to_observation: Arc<DurationMeter>,
+    /// From the arrival of a frame until its effect is passed to the graphics device.
+    pub(crate) frame_to_picture: Arc<DurationMeter>,
+    /// From the sending of a command until its reply.
+    pub(crate) command_to_reply: Arc<DurationMeter>,
+    /// From the sending of a command until the snapshot that contains its effect.
+    pub(crate) command_to_snapshot: Arc<DurationMeter>,
+}
+
+/// The screen, as the stages with access to it describe it.
+#[derive(Debug, Default)]
+pub struct ScreenBoard {
+    /// Monitor and size of each output.
+    pub outputs: Mutex<Vec<OutputStatus>>,
+    /// Outputs, graphics adapter and driver in one line; empty before the first picture.
+    pub description: Mutex<String>,
+}
+
+/// What the stages publish.
+pub(crate) struct StatusSources {
+    /// Path of the site file; `None` for the built-in demo.
+    pub(crate) site: Option<PathBuf>,
+    /// The threads.
+    pub(crate) stages: StageBoard,
+    /// The camera source.
+    pub(crate) feed: Arc<Feed>,
+    /// Durations.
+    pub(crate) meters: Meters,
+    /// Calibration of the camera.
+    pub(crate) calibration: Arc<Mutex<CalibrationStatus>>,
+    /// Picture quality.
+    pub(crate) picture: Arc<Mutex<PictureStatus>>,
+    /// The screen.
+    pub(crate) screen: Arc<ScreenBoard>,
+    /// Summaries of the pool.
+    pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
+    /// Faults and events.
+    pub(crate) journal: Journal,
+}
+
+/// Builds the status again and again.
+pub(crate) struct StatusBuilder {
+    sources: StatusSources,
+    summary: PoolSummary,
+    machine: MachineStatus,
+    machine_read: Option<Instant>,
+    kernel: String,
+    /// Numbers of the active faults of the camera in the journal, by name, with the counted occurrences.
+    camera_faults: BTreeMap<&'static str, (u64, u64)>,
+    /// Time of arrival of every visitor on the surface.
+    visitors: BTreeMap<u32, Instant>,
+    visitors_today: u32,
+    /// The day of `visitors_today`.
+    day: String,
+    /// Restarts of each stage that are already reported.
+    restarts: BTreeMap<String, u64>,
+    calibration: CalibrationStatus,
+    quarantined: u64,
+    quarantined_at: Option<Instant>,
+}
+
+impl StatusBuilder {
+    pub(crate) fn new(sources: StatusSources) -> Self {
+        Self {
+            sources,
+            summary: PoolSummary::default(),
+            machine: MachineStatus::default(),
+            machine_read: None,
+            kernel: kernel_release(),
+            camera_faults: BTreeMap::new(),
+            visitors: BTreeMap::new(),
+            visitors_today: 0,
+            day: String::new(),
+            restarts: BTreeMap::new(),
+            calibration: CalibrationStatus::default(),
+            quarantined: 0,
+            quarantined_at: None,
+        }
+    }
+
+    /// Records the time from the sending of a command until its reply.
+    pub(crate) fn record_reply(&self, time: Duration) {
+        self.sources.meters.command_to_reply.record(time);
+    }
+
+    /// Completes a status that already contains the documents.
+    pub(crate) fn build(&mut self, documents: Status, living: &Living, revision: u64) -> Status {
+        let time = now_iso();
+        self.sources
+            .summaries
+            .take(&mut self.summary, Duration::ZERO);
+        let health = self.sources.feed.health();
+        self.update_camera_faults(&health);
+        self.update_visitors(&time);
+        self.update_calibration();
+        self.update_machine();
+        let stages = self.sources.stages.statuses();
+        for stage in &stages {
+            let reported = self.restarts.entry(stage.name.clone()).or_default();
+            if stage.restarts > *reported {
+                *reported = stage.restarts;
+                let stage = stage.name.clone();
+                self.sources
+                    .journal
+                    .add(EventKind::StageRestarted { stage });
+            }
+        }
+        let mut faults = self.sources.journal.faults();
+        faults.extend(self.quarantine());
+        let sources = &self.sources;
+        let screen = sources.screen.description.lock().clone();
+        let mut status = Status {
+            time,
+            uptime_secs: sources.journal.uptime_secs(),
+            site: shown_path(sources.site.as_deref()),
+            tick: living.tick,
+            revision,
+            stages,
+            faults,
+            camera: camera_status(sources.feed.name(), &health),
+            tracks: self.summary.tracks.clone(),
+            visitors: VisitorStatus {
+                now: u32::try_from(self.visitors.len()).unwrap_or(u32::MAX),
+                today: self.visitors_today,
+            },
+            species: self.species(),
+            timing: self.timing(),
+            outputs: self.outputs(),
+            picture: *sources.picture.lock(),
+            calibration: self.calibration.clone(),
+            director: self.rules(),
+            versions: VersionStatus {
+                shoal: env!("CARGO_PKG_VERSION").to_owned(),
+                kernel: self.kernel.clone(),
+                picture: screen,
+            },
+            machine: self.machine.clone(),
+            ..documents
+        };
+        let is_unwell = |stage: &&crate::control::StageStatus| !stage.is_well;
+        let unwell = status.stages.iter().filter(is_unwell).count();
+        status.is_healthy = status.faults.is_empty() && unwell == 0;
+        status.sentence = sentence(&status);
+        status
+    }
+
+    fn update_camera_faults(&mut self, health: &CameraHealth) {
+        let journal = &self.sources.journal;
+        self.camera_faults.retain(|name, (number, _)| {
+            let is_active = health.faults.iter().any(|fault| fault.kind.name() == *name);
+            if !is_active {
+                journal.end_fault(*number);
+            }
+            is_active
+        });
+        for fault in &health.faults {
+            match self.camera_faults.get_mut(fault.kind.name()) {
+                Some((number, count)) => {
+                    for _ in *count..fault.count.min(*count + 100) {
+                        journal.repeat_fault(*number);
+                    }
+                    *count = fault.count;
+                }
+                None => {
+                    let name = format!("camera.{}", fault.kind.name());
+                    let number = journal.begin_fault(&name, &fault.detail);
+                    self.camera_faults
+                        .insert(fault.kind.name(), (number, fault.count));
+                }
+            }
+        }
+    }
+
+    fn update_visitors(&mut self, time: &str) {
+        let day = time.get(..10).unwrap_or_default();
+        if self.day != day {
+            day.clone_into(&mut self.day);
+            self.visitors_today = 0;
+        }
+        let journal = &self.sources.journal;
+        let now: &[TrackStatus] = &self.summary.tracks;
+        self.visitors.retain(|id, arrived| {
+            let is_here = now.iter().any(|track| track.id == *id);
+            if !is_here {
+                let stayed_secs = arrived.elapsed().as_secs_f64();
+                journal.add(EventKind::VisitorLeft {
+                    id: *id,
+                    stayed_secs,
+                });
+            }
+            is_here
+        });
+        for track in now {
+            if !self.visitors.contains_key(&track.id) {
+                self.visitors.insert(track.id, Instant::now());
+                self.visitors_today = self.visitors_today.saturating_add(1);
+                journal.add(EventKind::VisitorArrived { id: track.id });
+            }
+        }
+    }
+
+    fn update_calibration(&mut self) {
+        let now = self.sources.calibration.lock().clone();
+        let before = &self.calibration;
+        let is_step = (now.is_running, now.taken, now.is_proven)
+            != (before.is_running, before.taken, before.is_proven)
+            || (now.sentence != before.sentence && !now.sentence.is_empty());
+        if is_step {
+            self.sources.journal.add(EventKind::CalibrationStep {
+                is_running: now.is_running,
+                taken: now.taken,
+                targets: now.targets,
+                sentence: now.sentence.clone(),
+            });
+        }
+        self.calibration = now;
+    }
+
+    fn update_machine(&mut self) {
+        let is_due = |read: Instant| read.elapsed() >= MACHINE_INTERVAL;
+        if self.machine_read.is_none_or(is_due) {
+            self.machine_read = Some(Instant::now());
+            let folder = self.sources.site.as_deref().and_then(Path::parent);
+            self.machine = machine_status(folder);
+        }
+    }
+
+    fn quarantine(&mut self) -> Option<FaultStatus> {
+        let count = self.summary.quarantined;
+        if count > self.quarantined {
+            self.quarantined_at = Some(Instant::now());
+        }
+        self.quarantined = count;
+        let since = self.quarantined_at?.elapsed();
+        let fault = quarantine_fault(count).filter(|_| since < QUARANTINE_FAULT_TIME)?;
+        Some(FaultStatus {
+            for_secs: since.as_secs_f64(),
+            ..fault
+        })
+    }
+
+    fn species(&self) -> BTreeMap<String, SpeciesStatus> {
+        let mut species: BTreeMap<String, SpeciesStatus> = BTreeMap::new();
+        for need in self.summary.needs() {
+            let status = species.entry(need.species.clone()).or_default();
+            status.count += need.count;
+            *status.needs.entry(need.need.clone()).or_default() += need.count;
+        }
+        species
+    }
+
+    fn rules(&self) -> Vec<RuleStatus> {
+        let rule = |(name, is_active): &(String, bool)| RuleStatus {
+            name: name.clone(),
+            is_active: *is_active,
+        };
+        self.summary.rules.iter().map(rule).collect()
+    }
+
+    fn timing(&self) -> TimingStatus {
+        let meters = &self.sources.meters;
+        TimingStatus {
+            tick: meters.tick.last_minute(),
+            draw: meters.draw.last_minute(),
+            picture_interval: meters.picture_interval.last_minute(),
+            frame_to_observation: meters.frame_to_observation.last_minute(),
+            frame_to_picture: meters.frame_to_picture.last_minute(),
+            command_to_reply: meters.command_to_reply.last_minute(),
+            command_to_snapshot: meters.command_to_snapshot.last_minute(),
+        }
+    }
+
+    fn outputs(&self) -> Vec<OutputStatus> {
+        let mut outputs = self.sources.screen.outputs.lock().clone();
+        let fps = self.sources.meters.picture_interval.rate_hz();
+        for output in outputs.iter_mut().filter(|output| output.size_px != [0, 0]) {
+            output.fps = fps;
+        }
+        outputs
+    }
+}
+
+fn shown_path(path: Option<&Path>) -> String {
+    path.map_or(String::new(), |path| path.display().to_string())
+}
+
+fn camera_status(source: &str, health: &CameraHealth) -> CameraStatus {
+    CameraStatus {
+        source: source.to_owned(),
+        fps: health.fps,
+        frames: health.frames,
+        dropped: health.dropped,
+        skipped: health.skipped,
+        restarts: health.restarts,
+        age_secs: health.age_secs,
+        mean_level: health.mean_level,
+        saturated_share: health.saturated_share,
+    }
+}
+
+/// Says in a sentence whether all is well, or what is wrong since when.
+fn sentence(status: &Status) -> String {
+    let stages = status.stages.iter().filter(|stage| !stage.is_well);
+    let problems: Vec<String> = stages
+        .map(|stage| {
+            let secs = stage.for_secs;
+            format!("stage {}: {} for {secs:.0} s", stage.name, stage.state)
+        })
+        .chain(status.faults.iter().map(|fault| {
+            let since = match fault.since.as_str() {
+                "" => String::new(),
+                since => format!(" since {since}"),
+            };
+            format!("{}{since}: {}", fault.name, fault.detail)
+        }))
+        .collect();
+    match problems.as_slice() {
+        [] => "All is well.".to_owned(),
+        [one] => one.clone(),
+        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::StageStatus;
+
+    #[test]
+    fn the_sentence_names_the_first_problem_and_counts_the_others() {
+        let mut status = Status::default();
+        assert_eq!(sentence(&status), "All is well.");
+        status.faults.push(FaultStatus {
+            name: "camera.unplugged".into(),
+            detail: "plug it in".into(),
+            since: "2026-01-01T00:00:00Z".into(),
+            ..FaultStatus::default()
+        });
+        assert_eq!(
+            sentence(&status),
+            "camera.unplugged since 2026-01-01T00:00:00Z: plug it in"
+        );
+        status.stages.push(StageStatus {
+            name: "vision".into(),
+            state: "does not answer".into(),
+            for_secs: 7.2,
+            ..StageStatus::default()
+        });
+        assert_eq!(
+            sentence(&status),
+            "stage vision: does not answer for 7 s (and 1 more)"
+        );
+    }
+}

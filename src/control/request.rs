@@ -1,0 +1,186 @@
+//! What the desk and its clients exchange: a request with its source, and the reply.
+//!
+//! Plain data that can be written as JSON. Must not: decide whether a command is valid.
+
+use serde::{Deserialize, Serialize};
+
+use super::command::Command;
+
+/// A command for the desk, with the client that sent it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Number that the client chose. The reply repeats it.
+    pub id: u64,
+    /// The client that sent the command.
+    pub source: Source,
+    /// The command.
+    pub command: Command,
+}
+
+/// The client that sent a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Kind of the client.
+    pub kind: SourceKind,
+    /// Name of the user or device; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+}
+
+impl Source {
+    /// Returns a source without a name.
+    pub fn of(kind: SourceKind) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+        }
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind.name())?;
+        if !self.name.is_empty() {
+            write!(f, " {}", self.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Kind of a client of the desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceKind {
+    /// The watcher of the site's files.
+    Files,
+    /// The keys of a window.
+    Keys,
+    /// The option `--commands`.
+    Commands,
+    /// `shoal ctl`.
+    Ctl,
+    /// The operator's panel.
+    Panel,
+    /// A network protocol, such as OSC.
+    Remote,
+    /// The schedule.
+    Schedule,
+    /// The desk itself, for example when it saves an accepted calibration.
+    Desk,
+}
+
+impl SourceKind {
+    /// Returns the name in logs and events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Keys => "keys",
+            Self::Commands => "commands",
+            Self::Ctl => "ctl",
+            Self::Panel => "panel",
+            Self::Remote => "remote",
+            Self::Schedule => "schedule",
+            Self::Desk => "desk",
+        }
+    }
+}
+
+/// The answer to a request. Every request that the desk received is answered exactly once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// Number of the request.
+    pub id: u64,
+    /// Number of commands that the desk has applied since the start, with this one.
+    pub revision: u64,
+    /// What became of the command.
+    pub result: Outcome,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// The command was applied completely.
+    Applied {
+        /// Number of ticks that the pool had completed. The next tick shows the change, or the tick after it.
+        tick: u64,
+        /// What the client should know, for example values that take effect only after a restart.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
+    /// The command was rejected and changed nothing.
+    Rejected {
+        /// All reasons.
+        problems: Vec<Reason>,
+    },
+}
+
+impl Outcome {
+    /// Returns a rejection with one reason that belongs to no document.
+    pub fn rejected(message: impl Into<String>) -> Self {
+        Self::Rejected {
+            problems: vec![Reason {
+                message: message.into(),
+                ..Reason::default()
+            }],
+        }
+    }
+
+    /// Whether the command was applied.
+    pub fn is_applied(&self) -> bool {
+        matches!(self, Self::Applied { .. })
+    }
+}
+
+/// One reason for a rejection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Name of the document; empty if the reason belongs to no document.
+    pub file: String,
+    /// Line in the rejected text, counted from 1; 0 for the whole document.
+    pub line: usize,
+    /// Path of the value; empty for the whole document.
+    pub path: String,
+    /// The value, what is wrong with it, and what is allowed.
+    pub message: String,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let line = match self.line {
+            0 => String::new(),
+            line => line.to_string(),
+        };
+        for part in [self.file.as_str(), &line, &self.path] {
+            if !part.is_empty() {
+                write!(f, "{part}: ")?;
+            }
+        }
+        f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn requests_and_replies_are_read_and_written_as_json() {
+        let text = json!({"id": 3, "source": {"kind": "panel", "name": "ada"}, "command": {"command": "undo"}});
+        let request: Request = serde_json::from_value(text.clone()).unwrap();
+        assert_eq!(request.source.to_string(), "panel ada");
+        assert_eq!(serde_json::to_value(&request).unwrap(), text);
+        for text in [
+            json!({"id": 3, "revision": 8, "result": {"outcome": "applied", "tick": 120}}),
+            json!({"id": 3, "revision": 8, "result": {"outcome": "rejected", "problems": [
+                {"file": "site", "line": 2, "path": "scene", "message": "unknown"}]}}),
+        ] {
+            let reply: Reply = serde_json::from_value(text.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&reply).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Tests of the control desk in a running pool: replies, revisions, individuals, status and events.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use shoal::app::{LiveConfig, LivePool, StopFlag};
+use shoal::camera::{AtEnd, SourceSpec};
+use shoal::control::{
+    DeskClient, DocumentName, EventKind, Outcome, Reply, Request, Source, SourceKind, Status,
+};
+use shoal::site::Editor;
+use shoal::world::OverlayLayers;
+
+/// Longest wait for anything. A slow machine needs seconds for a debug build.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Starts a pool without a camera and without a picture.
+pub(crate) fn start(camera: &str) -> LivePool {
+    let editor = Editor::open(None, None).unwrap();
+    let site = Arc::clone(editor.site());
+    let config = LiveConfig {
+        camera: SourceSpec::parse(camera).unwrap(),
+        camera_params: site.file.camera.clone(),
+        at_end: AtEnd::Repeat,
+        record: None,
+        vision: site.file.vision.clone(),
+        calibration: None,
+        surface: site.file.surface.clone(),
+        layers: OverlayLayers::NONE,
+        scene: site.description(),
+        simulation: site.file.simulation.clone(),
+    };
+    let mut pool = LivePool::start(config, StopFlag::default()).unwrap();
+    pool.start_desk(editor, None, None).unwrap();
+    pool
+}
+
+pub(crate) fn no_camera() -> LivePool {
+    start("file:/nonexistent/walk.y4m")
+}
+
+fn request(client: &DeskClient, id: u64, command: &Value) -> Reply {
+    let request = Request {
+        id,
+        source: Source {
+            kind: SourceKind::Panel,
+            name: "test".into(),
+        },
+        command: serde_json::from_value(command.clone()).unwrap(),
+    };
+    let begun = Instant::now();
+    loop {
+        match client.request(request.clone(), PATIENCE) {
+            Ok(reply) => return reply,
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn apply(client: &DeskClient, command: Value) -> Outcome {
+    request(client, 1, &command).result
+}
+
+fn wait_for_status(
+    client: &DeskClient,
+    what: &str,
+    is_met: impl Fn(&Status) -> bool,
+) -> Arc<Status> {
+    let begun = Instant::now();
+    loop {
+        let status = client.status();
+        if is_met(&status) {
+            return status;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what}: {status:#?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A command from a small set of valid and invalid ones. `random` returns a number below its argument.
+fn random_command(random: &mut impl FnMut(u32) -> u32) -> Value {
+    let species = ["herring", "trout", "salmon", "shark", "whale"][random(5) as usize];
+    let set = |kind: &str, name: &str, path: &str, value: Value| {
+        json!({"command": "edit", "edits": [{"document": {"kind": kind, "name": name}, "path": path,
+            "change": {"do": "set", "value": value}}]})
+    };
+    match random(10) {
+        0..3 => set(
+            "species",
+            species,
+            "motion.cruise_mps",
+            json!(0.1 * f64::from(random(12))),
+        ),
+        3 => set(
+            "scene",
+            "pool",
+            "population",
+            json!({"herring": random(20), "trout": random(4)}),
+        ),
+        4 => set(
+            "scene",
+            "pool",
+            "pool.ground_depth_m",
+            json!(0.5 + 0.1 * f64::from(random(9))),
+        ),
+        5 => json!({"command": "add_individual", "species": species}),
+        6 => json!({"command": "remove_individual", "id": random(60)}),
+        7 => json!({"command": "director", "event": {"event": "hunting", "on": random(2) == 0}}),
+        8 => json!({"command": "undo"}),
+        _ => json!({"command": "redo"}),
+    }
+}
+
+/// `SHOAL_VERIFY=1` sends the 1,000 commands of the specification; otherwise a tenth of them.
+#[test]
+fn random_commands_from_eight_clients_are_answered_once_and_can_be_undone() {
+    let per_client = if std::env::var_os("SHOAL_VERIFY").is_some() {
+        125
+    } else {
+        12
+    };
+    let pool = no_camera();
+    let before = Editor::open(None, None).unwrap();
+    let threads: Vec<_> = (0..8u64)
+        .map(|number| {
+            let client = pool.client.clone();
+            std::thread::spawn(move || {
+                let mut state = number + 1;
+                let mut random = |below: u32| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    ((state >> 33) as u32) % below
+                };
+                let mut replies = Vec::new();
+                for n in 0..per_client {
+                    let id = number * 1000 + n;
+                    let reply = request(&client, id, &random_command(&mut random));
+                    assert_eq!(reply.id, id);
+                    replies.push(reply);
+                }
+                replies
+            })
+        })
+        .collect();
+    let replies: Vec<Vec<Reply>> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+    let mut revisions = BTreeSet::new();
+    let mut rejected = 0;
+    for of_client in &replies {
+        assert!(of_client.is_sorted_by_key(|reply| reply.revision));
+        for reply in of_client {
+            match &reply.result {
+                Outcome::Applied { .. } => assert!(revisions.insert(reply.revision), "{reply:?}"),
+                Outcome::Rejected { problems } => {
+                    assert!(!problems.is_empty(), "{reply:?}");
+                    rejected += 1;
+                }
+            }
+        }
+    }
+    let applied = revisions.len() as u64;
+    assert_eq!(applied + rejected, 8 * per_client);
+    assert_eq!(revisions.last(), Some(&applied), "revisions have no gaps");
+    assert!(
+        applied > 8 && rejected > 0,
+        "{applied} applied, {rejected} rejected"
+    );
+    let mut undone = 0;
+    while apply(&pool.client, json!({"command": "undo"})).is_applied() {
+        undone += 1;
+    }
+    let status = wait_for_status(&pool.client, "undone", |s| {
+        s.revision == applied + undone && s.undo_depth == 0
+    });
+    assert_eq!(
+        status.unsaved,
+        [],
+        "undoing all gives the documents of the start"
+    );
+    let fish: u32 = before.site().species.iter().map(|s| s.count).sum();
+    wait_for_status(&pool.client, "the fish of the start", |s| {
+        s.species.values().map(|species| species.count).sum::<u32>() == fish
+    });
+    println!(
+        "{} commands from 8 clients: {applied} applied, {rejected} rejected, {undone} undone; reply p50 {:.2} ms, p99 {:.2} ms; effect p50 {:.2} ms, p99 {:.2} ms",
+        8 * per_client,
+        status.timing.command_to_reply.p50_ms,
+        status.timing.command_to_reply.p99_ms,
+        status.timing.command_to_snapshot.p50_ms,
+        status.timing.command_to_snapshot.p99_ms,
+    );
+    pool.supervisor.shut_down().unwrap();
+}
+
+/// Commands that name an individual were always rejected in a running pool.
+#[test]
+fn an_individual_of_a_running_pool_is_reached_by_its_id() {
+    let pool = no_camera();
+    let client = &pool.client;
+    let status = wait_for_status(client, "ticks", |s| s.tick > 0 && !s.species.is_empty());
+    let fish: u32 = status.species.values().map(|species| species.count).sum();
+    let mind = json!({"of": "species", "name": "herring"});
+    let id = (0..200)
+        .find(|id| {
+            let mind = json!({"command": "override_mind", "id": id, "mind": mind, "secs": 1.0});
+            apply(client, mind).is_applied()
+        })
+        .expect("an individual has an id below 200");
+    let remove = json!({"command": "remove_individual", "id": id});
+    assert!(apply(client, remove.clone()).is_applied());
+    // At once, before a tick has removed it: it must not take another individual with it.
+    assert!(!apply(client, remove.clone()).is_applied());
+    wait_for_status(client, "one fish less", |s| {
+        s.species.values().map(|species| species.count).sum::<u32>() == fish - 1
+    });
+    assert!(!apply(client, remove).is_applied());
+    pool.supervisor.shut_down().unwrap();
+}
+
+#[test]
+fn a_lost_camera_a_command_and_a_scene_are_in_status_and_events() {
+    let pool = no_camera();
+    let client = &pool.client;
+    let status = wait_for_status(client, "a fault of the camera", |s| {
+        s.faults
+            .iter()
+            .any(|fault| fault.name.starts_with("camera."))
+    });
+    assert!(!status.is_healthy);
+    assert!(status.sentence.contains("walk.y4m"), "{}", status.sentence);
+    assert!(
+        status.stages.iter().all(|stage| stage.is_well),
+        "{:?}",
+        status.stages
+    );
+    let switch = json!({"command": "switch_scene", "name": "reef"});
+    assert!(apply(client, switch).is_applied());
+    let unknown = json!({"command": "switch_scene", "name": "moon"});
+    let Outcome::Rejected { problems } = apply(client, unknown) else {
+        panic!("the scene does not exist");
+    };
+    assert!(problems[0].message.contains("moon"), "{problems:?}");
+    let status = wait_for_status(client, "the scene", |s| {
+        s.scene == "reef" && s.revision == 1
+    });
+    assert!(status.rejection.is_some());
+    let events = client.events_after(0, Duration::ZERO).events;
+    let has = |is: &dyn Fn(&EventKind) -> bool| events.iter().any(|event| is(&event.kind));
+    assert!(has(
+        &|e| matches!(e, EventKind::FaultBegan { fault, .. } if fault.starts_with("camera."))
+    ));
+    assert!(has(
+        &|e| matches!(e, EventKind::SceneChanged { scene } if scene == "reef")
+    ));
+    assert!(has(
+        &|e| matches!(e, EventKind::CommandApplied { revision: 1, source, .. } if source.name == "test")
+    ));
+    assert!(has(
+        &|e| matches!(e, EventKind::CommandRejected { summary, .. } if summary == "moon")
+    ));
+    let numbers: Vec<u64> = events.iter().map(|event| event.number).collect();
+    assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>());
+    pool.supervisor.shut_down().unwrap();
+}
+
+/// A change of the surface applies only after a restart, but the picture used it at once: the shadows were beside the visitors.
+#[test]
+fn a_new_surface_waits_for_the_restart_everywhere() {
+    let mut editor = Editor::open(None, None).unwrap();
+    let width_m = editor.site().file.surface.width_m;
+    let edit = json!({"command": "edit", "edits": [{"document": {"kind": "site"}, "path": "surface.width_m",
+        "change": {"do": "set", "value": width_m + 1.0}}]});
+    let command = serde_json::from_value(edit).unwrap();
+    editor.apply(&command, &|_| None).unwrap();
+    assert!((editor.site().file.surface.width_m - width_m - 1.0).abs() < 1e-6);
+    let running = editor.running_site();
+    assert!((running.file.surface.width_m - width_m).abs() < 1e-6);
+    assert!((running.description().surface.width_m - width_m).abs() < 1e-6);
+    assert_eq!(
+        editor
+            .text(&DocumentName::Site)
+            .map(|t| t.contains("width_m")),
+        Some(true)
+    );
+}
