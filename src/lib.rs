@@ -15,6 +15,7 @@ pub mod camera;
 pub mod config;
 pub mod control;
 pub mod geometry;
+pub mod life;
 pub mod navigation;
 pub mod render;
 pub mod simulation;

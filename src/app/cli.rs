@@ -9,6 +9,7 @@ use glam::DVec3;
 use super::commands::CtlArguments;
 use super::commands::{CamerasArguments, CaptureWorkerArguments, ChildGuardArguments};
 use crate::camera::SourceSpec;
+use crate::life::VisitorProgram;
 use crate::render::{OverlayOptions, Pattern};
 use crate::world::{OverlayLayer, OverlayLayers};
 
@@ -57,6 +58,12 @@ pub(super) enum Command {
         after_help = "Example: shoal simulate --shadows tracks.jsonl --seconds 20 --out agents.jsonl"
     )]
     Simulate(SimulateArguments),
+    /// Simulate every scene with different visitors and seeds for a long time, and report what is wrong with the life in it
+    #[command(
+        after_help = "Example: shoal life my/site.toml --scenes pool,reef --minutes 5 --seeds 1\n\
+                      Exits with 1 if it finds a problem."
+    )]
+    Life(LifeArguments),
     /// Simulate the fish and render pictures without a window
     #[command(
         after_help = "Example: shoal render --shadows tracks.jsonl --seconds 20 --out pool.y4m"
@@ -235,9 +242,16 @@ pub(super) struct SimulateArguments {
     /// Write the steering forces of every fish too, by the name of the action
     #[arg(long)]
     pub(super) why: bool,
+    /// Print a report of the life in the pool at the end: time per need and action, stillness, touches, visitors, director
+    /// rules, and problems in words
+    #[arg(long)]
+    pub(super) report: bool,
+    /// Write the report as JSON
+    #[arg(long, value_name = "R.json")]
+    pub(super) report_json: Option<PathBuf>,
     /// Output file for the agents, one JSON object per line; - for standard output
-    #[arg(long, value_name = "A.jsonl")]
-    pub(super) out: PathBuf,
+    #[arg(long, value_name = "A.jsonl", required_unless_present_any = ["report", "report_json"])]
+    pub(super) out: Option<PathBuf>,
 }
 
 /// Options of `simulate` and `render`.
@@ -247,8 +261,11 @@ pub(super) struct PoolArguments {
     #[arg(long, value_name = "NAME")]
     pub(super) scene: Option<String>,
     /// Tracks of visitors from `shoal track`; default: no visitors
-    #[arg(long, value_name = "T.jsonl")]
+    #[arg(long, value_name = "T.jsonl", conflicts_with = "visitors")]
     pub(super) shadows: Option<PathBuf>,
+    /// Visitors that follow a program
+    #[arg(long, value_enum)]
+    visitors: Option<VisitorsName>,
     /// Simulated time in seconds
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub(super) seconds: f64,
@@ -258,6 +275,75 @@ pub(super) struct PoolArguments {
     /// Number of threads for the behavior; it does not change the result
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) threads: u16,
+}
+
+/// Programs of visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum VisitorsName {
+    /// No visitors
+    None,
+    /// One visitor stands in one place for 8 minutes (shorter in a run of less than 14 minutes)
+    Still,
+    /// Three visitors walk and stop
+    Walkers,
+    /// Twelve children run
+    Children,
+}
+
+impl VisitorsName {
+    fn program(self) -> VisitorProgram {
+        match self {
+            Self::None => VisitorProgram::None,
+            Self::Still => VisitorProgram::Still,
+            Self::Walkers => VisitorProgram::Walkers,
+            Self::Children => VisitorProgram::Children,
+        }
+    }
+}
+
+impl PoolArguments {
+    /// Returns the program of the visitors; `None` if the command line names none.
+    pub(super) fn visitors(&self) -> Option<VisitorProgram> {
+        self.visitors.map(VisitorsName::program)
+    }
+}
+
+/// `shoal life`.
+#[derive(Debug, Args)]
+pub(super) struct LifeArguments {
+    #[command(flatten)]
+    pub(super) site: SiteArguments,
+    /// Scenes, separated by commas; default: all scenes of the site
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) scenes: Vec<String>,
+    /// Programs of visitors, separated by commas; default: all
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    visitors: Vec<VisitorsName>,
+    /// Number of runs of each scene and program, with the seeds 1, 2 and so on
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(super) seeds: u64,
+    /// Simulated minutes of each run
+    #[arg(long, value_name = "N", default_value_t = 20.0, value_parser = minutes)]
+    pub(super) minutes: f64,
+    /// Number of runs at the same time; default: the number of processors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) jobs: Option<u16>,
+    /// Print the report of each run too
+    #[arg(long)]
+    pub(super) reports: bool,
+    /// Write the reports of all runs as JSON lines
+    #[arg(long, value_name = "R.jsonl")]
+    pub(super) out: Option<PathBuf>,
+}
+
+impl LifeArguments {
+    /// Returns the programs of the visitors.
+    pub(super) fn programs(&self) -> Vec<VisitorProgram> {
+        if self.visitors.is_empty() {
+            return VisitorProgram::ALL.to_vec();
+        }
+        self.visitors.iter().map(|name| name.program()).collect()
+    }
 }
 
 /// `shoal render`.
@@ -430,6 +516,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if (0.0..=1e7).contains(&value) => Ok(value),
         _ => Err("expected seconds, from 0 to 10000000".to_owned()),
+    }
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.1..=1e5).contains(&value) => Ok(value),
+        _ => Err("expected minutes, from 0.1 to 100000".to_owned()),
     }
 }
 

@@ -18,6 +18,7 @@ mod disk_watch;
 mod floor_view;
 mod frame_tracker;
 mod json_lines;
+mod life;
 mod live;
 mod observation;
 mod offscreen;
@@ -29,6 +30,7 @@ mod site_setup;
 mod terminal;
 mod track;
 mod tracks_file;
+mod visitor_source;
 
 pub use agents_line::agents_line;
 pub use calibrate::{CalibrateOptions, calibrate};
@@ -37,6 +39,7 @@ pub use ctl::{CtlAnswer, CtlRequest, CtlServer};
 pub use desk::{Desk, species_of};
 pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
+pub use life::{LifeOptions, survey_life};
 pub use live::{
     CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary, HangPolicy,
     Heartbeat, Journal, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenBoard,

@@ -11,8 +11,9 @@ use super::command_reader::CommandReader;
 use super::desk::Desk;
 use super::json_lines::JsonLinesWriter;
 use super::print_message;
-use super::tracks_file::TracksFile;
+use super::visitor_source::VisitorSource;
 use crate::config::save_file;
+use crate::life::{LifeRecorder, LifeReport, RunName, VisitorProgram};
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};
 use crate::site::Editor;
 use crate::world::Snapshot;
@@ -24,14 +25,18 @@ pub struct SimulateOptions {
     pub scene: SceneDescription,
     /// Tick rate, seed and number of threads.
     pub simulation: SimulationParams,
-    /// File of tracks; `None` means that there are no visitors.
+    /// File of tracks. Replaces the program of the visitors.
     pub shadows: Option<PathBuf>,
+    /// Program of the visitors; `None` means that there are no visitors except those of the file of tracks.
+    pub visitors: Option<VisitorProgram>,
     /// Simulated time in seconds.
     pub seconds: f64,
     /// Number of ticks from one line to the next; 0 is the same as 1.
     pub every: u64,
-    /// Output file; `-` is standard output.
-    pub out: PathBuf,
+    /// Output file; `-` is standard output, `None` writes no lines.
+    pub out: Option<PathBuf>,
+    /// Name of the scene in the report of the life in the pool; `None` for no report.
+    pub report: Option<String>,
     /// Whether the lines contain the steering forces, by the name of the action.
     pub why: bool,
     /// File in which the state is saved at the end; `None` if it is not saved.
@@ -86,11 +91,15 @@ impl CommandPlayer {
 }
 
 /// Runs the simulation until its time is over or `stop` is set. Writes the agents of every tick, or of every n-th tick.
+/// Returns the report if the options ask for one.
 ///
 /// # Errors
 /// When the pool cannot be built, the tracks are invalid, or a file cannot be written. Lines that were written before an
 /// error stay.
-pub fn simulate(options: &SimulateOptions, stop: &AtomicBool) -> anyhow::Result<()> {
+pub fn simulate(
+    options: &SimulateOptions,
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<LifeReport>> {
     if !(options.seconds.is_finite() && options.seconds >= 0.0) {
         bail!(
             "--seconds {}: give a finite number that is 0 or greater",
@@ -98,26 +107,58 @@ pub fn simulate(options: &SimulateOptions, stop: &AtomicBool) -> anyhow::Result<
         );
     }
     let mut simulation = start_simulation(options)?;
-    let mut tracks = TracksFile::open(options.shadows.as_deref())?;
+    let mut visitors = VisitorSource::open(
+        options.shadows.as_deref(),
+        options.visitors,
+        &options.scene.surface,
+        (options.simulation.seed, options.seconds),
+    )?;
     simulation.record_forces(options.why);
     let mut player = (options.commands.as_ref())
         .map(CommandPlayer::open)
         .transpose()?;
-    let mut out = JsonLinesWriter::create(&options.out)?;
+    let mut output = RunOutput {
+        lines: (options.out.as_deref())
+            .map(JsonLinesWriter::create)
+            .transpose()?,
+        recorder: recorder(options, &simulation),
+    };
     let result = run_ticks(
         options,
         &mut simulation,
-        &mut tracks,
-        (&mut player, &mut out),
+        &mut visitors,
+        (&mut player, &mut output),
         stop,
     );
-    out.finish()?;
+    if let Some(lines) = output.lines {
+        lines.finish()?;
+    }
     if let Some(path) = &options.save_state {
         save_file(path, simulation.save()?.as_bytes())
             .with_context(|| format!("{}: the state cannot be saved", path.display()))?;
     }
     player.map_or(Ok(()), |player| player.desk.close())?;
-    result
+    result?;
+    Ok(output.recorder.map(LifeRecorder::finish))
+}
+
+/// What a run writes.
+struct RunOutput {
+    lines: Option<JsonLinesWriter>,
+    recorder: Option<LifeRecorder>,
+}
+
+fn recorder(options: &SimulateOptions, simulation: &Simulation) -> Option<LifeRecorder> {
+    let scene = options.report.clone()?;
+    let no_visitors = VisitorProgram::None;
+    let program = options.visitors.unwrap_or(no_visitors);
+    let name = RunName {
+        scene,
+        program: options.shadows.is_none().then_some(program),
+        seed: options.simulation.seed,
+        seconds: options.seconds,
+    };
+    Some(LifeRecorder::new(name, simulation))
 }
 
 /// Builds a new pool, or continues from a saved state.
@@ -133,8 +174,8 @@ fn start_simulation(options: &SimulateOptions) -> anyhow::Result<Simulation> {
 fn run_ticks(
     options: &SimulateOptions,
     simulation: &mut Simulation,
-    tracks: &mut TracksFile,
-    (player, out): (&mut Option<CommandPlayer>, &mut JsonLinesWriter),
+    visitors: &mut VisitorSource,
+    (player, output): (&mut Option<CommandPlayer>, &mut RunOutput),
     stop: &AtomicBool,
 ) -> anyhow::Result<()> {
     let tick_hz = f64::from(options.simulation.tick_hz);
@@ -150,7 +191,13 @@ fn run_ticks(
             player.apply_due(simulation)?;
         }
         // The agents of a tick react to the newest tracks that are not later than the tick.
-        simulation.run_tick(tracks.at(tick as f64 / tick_hz)?);
+        simulation.run_tick(visitors.at(tick as f64 / tick_hz)?);
+        if let Some(recorder) = &mut output.recorder {
+            recorder.record(simulation);
+        }
+        let Some(lines) = &mut output.lines else {
+            continue;
+        };
         if !tick.is_multiple_of(every) {
             continue;
         }
@@ -159,7 +206,7 @@ fn run_ticks(
         if options.why {
             add_forces(simulation, &mut line);
         }
-        out.write(&line)?;
+        lines.write(&line)?;
     }
     if simulation.quarantine_count() > 0 {
         print_message(&format!(

@@ -33,6 +33,11 @@ pub trait Action {
         0.0
     }
 
+    /// Whether the action steers to the points where the director lets species gather.
+    fn follows_director(&self) -> bool {
+        false
+    }
+
     /// Returns the proposal of the action in this tick, before its weight is applied. `None` if the action cannot be
     /// executed.
     fn propose(&self, context: &ActionContext<'_>, memory: &mut Self::Memory) -> Option<Proposal>;
@@ -89,6 +94,10 @@ pub struct Capabilities {
     pub is_never_skipped: bool,
     /// The action combines other actions. Such an action cannot be a part of another combined action.
     pub is_combined: bool,
+    /// The agent may stay in one place while it executes the action.
+    pub rests: bool,
+    /// The action leads the agent to a visitor who stands still.
+    pub approaches_visitors: bool,
 }
 
 impl Capabilities {
@@ -98,6 +107,8 @@ impl Capabilities {
         needs_paths: false,
         is_never_skipped: false,
         is_combined: false,
+        rests: false,
+        approaches_visitors: false,
     };
 }
 

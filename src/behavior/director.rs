@@ -240,6 +240,11 @@ impl RuleState {
 }
 
 impl Condition {
+    /// Whether only a command starts the rule.
+    pub fn is_by_hand(&self) -> bool {
+        matches!(self, Self::ByHand(_))
+    }
+
     /// Whether the condition of the rule with this index holds now.
     fn holds(&self, index: usize, world: &World<'_>) -> bool {
         let shadows = &world.visitors.shadows;

@@ -9,6 +9,7 @@ use crate::navigation::FlowFields;
 use crate::steering::{FlockRules, Motion};
 use crate::world::{RandomStream, Species, World};
 
+use super::action::Capabilities;
 use super::actions::ActionParams;
 use super::context::ActionContext;
 use super::decision::Decision;
@@ -33,6 +34,19 @@ pub struct Mind {
     flock: FlockRules,
     field_of_view: FieldOfView,
     needs_paths: bool,
+}
+
+/// One action of a mind, for reports.
+#[derive(Clone, Copy, Debug)]
+pub struct MindActionInfo<'a> {
+    /// Name of the action.
+    pub name: &'a str,
+    /// Properties of its kind.
+    pub capabilities: Capabilities,
+    /// Whether its weight is greater than 0, or the director can raise it.
+    pub is_on: bool,
+    /// Whether a need lists it. Otherwise it can only be a part of a combined action.
+    pub is_listed: bool,
 }
 
 /// Scratch memory for deciding, reused for each agent.
@@ -117,6 +131,20 @@ impl Mind {
     /// Returns the names of all needs, most important first.
     pub fn need_names(&self) -> impl Iterator<Item = &str> {
         self.needs.iter().map(|need| need.params.name.as_str())
+    }
+
+    /// Returns all actions, in the order of the bits of a decision's actions.
+    pub fn actions(&self) -> impl Iterator<Item = MindActionInfo<'_>> {
+        let needs = || self.needs.iter().chain([&self.standard]);
+        self.actions
+            .iter()
+            .enumerate()
+            .map(move |(index, action)| MindActionInfo {
+                name: &action.name,
+                capabilities: action.capabilities,
+                is_on: action.weight > 0.0 || action.params.follows_director(),
+                is_listed: needs().any(|need| need.actions.contains(&index)),
+            })
     }
 
     /// Returns the names of the actions in a decision, in alphabetical order. `actions` has one bit for each action.

@@ -32,7 +32,7 @@ pub use effect::{
     CalmEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect, SendAcrossEffect,
     SetNeedEffect,
 };
-pub use mind::{Mind, MindWorkspace};
+pub use mind::{Mind, MindActionInfo, MindWorkspace};
 pub use mind_state::MindState;
 pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};
 pub use perception::{Neighbor, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};

@@ -1,7 +1,7 @@
 //! Read access to a running pool: snapshots, decisions, counters.
 
 use super::tick::Simulation;
-use crate::behavior::{Decision, Drives};
+use crate::behavior::{Decision, Drives, Mind};
 use crate::navigation::GridPlanner;
 use crate::world::{AgentPose, Snapshot, World, copy_shadow};
 
@@ -71,6 +71,17 @@ impl Simulation {
     pub fn active_actions(&self, index: usize) -> impl Iterator<Item = &str> {
         let mind = self.workspace.minds(&self.plan).get(index);
         mind.action_names(self.workspace.decisions[index].actions)
+    }
+
+    /// Mind of a species or named individual; `species_index` is an index into [`World::species`].
+    pub fn species_mind(&self, species_index: usize) -> &Mind {
+        &self.plan.minds[species_index]
+    }
+
+    /// Whether the agent at this index currently has another mind than its species.
+    pub fn has_override(&self, index: usize) -> bool {
+        let id = self.state.world.agents.ids[index];
+        self.state.overrides.iter().any(|o| o.id == id)
     }
 
     /// The paths on grids that agents search and follow.

@@ -464,6 +464,13 @@ impl Simulation {
         swimmer.air.is_none().then_some(swimmer.home)
     }
 
+    /// Whether the agent at this index flies from one terrace to another.
+    pub fn is_flying(&self, index: usize) -> bool {
+        let terraces = &self.state.terraces;
+        let found = terraces.find(self.state.world.agents.ids[index]);
+        found.is_ok_and(|number| terraces.swimmers[number].air.is_some())
+    }
+
     /// Splashes of the last second.
     pub fn splashes(&self) -> &[Splash] {
         &self.state.terraces.splashes

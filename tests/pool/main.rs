@@ -22,6 +22,7 @@ mod director;
 mod edits;
 mod edits_random;
 mod fields;
+mod life;
 mod meshes;
 mod movingai;
 mod navigation;

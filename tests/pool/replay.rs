@@ -102,9 +102,11 @@ fn a_replayed_command_log_gives_the_same_run() {
             ..SimulationParams::default()
         },
         shadows: None,
+        visitors: None,
+        report: None,
         seconds: 4.0,
         every: 1,
-        out: out.clone(),
+        out: Some(out.clone()),
         why: false,
         save_state: None,
         load_state: None,
@@ -126,7 +128,7 @@ fn a_replayed_command_log_gives_the_same_run() {
     // Without the commands the run differs. This shows that the comparison above depends on the commands.
     let without_commands = SimulateOptions {
         commands: None,
-        out: out.clone(),
+        out: Some(out.clone()),
         why: true,
         ..options
     };

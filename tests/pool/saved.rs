@@ -179,9 +179,11 @@ fn the_simulate_command_continues_a_saved_state() {
         scene: load(None, None).unwrap().description(),
         simulation: pools::run(5, 1),
         shadows: None,
+        visitors: None,
+        report: None,
         seconds,
         every: 1,
-        out: file(out),
+        out: Some(file(out)),
         why: false,
         save_state: None,
         load_state: None,
@@ -189,7 +191,7 @@ fn the_simulate_command_continues_a_saved_state() {
     };
     let output = |options: &SimulateOptions| {
         simulate(options, &AtomicBool::new(false)).unwrap();
-        std::fs::read_to_string(&options.out).unwrap()
+        std::fs::read_to_string(options.out.as_ref().unwrap()).unwrap()
     };
     let whole = output(&options("whole.jsonl", 4.0));
     let first = output(&SimulateOptions {

@@ -15,7 +15,7 @@ use shoal::control::AgentsLine;
 
 fn lines_of(options: &SimulateOptions) -> Vec<AgentsLine> {
     simulate(options, &AtomicBool::new(false)).unwrap();
-    let text = std::fs::read_to_string(&options.out).unwrap();
+    let text = std::fs::read_to_string(options.out.as_ref().unwrap()).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -42,7 +42,9 @@ fn fish_flee_from_a_recorded_visitor() {
         shadows: Some(shadows),
         seconds: 4.0,
         every: 6,
-        out: folder.path().join("a.jsonl"),
+        out: Some(folder.path().join("a.jsonl")),
+        report: None,
+        visitors: None,
         why: false,
         save_state: None,
         load_state: None,
@@ -67,7 +69,7 @@ fn fish_flee_from_a_recorded_visitor() {
     assert!(lines[..29].iter().map(fleeing).sum::<usize>() > 20);
     assert_eq!(lines[30..].iter().map(fleeing).sum::<usize>(), 0);
     let again = SimulateOptions {
-        out: folder.path().join("b.jsonl"),
+        out: Some(folder.path().join("b.jsonl")),
         simulation: pools::run(5, 2),
         ..options
     };
@@ -89,7 +91,9 @@ fn an_invalid_track_is_rejected_with_its_line() {
         shadows: Some(shadows),
         seconds: 1.0,
         every: 1,
-        out: folder.path().join("a.jsonl"),
+        out: Some(folder.path().join("a.jsonl")),
+        report: None,
+        visitors: None,
         why: false,
         save_state: None,
         load_state: None,

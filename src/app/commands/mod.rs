@@ -9,6 +9,7 @@ mod child_guard;
 #[cfg(unix)]
 mod ctl;
 mod demo;
+mod life;
 mod monitors;
 mod render;
 mod run;
@@ -43,6 +44,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Demo(arguments) => demo::demo(arguments),
         Command::Track(arguments) => track::track(arguments),
         Command::Simulate(arguments) => simulate::simulate(arguments),
+        Command::Life(arguments) => life::life(&arguments),
         Command::Render(arguments) => render::render(&arguments),
         Command::Calibrate(arguments) => calibrate::calibrate(arguments),
         Command::Check(arguments) => check::check(&arguments),

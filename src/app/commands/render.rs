@@ -7,14 +7,19 @@ use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
 use crate::app::print_message;
 use crate::app::process::stop_on_signals;
 use crate::app::site_setup::{first_output_setup, load_site, simulation};
-use crate::app::tracks_file::TracksFile;
+use crate::app::visitor_source::VisitorSource;
 use crate::world::OverlayLayer;
 use crate::world::Snapshot;
 
 pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let pool = &arguments.pool;
     let site = load_site(arguments.site.site.as_deref(), pool.scene.as_deref())?;
-    let mut tracks = TracksFile::open(pool.shadows.as_deref())?;
+    let mut visitors = VisitorSource::open(
+        pool.shadows.as_deref(),
+        pool.visitors(),
+        &site.file.surface,
+        (pool.seed, pool.seconds),
+    )?;
     let mut simulation = simulation(&site, pool.seed, pool.threads)?;
     let mut setup = first_output_setup(site, arguments.size);
     setup.overlay_options = arguments.overlay.options();
@@ -22,7 +27,7 @@ pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     simulation.record_forces(layers.has(OverlayLayer::Force));
     let advance = |snapshot: &mut Snapshot| {
         let reached_secs = simulation.time_secs() + simulation.dt_secs();
-        simulation.run_tick(tracks.at(reached_secs)?);
+        simulation.run_tick(visitors.at(reached_secs)?);
         simulation.snapshot(snapshot);
         snapshot.overlay.clear();
         simulation.fill_overlay(layers, &mut snapshot.overlay);

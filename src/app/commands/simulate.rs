@@ -1,12 +1,18 @@
 //! `shoal simulate`.
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context;
+
 use crate::app::cli::SimulateArguments;
+use crate::app::print_message;
 use crate::app::process::stop_on_signals;
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
+use crate::config::save_file;
 use crate::simulation::SimulationParams;
 use crate::site::Site;
 
@@ -25,6 +31,8 @@ pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode>
         }
         None => (Arc::new(load_site(path, scene)?), None),
     };
+    let is_reported = arguments.report || arguments.report_json.is_some();
+    let prints_lines = arguments.out.as_deref() == Some(Path::new("-"));
     let options = SimulateOptions {
         scene: site.description(),
         simulation: SimulationParams {
@@ -32,15 +40,29 @@ pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode>
             threads: arguments.pool.threads,
             ..site.file.simulation.clone()
         },
+        visitors: arguments.pool.visitors(),
         shadows: arguments.pool.shadows,
         seconds: arguments.pool.seconds,
         every: arguments.every,
         out: arguments.out,
+        report: is_reported.then(|| site.scene_name.clone()),
         why: arguments.why,
         save_state: arguments.save_state,
         load_state: arguments.load_state,
         commands: script,
     };
-    simulate::simulate(&options, &*stop_on_signals()?)?;
+    let report = simulate::simulate(&options, &*stop_on_signals()?)?;
+    if let (Some(report), Some(path)) = (&report, &arguments.report_json) {
+        save_file(path, serde_json::to_string_pretty(report)?.as_bytes())
+            .with_context(|| format!("{}: the report cannot be saved", path.display()))?;
+    }
+    if let Some(report) = report.filter(|_| arguments.report) {
+        // With --out -, standard output contains JSON lines only.
+        if prints_lines {
+            print_message(&report.to_string());
+        } else {
+            write!(std::io::stdout().lock(), "{report}")?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::{Action, FleeingAction, ParamFinding};
+use crate::behavior::action::{Action, Capabilities, FleeingAction, ParamFinding};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::geometry::Solid;
@@ -85,6 +85,11 @@ impl HideFromEnemy {
 
 impl Action for HideFromEnemy {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        rests: true,
+        ..Capabilities::NONE
+    };
 
     fn warnings_after(&self, name: &str, earlier: &FleeingAction<'_>) -> Option<ParamFinding> {
         (earlier.flee_distance_m >= self.flee_distance_m).then(|| ParamFinding {

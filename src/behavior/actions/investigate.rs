@@ -5,7 +5,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception::Neighbor;
 use crate::behavior::perception_memory::KnownAgent;
@@ -105,6 +105,11 @@ impl Investigate {
 
 impl Action for Investigate {
     type Memory = Interest;
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        approaches_visitors: true,
+        ..Capabilities::NONE
+    };
 
     fn relations(&self) -> &[String] {
         &self.relations

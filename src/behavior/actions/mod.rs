@@ -78,6 +78,11 @@ macro_rules! register_actions {
                 match self { $(Self::$action(params) => params.min_weight(context),)* }
             }
 
+            /// See [`Action::follows_director`].
+            pub fn follows_director(&self) -> bool {
+                match self { $(Self::$action(params) => params.follows_director(),)* }
+            }
+
             /// See [`Action::parts`].
             pub fn parts(&self) -> &[String] {
                 match self { $(Self::$action(params) => params.parts(),)* }

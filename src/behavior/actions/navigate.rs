@@ -161,6 +161,10 @@ impl Action for Navigate {
         &self.relations
     }
 
+    fn follows_director(&self) -> bool {
+        self.target == NavigateTarget::Director
+    }
+
     fn propose(&self, context: &ActionContext<'_>, memory: &mut PathMemory) -> Option<Proposal> {
         let Some(goal) = self.goal(context) else {
             *memory = PathMemory::default();

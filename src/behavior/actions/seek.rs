@@ -56,6 +56,10 @@ impl Action for Seek {
         &self.relations
     }
 
+    fn follows_director(&self) -> bool {
+        self.target == SeekTarget::Director
+    }
+
     fn min_weight(&self, context: &ActionContext<'_>) -> f32 {
         let gathering = context.gathering();
         match (self.target, gathering) {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::{arrive, steer_along};
@@ -70,6 +70,12 @@ impl ShelterUnder {
 
 impl Action for ShelterUnder {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        rests: true,
+        approaches_visitors: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let shadow = self.nearest(context)?;

@@ -1,0 +1,141 @@
+//! Measures the company of a visitor who stands still: which agents are near the visitor, how many at a time, and for how long.
+
+use std::collections::BTreeSet;
+
+use super::report::Company;
+use crate::simulation::Simulation;
+use crate::world::outline_at_depth;
+
+/// An agent is near a visitor if its distance from the edge of the shadow is below this.
+pub(super) const NEAR_M: f32 = 0.3;
+/// Time for which a visitor must have stood before the company counts. Fish need some time to come.
+pub(super) const COUNTS_AFTER_SECS: f32 = 60.0;
+/// Time within which a still visitor should have company.
+pub(super) const COMPANY_WITHIN_SECS: f32 = 30.0;
+/// Duration of the windows over which the share of a species near the visitor is averaged.
+const WINDOW_SECS: f64 = 10.0;
+
+/// The company of one species.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpeciesCompany {
+    /// Mean share of the species near the visitor, for each window.
+    windows: Vec<f64>,
+    sum: f64,
+    samples: f64,
+    members: BTreeSet<u32>,
+    longest_stay_secs: f64,
+}
+
+impl SpeciesCompany {
+    fn sample(&mut self, share: f64, sample_secs: f64) {
+        self.sum += share;
+        self.samples += 1.0;
+        if self.samples * sample_secs >= WINDOW_SECS {
+            self.windows.push(self.sum / self.samples);
+            (self.sum, self.samples) = (0.0, 0.0);
+        }
+    }
+
+    /// Returns the summary; `None` if no visitor stood long enough.
+    pub(super) fn summary(&self) -> Option<Company> {
+        let count = self.windows.len() as f64;
+        let share_of = |is: fn(f64) -> bool| {
+            self.windows.iter().filter(|&&share| is(share)).count() as f64 / count
+        };
+        (count > 0.0).then(|| Company {
+            judged_secs: count * WINDOW_SECS,
+            mean_share: self.windows.iter().sum::<f64>() / count,
+            min_share: self.windows.iter().copied().fold(f64::MAX, f64::min),
+            max_share: self.windows.iter().copied().fold(0.0, f64::max),
+            crowded: share_of(|share| share > Company::MAX_SHARE),
+            deserted: share_of(|share| share < Company::MIN_SHARE),
+            members: self.members.len(),
+            longest_stay_secs: self.longest_stay_secs,
+        })
+    }
+}
+
+/// The visitor who has stood longest, and the agents near this visitor.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CompanyWatch {
+    visitor: Option<u32>,
+    /// Time since each agent, by index, came near the visitor; `None` for agents that are not near.
+    near_secs: Vec<Option<f64>>,
+    /// Whether an agent has come near the visitor.
+    has_company: bool,
+    is_judged: bool,
+    /// Time until the first agent came near, for each visitor who stood for at least [`COMPANY_WITHIN_SECS`].
+    pub(super) waits_secs: Vec<f64>,
+}
+
+impl CompanyWatch {
+    /// Forgets which agents are near. Must be called when the indices of agents change.
+    pub(super) fn reset(&mut self, agents: usize) {
+        self.near_secs.clear();
+        self.near_secs.resize(agents, None);
+        self.visitor = None;
+    }
+
+    /// Samples the company. `species_of` is the index into `species` for each agent.
+    pub(super) fn sample(
+        &mut self,
+        simulation: &Simulation,
+        species_of: &[usize],
+        species: &mut [(SpeciesCompany, f64)],
+        sample_secs: f64,
+    ) {
+        let world = simulation.world();
+        let shadows = world.visitors.shadows.iter().filter(|s| s.still_secs > 0.0);
+        let stillest = shadows.max_by(|a, b| a.still_secs.total_cmp(&b.still_secs));
+        let Some(shadow) = stillest else {
+            if self.visitor.is_some() {
+                self.reset(self.near_secs.len());
+            }
+            return;
+        };
+        if self.visitor != Some(shadow.id) {
+            self.reset(self.near_secs.len());
+            self.visitor = Some(shadow.id);
+            (self.has_company, self.is_judged) = (false, false);
+        }
+        let counts = shadow.still_secs >= COUNTS_AFTER_SECS;
+        let mut near = [0.0; SPECIES_MAX];
+        for (index, body) in world.agents.bodies.iter().enumerate() {
+            let scale = world.water.scale(body.position_m.y);
+            let at = outline_at_depth(shadow, body.position_m, world.agents.radii_m[index], scale);
+            let stay = &mut self.near_secs[index];
+            if at.distance_m > NEAR_M {
+                *stay = None;
+                continue;
+            }
+            let stay_secs = stay.map_or(0.0, |secs| secs + sample_secs);
+            *stay = Some(stay_secs);
+            if !self.has_company {
+                self.has_company = true;
+                if !self.is_judged {
+                    self.waits_secs.push(f64::from(shadow.still_secs));
+                    self.is_judged = true;
+                }
+            }
+            if counts {
+                let kind = species_of[index];
+                let company = &mut species[kind].0;
+                company.members.insert(world.agents.ids[index]);
+                company.longest_stay_secs = company.longest_stay_secs.max(stay_secs);
+                near[kind.min(SPECIES_MAX - 1)] += 1.0;
+            }
+        }
+        if !self.is_judged && shadow.still_secs > COMPANY_WITHIN_SECS {
+            self.waits_secs.push(f64::INFINITY);
+            self.is_judged = true;
+        }
+        if counts {
+            for (kind, (company, count)) in species.iter_mut().enumerate().take(SPECIES_MAX) {
+                company.sample(near[kind] / count.max(1.0), sample_secs);
+            }
+        }
+    }
+}
+
+/// Most species whose company is measured; a pool has at most 63 names.
+const SPECIES_MAX: usize = 64;

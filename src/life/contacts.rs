@@ -1,0 +1,75 @@
+//! Counts the touches between agents: moments at which the bodies of two agents begin to overlap.
+
+use glam::Vec3;
+
+use crate::simulation::Simulation;
+
+/// A touch ends when the gap between the bodies exceeds this. Otherwise one long contact with small oscillations would count as
+/// many touches.
+const APART_M: f32 = 0.02;
+
+/// The current contacts. Reuses memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contacts {
+    /// Pairs of ids in contact at the last sample, sorted.
+    pairs: Vec<(u32, u32)>,
+    next: Vec<(u32, u32)>,
+    /// Agents sorted by x: (x minus radius, index).
+    order: Vec<(f32, u32)>,
+}
+
+impl Contacts {
+    /// Finds all contacts, and calls `touched` with the indices of both agents for each contact that began since the last
+    /// call. A hunter and its prey do not count.
+    pub(super) fn update(
+        &mut self,
+        simulation: &Simulation,
+        mut touched: impl FnMut(usize, usize),
+    ) {
+        let world = simulation.world();
+        let agents = world.agents;
+        self.order.clear();
+        self.order.extend(
+            (0..agents.len())
+                .map(|i| (agents.bodies[i].position_m.x - agents.radii_m[i], i as u32)),
+        );
+        self.order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.next.clear();
+        for (place, &(_, a)) in self.order.iter().enumerate() {
+            let a = a as usize;
+            let (at, radius_m) = (agents.bodies[a].position_m, agents.radii_m[a]);
+            let reach = at.x + radius_m + APART_M;
+            let behind = self.order[place + 1..].iter();
+            for &(_, b) in behind.take_while(|(low, _)| *low <= reach) {
+                let b = b as usize;
+                let gap_m = gap(at, radius_m, agents.bodies[b].position_m, agents.radii_m[b]);
+                if gap_m > APART_M || hunts(&world, a, b) || hunts(&world, b, a) {
+                    continue;
+                }
+                let pair = ordered(agents.ids[a], agents.ids[b]);
+                let was_in_contact = self.pairs.binary_search(&pair).is_ok();
+                if gap_m < 0.0 && !was_in_contact {
+                    touched(a, b);
+                }
+                if gap_m < 0.0 || was_in_contact {
+                    self.next.push(pair);
+                }
+            }
+        }
+        self.next.sort_unstable();
+        std::mem::swap(&mut self.pairs, &mut self.next);
+    }
+}
+
+fn gap(a: Vec3, radius_a_m: f32, b: Vec3, radius_b_m: f32) -> f32 {
+    a.distance(b) - radius_a_m - radius_b_m
+}
+
+fn ordered(a: u32, b: u32) -> (u32, u32) {
+    (a.min(b), a.max(b))
+}
+
+fn hunts(world: &crate::world::World<'_>, hunter: usize, prey: usize) -> bool {
+    let species = &world.species[usize::from(world.agents.species[hunter])];
+    species.relations.prey & world.agents.name_bits[prey] != 0
+}

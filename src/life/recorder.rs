@@ -1,0 +1,452 @@
+//! Measures a run tick by tick: needs, actions, stillness, touches, visitors, the director.
+
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+
+use super::company::{CompanyWatch, SpeciesCompany};
+use super::contacts::Contacts;
+use super::measures::{Halves, OccupancyMap, PhaseSum, phase};
+use super::program::VisitorProgram;
+use super::report::{
+    ActionLife, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness, VisitorDistance,
+};
+use crate::simulation::Simulation;
+use crate::world::outline_at_depth;
+
+/// An agent that stays within this distance of one point is still.
+pub(super) const STILL_M: f32 = 0.1;
+/// Time after which a still agent is reported.
+pub(super) const STILL_SECS: f64 = 30.0;
+/// Time between two samples of positions.
+const SAMPLE_SECS: f64 = 0.5;
+/// Time between two searches for touches. At 1.5 m/s an agent swims 7.5 cm in this time, about a body's diameter.
+const TOUCH_SECS: f64 = 0.05;
+
+/// What was simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunName {
+    /// Name of the scene.
+    pub scene: String,
+    /// Program of the visitors; `None` if they come from a file.
+    pub program: Option<VisitorProgram>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Planned duration.
+    pub seconds: f64,
+}
+
+/// Measurements of one species, collected over all revisions of the plan.
+#[derive(Clone, Debug, Default)]
+struct SpeciesSums {
+    /// Time that the agents of the species lived, in seconds; all agents together.
+    lived_secs: PhaseSum,
+    needs: BTreeMap<String, PhaseSum>,
+    actions: BTreeMap<String, ActionSums>,
+    speed_mps: PhaseSum,
+    samples: PhaseSum,
+    touches: PhaseSum,
+    leaps: u64,
+    still_secs: f64,
+    stillness: Stillness,
+    maps: [OccupancyMap; 3],
+    visitor_m: f64,
+    visitor_samples: f64,
+    under_samples: f64,
+    nearest_m: Option<f64>,
+    approaches_visitors: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ActionSums {
+    secs: PhaseSum,
+    executions: u64,
+    is_on: bool,
+}
+
+/// Counters of one mind, by the indices of its needs and actions.
+#[derive(Clone, Debug, Default)]
+struct MindCounters {
+    /// Index into [`LifeRecorder::species`].
+    species: usize,
+    /// Name and ticks of each need, and of the time without an active need, whose name is empty, at the end.
+    needs: Vec<(String, [u64; 3])>,
+    actions: Vec<ActionCounter>,
+    /// One bit for each action during which an agent may rest.
+    rests: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ActionCounter {
+    name: String,
+    is_on: bool,
+    is_listed: bool,
+    ticks: [u64; 3],
+    starts: u64,
+}
+
+/// What is remembered of one agent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Track {
+    actions: u64,
+    is_flying: bool,
+    /// Point near which the agent has stayed for `still_secs`.
+    anchor_m: Vec3,
+    still_secs: f64,
+    is_reported: bool,
+}
+
+/// Measures a run. Call [`Self::record`] after each tick.
+#[derive(Clone, Debug)]
+pub struct LifeRecorder {
+    name: RunName,
+    revision: Option<u64>,
+    names: Vec<String>,
+    species: Vec<SpeciesSums>,
+    company: Vec<(SpeciesCompany, f64)>,
+    minds: Vec<MindCounters>,
+    tracks: Vec<Track>,
+    species_of: Vec<usize>,
+    watch: CompanyWatch,
+    contacts: Contacts,
+    rules: Vec<RuleLife>,
+    rules_on: Vec<bool>,
+    secs: PhaseSum,
+    dt_secs: f64,
+    start: (u64, u64),
+    last: (u64, u64),
+    since_sample_secs: f64,
+    since_touches_secs: f64,
+}
+
+impl LifeRecorder {
+    /// Creates a recorder for a run that begins in the current state of `simulation`.
+    pub fn new(name: RunName, simulation: &Simulation) -> Self {
+        let start = (simulation.catches(), simulation.meals());
+        Self {
+            name,
+            revision: None,
+            names: Vec::new(),
+            species: Vec::new(),
+            company: Vec::new(),
+            minds: Vec::new(),
+            tracks: Vec::new(),
+            species_of: Vec::new(),
+            watch: CompanyWatch::default(),
+            contacts: Contacts::default(),
+            rules: Vec::new(),
+            rules_on: Vec::new(),
+            secs: PhaseSum::default(),
+            dt_secs: simulation.dt_secs(),
+            start,
+            last: start,
+            since_sample_secs: 0.0,
+            since_touches_secs: 0.0,
+        }
+    }
+
+    /// Measures the last tick.
+    pub fn record(&mut self, simulation: &Simulation) {
+        if self.revision != Some(simulation.revision()) {
+            self.bind(simulation);
+        }
+        let phase = phase(self.secs.total(), self.name.seconds);
+        self.secs.add(phase, self.dt_secs);
+        self.last = (simulation.catches(), simulation.meals());
+        self.count_decisions(simulation, phase);
+        self.count_rules(simulation);
+        self.since_touches_secs += self.dt_secs;
+        if self.since_touches_secs >= TOUCH_SECS {
+            self.since_touches_secs = 0.0;
+            let (species, species_of) = (&mut self.species, &self.species_of);
+            self.contacts.update(simulation, |a, b| {
+                for agent in [a, b] {
+                    species[species_of[agent]].touches.add(phase, 1.0);
+                }
+            });
+        }
+        self.since_sample_secs += self.dt_secs;
+        if self.since_sample_secs >= SAMPLE_SECS {
+            self.sample(simulation, phase, self.since_sample_secs);
+            self.since_sample_secs = 0.0;
+        }
+    }
+
+    /// Prepares the counters for the species, agents and rules of a new plan.
+    fn bind(&mut self, simulation: &Simulation) {
+        self.collect();
+        self.revision = Some(simulation.revision());
+        let world = simulation.world();
+        self.minds.clear();
+        for (index, species) in world.species.iter().enumerate() {
+            let label = match &species.individual {
+                Some(individual) => format!("{individual} ({})", species.name),
+                None => species.name.clone(),
+            };
+            let kind = self.names.iter().position(|name| *name == label);
+            let kind = kind.unwrap_or_else(|| {
+                self.names.push(label);
+                self.species.push(SpeciesSums::default());
+                self.company.push((SpeciesCompany::default(), 0.0));
+                self.names.len() - 1
+            });
+            let mind = simulation.species_mind(index);
+            let mut counters = MindCounters {
+                species: kind,
+                needs: mind
+                    .need_names()
+                    .map(|name| (name.to_owned(), [0; 3]))
+                    .collect(),
+                actions: Vec::new(),
+                rests: 0,
+            };
+            counters.needs.push((String::new(), [0; 3]));
+            for (number, action) in mind.actions().enumerate() {
+                counters.rests |= u64::from(action.capabilities.rests) << number;
+                self.species[kind].approaches_visitors |=
+                    action.is_on && action.is_listed && action.capabilities.approaches_visitors;
+                counters.actions.push(ActionCounter {
+                    name: action.name.to_owned(),
+                    is_on: action.is_on,
+                    is_listed: action.is_listed,
+                    ..ActionCounter::default()
+                });
+            }
+            self.minds.push(counters);
+        }
+        let agents = world.agents;
+        self.species_of.clear();
+        self.species_of.extend(
+            (agents.species.iter()).map(|&species| self.minds[usize::from(species)].species),
+        );
+        for (kind, (_, count)) in self.company.iter_mut().enumerate() {
+            *count = self.species_of.iter().filter(|&&own| own == kind).count() as f64;
+        }
+        self.tracks.clear();
+        self.tracks.extend(agents.bodies.iter().map(|body| Track {
+            anchor_m: body.position_m,
+            ..Track::default()
+        }));
+        self.watch.reset(agents.len());
+        self.rules_on.clear();
+        for (rule, state) in simulation.rules() {
+            self.rules_on.push(state.is_on);
+            if !self.rules.iter().any(|known| known.name == rule.name) {
+                self.rules.push(RuleLife {
+                    name: rule.name.clone(),
+                    by_hand: rule.when.is_by_hand(),
+                    begins: 0,
+                    on_secs: 0.0,
+                });
+            }
+        }
+    }
+
+    fn count_decisions(&mut self, simulation: &Simulation, phase: usize) {
+        let agents = simulation.world().agents;
+        for (index, track) in self.tracks.iter_mut().enumerate() {
+            let counters = &mut self.minds[usize::from(agents.species[index])];
+            let sums = &mut self.species[counters.species];
+            sums.lived_secs.add(phase, self.dt_secs);
+            let is_flying = simulation.is_flying(index);
+            sums.leaps += u64::from(is_flying && !track.is_flying);
+            track.is_flying = is_flying;
+            if simulation.has_override(index) {
+                continue;
+            }
+            let decision = simulation.decision(index);
+            let none = counters.needs.len() - 1;
+            let need = decision.need.map_or(none, usize::from);
+            counters.needs[need].1[phase] += 1;
+            let mut begun = decision.actions & !track.actions;
+            while begun != 0 {
+                counters.actions[begun.trailing_zeros() as usize].starts += 1;
+                begun &= begun - 1;
+            }
+            let mut active = decision.actions;
+            while active != 0 {
+                counters.actions[active.trailing_zeros() as usize].ticks[phase] += 1;
+                active &= active - 1;
+            }
+            track.actions = decision.actions;
+        }
+    }
+
+    fn count_rules(&mut self, simulation: &Simulation) {
+        for ((rule, state), was_on) in simulation.rules().zip(&mut self.rules_on) {
+            if !state.is_on && !*was_on {
+                continue;
+            }
+            if let Some(life) = self.rules.iter_mut().find(|life| life.name == rule.name) {
+                life.begins += u64::from(state.is_on && !*was_on);
+                life.on_secs += self.dt_secs * f64::from(u8::from(state.is_on));
+            }
+            *was_on = state.is_on;
+        }
+    }
+
+    /// Samples positions: speed, stillness, occupancy, distance to visitors, company.
+    fn sample(&mut self, simulation: &Simulation, phase: usize, sample_secs: f64) {
+        let world = simulation.world();
+        let agents = world.agents;
+        for (index, track) in self.tracks.iter_mut().enumerate() {
+            let body = &agents.bodies[index];
+            let at = body.position_m;
+            let counters = &self.minds[usize::from(agents.species[index])];
+            let sums = &mut self.species[counters.species];
+            sums.samples.add(phase, 1.0);
+            sums.speed_mps
+                .add(phase, f64::from(body.velocity_mps.length()));
+            let half_m = world.water.visible_half_m(at.y);
+            sums.maps[phase].add(glam::Vec2::new(at.x, at.z) / half_m);
+
+            let rests = track.actions & counters.rests != 0;
+            if rests || body.teleported || at.distance(track.anchor_m) > STILL_M {
+                track.anchor_m = at;
+                track.still_secs = 0.0;
+                track.is_reported = false;
+            } else {
+                track.still_secs += sample_secs;
+            }
+            if track.still_secs > STILL_SECS {
+                sums.still_secs += if track.is_reported {
+                    sample_secs
+                } else {
+                    track.still_secs
+                };
+                sums.stillness.episodes += u64::from(!track.is_reported);
+                track.is_reported = true;
+                if track.still_secs > sums.stillness.longest_secs {
+                    sums.stillness.longest_secs = track.still_secs;
+                    sums.stillness.longest_at_m = at.to_array();
+                    sums.stillness.longest_agent = agents.ids[index];
+                    sums.stillness.longest_need = simulation.active_need(index).to_owned();
+                    sums.stillness.longest_actions = simulation
+                        .active_actions(index)
+                        .map(str::to_owned)
+                        .collect();
+                }
+            }
+
+            let scale = world.water.scale(at.y);
+            let distances = world.visitors.shadows.iter().map(|shadow| {
+                outline_at_depth(shadow, at, agents.radii_m[index], scale).distance_m
+            });
+            if let Some(distance_m) = distances.min_by(f32::total_cmp).map(f64::from) {
+                sums.visitor_m += distance_m.max(0.0);
+                sums.visitor_samples += 1.0;
+                sums.under_samples += f64::from(u8::from(distance_m < 0.0));
+                sums.nearest_m = Some(sums.nearest_m.unwrap_or(f64::MAX).min(distance_m));
+            }
+        }
+        self.watch
+            .sample(simulation, &self.species_of, &mut self.company, sample_secs);
+    }
+
+    /// Adds the counters of the current minds to the sums of their species.
+    fn collect(&mut self) {
+        let dt = self.dt_secs;
+        let secs = |ticks: &[u64; 3]| PhaseSum(ticks.map(|n| n as f64 * dt));
+        for mut counters in self.minds.drain(..) {
+            let sums = &mut self.species[counters.species];
+            for (name, ticks) in counters.needs.drain(..) {
+                sums.needs.entry(name).or_default().add_all(&secs(&ticks));
+            }
+            for action in counters.actions.drain(..).filter(|a| a.is_listed) {
+                let own = sums.actions.entry(action.name).or_default();
+                own.secs.add_all(&secs(&action.ticks));
+                own.executions += action.starts;
+                own.is_on |= action.is_on;
+            }
+        }
+    }
+
+    /// Ends the measurement and returns the report.
+    pub fn finish(mut self) -> LifeReport {
+        self.collect();
+        let simulated_secs = self.secs.total();
+        let company = std::mem::take(&mut self.company);
+        let each = self.names.iter().zip(&self.species).zip(&company);
+        let species = each
+            .filter(|((_, sums), _)| sums.lived_secs.total() > 0.0)
+            .map(|((name, sums), (company, _))| {
+                let mut life = sums.report(name, simulated_secs);
+                life.company = company.summary();
+                life
+            })
+            .collect();
+        let mut report = LifeReport {
+            scene: self.name.scene,
+            program: self.name.program,
+            seed: self.name.seed,
+            simulated_secs,
+            species,
+            catches: self.last.0 - self.start.0,
+            meals: self.last.1 - self.start.1,
+            rules: self.rules,
+            company_waits_secs: self.watch.waits_secs,
+            problems: Vec::new(),
+        };
+        report.problems = report.find_problems();
+        report
+    }
+}
+
+impl SpeciesSums {
+    fn report(&self, name: &str, simulated_secs: f64) -> SpeciesLife {
+        let lived_secs = self.lived_secs.total();
+        let minutes = PhaseSum(self.lived_secs.0.map(|secs| secs / 60.0));
+        let mut whole = OccupancyMap::default();
+        for map in &self.maps {
+            whole.add_all(map);
+        }
+        let mut needs: Vec<NeedLife> = (self.needs.iter())
+            .map(|(name, secs)| NeedLife {
+                name: if name.is_empty() {
+                    "(standard need only)".into()
+                } else {
+                    name.clone()
+                },
+                share: secs.per(&self.lived_secs),
+            })
+            .filter(|need| need.share.whole > 0.0 || need.name != "(standard need only)")
+            .collect();
+        needs.sort_by(|a, b| b.share.whole.total_cmp(&a.share.whole));
+        let mut actions: Vec<ActionLife> = (self.actions.iter())
+            .map(|(name, sums)| ActionLife {
+                name: name.clone(),
+                share: sums.secs.per(&self.lived_secs),
+                executions: sums.executions,
+                is_on: sums.is_on,
+            })
+            .collect();
+        actions.sort_by(|a, b| b.share.whole.total_cmp(&a.share.whole));
+        let per_sample = |sum: f64| sum / self.visitor_samples.max(1.0);
+        SpeciesLife {
+            name: name.to_owned(),
+            count: lived_secs / simulated_secs,
+            needs,
+            actions,
+            stillness: Stillness {
+                share: self.still_secs / lived_secs,
+                ..self.stillness.clone()
+            },
+            touches_per_min: self.touches.per(&minutes),
+            speed_mps: self.speed_mps.per(&self.samples),
+            occupancy: Halves {
+                whole: whole.entropy(),
+                first: self.maps[1].entropy(),
+                second: self.maps[2].entropy(),
+            },
+            outside_share: whole.outside_share(),
+            leaps: self.leaps,
+            visitors: self.nearest_m.map(|nearest_m| VisitorDistance {
+                mean_m: per_sample(self.visitor_m),
+                nearest_m,
+                under_share: per_sample(self.under_samples),
+            }),
+            company: None,
+            approaches_visitors: self.approaches_visitors,
+        }
+    }
+}

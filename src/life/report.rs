@@ -1,0 +1,383 @@
+//! The report of one run: numbers, and what is wrong with them in words.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::company::{COMPANY_WITHIN_SECS, COUNTS_AFTER_SECS, NEAR_M};
+use super::measures::Halves;
+use super::program::VisitorProgram;
+use super::recorder::{STILL_M, STILL_SECS};
+
+/// Largest number of touches per agent and minute. With more, agents look as if they did not perceive each other.
+pub(super) const MAX_TOUCHES_PER_MIN: f64 = 3.0;
+/// Smallest number of agents of a species whose share near a visitor is judged: one of few agents is already a large share.
+const CROWD_COUNT: f64 = 10.0;
+/// Longest time for which the same agent should stay near a visitor.
+const LONGEST_STAY_SECS: f64 = 180.0;
+/// Entropy below which an occupancy map is reported: the species uses about a tenth of the picture.
+const SMALL_OCCUPANCY: f64 = 0.5;
+
+/// Report of one run.
+#[derive(Clone, Debug, Serialize)]
+pub struct LifeReport {
+    /// Name of the scene.
+    pub scene: String,
+    /// Program of the visitors; `None` if they came from a file.
+    pub program: Option<VisitorProgram>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated time.
+    pub simulated_secs: f64,
+    /// Each species, and each named individual.
+    pub species: Vec<SpeciesLife>,
+    /// Number of caught prey.
+    pub catches: u64,
+    /// Number of meals without a hunt.
+    pub meals: u64,
+    /// The rules of the director.
+    pub rules: Vec<RuleLife>,
+    /// For each visitor who stood for 30 s: time until the first agent came near, in seconds; infinite (`null` in JSON) if no
+    /// agent came in 30 s.
+    pub company_waits_secs: Vec<f64>,
+    /// What is wrong, in words.
+    pub problems: Vec<String>,
+}
+
+/// Life of one species, or of one named individual.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpeciesLife {
+    /// Name of the species; for a named individual, its name and species.
+    pub name: String,
+    /// Mean number of agents.
+    pub count: f64,
+    /// Time in each need, the longest first.
+    pub needs: Vec<NeedLife>,
+    /// Time and executions of each action, the longest first.
+    pub actions: Vec<ActionLife>,
+    /// Agents that stay in one place.
+    pub stillness: Stillness,
+    /// Touches per agent and minute.
+    pub touches_per_min: Halves,
+    /// Mean speed.
+    pub speed_mps: Halves,
+    /// Entropy of the positions in the picture, as a share of the largest possible entropy.
+    pub occupancy: Halves,
+    /// Share of the time outside the picture.
+    pub outside_share: f64,
+    /// Number of flights between terraces.
+    pub leaps: u64,
+    /// Distance to the nearest visitor, while there are visitors.
+    pub visitors: Option<VisitorDistance>,
+    /// Company of a visitor who stands still.
+    pub company: Option<Company>,
+    /// Whether an action of the species leads it to visitors.
+    pub approaches_visitors: bool,
+}
+
+/// Share of the time for which a need was active.
+#[derive(Clone, Debug, Serialize)]
+pub struct NeedLife {
+    /// Name of the need.
+    pub name: String,
+    /// Share of the agents' time.
+    pub share: Halves,
+}
+
+/// Share of the time for which an action was executed, and how often it began.
+#[derive(Clone, Debug, Serialize)]
+pub struct ActionLife {
+    /// Name of the action.
+    pub name: String,
+    /// Share of the agents' time.
+    pub share: Halves,
+    /// Number of times that an agent began to execute the action.
+    pub executions: u64,
+    /// Whether the action can be executed at all: its weight is greater than 0, or the director can raise it.
+    pub is_on: bool,
+}
+
+/// Agents that stay within 10 cm for more than 30 s, although no action lets them rest.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Stillness {
+    /// Share of the agents' time.
+    pub share: f64,
+    /// Number of times that an agent became still.
+    pub episodes: u64,
+    /// Longest duration.
+    pub longest_secs: f64,
+    /// Id of the agent that was still longest.
+    pub longest_agent: u32,
+    /// Position of this agent.
+    pub longest_at_m: [f32; 3],
+    /// Active need of this agent.
+    pub longest_need: String,
+    /// Actions of this agent.
+    pub longest_actions: Vec<String>,
+}
+
+/// Distance of a species to the nearest visitor, while there are visitors.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct VisitorDistance {
+    /// Mean distance from the edge of the shadow; 0 under the shadow.
+    pub mean_m: f64,
+    /// Smallest distance; negative under the shadow.
+    pub nearest_m: f64,
+    /// Share of the agents' time under a shadow.
+    pub under_share: f64,
+}
+
+/// Agents of a species near a visitor who has stood still for at least a minute. All shares are means over 10 s.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Company {
+    /// Time that is judged.
+    pub judged_secs: f64,
+    /// Mean share of the species near the visitor.
+    pub mean_share: f64,
+    /// Smallest share.
+    pub min_share: f64,
+    /// Largest share.
+    pub max_share: f64,
+    /// Share of the time with more than [`Self::MAX_SHARE`] of the species.
+    pub crowded: f64,
+    /// Share of the time with less than [`Self::MIN_SHARE`] of the species.
+    pub deserted: f64,
+    /// Number of different agents that came near.
+    pub members: usize,
+    /// Longest time for which the same agent stayed near.
+    pub longest_stay_secs: f64,
+}
+
+impl Company {
+    /// Smallest share of a species that should be near a still visitor.
+    pub const MIN_SHARE: f64 = 0.03;
+    /// Largest share of a species that should be near a still visitor.
+    pub const MAX_SHARE: f64 = 0.40;
+}
+
+/// What one rule of the director did.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleLife {
+    /// Name of the rule.
+    pub name: String,
+    /// Whether only a command starts the rule.
+    pub by_hand: bool,
+    /// Number of times that the rule began.
+    pub begins: u64,
+    /// Time for which its effect was active.
+    pub on_secs: f64,
+}
+
+impl LifeReport {
+    /// Scene, program and seed, to name the run in a message.
+    pub fn run(&self) -> String {
+        let program = self
+            .program
+            .map_or("recorded visitors", VisitorProgram::name);
+        format!("{}, {program}, seed {}", self.scene, self.seed)
+    }
+
+    /// Returns what is wrong with this run, in words.
+    pub(super) fn find_problems(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for species in &self.species {
+            species.find_problems(&mut found);
+        }
+        let joins = |species: &SpeciesLife| species.approaches_visitors;
+        if self.species.iter().any(joins) {
+            let alone = self
+                .company_waits_secs
+                .iter()
+                .filter(|wait| wait.is_infinite());
+            let alone = alone.count();
+            if alone > 0 {
+                found.push(format!(
+                    "{alone} of {} still visitors had no fish within {NEAR_M} m in their first {COMPANY_WITHIN_SECS} s",
+                    self.company_waits_secs.len()
+                ));
+            }
+            let judged = self.species.iter().filter(|s| joins(s));
+            let judged = judged.filter_map(|s| s.company.map(|c| (s, c)));
+            let best = judged.min_by(|(_, a), (_, b)| a.deserted.total_cmp(&b.deserted));
+            if let Some((species, company)) = best
+                && company.deserted > 0.0
+            {
+                found.push(format!(
+                    "a visitor who had stood for {COUNTS_AFTER_SECS} s was alone too often: no species always had {:.0} % of \
+                     its agents near; the best, {}, had fewer for {:.0} % of the time",
+                    Company::MIN_SHARE * 100.0,
+                    species.name,
+                    company.deserted * 100.0
+                ));
+            }
+        }
+        found
+    }
+}
+
+impl SpeciesLife {
+    fn find_problems(&self, found: &mut Vec<String>) {
+        let name = &self.name;
+        let still = &self.stillness;
+        if still.episodes > 0 {
+            let [x, y, z] = still.longest_at_m;
+            found.push(format!(
+                "{name}: {} times an agent stayed within {STILL_M} m for over {STILL_SECS} s without an action that rests; \
+                 longest {:.0} s (agent {} at {x:.2}, {y:.2}, {z:.2}, need \"{}\", actions {})",
+                still.episodes,
+                still.longest_secs,
+                still.longest_agent,
+                still.longest_need,
+                still.longest_actions.join(" + ")
+            ));
+        }
+        let touches = self.touches_per_min.whole;
+        if touches > MAX_TOUCHES_PER_MIN {
+            found.push(format!(
+                "{name}: {touches:.1} touches per agent and minute, more than {MAX_TOUCHES_PER_MIN}; the species needs \
+                 avoidance of other agents"
+            ));
+        }
+        if self.count >= 0.5 && self.occupancy.whole < SMALL_OCCUPANCY {
+            found.push(format!(
+                "{name}: uses only a small part of the picture (entropy {:.2} of 1, {:.0} % of the time outside)",
+                self.occupancy.whole,
+                self.outside_share * 100.0
+            ));
+        }
+        let Some(company) = self.company else {
+            return;
+        };
+        if self.count >= CROWD_COUNT && company.crowded > 0.0 {
+            found.push(format!(
+                "{name}: up to {:.0} % of the species near one still visitor, more than {:.0} % for {:.0} % of the time",
+                company.max_share * 100.0,
+                Company::MAX_SHARE * 100.0,
+                company.crowded * 100.0
+            ));
+        }
+        if company.longest_stay_secs > LONGEST_STAY_SECS {
+            found.push(format!(
+                "{name}: the company of a still visitor does not change: one agent stayed for {:.0} s, longer than {LONGEST_STAY_SECS} s",
+                company.longest_stay_secs
+            ));
+        }
+    }
+}
+
+impl fmt::Display for LifeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "life: {}, {:.0} s simulated",
+            self.run(),
+            self.simulated_secs
+        )?;
+        for species in &self.species {
+            write!(f, "{species}")?;
+        }
+        writeln!(f, "  catches {}, meals {}", self.catches, self.meals)?;
+        for rule in &self.rules {
+            let state = match (rule.begins, rule.by_hand) {
+                (0, true) => "not started (by hand only)".to_owned(),
+                (0, false) => "never".to_owned(),
+                (n, _) => format!("{n} times, {:.0} s", rule.on_secs),
+            };
+            writeln!(f, "  rule \"{}\": {state}", rule.name)?;
+        }
+        if self.problems.is_empty() {
+            writeln!(f, "  no problems")?;
+        }
+        for problem in &self.problems {
+            writeln!(f, "  problem: {problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for SpeciesLife {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |share: f64| share * 100.0;
+        let halves = |v: Halves, digits: usize| {
+            format!(
+                "{:.digits$} ({:.digits$} | {:.digits$})",
+                v.whole, v.first, v.second
+            )
+        };
+        let in_percent = |v: Halves| {
+            let times = |v: f64| v * 100.0;
+            let v = Halves {
+                whole: times(v.whole),
+                first: times(v.first),
+                second: times(v.second),
+            };
+            format!("{} %", halves(v, 1))
+        };
+        writeln!(
+            f,
+            "  {} (mean {:.1} agents), whole run (first half | second half):",
+            self.name, self.count
+        )?;
+        for need in &self.needs {
+            writeln!(f, "    need   {:<22} {}", need.name, in_percent(need.share))?;
+        }
+        for action in self.actions.iter().filter(|action| action.executions > 0) {
+            writeln!(
+                f,
+                "    action {:<22} {}, {} executions",
+                action.name,
+                in_percent(action.share),
+                action.executions
+            )?;
+        }
+        let never = self.actions.iter().filter(|action| action.executions == 0);
+        let never: Vec<String> = never
+            .map(|action| match action.is_on {
+                true => action.name.clone(),
+                false => format!("{} (weight 0)", action.name),
+            })
+            .collect();
+        if !never.is_empty() {
+            writeln!(f, "    never executed: {}", never.join(", "))?;
+        }
+        writeln!(
+            f,
+            "    speed {} m/s; touches {} per agent and minute; occupancy {}; outside {:.1} %; leaps {}",
+            halves(self.speed_mps, 2),
+            halves(self.touches_per_min, 1),
+            halves(self.occupancy, 2),
+            percent(self.outside_share),
+            self.leaps
+        )?;
+        let still = &self.stillness;
+        writeln!(
+            f,
+            "    still {:.1} % of the time, {} times, longest {:.0} s",
+            percent(still.share),
+            still.episodes,
+            still.longest_secs
+        )?;
+        if let Some(visitors) = &self.visitors {
+            writeln!(
+                f,
+                "    visitors: mean distance {:.2} m, nearest {:.2} m, {:.1} % of the time under a shadow",
+                visitors.mean_m,
+                visitors.nearest_m,
+                percent(visitors.under_share)
+            )?;
+        }
+        if let Some(company) = &self.company {
+            writeln!(
+                f,
+                "    near the still visitor: {:.0} % of the species on average, {:.0} to {:.0} %; {} different agents, longest \
+                 stay {:.0} s",
+                percent(company.mean_share),
+                percent(company.min_share),
+                percent(company.max_share),
+                company.members,
+                company.longest_stay_secs
+            )?;
+        }
+        Ok(())
+    }
+}

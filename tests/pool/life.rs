@@ -1,0 +1,141 @@
+//! Tests of the report of the life in a pool: what it measures, and what it finds wrong.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
+
+use crate::pools;
+use glam::Vec3;
+use shoal::behavior::ActionParams;
+use shoal::life::{LifeRecorder, LifeReport, RunName, VisitorProgram, VisitorScript};
+use shoal::simulation::{SceneDescription, Simulation};
+
+fn run(scene: &SceneDescription, program: VisitorProgram, seconds: f64) -> LifeReport {
+    let mut simulation = Simulation::new(scene, &pools::run(1, 1)).unwrap();
+    measure(&mut simulation, scene, program, seconds)
+}
+
+fn measure(
+    simulation: &mut Simulation,
+    scene: &SceneDescription,
+    program: VisitorProgram,
+    seconds: f64,
+) -> LifeReport {
+    let name = RunName {
+        scene: "test".into(),
+        program: Some(program),
+        seed: 1,
+        seconds,
+    };
+    let mut visitors = VisitorScript::new(program, &scene.surface, 1, seconds);
+    let mut recorder = LifeRecorder::new(name, simulation);
+    while simulation.time_secs() < seconds {
+        let reached_secs = simulation.time_secs() + simulation.dt_secs();
+        simulation.run_tick(visitors.at(reached_secs));
+        recorder.record(simulation);
+    }
+    recorder.finish()
+}
+
+fn action(kind: &str) -> ActionParams {
+    toml::from_str(&format!("action = '{kind}'")).unwrap()
+}
+
+#[test]
+fn a_fish_that_stays_in_place_is_reported_with_its_action() {
+    let mut slow = pools::bare("slow", 2);
+    slow.motion.cruise_mps = 0.001;
+    let scene = pools::pool_with(vec![pools::wants(
+        slow,
+        "roam",
+        &[("stroll", action("wander"))],
+    )]);
+    let report = run(&scene, VisitorProgram::None, 40.0);
+    let still = &report.species[0].stillness;
+    assert_eq!(still.episodes, 2);
+    assert!((38.0..41.0).contains(&still.longest_secs), "{still:?}");
+    assert_eq!(still.longest_actions, ["stroll"]);
+    let problem = report
+        .problems
+        .iter()
+        .find(|p| p.contains("stayed within 0.1 m"))
+        .unwrap();
+    assert!(problem.contains("stroll"), "{problem}");
+}
+
+#[test]
+fn two_fish_that_meet_touch_once_and_a_hunter_and_its_prey_do_not() {
+    let meet = |prey: &str| {
+        let mut own = pools::bare("own", 2);
+        own.motion.cruise_mps = 0.2;
+        own.relations.insert("prey".into(), vec![prey.into()]);
+        let scene = pools::wide(vec![own]);
+        let mut simulation = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
+        simulation.place(0, Vec3::new(-1.0, -0.7, 0.0), Vec3::X);
+        simulation.place(1, Vec3::new(1.0, -0.7, 0.0), -Vec3::X);
+        let report = measure(&mut simulation, &scene, VisitorProgram::None, 12.0);
+        report.species[0].touches_per_min.whole
+    };
+    assert!(
+        (meet("other") - 5.0).abs() < 0.1,
+        "one touch in 12 s: {}",
+        meet("other")
+    );
+    assert_eq!(meet("own"), 0.0);
+}
+
+#[test]
+fn shares_of_needs_add_up_and_an_action_that_is_never_executed_is_named() {
+    let report = run(&pools::pool(), VisitorProgram::None, 10.0);
+    for species in &report.species {
+        let sum: f64 = species.needs.iter().map(|need| need.share.whole).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{}: {sum}", species.name);
+    }
+    let herring = report.species.iter().find(|s| s.name == "herring").unwrap();
+    let never = |name: &str| {
+        herring
+            .actions
+            .iter()
+            .any(|a| a.name == name && a.executions == 0)
+    };
+    assert!(never("evade_shadow") && !never("avoid_obstacles"));
+    let text = report.to_string();
+    let line = text
+        .lines()
+        .find(|line| line.contains("never executed:"))
+        .unwrap();
+    assert!(line.contains("evade_shadow"), "{line}");
+    assert!(herring.visitors.is_none());
+}
+
+#[test]
+fn visitors_have_a_distance_and_a_company() {
+    let report = run(&pools::pool(), VisitorProgram::Still, 120.0);
+    let herring = report.species.iter().find(|s| s.name == "herring").unwrap();
+    let visitors = herring.visitors.unwrap();
+    assert!(
+        visitors.nearest_m < 0.6 && visitors.mean_m > visitors.nearest_m,
+        "{visitors:?}"
+    );
+    assert_eq!(report.company_waits_secs.len(), 1);
+    let company = herring.company.unwrap();
+    assert!((0.0..=1.0).contains(&company.max_share) && company.min_share <= company.mean_share);
+    assert!(company.judged_secs >= 10.0, "{company:?}");
+}
+
+#[test]
+fn the_report_does_not_change_the_run() {
+    let scene = pools::pool();
+    let finish = |measured: bool| {
+        let mut simulation = Simulation::new(&scene, &pools::run(3, 1)).unwrap();
+        if measured {
+            measure(&mut simulation, &scene, VisitorProgram::Walkers, 5.0);
+        } else {
+            let mut visitors = VisitorScript::new(VisitorProgram::Walkers, &scene.surface, 1, 5.0);
+            while simulation.time_secs() < 5.0 {
+                let reached_secs = simulation.time_secs() + simulation.dt_secs();
+                simulation.run_tick(visitors.at(reached_secs));
+            }
+        }
+        simulation.save().unwrap()
+    };
+    assert!(finish(true) == finish(false));
+}
