@@ -27,6 +27,17 @@ pub trait Action {
         &[]
     }
 
+    /// Returns the relation that the action always acts on, in addition to [`Self::relations`]: without an agent in this
+    /// relation it is never executed. `None` if there is no such relation.
+    fn built_in_relation(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the action can always be executed. Later actions of an exclusive need then never are.
+    fn is_always_executable(&self) -> bool {
+        false
+    }
+
     /// Returns the lowest weight of the action in this tick. It applies if it is higher than the weight parameter.
     /// The director can raise it.
     fn min_weight(&self, _context: &ActionContext<'_>) -> f32 {
@@ -94,6 +105,8 @@ pub struct Capabilities {
     pub is_never_skipped: bool,
     /// The action combines other actions. Such an action cannot be a part of another combined action.
     pub is_combined: bool,
+    /// The action follows the flow fields of the scene, and the fields around other agents.
+    pub follows_fields: bool,
     /// The agent may stay in one place while it executes the action.
     pub rests: bool,
     /// The action leads the agent to a visitor who stands still.
@@ -107,6 +120,7 @@ impl Capabilities {
         needs_paths: false,
         is_never_skipped: false,
         is_combined: false,
+        follows_fields: false,
         rests: false,
         approaches_visitors: false,
     };

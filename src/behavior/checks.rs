@@ -89,6 +89,7 @@ impl MindParams {
                 found.push((format!("actions.{name}.{}", finding.key), finding.message));
             }
         }
+        found.extend(self.without_effect());
         let used = self.used_actions();
         for name in self.actions.keys().filter(|name| !used.contains(name)) {
             found.push((

@@ -18,6 +18,8 @@ pub(super) struct MindAction {
     pub(super) capabilities: Capabilities,
     /// Weight from the parameters.
     pub(super) weight: f32,
+    /// Whether the species has agents in the relation that the action always acts on, if there is such a relation.
+    pub(super) has_target: bool,
     /// Mask of the names in the action's relations.
     pub(super) related: u64,
     /// Indices of the parts of a combined action.

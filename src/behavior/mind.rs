@@ -43,7 +43,7 @@ pub struct MindActionInfo<'a> {
     pub name: &'a str,
     /// Properties of its kind.
     pub capabilities: Capabilities,
-    /// Whether its weight is greater than 0, or the director can raise it.
+    /// Whether its weight is greater than 0 or the director can raise it, and the species has the relation that it acts on.
     pub is_on: bool,
     /// Whether a need lists it. Otherwise it can only be a part of a combined action.
     pub is_listed: bool,
@@ -93,6 +93,9 @@ impl Mind {
             .take(MAX_ACTIONS)
             .map(|(name, action)| MindAction {
                 name: name.clone(),
+                has_target: action
+                    .built_in_relation()
+                    .is_none_or(|relation| species.relations.mask(&[relation.to_owned()]) != 0),
                 related: species.relations.mask(action.relations()),
                 params: action.clone(),
                 capabilities: action.capabilities(),
@@ -142,7 +145,8 @@ impl Mind {
             .map(move |(index, action)| MindActionInfo {
                 name: &action.name,
                 capabilities: action.capabilities,
-                is_on: action.weight > 0.0 || action.params.follows_director(),
+                is_on: (action.weight > 0.0 || action.params.follows_director())
+                    && action.has_target,
                 is_listed: needs().any(|need| need.actions.contains(&index)),
             })
     }

@@ -6,6 +6,7 @@ pub mod actions;
 mod checks;
 mod climb;
 mod context;
+mod dead_parameters;
 mod decision;
 mod director;
 mod drives;

@@ -8,8 +8,10 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::extend::{ExtendRules, at_level, extend};
 use super::problem::{Problem, Problems};
 use super::schema::schema_of;
 use super::spans::Spans;
@@ -74,13 +76,28 @@ pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
     text: &str,
     file: &str,
 ) -> (Option<(T, Spans)>, Problems) {
+    parse_extending(text, file, &[], &ExtendRules::default())
+}
+
+/// Parses a text like [`parse_lenient`] that extends other texts: `bases` are the text that it extends, the text that this one
+/// extends, and so on, as (text, file). Problems inside the bases are not reported; they are found when the bases are parsed.
+pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
+    text: &str,
+    file: &str,
+    bases: &[(&str, &str)],
+    rules: &ExtendRules,
+) -> (Option<(T, Spans)>, Problems) {
     if text.len() as u64 > TEXT_BYTES_MAX {
         let message =
             format!("is larger than {TEXT_BYTES_MAX} bytes, the limit for a configuration file");
         return (None, Problems(vec![Problem::of_file(file, message)]));
     }
-    let mut spans = Spans::new(text, file);
+    let mut spans = Spans::new(text, file, bases);
     let (mut tree, syntax) = DeTable::parse_recoverable(text);
+    if !bases.is_empty() {
+        let whole = combine(tree.get_ref(), bases, rules);
+        tree = Spanned::new(tree.span(), whole);
+    }
     spans.record(tree.get_ref(), "");
     let mut problems: Vec<Problem> = syntax
         .iter()
@@ -89,13 +106,16 @@ pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
     // The parser can report one mistake several times; the first report of a line is enough.
     problems.dedup_by_key(|p| p.line);
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
-    let findings = validate(tree.get_ref(), &schema_of::<T>(), text);
+    let findings = validate(tree.get_ref(), &schema_of::<T>(), &spans);
     let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
     let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
     for finding in findings {
         // A finding on the line of a syntax error is only a consequence of that error. A value can also be missing
         // because of a syntax error.
         let is_consequence = finding.is_absence && !broken.is_empty();
+        if Spans::is_inherited(&finding.span) {
+            continue;
+        }
         let problem = spans.problem_at(Some(finding.span), finding.path, finding.message);
         if !is_consequence && !broken.contains(&problem.line) {
             problems.push(problem);
@@ -122,6 +142,31 @@ pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
         ));
     }
     (value, problems)
+}
+
+/// Returns the tree of a text that extends `bases`.
+fn combine<'t>(own: &DeTable<'t>, bases: &[(&'t str, &str)], rules: &ExtendRules) -> DeTable<'t> {
+    let mut whole = DeTable::new();
+    for (number, (text, _)) in bases.iter().enumerate().rev() {
+        let (base, _) = DeTable::parse_recoverable(text);
+        extend(&mut whole, at_level(base.get_ref(), number + 1), rules);
+    }
+    extend(&mut whole, own.clone(), rules);
+    whole
+}
+
+/// Returns the text at a key of the top level of a TOML text; `None` if there is none.
+pub fn top_level_text(text: &str, key: &str) -> Option<String> {
+    let (tree, _) = DeTable::parse_recoverable(text);
+    match tree.get_ref().get(key)?.get_ref() {
+        DeValue::String(word) => Some(word.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether a text is valid TOML.
+pub fn is_toml(text: &str) -> bool {
+    text.len() as u64 <= TEXT_BYTES_MAX && DeTable::parse_recoverable(text).1.is_empty()
 }
 
 /// Removes the keys at these byte ranges, also from nested tables.

@@ -15,6 +15,7 @@
 mod convert;
 mod document;
 mod edit;
+mod extend;
 mod lists;
 mod path;
 mod problem;
@@ -25,8 +26,11 @@ mod spans;
 mod suggest;
 mod validate;
 
-pub use document::{TEXT_BYTES_MAX, parse, parse_lenient, read_text};
+pub use document::{
+    TEXT_BYTES_MAX, is_toml, parse, parse_extending, parse_lenient, read_text, top_level_text,
+};
 pub use edit::{RejectedChange, TextChange, apply_changes};
+pub use extend::ExtendRules;
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
 pub use save::{

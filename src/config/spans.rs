@@ -1,61 +1,128 @@
-//! Positions (line and column) of all values in one TOML text.
+//! Positions (line and column) of all values in one TOML text, and in the texts that it extends.
 //!
-//! In: the text and its raw tree. Out: line and column for a path. Must not: check a value.
+//! In: the texts and their combined raw tree. Out: line and column for a path. Must not: check a value.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
+use super::extend::LEVEL_BYTES;
 use super::problem::Problem;
 
 /// The positions of all values in one text, so that a later check can report the line of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
-    file: String,
-    /// Byte offset of the start of each line.
-    lines: Vec<usize>,
-    text: String,
+    /// The text, followed by the texts that it extends.
+    sources: Vec<Source>,
     /// Byte range of each value, by path. All segments of the path are separated by points, also list indices:
     /// `needs.0.name`.
     ranges: BTreeMap<String, Range<usize>>,
 }
 
-impl Spans {
-    pub(super) fn new(text: &str, file: &str) -> Self {
+/// One text with the name of its file.
+#[derive(Clone, Debug, Default)]
+struct Source {
+    file: String,
+    /// Byte offset of the start of each line.
+    lines: Vec<usize>,
+    text: String,
+}
+
+impl Source {
+    fn new(text: &str, file: &str) -> Self {
         let starts = text.match_indices('\n').map(|(i, _)| i + 1);
         Self {
             file: file.into(),
             lines: std::iter::once(0).chain(starts).collect(),
             text: text.into(),
+        }
+    }
+
+    fn line_and_column(&self, byte: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|&start| start <= byte).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let before = self
+            .text
+            .get(start..byte.min(self.text.len()))
+            .unwrap_or("");
+        (line, before.chars().count() + 1)
+    }
+}
+
+impl Spans {
+    /// Creates an empty list of positions for a text and the texts that it extends, as (text, file).
+    pub(super) fn new(text: &str, file: &str, bases: &[(&str, &str)]) -> Self {
+        let own = std::iter::once(Source::new(text, file));
+        let inherited = bases.iter().map(|(text, file)| Source::new(text, file));
+        Self {
+            sources: own.chain(inherited).collect(),
             ranges: BTreeMap::new(),
         }
     }
 
     /// Returns the name of the file, as the user gave it.
     pub fn file(&self) -> &str {
-        &self.file
+        self.sources.first().map_or("", |source| &source.file)
     }
 
-    /// Returns the whole text.
+    /// Returns the names of the file and of the files that it extends.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| source.file.as_str())
+    }
+
+    /// Returns the whole text, without the texts that it extends.
     pub fn text(&self) -> &str {
-        &self.text
+        self.sources.first().map_or("", |source| &source.text)
+    }
+
+    /// Returns the part of a text at a byte range of the combined tree.
+    pub(super) fn text_at(&self, span: &Range<usize>) -> &str {
+        let level = span.start / LEVEL_BYTES;
+        let by = level * LEVEL_BYTES;
+        let source = self.sources.get(level);
+        source
+            .and_then(|source| {
+                source
+                    .text
+                    .get(span.start - by..span.end.saturating_sub(by))
+            })
+            .unwrap_or("")
+    }
+
+    /// Whether a byte range of the combined tree lies in a text that this one extends.
+    pub(super) fn is_inherited(span: &Range<usize>) -> bool {
+        span.start >= LEVEL_BYTES
     }
 
     /// Returns line and column, counted from 1, of the value at a path (`needs[0].name` or `needs.0.name`). If the
     /// value is not in the text, returns the position of its nearest parent in the text, or (1, 1) if there is none.
     pub fn locate(&self, path: &str) -> (usize, usize) {
+        let (_, line, column) = self.place(self.nearest(path));
+        (line, column)
+    }
+
+    /// Returns the byte range of the value at a path, or of its nearest parent that is in a text.
+    fn nearest(&self, path: &str) -> Option<&Range<usize>> {
         let path = path.replace('[', ".").replace(']', "");
         let mut path = path.as_str();
         loop {
             if let Some(span) = self.ranges.get(path) {
-                return self.line_and_column(span.start);
+                return Some(span);
             }
-            match path.rsplit_once('.') {
-                Some((parent, _)) => path = parent,
-                None => return (1, 1),
-            }
+            path = path.rsplit_once('.')?.0;
         }
+    }
+
+    /// Returns file, line and column of a byte range in the combined tree.
+    fn place(&self, span: Option<&Range<usize>>) -> (&str, usize, usize) {
+        let byte = span.map_or(0, |span| span.start);
+        let level = byte / LEVEL_BYTES;
+        let Some(source) = self.sources.get(level) else {
+            return (self.file(), 1, 1);
+        };
+        let (line, column) = source.line_and_column(byte - level * LEVEL_BYTES);
+        (&source.file, line, column)
     }
 
     /// Whether the text contains the value at a path. If not, the value is a default.
@@ -66,9 +133,9 @@ impl Spans {
 
     /// Creates a problem with the position of the value at a path.
     pub fn problem(&self, path: &str, message: impl Into<String>) -> Problem {
-        let (line, column) = self.locate(path);
+        let (file, line, column) = self.place(self.nearest(path));
         Problem {
-            file: self.file.clone(),
+            file: file.into(),
             line,
             column,
             path: path.into(),
@@ -82,24 +149,14 @@ impl Spans {
         path: String,
         message: String,
     ) -> Problem {
-        let (line, column) = self.line_and_column(span.map_or(0, |s| s.start));
+        let (file, line, column) = self.place(span.as_ref());
         Problem {
-            file: self.file.clone(),
+            file: file.into(),
             line,
             column,
             path,
             message,
         }
-    }
-
-    fn line_and_column(&self, byte: usize) -> (usize, usize) {
-        let line = self.lines.partition_point(|&start| start <= byte).max(1);
-        let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        let before = self
-            .text
-            .get(start..byte.min(self.text.len()))
-            .unwrap_or("");
-        (line, before.chars().count() + 1)
     }
 
     pub(super) fn record(&mut self, table: &DeTable<'_>, path: &str) {

@@ -1,6 +1,6 @@
 //! Checks the raw tree of a TOML text against the schema of a type and reports every difference.
 //!
-//! In: the tree with positions, a schema that uses only the allowed keywords, the text (for quotes in messages). Out:
+//! In: the tree with positions, a schema that uses only the allowed keywords, the texts (for quotes in messages). Out:
 //! findings. Must not: stop at the first finding, know any parameter.
 
 use std::ops::Range;
@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::renamed::new_name;
 use super::schema::{tag_of, variant_name};
+use super::spans::Spans;
 use super::suggest::nearest_name;
 
 /// Longest quote from the user's text in a message, in characters.
@@ -28,9 +29,9 @@ pub(super) struct Finding {
 }
 
 /// Returns all differences between a tree and a schema, in the order of the keys.
-pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, text: &str) -> Vec<Finding> {
+pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, texts: &Spans) -> Vec<Finding> {
     let mut check = Check {
-        text,
+        texts,
         found: Vec::new(),
     };
     check.table(tree, 0..0, schema, "");
@@ -38,7 +39,7 @@ pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, text: &str) -> Vec<Fi
 }
 
 struct Check<'t> {
-    text: &'t str,
+    texts: &'t Spans,
     found: Vec<Finding>,
 }
 
@@ -269,7 +270,7 @@ impl Check<'_> {
 
     /// Returns a part of the user's text on one line, shortened to `QUOTE_CHARS_MAX` characters.
     fn quote(&self, span: &Range<usize>) -> String {
-        let piece = self.text.get(span.clone()).unwrap_or("").trim();
+        let piece = self.texts.text_at(span).trim();
         let mut quoted = shown(piece);
         if piece.chars().nth(QUOTE_CHARS_MAX).is_some() {
             quoted.push('…');

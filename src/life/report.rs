@@ -15,6 +15,8 @@ pub(super) const MAX_TOUCHES_PER_MIN: f64 = 3.0;
 const CROWD_COUNT: f64 = 10.0;
 /// Longest time for which the same agent should stay near a visitor.
 const LONGEST_STAY_SECS: f64 = 180.0;
+/// Shortest run whose occupancy is judged: in a shorter run few agents cannot reach all cells.
+const OCCUPANCY_SECS: f64 = 300.0;
 /// Entropy below which an occupancy map is reported: the species uses about a tenth of the picture.
 const SMALL_OCCUPANCY: f64 = 0.5;
 
@@ -93,7 +95,8 @@ pub struct ActionLife {
     pub share: Halves,
     /// Number of times that an agent began to execute the action.
     pub executions: u64,
-    /// Whether the action can be executed at all: its weight is greater than 0, or the director can raise it.
+    /// Whether the action can be executed at all: its weight is greater than 0 or the director can raise it, and the species has
+    /// the relation that it acts on.
     pub is_on: bool,
 }
 
@@ -181,7 +184,7 @@ impl LifeReport {
     pub(super) fn find_problems(&self) -> Vec<String> {
         let mut found = Vec::new();
         for species in &self.species {
-            species.find_problems(&mut found);
+            species.find_problems(self.simulated_secs, &mut found);
         }
         let joins = |species: &SpeciesLife| species.approaches_visitors;
         if self.species.iter().any(joins) {
@@ -216,7 +219,7 @@ impl LifeReport {
 }
 
 impl SpeciesLife {
-    fn find_problems(&self, found: &mut Vec<String>) {
+    fn find_problems(&self, simulated_secs: f64, found: &mut Vec<String>) {
         let name = &self.name;
         let still = &self.stillness;
         if still.episodes > 0 {
@@ -238,7 +241,8 @@ impl SpeciesLife {
                  avoidance of other agents"
             ));
         }
-        if self.count >= 0.5 && self.occupancy.whole < SMALL_OCCUPANCY {
+        let is_small = self.occupancy.whole < SMALL_OCCUPANCY;
+        if is_small && self.count >= 0.5 && simulated_secs >= OCCUPANCY_SECS {
             found.push(format!(
                 "{name}: uses only a small part of the picture (entropy {:.2} of 1, {:.0} % of the time outside)",
                 self.occupancy.whole,
@@ -334,7 +338,7 @@ impl fmt::Display for SpeciesLife {
         let never: Vec<String> = never
             .map(|action| match action.is_on {
                 true => action.name.clone(),
-                false => format!("{} (weight 0)", action.name),
+                false => format!("{} (switched off)", action.name),
             })
             .collect();
         if !never.is_empty() {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::dead_configuration::{warn_dead_scene, warn_dead_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::library::{Entry, Library};
 use crate::behavior::{Effect, rule_problems};
@@ -28,6 +29,17 @@ pub(super) struct Findings {
     pub(super) warnings: Vec<Problem>,
     /// Files that already have problems from parsing. Rules between their values are not checked.
     invalid_files: BTreeSet<String>,
+    /// Findings at values that a file inherits from another file.
+    inherited: Vec<InheritedFinding>,
+}
+
+/// A finding at a value that a file inherits. The other file usually has the same finding itself.
+#[derive(Debug)]
+struct InheritedFinding {
+    finding: Problem,
+    /// Name of the file that inherits the value.
+    by: String,
+    is_warning: bool,
 }
 
 impl Findings {
@@ -40,21 +52,61 @@ impl Findings {
                 .collect(),
             problems,
             warnings: Vec::new(),
+            inherited: Vec::new(),
         }
     }
 
     fn problem<T>(&mut self, entry: &Entry<T>, path: &str, message: String) {
-        self.problems.push(entry.spans.problem(path, message));
+        self.add(entry, path, message, false);
     }
 
-    fn warning<T>(&mut self, entry: &Entry<T>, path: &str, message: String) {
-        self.warnings.push(entry.spans.problem(path, message));
+    pub(super) fn warning<T>(&mut self, entry: &Entry<T>, path: &str, message: String) {
+        self.add(entry, path, message, true);
+    }
+
+    fn add<T>(&mut self, entry: &Entry<T>, path: &str, message: String, is_warning: bool) {
+        let finding = entry.spans.problem(path, message);
+        if finding.file != entry.spans.file() {
+            self.inherited.push(InheritedFinding {
+                finding,
+                by: entry.spans.file().to_owned(),
+                is_warning,
+            });
+        } else if is_warning {
+            self.warnings.push(finding);
+        } else {
+            self.problems.push(finding);
+        }
+    }
+
+    /// Adds the findings at inherited values that the file with the value does not have itself.
+    pub(super) fn add_inherited(&mut self) {
+        for inherited in std::mem::take(&mut self.inherited) {
+            let list = if inherited.is_warning {
+                &mut self.warnings
+            } else {
+                &mut self.problems
+            };
+            if !list.contains(&inherited.finding) {
+                let message = format!(
+                    "{} (found in {}, which inherits this value)",
+                    inherited.finding.message, inherited.by
+                );
+                list.push(Problem {
+                    message,
+                    ..inherited.finding
+                });
+            }
+        }
     }
 
     /// Whether the file already has problems from parsing. The rules between its values are then not checked, because
     /// their problems would only be consequences.
-    fn is_invalid<T>(&self, entry: &Entry<T>) -> bool {
-        self.invalid_files.contains(entry.spans.file())
+    pub(super) fn is_invalid<T>(&self, entry: &Entry<T>) -> bool {
+        entry
+            .spans
+            .files()
+            .any(|file| self.invalid_files.contains(file))
     }
 
     /// Adds the problems that a room found in its struct; `table` is the path of the struct in the file.
@@ -153,6 +205,7 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
     }
     check_individuals(entry, library, findings);
     check_director(entry, library, findings);
+    warn_dead_scene(entry, library, findings);
     let count: u64 = scene.population.values().map(|&n| u64::from(n)).sum();
     if count > MAX_AGENTS {
         findings.problem(
@@ -295,6 +348,7 @@ pub(super) fn check_species(
     findings.problems_of(entry, "", mind.problems());
     findings.warnings_of(entry, "", mind.warnings(sight_radius_m));
     findings.warnings_of(entry, "flock", species.flock.warnings(sight_radius_m));
+    warn_dead_species(entry, library, findings);
     let known = names(library);
     for (relation, to) in &species.relations {
         for (i, other) in to.iter().enumerate() {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::editor::{DirectorState, Editor, SpeciesLookup, schema_of_kind};
 use super::files::SpeciesFile;
+use super::inheritance::changes_of_own_text;
 use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
 use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
@@ -172,6 +173,17 @@ impl Draft {
                 ));
                 continue;
             };
+            let changes = match own_changes(editor, name, text, changes) {
+                Ok(changes) => changes,
+                Err((path, message)) => {
+                    problems.push(
+                        editor
+                            .library
+                            .problem(name, &path.to_string(), message.into()),
+                    );
+                    continue;
+                }
+            };
             match apply_changes(text, schema_of_kind(name), &changes) {
                 Ok(new) => {
                     self.texts.insert(name.clone(), Some(new));
@@ -315,6 +327,23 @@ impl Draft {
     }
 }
 
+/// Rewrites changes of a species that extends another one, so that they apply to its own text.
+fn own_changes(
+    editor: &Editor,
+    name: &DocumentName,
+    text: &str,
+    changes: Vec<(ValuePath, TextChange)>,
+) -> Result<Vec<(ValuePath, TextChange)>, (ValuePath, &'static str)> {
+    let entry = match name {
+        DocumentName::Species { name } => editor.library.species.get(name).and_then(Option::as_ref),
+        _ => None,
+    };
+    match entry {
+        Some(entry) => changes_of_own_text(entry, text, changes),
+        None => Ok(changes),
+    }
+}
+
 fn text_change(change: &EditChange) -> TextChange {
     match change.clone() {
         EditChange::Set { value } => TextChange::Set(value),
@@ -391,15 +420,29 @@ fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems
     Err(rejected(species, message))
 }
 
+/// Returns the text of a species with everything that it inherits.
+fn whole_text(editor: &Editor, name: &str) -> Result<String, Problems> {
+    let text = species_text(editor, name)?;
+    let entry = editor.library.species.get(name).and_then(Option::as_ref);
+    let Some(entry) = entry.filter(|entry| entry.value.extends.is_some()) else {
+        return Ok(text.to_owned());
+    };
+    let whole = SpeciesFile {
+        extends: None,
+        ..entry.value.clone()
+    };
+    toml::to_string(&whole).map_err(|error| rejected(name, error.to_string()))
+}
+
 /// Returns the temporary mind of an individual of the species `own`.
 fn chosen_mind(editor: &Editor, own: &str, choice: &MindChoice) -> Result<MindParams, Problems> {
     let text = match choice {
-        MindChoice::Species { name } => species_text(editor, name)?.to_owned(),
+        MindChoice::Species { name } => whole_text(editor, name)?,
         MindChoice::Needs { needs } => {
             let path = ValuePath(vec![PathSegment::Key("needs".into())]);
             let change = TextChange::Set(Value::Array(needs.clone()));
             apply_changes(
-                species_text(editor, own)?,
+                &whole_text(editor, own)?,
                 schema_of_kind(&species(own)),
                 &[(path, change)],
             )

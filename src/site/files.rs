@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams, RuleParams};
 use crate::calibration::CalibrationParams;
 use crate::camera::CameraParams;
+use crate::config::ExtendRules;
 use crate::geometry::Surface;
 use crate::navigation::FieldParams;
 use crate::render::{OutputParams, SceneLook, SpeciesLook};
@@ -132,6 +133,11 @@ impl IndividualParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesFile {
+    /// Name of another species that this one extends: everything that this file does not contain is inherited, key by key. A need
+    /// with the name of an inherited need changes that need; another need is inserted before the need that follows it in this
+    /// file, or at the end. Other lists replace the inherited list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
     /// Groups that all individuals of the species belong to. Relations can refer to these groups.
     pub groups: Vec<String>,
     /// Size of the body.
@@ -160,6 +166,12 @@ pub struct SpeciesFile {
     /// The 3D model, and the variation between individuals.
     pub look: SpeciesLook,
 }
+
+/// How a species file changes the file that it extends.
+pub(super) const SPECIES_RULES: ExtendRules = ExtendRules {
+    keyed_lists: &[("needs", "name")],
+    kind_key: "action",
+};
 
 impl SpeciesFile {
     /// Returns the mind of the species.

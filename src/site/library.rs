@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::builtin;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::inheritance::{DocumentText, SpeciesTexts};
 use crate::config::{self, Problem, Spans};
 use crate::control::DocumentName;
 
@@ -39,6 +40,8 @@ pub(super) struct Library {
     pub(super) site: Option<Arc<Entry<SiteFile>>>,
     pub(super) scenes: Entries<SceneFile>,
     pub(super) species: Entries<SpeciesFile>,
+    /// Texts of all species, from which `species` is parsed. A species can extend another one.
+    species_texts: SpeciesTexts,
 }
 
 impl Library {
@@ -56,11 +59,20 @@ impl Library {
             }
         };
         let folder = path.map(folder_of);
+        let scenes = read_kind(folder, "scenes", builtin::SCENES, problems);
+        let species_texts: SpeciesTexts = read_texts(folder, "species", builtin::SPECIES, problems)
+            .into_iter()
+            .map(|(name, text)| (name, Arc::new(text)))
+            .collect();
+        let species = species_texts.keys();
+        let species = species.map(|name| (name.clone(), species_texts.parse(name, problems)));
+        let species = species.collect();
         Self {
             path: path.map(Path::to_path_buf),
             site,
-            scenes: read_kind(folder, "scenes", builtin::SCENES, problems),
-            species: read_kind(folder, "species", builtin::SPECIES, problems),
+            scenes,
+            species,
+            species_texts,
         }
     }
 
@@ -197,7 +209,36 @@ impl Library {
                 put(&mut self.scenes, name, (text, &file), problems);
             }
             (DocumentName::Species { name }, text) => {
-                put(&mut self.species, name, (text, &file), problems);
+                let text = match text {
+                    Text::Own(text) => Some((text, false)),
+                    Text::BuiltIn(text) => Some((text, true)),
+                    Text::None => None,
+                };
+                let text = text.map(|(text, is_built_in)| DocumentText {
+                    text: text.to_owned(),
+                    file,
+                    is_built_in,
+                });
+                self.replace_species(name, text, problems);
+            }
+        }
+    }
+}
+
+impl Library {
+    /// Replaces or removes the text of a species, and parses it and all species that extend it.
+    fn replace_species(
+        &mut self,
+        name: &str,
+        text: Option<DocumentText>,
+        problems: &mut Vec<Problem>,
+    ) {
+        self.species_texts.replace(name, text);
+        self.species.remove(name);
+        for other in self.species_texts.keys() {
+            if self.species_texts.depends_on(other, name) {
+                let parsed = self.species_texts.parse(other, problems);
+                self.species.insert(other.clone(), parsed);
             }
         }
     }
@@ -245,13 +286,32 @@ pub(super) fn files_on_disk(
     found
 }
 
+/// Reads and parses all files of a kind that do not depend on each other.
 fn read_kind<T: JsonSchema + DeserializeOwned>(
     folder: Option<&Path>,
     kind: &str,
     built_in: &[(&str, &str)],
     problems: &mut Vec<Problem>,
 ) -> Entries<T> {
-    let mut entries = BTreeMap::new();
+    let texts = read_texts(folder, kind, built_in, problems);
+    let parse_one = |(name, text): (String, DocumentText)| {
+        let entry = match text.is_built_in {
+            true => parse_built_in(&text.text, &text.file, problems),
+            false => parse(&text.text, &text.file, problems),
+        };
+        (name, entry)
+    };
+    texts.into_iter().map(parse_one).collect()
+}
+
+/// Reads the texts of all files of a kind, and adds the built-in texts that no file replaces.
+fn read_texts(
+    folder: Option<&Path>,
+    kind: &str,
+    built_in: &[(&str, &str)],
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, DocumentText> {
+    let mut texts = BTreeMap::new();
     for path in folder.map_or_else(Vec::new, |f| toml_files(&f.join(kind), problems)) {
         let Some(name) = path.file_stem().and_then(|n| n.to_str()) else {
             problems.push(Problem::of_file(
@@ -260,24 +320,44 @@ fn read_kind<T: JsonSchema + DeserializeOwned>(
             ));
             continue;
         };
-        let entry = match config::read_text(&path) {
-            Ok(text) => parse(&text, &path.display().to_string(), problems),
+        let file = path.display().to_string();
+        match config::read_text(&path) {
+            Ok(text) => {
+                let is_built_in = false;
+                texts.insert(
+                    name.to_owned(),
+                    DocumentText {
+                        text,
+                        file,
+                        is_built_in,
+                    },
+                );
+            }
+            // The built-in text must not silently replace a file that cannot be read.
             Err(problem) => {
                 problems.push(problem);
-                None
+                let text = String::new();
+                texts.insert(
+                    name.to_owned(),
+                    DocumentText {
+                        text,
+                        file,
+                        is_built_in: false,
+                    },
+                );
             }
-        };
-        entries.insert(name.to_owned(), entry);
-    }
-    for (name, text) in built_in {
-        if !entries.contains_key(*name) {
-            entries.insert(
-                (*name).to_owned(),
-                parse_built_in(text, &format!("built-in {kind}/{name}.toml"), problems),
-            );
         }
     }
-    entries
+    for (name, text) in built_in {
+        texts
+            .entry((*name).to_owned())
+            .or_insert_with(|| DocumentText {
+                text: (*text).to_owned(),
+                file: format!("built-in {kind}/{name}.toml"),
+                is_built_in: true,
+            });
+    }
+    texts
 }
 
 /// Parses a text like [`parse`], and marks the entry as built in.

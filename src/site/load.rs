@@ -162,6 +162,7 @@ pub(super) fn validate(
             check_species(name, species, library, &mut findings);
         }
     }
+    findings.add_inherited();
     let site = assemble(library, models, &mut findings);
     let (mut problems, mut warnings) = (Problems(findings.problems), Problems(findings.warnings));
     problems.sort();

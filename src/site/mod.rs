@@ -7,10 +7,12 @@
 
 mod builtin;
 mod check;
+mod dead_configuration;
 mod edit;
 mod editor;
 mod file_watcher;
 mod files;
+mod inheritance;
 mod library;
 mod load;
 mod models;
@@ -20,5 +22,6 @@ mod restart;
 pub use editor::{Applied, Editor, SpeciesLookup};
 pub use file_watcher::{FileWatcher, POLL_SECS};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};
+pub use inheritance::built_in_species;
 pub use load::{Site, SiteSpecies, load};
 pub use report::{CheckReport, check_report, schemas};

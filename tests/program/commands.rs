@@ -81,24 +81,48 @@ fn simulate_reports_the_life_in_a_scene_as_text_and_as_json() {
     let folder = Folder::new();
     let json = folder.path("report.json");
     let output = shoal(&[
-        "simulate", "--scene", "nursery", "--visitors", "children", "--seconds", "2", "--report",
-        "--report-json", &json,
+        "simulate",
+        "--scene",
+        "nursery",
+        "--visitors",
+        "children",
+        "--seconds",
+        "2",
+        "--report",
+        "--report-json",
+        &json,
     ]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
-    for words in ["life: nursery, children, seed 1, 2 s simulated", "action wander", "rule \""] {
+    for words in [
+        "life: nursery, children, seed 1, 2 s simulated",
+        "action wander",
+        "rule \"",
+    ] {
         assert!(text.contains(words), "the report lacks '{words}':\n{text}");
     }
     let read: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     assert_eq!(read["program"], "children");
-    assert!(read["species"].as_array().is_some_and(|species| species.len() > 1));
+    assert!(
+        read["species"]
+            .as_array()
+            .is_some_and(|species| species.len() > 1)
+    );
 }
 
 #[test]
 fn life_names_the_problems_of_each_scene_and_rejects_an_unknown_scene() {
     let output = shoal(&[
-        "life", "--scenes", "molecules", "--visitors", "none,still", "--seeds", "1", "--minutes", "0.1",
+        "life",
+        "--scenes",
+        "molecules",
+        "--visitors",
+        "none,still",
+        "--seeds",
+        "1",
+        "--minutes",
+        "0.1",
     ]);
     let text = String::from_utf8_lossy(&output.stdout);
     // After 6 s some actions were not executed yet.

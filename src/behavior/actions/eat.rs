@@ -41,6 +41,10 @@ impl Default for Eat {
 impl Action for Eat {
     type Memory = ();
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        Some("food")
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let food = &context.remembered.food;
         let me = context.motion.position_m;

@@ -46,6 +46,10 @@ const BOOST_HOLD_SECS: f32 = 1.0;
 impl Action for FleeEnemy {
     type Memory = ();
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        Some("enemy")
+    }
+
     fn flee_distance_m(&self, sight_radius_m: f32) -> Option<f32> {
         Some(self.flee_distance_m.unwrap_or(sight_radius_m))
     }

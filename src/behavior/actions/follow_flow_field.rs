@@ -4,7 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
@@ -77,6 +77,11 @@ impl Default for FollowFlowField {
 
 impl Action for FollowFlowField {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        follows_fields: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let names = context.species.name_bits;

@@ -91,6 +91,10 @@ impl Action for HideFromEnemy {
         ..Capabilities::NONE
     };
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        Some("enemy")
+    }
+
     fn warnings_after(&self, name: &str, earlier: &FleeingAction<'_>) -> Option<ParamFinding> {
         (earlier.flee_distance_m >= self.flee_distance_m).then(|| ParamFinding {
             key: "flee_distance_m",

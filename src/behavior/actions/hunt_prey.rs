@@ -91,6 +91,10 @@ impl Action for HuntPrey {
         ..Capabilities::NONE
     };
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        Some("prey")
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,

@@ -41,6 +41,10 @@ impl Default for KeepWithChild {
 impl Action for KeepWithChild {
     type Memory = ();
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        Some("child")
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let names = context.species.relations.child;
         let children = context

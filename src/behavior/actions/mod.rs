@@ -73,6 +73,16 @@ macro_rules! register_actions {
                 match self { $(Self::$action(params) => params.relations(),)* }
             }
 
+            /// See [`Action::built_in_relation`].
+            pub fn built_in_relation(&self) -> Option<&'static str> {
+                match self { $(Self::$action(params) => params.built_in_relation(),)* }
+            }
+
+            /// See [`Action::is_always_executable`].
+            pub fn is_always_executable(&self) -> bool {
+                match self { $(Self::$action(params) => params.is_always_executable(),)* }
+            }
+
             /// See [`Action::min_weight`].
             pub fn min_weight(&self, context: &ActionContext<'_>) -> f32 {
                 match self { $(Self::$action(params) => params.min_weight(context),)* }

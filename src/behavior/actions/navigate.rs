@@ -161,6 +161,10 @@ impl Action for Navigate {
         &self.relations
     }
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        (self.target == NavigateTarget::Prey).then_some("prey")
+    }
+
     fn follows_director(&self) -> bool {
         self.target == NavigateTarget::Director
     }

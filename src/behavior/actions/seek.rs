@@ -56,6 +56,10 @@ impl Action for Seek {
         &self.relations
     }
 
+    fn is_always_executable(&self) -> bool {
+        self.target == SeekTarget::Point
+    }
+
     fn follows_director(&self) -> bool {
         self.target == SeekTarget::Director
     }

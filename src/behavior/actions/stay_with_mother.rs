@@ -61,6 +61,10 @@ pub struct Mother {
 impl Action for StayWithMother {
     type Memory = Mother;
 
+    fn built_in_relation(&self) -> Option<&'static str> {
+        Some("mother")
+    }
+
     fn propose(&self, context: &ActionContext<'_>, memory: &mut Mother) -> Option<Proposal> {
         let names = context.species.relations.mother;
         let me = context.motion.position_m;

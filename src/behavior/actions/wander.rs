@@ -64,6 +64,10 @@ pub struct Course {
 impl Action for Wander {
     type Memory = Course;
 
+    fn is_always_executable(&self) -> bool {
+        true
+    }
+
     fn propose(&self, context: &ActionContext<'_>, course: &mut Course) -> Option<Proposal> {
         let dt = context.world.dt_secs;
         // This is a random walk. Its spread after one second does not depend on the length of the time step.

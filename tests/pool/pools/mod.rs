@@ -40,24 +40,23 @@ fn part<T: DeserializeOwned>(table: &toml::Table, name: &str) -> T {
         .unwrap_or_else(|error| panic!("[{name}]: {error}"))
 }
 
-/// Returns the species `name` from `config/species`, with `count` individuals.
+/// Returns the built-in species `name` with `count` individuals.
 pub fn species(name: &str, count: u32) -> SpeciesDescription {
-    let file = table(&format!("species/{name}.toml"));
-    let mut described = SpeciesDescription {
+    let file = shoal::site::built_in_species(name)
+        .unwrap_or_else(|| panic!("there is no built-in species {name}"));
+    SpeciesDescription {
         name: name.into(),
         count,
-        groups: part(&file, "groups"),
-        body: part(&file, "body"),
-        motion: part(&file, "motion"),
-        perception: part(&file, "perception"),
-        flock: part(&file, "flock"),
-        relations: part(&file, "relations"),
+        mind: file.mind(),
+        groups: file.groups,
+        body: file.body,
+        motion: file.motion,
+        perception: file.perception,
+        flock: file.flock,
+        relations: file.relations,
+        avoidance: file.avoidance,
         ..SpeciesDescription::default()
-    };
-    described.mind.actions = part(&file, "actions");
-    described.mind.needs = part(&file, "needs");
-    described.mind.standard = part(&file, "standard");
-    described
+    }
 }
 
 /// Returns the scene `pool` from `config/scenes` with its whole population, but without director rules.

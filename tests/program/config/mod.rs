@@ -1,5 +1,7 @@
 //! Tests of configuration files. The shipped files are valid, and every invalid file gets a message with file, line and column.
 
+mod dead;
+mod extends;
 mod sentences;
 
 use std::path::{Path, PathBuf};

@@ -299,7 +299,7 @@ fn every_bad_mind_has_its_message() {
     let actions = "[actions.go]\naction = 'wander'\n[actions.stop]\naction = 'wander'\n";
     let mind = |needs: &str, expected: &[&str]| eel(&format!("{needs}\n{actions}"), expected);
     let both = "actions = ['go', 'stop']";
-    mind(&format!("[standard]\n{both}"), &[]);
+    mind(&format!("[standard]\nadditive = true\n{both}"), &[]);
     mind(
         "[standard]\nactions = ['go']",
         &[

@@ -1,0 +1,277 @@
+//! Warns about configuration that is valid but can have no effect, or cannot work: relations that no action uses, fields and
+//! rules that no species follows, more fish than the surface or the computer can take.
+//!
+//! In: parsed files. Out: warnings with their positions. Must not: know an action by its name; actions declare what they use.
+
+use super::check::Findings;
+use super::files::{SceneFile, SpeciesFile};
+use super::library::{Entry, Library};
+use crate::behavior::{ActionParams, Condition, Effect};
+use crate::config::nearest_name;
+use crate::world::Avoidance;
+
+/// Relations that the program itself uses, for perception, flocking, path costs or drives.
+const KNOWN_RELATIONS: [&str; 8] = [
+    "enemy", "prey", "friend", "food", "mother", "child", "partner", "known",
+];
+
+/// Relations that have an effect only through an action.
+const RELATIONS_OF_ACTIONS: [&str; 3] = ["food", "mother", "child"];
+
+/// Computing time of one agent in one tick. Measured with `cargo bench --bench minds` at 10,000 agents: 8 ms for all.
+const AGENT_TICK_SECS: f32 = 0.8e-6;
+
+/// Largest share of the surface that bodies may cover, seen from above, before `check` warns.
+const COVERED_SHARE_MAX: f32 = 0.5;
+
+/// Width of a fish's body as a share of its length, for the covered area.
+const WIDTH_SHARE: f32 = 0.25;
+
+impl SpeciesFile {
+    /// Returns the actions that needs or combined actions use and that are not switched off.
+    fn used_actions(&self) -> impl Iterator<Item = &ActionParams> {
+        let needs = || self.needs.iter().chain([&self.standard]);
+        let used = move |name: &String| {
+            needs().any(|need| need.actions.contains(name))
+                || self
+                    .actions
+                    .values()
+                    .any(|action| action.parts().contains(name))
+        };
+        let named = self.actions.iter().filter(move |(name, _)| used(name));
+        named
+            .map(|(_, action)| action)
+            .filter(|action| action.weight() > 0.0 || action.follows_director())
+    }
+
+    fn follows_fields(&self) -> bool {
+        self.used_actions()
+            .any(|action| action.capabilities().follows_fields)
+    }
+
+    fn follows_director(&self) -> bool {
+        self.used_actions().any(ActionParams::follows_director)
+    }
+
+    fn hunts(&self) -> bool {
+        self.used_actions()
+            .any(|action| action.capabilities().hunts)
+    }
+}
+
+/// Warns about the avoidance and the relations of a species.
+pub(super) fn warn_dead_species(
+    entry: &Entry<SpeciesFile>,
+    library: &Library,
+    findings: &mut Findings,
+) {
+    let species = &entry.value;
+    if findings.is_invalid(entry) {
+        return;
+    }
+    if species.avoidance == Avoidance::Flow && !species.follows_fields() {
+        findings.warning(
+            entry,
+            "avoidance",
+            "with \"flow\" only an action that follows fields avoids anything, and no need of this species has one, so its agents \
+             avoid neither rocks nor each other; add an action of the kind follow_flow_field, or use \"hybrid\""
+                .into(),
+        );
+    }
+    let named = || {
+        let individuals = library
+            .scenes
+            .values()
+            .flatten()
+            .flat_map(|scene| &scene.value.individuals);
+        let own = individuals.flat_map(|individual| individual.actions.values());
+        species.actions.values().chain(own)
+    };
+    for relation in species.relations.keys() {
+        let is_used = named().any(|action| {
+            action.relations().contains(relation) || action.built_in_relation() == Some(relation)
+        });
+        let is_known = KNOWN_RELATIONS.contains(&relation.as_str());
+        let acts = !RELATIONS_OF_ACTIONS.contains(&relation.as_str());
+        if is_used || (is_known && (acts || species.relations[relation].is_empty())) {
+            continue;
+        }
+        let suggestion = if is_known {
+            String::new()
+        } else {
+            nearest_name(&singular(relation), KNOWN_RELATIONS)
+                .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"))
+        };
+        findings.warning(
+            entry,
+            &format!("relations.{relation}"),
+            format!("no action of this species uses the relation \"{relation}\", so it has no effect{suggestion}"),
+        );
+    }
+}
+
+/// Returns a relation without the ending of a plural: `enemies` becomes `enemy`.
+fn singular(relation: &str) -> String {
+    match relation.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => relation.strip_suffix('s').unwrap_or(relation).to_owned(),
+    }
+}
+
+/// Warns about fields and rules without followers, and about too many fish.
+pub(super) fn warn_dead_scene(
+    entry: &Entry<SceneFile>,
+    library: &Library,
+    findings: &mut Findings,
+) {
+    if findings.is_invalid(entry) {
+        return;
+    }
+    let scene = &entry.value;
+    let mut living = Vec::new();
+    for name in scene.population.keys() {
+        match library.species.get(name) {
+            Some(Some(species)) => living.push((name, &species.value)),
+            // The file has problems of its own, so its actions are not known.
+            _ => return,
+        }
+    }
+    for (index, field) in scene.fields.iter().enumerate() {
+        let acts_on = |(name, species): &&(&String, &SpeciesFile)| {
+            let is_named = |other: &String| other == *name || species.groups.contains(other);
+            field.acts_on.is_empty() || field.acts_on.iter().any(is_named)
+        };
+        if !living
+            .iter()
+            .filter(acts_on)
+            .any(|(_, species)| species.follows_fields())
+        {
+            findings.warning(
+                entry,
+                &format!("fields[{index}]"),
+                "no species in the population follows this field; add an action of the kind follow_flow_field to one of them, or \
+                 remove the field"
+                    .into(),
+            );
+        }
+    }
+    warn_dead_rules(entry, &living, findings);
+    warn_crowd(entry, library, &living, findings);
+}
+
+fn warn_dead_rules(
+    entry: &Entry<SceneFile>,
+    living: &[(&String, &SpeciesFile)],
+    findings: &mut Findings,
+) {
+    for (index, rule) in entry.value.director.iter().enumerate() {
+        let path = format!("director[{index}]");
+        let mut targets = living
+            .iter()
+            .filter(|(name, _)| rule.then.applies_to(name))
+            .peekable();
+        let lasts = matches!(
+            rule.then,
+            Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_)
+        );
+        if targets.peek().is_some() {
+            let hunts = matches!(rule.then, Effect::Hunting(_));
+            if lasts && !targets.any(|(_, species)| species.follows_director()) {
+                findings.warning(
+                    entry,
+                    &format!("{path}.then"),
+                    "none of these species has an action whose target is \"director\", so none of them follows; add one to a need, \
+                     for example {action = \"seek\", weight = 0.0}"
+                        .into(),
+                );
+            } else if hunts && !targets.any(|(_, species)| species.hunts()) {
+                findings.warning(
+                    entry,
+                    &format!("{path}.then"),
+                    "none of these species has an action that hunts, so the rule has no effect; name a hunter".into(),
+                );
+            }
+        }
+        if lasts && rule.hold_secs <= 0.0 {
+            findings.warning(
+                entry,
+                &format!("{path}.hold_secs"),
+                "the effect ends as soon as it begins, because hold_secs is 0; set its duration"
+                    .into(),
+            );
+        }
+        if let Condition::Chance(chance) = &rule.when
+            && chance.rate_per_sec <= 0.0
+        {
+            findings.warning(
+                entry,
+                &format!("{path}.when.rate_per_sec"),
+                "the rule never begins, because its rate is 0; set a rate, or use condition = \"by_hand\"".into(),
+            );
+        }
+    }
+}
+
+/// Warns if the fish cover too much of the surface, or if a tick takes too long.
+fn warn_crowd(
+    entry: &Entry<SceneFile>,
+    library: &Library,
+    living: &[(&String, &SpeciesFile)],
+    findings: &mut Findings,
+) {
+    let Some(site) = &library.site else {
+        return;
+    };
+    let population = &entry.value.population;
+    let largest = living.iter().max_by(|(a, first), (b, second)| {
+        let area =
+            |name: &String, species: &SpeciesFile| population[name] as f32 * area_m2(species);
+        area(a, first).total_cmp(&area(b, second))
+    });
+    let Some((name, _)) = largest else {
+        return;
+    };
+    let path = format!("population.{name}");
+    let covered_m2: f32 = living
+        .iter()
+        .map(|(name, species)| population[*name] as f32 * area_m2(species))
+        .sum();
+    let surface = &site.value.surface;
+    let surface_m2 = surface.width_m * surface.height_m;
+    if covered_m2 > surface_m2 * COVERED_SHARE_MAX {
+        findings.warning(
+            entry,
+            &path,
+            format!(
+                "the bodies of all fish cover {:.0} % of the surface of {} x {} m, more than {:.0} %, so they cannot keep apart; \
+                 reduce the population",
+                covered_m2 / surface_m2 * 100.0,
+                surface.width_m,
+                surface.height_m,
+                COVERED_SHARE_MAX * 100.0
+            ),
+        );
+    }
+    let agents: u32 = population.values().fold(0, |sum, n| sum.saturating_add(*n));
+    let simulation = &site.value.simulation;
+    let tick_secs = agents as f32 * AGENT_TICK_SECS / f32::from(simulation.threads.max(1));
+    let available_secs = 1.0 / simulation.tick_hz.max(1e-3);
+    if tick_secs > available_secs {
+        findings.warning(
+            entry,
+            &path,
+            format!(
+                "{agents} agents need about {:.0} ms per tick, but at {} Hz a tick has {:.1} ms, so the pool would run slower than \
+                 real time; reduce the population",
+                tick_secs * 1e3,
+                simulation.tick_hz,
+                available_secs * 1e3
+            ),
+        );
+    }
+}
+
+/// Returns the area of one fish seen from above.
+fn area_m2(species: &SpeciesFile) -> f32 {
+    species.body.length_m * species.body.length_m * WIDTH_SHARE
+}

@@ -1,0 +1,250 @@
+//! Species that extend other species: the texts of all species, the chain of texts that each of them extends, and what an edit of
+//! an inherited value must write.
+//!
+//! In: texts by name. Out: parsed species with everything that they inherit. Must not: read files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::builtin::SPECIES;
+use super::files::{SPECIES_RULES, SpeciesFile};
+use super::library::Entry;
+use crate::config::{
+    self, PathSegment, Problem, TextChange, ValuePath, is_toml, nearest_name, parse_extending,
+    top_level_text,
+};
+
+/// Most species that extend each other in a chain. A longer chain is probably a mistake.
+const CHAIN_MAX: usize = 8;
+
+/// The text of a document, with the name of its file.
+#[derive(Clone, Debug)]
+pub(super) struct DocumentText {
+    pub(super) text: String,
+    pub(super) file: String,
+    /// Whether the text is built into the program.
+    pub(super) is_built_in: bool,
+}
+
+/// The texts of all species by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpeciesTexts(BTreeMap<String, Arc<DocumentText>>);
+
+impl FromIterator<(String, Arc<DocumentText>)> for SpeciesTexts {
+    fn from_iter<I: IntoIterator<Item = (String, Arc<DocumentText>)>>(texts: I) -> Self {
+        Self(texts.into_iter().collect())
+    }
+}
+
+impl SpeciesTexts {
+    /// Names of all species.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
+    /// Replaces or removes a text.
+    pub(super) fn replace(&mut self, name: &str, text: Option<DocumentText>) {
+        match text {
+            Some(text) => self.0.insert(name.to_owned(), Arc::new(text)),
+            None => self.0.remove(name),
+        };
+    }
+
+    /// Whether a species is `base`, or extends it directly or indirectly.
+    pub(super) fn depends_on(&self, name: &str, base: &str) -> bool {
+        let mut current = name.to_owned();
+        for _ in 0..=CHAIN_MAX {
+            if current == base {
+                return true;
+            }
+            let text = self.0.get(&current);
+            match text.and_then(|text| top_level_text(&text.text, "extends")) {
+                Some(next) => current = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Returns the texts that a species extends, the nearest first.
+    ///
+    /// # Errors
+    /// A message, if a text does not exist or is not valid TOML, or if the species extend each other in a circle.
+    fn bases(&self, name: &str) -> Result<Vec<&DocumentText>, String> {
+        let mut chain = vec![name.to_owned()];
+        let mut bases = Vec::new();
+        let mut text = self.0.get(name).map(Arc::as_ref);
+        while let Some(next) = text.and_then(|text| top_level_text(&text.text, "extends")) {
+            if chain.contains(&next) {
+                chain.push(next);
+                return Err(format!(
+                    "the species extend each other in a circle: {}; remove one extends",
+                    chain.join(" → ")
+                ));
+            }
+            if chain.len() > CHAIN_MAX {
+                return Err(format!(
+                    "more than {CHAIN_MAX} species extend each other: {} …; extend one of the first instead",
+                    chain.join(" → ")
+                ));
+            }
+            let Some(base) = self.0.get(&next) else {
+                let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
+                let suggestion = nearest_name(&next, known.iter().copied())
+                    .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+                return Err(format!(
+                    "there is no species \"{next}\"; existing: {}{suggestion}",
+                    known.join(", ")
+                ));
+            };
+            if !is_toml(&base.text) {
+                return Err(format!("{} is not valid TOML; correct it first", base.file));
+            }
+            bases.push(base.as_ref());
+            chain.push(next);
+            text = Some(base);
+        }
+        Ok(bases)
+    }
+
+    /// Parses a species with everything that it inherits, and adds its problems to `problems`. `None` if there is no usable
+    /// value.
+    pub(super) fn parse(
+        &self,
+        name: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Arc<Entry<SpeciesFile>>> {
+        let own = self.0.get(name)?;
+        let bases = match self.bases(name) {
+            Ok(bases) => bases,
+            Err(message) => {
+                let (read, found) = config::parse_lenient::<SpeciesFile>(&own.text, &own.file);
+                match read {
+                    Some((_, spans)) => problems.push(spans.problem("extends", message)),
+                    // The file has problems of its own. They may be consequences of the missing base.
+                    None => {
+                        problems.push(Problem {
+                            path: "extends".into(),
+                            ..Problem::of_file(own.file.clone(), message)
+                        });
+                        problems.extend(found.0.into_iter().filter(|_| !is_toml(&own.text)));
+                    }
+                }
+                return None;
+            }
+        };
+        let bases: Vec<(&str, &str)> = bases
+            .iter()
+            .map(|base| (base.text.as_str(), base.file.as_str()))
+            .collect();
+        let (read, found) = parse_extending(&own.text, &own.file, &bases, &SPECIES_RULES);
+        problems.extend(found.0);
+        let (value, spans) = read?;
+        Some(Arc::new(Entry {
+            value,
+            spans,
+            is_built_in: own.is_built_in,
+        }))
+    }
+}
+
+/// Returns a built-in species with everything that it inherits; `None` if there is no such species.
+pub fn built_in_species(name: &str) -> Option<SpeciesFile> {
+    let text = |(name, text): &(&str, &str)| {
+        let text = DocumentText {
+            text: (*text).to_owned(),
+            file: format!("built-in species/{name}.toml"),
+            is_built_in: true,
+        };
+        ((*name).to_owned(), Arc::new(text))
+    };
+    let texts: SpeciesTexts = SPECIES.iter().map(text).collect();
+    let entry = texts.parse(name, &mut Vec::new())?;
+    Some(entry.value.clone())
+}
+
+/// Rewrites changes of a species that extends another one, so that they apply to its own text: an inherited need is changed by
+/// its name, and an inherited list is copied before one of its items changes. The paths of `changes` refer to the whole species.
+///
+/// # Errors
+/// The path and a message, if a change is impossible because the value is inherited.
+pub(super) fn changes_of_own_text(
+    entry: &Entry<SpeciesFile>,
+    text: &str,
+    changes: Vec<(ValuePath, TextChange)>,
+) -> Result<Vec<(ValuePath, TextChange)>, (ValuePath, &'static str)> {
+    if entry.value.extends.is_none() {
+        return Ok(changes);
+    }
+    let whole = serde_json::to_value(&entry.value).unwrap_or_default();
+    let own: toml::Table = text.parse().unwrap_or_default();
+    let own = serde_json::to_value(own).unwrap_or_default();
+    let names = own["needs"].as_array().into_iter().flatten();
+    let mut own_needs: Vec<Value> = names.map(|need| need["name"].clone()).collect();
+    let mut new = Vec::new();
+    for (path, change) in changes {
+        let mut own_path = path.clone();
+        if path.0.first() == Some(&PathSegment::Key("needs".into())) {
+            let is_whole_need = path.0.len() == 2 && !matches!(change, TextChange::Set(_));
+            let Some(PathSegment::Item(index)) = path.0.get(1).filter(|_| !is_whole_need) else {
+                return Err((
+                    path,
+                    "the needs are inherited, so they cannot be inserted, removed, moved or replaced together by a command; \
+                     change the keys of one need, or edit the species file",
+                ));
+            };
+            let name = whole["needs"][*index]["name"].clone();
+            if name.is_null() {
+                return Err((path, "there is no need with this index"));
+            }
+            let place = own_needs.iter().position(|own| *own == name);
+            let place = place.unwrap_or_else(|| {
+                // At the beginning, where no new need stands before it: a new need belongs before the need that follows it.
+                new.push((
+                    ValuePath(vec![PathSegment::Key("needs".into())]),
+                    TextChange::Insert {
+                        index: Some(0),
+                        value: serde_json::json!({ "name": name }),
+                    },
+                ));
+                own_needs.insert(0, name);
+                0
+            });
+            own_path.0[1] = PathSegment::Item(place);
+        }
+        if let Some(length) = length_of_list_path(&path, &change)
+            && value_at(&own, &own_path.0[..length]).is_none()
+            && let Some(list) = value_at(&whole, &path.0[..length])
+        {
+            let list_path = ValuePath(own_path.0[..length].to_vec());
+            new.push((list_path, TextChange::Set(list.clone())));
+        }
+        new.push((own_path, change));
+    }
+    Ok(new)
+}
+
+/// Returns the number of segments of the path of the list that a change modifies; `None` if it modifies no item of a list, or
+/// only the list of needs.
+fn length_of_list_path(path: &ValuePath, change: &TextChange) -> Option<usize> {
+    let skip = if path.0.first() == Some(&PathSegment::Key("needs".into())) {
+        2
+    } else {
+        0
+    };
+    let is_item = |segment: &PathSegment| matches!(segment, PathSegment::Item(_));
+    let item = path.0.iter().skip(skip).position(is_item);
+    let whole = matches!(change, TextChange::Insert { .. }).then_some(path.0.len());
+    item.map(|position| position + skip)
+        .or(whole)
+        .filter(|&length| length > 1)
+}
+
+fn value_at<'v>(root: &'v Value, path: &[PathSegment]) -> Option<&'v Value> {
+    path.iter().try_fold(root, |value, segment| match segment {
+        PathSegment::Key(key) => value.get(key),
+        PathSegment::Item(index) => value.get(index),
+    })
+}

@@ -1,0 +1,245 @@
+//! Tests of species that extend other species: what they inherit, and where their mistakes are reported.
+
+use super::SiteFolder;
+use serde_json::{Value, json};
+use shoal::control::Command;
+use shoal::site::{Editor, load};
+
+const BASE: &str = "groups = ['fish']\nbody = { length_m = 0.2 }\nlook = { length_m = 0.2 }\n[motion]\ncruise_mps = 0.4\nboost_mps = 1.5\n\
+    [actions.go]\naction = 'wander'\nweight = 3.0\n[actions.flee]\naction = 'flee_enemy'\n\
+    [[needs]]\nname = 'survive'\ntype = 'action_based'\nactions = ['flee']\n[[needs]]\nname = 'roam'\nactions = ['go']\n";
+
+fn folder(eel: &str, more: &[(&str, &str)]) -> SiteFolder {
+    let files = [
+        ("site.toml", "scene = 'sea'"),
+        ("scenes/sea.toml", "[population]\neel = 2\n"),
+        ("species/base.toml", BASE),
+        ("species/eel.toml", eel),
+    ];
+    SiteFolder::new(&[&files[..], more].concat())
+}
+
+#[test]
+fn a_species_inherits_everything_and_overrides_single_keys() {
+    let eel = "extends = 'base'\n[motion]\ncruise_mps = 0.3\n[actions.go]\nweight = 1.0\n[actions.stay]\naction = 'separate'\n\
+        [[needs]]\nname = 'calm'\ntype = 'action_based'\nactions = ['stay']\n[[needs]]\nname = 'roam'\nkeep_secs = 2.0\n";
+    let folder = folder(eel, &[]);
+    let report = folder.report();
+    assert!(report.is_good() && report.warnings.is_empty(), "{report}");
+    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let file = &site.species[0].file;
+    assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.3, 1.5));
+    assert_eq!((file.body.length_m, file.groups[0].as_str()), (0.2, "fish"));
+    assert_eq!(file.actions["go"].weight(), 1.0);
+    assert_eq!(file.actions["go"].kind(), "wander");
+    let needs: Vec<_> = file
+        .needs
+        .iter()
+        .map(|need| (need.name.as_str(), need.keep_secs))
+        .collect();
+    assert_eq!(needs, [("survive", 0.0), ("calm", 0.0), ("roam", 2.0)]);
+    assert_eq!(file.needs[2].actions, ["go"]);
+}
+
+#[test]
+fn a_base_can_extend_another_base() {
+    let eel = "extends = 'slow'\n[actions.go]\nweight = 2.0\n";
+    let folder = folder(
+        eel,
+        &[(
+            "species/slow.toml",
+            "extends = 'base'\n[motion]\ncruise_mps = 0.1\nboost_mps = 0.5\n",
+        )],
+    );
+    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let file = &site.species[0].file;
+    assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.1, 0.5));
+    assert_eq!((file.actions["go"].weight(), file.needs.len()), (2.0, 2));
+}
+
+#[test]
+fn mistakes_are_reported_where_they_are() {
+    let report = |eel: &str, more: &[(&str, &str)], expected: &[&str]| {
+        let text = folder(eel, more).report().to_string();
+        for message in expected {
+            assert!(
+                text.contains(message),
+                "expected \"{message}\", got:\n{text}"
+            );
+        }
+    };
+    report(
+        "extends = 'bass'\n",
+        &[],
+        &[
+            "species/eel.toml:1:11: extends: there is no species \"bass\"",
+            "did you mean \"base\"?",
+        ],
+    );
+    report(
+        "extends = 'cod'\n",
+        &[("species/cod.toml", "extends = 'eel'\n")],
+        &[
+            "species/eel.toml:1:11: extends: the species extend each other in a circle: eel → cod → eel",
+            "species/cod.toml:1:11: extends: the species extend each other in a circle: cod → eel → cod",
+        ],
+    );
+    report(
+        "extends = 'eel'\n",
+        &[],
+        &["species/eel.toml:1:11: extends: the species extend each other in a circle: eel → eel"],
+    );
+    report(
+        "extends = 'cod'\n",
+        &[("species/cod.toml", "x = \n")],
+        &["species/eel.toml:1:11: extends: species/cod.toml is not valid TOML"],
+    );
+    report(
+        "extends = 'base'\n[motion]\ncruise_mps = 900.0\n[actions.go]\nwieght = 1.0\n[actions.new]\nweight = 1.0\n",
+        &[],
+        &[
+            "species/eel.toml:3:14: motion.cruise_mps: 900.0 m/s is too large",
+            "species/eel.toml:5:1: actions.go.wieght",
+            "species/eel.toml:6:1: actions.new: \"action\" is missing",
+        ],
+    );
+    report(
+        "extends = 'base'\n[[needs]]\nname = 'roam'\nactions = ['gone']\n",
+        &[],
+        &["species/eel.toml:4:12: needs[1].actions[0]: unknown action 'gone'"],
+    );
+    // The value stands in the base, and only the file that extends it makes it wrong.
+    report(
+        "extends = 'base'\n[motion]\ncruise_mps = 2.0\n",
+        &[],
+        &[
+            "species/base.toml:6:13: motion.boost_mps: ",
+            "(found in species/eel.toml, which inherits this value)",
+        ],
+    );
+}
+
+#[test]
+fn a_warning_at_an_inherited_value_is_reported_once() {
+    let base = format!("{BASE}[actions.unused]\naction = 'separate'\n");
+    let files = [
+        ("site.toml", ""),
+        ("species/base.toml", &*base),
+        ("species/eel.toml", "extends = 'base'\n"),
+    ];
+    let report = SiteFolder::new(&files).report();
+    assert_eq!(report.warnings.len(), 1, "{report}");
+    assert_eq!(report.warnings[0].file, "species/base.toml");
+}
+
+#[test]
+fn the_species_of_the_readme_is_valid() {
+    let readme = include_str!("../../../README.md");
+    let (_, rest) = readme
+        .split_once("`my/species/char.toml`:\n\n```toml\n")
+        .expect("the README has the example");
+    let (text, _) = rest.split_once("```").expect("the example ends");
+    assert!(text.lines().count() <= 30);
+    let folder = SiteFolder::new(&[
+        ("site.toml", "scene = 'sea'"),
+        ("scenes/sea.toml", "[population]\nchar = 2\n"),
+        ("species/char.toml", text),
+    ]);
+    let report = folder.report();
+    assert!(report.is_good(), "{report}");
+    assert!(
+        report
+            .warnings
+            .iter()
+            .all(|warning| !warning.file.contains("char")),
+        "{report}"
+    );
+    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let needs: Vec<_> = site.species[0]
+        .file
+        .needs
+        .iter()
+        .map(|need| need.name.as_str())
+        .collect();
+    let place = needs
+        .iter()
+        .position(|name| *name == "play")
+        .expect("the need is added");
+    assert_eq!(needs.get(place + 1), Some(&"roam"), "{needs:?}");
+}
+
+/// Applies edits of the species `eel` by command, saves them, and returns the saved text.
+fn edited(folder: &SiteFolder, edits: &[(&str, Value)]) -> String {
+    let mut editor = Editor::open(Some(&folder.site()), None).expect("the site is valid");
+    let species = json!({ "kind": "species", "name": "eel" });
+    for (path, change) in edits {
+        let edit = json!({ "document": species, "path": path, "change": change });
+        let command = json!({ "command": "edit", "edits": [edit] });
+        let command: Command = serde_json::from_value(command).expect("the command is valid");
+        let applied = editor.apply(&command, &|_| None);
+        assert!(applied.is_ok(), "{path}: {:?}", applied.err());
+    }
+    editor
+        .apply(&Command::Save, &|_| None)
+        .expect("the site can be saved");
+    let path = folder.site().with_file_name("species").join("eel.toml");
+    std::fs::read_to_string(path).expect("the file is saved")
+}
+
+#[test]
+fn an_edit_of_an_inherited_value_writes_only_this_value() {
+    let folder = folder("# My eel.\nextends = 'base'   # short\n", &[]);
+    let text = edited(
+        &folder,
+        &[
+            ("motion.cruise_mps", json!({ "do": "set", "value": 0.25 })),
+            ("needs[1].keep_secs", json!({ "do": "set", "value": 3.0 })),
+            ("needs[0].actions", json!({ "do": "insert", "value": "go" })),
+            ("groups[0]", json!({ "do": "set", "value": "eels" })),
+        ],
+    );
+    assert!(
+        text.starts_with("# My eel.\nextends = 'base'   # short\n"),
+        "{text}"
+    );
+    for absent in ["boost_mps", "wander", "body"] {
+        assert!(!text.contains(absent), "{absent} was copied:\n{text}");
+    }
+    let site = load(Some(&folder.site()), None).expect("the saved site is valid");
+    let file = &site.species[0].file;
+    assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.25, 1.5));
+    let needs: Vec<_> = file
+        .needs
+        .iter()
+        .map(|need| (need.name.as_str(), need.keep_secs))
+        .collect();
+    assert_eq!(needs, [("survive", 0.0), ("roam", 3.0)]);
+    assert_eq!(file.needs[0].actions, ["flee", "go"]);
+    assert_eq!(file.groups, ["eels"]);
+}
+
+#[test]
+fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_is_rejected() {
+    let folder = folder("extends = 'base'\n", &[]);
+    let mut editor = Editor::open(Some(&folder.site()), None).expect("the site is valid");
+    let base = json!({ "kind": "species", "name": "base" });
+    let edit = json!({ "document": base, "path": "motion.cruise_mps", "change": { "do": "set", "value": 0.2 } });
+    let command: Command = serde_json::from_value(json!({ "command": "edit", "edits": [edit] }))
+        .expect("the command is valid");
+    editor
+        .apply(&command, &|_| None)
+        .expect("the edit is valid");
+    assert_eq!(editor.site().species[0].file.motion.cruise_mps, 0.2);
+    let remove: Command =
+        serde_json::from_value(json!({ "command": "remove_species", "name": "base" }))
+            .expect("the command is valid");
+    let problems = editor
+        .apply(&remove, &|_| None)
+        .expect_err("the base is in use");
+    assert!(
+        problems
+            .to_string()
+            .contains("extends: there is no species \"base\""),
+        "{problems}"
+    );
+}
