@@ -229,17 +229,14 @@ pub(super) fn changes_of_own_text(
 /// Returns the number of segments of the path of the list that a change modifies; `None` if it modifies no item of a list, or
 /// only the list of needs.
 fn length_of_list_path(path: &ValuePath, change: &TextChange) -> Option<usize> {
-    let skip = if path.0.first() == Some(&PathSegment::Key("needs".into())) {
-        2
-    } else {
-        0
-    };
+    let is_in_needs = path.0.first() == Some(&PathSegment::Key("needs".into()));
+    let skip = if is_in_needs { 2 } else { 0 };
     let is_item = |segment: &PathSegment| matches!(segment, PathSegment::Item(_));
     let item = path.0.iter().skip(skip).position(is_item);
     let whole = matches!(change, TextChange::Insert { .. }).then_some(path.0.len());
     item.map(|position| position + skip)
         .or(whole)
-        .filter(|&length| length > 1)
+        .filter(|&length| length > usize::from(is_in_needs))
 }
 
 fn value_at<'v>(root: &'v Value, path: &[PathSegment]) -> Option<&'v Value> {

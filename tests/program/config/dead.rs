@@ -33,8 +33,7 @@ fn scene(text: &str, eel: &str, expected: &[&str]) {
     expect_warnings(&files, expected);
 }
 
-const WANDERS: &str =
-    "[actions.wander]\naction = 'wander'\n[[needs]]\nname = 'roam'\nactions = ['wander']\n";
+const WANDERS: &str = "[look]\nlength_m = 0.3\n[actions.wander]\naction = 'wander'\n[[needs]]\nname = 'roam'\nactions = ['wander']\n";
 
 #[test]
 fn avoidance_by_fields_without_an_action_that_follows_them() {

@@ -226,9 +226,9 @@ fn every_bad_species_has_its_message() {
     );
     changed(
         "grazer",
-        "fear_distance_m = 0.4",
-        "fear_distance_m = -0.4",
-        "drives.fear_distance_m: -0.4",
+        "hungry_after_secs = 90.0",
+        "hungry_after_secs = -90.0",
+        "drives.hungry_after_secs: -90",
     );
     changed(
         "trout",
