@@ -11,12 +11,14 @@ use super::file::{
     Calibration, CalibrationPoint, FitErrors, FrameSize, HomographyRows, LensTerms, SurfaceSize,
 };
 use super::fit::{Fit, LensModel, PointPair, breadth};
+use super::mirror::{MirrorCause, is_mirrored, mirror_cause};
 use super::params::CalibrationParams;
 use super::points::{MeasuredPoint, PointOrigin};
 use super::pose::{
     ViewConstraints, camera_position_through, estimated_inverse_square_focal,
     typical_inverse_square_focal,
 };
+use super::position::{camera_contradiction, position_problem};
 use super::quality::{SelectedFit, outliers, predicted_error, rms};
 use crate::geometry::{FloorFromCamera, Lens};
 
@@ -66,10 +68,24 @@ pub struct CalibrationReport {
     pub errors: FitErrors,
     /// Description of the point with the largest leave-one-out error.
     pub worst_point: String,
+    /// Whether the camera's picture is mirrored. The calibration is valid for this picture.
+    pub is_mirrored: bool,
     /// Standard deviation of the estimated camera position, in meters; `None` if the position was given or cannot be estimated.
     pub camera_deviation_m: Option<f64>,
     /// Notes for the technician about an accepted calibration.
     pub notes: Vec<String>,
+}
+
+impl CalibrationReport {
+    /// Returns a sentence for the technician if the camera's picture is mirrored, with a space at the end; otherwise an empty
+    /// text.
+    pub fn mirror_sentence(&self) -> &'static str {
+        if self.is_mirrored {
+            "The camera's picture is mirrored; the calibration takes this into account. "
+        } else {
+            ""
+        }
+    }
 }
 
 /// Rejection of a calibration, with its reasons.
@@ -146,14 +162,10 @@ pub fn calibrate(
         .map(|i| &points[i])
         .collect();
     let mut reasons = misplaced(points, &wrong, &selected.fit);
-    if is_mirrored(&selected.fit, &good) {
-        reasons.push(
-            "the points are mirrored: clockwise on the floor is counterclockwise in the camera frame; are two \
-             columns swapped (camera_x_px with camera_y_px, or floor_x_m with floor_z_m)?"
-                .to_owned(),
-        );
-    }
-    let report = report(&selected, &map, &kept, setup, limits);
+    let mirrored = cause_of_mirroring(points, &selected.fit, &good, setup, limits);
+    reasons.extend(mirrored.and_then(|cause| swapped_columns(cause, setup)));
+    let mut report = report(&selected, &map, &kept, setup, limits);
+    report.is_mirrored = mirrored.is_some();
     let mut repeat = wrong.clone();
     let shortcomings = limit_violations(&report, &map, setup, limits);
     if repeat.is_empty() && reasons.is_empty() && is_too_inaccurate(&report.errors, limits) {
@@ -164,6 +176,11 @@ pub fn calibrate(
         );
     }
     reasons.extend(shortcomings);
+    reasons.extend(setup.lamp_m.and_then(|at| position_problem("lamp", at)));
+    let camera = camera(&selected.fit, setup, limits);
+    if reasons.is_empty() {
+        reasons.extend(camera.problem);
+    }
     if !reasons.is_empty() {
         return Err(Rejection {
             reasons,
@@ -171,21 +188,39 @@ pub fn calibrate(
             report: Some(Box::new(report)),
         });
     }
-    let (camera_m, deviation_m, note) = camera(&selected.fit, setup, limits);
-    let mut report = report;
-    report.camera_deviation_m = deviation_m;
-    report.notes.extend(note);
+    report.camera_deviation_m = camera.deviation_m;
+    report.notes.extend(mirrored.map(mirror_note));
+    report.notes.extend(camera.note);
     if setup.lamp_m.is_none() {
         report.notes.push(
             "without a lamp position (--lamp x,y,z), the center of a shadow is used as the foot point"
                 .to_owned(),
         );
     }
-    let lens = *map.lens();
+    let used = good.iter().zip(&selected.left_out);
+    let points = used.map(|((camera, floor), off)| CalibrationPoint {
+        camera_px: camera.to_array(),
+        floor_m: floor.to_array(),
+        left_out_m: off.length(),
+    });
     let calibration = Calibration {
+        camera_m: camera.position_m,
+        points: points.collect(),
+        ..calibration_without_points(&map, &report, setup)
+    };
+    Ok((calibration, report))
+}
+
+/// Returns the calibration without its points and the camera's position.
+fn calibration_without_points(
+    map: &FloorFromCamera,
+    report: &CalibrationReport,
+    setup: &CalibrationSetup,
+) -> Calibration {
+    Calibration {
         date: setup.date.clone(),
         lamp_m: setup.lamp_m.map(|p| p.to_array()),
-        camera_m,
+        camera_m: None,
         picture: FrameSize {
             width_px: setup.frame_px.0,
             height_px: setup.frame_px.1,
@@ -196,23 +231,14 @@ pub fn calibrate(
         },
         lens: LensTerms {
             model: report.model,
-            k1: lens.k1(),
-            k2: lens.k2(),
+            k1: map.lens().k1(),
+            k2: map.lens().k2(),
         },
         floor_from_straight: HomographyRows::new(&map.homography()),
         errors: report.errors,
-        points: good
-            .iter()
-            .zip(&selected.left_out)
-            .map(|((camera, floor), off)| CalibrationPoint {
-                camera_px: camera.to_array(),
-                floor_m: floor.to_array(),
-                left_out_m: off.length(),
-            })
-            .collect(),
+        points: Vec::new(),
         marks: Vec::new(),
-    };
-    Ok((calibration, report))
+    }
 }
 
 /// Returns the name that messages use for the point with index `i`.
@@ -221,6 +247,7 @@ fn name(points: &[MeasuredPoint], i: usize) -> String {
         Some(PointOrigin::Line(line)) => format!("point {} (line {line})", i + 1),
         Some(PointOrigin::Target(number)) => format!("target {number}"),
         Some(PointOrigin::Marker(number)) => format!("marker {number}"),
+        Some(PointOrigin::Cell(number)) => format!("cell {number}"),
         None => format!("point {}", i + 1),
     }
 }
@@ -358,15 +385,62 @@ fn misplaced(points: &[MeasuredPoint], wrong: &[usize], fit: &Fit) -> Vec<String
         .collect()
 }
 
-/// Returns whether the map mirrors the plane.
-fn is_mirrored(fit: &Fit, pairs: &[PointPair]) -> bool {
-    let at = pairs.iter().map(|p| p.0).sum::<DVec2>() / pairs.len().max(1) as f64;
-    let middle = fit.plane_from_camera(at);
-    let (right, down) = (
-        fit.plane_from_camera(at + DVec2::X) - middle,
-        fit.plane_from_camera(at + DVec2::Y) - middle,
-    );
-    right.perp_dot(down) < 0.0
+/// Returns why the fit mirrors the plane; `None` if it does not.
+fn cause_of_mirroring(
+    points: &[MeasuredPoint],
+    fit: &Fit,
+    good: &[PointPair],
+    setup: &CalibrationSetup,
+    limits: &CalibrationParams,
+) -> Option<MirrorCause> {
+    if !is_mirrored(fit, good) {
+        return None;
+    }
+    // Only in a table can columns be swapped.
+    if !points.iter().any(MeasuredPoint::is_typed) {
+        return Some(MirrorCause::Picture { is_certain: true });
+    }
+    Some(mirror_cause(
+        fit,
+        good,
+        setup.frame_px,
+        setup.surface_m,
+        limits.placement_error_m,
+    ))
+}
+
+/// Returns the message about two swapped columns; `None` if the picture is mirrored.
+fn swapped_columns(cause: MirrorCause, setup: &CalibrationSetup) -> Option<String> {
+    let (columns, why) = match cause {
+        MirrorCause::Picture { .. } => return None,
+        MirrorCause::FloorColumns => (
+            "floor_x_m and floor_z_m",
+            format!(
+                "the points have the shape of the surface of {} x {} m",
+                setup.surface_m.0, setup.surface_m.1
+            ),
+        ),
+        MirrorCause::CameraColumns => (
+            "camera_x_px and camera_y_px",
+            "the points fit a camera whose lens is in the middle of its picture".to_owned(),
+        ),
+    };
+    Some(format!(
+        "the points are mirrored: clockwise on the floor is counterclockwise in the camera frame. If {columns} are exchanged, {why}; \
+         are two columns swapped? If the camera looks through a mirror, add points near all edges of the surface"
+    ))
+}
+
+/// Returns the note about a mirrored picture.
+fn mirror_note(cause: MirrorCause) -> String {
+    let mut note = "the camera's picture is mirrored, as through a mirror or by a setting of its driver; the calibration takes \
+                    this into account"
+        .to_owned();
+    if cause == (MirrorCause::Picture { is_certain: false }) {
+        note += ". The points would fit as well with swapped columns or with an axis in the wrong direction: if the picture is \
+                 not mirrored, check the table";
+    }
+    note
 }
 
 fn report(
@@ -395,6 +469,7 @@ fn report(
             PointOrigin::Line(line) => format!("the point at {x:.2}, {z:.2} m (line {line})"),
             PointOrigin::Target(number) => format!("target {number}"),
             PointOrigin::Marker(number) => format!("marker {number}"),
+            PointOrigin::Cell(number) => format!("cell {number}"),
         }
     });
     CalibrationReport {
@@ -410,6 +485,7 @@ fn report(
             coverage: coverage(kept.iter().map(|p| p.floor_m).collect(), setup.surface_m),
         },
         worst_point,
+        is_mirrored: false,
         camera_deviation_m: None,
         notes: Vec::new(),
     }
@@ -487,20 +563,40 @@ fn limit_violations(
     reasons
 }
 
-/// Returns the camera position, its standard deviation, and a note if the position is uncertain. If the focal length cannot be
+/// Position of the camera, given or estimated.
+#[derive(Default)]
+struct CameraPosition {
+    position_m: Option<[f64; 3]>,
+    /// Standard deviation of an estimated position, in meters.
+    deviation_m: Option<f64>,
+    /// Note for the technician, if the position is unknown or uncertain.
+    note: Option<String>,
+    /// The reason why the camera cannot be at the given position.
+    problem: Option<String>,
+}
+
+/// Returns the given camera position, checked against the fit, or else the estimated one. If the focal length cannot be
 /// determined from the view, a typical lens is assumed.
-fn camera(
-    fit: &Fit,
-    setup: &CalibrationSetup,
-    limits: &CalibrationParams,
-) -> (Option<[f64; 3]>, Option<f64>, Option<String>) {
-    if let Some(typed) = setup.camera_m {
-        return (Some(typed.to_array()), None, None);
+fn camera(fit: &Fit, setup: &CalibrationSetup, limits: &CalibrationParams) -> CameraPosition {
+    let estimated = camera_of_fit(fit, assumed_scatter(fit, limits));
+    if let Some(given) = setup.camera_m {
+        let contradiction = || {
+            let (fitted, deviation_m) = estimated?;
+            camera_contradiction(given, DVec3::from_array(fitted), deviation_m)
+        };
+        return CameraPosition {
+            position_m: Some(given.to_array()),
+            problem: position_problem("camera", given).or_else(contradiction),
+            ..CameraPosition::default()
+        };
     }
-    let Some((position, deviation_m)) = camera_of_fit(fit, assumed_scatter(fit, limits)) else {
+    let Some((position, deviation_m)) = estimated else {
         let unknown = "the height of the camera cannot be estimated, so it is assumed to look straight down; give its \
                        position (--camera x,y,z)";
-        return (None, None, Some(unknown.to_owned()));
+        return CameraPosition {
+            note: Some(unknown.to_owned()),
+            ..CameraPosition::default()
+        };
     };
     let note = format!(
         "the camera looks almost straight down, so its height is uncertain: {:.1} m ± {deviation_m:.1} m with a typical lens; \
@@ -508,11 +604,12 @@ fn camera(
         position[1]
     );
     let is_uncertain = deviation_m > CAMERA_DEVIATION_MAX_M;
-    (
-        Some(position),
-        Some(deviation_m),
-        is_uncertain.then_some(note),
-    )
+    CameraPosition {
+        position_m: Some(position),
+        deviation_m: Some(deviation_m),
+        note: is_uncertain.then_some(note),
+        problem: None,
+    }
 }
 
 /// Returns the estimated camera position and its standard deviation, for residuals with the standard deviation `scatter`.

@@ -4,11 +4,12 @@
 
 use std::fmt::Write as _;
 
-use glam::{DMat3, DVec2};
+use glam::{DMat3, DVec2, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fit::LensModel;
+use super::position::position_problem;
 use super::texture::TextureMark;
 use crate::config::{self, Problems};
 use crate::geometry::{FloorFromCamera, Homography, Lens};
@@ -24,7 +25,8 @@ pub struct Calibration {
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lamp_m: Option<[f64; 3]>,
-    /// Position `[x, y, z]` of the camera, from the fit or from the user.
+    /// Position `[x, y, z]` of the camera, from the fit or from the user. For a camera that looks into a mirror, the position of
+    /// its mirror image.
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera_m: Option<[f64; 3]>,
@@ -200,6 +202,13 @@ impl Calibration {
                     ));
                 }
             }
+        }
+        for (path, what, position_m) in [
+            ("lamp_m", "lamp", self.lamp_m),
+            ("camera_m", "camera", self.camera_m),
+        ] {
+            let problem = position_m.and_then(|p| position_problem(what, DVec3::from_array(p)));
+            problems.extend(problem.map(|message| (path.to_owned(), message)));
         }
         problems
     }

@@ -395,7 +395,7 @@ pub fn points_from_gray(
         .map(|(c, number)| MeasuredPoint {
             camera_px: c.camera_px,
             floor_m: floor_from_image.apply(c.image_px),
-            origin: PointOrigin::Marker(number),
+            origin: PointOrigin::Cell(number),
         })
         .collect()
 }

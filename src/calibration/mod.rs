@@ -12,10 +12,12 @@ mod file;
 mod fit;
 mod gray;
 mod lamp;
+mod mirror;
 mod params;
 mod points;
 mod pole;
 mod pose;
+mod position;
 mod quality;
 #[cfg(test)]
 mod sample;
@@ -36,6 +38,7 @@ pub use gray::{
 pub use lamp::{LampFit, POLES_MIN, PoleMeasurement, lamp_from_poles};
 pub use params::CalibrationParams;
 pub use points::{MeasuredPoint, POINT_COLUMNS, POINTS_MAX, PointOrigin, PointsError, read_points};
+pub use position::position_problem;
 pub use quality::{LENS_PAIRS_MIN, SelectedFit, leave_one_out, outliers, predicted_error};
 pub use spot::{DarkMask, DarkSpot, SpotFault, TargetObject, find_dark_spots};
 pub use texture::{FloorFrame, MeanFrame, TextureMark, find_texture_marks};

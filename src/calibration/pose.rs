@@ -36,6 +36,18 @@ impl ViewConstraints {
         })
     }
 
+    /// Returns the 1/f² that satisfies both constraints best, or `None` if they do not determine it. `deviations` are the
+    /// standard deviations of their residuals.
+    pub(super) fn best_inverse_square_focal(&self, deviations: [f64; 2]) -> Option<f64> {
+        let (mut information, mut sum) = (0.0, 0.0);
+        for ((slope, offset), deviation) in self.slopes.iter().zip(self.offsets).zip(deviations) {
+            information += (slope / deviation).powi(2);
+            sum -= slope * offset / deviation.powi(2);
+        }
+        let best = (sum / information).max(0.0);
+        best.is_finite().then_some(best)
+    }
+
     /// Returns the left sides of both constraints for a given 1/f².
     pub(super) fn residuals(&self, inverse_f2: f64) -> [f64; 2] {
         [0, 1].map(|i| self.slopes[i] * inverse_f2 + self.offsets[i])
@@ -79,7 +91,7 @@ pub(super) fn estimated_inverse_square_focal(
 }
 
 /// Returns the camera's position in world space for a given 1/f², with f in half diagonals. Returns `None` if the position is
-/// not finite.
+/// not finite. For a mirrored picture, this is the position of the camera's mirror image.
 pub(super) fn camera_position_through(
     lens: &Lens,
     floor_from_undistorted: &Homography,
@@ -95,7 +107,8 @@ pub(super) fn camera_position_through(
     // World space is right-handed, so up is z × x.
     let (x, z, t) = (x.normalize_or_zero(), z.normalize_or_zero(), t / scale);
     let up = z.cross(x);
-    let position = [-x.dot(t), -up.dot(t), -z.dot(t)];
+    // In a mirrored picture up is x × z, so only the sign of the height differs. No camera is below the floor.
+    let position = [-x.dot(t), up.dot(t).abs(), -z.dot(t)];
     position.iter().all(|v| v.is_finite()).then_some(position)
 }
 
@@ -172,6 +185,22 @@ mod tests {
             let (_, _, found) = estimated(eye, at, 1e-9);
             let found = DVec3::from_array(found.expect("an oblique view determines it"));
             assert!(found.distance(eye) < 1e-5, "{eye} {found}");
+        }
+    }
+
+    #[test]
+    fn a_mirrored_picture_gives_the_same_position() {
+        let (eye, at) = (DVec3::new(0.6, 4.0, 0.9), DVec3::ZERO);
+        let (lens, plain) = looking(eye, at, 500.0);
+        for flip in [
+            DMat3::from_scale(DVec2::new(-1.0, 1.0)),
+            DMat3::from_scale(DVec2::new(1.0, -1.0)),
+        ] {
+            let center = DMat3::from_translation(lens.center_px());
+            let flipped = Homography(plain.0 * center * flip * center.inverse());
+            let inverse_f2 = (lens.half_diagonal_px() / 500.0).powi(2);
+            let found = camera_position_through(&lens, &flipped, inverse_f2).expect("it is finite");
+            assert!(DVec3::from_array(found).distance(eye) < 1e-6, "{found:?}");
         }
     }
 

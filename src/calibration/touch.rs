@@ -333,11 +333,12 @@ impl TouchProcedure {
             ),
             (None, Some((_, report))) => write!(
                 text,
-                "{} targets are measured. The predicted floor error is {:.0} mm (at most {:.0} mm). Accept the calibration, or \
+                "{} targets are measured. The predicted floor error is {:.0} mm (at most {:.0} mm). {}Accept the calibration, or \
                  cancel to keep the old one.",
                 report.points,
                 report.errors.predicted_rms_m * 1e3,
-                report.errors.predicted_worst_m * 1e3
+                report.errors.predicted_worst_m * 1e3,
+                report.mirror_sentence()
             ),
             (None, None) => write!(
                 text,

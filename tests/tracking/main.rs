@@ -14,6 +14,7 @@
 
 mod calibration;
 mod gray_code;
+mod mirror;
 mod recordings;
 mod rendered;
 mod rooms;

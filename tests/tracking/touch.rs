@@ -115,10 +115,20 @@ fn oblique() -> Room {
 
 #[test]
 fn discs_on_crosses_calibrate_the_camera() {
-    for (name, room) in [("wide", wide()), ("oblique", oblique())] {
+    for (name, room, is_mirrored) in [
+        ("wide", wide(), false),
+        ("oblique", oblique(), false),
+        ("mirrored", wide().turned(0.0, true), true),
+    ] {
         let mut stage = Stage::new(room, None);
         stage.start(4, 4, TouchMark::Disc);
         stage.visit_targets(Thing::disc, |_| DVec2::ZERO);
+        let sentence = stage.status().sentence;
+        assert_eq!(
+            sentence.contains("picture is mirrored"),
+            is_mirrored,
+            "{name}: {sentence}"
+        );
         let calibration = stage.accept();
         let (rms, worst) = stage.error(&calibration);
         let predicted = calibration.errors;

@@ -93,14 +93,33 @@ impl Room {
             frames: 0,
             random: 88_172_645_463_325_252,
         };
-        let pixels = (0..size_px.1).flat_map(|y| (0..size_px.0).map(move |x| (x, y)));
-        room.floor = pixels
+        room.draw_floor();
+        room
+    }
+
+    /// Returns the same room with the camera turned around its axis by `degrees`, and its picture mirrored if `is_mirrored`.
+    pub(crate) fn turned(mut self, degrees: f64, is_mirrored: bool) -> Self {
+        let [right, down, ahead] = self.axes;
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let side = if is_mirrored { -1.0 } else { 1.0 };
+        self.axes = [
+            (right * cos + down * sin) * side,
+            down * cos - right * sin,
+            ahead,
+        ];
+        self.draw_floor();
+        self
+    }
+
+    fn draw_floor(&mut self) {
+        let (width, height) = self.size_px;
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        self.floor = pixels
             .map(|(x, y)| {
-                let at = room.floor_from_pixel(DVec2::new(f64::from(x), f64::from(y)));
-                (at, room.level(at))
+                let at = self.floor_from_pixel(DVec2::new(f64::from(x), f64::from(y)));
+                (at, self.level(at))
             })
             .collect();
-        room
     }
 
     /// Returns the pixel at which the camera sees a floor point.

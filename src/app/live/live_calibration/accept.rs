@@ -3,16 +3,16 @@
 
 use std::sync::mpsc::TrySendError;
 
+use glam::DVec3;
+
 use super::super::super::date::now_iso;
 use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure};
-use crate::calibration::{Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks};
+use crate::calibration::{
+    Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, position_problem,
+};
 
 /// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;
-/// Largest absolute coordinate of the lamp, in meters. Larger values are treated as typing errors.
-const LAMP_MAX_M: f64 = 1000.0;
-/// Lowest height of the lamp above the surface, in meters.
-const LAMP_MIN_HEIGHT_M: f64 = 0.1;
 
 impl LiveCalibration {
     /// Fits a calibration to points. If it passes the checks, it waits until the technician accepts it.
@@ -28,11 +28,12 @@ impl LiveCalibration {
             Ok(proven) => {
                 let errors = &proven.1.errors;
                 self.message = format!(
-                    "{} points give a predicted floor error of {:.0} mm (RMS) and {:.0} mm (maximum). Accept the calibration, or \
+                    "{} points give a predicted floor error of {:.0} mm (RMS) and {:.0} mm (maximum). {}Accept the calibration, or \
                      cancel to keep the old one.",
                     proven.1.points,
                     errors.predicted_rms_m * 1e3,
-                    errors.predicted_worst_m * 1e3
+                    errors.predicted_worst_m * 1e3,
+                    proven.1.mirror_sentence()
                 );
                 self.procedure = Some(Procedure::Proven(Box::new(proven)));
                 self.dark.clear();
@@ -79,17 +80,10 @@ impl LiveCalibration {
 
     /// Sets the position of the lamp in the calibration in use.
     pub(super) fn set_lamp(&mut self, position_m: [f64; 3]) -> Result<(), String> {
-        let [x, y, z] = position_m;
-        let is_possible = position_m
-            .iter()
-            .all(|v| v.is_finite() && v.abs() <= LAMP_MAX_M)
-            && y > LAMP_MIN_HEIGHT_M;
-        if !is_possible {
-            return Err(format!(
-                "the lamp cannot be at {x}, {y}, {z}: give three numbers in meters, with the height (the second one) above \
-                 {LAMP_MIN_HEIGHT_M}"
-            ));
+        if let Some(problem) = position_problem("lamp", DVec3::from_array(position_m)) {
+            return Err(problem);
         }
+        let [x, y, z] = position_m;
         let mut calibration = self.current.clone().ok_or(NO_CALIBRATION)?;
         calibration.lamp_m = Some(position_m);
         calibration.date = now_iso();
