@@ -10,10 +10,11 @@ use anyhow::{Context, anyhow};
 use glam::DVec3;
 
 use super::date::now_iso;
+use super::json_lines::is_standard_output;
 use crate::calibration::{
     CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit, read_points,
 };
-use crate::config::{read_text, write_atomically};
+use crate::config::{OutputKind, check_output, read_text, write_atomically};
 
 /// Options of [`calibrate`].
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct CalibrateOptions {
     pub camera_m: Option<DVec3>,
     /// Largest errors of an accepted calibration.
     pub limits: CalibrationParams,
-    /// File to which an accepted calibration is written. A rejected calibration does not change it.
+    /// File to which an accepted calibration is written; `-` is standard output. A rejected calibration does not change it.
     pub out: PathBuf,
 }
 
@@ -39,6 +40,10 @@ pub struct CalibrateOptions {
 /// # Errors
 /// When the table cannot be read, the calibration is rejected (with the reasons), or the file cannot be written.
 pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
+    let prints = is_standard_output(&options.out);
+    if !prints {
+        check_output(&options.out, OutputKind::File).with_context(|| cannot_be_written(options))?;
+    }
     let text = read_text(&options.points).map_err(|problem| anyhow!("{problem}"))?;
     let points = read_points(&text).with_context(|| options.points.display().to_string())?;
     let setup = CalibrationSetup {
@@ -50,8 +55,13 @@ pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
     };
     match fit(&points, &setup, &options.limits) {
         Ok((calibration, report)) => {
-            write_atomically(&options.out, calibration.to_toml().as_bytes())
-                .with_context(|| format!("{}: cannot be written", options.out.display()))?;
+            let toml = calibration.to_toml();
+            if prints {
+                std::io::stdout().lock().write_all(toml.as_bytes())?;
+            } else {
+                write_atomically(&options.out, toml.as_bytes())
+                    .with_context(|| cannot_be_written(options))?;
+            }
             let camera = calibration.camera_m.map_or(String::new(), |[x, y, z]| {
                 let deviation = report
                     .camera_deviation_m
@@ -60,18 +70,19 @@ pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
                     });
                 format!("camera at {x:.2}, {y:.2}, {z:.2} m ({deviation})\n")
             });
-            print_report(&format!(
+            let text = format!(
                 "{}{camera}accepted: {}\n",
                 report_text(&report),
                 options.out.display()
-            ));
+            );
+            print_report(&text, prints);
             Ok(ExitCode::SUCCESS)
         }
         Err(rejection) => {
             if let Some(report) = &rejection.report {
-                print_report(&report_text(report));
+                print_report(&report_text(report), prints);
             }
-            let kept = if options.out.exists() {
+            let kept = if !prints && options.out.exists() {
                 format!("\n{} is unchanged", options.out.display())
             } else {
                 String::new()
@@ -114,7 +125,15 @@ fn report_text(report: &CalibrationReport) -> String {
     text
 }
 
-/// Prints to standard output. A closed terminal is no error.
-fn print_report(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+/// Prints to standard output, or to standard error if the calibration itself is printed. A closed terminal is no error.
+fn print_report(text: &str, prints_calibration: bool) {
+    let _ = if prints_calibration {
+        std::io::stderr().lock().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().lock().write_all(text.as_bytes())
+    };
+}
+
+fn cannot_be_written(options: &CalibrateOptions) -> String {
+    format!("{}: cannot be written", options.out.display())
 }

@@ -462,10 +462,11 @@ pub(super) struct CalibrateArguments {
     /// Position of the infrared lamp in meters, with y upwards from the surface; needed to find the visitors' feet
     #[arg(long, value_name = "x,y,z", value_parser = position_m, allow_hyphen_values = true)]
     pub(super) lamp: Option<DVec3>,
-    /// Position of the camera in meters; default: estimated from the points
+    /// Position of the camera in meters; default: estimated from the points. For a camera that looks into a mirror, the position
+    /// of its mirror image
     #[arg(long, value_name = "x,y,z", value_parser = position_m, allow_hyphen_values = true)]
     pub(super) camera: Option<DVec3>,
-    /// Output file; a rejected calibration does not change it
+    /// Output file, - for standard output; a rejected calibration does not change it
     #[arg(long, value_name = "C.toml")]
     pub(super) out: PathBuf,
 }

@@ -10,6 +10,7 @@ use anyhow::Context;
 use crate::camera::{
     CameraParams, Feed, FeedMode, FeedSetup, ReadOutcome, SourceSpec, WorkerCommand,
 };
+use crate::config::{OutputKind, check_output};
 use crate::geometry::Surface;
 use crate::render::RenderSetup;
 use crate::simulation::Simulation;
@@ -150,6 +151,7 @@ impl Visitors {
 /// Compresses the raw video to an mp4 file and removes the raw file. Returns `None` if ffmpeg is missing or fails.
 fn compress_video(raw: &Path) -> Option<PathBuf> {
     let compressed = raw.with_extension("mp4");
+    check_output(&compressed, OutputKind::File).ok()?;
     let is_done = Command::new("ffmpeg")
         .args(["-v", "error", "-y", "-i"])
         .arg(raw)

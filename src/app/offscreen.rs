@@ -61,6 +61,9 @@ pub(super) fn render_offscreen(
         .outputs
         .first()
         .map_or([0; 2], |o| [o.width_px, o.height_px]);
+    for output in &options.outputs {
+        PictureWriter::check(&output.path)?;
+    }
     let gpu = Gpu::headless()?;
     let adapter = gpu.name();
     tracing::info!(adapter, "rendering without a window");

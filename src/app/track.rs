@@ -9,11 +9,12 @@ use anyhow::Context;
 use crate::camera::{
     CameraParams, Feed, FeedMode, FeedSetup, Frame, ReadOutcome, SourceSpec, WorkerCommand,
 };
+use crate::config::{OutputKind, check_output, output_target};
 use crate::control::TrackLine;
 use crate::vision::{LightState, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
-use super::json_lines::JsonLinesWriter;
+use super::json_lines::{JsonLinesWriter, is_standard_output};
 use super::live::{DriftMonitor, Journal};
 use super::observation::track_line;
 use super::print_message;
@@ -75,6 +76,14 @@ pub struct TrackSummary {
 /// When the source cannot be read, the calibration belongs to another picture size, or the file cannot be written. Lines
 /// that were written before an error stay.
 pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackSummary> {
+    let cannot_be_written = |path: &Path| format!("{}: cannot be written", path.display());
+    if !is_standard_output(&options.out) {
+        check_output(&options.out, OutputKind::Stream)
+            .with_context(|| cannot_be_written(&options.out))?;
+    }
+    if let Some(folder) = &options.debug {
+        check_output(folder, OutputKind::Folder).with_context(|| cannot_be_written(folder))?;
+    }
     let feed = open_feed(options)?;
     // If the source cannot be read, this loop returns the error before the output file is created. It does not wait for a live
     // camera, which may deliver its first frame much later.
@@ -208,8 +217,9 @@ fn write_debug_pictures(folder: &Path, vision: &Vision, frame: &Frame) -> anyhow
     };
     for (step, picture) in views.named() {
         let path = folder.join(format!("{:06}-{step}.png", frame.sequence));
-        picture
-            .save(&path)
+        output_target(&path)
+            .map_err(anyhow::Error::from)
+            .and_then(|path| Ok(picture.save(path)?))
             .with_context(|| format!("{}: cannot be written", path.display()))?;
     }
     Ok(())

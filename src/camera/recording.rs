@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::{Frame, Luma};
+use crate::config::{OutputKind, check_output, output_target};
 
 /// Longest recording, in seconds.
 pub const MAX_RECORDING_SECS: f64 = 3600.0;
@@ -76,18 +77,24 @@ impl Recording {
     /// frames. `fps` is the frame rate in the header, for other programs; each frame also keeps its timestamp.
     ///
     /// # Errors
-    /// [`RecordError::Write`] when no file can be created in the folder of `path`.
+    /// [`RecordError::Write`] when `path` is neither a regular file nor a new name, or no file can be created in its folder.
     pub fn create(path: &Path, limit_secs: f64, fps: f64) -> Result<Self, RecordError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".unfinished");
-        let unfinished = path.with_file_name(name);
-        let file = File::create(&unfinished).map_err(|cause| RecordError::Write {
+        let create = || {
+            check_output(path, OutputKind::File)?;
+            let target = output_target(path)?;
+            let mut name = target.file_name().unwrap_or_default().to_owned();
+            name.push(".unfinished");
+            let unfinished = output_target(&target.with_file_name(name))?;
+            let file = File::create(&unfinished)?;
+            Ok((target, unfinished, file))
+        };
+        let (target, unfinished, file) = create().map_err(|cause| RecordError::Write {
             path: path.to_owned(),
             frames: 0,
             cause,
         })?;
         Ok(Self {
-            path: path.to_owned(),
+            path: target,
             unfinished,
             file,
             limit_secs: limit_secs.clamp(0.0, MAX_RECORDING_SECS),
@@ -302,6 +309,24 @@ mod tests {
         recording.file.write_all(b"FRAME XTS=1\nabc").unwrap();
         assert_eq!(recording.finish().unwrap().frames, 1);
         assert_eq!(played(&path), [one]);
+    }
+
+    #[test]
+    fn a_recording_never_replaces_anything_but_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.y4m");
+        std::fs::create_dir(&path).unwrap();
+        let error = Recording::create(&path, 60.0, 30.0)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("a.y4m") && error.contains("it is a folder"),
+            "{error}"
+        );
+        let unfinished = folder.path().join("b.y4m.unfinished");
+        std::fs::create_dir(&unfinished).unwrap();
+        assert!(Recording::create(&folder.path().join("b.y4m"), 60.0, 30.0).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

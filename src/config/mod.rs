@@ -17,6 +17,7 @@ mod document;
 mod edit;
 mod extend;
 mod lists;
+mod output;
 mod path;
 mod problem;
 mod renamed;
@@ -31,6 +32,7 @@ pub use document::{
 };
 pub use edit::{RejectedChange, TextChange, apply_changes};
 pub use extend::ExtendRules;
+pub use output::{OutputKind, check_output, create_stream, output_target};
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
 pub use save::{

@@ -11,6 +11,8 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use super::output::output_target;
+
 /// Number of old versions that are kept of each file.
 pub const GENERATIONS_KEPT: usize = 10;
 
@@ -47,7 +49,8 @@ pub enum SaveOperation {
 /// Function that is called after each operation. If it returns `Break`, the save stops at once, like at a power cut.
 pub type AfterOperation<'a> = &'a mut dyn FnMut(SaveOperation) -> ControlFlow<()>;
 
-/// Replaces the file at `path`: writes a temporary file beside it, flushes it to the disk, and renames it over the old file.
+/// Replaces the file at `path`: writes a temporary file beside it, flushes it to the disk, and renames it over the old file. If
+/// the path is a symbolic link, the file at its end is replaced.
 ///
 /// # Errors Any error of the file system. In this case the old file is unchanged, and the temporary file is removed.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
@@ -70,6 +73,8 @@ pub fn save_file_stepwise(
     contents: &[u8],
     after: AfterOperation<'_>,
 ) -> io::Result<()> {
+    // A pipe or a device must not be read.
+    output_target(path)?;
     match std::fs::read(path) {
         Ok(old) if old == contents => return Ok(()),
         Ok(old) => {
@@ -162,7 +167,8 @@ fn write_stepwise(
     operations: Sequence,
     after: AfterOperation<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let temporary = temporary_path(path)?;
+    let path = output_target(path)?;
+    let temporary = temporary_path(&path)?;
     let [write, sync, rename, sync_name] = operations;
     let written = (|| {
         let mut file = File::create(&temporary)?;
@@ -174,7 +180,7 @@ fn write_stepwise(
         if after(sync).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        std::fs::rename(&temporary, path)?;
+        std::fs::rename(&temporary, &path)?;
         Ok(after(rename))
     })();
     match written {
@@ -186,7 +192,7 @@ fn write_stepwise(
             return Err(error);
         }
     }
-    sync_folder(folder_of(path));
+    sync_folder(folder_of(&path));
     Ok(after(sync_name))
 }
 
@@ -247,7 +253,7 @@ fn name_of(path: &Path) -> io::Result<&std::ffi::OsStr> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -256,7 +262,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Returns the path of the temporary file. The path contains the process id, so that two programs do not write into
 /// the same file.
-fn temporary_path(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn temporary_path(path: &Path) -> io::Result<PathBuf> {
     let mut name = OsString::from(".");
     name.push(name_of(path)?);
     name.push(format!(".{}.new", std::process::id()));

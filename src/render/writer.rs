@@ -8,6 +8,7 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder as _};
 
 use super::error::RenderError;
+use crate::config::{OutputKind, check_output, create_stream, output_target};
 
 /// The file format of written pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,21 @@ pub struct PictureWriter {
 }
 
 impl PictureWriter {
+    /// Checks whether [`Self::create`] can write to a path, before the work begins. Creates nothing.
+    ///
+    /// # Errors
+    /// [`RenderError::Write`] if there is something else than a folder or a video at the path.
+    pub fn check(path: &Path) -> Result<(), RenderError> {
+        let kind = match PictureFormat::of(path) {
+            PictureFormat::Png => OutputKind::Folder,
+            PictureFormat::Y4m => OutputKind::Stream,
+        };
+        check_output(path, kind).map_err(|source| RenderError::Write {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
     /// Creates the folder or file.
     ///
     /// # Errors
@@ -57,7 +73,7 @@ impl PictureWriter {
                 None
             }
             PictureFormat::Y4m => {
-                let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+                let mut file = BufWriter::new(create_stream(path).map_err(failed)?);
                 let [width, height] = size_px;
                 let rate = (fps * 1000.0).round() as u64;
                 writeln!(
@@ -131,7 +147,8 @@ fn write_png(path: &Path, rgb: &[u8], [width, height]: [u32; 2]) -> Result<(), R
         path: path.to_owned(),
         source,
     };
-    let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+    let target = output_target(path).map_err(failed)?;
+    let mut file = BufWriter::new(File::create(target).map_err(failed)?);
     PngEncoder::new_with_quality(&mut file, CompressionType::Fast, FilterType::Adaptive)
         .write_image(rgb, width, height, ExtendedColorType::Rgb8)
         .map_err(|source| RenderError::Png {
