@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 
-use super::json_lines::{JsonLinesReader, is_standard_stream};
+use super::json_lines::{JsonLinesReader, LineError, is_standard_stream};
 use super::live::Heartbeat;
 use super::print_message;
 use crate::control::{Command, CommandSender, Undelivered};
@@ -67,7 +67,8 @@ impl CommandInput {
     }
 
     /// Sends all commands of the input to the desk. Standard input is read to its end. A file is read on when it grows, and from
-    /// its start when it is replaced, until the program ends. Lines that are not commands are reported and skipped.
+    /// its start when it is replaced, until the program ends. Lines that are not commands, or are too long, are reported and
+    /// skipped.
     pub(super) fn run(&mut self, heartbeat: &Heartbeat) {
         let follows = !is_standard_stream(&self.path);
         if self.lines.is_none() {
@@ -98,7 +99,12 @@ impl CommandInput {
                     continue;
                 }
                 Ok(None) => return,
+                Err(error @ LineError::TooLong { .. }) => {
+                    print_message(&format!("commands: {error}; this line is skipped"));
+                    continue;
+                }
                 Err(error) => {
+                    let error = anyhow::Error::from(error);
                     print_message(&format!("commands: {error:#}; no more commands are read"));
                     return;
                 }
@@ -210,6 +216,24 @@ mod tests {
         ] {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn commands_after_a_line_that_is_too_long_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commands.jsonl");
+        let long = "x".repeat(MAX_LINE_BYTES as usize + 70_000);
+        std::fs::write(&path, format!("{long}\n{{\"command\":\"undo\"}}\n{long}")).unwrap();
+        let (supervisor, received) = start(&path);
+        let next = || {
+            let incoming = received.recv_timeout(Duration::from_secs(20)).unwrap();
+            incoming.request.command.clone()
+        };
+        assert_eq!(next(), Command::Undo);
+        let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+        file.write_all(b"end\n{\"command\":\"redo\"}\n").unwrap();
+        assert_eq!(next(), Command::Redo);
+        supervisor.shut_down().unwrap();
     }
 
     #[test]

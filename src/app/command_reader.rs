@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::json_lines::JsonLinesReader;
+use super::live::StopFlag;
 use crate::control::CommandLine;
 
 /// Longest line, in bytes. A line may contain all documents of a site.
@@ -17,13 +18,13 @@ pub(super) struct CommandReader {
 }
 
 impl CommandReader {
-    /// Opens a log and reads its first line.
+    /// Opens a log and reads its first line. When `stop` is set, a log that another program still writes ends.
     ///
     /// # Errors
     /// When the file cannot be read, or its first line is no command.
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path, stop: &StopFlag) -> anyhow::Result<Self> {
         let mut reader = Self {
-            lines: JsonLinesReader::open(path, MAX_LINE_BYTES)?,
+            lines: JsonLinesReader::open_until(path, MAX_LINE_BYTES, stop)?,
             next: None,
         };
         reader.next = reader.read_line()?;

@@ -1,12 +1,17 @@
 //! Reads and writes files of JSON lines: one JSON object per line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use super::live::StopFlag;
+use super::stoppable_input::StoppableInput;
+use crate::config::create_stream;
 
 /// Writes JSON lines to a file or to standard output.
 pub(super) struct JsonLinesWriter {
@@ -15,15 +20,15 @@ pub(super) struct JsonLinesWriter {
 }
 
 impl JsonLinesWriter {
-    /// Creates the file. If the path is `-`, writes to standard output instead.
+    /// Creates the file. If the path is `-` or `/dev/stdout`, writes to standard output instead.
     ///
     /// # Errors
     /// When the file cannot be created.
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
-        let out: Box<dyn Write + Send> = if is_standard_stream(path) {
+        let out: Box<dyn Write + Send> = if is_standard_output(path) {
             Box::new(BufWriter::new(std::io::stdout()))
         } else {
-            let file = File::create(path).with_context(|| cannot_be_written(path))?;
+            let file = create_stream(path).with_context(|| cannot_be_written(path))?;
             Box::new(BufWriter::new(file))
         };
         Ok(Self {
@@ -63,6 +68,36 @@ pub(super) fn is_standard_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Whether an output path on the command line means standard output. The files of the system that mean standard output must not
+/// be opened, because that would cut off a file to which the output is redirected.
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path == Path::new(name))
+}
+
+/// The reason why no line can be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LineError {
+    /// The line is too long. The next call continues after it.
+    #[error("{place}: the line is longer than {max_bytes} bytes")]
+    TooLong {
+        /// File and line.
+        place: String,
+        /// Longest line.
+        max_bytes: u64,
+    },
+    /// The input cannot be read.
+    #[error("{place}: cannot be read")]
+    Read {
+        /// File and line.
+        place: String,
+        /// Error of the operating system.
+        #[source]
+        cause: std::io::Error,
+    },
+}
+
 /// Reads JSON lines. Only one line is in memory at a time, so a file may contain a recording of a whole day.
 pub(super) struct JsonLinesReader {
     name: String,
@@ -76,9 +111,46 @@ pub(super) struct JsonLinesReader {
     is_partial: bool,
     /// Number of bytes that were read.
     read_bytes: u64,
+    /// Whether the rest of the current line is skipped, because the line is too long.
+    skips: bool,
+    /// Flag that ends the input; `None` if only its end does.
+    stop: Option<StopFlag>,
 }
 
 impl JsonLinesReader {
+    /// Opens a file, or standard input if the path is `-`. Lines of `max_line_bytes` bytes or more are an error. If `stop` is
+    /// set while the reader waits for a program that writes its input, the input ends.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub(super) fn open_until(
+        path: &Path,
+        max_line_bytes: u64,
+        stop: &StopFlag,
+    ) -> anyhow::Result<Self> {
+        let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        if is_file && !is_standard_stream(path) {
+            return Self::open(path, max_line_bytes);
+        }
+        let open = path.to_owned();
+        let input = StoppableInput::start(stop, move || -> std::io::Result<Box<dyn Read>> {
+            Ok(if is_standard_stream(&open) {
+                Box::new(std::io::stdin())
+            } else {
+                Box::new(File::open(&open)?)
+            })
+        })?;
+        let name = if is_standard_stream(path) {
+            "standard input".to_owned()
+        } else {
+            path.display().to_string()
+        };
+        Ok(Self {
+            stop: Some(StopFlag::clone(stop)),
+            ..Self::new(&name, Box::new(input), max_line_bytes)
+        })
+    }
+
     /// Opens a file, or standard input if the path is `-`. Lines of `max_line_bytes` bytes or more are an error.
     ///
     /// # Errors
@@ -103,6 +175,8 @@ impl JsonLinesReader {
             number: 0,
             is_partial: false,
             read_bytes: 0,
+            skips: false,
+            stop: None,
         }
     }
 
@@ -122,8 +196,11 @@ impl JsonLinesReader {
     /// kept, and a later call completes it when the file has grown.
     ///
     /// # Errors
-    /// When the input cannot be read, or a line is too long.
-    pub(super) fn next_text(&mut self, accepts_partial: bool) -> anyhow::Result<Option<&[u8]>> {
+    /// When the input cannot be read, or a line is too long. The call after [`LineError::TooLong`] returns the line after it.
+    pub(super) fn next_text(&mut self, accepts_partial: bool) -> Result<Option<&[u8]>, LineError> {
+        if self.skips && !self.skip_line()? {
+            return Ok(None);
+        }
         loop {
             if !self.is_partial {
                 self.text.clear();
@@ -133,16 +210,19 @@ impl JsonLinesReader {
             let read = (&mut self.input)
                 .take(room)
                 .read_until(b'\n', &mut self.text);
-            self.read_bytes +=
-                read.with_context(|| format!("{}: cannot be read", self.place()))? as u64;
+            self.read_bytes += read.map_err(|cause| self.unreadable(cause))? as u64;
             let is_complete = self.text.last() == Some(&b'\n');
             if !is_complete && self.text.len() as u64 >= self.max_line_bytes {
-                bail!(
-                    "{}: the line is longer than {} bytes",
-                    self.place(),
-                    self.max_line_bytes
-                );
+                self.skips = true;
+                self.is_partial = false;
+                return Err(LineError::TooLong {
+                    place: self.place(),
+                    max_bytes: self.max_line_bytes,
+                });
             }
+            // If the stop flag ended the input, the line is not complete.
+            let is_stopped = (self.stop.as_ref()).is_some_and(|stop| stop.load(Ordering::Relaxed));
+            let accepts_partial = accepts_partial && !is_stopped;
             if !is_complete && (self.text.is_empty() || !accepts_partial) {
                 // The input ends here. If it ends in the middle of a line, the next call continues this line.
                 self.is_partial = true;
@@ -152,6 +232,34 @@ impl JsonLinesReader {
             if !self.text.trim_ascii().is_empty() {
                 return Ok(Some(self.text.trim_ascii()));
             }
+        }
+    }
+
+    /// Skips the rest of the current line. Returns false if the input ends before the line does.
+    fn skip_line(&mut self) -> Result<bool, LineError> {
+        loop {
+            let (length, is_end) = match self.input.fill_buf() {
+                Ok([]) => return Ok(false),
+                Ok(bytes) => match bytes.iter().position(|b| *b == b'\n') {
+                    Some(end) => (end + 1, true),
+                    None => (bytes.len(), false),
+                },
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(self.unreadable(cause)),
+            };
+            self.input.consume(length);
+            self.read_bytes += length as u64;
+            if is_end {
+                self.skips = false;
+                return Ok(true);
+            }
+        }
+    }
+
+    fn unreadable(&self, cause: std::io::Error) -> LineError {
+        LineError::Read {
+            place: self.place(),
+            cause,
         }
     }
 
@@ -205,6 +313,29 @@ mod tests {
         let error = long.next_text(true).unwrap_err().to_string();
         assert!(error.contains("a.jsonl:1"), "{error}");
         assert!(error.contains("longer than 64 bytes"), "{error}");
+    }
+
+    #[test]
+    fn reading_continues_after_a_line_that_is_too_long() {
+        for length in [63, 64, 65, 128, 20_000] {
+            let text = format!("1\n{}\n3\n{}", "2".repeat(length), "4".repeat(length));
+            let mut lines = reader(text.leak());
+            assert_eq!(lines.next_text(true).unwrap(), Some(&b"1"[..]));
+            let second = lines.next_text(true).map(|text| text.map(<[u8]>::len));
+            match second {
+                Ok(text) => assert_eq!((length, text), (63, Some(63))),
+                Err(LineError::TooLong { place, .. }) => {
+                    assert!(length > 63);
+                    assert_eq!(place, "a.jsonl:2");
+                }
+                Err(other) => panic!("{other}"),
+            }
+            assert_eq!(lines.next_text(true).unwrap(), Some(&b"3"[..]), "{length}");
+            assert_eq!(lines.place(), "a.jsonl:3");
+            assert_eq!(lines.next_text(true).is_ok(), length == 63);
+            assert!(matches!(lines.next_text(true), Ok(None)));
+            assert!(matches!(lines.next_text(true), Ok(None)));
+        }
     }
 
     /// A file that grows: first half a line, then the rest of it.

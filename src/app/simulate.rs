@@ -1,8 +1,8 @@
 //! Runs the simulation without a picture, as fast as possible. Reads tracks, and writes lines of agents. This is `shoal
 //! simulate`.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 
@@ -10,9 +10,10 @@ use super::agents_line::{add_forces, agents_line};
 use super::command_reader::CommandReader;
 use super::desk::Desk;
 use super::json_lines::JsonLinesWriter;
+use super::live::StopFlag;
 use super::print_message;
 use super::visitor_source::VisitorSource;
-use crate::config::save_file;
+use crate::config::{OutputKind, check_output, save_file};
 use crate::life::{LifeRecorder, LifeReport, RunName, VisitorProgram};
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};
 use crate::site::Editor;
@@ -65,14 +66,14 @@ struct CommandPlayer {
 }
 
 impl CommandPlayer {
-    fn open(script: &CommandScript) -> anyhow::Result<Self> {
+    fn open(script: &CommandScript, stop: &StopFlag) -> anyhow::Result<Self> {
         let mut desk = Desk::new(script.editor.clone());
         if let Some(path) = &script.log {
             desk.log_to(path)?;
         }
         Ok(Self {
             desk,
-            commands: CommandReader::open(&script.commands)?,
+            commands: CommandReader::open(&script.commands, stop)?,
         })
     }
 
@@ -96,15 +97,15 @@ impl CommandPlayer {
 /// # Errors
 /// When the pool cannot be built, the tracks are invalid, or a file cannot be written. Lines that were written before an
 /// error stay.
-pub fn simulate(
-    options: &SimulateOptions,
-    stop: &AtomicBool,
-) -> anyhow::Result<Option<LifeReport>> {
+pub fn simulate(options: &SimulateOptions, stop: &StopFlag) -> anyhow::Result<Option<LifeReport>> {
     if !(options.seconds.is_finite() && options.seconds >= 0.0) {
         bail!(
             "--seconds {}: give a finite number that is 0 or greater",
             options.seconds
         );
+    }
+    if let Some(path) = &options.save_state {
+        check_output(path, OutputKind::File).with_context(|| cannot_be_saved(path))?;
     }
     let mut simulation = start_simulation(options)?;
     let mut visitors = VisitorSource::open(
@@ -112,10 +113,11 @@ pub fn simulate(
         options.visitors,
         &options.scene.surface,
         (options.simulation.seed, options.seconds),
+        stop,
     )?;
     simulation.record_forces(options.why);
     let mut player = (options.commands.as_ref())
-        .map(CommandPlayer::open)
+        .map(|script| CommandPlayer::open(script, stop))
         .transpose()?;
     let mut output = RunOutput {
         lines: (options.out.as_deref())
@@ -134,8 +136,7 @@ pub fn simulate(
         lines.finish()?;
     }
     if let Some(path) = &options.save_state {
-        save_file(path, simulation.save()?.as_bytes())
-            .with_context(|| format!("{}: the state cannot be saved", path.display()))?;
+        save_file(path, simulation.save()?.as_bytes()).with_context(|| cannot_be_saved(path))?;
     }
     player.map_or(Ok(()), |player| player.desk.close())?;
     result?;
@@ -161,6 +162,10 @@ fn recorder(options: &SimulateOptions, simulation: &Simulation) -> Option<LifeRe
     Some(LifeRecorder::new(name, simulation))
 }
 
+fn cannot_be_saved(path: &Path) -> String {
+    format!("{}: the state cannot be saved", path.display())
+}
+
 /// Builds a new pool, or continues from a saved state.
 fn start_simulation(options: &SimulateOptions) -> anyhow::Result<Simulation> {
     let Some(path) = &options.load_state else {
@@ -176,7 +181,7 @@ fn run_ticks(
     simulation: &mut Simulation,
     visitors: &mut VisitorSource,
     (player, output): (&mut Option<CommandPlayer>, &mut RunOutput),
-    stop: &AtomicBool,
+    stop: &StopFlag,
 ) -> anyhow::Result<()> {
     let tick_hz = f64::from(options.simulation.tick_hz);
     let ticks = (options.seconds * tick_hz).round() as u64;
@@ -191,7 +196,12 @@ fn run_ticks(
             player.apply_due(simulation)?;
         }
         // The agents of a tick react to the newest tracks that are not later than the tick.
-        simulation.run_tick(visitors.at(tick as f64 / tick_hz)?);
+        let observation = visitors.at(tick as f64 / tick_hz)?;
+        if stop.load(Ordering::Relaxed) {
+            // The stop flag may have ended the tracks.
+            break;
+        }
+        simulation.run_tick(observation);
         if let Some(recorder) = &mut output.recorder {
             recorder.record(simulation);
         }

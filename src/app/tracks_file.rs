@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::json_lines::JsonLinesReader;
+use super::live::StopFlag;
 use super::observation::observation_from_line;
 use crate::control::TrackLine;
 use crate::world::Observation;
@@ -28,12 +29,13 @@ pub(super) struct TracksFile {
 }
 
 impl TracksFile {
-    /// Opens a file and reads its first line. Without a file there are no visitors at any time.
+    /// Opens a file and reads its first line. Without a file there are no visitors at any time. When `stop` is set, a file that
+    /// another program still writes ends.
     ///
     /// # Errors
     /// When the file cannot be read, or its first line is no track line.
-    pub(super) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
-        let lines = path.map(|path| JsonLinesReader::open(path, MAX_LINE_BYTES));
+    pub(super) fn open(path: Option<&Path>, stop: &StopFlag) -> anyhow::Result<Self> {
+        let lines = path.map(|path| JsonLinesReader::open_until(path, MAX_LINE_BYTES, stop));
         Self::new(lines.transpose()?)
     }
 

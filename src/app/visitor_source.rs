@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::live::StopFlag;
 use super::tracks_file::TracksFile;
 use crate::geometry::Surface;
 use crate::life::{VisitorProgram, VisitorScript};
@@ -15,7 +16,7 @@ pub(super) enum VisitorSource {
 
 impl VisitorSource {
     /// Opens a file of tracks if there is one; otherwise starts a program, or uses no visitors. `surface`, `seed` and `run_secs`
-    /// are for the program.
+    /// are for the program. When `stop` is set, a file that another program still writes ends.
     ///
     /// # Errors
     /// When the file cannot be read, or its first line is no track line.
@@ -24,12 +25,13 @@ impl VisitorSource {
         program: Option<VisitorProgram>,
         surface: &Surface,
         (seed, run_secs): (u64, f64),
+        stop: &StopFlag,
     ) -> anyhow::Result<Self> {
         Ok(match (file, program) {
             (None, Some(program)) => {
                 Self::Script(VisitorScript::new(program, surface, seed, run_secs))
             }
-            (file, _) => Self::File(TracksFile::open(file)?),
+            (file, _) => Self::File(TracksFile::open(file, stop)?),
         })
     }
 

@@ -9,7 +9,6 @@
     reason = "tests may"
 )]
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::desk::{Pool, edit};
@@ -116,7 +115,7 @@ fn a_replayed_command_log_gives_the_same_run() {
             log: Some(again.clone()),
         }),
     };
-    simulate(&options, &AtomicBool::new(false)).unwrap();
+    simulate(&options, &StopFlag::default()).unwrap();
     assert!(
         std::fs::read_to_string(&out).unwrap() == live,
         "the replay differs from the live run"
@@ -132,7 +131,7 @@ fn a_replayed_command_log_gives_the_same_run() {
         why: true,
         ..options
     };
-    simulate(&without_commands, &AtomicBool::new(false)).unwrap();
+    simulate(&without_commands, &StopFlag::default()).unwrap();
     let text = std::fs::read_to_string(&out).unwrap();
     assert!(text != live);
     let line: serde_json::Value = serde_json::from_str(text.lines().nth(100).unwrap()).unwrap();

@@ -11,12 +11,11 @@
 use crate::pools;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::LazyLock;
-use std::sync::atomic::AtomicBool;
 
 use glam::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use shoal::app::{SimulateOptions, simulate};
+use shoal::app::{SimulateOptions, StopFlag, simulate};
 use shoal::behavior::{Effect, HuntingEffect};
 use shoal::simulation::{Change, SceneDescription, Simulation, SimulationParams};
 use shoal::site::load;
@@ -190,7 +189,7 @@ fn the_simulate_command_continues_a_saved_state() {
         commands: None,
     };
     let output = |options: &SimulateOptions| {
-        simulate(options, &AtomicBool::new(false)).unwrap();
+        simulate(options, &StopFlag::default()).unwrap();
         std::fs::read_to_string(options.out.as_ref().unwrap()).unwrap()
     };
     let whole = output(&options("whole.jsonl", 4.0));
@@ -210,7 +209,7 @@ fn the_simulate_command_continues_a_saved_state() {
         load_state: Some(file("absent.json")),
         ..options("x.jsonl", 1.0)
     };
-    let error = simulate(&absent, &AtomicBool::new(false)).unwrap_err();
+    let error = simulate(&absent, &StopFlag::default()).unwrap_err();
     assert!(format!("{error:#}").contains("absent.json"), "{error:#}");
 }
 

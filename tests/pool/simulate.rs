@@ -8,13 +8,12 @@
 )]
 
 use crate::pools;
-use std::sync::atomic::AtomicBool;
 
-use shoal::app::{SimulateOptions, simulate};
+use shoal::app::{SimulateOptions, StopFlag, simulate};
 use shoal::control::AgentsLine;
 
 fn lines_of(options: &SimulateOptions) -> Vec<AgentsLine> {
-    simulate(options, &AtomicBool::new(false)).unwrap();
+    simulate(options, &StopFlag::default()).unwrap();
     let text = std::fs::read_to_string(options.out.as_ref().unwrap()).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -99,6 +98,6 @@ fn an_invalid_track_is_rejected_with_its_line() {
         load_state: None,
         commands: None,
     };
-    let error = simulate(&options, &AtomicBool::new(false)).unwrap_err();
+    let error = simulate(&options, &StopFlag::default()).unwrap_err();
     assert!(format!("{error:#}").contains(".jsonl:2: "), "{error:#}");
 }

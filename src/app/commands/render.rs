@@ -14,11 +14,13 @@ use crate::world::Snapshot;
 pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let pool = &arguments.pool;
     let site = load_site(arguments.site.site.as_deref(), pool.scene.as_deref())?;
+    let stop = stop_on_signals()?;
     let mut visitors = VisitorSource::open(
         pool.shadows.as_deref(),
         pool.visitors(),
         &site.file.surface,
         (pool.seed, pool.seconds),
+        &stop,
     )?;
     let mut simulation = simulation(&site, pool.seed, pool.threads)?;
     let mut setup = first_output_setup(site, arguments.size);
@@ -41,7 +43,7 @@ pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
             every: 1,
         }],
     };
-    let rendered = render_offscreen(&options, setup, advance, &*stop_on_signals()?)?;
+    let rendered = render_offscreen(&options, setup, advance, &stop)?;
     print_message(&format!(
         "{} frames rendered on {}: {}",
         rendered.frames,

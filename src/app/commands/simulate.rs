@@ -8,11 +8,12 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::app::cli::SimulateArguments;
+use crate::app::json_lines::is_standard_output;
 use crate::app::print_message;
 use crate::app::process::stop_on_signals;
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
-use crate::config::save_file;
+use crate::config::{OutputKind, check_output, save_file};
 use crate::simulation::SimulationParams;
 use crate::site::Site;
 
@@ -32,7 +33,7 @@ pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode>
         None => (Arc::new(load_site(path, scene)?), None),
     };
     let is_reported = arguments.report || arguments.report_json.is_some();
-    let prints_lines = arguments.out.as_deref() == Some(Path::new("-"));
+    let prints_lines = arguments.out.as_deref().is_some_and(is_standard_output);
     let options = SimulateOptions {
         scene: site.description(),
         simulation: SimulationParams {
@@ -51,10 +52,14 @@ pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode>
         load_state: arguments.load_state,
         commands: script,
     };
-    let report = simulate::simulate(&options, &*stop_on_signals()?)?;
+    let cannot_be_saved = |path: &Path| format!("{}: the report cannot be saved", path.display());
+    if let Some(path) = &arguments.report_json {
+        check_output(path, OutputKind::File).with_context(|| cannot_be_saved(path))?;
+    }
+    let report = simulate::simulate(&options, &stop_on_signals()?)?;
     if let (Some(report), Some(path)) = (&report, &arguments.report_json) {
         save_file(path, serde_json::to_string_pretty(report)?.as_bytes())
-            .with_context(|| format!("{}: the report cannot be saved", path.display()))?;
+            .with_context(|| cannot_be_saved(path))?;
     }
     if let Some(report) = report.filter(|_| arguments.report) {
         // With --out -, standard output contains JSON lines only.
