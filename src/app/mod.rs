@@ -27,6 +27,7 @@ mod process;
 mod run_pool;
 mod simulate;
 mod site_setup;
+mod stoppable_input;
 mod terminal;
 mod track;
 mod tracks_file;

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::live::{FailureLimit, StopFlag};
+use super::live::StopFlag;
 use super::print_message;
+use crate::camera::AwakeClock;
 
 /// Exit code of a child that has already printed its error and must not be restarted.
 pub(super) const EXIT_REPORTED: u8 = 3;
@@ -23,12 +24,34 @@ pub(super) const EXIT_NO_WINDOW: u8 = 4;
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Longest time that the child may take to end. This is slightly more than the time that the child gives its own threads.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1800);
-/// Number of crashes within [`CRASH_WINDOW`] that ends the program, so that the service manager decides what to do.
-const MAX_CRASHES: usize = 5;
-/// Period over which crashes are counted.
-const CRASH_WINDOW: Duration = Duration::from_secs(300);
+/// Number of crashes in sequence, each after a short life, that ends the program, so that the service manager decides what to
+/// do.
+const MAX_SHORT_LIVES: u32 = 5;
+/// Life of a child, in seconds, below which a crash counts. A child that ran for longer has shown a picture, so it ended because
+/// the display ended: a technician restarted the X server, or it restarts every night. That is no reason to end, however often
+/// it happens. A child that cannot work crashes earlier: starting the display and the graphics device takes 1 to 2 s.
+const SHORT_LIFE: Duration = Duration::from_secs(3);
 /// Pause before the child is restarted.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
+
+/// Decides after a crash whether the child is started again.
+#[derive(Clone, Copy, Debug, Default)]
+struct CrashCounter {
+    /// Number of crashes in sequence, each after a short life.
+    short_lives: u32,
+}
+
+impl CrashCounter {
+    /// Records a crash after a life of this length. Returns false if the child must not be started again.
+    fn may_restart(&mut self, life: Duration) -> bool {
+        self.short_lives = if life < SHORT_LIFE {
+            self.short_lives + 1
+        } else {
+            0
+        };
+        self.short_lives < MAX_SHORT_LIVES
+    }
+}
 
 /// Runs `program` with these arguments as a child process until the child ends without a crash, or `stop` is set. Adds
 /// `--child-restarts N` and `--parent-process NUMBER` to the arguments.
@@ -40,8 +63,9 @@ pub(super) fn run_child(
     arguments: &[OsString],
     stop: &StopFlag,
 ) -> anyhow::Result<ExitCode> {
-    let mut crashes = FailureLimit::new(MAX_CRASHES, CRASH_WINDOW);
+    let mut crashes = CrashCounter::default();
     for restarts in 0_u64.. {
+        let mut life = AwakeClock::start();
         let mut child = start(program, arguments, restarts)
             .with_context(|| format!("{} cannot be started", program.display()))?;
         let status = loop {
@@ -52,6 +76,7 @@ pub(super) fn run_child(
                 return Ok(end_child(&mut child));
             }
             std::thread::sleep(CHECK_INTERVAL);
+            life.advance(Instant::now());
         };
         match status.code() {
             Some(0) => return Ok(ExitCode::SUCCESS),
@@ -62,9 +87,9 @@ pub(super) fn run_child(
         }
         let how = status.to_string();
         anyhow::ensure!(
-            !crashes.record(Instant::now()),
-            "the process crashed {MAX_CRASHES} times within {} s, the last time with {how}",
-            CRASH_WINDOW.as_secs()
+            crashes.may_restart(life.elapsed()),
+            "the process crashed {MAX_SHORT_LIVES} times in sequence within {} s after its start, the last time with {how}",
+            SHORT_LIFE.as_secs()
         );
         print_message(&format!(
             "the display or the graphics driver ended the process ({how}); it is restarted"
@@ -93,9 +118,9 @@ fn start(
 
 /// Asks the child to end. Kills it if it does not end in time.
 fn end_child(child: &mut Child) -> ExitCode {
-    let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
+    let mut waited = AwakeClock::start();
     ask_to_end(child);
-    while Instant::now() < deadline {
+    while waited.elapsed() < SHUTDOWN_TIMEOUT {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return ExitCode::SUCCESS,
             Ok(Some(_)) | Err(_) => return ExitCode::from(1),
@@ -180,7 +205,33 @@ mod tests {
         let error = run_script("exit 1", &StopFlag::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("5 times"), "{error}");
+        assert!(error.contains("5 times in sequence"), "{error}");
+    }
+
+    #[test]
+    fn only_short_lives_in_sequence_end_the_program() {
+        // The lives of the child in seconds, and the number of the crash after which the program ends.
+        for (lives, ends_after) in [
+            (&[0.1, 0.1, 0.1, 0.1, 0.1, 0.1][..], Some(5)),
+            (&[2.9, 0.1, 2.9, 1.0, 2.9], Some(5)),
+            // A technician restarts the X server six times, every few seconds.
+            (&[8.0, 6.0, 5.0, 7.0, 4.0, 5.0], None),
+            // A server that is restarted every day.
+            (&[86_400.0; 30], None),
+            // One start in five succeeds.
+            (
+                &[0.1, 0.1, 0.1, 0.1, 60.0, 0.1, 0.1, 0.1, 0.1, 60.0, 0.1],
+                None,
+            ),
+            // The driver is broken after a long run.
+            (&[3600.0, 0.5, 0.5, 0.5, 0.5, 0.5], Some(6)),
+        ] {
+            let mut crashes = CrashCounter::default();
+            let ended = lives
+                .iter()
+                .position(|life| !crashes.may_restart(Duration::from_secs_f64(*life)));
+            assert_eq!(ended.map(|index| index + 1), ends_after, "{lives:?}");
+        }
     }
 
     #[test]

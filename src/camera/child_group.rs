@@ -7,9 +7,10 @@
 
 use std::io;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::CameraError;
+use super::clock::AwakeClock;
 use super::stderr_tail::StderrTail;
 
 /// Longest wait for the exit of a child. A child that fails exits within a few milliseconds, but a worker that hangs in its
@@ -108,9 +109,9 @@ impl ChildGroup {
     /// error. Waits at most `EXIT_TIMEOUT`.
     pub(super) fn describe_exit(&mut self) -> String {
         self.input = None;
-        let deadline = Instant::now() + EXIT_TIMEOUT;
+        let mut waited = AwakeClock::start();
         let mut status = None;
-        while status.is_none() && Instant::now() < deadline {
+        while status.is_none() && waited.elapsed() < EXIT_TIMEOUT {
             status = self.child.try_wait().ok().flatten();
             std::thread::sleep(EXIT_POLL_INTERVAL);
         }
@@ -128,9 +129,9 @@ impl ChildGroup {
     /// # Errors
     /// [`CameraError::Command`] when the exit status is not success.
     pub(super) fn finish(&mut self, frames: u64) -> Result<(), CameraError> {
-        let deadline = Instant::now() + EXIT_TIMEOUT;
+        let mut waited = AwakeClock::start();
         let mut status = None;
-        while Instant::now() < deadline {
+        while waited.elapsed() < EXIT_TIMEOUT {
             status = self.child.try_wait().ok().flatten();
             if status.is_some() && self.stderr.is_complete() {
                 break;
@@ -156,8 +157,8 @@ impl ChildGroup {
 impl Drop for ChildGroup {
     fn drop(&mut self) {
         self.kill();
-        let deadline = Instant::now() + EXIT_TIMEOUT;
-        while !self.has_exited() && Instant::now() < deadline {
+        let mut waited = AwakeClock::start();
+        while !self.has_exited() && waited.elapsed() < EXIT_TIMEOUT {
             std::thread::sleep(EXIT_POLL_INTERVAL);
         }
     }

@@ -28,6 +28,7 @@ mod worker;
 mod y4m;
 
 pub use self::child_guard::run_child_guard;
+pub use self::clock::AwakeClock;
 pub use self::command::WorkerCommand;
 pub use self::description::{
     CameraDescription, ControlDescription, FormatDescription, SizeDescription,

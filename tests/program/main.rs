@@ -20,6 +20,8 @@ mod config;
 #[cfg(unix)]
 mod control_socket;
 mod desk;
+#[cfg(unix)]
+mod outputs;
 mod recorded;
 mod save;
 mod sources;

@@ -46,7 +46,7 @@ pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
 pub(super) use keys::calibration_step_for_key;
 pub(super) use monitors::{list_monitors, watch_monitors};
-pub(super) use timing::{Backoff, FailureLimit};
+pub(super) use timing::Backoff;
 pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
 use std::path::{Path, PathBuf};

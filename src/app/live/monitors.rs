@@ -7,7 +7,7 @@
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use parking_lot::Mutex;
@@ -20,6 +20,7 @@ use winit::window::WindowId;
 
 use super::display;
 use super::supervisor::Heartbeat;
+use crate::camera::AwakeClock;
 
 /// Time between two searches for monitors while the pool runs.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
@@ -128,15 +129,15 @@ fn search(program: &Path, heartbeat: &Heartbeat) -> anyhow::Result<Vec<Monitor>>
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let begun = Instant::now();
+    let mut waited = AwakeClock::start();
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if begun.elapsed() > ANSWER_TIMEOUT || !heartbeat.keep_running() {
+        if waited.elapsed() > ANSWER_TIMEOUT || !heartbeat.keep_running() {
             child.kill()?;
             child.wait()?;
-            anyhow::bail!("no answer within {} s", begun.elapsed().as_secs());
+            anyhow::bail!("no answer within {} s", waited.awake().as_secs());
         }
         std::thread::sleep(CHECK_INTERVAL);
     };

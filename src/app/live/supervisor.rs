@@ -14,6 +14,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 
 use super::timing::FailureLimit;
+use crate::camera::AwakeClock;
 use crate::control::StageStatus;
 
 /// Number of panics within [`PANIC_WINDOW`] that ends the program.
@@ -22,10 +23,13 @@ const MAX_PANICS: usize = 3;
 const PANIC_WINDOW: Duration = Duration::from_secs(300);
 /// Pause before a thread that panicked is restarted.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
-/// Time without a heartbeat after which a thread counts as hanging. Compiling shaders on a slow machine takes several seconds.
+/// Time without a heartbeat after which a thread counts as hanging. Time in which the supervisor itself did not run does not
+/// count: then the program was stopped, or its machine was paused. Compiling shaders on a slow machine takes several seconds.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time that the threads get to finish at the end of the program. A thread that still runs after that is abandoned.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Time without a check by the supervisor from which it is logged.
+const LOGGED_PAUSE: Duration = Duration::from_secs(10);
 /// Time without a heartbeat after which the status reports a thread as silent.
 const SILENT_AFTER: Duration = Duration::from_secs(5);
 /// Time after a restart for which the status reports a thread as not well.
@@ -39,22 +43,23 @@ pub type StopFlag = Arc<AtomicBool>;
 /// The heartbeat of a thread, which shows that it does not hang. Also gives the thread access to the stop flag.
 #[derive(Debug)]
 pub struct Heartbeat {
-    started: Instant,
-    /// Time of the last heartbeat, in milliseconds since `started`.
+    /// Time on the supervisor's clock, in milliseconds.
+    awake_ms: Arc<AtomicU64>,
+    /// Time of the last heartbeat on that clock, in milliseconds.
     last_ms: AtomicU64,
     /// Number of restarts after a panic.
     restarts: AtomicU64,
-    /// Time of the last restart, or of the end if `is_finished`, in milliseconds since `started`; 0 before that.
+    /// Time of the last restart, or of the end if `is_finished`, in milliseconds on that clock; 0 before that.
     changed_ms: AtomicU64,
     is_finished: AtomicBool,
     stop: StopFlag,
 }
 
 impl Heartbeat {
-    fn new(stop: StopFlag) -> Self {
+    fn new(stop: StopFlag, awake_ms: Arc<AtomicU64>) -> Self {
         Self {
-            started: Instant::now(),
-            last_ms: AtomicU64::new(0),
+            last_ms: AtomicU64::new(awake_ms.load(Ordering::Relaxed)),
+            awake_ms,
             restarts: AtomicU64::new(0),
             changed_ms: AtomicU64::new(0),
             is_finished: AtomicBool::new(false),
@@ -63,7 +68,7 @@ impl Heartbeat {
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        self.awake_ms.load(Ordering::Relaxed)
     }
 
     fn record_restart(&self) {
@@ -78,8 +83,8 @@ impl Heartbeat {
 
     /// Returns the health of the thread, in words.
     fn status(&self, name: &str, hang_policy: HangPolicy) -> StageStatus {
-        let since = Duration::from_millis(self.changed_ms.load(Ordering::Relaxed));
-        let in_state = self.started.elapsed().saturating_sub(since);
+        let changed_ms = self.changed_ms.load(Ordering::Relaxed);
+        let in_state = Duration::from_millis(self.now_ms().saturating_sub(changed_ms));
         let restarts = self.restarts.load(Ordering::Relaxed);
         let silence = self.silence();
         let (state, is_well, time) = if self.is_finished.load(Ordering::Relaxed) {
@@ -126,8 +131,8 @@ impl Heartbeat {
 
     /// Returns the time since the last heartbeat.
     fn silence(&self) -> Duration {
-        let last = Duration::from_millis(self.last_ms.load(Ordering::Relaxed));
-        self.started.elapsed().saturating_sub(last)
+        let last_ms = self.last_ms.load(Ordering::Relaxed);
+        Duration::from_millis(self.now_ms().saturating_sub(last_ms))
     }
 }
 
@@ -166,6 +171,10 @@ pub struct Supervisor {
     panics: Arc<Mutex<FailureLimit>>,
     threads: Vec<SupervisedThread>,
     board: StageBoard,
+    /// Clock that each check reads; `None` before the first check.
+    clock: Mutex<Option<AwakeClock>>,
+    /// Time on that clock, in milliseconds.
+    awake_ms: Arc<AtomicU64>,
 }
 
 struct SupervisedThread {
@@ -184,6 +193,8 @@ impl Supervisor {
             panics: Arc::new(Mutex::new(FailureLimit::new(MAX_PANICS, PANIC_WINDOW))),
             threads: Vec::new(),
             board: StageBoard::default(),
+            clock: Mutex::default(),
+            awake_ms: Arc::default(),
         }
     }
 
@@ -209,7 +220,10 @@ impl Supervisor {
         hang_policy: HangPolicy,
         mut stage: impl FnMut(&Heartbeat) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<()> {
-        let heartbeat = Arc::new(Heartbeat::new(Arc::clone(&self.stop)));
+        let heartbeat = Arc::new(Heartbeat::new(
+            Arc::clone(&self.stop),
+            Arc::clone(&self.awake_ms),
+        ));
         let own = Arc::clone(&heartbeat);
         let failure = Arc::clone(&self.failure);
         let panics = Arc::clone(&self.panics);
@@ -260,6 +274,22 @@ impl Supervisor {
 
     /// Checks for threads that hang. The main thread calls this function regularly. Returns false if the program has to end.
     pub fn check(&self) -> bool {
+        self.check_at(Instant::now())
+    }
+
+    fn check_at(&self, now: Instant) -> bool {
+        let mut clock = self.clock.lock();
+        let clock = clock.get_or_insert_with(|| AwakeClock::start_at(now));
+        let absent = clock.advance(now);
+        if absent > LOGGED_PAUSE {
+            tracing::warn!(
+                "the program or its machine was stopped, or the display did not answer, for {:.0} s; the time limits of the threads \
+                 do not include this time",
+                absent.as_secs_f64()
+            );
+        }
+        let awake_ms = u64::try_from(clock.awake().as_millis()).unwrap_or(u64::MAX);
+        self.awake_ms.store(awake_ms, Ordering::Relaxed);
         for thread in &self.threads {
             if thread.hang_policy == HangPolicy::EndProgram
                 && !thread.thread.is_finished()
@@ -287,12 +317,12 @@ impl Supervisor {
     /// The reason, if a failure of a thread ended the program.
     pub fn shut_down(self) -> anyhow::Result<()> {
         self.stop.store(true, Ordering::Relaxed);
-        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
+        let mut waited = AwakeClock::start();
         for thread in self.threads {
             if thread.hang_policy == HangPolicy::Abandon {
                 continue;
             }
-            while !thread.thread.is_finished() && Instant::now() < deadline {
+            while !thread.thread.is_finished() && waited.elapsed() < SHUTDOWN_TIMEOUT {
                 std::thread::sleep(Duration::from_millis(2));
             }
             if thread.thread.is_finished() {
@@ -370,6 +400,83 @@ mod tests {
         let reason = supervisor.shut_down().unwrap_err().to_string();
         assert!(reason.contains("3 panics"), "{reason}");
         assert!(reason.contains("'broken'"), "{reason}");
+    }
+
+    /// Returns a supervisor with one thread that gives no heartbeat, and the sender that ends this thread.
+    fn supervisor_of_a_hanging_thread() -> (Supervisor, std::sync::mpsc::Sender<()>) {
+        let (end, ended) = std::sync::mpsc::channel();
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        supervisor
+            .start("stuck", HangPolicy::EndProgram, move |_| {
+                let _ended = ended.recv();
+                Ok(())
+            })
+            .unwrap();
+        (supervisor, end)
+    }
+
+    #[test]
+    fn a_thread_that_hangs_ends_the_program() {
+        let (supervisor, end) = supervisor_of_a_hanging_thread();
+        let begun = Instant::now();
+        for n in 0..=1200 {
+            assert!(
+                supervisor.check_at(begun + n * SLEEP_STEP),
+                "after {n} checks"
+            );
+        }
+        assert!(!supervisor.check_at(begun + 1201 * SLEEP_STEP));
+        end.send(()).unwrap();
+        let reason = supervisor.shut_down().unwrap_err().to_string();
+        assert!(reason.contains("'stuck' has hung for 60 s"), "{reason}");
+    }
+
+    /// The watchdog ended a healthy program that was stopped for 66 s.
+    #[test]
+    fn a_program_that_was_stopped_does_not_hang() {
+        let (supervisor, end) = supervisor_of_a_hanging_thread();
+        let mut now = Instant::now();
+        // The machine is paused ten times for an hour, and runs for 4 s in between.
+        for _ in 0..10 {
+            for _ in 0..80 {
+                assert!(supervisor.check_at(now));
+                now += SLEEP_STEP;
+            }
+            now += Duration::from_secs(3600);
+        }
+        assert!(supervisor.check_at(now));
+        // After the last pause, a thread that really hangs is found as usual.
+        let checks = (1..).find(|n| !supervisor.check_at(now + *n * SLEEP_STEP));
+        let found = checks.unwrap() * SLEEP_STEP;
+        assert!(found < HANG_TIMEOUT, "{found:?}");
+        end.send(()).unwrap();
+        assert!(supervisor.shut_down().is_err());
+    }
+
+    #[test]
+    fn a_heartbeat_starts_the_time_limit_again() {
+        let (sender, beats) = std::sync::mpsc::channel();
+        let (done, is_done) = std::sync::mpsc::channel();
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        supervisor
+            .start("slow", HangPolicy::EndProgram, move |heartbeat| {
+                while beats.recv().is_ok() && heartbeat.keep_running() {
+                    done.send(()).unwrap();
+                }
+                Ok(())
+            })
+            .unwrap();
+        let mut now = Instant::now();
+        for _ in 0..3 {
+            for _ in 0..1100 {
+                assert!(supervisor.check_at(now));
+                now += SLEEP_STEP;
+            }
+            sender.send(()).unwrap();
+            is_done.recv().unwrap();
+        }
+        drop(sender);
+        supervisor.shut_down().unwrap();
     }
 
     #[test]

@@ -66,7 +66,9 @@ impl VisionStage {
         let mut wrong_size = FaultReporter::new("camera_size", &self.journal);
         let mut frame = Frame::default();
         let mut latest = TimedObservation::default();
-        let mut last_frame_at: Option<Instant> = None;
+        // Time without a frame in which this thread waited. The clock is not used, because the program may have been stopped.
+        let mut silence = Duration::ZERO;
+        let mut is_camera_lost = true;
         while heartbeat.keep_running() {
             if self.calibration.apply_commands() {
                 // The new calibration maps the picture differently, so the tracker starts again.
@@ -77,14 +79,15 @@ impl VisionStage {
             // A live feed has no end and returns no error, because it opens a failed source again itself.
             let outcome = self.feed.take(&mut frame, FRAME_WAIT);
             if !matches!(outcome, Ok(ReadOutcome::Frame)) {
-                if last_frame_at.is_some_and(|at| at.elapsed() > CAMERA_LOST_AFTER) {
-                    last_frame_at = None;
+                silence += FRAME_WAIT;
+                if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
                     latest.observation.shadows.clear();
                     latest.frame_at = None;
                     self.observations.put(&mut latest);
                 }
                 continue;
             }
+            silence = Duration::ZERO;
             let now = Instant::now();
             let age = self.feed.taken_age().min(LONGEST_AGE);
             let taken_at = now.checked_sub(age).unwrap_or(now);
@@ -115,7 +118,7 @@ impl VisionStage {
             update_observation(frame.time_secs, tracks, &mut latest.observation);
             extrapolate(&mut latest.observation, self.latency_secs);
             latest.frame_at = Some(taken_at);
-            last_frame_at = Some(taken_at);
+            is_camera_lost = false;
             self.observations.put(&mut latest);
             self.observation_latency.record(taken_at.elapsed());
             self.calibration.observe(frame, Some(&*vision));

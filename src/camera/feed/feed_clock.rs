@@ -84,7 +84,14 @@ impl FeedClock {
         let mut offset_secs = match (self.offset_secs, next_due) {
             (Some(offset), Some(next_due)) => {
                 let step = stamp.secs - self.last_stamp_secs;
-                if step > MAX_STEP_SECS.max(MAX_STEP_FRAMES * stamp.interval_secs) {
+                // After a pause of a live source, or of this program, a step as long as the pause is no jump.
+                let paused_secs = if self.is_live {
+                    now_secs - next_due
+                } else {
+                    0.0
+                };
+                let longest_secs = MAX_STEP_SECS.max(MAX_STEP_FRAMES * stamp.interval_secs);
+                if step > longest_secs + paused_secs.max(0.0) {
                     jump_secs = Some(step);
                     if !self.follows_jumps {
                         self.shift_secs = self.last_secs + stamp.interval_secs - stamp.secs;
@@ -213,6 +220,21 @@ mod tests {
                 interval_secs: 60.0,
             };
             assert_eq!(clock.place(slow, f64::from(n) * 60.0).jump_secs, None);
+        }
+    }
+
+    #[test]
+    fn after_a_pause_the_time_stamps_of_a_live_source_are_no_jump() {
+        for pause in [11.0, 66.0, 86_400.0] {
+            let (mut clock, mut now) = (FeedClock::new(true, FeedMode::Live), 0.0);
+            play(&mut clock, &mut now, &[0.0, 0.04], true);
+            now += pause;
+            let placed = play(&mut clock, &mut now, &[pause + 0.04, pause + 0.08], true);
+            assert!(placed.iter().all(|p| p.jump_secs.is_none()), "{pause}");
+            assert!((placed[1].secs - now).abs() < 1e-6, "{pause}: {placed:?}");
+            // A jump after the pause is still one.
+            let placed = play(&mut clock, &mut now, &[2.0 * pause + 1.0], true);
+            assert!(placed[0].jump_secs.is_some() && placed[0].wait_secs < 0.1);
         }
     }
 

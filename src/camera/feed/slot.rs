@@ -332,6 +332,11 @@ impl State {
         self.arrivals.clear();
     }
 
+    /// Extends the time limit of the next frame by the time `absent` in which this program did not run.
+    pub(super) fn excuse(&mut self, absent: Duration, now: Instant) {
+        self.waiting_since = self.waiting_since.map(|since| (since + absent).min(now));
+    }
+
     /// Whether this reader has published a frame.
     pub(super) fn has_frames(&self) -> bool {
         !self.arrivals.is_empty()

@@ -14,6 +14,7 @@ use super::setup::{AtEnd, FeedMode, FeedSetup};
 use super::slot::FrameSlot;
 use super::source_reader::{ReaderEnd, SourceReader};
 use crate::camera::child_group::ChildGroup;
+use crate::camera::clock::AwakeClock;
 use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Source, SourceKind};
@@ -273,6 +274,7 @@ impl Supervisor {
     fn supervise(&mut self, start: &mut Start, events: &Receiver<ReaderEvent>) -> Outcome {
         let timing = self.setup.timing.clone();
         let started = Instant::now();
+        let mut clock = AwakeClock::start_at(started);
         let mut is_open = false;
         let mut healthy_since: Option<Instant> = None;
         let mut is_reported = false;
@@ -280,7 +282,13 @@ impl Supervisor {
             if self.is_stopped() {
                 return Outcome::Stopped;
             }
-            match events.recv_timeout(POLL_INTERVAL) {
+            let event = events.recv_timeout(POLL_INTERVAL);
+            let now = Instant::now();
+            let absent = clock.advance(now);
+            if !absent.is_zero() {
+                self.slot.lock().excuse(absent, now);
+            }
+            match event {
                 Ok(ReaderEvent::Ready(granted)) => {
                     is_open = true;
                     self.accept(*granted);
@@ -297,7 +305,6 @@ impl Supervisor {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return self.conclude(start, is_reported),
             }
-            let now = Instant::now();
             let (waiting_since, has_frames, no_faults, replace) = {
                 let state = self.slot.lock();
                 let replace = FaultKind::ALL

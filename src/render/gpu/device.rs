@@ -7,8 +7,11 @@ use parking_lot::Mutex;
 
 use crate::render::error::RenderError;
 
-/// Maximum time to wait for the device. After this time, the device counts as failed.
-const TIMEOUT: Duration = Duration::from_secs(20);
+/// Number of waits for the device after which it counts as failed, after 20 s.
+const WAIT_STEPS: u32 = 20;
+/// Duration of one wait for the device. The waits are short, so that a program that was stopped for longer than 20 s does not
+/// count the device as failed.
+const WAIT_STEP: Duration = Duration::from_secs(1);
 
 /// A graphics device and its first error.
 pub struct Gpu {
@@ -143,12 +146,18 @@ impl Gpu {
     /// # Errors
     /// [`RenderError::Device`] if the work takes longer than 20 s or the device failed.
     pub fn wait(&self) -> Result<(), RenderError> {
-        self.device
-            .poll(wgpu::PollType::Wait {
+        let mut waits = 0;
+        let waited = loop {
+            let waited = self.device.poll(wgpu::PollType::Wait {
                 submission_index: None,
-                timeout: Some(TIMEOUT),
-            })
-            .map_err(|error| RenderError::Device(error.to_string()))?;
+                timeout: Some(WAIT_STEP),
+            });
+            waits += 1;
+            if !(matches!(waited, Err(wgpu::PollError::Timeout)) && waits < WAIT_STEPS) {
+                break waited;
+            }
+        };
+        waited.map_err(|error| RenderError::Device(error.to_string()))?;
         self.check()
     }
 
