@@ -143,6 +143,8 @@ pub(super) fn write(
     if let Paint::Skin(png) = paint {
         let view = binary.view(png);
         material["pbrMetallicRoughness"]["baseColorTexture"] = json!({"index": 0});
+        // The alpha of a skin is the opacity of the fins.
+        material["alphaMode"] = json!("BLEND");
         root["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
         root["samplers"] =
             json!([{"magFilter": 9729, "minFilter": 9987, "wrapS": 33071, "wrapT": 33071}]);

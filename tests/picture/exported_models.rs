@@ -347,9 +347,14 @@ fn a_small_file_cannot_decode_to_much_memory() {
 
 /// Gives the quad texture coordinates and a material with a red texture.
 fn textured(uvs: [[f32; 2]; 4]) -> File {
+    textured_with_alpha(uvs, |_| 255)
+}
+
+/// As [`textured`]; `alpha` returns the alpha of a column of the texture, 0 to 3.
+fn textured_with_alpha(uvs: [[f32; 2]; 4], alpha: fn(u32) -> u8) -> File {
     let mut file = File::quad();
     let mut png = std::io::Cursor::new(Vec::new());
-    image::RgbaImage::from_pixel(4, 4, image::Rgba([255, 0, 0, 255]))
+    image::RgbaImage::from_fn(4, 4, |x, _| image::Rgba([255, 0, 0, alpha(x)]))
         .write_to(&mut png, image::ImageFormat::Png)
         .unwrap();
     // Adds an accessor only because this also adds the buffer view that the image needs.
@@ -397,6 +402,64 @@ fn texture_coordinates_are_transformed_and_brought_into_the_image() {
     assert_eq!(uvs(&clamped), shifted);
     let often = textured(UNIT.map(|[u, v]| [3.0 * u, v])).model();
     assert_eq!(often.left_out, ["the repetition of a texture"]);
+}
+
+/// The alpha of a texture was its opacity, whatever the material said.
+#[test]
+fn the_alpha_mode_decides_what_the_alpha_of_a_texture_means() {
+    for (material, factor_alpha, wanted) in [
+        (json!({}), 0.5, [255; 4]),
+        (json!({"alphaMode": "OPAQUE"}), 0.5, [255; 4]),
+        (json!({"alphaMode": "BLEND"}), 0.5, [0, 100, 160, 255]),
+        (json!({"alphaMode": "MASK"}), 1.0, [0, 0, 255, 255]),
+        (json!({"alphaMode": "MASK"}), 0.5, [0, 0, 0, 255]),
+        (
+            json!({"alphaMode": "MASK", "alphaCutoff": 0.2}),
+            1.0,
+            [0, 255, 255, 255],
+        ),
+        (
+            json!({"alphaMode": "MASK", "alphaCutoff": 1.5}),
+            1.0,
+            [0; 4],
+        ),
+    ] {
+        let alpha = |x: u32| [0, 100, 160, 255][x as usize];
+        let mut file = textured_with_alpha(UNIT, alpha);
+        let mut described = file.json["materials"][0].clone();
+        described["pbrMetallicRoughness"]["baseColorFactor"] = json!([1, 1, 1, factor_alpha]);
+        for (key, value) in material.as_object().unwrap() {
+            described[key] = value.clone();
+        }
+        file.json["materials"] = json!([described]);
+        let model = file.model();
+        let skin = model.skin.as_ref().unwrap();
+        let opacity = [0, 1, 2, 3].map(|x| skin.get_pixel(x, 1).0[3]);
+        assert_eq!(opacity, wanted, "{described}");
+        let of_vertices = if described["alphaMode"] == "BLEND" {
+            128
+        } else {
+            255
+        };
+        assert!(
+            model.vertices.iter().all(|v| v.color[3] == of_vertices),
+            "{described}"
+        );
+    }
+    let mut file = textured(UNIT);
+    file.json["materials"] = json!([{
+        "alphaMode": "BLEND",
+        "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0.3]},
+        "emissiveFactor": [1, 0, 0],
+    }]);
+    let left_out = file.model().left_out.join("; ");
+    assert!(
+        left_out.contains("transparency of a material"),
+        "{left_out}"
+    );
+    assert!(left_out.contains("emissive colors"), "{left_out}");
+    file.json["materials"][0]["alphaMode"] = json!("DIM");
+    assert!(file.refusal().contains("damaged"), "{}", file.refusal());
 }
 
 #[test]

@@ -224,8 +224,25 @@ pub(super) struct Material {
     pub(super) pbr_metallic_roughness: PbrMetallicRoughness,
     #[serde(default)]
     pub(super) double_sided: bool,
+    #[serde(default)]
+    pub(super) alpha_mode: AlphaMode,
+    pub(super) alpha_cutoff: Option<f32>,
     pub(super) normal_texture: Option<IgnoredAny>,
     pub(super) emissive_texture: Option<IgnoredAny>,
+    pub(super) emissive_factor: Option<[f32; 3]>,
+}
+
+/// The meaning of the alpha of a base color.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum AlphaMode {
+    /// Alpha is ignored.
+    #[default]
+    Opaque,
+    /// Points with an alpha below the cutoff are not drawn.
+    Mask,
+    /// Alpha is opacity.
+    Blend,
 }
 
 #[derive(Debug, Default, Deserialize)]

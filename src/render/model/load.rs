@@ -155,6 +155,11 @@ fn note_materials(
         }
         if material.emissive_texture.is_some() {
             left_out.add("emissive maps");
+        } else if material
+            .emissive_factor
+            .is_some_and(|factor| factor != [0.0; 3])
+        {
+            left_out.add("emissive colors");
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 use super::accessor::Source;
 use super::data::ModelVertex;
-use super::document::{Primitive, Shape};
+use super::document::{AlphaMode, Primitive, Shape};
 use super::error::{ModelProblem, at_most};
 use super::joints::Placement;
 use super::left_out::LeftOut;
@@ -47,16 +47,24 @@ impl MeshReader<'_> {
         indices: &mut Vec<u32>,
         left_out: &mut LeftOut,
     ) -> Result<(), ModelProblem> {
-        let Some(attributes) = self.attributes(primitive, left_out)? else {
+        let Some(mut attributes) = self.attributes(primitive, left_out)? else {
             return Ok(());
         };
         let first = self.vertices.len();
         let material = material(self.source, primitive.material)?;
-        let tint = if attributes.is_painted {
+        let mut tint = if attributes.is_painted {
             Vec4::ONE
         } else {
             tint(material)
         };
+        let is_blended = material.is_some_and(|m| m.alpha_mode == AlphaMode::Blend);
+        if !is_blended {
+            // Only the texture of a mask contains its opacity, and an opaque material ignores alpha.
+            tint.w = 1.0;
+            for color in attributes.colors.iter_mut().flatten() {
+                color.w = 1.0;
+            }
+        }
         let count = attributes.positions.len();
         for i in 0..count {
             let vertex = vertex(&attributes, i, placement, tint)?;

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3, Vec4};
 use image::{ImageReader, RgbaImage, imageops};
 
 use super::accessor::Source;
-use super::document::{Material, TextureInfo, TextureSampler};
+use super::document::{AlphaMode, Material, TextureInfo, TextureSampler};
 use super::error::{ModelProblem, at_most};
 use super::left_out::LeftOut;
 
@@ -20,6 +20,8 @@ const MAX_TEXTURES: usize = 16;
 const BORDER_PX: u32 = 8;
 /// Distance beyond the edge of a texture that counts as a rounding error.
 const UV_TOLERANCE: f32 = 1e-3;
+/// Alpha cutoff of a material that does not specify it.
+const DEFAULT_CUTOFF: f32 = 0.5;
 /// glTF number of the sampler mode that continues the edge of a texture.
 const CLAMP_TO_EDGE: u64 = 33071;
 /// glTF number of the sampler mode that mirrors a texture beyond the edge.
@@ -35,9 +37,51 @@ pub(super) struct SkinAtlas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// A texture, by the index of its image.
-    Image(usize),
+    Image(usize, Opacity),
     /// The color of a material without a texture, as sRGB. Colors of vertices change only the brightness of a skin.
     Color([u8; 3]),
+}
+
+/// The opacity of a texture, from its alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opacity {
+    /// Alpha is ignored.
+    Full,
+    /// Pixels with an alpha of at least this value are opaque, the others are transparent.
+    FromAlpha(u16),
+    /// Alpha is opacity.
+    Alpha,
+}
+
+impl Opacity {
+    /// Returns the opacity of the textures of a material.
+    fn of(material: Option<&Material>) -> Self {
+        let Some(material) = material else {
+            return Self::Full;
+        };
+        match material.alpha_mode {
+            AlphaMode::Opaque => Self::Full,
+            AlphaMode::Blend => Self::Alpha,
+            AlphaMode::Mask => {
+                let cutoff = material.alpha_cutoff.unwrap_or(DEFAULT_CUTOFF);
+                let of_texture = cutoff / tint(Some(material)).w.max(f32::MIN_POSITIVE);
+                // A cutoff above 1 makes every pixel transparent.
+                Self::FromAlpha((of_texture * 255.0).ceil().clamp(0.0, 256.0) as u16)
+            }
+        }
+    }
+
+    fn apply(self, picture: &mut RgbaImage) {
+        let opacity = |alpha: u8| match self {
+            Self::Full => 255,
+            Self::FromAlpha(least) if u16::from(alpha) < least => 0,
+            Self::FromAlpha(_) => 255,
+            Self::Alpha => alpha,
+        };
+        for pixel in picture.pixels_mut() {
+            pixel.0[3] = opacity(pixel.0[3]);
+        }
+    }
 }
 
 /// The position of a texture in the skin.
@@ -63,16 +107,16 @@ impl SkinAtlas {
                 used.push(content);
             }
         }
-        let is_image = |content: &Content| matches!(content, Content::Image(_));
+        let is_image = |content: &Content| matches!(content, Content::Image(..));
         if !used.iter().any(is_image) {
             return Ok(Self {
                 image: None,
                 cells: Vec::new(),
             });
         }
-        if let [Content::Image(index)] = used.as_slice() {
+        if let [Content::Image(index, opacity)] = used.as_slice() {
             return Ok(Self {
-                image: Some(decode(source, *index)?),
+                image: Some(decode(source, *index, *opacity)?),
                 cells: Vec::new(),
             });
         }
@@ -90,7 +134,7 @@ impl SkinAtlas {
         left_out: &mut LeftOut,
     ) -> Result<bool, ModelProblem> {
         let content = content(source, material, left_out)?;
-        if let (Some(texture), Content::Image(_)) = (texture_of(source, material)?, content) {
+        if let (Some(texture), Content::Image(..)) = (texture_of(source, material)?, content) {
             transform(texture, uvs);
             let sampler = source.document.textures.get(texture.index);
             let sampler = sampler.and_then(|texture| texture.sampler);
@@ -117,12 +161,17 @@ fn content(
         Some(texture) => image_of(source, texture, left_out)?,
         None => None,
     };
-    let tint = tint(material(source, index)?);
+    let material = material(source, index)?;
+    let tint = tint(material);
+    let opacity = Opacity::of(material);
     if let Some(image) = image {
         if tint.truncate() != Vec3::splat(tint.x) {
             left_out.add("the hue of a base color factor on a texture");
         }
-        return Ok(Content::Image(image));
+        return Ok(Content::Image(image, opacity));
+    }
+    if opacity != Opacity::Full && tint.w < 1.0 {
+        left_out.add("the transparency of a material without a texture");
     }
     let srgb = |linear: f32| {
         let encoded = if linear <= 0.003_130_8 {
@@ -240,7 +289,7 @@ fn unwrap(sampler: TextureSampler, uvs: &mut [Vec2], left_out: &mut LeftOut) {
 fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem> {
     let mut largest = 1;
     for content in used {
-        let Content::Image(image) = content else {
+        let Content::Image(image, _) = content else {
             continue;
         };
         let dimensions = reader(source, *image)?.into_dimensions();
@@ -260,8 +309,8 @@ fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem
     for (i, &content) in (0u32..).zip(used) {
         let (left, top) = (i % columns * side, i / columns * side);
         let picture = match content {
-            Content::Image(image) => {
-                let picture = decode(source, image)?;
+            Content::Image(image, opacity) => {
+                let picture = decode(source, image, opacity)?;
                 imageops::resize(&picture, inner, inner, imageops::FilterType::Triangle)
             }
             Content::Color([red, green, blue]) => {
@@ -325,9 +374,11 @@ fn reader<'a>(
 }
 
 /// Decodes an image.
-fn decode(source: &Source<'_>, index: usize) -> Result<RgbaImage, ModelProblem> {
+fn decode(source: &Source<'_>, index: usize, opacity: Opacity) -> Result<RgbaImage, ModelProblem> {
     let picture = reader(source, index)?.decode();
-    Ok(picture.map_err(|error| undecodable(&error))?.into_rgba8())
+    let mut picture = picture.map_err(|error| undecodable(&error))?.into_rgba8();
+    opacity.apply(&mut picture);
+    Ok(picture)
 }
 
 fn undecodable(error: &image::ImageError) -> ModelProblem {
