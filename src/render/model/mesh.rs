@@ -29,6 +29,7 @@ pub(super) struct MeshReader<'a> {
 /// The data from which the vertices of a primitive are read.
 struct Attributes {
     positions: Vec<[f32; 3]>,
+    triangles: Vec<[usize; 3]>,
     normals: Option<Vec<[f32; 3]>>,
     uvs: Vec<Vec2>,
     joints: Option<Vec<[f32; 4]>>,
@@ -70,7 +71,7 @@ impl MeshReader<'_> {
             let vertex = vertex(&attributes, i, placement, tint)?;
             self.vertices.push(vertex);
         }
-        let mut triangles = self.triangles(primitive, count)?;
+        let mut triangles = std::mem::take(&mut attributes.triangles);
         if placement.transform.determinant() < 0.0 {
             // A transform that mirrors turns the front of a triangle to the back.
             for triangle in &mut triangles {
@@ -155,7 +156,9 @@ impl MeshReader<'_> {
             left_out.add("the hue of vertex colors on a texture");
         }
         let material = primitive.material;
-        let is_painted = self.skin.place(source, material, &mut uvs, left_out)?;
+        let triangles = self.triangles(primitive, positions.len())?;
+        let islands = islands(&triangles, positions.len());
+        let is_painted = (self.skin).place(source, material, (&mut uvs, &islands), left_out)?;
         Ok(Some(Attributes {
             normals: of("NORMAL").map(|a| source.rows::<3>(a)).transpose()?,
             uvs,
@@ -163,6 +166,7 @@ impl MeshReader<'_> {
             weights: of("WEIGHTS_0").map(|a| source.rows::<4>(a)).transpose()?,
             colors: of("COLOR_0").map(|a| colors(source, a)).transpose()?,
             positions,
+            triangles,
             is_painted,
         }))
     }
@@ -268,6 +272,26 @@ impl MeshReader<'_> {
             }
         }
     }
+}
+
+/// Returns, for each vertex, one vertex of its island: the vertices that triangles connect with it.
+fn islands(triangles: &[[usize; 3]], count: usize) -> Vec<usize> {
+    fn root(parents: &mut [usize], mut vertex: usize) -> usize {
+        while parents[vertex] != vertex {
+            parents[vertex] = parents[parents[vertex]];
+            vertex = parents[vertex];
+        }
+        vertex
+    }
+    let mut parents: Vec<usize> = (0..count).collect();
+    for &[a, b, c] in triangles {
+        let first = root(&mut parents, a);
+        for other in [b, c] {
+            let other = root(&mut parents, other);
+            parents[other] = first;
+        }
+    }
+    (0..count).map(|i| root(&mut parents, i)).collect()
 }
 
 /// Returns whether a primitive consists of triangles.

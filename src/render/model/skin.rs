@@ -125,12 +125,12 @@ impl SkinAtlas {
     }
 
     /// Moves the texture coordinates of a primitive (0..1 in its own texture) to the position of the texture in the skin.
-    /// Returns whether the skin contains the color of the material.
+    /// `islands` says which vertices belong together. Returns whether the skin contains the color of the material.
     pub(super) fn place(
         &self,
         source: &Source<'_>,
         material: Option<usize>,
-        uvs: &mut [Vec2],
+        (uvs, islands): (&mut [Vec2], &[usize]),
         left_out: &mut LeftOut,
     ) -> Result<bool, ModelProblem> {
         let content = content(source, material, left_out)?;
@@ -139,7 +139,7 @@ impl SkinAtlas {
             let sampler = source.document.textures.get(texture.index);
             let sampler = sampler.and_then(|texture| texture.sampler);
             let sampler = sampler.and_then(|i| source.document.samplers.get(i));
-            unwrap(sampler.copied().unwrap_or_default(), uvs, left_out);
+            unwrap(sampler.copied().unwrap_or_default(), uvs, islands, left_out);
         }
         let Some((_, cell)) = self.cells.iter().find(|(known, _)| *known == content) else {
             return Ok(false);
@@ -260,25 +260,30 @@ fn transform(texture: &TextureInfo, uvs: &mut [Vec2]) {
     }
 }
 
-/// Moves texture coordinates that lie in one repetition of the texture into 0..1, because the skin does not repeat.
-fn unwrap(sampler: TextureSampler, uvs: &mut [Vec2], left_out: &mut LeftOut) {
+/// Moves the texture coordinates of each island that is inside one repetition of the texture into 0..1, because the skin does
+/// not repeat. `islands` contains, for each vertex, one vertex of its island.
+fn unwrap(sampler: TextureSampler, uvs: &mut [Vec2], islands: &[usize], left_out: &mut LeftOut) {
     for (axis, wrap) in [sampler.wrap_s, sampler.wrap_t].into_iter().enumerate() {
         if wrap == Some(CLAMP_TO_EDGE) {
             continue;
         }
-        let range = || uvs.iter().map(|uv| uv[axis]);
-        let low = range().fold(f32::INFINITY, f32::min);
-        let high = range().fold(f32::NEG_INFINITY, f32::max);
-        if low >= -UV_TOLERANCE && high <= 1.0 + UV_TOLERANCE {
-            continue;
+        // Lowest and highest texture coordinate of each island.
+        let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); uvs.len()];
+        for (uv, &island) in uvs.iter().zip(islands) {
+            let (low, high) = &mut ranges[island];
+            (*low, *high) = (low.min(uv[axis]), high.max(uv[axis]));
         }
-        let tile = (low + UV_TOLERANCE).floor();
-        if high - tile > 1.0 + UV_TOLERANCE {
-            left_out.add("the repetition of a texture");
-            continue;
-        }
-        let is_mirrored = wrap == Some(MIRRORED_REPEAT) && tile.rem_euclid(2.0) == 1.0;
-        for uv in uvs.iter_mut() {
+        for (uv, &island) in uvs.iter_mut().zip(islands) {
+            let (low, high) = ranges[island];
+            if low >= -UV_TOLERANCE && high <= 1.0 + UV_TOLERANCE {
+                continue;
+            }
+            let tile = (low + UV_TOLERANCE).floor();
+            if high - tile > 1.0 + UV_TOLERANCE {
+                left_out.add("the repetition of a texture");
+                continue;
+            }
+            let is_mirrored = wrap == Some(MIRRORED_REPEAT) && tile.rem_euclid(2.0) == 1.0;
             let inside = uv[axis] - tile;
             uv[axis] = if is_mirrored { 1.0 - inside } else { inside };
         }
@@ -385,4 +390,42 @@ fn undecodable(error: &image::ImageError) -> ModelProblem {
     ModelProblem::Damaged(format!(
         "its image: {error} (PNG or JPEG of at most {MAX_TEXTURE_PX} × {MAX_TEXTURE_PX} pixels)"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A box whose faces are in six repetitions of its texture was drawn in the color of the edge of the texture.
+    #[test]
+    fn each_island_is_moved_into_the_image() {
+        let face = |u: f32, v: f32| {
+            [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)].map(|(x, y)| Vec2::new(u + x, v + y))
+        };
+        let islands = [0, 0, 0, 3, 3, 3, 6, 6, 6];
+        let unwrapped = |wrap, faces: [[Vec2; 3]; 3]| {
+            let mut uvs = faces.as_flattened().to_vec();
+            let mut left_out = LeftOut::default();
+            let sampler = TextureSampler {
+                wrap_s: wrap,
+                wrap_t: None,
+            };
+            unwrap(sampler, &mut uvs, &islands, &mut left_out);
+            (uvs, left_out.into_messages())
+        };
+        let inside = face(0.0, 0.0);
+        let (uvs, left_out) = unwrapped(None, [face(0.0, 0.0), face(5.0, 0.0), face(-2.0, 3.0)]);
+        assert_eq!(uvs, [inside; 3].as_flattened());
+        assert!(left_out.is_empty());
+        let (uvs, _) = unwrapped(
+            Some(MIRRORED_REPEAT),
+            [face(0.0, 0.0), face(1.0, 0.0), face(2.0, 0.0)],
+        );
+        let mirrored = inside.map(|uv| Vec2::new(1.0 - uv.x, uv.y));
+        assert_eq!(uvs, [inside, mirrored, inside].as_flattened());
+        let wide = inside.map(|uv| uv * 2.0);
+        let (uvs, left_out) = unwrapped(None, [wide, face(1.0, 0.0), inside]);
+        assert_eq!(uvs, [wide, inside, inside].as_flattened());
+        assert_eq!(left_out, ["the repetition of a texture"]);
+    }
 }
