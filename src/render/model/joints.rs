@@ -78,10 +78,12 @@ impl<'a> JointList<'a> {
         };
         // The node of a skinned mesh does not move the mesh; the skeleton does. At rest, the skeleton may rotate and scale the
         // whole mesh, for example in files whose up axis is z. This transform is moved from the skeleton to the vertices. The
-        // drawn result stays the same, and size and spine can be measured in the space of the model.
-        let first = skin.joints.first();
-        let at_rest = first.map_or(Mat4::IDENTITY, |&node| {
-            self.tree.global(node) * inverse_bind(0)
+        // drawn result stays the same, and size and spine can be measured in the space of the model. The transform of the joint
+        // that moves most of the mesh counts, because joints that only control others can have any size.
+        let heaviest = self.heaviest_joint(index, skin.joints.len())?;
+        let at_rest = skin.joints.get(heaviest);
+        let at_rest = at_rest.map_or(Mat4::IDENTITY, |&node| {
+            self.tree.global(node) * inverse_bind(heaviest)
         });
         let inverse = at_rest.inverse();
         let is_usable = at_rest.is_finite() && inverse.is_finite();
@@ -104,6 +106,32 @@ impl<'a> JointList<'a> {
             joints,
             is_skinned: true,
         })
+    }
+
+    /// Returns the joint of a skin that has the largest sum of weights.
+    fn heaviest_joint(&self, skin: usize, joint_count: usize) -> Result<usize, ModelProblem> {
+        let document = &self.source.document;
+        let mut sums = vec![0.0_f32; joint_count];
+        let nodes = document.nodes.iter().filter(|node| node.skin == Some(skin));
+        let meshes = nodes.filter_map(|node| document.meshes.get(node.mesh?));
+        for primitive in meshes.flat_map(|mesh| &mesh.primitives) {
+            let of = |name: &str| primitive.attributes.get(name).copied();
+            let (Some(joints), Some(weights)) = (of("JOINTS_0"), of("WEIGHTS_0")) else {
+                continue;
+            };
+            let joints = self.source.rows::<4>(joints)?;
+            let weights = self.source.rows::<4>(weights)?;
+            let pairs = joints.as_flattened().iter().zip(weights.as_flattened());
+            for (&joint, &weight) in pairs.filter(|(_, weight)| weight.is_finite()) {
+                if let Some(sum) = sums.get_mut(joint as usize) {
+                    *sum += weight.max(0.0);
+                }
+            }
+        }
+        let heaviest = (0..joint_count)
+            .rev()
+            .max_by(|&a, &b| sums[a].total_cmp(&sums[b]));
+        Ok(heaviest.unwrap_or(0))
     }
 
     /// Returns the placement of the mesh of a node.
