@@ -10,6 +10,7 @@ use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
 use crate::navigation::PathMemory;
+use crate::world::FlockPartChange;
 
 /// One kind of action. The implementing type holds the parameters and has its own file in `actions`.
 ///
@@ -18,8 +19,19 @@ pub trait Action {
     /// State of this action that an agent keeps from tick to tick.
     type Memory: Copy + std::fmt::Debug + Default + PartialEq + Serialize + DeserializeOwned;
 
-    /// Properties of the action that needs and minds depend on.
+    /// Properties of this kind of action that needs and minds depend on.
     const CAPABILITIES: Capabilities = Capabilities::NONE;
+
+    /// Returns the properties of the action, for kinds of actions whose properties depend on their parameters.
+    fn capabilities(&self) -> Capabilities {
+        Self::CAPABILITIES
+    }
+
+    /// Returns the values that replace those of the species' `[flock]` table while the action proposes: separation,
+    /// alignment and cohesion. `None` if the action does not flock.
+    fn flock_changes(&self) -> Option<[&FlockPartChange; 3]> {
+        None
+    }
 
     /// Relation types that the action refers to. While the action proposes, [`ActionContext::related`] holds a mask
     /// of the names in these relations.
@@ -103,7 +115,7 @@ pub struct Capabilities {
     /// The action is never skipped by chance: a need with `combine = dither` tries it before the random choice of an
     /// action.
     pub is_never_skipped: bool,
-    /// The action combines other actions. Such an action cannot be a part of another combined action.
+    /// The action combines other actions.
     pub is_combined: bool,
     /// The action follows the flow fields of the scene, and the fields around other agents.
     pub follows_fields: bool,

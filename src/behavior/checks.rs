@@ -88,6 +88,21 @@ impl MindParams {
             if let Some(finding) = action.warnings(name) {
                 found.push((format!("actions.{name}.{}", finding.key), finding.message));
             }
+            let parts = ["separation", "alignment", "cohesion"];
+            for (part, change) in parts
+                .iter()
+                .zip(action.flock_changes().into_iter().flatten())
+            {
+                if let Some(radius_m) = change.radius_m.filter(|radius| *radius > sight_radius_m) {
+                    found.push((
+                        format!("actions.{name}.{part}.radius_m"),
+                        format!(
+                            "the {part} radius of {radius_m} m is larger than sight_radius_m = {sight_radius_m}: agents beyond \
+                             the sight radius are not seen; raise the sight radius or lower this one"
+                        ),
+                    ));
+                }
+            }
         }
         found.extend(self.without_effect());
         let used = self.used_actions();
@@ -100,21 +115,37 @@ impl MindParams {
         found
     }
 
-    /// Checks that the parts of combined actions exist and are not combined actions themselves.
+    /// Checks that the parts of combined actions exist, and that no combined action contains itself.
     fn check_parts(&self, found: &mut Vec<Finding>) {
         for (own, action) in &self.actions {
             for (index, name) in action.parts().iter().enumerate() {
                 let path = format!("actions.{own}.actions[{index}]");
-                match self.actions.get(name) {
-                    None => found.push((path, self.unknown_action(name))),
-                    Some(part) if part.capabilities().is_combined => found.push((
+                if !self.actions.contains_key(name) {
+                    found.push((path, self.unknown_action(name)));
+                } else if self.contains(name, own) {
+                    found.push((
                         path,
-                        format!("'{name}' is a combined action itself; list its parts instead"),
-                    )),
-                    Some(_) => {}
+                        format!("'{own}' contains itself through '{name}'; remove this entry"),
+                    ));
                 }
             }
         }
+    }
+
+    /// Whether the action `name` is the action `wanted`, or is combined from it at any depth.
+    fn contains(&self, name: &str, wanted: &str) -> bool {
+        let (mut open, mut seen) = (vec![name], BTreeSet::new());
+        while let Some(name) = open.pop() {
+            if name == wanted {
+                return true;
+            }
+            if let Some(action) = self.actions.get(name)
+                && seen.insert(name)
+            {
+                open.extend(action.parts().iter().map(String::as_str));
+            }
+        }
+        false
     }
 
     /// Returns the names of the actions that a need or a combined action uses.
@@ -145,6 +176,17 @@ impl MindParams {
                 found.push((
                     format!("{path}.actions[{index}]"),
                     format!("the action '{name}' is listed twice in this need; remove one entry"),
+                ));
+            }
+        }
+        for name in need.dither_chances.keys() {
+            if !need.actions.contains(name) {
+                found.push((
+                    format!("{path}.dither_chances.{name}"),
+                    format!(
+                        "the need has no action '{name}'; it has {}",
+                        need.actions.join(", ")
+                    ),
                 ));
             }
         }

@@ -20,6 +20,17 @@ impl Decision {
         self.actions |= 1 << action;
     }
 
+    /// Adds only the outcome of another decision: a catch, an event and what the agent learns.
+    pub(super) fn with_outcome_of(mut self, other: &Self) -> Self {
+        self.proposal = self.proposal.with(&other.proposal.outcome());
+        self
+    }
+
+    /// Adds only the outcome of an action whose force does not act.
+    pub(super) fn add_outcome(&mut self, proposal: &Proposal) {
+        self.proposal = self.proposal.with(&proposal.outcome());
+    }
+
     /// Combines the decision of the standard need with that of the active need.
     ///
     /// For the goal, the intent and the agent to learn, the values of the active need take precedence.
@@ -30,6 +41,7 @@ impl Decision {
                 goal_m: wanted.goal_m.or(standard.goal_m),
                 intent: wanted.intent.or(standard.intent),
                 learn: wanted.learn.or(standard.learn),
+                attends: wanted.attends.or(standard.attends),
                 ..standard.with(wanted)
             },
             need: None,

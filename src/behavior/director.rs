@@ -32,6 +32,11 @@ pub struct RuleParams {
     #[serde(default = "default_hold_secs")]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hold_secs: f32,
+    /// Importance of the rule's gathering point. If several active rules give a species a gathering point, the rule with
+    /// the highest priority applies, and of these the one that began last. When it ends, the one before applies again.
+    #[serde(default)]
+    #[schemars(range(min = -100, max = 100))]
+    pub priority: i32,
     /// Time after the end of the effect before the rule can begin again.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
@@ -50,7 +55,7 @@ pub enum Condition {
     Visitors(VisitorsCondition),
     /// A visitor has stood still for a minimum time.
     StillVisitor(StillCondition),
-    /// At least a share of all agents is fleeing.
+    /// At least a share of the agents is fleeing.
     Scare(ScareCondition),
     /// The rule begins at random times.
     Chance(ChanceCondition),
@@ -100,7 +105,8 @@ impl Default for StillCondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScareCondition {
-    /// Minimum share of all agents whose allowed speed is clearly above their cruise speed.
+    /// Minimum share of agents whose allowed speed is clearly above their cruise speed. Agents that cannot boost, such as
+    /// plankton, do not count.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
     /// Largest number of visitors on the surface at which the condition can hold; 0: only after all visitors have left.
@@ -186,6 +192,8 @@ pub struct RuleState {
     pub left_secs: f32,
     /// Time left until the pause of the rule ends.
     pub pause_secs: f32,
+    /// Tick in which the effect of the rule began last.
+    pub begin_tick: u64,
     /// Whether the effect of the rule is active.
     pub is_on: bool,
     /// Whether a command has started the rule since the last tick.
@@ -214,9 +222,8 @@ impl RuleState {
         let dt = world.dt_secs;
         let holds = rule.when.holds(index, world);
         self.held_secs = if holds { self.held_secs + dt } else { 0.0 };
-        if self.is_on {
+        if self.is_on && !self.is_started {
             self.left_secs -= dt;
-            self.is_started = false;
             if self.left_secs > 0.0 {
                 return RuleTransition::Unchanged;
             }
@@ -232,6 +239,7 @@ impl RuleState {
         *self = Self {
             held_secs: self.held_secs,
             left_secs: rule.hold_secs,
+            begin_tick: world.random.tick,
             is_on: true,
             ..Self::default()
         };
@@ -269,14 +277,18 @@ impl Condition {
 /// An agent counts as scared if its allowed speed is above this share of the range from cruise to boost speed.
 const SCARED_SHARE: f32 = 0.1;
 
-/// Returns the share of all agents whose allowed speed is clearly above their cruise speed, from 0 to 1.
+/// Returns the share of the agents that can boost whose allowed speed is clearly above their cruise speed, from 0 to 1.
 fn scared_share(world: &World<'_>) -> f32 {
     let agents = &world.agents;
-    let each = agents.bodies.iter().zip(&agents.species);
-    let scared = each.filter(|(body, kind)| {
-        let motion = &world.species[usize::from(**kind)].motion;
+    let (mut scared, mut able) = (0.0, 0.0);
+    for (body, kind) in agents.bodies.iter().zip(&agents.species) {
+        let motion = &world.species[usize::from(*kind)].motion;
         let range = motion.boost_mps - motion.cruise_mps;
-        body.boost.allowed_mps > motion.cruise_mps + range * SCARED_SHARE
-    });
-    scared.count() as f32 / (agents.len().max(1)) as f32
+        if range > 0.0 {
+            able += 1.0;
+            let is_fast = body.boost.allowed_mps > motion.cruise_mps + range * SCARED_SHARE;
+            scared += f32::from(u8::from(is_fast));
+        }
+    }
+    if able > 0.0 { scared / able } else { 0.0 }
 }

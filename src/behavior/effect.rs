@@ -13,7 +13,8 @@ pub enum Effect {
     /// Lets species gather at a point while the effect lasts. Only species with an action `seek` or `navigate` whose
     /// target is `director` react.
     Gather(GatherEffect),
-    /// Lets species gather at the visitor who has stood still longest, while the effect lasts.
+    /// Lets some agents of each species gather around the visitor who has stood still longest, while the effect lasts. They
+    /// stay outside the visitor's shadow. Only species with an action `seek` or `navigate` whose target is `director` react.
     GatherAtShadow(GatherAtShadowEffect),
     /// Sends species from the side where most of them are to the other side, while the effect lasts.
     SendAcross(SendAcrossEffect),
@@ -65,7 +66,7 @@ impl Default for GatherEffect {
     }
 }
 
-/// The species that gather at a visitor.
+/// The species that gather around a visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherAtShadowEffect {
@@ -74,6 +75,9 @@ pub struct GatherAtShadowEffect {
     /// Lowest weight of the action `seek` of these species while the effect lasts.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
+    /// Largest share of a species that attends visitors at a time, including agents that came by themselves.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f32,
 }
 
 impl Default for GatherAtShadowEffect {
@@ -81,6 +85,7 @@ impl Default for GatherAtShadowEffect {
         Self {
             species: Vec::new(),
             weight: 1.5,
+            share: 0.35,
         }
     }
 }
@@ -147,6 +152,14 @@ impl Effect {
             Self::Calm(effect) => &effect.species,
             Self::SetNeed(effect) => &effect.species,
         }
+    }
+
+    /// Whether the effect gives species a gathering point.
+    pub fn gathers(&self) -> bool {
+        matches!(
+            self,
+            Self::Gather(_) | Self::GatherAtShadow(_) | Self::SendAcross(_)
+        )
     }
 
     /// Whether the effect applies to the species with this name.

@@ -8,6 +8,7 @@ use super::action::Capabilities;
 use super::actions::{ActionParams, Memory};
 use super::context::ActionContext;
 use super::proposal::Proposal;
+use crate::steering::FlockRules;
 use crate::world::RandomStream;
 
 /// One action of a compiled mind.
@@ -22,6 +23,8 @@ pub(super) struct MindAction {
     pub(super) has_target: bool,
     /// Mask of the names in the action's relations.
     pub(super) related: u64,
+    /// Rules that say which neighbors count for flocking while this action proposes.
+    pub(super) flock: FlockRules,
     /// Indices of the parts of a combined action.
     pub(super) parts: Vec<usize>,
 }
@@ -59,10 +62,11 @@ impl Evaluation<'_> {
             self.evaluated |= 1 << index;
             let actions = self.actions;
             let action = &actions[index];
+            // A combined action that contains itself, which `check` rejects, finds this value.
+            self.proposals[index] = None;
             self.proposals[index] = if self.weight(index) <= 0.0 {
                 None
             } else if action.capabilities.is_combined {
-                // Parts are never combined actions themselves, so the recursion is one level deep.
                 let parts = action.parts.iter().map(|&part| {
                     let proposal = self.proposal(part)?;
                     Some((proposal, self.weight(part)))
@@ -70,6 +74,7 @@ impl Evaluation<'_> {
                 action.params.combine(parts)
             } else {
                 self.context.related = action.related;
+                self.context.flock = &action.flock;
                 action
                     .params
                     .propose(&self.context, &mut self.memories[index])

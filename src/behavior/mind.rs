@@ -78,16 +78,12 @@ impl Mind {
     pub fn compile(params: &MindParams, species: &Species) -> Self {
         let names: Vec<&String> = params.actions.keys().take(MAX_ACTIONS).collect();
         let parts = |action: &ActionParams| {
-            let is_combined = |name: &String| {
-                let part = params.actions.get(name);
-                part.is_some_and(|part| part.capabilities().is_combined)
-            };
-            let parts = action.parts().iter().filter(|name| !is_combined(name));
+            let parts = action.parts().iter();
             parts
                 .filter_map(|name| names.iter().position(|n| *n == name))
                 .collect()
         };
-        let actions: Vec<MindAction> = params
+        let mut actions: Vec<MindAction> = params
             .actions
             .iter()
             .take(MAX_ACTIONS)
@@ -97,27 +93,32 @@ impl Mind {
                     .built_in_relation()
                     .is_none_or(|relation| species.relations.mask(&[relation.to_owned()]) != 0),
                 related: species.relations.mask(action.relations()),
+                flock: flock_rules(species, action.flock_changes()),
                 params: action.clone(),
                 capabilities: action.capabilities(),
                 weight: action.weight(),
                 parts: parts(action),
             })
             .collect();
-        let need = |need: &NeedParams| Need {
-            actions: need
-                .actions
-                .iter()
-                .take(MAX_ACTIONS)
-                .filter_map(|name| actions.iter().position(|action| action.name == *name))
-                .collect(),
-            params: need.clone(),
+        hunt_by_parts(&mut actions);
+        let need = |need: &NeedParams| {
+            let own = need.actions.iter().take(MAX_ACTIONS).filter_map(|name| {
+                let index = actions.iter().position(|action| action.name == *name)?;
+                Some((index, need.chance(name)))
+            });
+            let (actions, chances) = own.unzip();
+            Need {
+                params: need.clone(),
+                actions,
+                chances,
+            }
         };
         Self {
             standard: need(&params.standard),
             needs: params.needs.iter().take(MAX_ACTIONS).map(need).collect(),
             combine: params.combine,
             drives: params.drives.clone(),
-            flock: flock_rules(species),
+            flock: flock_rules(species, None),
             field_of_view: FieldOfView::new(species.perception.field_of_view_deg),
             needs_paths: actions.iter().any(|action| action.capabilities.needs_paths),
             actions,
@@ -243,6 +244,9 @@ impl Mind {
         let unsatisfied = (0..self.needs.len())
             .find(|&index| !self.needs[index].is_satisfied(&needs[index], &mut evaluation));
         let active = self.choose_active(unsatisfied, (active_need, active_secs), &mut evaluation);
+        for (index, (need, state)) in self.needs.iter().zip(needs.iter_mut()).enumerate() {
+            need.try_for(state, active == Some(index), world.dt_secs);
+        }
         let wanted = active
             .map(|index| self.needs[index].decide(&mut needs[index], &mut evaluation))
             .unwrap_or_default();
@@ -298,7 +302,7 @@ impl Mind {
         let standard_acts = standard.actions != 0;
         match self.combine {
             Combine::Sum => standard.with_active(active),
-            Combine::First if standard_acts => *standard,
+            Combine::First if standard_acts => standard.with_outcome_of(active),
             Combine::First => *active,
             Combine::Budget => {
                 let max_force_n = context.species.motion.max_force_n;
@@ -313,9 +317,21 @@ impl Mind {
                     && context.random(RandomStream::Dither)
                         < self.standard.params.dither_chance =>
             {
-                *standard
+                standard.with_outcome_of(active)
             }
             Combine::Dither => standard.with_active(active),
+        }
+    }
+}
+
+/// Marks combined actions as hunting if one of their parts hunts.
+fn hunt_by_parts(actions: &mut [MindAction]) {
+    // Each pass covers one more level of nesting.
+    for _ in 0..actions.len() {
+        for index in 0..actions.len() {
+            let hunts = |&part: &usize| actions[part].capabilities.hunts;
+            let is_hunting = actions[index].parts.iter().any(hunts);
+            actions[index].capabilities.hunts |= is_hunting;
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod action;
 pub mod actions;
+mod attraction;
 mod checks;
 mod climb;
 mod context;
@@ -21,9 +22,11 @@ mod perception;
 mod perception_memory;
 mod proposal;
 mod schooling;
+mod visiting;
 
 pub use action::{Action, Capabilities, FleeingAction, ParamFinding};
 pub use actions::ActionParams;
+pub use attraction::{Attention, AttractionParams};
 pub use climb::{Climb, ClimbAnswer, ClimbRequest};
 pub use context::ActionContext;
 pub use decision::Decision;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::Decision;
 use super::evaluation::Evaluation;
-use super::params::{Combine, LimitSide, NeedKind, NeedParams};
+use super::params::{Combine, LimitOf, LimitSide, NeedKind, NeedParams};
 use crate::world::RandomStream;
 
 /// Force below which the force budget of a need counts as used up, in newtons.
@@ -19,6 +19,8 @@ pub(super) struct Need {
     pub(super) params: NeedParams,
     /// Indices of the need's actions in the mind's list of actions, most important first.
     pub(super) actions: Vec<usize>,
+    /// Probability with which each of these actions is chosen when it is tried.
+    pub(super) chances: Vec<f32>,
 }
 
 /// State of one need of one agent.
@@ -31,6 +33,8 @@ pub(super) struct NeedState {
     pub(super) choice: usize,
     /// Time since the random choice.
     pub(super) held_secs: f32,
+    /// Time for which the need has been active since the variable was last within its limit.
+    pub(super) tried_secs: f32,
 }
 
 impl Need {
@@ -46,6 +50,27 @@ impl Need {
                 LimitSide::Lower => state.variable >= limit.value,
             },
             _ => false,
+        }
+    }
+
+    /// Counts the time for which the need has been active, and lets the agent give up when the time is over. Must be called
+    /// once per tick.
+    pub(super) fn try_for(&self, state: &mut NeedState, is_active: bool, dt_secs: f32) {
+        let Some(limit) = &self.params.limit else {
+            return;
+        };
+        let is_within = match limit.side {
+            LimitSide::Upper => state.variable <= limit.value,
+            LimitSide::Lower => state.variable >= limit.value,
+        };
+        if is_within || limit.of != LimitOf::Own || limit.give_up_secs <= 0.0 {
+            state.tried_secs = 0.0;
+            return;
+        }
+        state.tried_secs += if is_active { dt_secs } else { 0.0 };
+        if state.tried_secs >= limit.give_up_secs {
+            state.variable = limit.reset_to;
+            state.tried_secs = 0.0;
         }
     }
 
@@ -81,14 +106,17 @@ impl Need {
                     let Some(proposal) = evaluation.proposal(action) else {
                         continue;
                     };
+                    if left_n <= BUDGET_EMPTY_N {
+                        // Prey that is touched is caught, and a neighbor that was watched long enough is known, also
+                        // if no force is left to steer for it.
+                        decision.add_outcome(&proposal);
+                        continue;
+                    }
                     let force =
                         (proposal.force * evaluation.weight(action)).clamp_length_max(left_n);
                     decision.add(action, &proposal.with_force(force));
                     evaluation.record(action, force);
                     left_n -= force.length();
-                    if left_n <= BUDGET_EMPTY_N {
-                        break;
-                    }
                 }
             }
             Combine::Dither => {
@@ -141,8 +169,7 @@ impl Need {
         self.hold(state, chosen)
     }
 
-    /// Prioritized dithering: tries the executable actions in order and chooses each with the probability
-    /// `dither_chance`. Actions that are never skipped are tried first. `None` if no action is chosen.
+    /// Prioritized dithering: tries the executable actions in order and chooses each with its own probability. Actions that are never skipped are tried first. `None` if no action is chosen.
     fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
         for &action in &self.actions {
             let is_never_skipped = evaluation.actions[action].capabilities.is_never_skipped;
@@ -155,7 +182,7 @@ impl Need {
         }
         let chosen = (0..self.actions.len()).find(|&position| {
             evaluation.is_executable(self.actions[position])
-                && evaluation.random(RandomStream::Dither, position) < self.params.dither_chance
+                && evaluation.random(RandomStream::Dither, position) < self.chances[position]
         });
         self.hold(state, chosen)
     }

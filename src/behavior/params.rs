@@ -30,6 +30,9 @@ pub struct NeedParams {
     /// Probability with which each action is chosen when it is tried. Used if `combine` is `dither`.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub dither_chance: f32,
+    /// Probabilities of single actions, by name, that replace `dither_chance`.
+    #[schemars(inner(range(min = 0.01, max = 1.0)))]
+    pub dither_chances: BTreeMap<String, f32>,
     /// Whether a need that is not additive executes a random one of its executable actions instead of the first one.
     pub stochastic: bool,
     /// Time for which a randomly chosen action (`stochastic` or `dither`) is kept, as long as it can be executed.
@@ -53,11 +56,20 @@ impl Default for NeedParams {
             actions: Vec::new(),
             combine: Combine::Sum,
             dither_chance: 0.8,
+            dither_chances: BTreeMap::new(),
             stochastic: false,
             minimum_secs: 0.5,
             keep_secs: 0.0,
             limit: None,
         }
+    }
+}
+
+impl NeedParams {
+    /// Returns the probability with which the action with this name is chosen when dithering tries it.
+    pub fn chance(&self, action: &str) -> f32 {
+        let own = self.dither_chances.get(action);
+        own.copied().unwrap_or(self.dither_chance)
     }
 }
 
@@ -116,6 +128,10 @@ pub struct LimitParams {
     /// Value of the variable after the reset.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub reset_to: f32,
+    /// Time after which an agent gives up: if the need has been active for this time without the event, the variable is
+    /// set to `reset_to`. 0: never. Used if `of` is `own`.
+    #[schemars(range(min = 0.0, max = 86400.0))]
+    pub give_up_secs: f32,
 }
 
 impl Default for LimitParams {
@@ -129,6 +145,7 @@ impl Default for LimitParams {
             start_spread: 0.0,
             reset_by: NeedEvent::Catch,
             reset_to: 0.0,
+            give_up_secs: 0.0,
         }
     }
 }

@@ -10,7 +10,7 @@
 use glam::{Vec2, Vec3};
 
 use crate::geometry::Solid;
-use crate::world::{GridHits, KNOWN_BIT, Species, World};
+use crate::world::{GridHits, KNOWN_BIT, Species, World, agent_key, shadow_key};
 
 use super::perception_memory::{PerceptionMemory, SeenAgent};
 
@@ -38,17 +38,14 @@ pub struct Neighbor {
 /// Minimum radius within which obstacles are searched. It applies if the sight radius is shorter.
 pub const SOLID_SEARCH_RADIUS_MIN_M: f32 = 2.0;
 
-/// Bit that is set in identity keys of shadows and not set in those of agents.
-const SHADOW_KEY: u32 = 1 << 30;
-
 /// Returns a key that identifies a neighbor (agent or shadow) for as long as that neighbor exists.
 pub(super) fn identity_key(world: &World<'_>, neighbor: &Neighbor) -> u32 {
     let index = neighbor.agent as usize;
     match world.agents.ids.get(index) {
-        Some(id) => *id & (SHADOW_KEY - 1),
+        Some(id) => agent_key(*id),
         None => {
             let shadow = world.visitors.shadows.get(index - world.agents.len());
-            SHADOW_KEY | shadow.map_or(0, |s| s.id & (SHADOW_KEY - 1))
+            shadow_key(shadow.map_or(0, |s| s.id))
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Proposal {
     pub event: Option<NeedEvent>,
     /// Agent or shadow that is in the relation `known` from now on.
     pub learn: Option<KnownAgent>,
+    /// Key of the agent or shadow that attracts the agent.
+    pub attends: Option<u32>,
 }
 
 impl Proposal {
@@ -65,6 +67,18 @@ impl Proposal {
             intent: self.intent.or(other.intent),
             event: self.event.or(other.event),
             learn: self.learn.or(other.learn),
+            attends: self.attends.or(other.attends),
+        }
+    }
+
+    /// Returns only what happens to the agent whether or not it can steer: a catch, an event and what it learns.
+    #[must_use]
+    pub fn outcome(&self) -> Self {
+        Self {
+            catch: self.catch,
+            event: self.event,
+            learn: self.learn,
+            ..Self::default()
         }
     }
 }

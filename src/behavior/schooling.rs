@@ -9,7 +9,7 @@ use super::context::ActionContext;
 use super::perception::Neighbor;
 use super::proposal::{BoostRequest, Proposal};
 use crate::steering::{FlockForces, FlockRules, FlockSums, Neighborhood, target_speed};
-use crate::world::{FlockParams, Species};
+use crate::world::{FlockParams, FlockPartChange, Species};
 
 /// The neighbors that are flock mates, and parameters of schooling with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,19 +29,25 @@ const CATCH_UP: BoostRequest = BoostRequest {
     calm_secs: 0.8,
 };
 
-/// Compiles the flocking rules of a species from its parameters.
-pub(super) fn flock_rules(species: &Species) -> FlockRules {
+/// Compiles the flocking rules of an action: those of its species, with the values that the action replaces.
+pub(super) fn flock_rules(species: &Species, changes: Option<[&FlockPartChange; 3]>) -> FlockRules {
     let flock: &FlockParams = &species.flock;
     let always = flock.always_radius_m.unwrap_or(3.0 * species.body.radius_m);
     let soften = flock.soften;
     let radius = flock.radius_m.max(1e-3);
+    let mut parts = flock.parts();
+    if let Some(changes) = changes {
+        for (part, change) in parts.iter_mut().zip(changes) {
+            *part = part.changed(change);
+        }
+    }
     // Each part (separation, alignment, cohesion) gives less than its full force if its sum vector is shorter than
     // `full_force_length`. That length is an angle for alignment and a distance for cohesion. Separation sums inverse
     // distances: one neighbor at distance r adds 1/r.
     let [separation, alignment, cohesion] = [
-        (flock.parts()[0], 4.0 * soften / radius),
-        (flock.parts()[1], soften),
-        (flock.parts()[2], soften * radius),
+        (parts[0], 4.0 * soften / radius),
+        (parts[1], soften),
+        (parts[2], soften * radius),
     ]
     .map(|(part, full_force_length)| Neighborhood {
         full_force_length,

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
 
 use super::ground_shadow::{GroundShadowVertex, strip};
-use super::pose::{AffineRows, Animator, Body, Individual};
+use super::pose::{AffineRows, Animator, Body, Individual, visible_share};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
@@ -90,6 +90,9 @@ impl DrawList {
             let Some(body) = bodies.get(usize::from(agent.species)) else {
                 continue;
             };
+            if agent.swallowed >= 1.0 {
+                continue;
+            }
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
             let is_low_detail = !body.model.low_detail_indices.is_empty()
@@ -156,7 +159,7 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
         } else {
             -1
         },
-        size_m: individual.length_m,
+        size_m: individual.length_m * visible_share(agent),
         hue_cos: individual.hue_rad.cos(),
         hue_sin: individual.hue_rad.sin(),
         brightness: individual.brightness,
@@ -198,6 +201,7 @@ pub(super) fn interpolate(
             velocity_mps: from.velocity_mps.lerp(now.velocity_mps, alpha),
             turn_rate_rps: mix(from.turn_rate_rps, now.turn_rate_rps),
             acceleration_mps2: mix(from.acceleration_mps2, now.acceleration_mps2),
+            swallowed: mix(from.swallowed, now.swallowed),
             boost: mix(from.boost, now.boost),
             ..*now
         });
@@ -225,6 +229,7 @@ mod tests {
             boost: 0.0,
             radius_m: 0.1,
             teleported: false,
+            swallowed: 0.0,
         }
     }
 

@@ -1,6 +1,6 @@
-//! Specks that drift in the water. Visitors who walk by swirl them.
+//! Specks that drift in the water, and bubbles that burst from a catch. Visitors who walk by swirl the specks.
 //!
-//! In: time, visitors' shadows. Out: the position of every speck. `Dust::advance` allocates no memory.
+//! In: time, visitors' shadows, catches. Out: the position of every speck. `Dust::advance` allocates no memory.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -8,8 +8,8 @@ use glam::{Vec2, Vec3};
 use super::look::SceneLook;
 use super::noise::unit_hash;
 use super::water::drifting_secs;
-use crate::geometry::Surface;
-use crate::world::Shadow;
+use crate::geometry::{Surface, SurfaceKind};
+use crate::world::{Catch, Shadow};
 
 /// Number of specks if `look.dust` is 1.
 const MAX_SPECKS: f32 = 900.0;
@@ -17,6 +17,17 @@ const MAX_SPECKS: f32 = 900.0;
 const WAKE_M: f32 = 0.35;
 /// Time constant with which a moved speck slows down. Tuned by eye.
 const REST_SECS: f32 = 1.4;
+
+/// Number of bubbles of one catch.
+const BUBBLES: usize = 24;
+/// Number of catches whose bubbles are drawn at the same time. Older catches have no bubbles.
+const PUFFS: usize = 3;
+/// Time in which the bubbles of a catch disappear. Tuned by eye.
+const PUFF_SECS: f32 = 1.5;
+/// Time constant with which bubbles come to rest. Tuned by eye.
+const BURST_SECS: f32 = 0.25;
+/// Speed at which bubbles rise. Tuned by eye.
+const RISE_MPS: f32 = 0.12;
 
 /// One speck; same layout as `Speck` in `shaders/dust.wgsl`, which documents the fields.
 #[repr(C)]
@@ -29,12 +40,15 @@ pub(super) struct Speck {
 /// All specks of a scene.
 #[derive(Debug, Default)]
 pub(super) struct Dust {
-    /// The specks, as the GPU reads them.
+    /// The specks, as the GPU reads them. After the drifting specks come the bubbles of catches; their radius is 0 while there
+    /// is no catch.
     pub specks: Vec<Speck>,
     /// Horizontal velocity of each speck without the drift, in m/s.
     velocities_mps: Vec<Vec2>,
     /// Half extent of the area in which specks drift, in meters.
     half_m: Vec2,
+    /// Unit vector against gravity.
+    up: Vec3,
 }
 
 impl Dust {
@@ -50,10 +64,27 @@ impl Dust {
                 radius_m: 0.0016 + 0.0030 * unit_hash(i, 54) * unit_hash(i, 55),
             }
         });
+        let bubbles = std::iter::repeat_n(Speck::zeroed(), BUBBLES * PUFFS);
         Self {
-            specks: specks.collect(),
+            specks: specks.chain(bubbles).collect(),
+            up: match surface.kind {
+                SurfaceKind::Floor => Vec3::Y,
+                SurfaceKind::Wall => Vec3::NEG_Z,
+                SurfaceKind::Ceiling => Vec3::NEG_Y,
+            },
             velocities_mps: vec![Vec2::ZERO; count as usize],
             half_m,
+        }
+    }
+
+    /// Places the bubbles of the newest catches.
+    pub(super) fn burst(&mut self, catches: &[Catch]) {
+        let bubbles = self.specks.iter_mut().skip(self.velocities_mps.len());
+        for (index, bubble) in bubbles.enumerate() {
+            let catch = catches.iter().rev().nth(index / BUBBLES);
+            *bubble = catch.map_or(Speck::zeroed(), |catch| {
+                bubble_of(catch, index as u32, self.up)
+            });
         }
     }
 
@@ -93,6 +124,29 @@ impl Dust {
                 *velocity = Vec2::ZERO;
             }
         }
+    }
+}
+
+/// Returns one bubble of a catch. Its radius is 0 if it has disappeared.
+fn bubble_of(catch: &Catch, index: u32, up: Vec3) -> Speck {
+    let left = (1.0 - catch.age_secs / PUFF_SECS).clamp(0.0, 1.0);
+    let draw = |purpose| unit_hash(index, purpose);
+    let (sin, cos) = (std::f32::consts::TAU * draw(61)).sin_cos();
+    let height = 2.0 * draw(62) - 1.0;
+    let level = (1.0 - height * height).max(0.0).sqrt();
+    let direction = Vec3::new(level * cos, height, level * sin);
+    let burst = 1.0 - (-catch.age_secs / BURST_SECS).exp();
+    let way_m = catch.prey_length_m * (0.25 + 0.75 * draw(63)) * burst;
+    let rise_m = RISE_MPS * (0.4 + draw(64)) * catch.age_secs;
+    let position_m = catch.at_m + direction * way_m + up * rise_m;
+    let radius_m = catch.prey_length_m * 0.07 * (0.3 + draw(65)) * left;
+    if position_m.is_finite() && radius_m.is_finite() {
+        Speck {
+            position_m,
+            radius_m,
+        }
+    } else {
+        Speck::zeroed()
     }
 }
 
@@ -137,6 +191,31 @@ mod tests {
             dust.advance(1.0 / 60.0, 1.0, &[]);
         }
         assert!(near(&dust).0 < 0.01);
+    }
+
+    #[test]
+    fn a_catch_bursts_into_bubbles_that_disappear() {
+        let mut dust = Dust::new(&SceneLook::default(), &Surface::default(), 1.2);
+        let bubbles = |dust: &Dust| {
+            let all = &dust.specks[dust.velocities_mps.len()..];
+            let shown = all.iter().filter(|b| b.radius_m > 0.0);
+            let far = shown.clone().map(|b| b.position_m.distance(Vec3::NEG_Y));
+            (shown.count(), far.fold(0.0, f32::max))
+        };
+        let catch = |age_secs| Catch {
+            at_m: Vec3::NEG_Y,
+            prey_length_m: 0.2,
+            age_secs,
+        };
+        dust.burst(&[]);
+        assert_eq!(bubbles(&dust).0, 0);
+        dust.burst(&[catch(0.05)]);
+        let (count, near_m) = bubbles(&dust);
+        assert_eq!(count, BUBBLES);
+        dust.burst(&[catch(0.5)]);
+        assert!(bubbles(&dust).1 > near_m, "the bubbles do not spread");
+        dust.burst(&[catch(f32::NAN), catch(1.0), catch(PUFF_SECS)]);
+        assert_eq!(bubbles(&dust).0, BUBBLES, "only one catch has bubbles");
     }
 
     #[test]

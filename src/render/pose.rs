@@ -161,6 +161,14 @@ pub struct Individual {
     pub rhythm_secs: f32,
 }
 
+/// Smallest share of its size at which a swallowed body is drawn. A size of zero would have no direction.
+const SMALLEST_SHARE: f32 = 0.1;
+
+/// Share of its size at which an agent is drawn: a body that a hunter swallows shrinks.
+pub(super) fn visible_share(agent: &AgentPose) -> f32 {
+    (1.0 - agent.swallowed).clamp(SMALLEST_SHARE, 1.0)
+}
+
 impl Individual {
     /// Creates the individual with this id.
     pub fn new(id: u32, look: &SpeciesLook) -> Self {
@@ -232,7 +240,8 @@ impl Animator {
         matrices: &mut Vec<Affine3A>,
     ) {
         let individual = Individual::new(agent.id, &body.look);
-        let scale = individual.length_m / body.model.size.z.max(1e-6);
+        let length_m = individual.length_m * visible_share(agent);
+        let scale = length_m / body.model.size.z.max(1e-6);
         let left = agent.up.cross(agent.forward).normalize_or(Vec3::X);
         let up = agent.forward.cross(left);
         let world = Affine3A::from_mat3_translation(

@@ -84,6 +84,7 @@ impl Simulation {
             &change.added,
             &change.removed_ids,
         );
+        self.hide_caught();
         self.change_rules(&old.rules);
         self.resume_overrides(suspended);
         self.workspace.prepare(&self.plan, &self.state);

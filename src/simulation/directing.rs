@@ -10,7 +10,7 @@ use super::state::PoolState;
 use super::tick::Simulation;
 use super::workspace::AgentMinds;
 use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
-use crate::world::{Gathering, Water, World};
+use crate::world::{Gathering, GatheringRequest, GatheringVisitor, Water, World};
 
 /// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
 const ACROSS_SHARE: f32 = 0.9;
@@ -24,10 +24,11 @@ impl Simulation {
             match self.state.rules[number].advance(rule, number, &world) {
                 RuleTransition::Unchanged => {}
                 RuleTransition::Begins => self.begin_rule(number),
-                RuleTransition::Ends => self.end_rule(number),
+                RuleTransition::Ends => self.state.world.director.remove(number),
             }
         }
         self.follow_visitors();
+        self.state.world.director.arbitrate();
     }
 
     /// Starts the rule with this name in the next tick, even if its condition is not met. Returns `false` if there is no such
@@ -53,14 +54,15 @@ impl Simulation {
             number.map_or_else(RuleState::default, |number| states[number])
         };
         self.state.rules = self.plan.rules.iter().map(kept).collect();
-        let by_rules = &mut self.state.world.director.by_rules;
-        by_rules.clear();
-        by_rules.resize(self.plan.world.species.len(), None);
+        let species = self.plan.world.species.len();
+        let director = &mut self.state.world.director;
+        director.reset(self.plan.rules.len(), species);
         for number in 0..self.plan.rules.len() {
             if self.state.rules[number].is_on {
-                self.set_gatherings(number);
+                self.request_gatherings(number);
             }
         }
+        self.state.world.director.arbitrate();
     }
 
     /// Applies the effect of a rule that starts.
@@ -68,7 +70,7 @@ impl Simulation {
         let minds = self.workspace.minds(&self.plan);
         let effect = &self.plan.rules[number].then;
         apply_effect(effect, &self.plan, minds, &mut self.state);
-        self.set_gatherings(number);
+        self.request_gatherings(number);
     }
 
     /// Applies an effect once to all agents of its species. Returns whether the effect changed the mind of an agent.
@@ -77,64 +79,68 @@ impl Simulation {
         apply_effect(effect, &self.plan, minds, &mut self.state)
     }
 
-    /// Sets the gathering points of an active rule.
-    fn set_gatherings(&mut self, number: usize) {
-        let effect = &self.plan.rules[number].then;
-        for species_index in 0..self.plan.world.species.len() {
-            let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
-            if !effect.applies_to(&world.species[species_index].name) {
-                continue;
-            }
-            let gathering = match effect {
-                Effect::Gather(gather) => Some(Gathering {
-                    point_m: gather.point_m.into(),
-                    weight: gather.weight,
-                }),
-                Effect::SendAcross(send) => {
-                    opposite_side_m(&world, species_index).map(|point_m| Gathering {
-                        point_m,
-                        weight: send.weight,
-                    })
-                }
-                Effect::GatherAtShadow(gather) => {
-                    stillest_visitor_m(&world).map(|point_m| Gathering {
-                        point_m,
-                        weight: gather.weight,
-                    })
-                }
-                Effect::Hunting(_) | Effect::Calm(_) | Effect::SetNeed(_) => continue,
-            };
-            self.state.world.director.by_rules[species_index] = gathering;
-        }
-    }
-
-    /// Removes the gathering points of a rule that ends.
-    fn end_rule(&mut self, number: usize) {
-        let effect = &self.plan.rules[number].then;
-        let gathers = matches!(
-            effect,
-            Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_)
-        );
-        if !gathers {
+    /// Replaces the gathering requests of an active rule.
+    fn request_gatherings(&mut self, number: usize) {
+        let rule = &self.plan.rules[number];
+        let begin_tick = self.state.rules[number].begin_tick;
+        self.state.world.director.remove(number);
+        if !rule.then.gathers() {
             return;
         }
-        let species = &self.plan.world.species;
-        let gatherings = &mut self.state.world.director.by_rules;
-        for (gathering, species) in gatherings.iter_mut().zip(species) {
-            if effect.applies_to(&species.name) {
-                *gathering = None;
+        for species in 0..self.plan.world.species.len() {
+            let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
+            if !rule.then.applies_to(&world.species[species].name) {
+                continue;
             }
+            let request = GatheringRequest {
+                rule: number,
+                species,
+                priority: rule.priority,
+                begin_tick,
+                gathering: gathering(&rule.then, &world, species),
+            };
+            self.state.world.director.add(request);
         }
     }
 
     /// Moves the gathering points that follow a visitor.
     fn follow_visitors(&mut self) {
-        for number in 0..self.plan.rules.len() {
-            let follows = matches!(self.plan.rules[number].then, Effect::GatherAtShadow(_));
-            if follows && self.state.rules[number].is_on {
-                self.set_gatherings(number);
+        for index in 0..self.state.world.director.requests.len() {
+            let GatheringRequest { rule, species, .. } = self.state.world.director.requests[index];
+            let effect = &self.plan.rules[rule].then;
+            if let Effect::GatherAtShadow(_) = effect {
+                let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
+                let moved = gathering(effect, &world, species);
+                self.state.world.director.requests[index].gathering = moved;
             }
         }
+    }
+}
+
+/// Returns the gathering that an effect requests of a species. `None` if the effect does not gather, or if there is no point
+/// to gather at.
+fn gathering(effect: &Effect, world: &World<'_>, species_index: usize) -> Option<Gathering> {
+    let at = |point_m: Vec3, weight: f32| Gathering {
+        point_m,
+        weight,
+        visitor: None,
+    };
+    match effect {
+        Effect::Gather(gather) => Some(at(gather.point_m.into(), gather.weight)),
+        Effect::SendAcross(send) => {
+            opposite_side_m(world, species_index).map(|point_m| at(point_m, send.weight))
+        }
+        Effect::GatherAtShadow(gather) => {
+            let (id, point_m) = stillest_visitor(world)?;
+            Some(Gathering {
+                visitor: Some(GatheringVisitor {
+                    id,
+                    share: gather.share,
+                }),
+                ..at(point_m, gather.weight)
+            })
+        }
+        Effect::Hunting(_) | Effect::Calm(_) | Effect::SetNeed(_) => None,
     }
 }
 
@@ -194,15 +200,16 @@ fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
     ))
 }
 
-/// Returns a point at middle height under the visitor that has stood still for the longest time; `None` without visitors.
-fn stillest_visitor_m(world: &World<'_>) -> Option<Vec3> {
+/// Returns the id of the visitor that has stood still for the longest time, and a point at middle height under this visitor;
+/// `None` without visitors.
+fn stillest_visitor(world: &World<'_>) -> Option<(u32, Vec3)> {
     let shadows = &world.visitors.shadows;
     let stillest = shadows
         .iter()
         .max_by(|a, b| a.still_secs.total_cmp(&b.still_secs))?;
     let y = middle_height(world.water);
     let at: Vec2 = stillest.centroid_m * world.water.scale(y);
-    Some(Vec3::new(at.x, y, at.y))
+    Some((stillest.id, Vec3::new(at.x, y, at.y)))
 }
 
 fn middle_height(water: &Water) -> f32 {

@@ -100,7 +100,11 @@ impl Simulation {
         snapshot
             .agents
             .extend(indices.map(|index| pose(&world, index)));
+        for (index, share) in self.swallowed_shares() {
+            snapshot.agents[index].swallowed = share;
+        }
         snapshot.splashes.clone_from(&self.state.terraces.splashes);
+        snapshot.catches.clone_from(&self.state.swallowed);
         let shadows = &world.visitors.shadows;
         snapshot.shadows.truncate(shadows.len());
         for (number, shadow) in shadows.iter().enumerate() {
@@ -131,5 +135,6 @@ fn pose(world: &World<'_>, index: usize) -> AgentPose {
         boost: boost.clamp(0.0, 1.0),
         radius_m: agents.radii_m[index],
         teleported: body.teleported,
+        swallowed: 0.0,
     }
 }

@@ -4,6 +4,7 @@
 //! A [`Simulation`] has three parts: the plan (compiled from configuration), the state (saved) and the workspace
 //! (scratch memory).
 
+mod catches;
 mod change;
 mod collision;
 mod description;

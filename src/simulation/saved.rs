@@ -11,19 +11,20 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::catches::Caught;
 use super::description::{MAX_AGENTS, SceneDescription, SimulationError};
 use super::params::SimulationParams;
 use super::plan::PoolPlan;
 use super::state::PoolState;
 use super::tick::Simulation;
 use crate::navigation::Environment;
-use crate::world::Body;
+use crate::world::{Body, Catch};
 
 /// Name of the format. Every saved text contains it.
 const FORMAT: &str = "shoal pool";
 
 /// Version of the format. Must be increased when fields of the state or their meaning change.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Maximum length of a text that is loaded. The text of a pool with 200,000 agents is shorter.
 const MAX_TEXT_BYTES: usize = 1 << 30;
@@ -143,11 +144,16 @@ impl Simulation {
         check_plan(&saved, &plan, params)?;
         let mut state = saved.state.into_owned();
         let damaged = |reason| LoadError::Damaged { reason };
+        check_director(&state, &plan).map_err(damaged)?;
         check_agents(&state, &plan).map_err(damaged)?;
         check_overrides(&state, &plan).map_err(damaged)?;
+        check_caught(&state).map_err(damaged)?;
         derive_agents(&mut state, &plan);
+        let species = plan.world.species.len();
+        state.world.director.reserve(plan.rules.len(), species);
         state.terraces.resume(&plan.terraces).map_err(damaged)?;
         let mut simulation = Self::from_parts(plan, state, params)?;
+        simulation.hide_caught();
         simulation.resume_planner().map_err(damaged)?;
         simulation.compile_overrides();
         simulation
@@ -248,6 +254,23 @@ fn check_plan(
     Ok(())
 }
 
+/// Checks that the requests of rules refer to rules and species of the plan.
+fn check_director(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
+    for request in &state.world.director.requests {
+        let gathers = plan
+            .rules
+            .get(request.rule)
+            .is_some_and(|r| r.then.gathers());
+        if !gathers || request.species >= plan.world.species.len() {
+            return Err(format!(
+                "a gathering point refers to rule {} and species {}, which do not fit the scene",
+                request.rule, request.species
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that the saved agents are valid members of the plan's species.
 fn check_agents(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
     let agents = &state.world.agents;
@@ -312,6 +335,22 @@ fn check_overrides(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
                 one.id
             ));
         }
+    }
+    Ok(())
+}
+
+/// Checks that the numbers of caught agents and catches are finite, and that no agent is caught twice.
+fn check_caught(state: &PoolState) -> Result<(), String> {
+    let is_valid = |catch: &Catch| {
+        let numbers = [catch.prey_length_m, catch.age_secs];
+        catch.at_m.is_finite() && numbers.iter().all(|number| number.is_finite())
+    };
+    let caught = &state.caught;
+    let is_twice =
+        |(index, one): (usize, &Caught)| caught[..index].iter().any(|other| other.prey == one.prey);
+    let is_sound = state.swallowed.iter().all(is_valid) && caught.iter().all(Caught::is_finite);
+    if !is_sound || caught.iter().enumerate().any(is_twice) {
+        return Err("a catch is not finite, or an agent is caught twice".into());
     }
     Ok(())
 }

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::catches::Caught;
 use super::overrides::MindOverride;
 use super::terraces::TerraceState;
 use crate::behavior::{MindState, RuleState};
 use crate::navigation::GridPlanner;
-use crate::world::{Agents, Body, Director, Random, Species, WorldState, retain};
+use crate::world::{Agents, Body, Catch, Director, Random, Species, WorldState, retain};
 
 /// The state of a pool.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,6 +22,10 @@ pub(super) struct PoolState {
     pub(super) catches: u64,
     /// Number of meals since the pool was created. A meal is food that an agent eats without a hunt.
     pub(super) meals: u64,
+    /// Agents that were caught and have not returned yet.
+    pub(super) caught: Vec<Caught>,
+    /// Catches of the last seconds, for the renderer.
+    pub(super) swallowed: Vec<Catch>,
     pub(super) world: WorldState,
     /// State of each agent's mind, by agent index.
     pub(super) minds: Vec<MindState>,
@@ -42,6 +47,8 @@ impl PoolState {
             next_id: 0,
             catches: 0,
             meals: 0,
+            caught: Vec::new(),
+            swallowed: Vec::new(),
             world: WorldState {
                 agents: Agents::default(),
                 director: Director::default(),
@@ -75,6 +82,9 @@ impl PoolState {
     pub(super) fn retain_agents(&mut self, keeps: &[bool]) {
         self.world.agents.retain(keeps);
         retain(&mut self.minds, keeps);
+        let ids = &self.world.agents.ids;
+        self.caught
+            .retain(|one| ids.binary_search(&one.prey).is_ok());
         self.terraces.keep_only(&self.world.agents.ids);
     }
 }

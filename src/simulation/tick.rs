@@ -10,9 +10,9 @@ use super::description::{SceneDescription, SimulationError};
 use super::params::SimulationParams;
 use super::plan::PoolPlan;
 use super::state::PoolState;
-use super::vehicle::{TickRates, advance, reenter};
+use super::vehicle::{TickRates, advance};
 use super::workspace::{AgentMinds, Workspace};
-use crate::behavior::{Decision, MindState, MindWorkspace, NeedEvent, query_radius_m};
+use crate::behavior::{Decision, MindState, MindWorkspace, query_radius_m};
 use crate::world::{Body, Observation, World};
 
 /// A running pool.
@@ -73,10 +73,13 @@ impl Simulation {
         self.end_expired_overrides();
         self.workspace.input.visitors.update(observation);
         self.rebuild_grid();
+        let guests = &mut self.workspace.input.guests;
+        guests.count(&self.state.world.agents, &self.plan.world.species);
         self.run_director();
         self.decide();
         self.find_paths();
         self.move_agents();
+        self.move_caught();
         self.keep_in_terraces();
         std::mem::swap(
             &mut self.state.world.agents.bodies,
@@ -202,52 +205,5 @@ impl Simulation {
                     .for_each(|(chunk, bodies)| advance_all(chunk * chunk_len, bodies));
             }),
         }
-    }
-
-    /// Moves every caught prey to a new position out of sight and notifies the needs of its hunter. If several hunters catch
-    /// the same prey, the first hunter in agent order gets it. Also notifies needs of the tick's other events.
-    fn resolve_catches(&mut self) {
-        for hunter in 0..self.workspace.decisions.len() {
-            let decision = &self.workspace.decisions[hunter];
-            let event = decision.proposal.event.unwrap_or(NeedEvent::Nothing);
-            let Some(prey) = decision.proposal.catch else {
-                if event != NeedEvent::Nothing {
-                    self.notify_needs(hunter, event);
-                }
-                continue;
-            };
-            let prey = prey as usize;
-            if prey >= self.state.world.agents.len() || self.is_caught(prey, hunter) {
-                continue;
-            }
-            if event == NeedEvent::Meal {
-                self.state.meals += 1;
-            } else {
-                self.state.catches += 1;
-            }
-            self.notify_needs(hunter, event);
-            let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
-            let agents = world.agents;
-            let species = &world.species[usize::from(agents.species[prey])];
-            let size_m = (
-                agents.radii_m[prey],
-                species.body.length_m * agents.size_factors[prey],
-            );
-            let mut body = agents.bodies[prey];
-            reenter(&world, &mut body, species, size_m, agents.ids[prey]);
-            self.state.world.agents.bodies[prey] = body;
-        }
-    }
-
-    fn notify_needs(&mut self, index: usize, event: NeedEvent) {
-        let mind = self.workspace.minds(&self.plan).get(index);
-        mind.apply_event(&mut self.state.minds[index], event);
-    }
-
-    /// Whether a hunter with a smaller index than `hunter` caught this prey in this tick.
-    fn is_caught(&self, prey: usize, hunter: usize) -> bool {
-        let caught = Some(prey as u32);
-        let mut before = self.workspace.decisions[..hunter].iter();
-        before.any(|decision| decision.proposal.catch == caught)
     }
 }

@@ -178,10 +178,14 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
             .dot(before.up)
             .atan2(before.forward.dot(forward))
             / dt,
-        intent: decision.proposal.intent.unwrap_or(Intent {
-            heading: forward,
-            goal_m: None,
-        }),
+        intent: Intent {
+            attends: decision.proposal.attends,
+            ..decision.proposal.intent.unwrap_or(Intent {
+                heading: forward,
+                goal_m: None,
+                attends: None,
+            })
+        },
         acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,
         force_n: force,
         boost,

@@ -61,6 +61,8 @@ impl Workspace {
         self.decisions.resize(agents.len(), Decision::default());
         self.next_bodies.clone_from(&agents.bodies);
         self.input.grid.reserve(agents.len());
+        let species = plan.world.species.len();
+        self.input.guests.reserve(agents.len(), species);
         let threads = self
             .threads
             .as_ref()

@@ -286,6 +286,7 @@ impl Draft {
                 let gathering = Gathering {
                     point_m: point(*point_m)?,
                     weight: *weight,
+                    visitor: None,
                 };
                 self.gather(&mut director, Some(gathering));
             }

@@ -35,6 +35,9 @@ pub struct Schoolmate {
     pub offset_m: Vec3,
     /// Unit vector to the schoolmate's destination.
     pub heading: Vec3,
+    /// Whether it has the same goal as the steering member. The centroid and the mean heading count only such mates, so
+    /// that a school of equals can split. Every mate counts for separation.
+    pub is_in_school: bool,
 }
 
 /// Result of the rules.
@@ -60,7 +63,7 @@ impl SimpleSchoolRules {
         let heading = destination.normalize_or(forward);
         let near = self.alignment_radius_m * self.alignment_radius_m;
         let sum: Vec3 = schoolmates
-            .filter(|_| !is_separation)
+            .filter(|schoolmate| !is_separation && schoolmate.is_in_school)
             .filter(|schoolmate| schoolmate.offset_m.length_squared() < near)
             .map(|schoolmate| schoolmate.heading)
             .sum();
@@ -95,6 +98,7 @@ impl SimpleSchoolRules {
         let radius_sq = self.centroid_radius_m * self.centroid_radius_m;
         // The member itself also counts for the centroid.
         let (sum, count) = schoolmates
+            .filter(|schoolmate| schoolmate.is_in_school)
             .map(|schoolmate| schoolmate.offset_m)
             .filter(|offset| offset.length_squared() < radius_sq)
             .fold((Vec3::ZERO, 1.0), |(sum, count), offset| {
@@ -126,7 +130,11 @@ mod tests {
     }
 
     fn schoolmate(offset_m: Vec3, heading: Vec3) -> Schoolmate {
-        Schoolmate { offset_m, heading }
+        Schoolmate {
+            offset_m,
+            heading,
+            is_in_school: true,
+        }
     }
 
     fn decide(

@@ -125,6 +125,7 @@ impl Body {
             intent: Intent {
                 heading: forward,
                 goal_m: None,
+                attends: None,
             },
             force_n: Vec3::ZERO,
             boost: BoostState {
@@ -160,6 +161,8 @@ pub struct Intent {
     pub heading: Vec3,
     /// The goal in world space; `None` if the agent has no goal.
     pub goal_m: Option<Vec3>,
+    /// Key of the agent or shadow that attracts the agent; `None` if it attends nothing.
+    pub attends: Option<u32>,
 }
 
 /// State of an agent's boost: the temporary speed limit above cruise speed.

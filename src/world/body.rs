@@ -279,6 +279,36 @@ flock_part!(
     99.0
 );
 
+/// Values of one action that replace those of a part of the species' `[flock]` table. Absent values stay those of the species.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlockPartChange {
+    /// Radius within which neighbors are included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub radius_m: Option<f32>,
+    /// Maximum angle between the forward direction and an included neighbor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 180.0))]
+    pub angle_deg: Option<f32>,
+    /// Weight of this part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: Option<f32>,
+}
+
+impl FlockPart {
+    /// Returns this part with the values that a change replaces.
+    #[must_use]
+    pub fn changed(self, change: &FlockPartChange) -> Self {
+        Self {
+            radius_m: change.radius_m.unwrap_or(self.radius_m),
+            angle_deg: change.angle_deg.unwrap_or(self.angle_deg),
+            weight: change.weight.unwrap_or(self.weight),
+        }
+    }
+}
+
 impl FlockParams {
     /// Returns separation, alignment and cohesion in this order, with absent values filled in.
     pub fn parts(&self) -> [FlockPart; 3] {

@@ -7,10 +7,38 @@ use serde::{Deserialize, Serialize};
 /// A point where fish are requested to gather.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
-    /// The point in world space.
+    /// The point in world space. For a gathering at a visitor, a point under the visitor.
     pub point_m: Vec3,
     /// Minimum weight of the action that swims to the point. Replaces the action's own weight if that weight is smaller.
     pub weight: f32,
+    /// The visitor around whom the fish gather; `None` if they gather at the point.
+    pub visitor: Option<GatheringVisitor>,
+}
+
+/// The visitor around whom fish are requested to gather.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GatheringVisitor {
+    /// Id of the visitor's shadow.
+    pub id: u32,
+    /// Largest share of a species that attends visitors or other agents at a time.
+    pub share: f32,
+}
+
+/// Request of one active rule to one species.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GatheringRequest {
+    /// Index of the rule in the plan.
+    pub rule: usize,
+    /// Index of the species.
+    pub species: usize,
+    /// Priority of the rule.
+    pub priority: i32,
+    /// Tick in which the rule began.
+    pub begin_tick: u64,
+    /// The requested gathering; `None` while there is no point, for example because there is no visitor.
+    pub gathering: Option<Gathering>,
 }
 
 /// The gathering points that the director currently requests of the fish.
@@ -20,6 +48,9 @@ pub struct Director {
     /// Gathering point of all fish, set by a command; `None` if there is none. Takes precedence over gathering points of
     /// rules.
     pub by_hand: Option<Gathering>,
+    /// Requests of all active rules, in ascending order of priority, then of begin. So a request that was superseded
+    /// applies again when the other rule ends.
+    pub requests: Vec<GatheringRequest>,
     /// Gathering point of each species, set by rules; `None` if there is none. Indexed like the list of species.
     pub by_rules: Vec<Option<Gathering>>,
 }
@@ -32,5 +63,89 @@ impl Director {
             gathering.copied().flatten()
         };
         self.by_hand.or_else(by_rule)
+    }
+
+    /// Removes all requests, and reserves memory for one request of each rule to each species.
+    pub fn reset(&mut self, rules: usize, species: usize) {
+        self.requests.clear();
+        self.reserve(rules, species);
+        self.by_rules.clear();
+        self.by_rules.resize(species, None);
+    }
+
+    /// Reserves memory for one request of each rule to each species.
+    pub fn reserve(&mut self, rules: usize, species: usize) {
+        let missing = (rules * species).saturating_sub(self.requests.len());
+        self.requests.reserve(missing);
+    }
+
+    /// Adds a request.
+    pub fn add(&mut self, request: GatheringRequest) {
+        let key = |r: &GatheringRequest| (r.priority, r.begin_tick, r.rule);
+        let index = self.requests.partition_point(|r| key(r) <= key(&request));
+        self.requests.insert(index, request);
+    }
+
+    /// Removes the requests of a rule.
+    pub fn remove(&mut self, rule: usize) {
+        self.requests.retain(|request| request.rule != rule);
+    }
+
+    /// Chooses the gathering point of each species: among the requests with a point, the one with the highest priority, and
+    /// of these the latest.
+    pub fn arbitrate(&mut self) {
+        self.by_rules.fill(None);
+        for request in &self.requests {
+            if let Some(current) = self.by_rules.get_mut(request.species)
+                && request.gathering.is_some()
+            {
+                *current = request.gathering;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(rule: usize, priority: i32, begin_tick: u64) -> GatheringRequest {
+        GatheringRequest {
+            rule,
+            species: 0,
+            priority,
+            begin_tick,
+            gathering: Some(Gathering {
+                point_m: Vec3::X * rule as f32,
+                weight: 1.0,
+                visitor: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn the_highest_priority_applies_then_the_latest_and_an_end_restores_the_one_before() {
+        let mut director = Director::default();
+        director.reset(4, 1);
+        let winner = |director: &mut Director| {
+            director.arbitrate();
+            director.gathering(0).map(|g| g.point_m.x as usize)
+        };
+        assert_eq!(winner(&mut director), None);
+        director.add(request(1, 0, 10));
+        director.add(request(2, 0, 20));
+        assert_eq!(winner(&mut director), Some(2), "the latest applies");
+        director.add(request(3, 1, 5));
+        director.add(request(0, 0, 30));
+        assert_eq!(winner(&mut director), Some(3), "priority comes first");
+        director.remove(3);
+        assert_eq!(winner(&mut director), Some(0));
+        director.remove(0);
+        assert_eq!(winner(&mut director), Some(2));
+        director.requests[1].gathering = None;
+        assert_eq!(winner(&mut director), Some(1), "a request without a point");
+        director.remove(1);
+        director.remove(2);
+        assert_eq!(winner(&mut director), None);
     }
 }

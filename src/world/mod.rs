@@ -6,6 +6,7 @@ mod avoidance;
 mod body;
 mod director;
 mod grid;
+mod guests;
 mod observation;
 mod overlay;
 mod pool;
@@ -13,6 +14,7 @@ mod random;
 mod relations;
 mod snapshot;
 mod solids;
+mod temperament;
 mod terrace;
 mod visitors;
 mod water;
@@ -21,10 +23,12 @@ pub(crate) use agents::retain;
 pub use agents::{Agents, Body, BoostState, Intent, Species};
 pub use avoidance::Avoidance;
 pub use body::{
-    BodyParams, CollisionResponse, FlockParams, FlockPart, MotionParams, PerceptionParams,
+    BodyParams, CollisionResponse, FlockParams, FlockPart, FlockPartChange, MotionParams,
+    PerceptionParams,
 };
-pub use director::{Director, Gathering};
+pub use director::{Director, Gathering, GatheringRequest, GatheringVisitor};
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
+pub use guests::{Guests, agent_key, shadow_key};
 pub use observation::{Observation, Shadow};
 pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 pub use pool::{
@@ -34,8 +38,9 @@ pub use pool::{
 pub use random::{Random, RandomStream};
 pub(crate) use relations::KNOWN_BIT;
 pub use relations::{NameTable, Relations, VISITOR_SPECIES};
-pub use snapshot::{AgentPose, Snapshot, Splash};
+pub use snapshot::{AgentPose, Catch, Snapshot, Splash};
 pub use solids::SolidIndex;
+pub use temperament::Temperament;
 pub use terrace::{LeapParams, TerraceParams};
 pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, copy_shadow, outline_at_depth};
 pub use water::Water;
@@ -85,6 +90,8 @@ pub struct TickInput {
     pub visitors: Visitors,
     /// Neighbor index of the agents' positions at the end of the last tick.
     pub grid: NeighborGrid,
+    /// Numbers of guests at the end of the last tick.
+    pub guests: Guests,
     /// The fixed time step.
     pub dt_secs: f32,
     /// Whether minds record the force of each action, for the overlay and for logs.
@@ -116,6 +123,8 @@ pub struct World<'a> {
     pub visitors: &'a Visitors,
     /// Neighbor index of the agents' positions at the end of the last tick.
     pub grid: &'a NeighborGrid,
+    /// Numbers of guests at the end of the last tick.
+    pub guests: &'a Guests,
     /// The fixed time step.
     pub dt_secs: f32,
     /// Whether minds record the force of each action.
@@ -137,6 +146,7 @@ impl<'a> World<'a> {
             random: state.random,
             visitors: &input.visitors,
             grid: &input.grid,
+            guests: &input.guests,
             dt_secs: input.dt_secs,
             records_forces: input.records_forces,
         }

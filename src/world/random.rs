@@ -27,6 +27,14 @@ pub enum RandomStream {
     Companion = 9,
     /// Initial values of the drives.
     Drive = 10,
+    /// Traits of an individual.
+    Temperament = 11,
+    /// Whether an individual is attracted by a target now.
+    Attraction = 12,
+    /// The first goal of a member of a school.
+    Goal = 13,
+    /// Time until a caught individual enters the pool again.
+    Absence = 14,
 }
 
 /// The random number generator of one tick.

@@ -20,6 +20,8 @@ pub struct Snapshot {
     pub agents: Vec<AgentPose>,
     /// Splashes of the last second.
     pub splashes: Vec<Splash>,
+    /// Catches of the last seconds.
+    pub catches: Vec<Catch>,
     /// The shadows that the agents reacted to.
     pub shadows: Vec<Shadow>,
     /// Debug drawing of the requested layers; empty if none is requested.
@@ -35,6 +37,18 @@ pub struct Splash {
     /// Vertical speed of the fish at the surface; never negative.
     pub speed_mps: f32,
     /// Time since the splash.
+    pub age_secs: f32,
+}
+
+/// A catch: the place and the time at which a hunter has swallowed its prey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catch {
+    /// Position in world space.
+    pub at_m: Vec3,
+    /// Length of the prey.
+    pub prey_length_m: f32,
+    /// Time since the prey was swallowed.
     pub age_secs: f32,
 }
 
@@ -64,4 +78,7 @@ pub struct AgentPose {
     /// Whether the agent was moved to a new position in this tick instead of swimming there. If so, the renderer must not
     /// interpolate between the positions before and after this tick.
     pub teleported: bool,
+    /// Share of the body that a hunter has swallowed: 0 for a free agent, rising to 1 while it is swallowed, and 1 until it
+    /// returns to the pool.
+    pub swallowed: f32,
 }

@@ -11,7 +11,7 @@ use crate::pools;
 use crate::pools::{bare, wants, wide};
 use glam::{Vec2, Vec3};
 use shoal::behavior::actions::{FleeEnemy, Seek, SeekTarget, Wander};
-use shoal::behavior::{ActionParams, LimitOf, LimitParams, NeedKind, RuleParams};
+use shoal::behavior::{ActionParams, AttractionParams, LimitOf, LimitParams, NeedKind, RuleParams};
 use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
 use shoal::site::load;
 use shoal::world::{Observation, Shadow};
@@ -146,8 +146,13 @@ fn a_school_is_sent_across_until_the_effect_ends() {
 
 #[test]
 fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
+    let attraction = AttractionParams {
+        hesitate_secs: 0.0,
+        ..AttractionParams::default()
+    };
     let seek = Seek {
         weight: 0.0,
+        attraction,
         ..Seek::default()
     };
     let fish = wants(
@@ -198,6 +203,201 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
         pool.world().agents.bodies[1].boost.allowed_mps < 1.01,
         "the rule has ended the boost"
     );
+}
+
+/// Returns a pool with one seeking fish and these rules. All of them are started by hand.
+fn guided(rules: &[&str]) -> Simulation {
+    let seek = Seek {
+        weight: 0.0,
+        ..Seek::default()
+    };
+    let fish = wants(
+        bare("fish", 1),
+        "school",
+        &[("seek", ActionParams::Seek(seek))],
+    );
+    let mut scene = wide(vec![fish]);
+    let by_hand = "when = { condition = 'by_hand' }";
+    scene.director = rules
+        .iter()
+        .map(|text| rule(&format!("{by_hand}\n{text}")))
+        .collect();
+    start(&scene)
+}
+
+fn goal_x_m(pool: &Simulation) -> Option<f32> {
+    pool.world().director.gathering(0).map(|g| g.point_m.x)
+}
+
+/// A fixed bug: the end of one rule removed the gathering point of another rule of the same species.
+#[test]
+fn a_rule_that_ends_leaves_the_gathering_of_another_rule() {
+    let mut pool = guided(&[
+        "name = 'long'\nthen = { effect = 'gather', point_m = [5.0, -0.8, 0.0] }\nhold_secs = 9.0",
+        "name = 'short'\nthen = { effect = 'gather', point_m = [-5.0, -0.8, 0.0] }\nhold_secs = 2.0",
+        "name = 'first'\npriority = 1\nthen = { effect = 'gather', point_m = [1.0, -0.8, 0.0] }\nhold_secs = 1.0",
+    ]);
+    assert!(pool.start_rule("long"));
+    run(&mut pool, 1.0, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), Some(5.0));
+    pool.start_rule("first");
+    run(&mut pool, 0.1, &visitors(0, 0.0));
+    pool.start_rule("short");
+    run(&mut pool, 0.5, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), Some(1.0), "the priority is higher");
+    run(&mut pool, 0.6, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), Some(-5.0), "the latest applies");
+    run(&mut pool, 1.5, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), Some(5.0), "the earlier one is restored");
+    run(&mut pool, 7.0, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), None);
+    // A rule that is started again by hand while it is active begins anew, as the latest.
+    pool.start_rule("long");
+    run(&mut pool, 0.5, &visitors(0, 0.0));
+    pool.start_rule("short");
+    run(&mut pool, 0.5, &visitors(0, 0.0));
+    pool.start_rule("long");
+    run(&mut pool, 0.5, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), Some(5.0));
+}
+
+/// A fixed bug: a rule that follows a visitor set its gathering point in every tick, so that a later rule never applied.
+#[test]
+fn a_later_rule_applies_while_another_one_follows_a_visitor() {
+    let mut pool = guided(&[
+        "name = 'to the visitor'\nthen = { effect = 'gather_at_shadow' }\nhold_secs = 60.0",
+        "name = 'away'\nthen = { effect = 'gather', point_m = [9.0, -0.8, 0.0] }\nhold_secs = 2.0",
+    ]);
+    let seen = visitors(1, 10.0);
+    pool.start_rule("to the visitor");
+    run(&mut pool, 0.5, &seen);
+    let at_visitor = goal_x_m(&pool);
+    assert!(at_visitor.is_some_and(|x| x < 0.0), "{at_visitor:?}");
+    pool.start_rule("away");
+    run(&mut pool, 1.0, &seen);
+    assert_eq!(goal_x_m(&pool), Some(9.0));
+    run(&mut pool, 2.0, &seen);
+    assert_eq!(goal_x_m(&pool), at_visitor, "the first rule applies again");
+    pool.start_rule("away");
+    run(&mut pool, 0.1, &visitors(0, 0.0));
+    run(&mut pool, 2.5, &visitors(0, 0.0));
+    assert_eq!(goal_x_m(&pool), None, "without a visitor there is no point");
+}
+
+/// A fixed bug: the rule for a scare waited longer than a scare lasts, so that it never began.
+#[test]
+fn every_rule_of_every_shipped_scene_can_begin() {
+    let shipped = [
+        "molecules",
+        "nursery",
+        "plankton",
+        "pool",
+        "lagoon",
+        "reef",
+        "aquarium",
+        "cascade",
+        "simple_school",
+    ];
+    for name in shipped {
+        let mut scene = load(None, Some(name)).unwrap().description();
+        for rule in &mut scene.director {
+            // Rare rules would make this test long.
+            if let shoal::behavior::Condition::Chance(chance) = &mut rule.when {
+                chance.rate_per_sec = chance.rate_per_sec.max(0.1);
+            }
+            rule.pause_secs = rule.pause_secs.min(5.0);
+        }
+        let params = shoal::simulation::SimulationParams {
+            tick_hz: 10.0,
+            ..pools::run(1, 1)
+        };
+        let mut pool = Simulation::new(&scene, &params).unwrap();
+        let mut began = vec![false; scene.director.len()];
+        let mut step = |pool: &mut Simulation, seen: &Observation| {
+            pool.run_tick(seen);
+            for (began, (_, state)) in began.iter_mut().zip(pool.rules()) {
+                *began |= state.is_on;
+            }
+        };
+        for rule in &scene.director {
+            if matches!(rule.when, shoal::behavior::Condition::ByHand(_)) {
+                assert!(pool.start_rule(&rule.name));
+            }
+        }
+        for _ in 0..30 * 10 {
+            step(&mut pool, &visitors(0, 0.0));
+        }
+        for tick in 0..12 * 10 {
+            step(&mut pool, &visitors(1, tick as f32 / 10.0));
+        }
+        // Seven visitors run in circles all over the pool, then leave.
+        for tick in 0..6 * 10 {
+            let mut seen = visitors(7, 0.0);
+            for shadow in &mut seen.shadows {
+                let id = shadow.id as f32;
+                let swing = Vec2::from_angle(tick as f32 * 0.5 + id) * 0.4;
+                let middle = Vec2::new((id % 4.0 - 1.5) * 1.0, ((id / 4.0).floor() - 0.5) * 1.2);
+                shadow.centroid_m = middle + swing;
+                shadow.velocity_mps = swing.perp() * 5.0;
+            }
+            step(&mut pool, &seen);
+        }
+        for _ in 0..6 * 10 {
+            step(&mut pool, &visitors(0, 0.0));
+        }
+        for (began, rule) in began.iter().zip(&scene.director) {
+            assert!(began, "{name}: the rule '{}' never began", rule.name);
+        }
+    }
+}
+
+/// A fixed bug: the director did not switch the hunting of agents that hunt with `navigate`.
+#[test]
+fn the_director_switches_every_kind_of_hunting() {
+    use shoal::behavior::actions::{Combined, HuntPrey, Navigate, NavigateTarget};
+    let to = |target| {
+        ActionParams::Navigate(Navigate {
+            target,
+            ..Navigate::default()
+        })
+    };
+    let combined = ActionParams::Combined(Combined {
+        actions: vec!["hunt".into()],
+        ..Combined::default()
+    });
+    let hunt = ActionParams::HuntPrey(HuntPrey::default());
+    let hunters = [
+        (vec![("hunt", hunt.clone())], "hunt", true),
+        (vec![("hunt", to(NavigateTarget::Prey))], "hunt", true),
+        (vec![("hunt", hunt), ("both", combined)], "both", true),
+        (vec![("go", to(NavigateTarget::Point))], "go", false),
+    ];
+    for (actions, used, hunts) in hunters {
+        let mut fish = wants(bare("fish", 1), "hunt", &actions);
+        fish.mind.needs[0].actions = vec![used.into()];
+        fish.mind.needs[0].kind = NeedKind::LimitBased;
+        fish.mind.needs[0].limit = Some(LimitParams::default());
+        assert_eq!(fish.mind.problems(), vec![]);
+        let mut scene = wide(vec![fish]);
+        scene.director = vec![rule(
+            "name = 'on'\nwhen = { condition = 'always' }\nthen = { effect = 'hunting', on = true }",
+        )];
+        let mut pool = start(&scene);
+        run(&mut pool, 0.1, &visitors(0, 0.0));
+        assert_eq!(pool.active_need(0) == "hunt", hunts, "{actions:?}");
+    }
+}
+
+#[test]
+fn a_hunter_gives_up_after_its_time() {
+    let mut scene = hunter();
+    let limit = scene.species[0].mind.needs[0].limit.as_mut().unwrap();
+    (limit.start, limit.give_up_secs) = (2.0, 1.5);
+    let mut pool = start(&scene);
+    run(&mut pool, 1.4, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "hunt");
+    run(&mut pool, 0.2, &visitors(0, 0.0));
+    assert_eq!(pool.active_need(0), "");
 }
 
 #[test]
@@ -432,7 +632,10 @@ fn fry_stay_with_their_mother_and_grazers_eat_plankton() {
     );
     assert!(share > 0.8, "share of the time near the mother: {share}");
 
-    let mut pool = start(&load(None, Some("plankton")).unwrap().description());
+    let mut scene = load(None, Some("plankton")).unwrap().description();
+    // Grazers that flee do not feed.
+    scene.species.retain(|species| species.name != "trout");
+    let mut pool = start(&scene);
     run(&mut pool, 60.0, &visitors(0, 0.0));
     println!("{} meals in a minute", pool.meals());
     assert!(pool.meals() >= 5, "{} meals", pool.meals());

@@ -12,6 +12,7 @@
     reason = "a test prints what it measures and skips, and fails by panicking"
 )]
 
+mod attraction;
 mod avoidance;
 mod behavior;
 mod boids;

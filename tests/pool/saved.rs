@@ -121,7 +121,7 @@ const SAVE_TICKS: u64 = 50;
 fn paths_and_flights_continue_after_loading() {
     for (name, budget) in [
         ("u_reef", 5000),
-        ("u_reef", 9),
+        ("u_reef", 2),
         ("cascade", 5000),
         ("cascade", 2),
     ] {
@@ -252,7 +252,7 @@ fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
     );
     rejected(
         &|v| v["version"] = json!(1),
-        "saved in version 1 of the format, this program reads version 4",
+        "saved in version 1 of the format, this program reads version 5",
     );
     rejected(&|v| v["extra"] = json!(2), "unknown field `extra`");
     rejected(

@@ -218,6 +218,47 @@ fn followers_swim_to_the_goal_or_the_position_of_their_leader() {
     }
 }
 
+/// A fixed bug: all members of a school of equals began with the same goal, so that the school never split.
+#[test]
+fn a_school_of_equals_splits_between_its_goals() {
+    let goals = [
+        Vec3::new(9.0, -2.0, 0.0),
+        Vec3::new(-6.0, -2.0, 7.0),
+        Vec3::new(-6.0, -2.0, -7.0),
+    ];
+    let equals = FlockSimple {
+        goals_m: goals.map(Into::into).to_vec(),
+        ..to_goal()
+    };
+    let mut simulation = pool(vec![species("fish", 24, equals)]);
+    for index in 0..24u8 {
+        let at = Vec3::new(f32::from(index % 5) * 0.3, -2.0, f32::from(index / 5) * 0.3);
+        assert!(simulation.place(index.into(), at, Vec3::X));
+    }
+    run_for(&mut simulation, 12.0);
+    let bodies = &simulation.world().agents.bodies;
+    let members = goals.map(|goal| {
+        let own = bodies
+            .iter()
+            .filter(|body| body.intent.goal_m == Some(goal));
+        own.map(|body| body.position_m).collect::<Vec<_>>()
+    });
+    let counts = members.each_ref().map(Vec::len);
+    assert!(
+        counts.iter().all(|&count| count >= 4),
+        "members with each goal: {counts:?}"
+    );
+    // Each part of the school is on its way to its own goal.
+    for (goal, own) in goals.iter().zip(&members) {
+        let middle = own.iter().sum::<Vec3>() / own.len() as f32;
+        let way_m = middle.distance(*goal);
+        assert!(
+            way_m < 6.5,
+            "the members are still {way_m} m from their goal, of 9 m"
+        );
+    }
+}
+
 #[test]
 fn the_shipped_school_follows_its_leader_and_stays_together() {
     let site = load(None, Some("simple_school")).unwrap_or_else(|problems| panic!("{problems}"));

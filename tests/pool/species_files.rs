@@ -8,8 +8,201 @@
     reason = "tests may"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::pools;
-use shoal::behavior::ActionParams;
+use glam::Vec3;
+use shoal::behavior::{ActionParams, LimitOf, MindParams};
+use shoal::simulation::{Simulation, SimulationParams, SpeciesDescription};
+use shoal::site::load;
+use shoal::world::{Observation, ObstacleParams, SphereParams};
+
+const SCENES: [&str; 9] = [
+    "aquarium",
+    "cascade",
+    "lagoon",
+    "molecules",
+    "nursery",
+    "plankton",
+    "pool",
+    "reef",
+    "simple_school",
+];
+
+/// Returns all species of the shipped scenes, by name.
+fn shipped() -> BTreeMap<String, SpeciesDescription> {
+    let scenes = SCENES.iter().map(|name| load(None, Some(name)).unwrap());
+    let species = scenes.flat_map(|site| site.description().species);
+    species
+        .map(|species| (species.name.clone(), species))
+        .collect()
+}
+
+fn limits(mind: &MindParams) -> BTreeSet<&'static str> {
+    let limits = mind.needs.iter().filter_map(|need| need.limit.as_ref());
+    limits
+        .filter_map(|limit| match limit.of {
+            LimitOf::Own => None,
+            LimitOf::Hunger => Some("hunger"),
+            LimitOf::Fear => Some("fear"),
+            LimitOf::Libido => Some("libido"),
+        })
+        .collect()
+}
+
+/// A lower tick rate than in operation, so that minutes pass quickly.
+const HZ: u32 = 10;
+
+/// Returns a running scene.
+fn start(scene: &str, seed: u64) -> Simulation {
+    let params = SimulationParams {
+        tick_hz: HZ as f32,
+        ..pools::run(seed, 1)
+    };
+    Simulation::new(&load(None, Some(scene)).unwrap().description(), &params).unwrap()
+}
+
+/// Runs a scene and returns the share of the time in which agents of a species execute an action.
+fn share_of_action(scene: &str, species: &str, action: &str, secs: u32) -> f32 {
+    let mut simulation = start(scene, 1);
+    let (mut executed, mut samples) = (0, 0);
+    for _ in 0..secs * HZ {
+        simulation.run_tick(&Observation::default());
+        let world = simulation.world();
+        for index in 0..world.agents.len() {
+            if world.species[usize::from(world.agents.species[index])].name == species {
+                executed +=
+                    usize::from(simulation.active_actions(index).any(|name| name == action));
+                samples += 1;
+            }
+        }
+    }
+    executed as f32 / samples as f32
+}
+
+/// A fixed bug: the fear of the grazer was a drive that no need read.
+#[test]
+fn every_drive_of_a_shipped_species_is_read_by_a_need() {
+    for (name, species) in shipped() {
+        let drives = &species.mind.drives;
+        let read = limits(&species.mind);
+        for (drive, is_on) in [
+            ("hunger", drives.hungry_after_secs > 0.0),
+            ("fear", drives.fear_distance_m > 0.0),
+            ("libido", drives.courts_after_secs > 0.0),
+        ] {
+            assert!(
+                !is_on || read.contains(drive),
+                "{name}: no need reads {drive}"
+            );
+        }
+    }
+    let fearful = share_of_action("plankton", "grazer", "huddle", 60);
+    println!("grazers huddle {:.1} % of the time", fearful * 100.0);
+    assert!(fearful > 0.001, "no grazer is ever afraid");
+}
+
+/// A fixed gap: no shipped species showed these abilities.
+#[test]
+fn shipped_species_show_courtship_size_dependent_sight_combined_and_random_actions() {
+    let all = shipped();
+    let is_shown = |of: &dyn Fn(&SpeciesDescription) -> bool| all.values().any(of);
+    assert!(is_shown(
+        &|s| limits(&s.mind).contains("libido") && s.relations.contains_key("partner")
+    ));
+    assert!(is_shown(&|s| s.perception.size_gain > 0.0));
+    assert!(is_shown(&|s| s
+        .mind
+        .actions
+        .values()
+        .any(|a| matches!(a, ActionParams::Combined(_)))));
+    assert!(is_shown(&|s| s
+        .mind
+        .needs
+        .iter()
+        .any(|n| n.stochastic && n.actions.len() > 1)));
+    let courts = share_of_action("reef", "damsel", "court", 60);
+    println!("damsels court {:.1} % of the time", courts * 100.0);
+    assert!(
+        (0.001..0.2).contains(&courts),
+        "damsels court {courts} of the time"
+    );
+}
+
+/// A fixed bug: the hunting shark was the slowest fish in the pool. **Source**: Jockel 2005, §5.3.
+#[test]
+fn the_shark_is_faster_but_less_agile_than_its_prey() {
+    let all = shipped();
+    let shark = &all["shark"];
+    for prey in &shark.relations["prey"] {
+        let prey = &all[prey];
+        assert!(
+            shark.motion.boost_mps > prey.motion.boost_mps,
+            "{}",
+            prey.name
+        );
+        assert!(shark.motion.max_turn_rate_dps < prey.motion.max_turn_rate_dps);
+        assert!(
+            shark.motion.cruise_mps <= prey.motion.cruise_mps * 1.1,
+            "it cruises slowly"
+        );
+    }
+}
+
+/// A fixed bug: trout hunted only in one scene, and only when its director let them.
+#[test]
+fn trout_hunt_wherever_their_prey_lives() {
+    for scene in ["pool", "reef", "lagoon", "aquarium", "plankton"] {
+        let hunts = share_of_action(scene, "trout", "hunt_prey", 45);
+        println!("trout hunt {:.1} % of the time in {scene}", hunts * 100.0);
+        assert!(
+            (0.002..0.3).contains(&hunts),
+            "{scene}: {hunts} of the time"
+        );
+    }
+}
+
+/// A fixed bug: herring spent 40 % of the time circling another species of the scene.
+#[test]
+fn herring_are_curious_about_another_school_for_a_short_time_only() {
+    let share = share_of_action("simple_school", "herring", "investigate", 120);
+    println!("herring are curious {:.1} % of the time", share * 100.0);
+    assert!((0.005..0.15).contains(&share), "{share} of the time");
+}
+
+/// A fixed bug: herring never hid. **Source**: Jockel 2005, §5.3: the hiding weight is zero for salmon only.
+#[test]
+fn herring_hide_from_the_shark_behind_a_rock() {
+    let mut scene = pools::pool_with(vec![
+        pools::species("herring", 12),
+        pools::species("shark", 1),
+    ]);
+    scene.obstacles = vec![ObstacleParams::Sphere(SphereParams {
+        center_m: [0.0, -0.9, 0.0],
+        radius_m: 0.35,
+    })];
+    let mut simulation = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
+    for index in 0..12u8 {
+        let at = Vec3::new(-0.5, -0.8, f32::from(index) * 0.05 - 0.3);
+        simulation.place(index.into(), at, Vec3::X);
+    }
+    // The shark follows the middle of the school at a distance at which herring do not flee yet.
+    let mut hiding = 0;
+    for _ in 0..120 {
+        let school = &simulation.world().agents.bodies[..12];
+        let middle = school.iter().map(|body| body.position_m).sum::<Vec3>() / 12.0;
+        simulation.place(12, middle - Vec3::X * 0.55, Vec3::X);
+        simulation.run_tick(&Observation::default());
+        let hides = |&index: &usize| {
+            simulation
+                .active_actions(index)
+                .any(|a| a == "hide_from_enemy")
+        };
+        hiding += (0..12).filter(hides).count();
+    }
+    let share = hiding as f32 / (12.0 * 120.0);
+    assert!(share > 0.2, "herring hide {share} of the time");
+}
 
 #[test]
 fn shipped_species_have_no_problems() {

@@ -8,7 +8,7 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 
 /// Several other actions of the same species that act as one action. Depending on `mode`, it can be executed if at
-/// least one part or if every part can be executed.
+/// least one part or if every part can be executed. A part can be `combined` itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Combined {
@@ -17,8 +17,7 @@ pub struct Combined {
     pub weight: f32,
     /// Condition under which the action can be executed, and the parts that act then.
     pub mode: CombinedMode,
-    /// Names of its parts, most important first. Each part counts with its own weight. A part cannot be `combined`
-    /// itself.
+    /// Names of its parts, most important first. Each part counts with its own weight.
     pub actions: Vec<String>,
 }
 
@@ -41,6 +40,8 @@ pub enum CombinedMode {
     Any,
     /// If all parts can be executed: they act together.
     All,
+    /// If at least one part can be executed: all parts that can be executed act together.
+    Each,
 }
 
 impl Action for Combined {
@@ -63,6 +64,10 @@ impl Action for Combined {
             |(proposal, weight): (Proposal, f32)| proposal.with_force(proposal.force * weight);
         match self.mode {
             CombinedMode::Any => parts.flatten().next().map(weighted),
+            CombinedMode::Each => parts
+                .flatten()
+                .map(weighted)
+                .reduce(|sum, part| sum.with(&part)),
             CombinedMode::All => {
                 let mut sum = weighted(parts.next()??);
                 for part in parts {

@@ -7,6 +7,7 @@ use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::{School, school};
+use crate::world::FlockPartChange;
 
 /// Schools with all agents in sight. The species' `[flock]` table contains the distances and weights. Shadows are
 /// ignored.
@@ -22,6 +23,12 @@ pub struct Flock {
     pub pace_weight: f32,
     /// Whether an agent that has fallen behind its school uses boost to catch up.
     pub use_boost: bool,
+    /// Separation of this action, where it differs from the species' `[flock.separation]`.
+    pub separation: FlockPartChange,
+    /// Alignment of this action, where it differs from the species' `[flock.alignment]`.
+    pub alignment: FlockPartChange,
+    /// Cohesion of this action, where it differs from the species' `[flock.cohesion]`.
+    pub cohesion: FlockPartChange,
 }
 
 impl Default for Flock {
@@ -30,12 +37,19 @@ impl Default for Flock {
             weight: 1.0,
             pace_weight: 1.0,
             use_boost: true,
+            separation: FlockPartChange::default(),
+            alignment: FlockPartChange::default(),
+            cohesion: FlockPartChange::default(),
         }
     }
 }
 
 impl Action for Flock {
     type Memory = ();
+
+    fn flock_changes(&self) -> Option<[&FlockPartChange; 3]> {
+        Some([&self.separation, &self.alignment, &self.cohesion])
+    }
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let with = School {

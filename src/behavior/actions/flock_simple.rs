@@ -9,7 +9,7 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
 use crate::steering::{Schoolmate, SimpleSchoolRules, steer_along};
-use crate::world::Intent;
+use crate::world::{Intent, Random, RandomStream};
 
 /// Schools by simple rules: the agent swims to its goal. If the center of the school is too far away, it swims back
 /// to the center. If the nearest mate is too near, it turns away from the mate. Otherwise it takes the average of the
@@ -20,8 +20,9 @@ pub struct FlockSimple {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Goals in world space, `[x, y, z]`, visited in turn. If there is only one goal, the agent stops there. Without
-    /// a goal it swims straight on.
+    /// Goals in world space, `[x, y, z]`, visited in turn. Agents begin with different goals, so the school splits into
+    /// smaller schools with different goals. If there is only one goal, the agent stops there. Without a goal
+    /// it swims straight on.
     pub goals_m: Vec<[f32; 3]>,
     /// Value of the leader (its goal or its position) that replaces the agent's own goals.
     pub leader: Leader,
@@ -105,7 +106,7 @@ impl Default for FlockSimple {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// Index of the current goal.
+    /// Number of goals that the agent has reached.
     pub goal: u32,
 }
 
@@ -134,7 +135,7 @@ impl Action for FlockSimple {
         let at = motion.position_m;
         let speed = context.cruise_mps();
         let led_to = self.led_to(context);
-        let own = led_to.or_else(|| self.own_goal(at, progress));
+        let own = led_to.or_else(|| self.own_goal(context, progress));
         // Without a goal the agent aims at a point straight ahead that it never reaches.
         let goal = own.unwrap_or(at + motion.forward * (speed + 2.0 * self.stop_m));
         let rules = SimpleSchoolRules {
@@ -151,9 +152,12 @@ impl Action for FlockSimple {
         };
         let bodies = &context.world.agents.bodies;
         let mates = mates(context).filter_map(|other| {
+            let intent = bodies.get(other.agent as usize)?.intent;
             Some(Schoolmate {
                 offset_m: other.offset_m,
-                heading: bodies.get(other.agent as usize)?.intent.heading,
+                heading: intent.heading,
+                // Mates with another goal belong to another part of the school.
+                is_in_school: led_to.is_some() || intent.goal_m.is_none() || intent.goal_m == own,
             })
         });
         let wish = rules.apply(motion.forward, goal - at, mates);
@@ -162,6 +166,7 @@ impl Action for FlockSimple {
             intent: Some(Intent {
                 heading: wish.heading,
                 goal_m: own,
+                attends: None,
             }),
             ..Proposal::force(steer_along(motion, wish.course, speed)?)
         })
@@ -189,15 +194,23 @@ impl FlockSimple {
 
     /// If the agent has reached its current goal, makes the next one current. Then returns the current goal; `None` if there
     /// are no goals.
-    fn own_goal(&self, at: Vec3, progress: &mut Progress) -> Option<Vec3> {
-        let goal = |index: u32| {
-            let count = self.goals_m.len();
-            (count > 0).then(|| Vec3::from(self.goals_m[index as usize % count]))
-        };
-        if goal(progress.goal)?.distance(at) < self.stop_m {
-            progress.goal = (progress.goal + 1) % self.goals_m.len() as u32;
+    fn own_goal(&self, context: &ActionContext<'_>, progress: &mut Progress) -> Option<Vec3> {
+        let count = self.goals_m.len() as u32;
+        if count == 0 {
+            return None;
         }
-        goal(progress.goal)
+        // Members choose in turn, from a random goal on, so that the parts of a school are equally large.
+        let random = Random {
+            tick: 0,
+            ..context.world.random
+        };
+        let draw = random.unit(0, RandomStream::Goal, 0);
+        let first = ((draw * count as f32) as u32 + context.id() % count) % count;
+        let goal = |reached: u32| Vec3::from(self.goals_m[((first + reached) % count) as usize]);
+        if goal(progress.goal).distance(context.motion.position_m) < self.stop_m {
+            progress.goal = (progress.goal + 1) % count;
+        }
+        Some(goal(progress.goal))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::{School, school};
+use crate::world::FlockPartChange;
 
 /// Schools with all agents in sight that have the same species or are in one of the relations. The species' `[flock]`
 /// table contains the distances and weights.
@@ -25,6 +26,12 @@ pub struct FlockWithRelation {
     pub pace_weight: f32,
     /// Whether an agent that has fallen behind its school uses boost to catch up.
     pub use_boost: bool,
+    /// Separation of this action, where it differs from the species' `[flock.separation]`.
+    pub separation: FlockPartChange,
+    /// Alignment of this action, where it differs from the species' `[flock.alignment]`.
+    pub alignment: FlockPartChange,
+    /// Cohesion of this action, where it differs from the species' `[flock.cohesion]`.
+    pub cohesion: FlockPartChange,
 }
 
 impl Default for FlockWithRelation {
@@ -34,12 +41,19 @@ impl Default for FlockWithRelation {
             relations: vec!["friend".into()],
             pace_weight: 1.0,
             use_boost: true,
+            separation: FlockPartChange::default(),
+            alignment: FlockPartChange::default(),
+            cohesion: FlockPartChange::default(),
         }
     }
 }
 
 impl Action for FlockWithRelation {
     type Memory = ();
+
+    fn flock_changes(&self) -> Option<[&FlockPartChange; 3]> {
+        Some([&self.separation, &self.alignment, &self.cohesion])
+    }
 
     fn relations(&self) -> &[String] {
         &self.relations

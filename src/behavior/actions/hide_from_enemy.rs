@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities, FleeingAction, ParamFinding};
 use crate::behavior::context::ActionContext;
+use crate::behavior::perception::SOLID_SEARCH_RADIUS_MIN_M;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::geometry::Solid;
 use crate::steering::arrive;
@@ -56,15 +57,14 @@ const NEARER_SHARE: f32 = 0.75;
 impl HideFromEnemy {
     /// Returns the position behind the nearest suitable obstacle, as seen from the enemy. `None` if there is no
     /// suitable obstacle.
-    fn hiding_place_m(
+    fn hiding_place_m<'s>(
         &self,
         me: Vec3,
         radius_m: f32,
         enemy: Vec3,
-        solids: &[Solid],
+        solids: impl Iterator<Item = &'s Solid>,
     ) -> Option<Vec3> {
         let solid = solids
-            .iter()
             .filter(|solid| {
                 let (to_solid, from_enemy) = (solid.center_m() - me, me - enemy);
                 let distance = to_solid.length();
@@ -115,7 +115,15 @@ impl Action for HideFromEnemy {
             }
             None => context.remembered.enemy.predicted_m(self.memory_secs)?,
         };
-        let place = self.hiding_place_m(me, context.radius_m, enemy, context.world.solids)?;
+        // The list of nearby obstacles is complete up to this distance.
+        let searched_m = SOLID_SEARCH_RADIUS_MIN_M.max(context.species.perception.sight_radius_m);
+        let place = if self.flee_distance_m <= searched_m {
+            let near = context.near_solids().map(|(_, solid)| solid);
+            self.hiding_place_m(me, context.radius_m, enemy, near)?
+        } else {
+            let all = context.world.solids.iter();
+            self.hiding_place_m(me, context.radius_m, enemy, all)?
+        };
         let (low, high) = context.world.water.y_range_m(context.radius_m);
         let place = place.with_y(place.y.clamp(low, high));
         let boost = self.use_boost.then_some(BoostRequest {

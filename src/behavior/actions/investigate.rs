@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities};
+use crate::behavior::attraction::{Attention, Attraction, AttractionParams};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception::Neighbor;
 use crate::behavior::perception_memory::KnownAgent;
@@ -14,8 +15,9 @@ use crate::steering::arrive;
 use crate::world::KNOWN_BIT;
 
 /// Approaches a slow agent or shadow and circles it. After `interest_secs` the other is in the relation `known` and
-/// is ignored until it is forgotten. Without `relations` the agent investigates others to which it has no relation.
-/// With `relations` it circles agents in these relations, and circling one long enough counts as courtship.
+/// is ignored until it is forgotten. Without `relations` the agent investigates others to which it has no relation; only
+/// some agents are curious at a time. With `relations` it circles agents in these relations, and circling one long enough
+/// counts as courtship.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Investigate {
@@ -33,12 +35,15 @@ pub struct Investigate {
     /// Distance between both hulls while circling.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Time that the agent spends near the other before the other is in the relation `known`.
+    /// Time that an agent of average patience spends near the other before the other is in the relation `known`. With few
+    /// others around, it takes longer.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub interest_secs: f32,
     /// Time after which a known agent is forgotten.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub forget_secs: f32,
+    /// How many agents are curious at a time, and how often. Not used with `relations`.
+    pub attraction: AttractionParams,
 }
 
 impl Default for Investigate {
@@ -51,17 +56,9 @@ impl Default for Investigate {
             distance_m: 0.25,
             interest_secs: 12.0,
             forget_secs: 60.0,
+            attraction: AttractionParams::default(),
         }
     }
-}
-
-/// The agent or shadow that is being investigated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interest {
-    /// Key of the investigated agent or shadow, plus one; 0 for none.
-    pub target_key: u32,
-    /// Time that the agent has spent near the other.
-    pub near_secs: f32,
 }
 
 /// Angle on the circle between the agent and the point at which it aims, in radians. Tuned by eye.
@@ -86,13 +83,17 @@ impl Investigate {
 
     /// Returns the neighbor that is already being investigated if it is still interesting, else the nearest
     /// interesting neighbor. `None` if no neighbor is interesting.
-    fn choose<'v>(&self, context: &ActionContext<'v>, interest: &Interest) -> Option<&'v Neighbor> {
+    fn choose<'v>(
+        &self,
+        context: &ActionContext<'v>,
+        attention: &Attention,
+    ) -> Option<&'v Neighbor> {
         let mut nearest: Option<&Neighbor> = None;
         for other in context.neighbors {
             if !self.is_interesting(context, other) || !context.is_visible(other) {
                 continue;
             }
-            if context.key_of(other) + 1 == interest.target_key {
+            if attention.target == Some(context.key_of(other)) {
                 return Some(other);
             }
             if nearest.is_none_or(|n| other.distance_m < n.distance_m) {
@@ -104,7 +105,7 @@ impl Investigate {
 }
 
 impl Action for Investigate {
-    type Memory = Interest;
+    type Memory = Attention;
 
     const CAPABILITIES: Capabilities = Capabilities {
         approaches_visitors: true,
@@ -115,16 +116,34 @@ impl Action for Investigate {
         &self.relations
     }
 
-    fn propose(&self, context: &ActionContext<'_>, interest: &mut Interest) -> Option<Proposal> {
-        let other = self.choose(context, interest)?;
-        let key = context.key_of(other);
-        if interest.target_key != key + 1 {
-            *interest = Interest {
-                target_key: key + 1,
-                near_secs: 0.0,
-            };
+    fn propose(&self, context: &ActionContext<'_>, attention: &mut Attention) -> Option<Proposal> {
+        if attention.rests(context) {
+            return None;
         }
+        let chosen = self.choose(context, attention);
+        if chosen.is_none() && attention.target.is_none() {
+            return None;
+        }
+        let courts = !self.relations.is_empty();
+        let params = if courts {
+            &AttractionParams::UNLIMITED
+        } else {
+            &self.attraction
+        };
+        let attraction = Attraction::new(params, context);
+        let stay_secs = attraction.patience_secs(self.interest_secs);
+        let key = chosen.map(|other| context.key_of(other));
+        if attention.target.is_some() && attention.target != key {
+            // What the agent is curious about is known, gone, hidden or fast.
+            attraction.misses(context, attention, stay_secs);
+            return None;
+        }
+        let (other, key) = chosen.zip(key)?;
         let circle_m = other.radius_m + context.radius_m + self.distance_m;
+        let edge_m = std::f32::consts::TAU * circle_m;
+        if !attraction.attends(context, attention, key, edge_m) {
+            return None;
+        }
         let from = (-other.offset_m)
             .with_y(0.0)
             .normalize_or(-context.motion.forward);
@@ -144,17 +163,24 @@ impl Action for Investigate {
             context.cruise_mps(),
             context.radius_m * 2.0,
         )?;
-        let mut proposal = Proposal::force(force);
-        if other.distance_m < circle_m * NEAR_CIRCLES {
-            interest.near_secs += context.world.dt_secs;
-        }
-        if interest.near_secs >= self.interest_secs {
+        let mut proposal = Proposal {
+            // A partner is no attraction for a crowd.
+            attends: (!courts).then_some(key),
+            ..Proposal::force(force)
+        };
+        let is_near = other.distance_m < circle_m * NEAR_CIRCLES;
+        if attraction.loses_interest(context, attention, (is_near, edge_m, stay_secs)) {
+            if attention.used_secs < stay_secs {
+                attraction.leave(context, attention, 1.0);
+                return None;
+            }
+            // The attention ends when the other is known. Until then the agent learns it in every tick in which the action
+            // is executed, because a tick in which other actions take the whole force must not lose it.
             proposal.learn = Some(KnownAgent {
                 key,
                 left_secs: self.forget_secs,
             });
             proposal.event = Some(NeedEvent::Courted);
-            *interest = Interest::default();
         }
         Some(proposal)
     }

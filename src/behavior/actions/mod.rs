@@ -11,6 +11,7 @@ use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
 use crate::navigation::PathMemory;
+use crate::world::FlockPartChange;
 
 mod avoid_obstacles;
 mod combined;
@@ -63,9 +64,14 @@ macro_rules! register_actions {
                 match self { $(Self::$action(params) => params.weight,)* }
             }
 
-            /// See [`Action::CAPABILITIES`].
+            /// See [`Action::capabilities`].
             pub fn capabilities(&self) -> Capabilities {
-                match self { $(Self::$action(_) => <$module::$action as Action>::CAPABILITIES,)* }
+                match self { $(Self::$action(params) => Action::capabilities(params),)* }
+            }
+
+            /// See [`Action::flock_changes`].
+            pub(super) fn flock_changes(&self) -> Option<[&FlockPartChange; 3]> {
+                match self { $(Self::$action(params) => params.flock_changes(),)* }
             }
 
             /// See [`Action::relations`].

@@ -11,6 +11,7 @@ use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception_memory::SeenAgent;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
+use crate::behavior::visiting::gathering_goal_m;
 use crate::navigation::{
     FloorRect, PathGoal, PathMemory, PathRequest, PathStatus, SearchParams, WaypointKind,
 };
@@ -86,7 +87,7 @@ impl Navigate {
         };
         match self.target {
             NavigateTarget::Point => Some(fixed(self.point_m.into())),
-            NavigateTarget::Director => Some(fixed(context.gathering()?.point_m)),
+            NavigateTarget::Director => Some(fixed(gathering_goal_m(context)?)),
             NavigateTarget::Agent => {
                 let nearest = context.nearest_visible(context.related)?;
                 Some(PathGoal {
@@ -152,6 +153,13 @@ impl Action for Navigate {
         needs_paths: true,
         ..Capabilities::NONE
     };
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            hunts: self.target == NavigateTarget::Prey,
+            ..Self::CAPABILITIES
+        }
+    }
 
     fn path_memory_mut(memory: &mut PathMemory) -> Option<&mut PathMemory> {
         Some(memory)

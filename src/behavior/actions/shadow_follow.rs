@@ -94,8 +94,8 @@ mod tests {
     use crate::geometry::Surface;
     use crate::steering::Motion;
     use crate::world::{
-        Agents, Body, Director, NeighborGrid, Observation, PoolParams, Random, Shadow, Species,
-        TickInput, Visitors, Water, World, WorldPlan, WorldState,
+        Agents, Body, Director, Guests, NeighborGrid, Observation, PoolParams, Random, Shadow,
+        Species, TickInput, Visitors, Water, World, WorldPlan, WorldState,
     };
     use glam::Vec3;
 
@@ -159,6 +159,7 @@ mod tests {
         let input = TickInput {
             visitors,
             grid: NeighborGrid::default(),
+            guests: Guests::default(),
             dt_secs: 1.0 / 60.0,
             records_forces: false,
         };
@@ -171,7 +172,7 @@ mod tests {
     ) -> Option<Vec3> {
         let world = &World::new(plan, state, input);
         let body = &world.agents.bodies[0];
-        let flock = crate::behavior::schooling::flock_rules(&world.species[0]);
+        let flock = crate::behavior::schooling::flock_rules(&world.species[0], None);
         let fields = crate::navigation::FlowFields::default();
         let context = ActionContext {
             world,

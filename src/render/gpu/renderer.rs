@@ -219,6 +219,7 @@ impl Renderer {
             .set_splashes(&next.splashes, drops, &self.surface);
         let steps = self.pressure.advance(since_secs, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
+        self.dust.burst(&next.catches);
         self.build_overlay(next);
         self.uniforms.set_time(time_secs);
         self.update_water(steps, time_secs);

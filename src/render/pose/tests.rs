@@ -27,6 +27,7 @@ fn agent(speed_mps: f32, turn_rate_rps: f32) -> AgentPose {
         boost: 0.0,
         radius_m: 0.2,
         teleported: false,
+        swallowed: 0.0,
     }
 }
 

@@ -190,6 +190,7 @@ pub(crate) fn snapshot(tick: u64, fish: u32, visitors: bool) -> Snapshot {
             boost: 0.0,
             radius_m: SPECIES[usize::from(species)].1 / 4.0,
             teleported: false,
+            swallowed: 0.0,
         }
     });
     let agents = agents.collect();

@@ -1,11 +1,11 @@
 //! Tests of the actions that concern visitors, unknown agents, family, food and leaders.
 
 use glam::{Vec2, Vec3};
-use shoal::behavior::ActionParams;
 use shoal::behavior::actions::{
     Combined, CombinedMode, Eat, FollowLeader, Investigate, KeepHabits, KeepWithChild, Seek,
     SeekTarget, ShelterUnder, StayWithMother,
 };
+use shoal::behavior::{ActionParams, AttractionParams};
 use shoal::world::{Observation, Shadow, outline_at_depth};
 
 use super::{Y, at, executed, no_visitors, related, run, seek_point, start};
@@ -34,6 +34,9 @@ fn square(still_secs: f32) -> Observation {
 fn fish_shelter_under_a_still_shadow_only() {
     let shelter = ShelterUnder {
         reach_m: 3.0,
+        inside_m: 0.05,
+        stay_secs: 60.0,
+        attraction: super::at_once(),
         ..ShelterUnder::default()
     };
     let mut fish = wants(
@@ -78,6 +81,7 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_after_it_is_forgotten(
     let curious = Investigate {
         interest_secs: 3.0,
         forget_secs: 5.0,
+        attraction: super::at_once(),
         ..Investigate::default()
     };
     let mut fish = wants(
@@ -229,6 +233,8 @@ fn eaten_food_re_enters_out_of_sight() {
         "the meal did not reset hunger: {}",
         pool.drives(0).hunger
     );
+    // The fish swallows the food within 0.3 s.
+    run(&mut pool, 0.3, &no_visitors());
     let crumb = &pool.world().agents.bodies[1];
     assert!(!pool.world().water.is_visible(crumb.position_m, 0.3));
 }
@@ -313,6 +319,99 @@ fn combined_actions_act_when_any_or_all_parts_can() {
     );
     let (_, sum) = force(CombinedMode::All, 1.0);
     assert!(sum.distance(Vec3::new(-1.5, 0.0, -0.5)) < 1e-4, "{sum}");
+}
+
+#[test]
+fn combined_actions_nest_and_can_act_as_far_as_possible() {
+    let force = |never_weight: f32, inner: CombinedMode| {
+        let combine = |mode, actions: &[&str]| {
+            ActionParams::Combined(Combined {
+                weight: 1.0,
+                mode,
+                actions: actions.iter().map(|&name| name.to_owned()).collect(),
+            })
+        };
+        let outer = combine(CombinedMode::Each, &["inner", "right"]);
+        let mut fish = wants(bare("fish", 1), "only", &[("outer", outer)]);
+        let inner = combine(inner, &["never", "left"]);
+        let parts = [
+            ("inner", inner),
+            ("never", seek_point(9.0, 0.0, never_weight)),
+            ("left", seek_point(0.0, -9.0, 2.0)),
+            ("right", seek_point(0.0, 9.0, 1.0)),
+        ];
+        for (name, part) in parts {
+            fish.mind.actions.insert(name.into(), part);
+        }
+        assert_eq!(fish.mind.problems(), vec![]);
+        let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
+        pool.run_tick(&no_visitors());
+        pool.decision(0).proposal.force
+    };
+    // A part that seeks sideways (z) gives (-1, 0, ∓1) times its weight; the part that seeks ahead gives no force.
+    let each = force(0.0, CombinedMode::Any);
+    assert!(each.distance(Vec3::new(-3.0, 0.0, -1.0)) < 1e-4, "{each}");
+    let without_inner = force(0.0, CombinedMode::All);
+    assert!(
+        without_inner.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-4,
+        "{without_inner}"
+    );
+    let all = force(1.0, CombinedMode::All);
+    assert!(all.distance(Vec3::new(-3.0, 0.0, -1.0)) < 1e-4, "{all}");
+
+    let mut mind = shoal::behavior::MindParams::default();
+    for (name, part) in [("a", "b"), ("b", "a")] {
+        let combined = Combined {
+            actions: vec![part.into()],
+            ..Combined::default()
+        };
+        mind.actions
+            .insert(name.into(), ActionParams::Combined(combined));
+    }
+    let paths: Vec<String> = mind.problems().into_iter().map(|p| p.0).collect();
+    assert_eq!(paths, ["actions.a.actions[0]", "actions.b.actions[0]"]);
+}
+
+/// A fixed bug: a visitor was never known, because sheltering always came before curiosity.
+#[test]
+fn a_fish_that_also_shelters_gets_to_know_a_visitor() {
+    let look = Investigate {
+        interest_secs: 3.0,
+        forget_secs: 60.0,
+        attraction: AttractionParams {
+            hesitate_secs: 1.0,
+            ..super::at_once()
+        },
+        ..Investigate::default()
+    };
+    let shelter = ShelterUnder {
+        stay_secs: 3.0,
+        attraction: AttractionParams {
+            hesitate_secs: 1.0,
+            rest_secs: 6.0,
+            ..super::at_once()
+        },
+        ..ShelterUnder::default()
+    };
+    let known = Seek {
+        target: SeekTarget::Agent,
+        relations: vec!["known".into()],
+        ..Seek::default()
+    };
+    let actions = [
+        ("shelter", ActionParams::ShelterUnder(shelter)),
+        ("look", ActionParams::Investigate(look)),
+    ];
+    let mut fish = wants(bare("fish", 1), "wonder", &actions);
+    fish = wants(fish, "trust", &[("known", ActionParams::Seek(known))]);
+    fish.motion.cruise_mps = 0.4;
+    let mut pool = start(&wide(vec![fish]), &[(at(1.0, 0.1), Vec3::Z)]);
+    let mut knows = false;
+    for tick in 0..60 * 60u16 {
+        pool.run_tick(&square(6.0 + f32::from(tick) / 60.0));
+        knows |= executed(&pool, 0) == ["known"];
+    }
+    assert!(knows, "the visitor is not known after a minute");
 }
 
 #[test]

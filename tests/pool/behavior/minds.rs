@@ -160,11 +160,6 @@ fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
     pool.place(1, near, Vec3::X);
     tick(&mut pool);
     assert_eq!(pool.catches(), 1);
-    let prey = &pool.world().agents.bodies[1];
-    assert!(
-        prey.teleported && !pool.world().water.is_visible(prey.position_m, 0.3),
-        "the prey re-enters out of sight"
-    );
     tick(&mut pool);
     assert_eq!(pool.active_need(0), "", "the catch has satisfied the need");
     assert!(pool.set_need("hunter", "only", 2.0));
@@ -245,6 +240,7 @@ fn an_action_of_two_needs_is_evaluated_once_per_tick_and_has_one_memory() {
         interest_secs: 1.0,
         reach_m: 3.0,
         distance_m: 3.0,
+        attraction: super::at_once(),
         ..Investigate::default()
     });
     let mut fish = only(bare("fish", 1), &[("look", look)]);
@@ -331,4 +327,127 @@ fn obstacle_avoidance_is_never_left_to_chance() {
     pool.place(0, at(0.0, 3.0), Vec3::Z);
     tick(&mut pool);
     assert_eq!(executed(&pool, 0), ["go"]);
+}
+
+/// A fixed bug: prey disappeared in view within one tick.
+#[test]
+fn prey_is_swallowed_in_view_and_returns_later_from_outside() {
+    let hunt = ActionParams::HuntPrey(HuntPrey {
+        can_turn_in_place: false,
+        ..HuntPrey::default()
+    });
+    let mut hunter = only(bare("hunter", 1), &[("hunt", hunt)]);
+    hunter.relations.insert("prey".into(), vec!["prey".into()]);
+    let mut pool = pool(
+        vec![hunter, bare("prey", 1)],
+        &[(at(0.0, 0.0), Vec3::X), (at(0.15, 0.0), Vec3::Z)],
+    );
+    let mut snapshot = shoal::world::Snapshot::default();
+    tick(&mut pool);
+    assert_eq!(pool.catches(), 1);
+    let (mut last, mut visible_ticks) = (0.0, 0);
+    let mouth_m = loop {
+        tick(&mut pool);
+        pool.snapshot(&mut snapshot);
+        let [hunter, prey] = snapshot.agents[..] else {
+            panic!("two agents");
+        };
+        if !snapshot.catches.is_empty() {
+            break hunter.position_m + hunter.forward * (0.45 * 0.3);
+        }
+        assert!(prey.swallowed >= last && !prey.teleported, "{prey:?}");
+        assert!(prey.position_m.distance(hunter.position_m) < 0.4);
+        (last, visible_ticks) = (prey.swallowed, visible_ticks + 1);
+    };
+    assert!(visible_ticks >= 12 && last > 0.8, "{visible_ticks}, {last}");
+    let catch = snapshot.catches[0];
+    assert!(
+        catch.at_m.distance(mouth_m) < 0.1 && catch.prey_length_m > 0.0,
+        "{catch:?}"
+    );
+    let water = pool.world().water.clone();
+    assert!(!water.is_visible(snapshot.agents[1].position_m, 0.3));
+    for _ in 0..60 * 4 {
+        tick(&mut pool);
+        pool.snapshot(&mut snapshot);
+        assert!(!water.is_visible(snapshot.agents[1].position_m, 0.3));
+    }
+    assert_eq!((pool.catches(), snapshot.catches.len()), (1, 0));
+    let away_m = snapshot.agents[1].position_m;
+    for _ in 0..60 * 14 {
+        tick(&mut pool);
+    }
+    let prey = pool.world().agents.bodies[1];
+    assert!(
+        prey.position_m.distance(away_m) > 0.5,
+        "the prey has not returned"
+    );
+}
+
+/// A fixed bug: under `combine = "budget"`, what an action learned was lost if other actions took the whole force.
+#[test]
+fn an_agent_learns_although_no_force_is_left() {
+    let look = ActionParams::Investigate(Investigate {
+        interest_secs: 1.0,
+        reach_m: 3.0,
+        distance_m: 3.0,
+        attraction: super::at_once(),
+        ..Investigate::default()
+    });
+    let mut fish = only(
+        bare("fish", 1),
+        &[("push", seek_point(-99.0, 0.0, 50.0)), ("look", look)],
+    );
+    let need = &mut fish.mind.needs[0];
+    (need.additive, need.combine) = (true, Combine::Budget);
+    fish.mind.needs[0].actions = vec!["push".into(), "look".into()];
+    let known = ActionParams::Seek(Seek {
+        target: SeekTarget::Agent,
+        relations: vec!["known".into()],
+        ..Seek::default()
+    });
+    let mut fish = crate::pools::wants(fish, "later", &[("known", known)]);
+    fish.mind.needs.swap(0, 1);
+    let mut stone = bare("stone", 1);
+    stone.motion.cruise_mps = 0.0;
+    let mut pool = pool(
+        vec![fish, stone],
+        &[(at(0.0, 0.0), Vec3::X), (at(1.5, 0.0), Vec3::X)],
+    );
+    let knows_at = (0..90).find(|_| {
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        tick(&mut pool);
+        executed(&pool, 0) == ["known"]
+    });
+    let is_in_time = knows_at.is_some_and(|step| (60..=62).contains(&step));
+    assert!(
+        is_in_time,
+        "interest lasts 1 s, the fish knows the stone in tick {knows_at:?}"
+    );
+}
+
+#[test]
+fn each_action_can_have_its_own_chance_when_dithering() {
+    let actions = [
+        ("a", seek_point(0.0, -9.0, 1.0)),
+        ("b", seek_point(0.0, 9.0, 1.0)),
+    ];
+    let mut fish = only(bare("fish", 1), &actions);
+    let need = &mut fish.mind.needs[0];
+    (need.additive, need.combine) = (true, Combine::Dither);
+    (need.dither_chance, need.minimum_secs) = (1.0, 0.1);
+    need.dither_chances.insert("a".into(), 0.2);
+    assert_eq!(fish.mind.problems(), vec![]);
+    let mut pool = pool(vec![fish.clone()], &[(at(0.0, 0.0), Vec3::X)]);
+    let mut first = 0;
+    for _ in 0..3600 {
+        tick(&mut pool);
+        first += usize::from(executed(&pool, 0) == ["a"]);
+    }
+    let share = first as f32 / 3600.0;
+    assert!((0.12..0.28).contains(&share), "share of 'a': {share}");
+    let need = &mut fish.mind.needs[0];
+    need.dither_chances.insert("c".into(), 0.2);
+    let problems = fish.mind.problems();
+    assert_eq!(problems[0].0, "needs[0].dither_chances.c");
 }

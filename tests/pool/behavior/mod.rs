@@ -19,8 +19,8 @@ mod vehicle;
 use crate::pools;
 use crate::pools::{wants, wide};
 use glam::{Vec2, Vec3};
-use shoal::behavior::ActionParams;
 use shoal::behavior::actions::{Seek, SeekTarget};
+use shoal::behavior::{ActionParams, AttractionParams};
 use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
 use shoal::world::{Observation, ObstacleParams, Shadow};
 
@@ -85,6 +85,17 @@ fn executed(simulation: &Simulation, index: usize) -> Vec<String> {
         .active_actions(index)
         .map(str::to_owned)
         .collect()
+}
+
+/// Returns an attraction that attracts every agent at once and always, without personal differences.
+fn at_once() -> AttractionParams {
+    AttractionParams {
+        share: 1.0,
+        place_m: 0.0,
+        hesitate_secs: 0.0,
+        rest_secs: 0.0,
+        spread: 0.0,
+    }
 }
 
 fn seek_point(x: f32, z: f32, weight: f32) -> ActionParams {

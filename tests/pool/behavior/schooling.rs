@@ -6,6 +6,7 @@ use shoal::behavior::actions::{
     Flock, FlockWithRelation, Investigate, Separate, SeparateNonShadow,
 };
 use shoal::simulation::SpeciesDescription;
+use shoal::world::FlockPartChange;
 
 use super::{at, executed, only, pool, shadow, tick};
 use crate::pools::bare;
@@ -125,6 +126,7 @@ fn an_investigated_agent_is_a_flock_mate_if_known_is_a_flock_relation() {
             interest_secs: 0.0,
             forget_secs: 1.0,
             distance_m: 3.0,
+            attraction: super::at_once(),
             ..Investigate::default()
         };
         let flock = FlockWithRelation {
@@ -214,4 +216,51 @@ fn flock_ignores_relations_and_separate_non_shadow_ignores_shadows() {
         angle_deg,
     };
     assert_eq!(act(ActionParams::SeparateNonShadow(without)), (true, false));
+}
+
+#[test]
+fn an_action_can_replace_the_radii_and_angles_of_its_species() {
+    let wide = FlockWithRelation {
+        pace_weight: 0.0,
+        separation: FlockPartChange {
+            weight: Some(0.0),
+            ..FlockPartChange::default()
+        },
+        cohesion: FlockPartChange {
+            radius_m: Some(4.0),
+            angle_deg: Some(180.0),
+            weight: Some(3.0),
+        },
+        ..FlockWithRelation::default()
+    };
+    let mut fish = schooling(2);
+    fish.mind
+        .actions
+        .insert("wide".into(), ActionParams::FlockWithRelation(wide));
+    let force = |fish: &SpeciesDescription, other: Vec3| {
+        let mut pool = pool(
+            vec![fish.clone()],
+            &[(at(0.0, 0.0), Vec3::X), (at(0.0, 0.0) + other, Vec3::X)],
+        );
+        tick(&mut pool);
+        (executed(&pool, 0), pool.decision(0).proposal.force)
+    };
+    let behind = Vec3::new(-3.5, 0.0, 0.0);
+    assert_eq!(
+        force(&fish, behind).0,
+        [""; 0],
+        "beyond the radii of the species"
+    );
+    fish.mind.needs[0].actions.push("wide".into());
+    let (acts, pull) = force(&fish, behind);
+    assert_eq!(acts, ["wide"]);
+    assert!(pull.distance(Vec3::NEG_X * 3.0) < 1e-3, "{pull}");
+    // The other action of the same fish still has the radii of the species.
+    let (acts, _) = force(&fish, Vec3::new(0.5, 0.0, 0.5));
+    assert_eq!(acts, ["flock"]);
+    assert_eq!(
+        fish.mind.warnings(3.9)[0].0,
+        "actions.wide.cohesion.radius_m"
+    );
+    assert_eq!(fish.mind.warnings(4.0), vec![]);
 }

@@ -1,0 +1,229 @@
+//! Catches and meals. A hunter that touches its prey swallows it within a moment: the prey is drawn into its mouth and shrinks.
+//! Then the prey is absent for some seconds, out of sight, and enters the pool again from outside the picture.
+//!
+//! In: the decisions of all agents. Out: caught agents, events for the needs of the hunters, and catches for the renderer. Must
+//! not: remove an agent from the pool.
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::tick::Simulation;
+use super::vehicle::reenter;
+use crate::behavior::NeedEvent;
+use crate::world::{Body, Catch, RandomStream, World};
+
+/// Time in which a hunter swallows its prey.
+const SWALLOW_SECS: f32 = 0.3;
+
+/// Shortest time between a catch and the return of the prey.
+const MIN_ABSENT_SECS: f32 = 5.0;
+
+/// Largest random addition to `MIN_ABSENT_SECS`.
+const ABSENT_SPREAD_SECS: f32 = 10.0;
+
+/// Time for which a snapshot contains a catch.
+const CATCH_SECS: f32 = 2.0;
+
+/// Distance from the center of a hunter to its mouth, as a share of its length.
+const MOUTH_SHARE: f32 = 0.45;
+
+/// An agent that was caught and has not returned yet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Caught {
+    /// Id of the caught agent.
+    pub(super) prey: u32,
+    /// Id of its hunter.
+    hunter: u32,
+    /// Time since the contact.
+    age_secs: f32,
+    /// Time from the end of the swallowing to the return.
+    absent_secs: f32,
+}
+
+impl Caught {
+    /// Share of the body that is swallowed.
+    fn swallowed(&self) -> f32 {
+        (self.age_secs / SWALLOW_SECS).clamp(0.0, 1.0)
+    }
+
+    /// Whether all numbers are finite.
+    pub(super) fn is_finite(&self) -> bool {
+        self.age_secs.is_finite() && self.absent_secs.is_finite()
+    }
+}
+
+impl Simulation {
+    /// Lets hunters catch the prey that they touch, and notifies their needs. If several hunters touch the same prey, the first
+    /// hunter in agent order gets it. Also notifies needs of the tick's other events.
+    pub(super) fn resolve_catches(&mut self) {
+        for hunter in 0..self.workspace.decisions.len() {
+            let decision = &self.workspace.decisions[hunter];
+            let event = decision.proposal.event.unwrap_or(NeedEvent::Nothing);
+            let Some(prey) = decision.proposal.catch else {
+                if event != NeedEvent::Nothing {
+                    self.notify_needs(hunter, event);
+                }
+                continue;
+            };
+            let prey = prey as usize;
+            let ids = &self.state.world.agents.ids;
+            if prey >= ids.len() || self.is_caught(ids[prey]) || self.is_caught(ids[hunter]) {
+                continue;
+            }
+            if event == NeedEvent::Meal {
+                self.state.meals += 1;
+            } else {
+                self.state.catches += 1;
+            }
+            self.notify_needs(hunter, event);
+            self.catch(prey, hunter);
+        }
+    }
+
+    fn catch(&mut self, prey: usize, hunter: usize) {
+        let agents = &mut self.state.world.agents;
+        let (prey_id, hunter_id) = (agents.ids[prey], agents.ids[hunter]);
+        // Without names, no action of another agent refers to the caught agent.
+        agents.name_bits[prey] = 0;
+        let random = self.state.world.random;
+        let draw = random.unit(prey_id, RandomStream::Absence, 0);
+        self.state.caught.push(Caught {
+            prey: prey_id,
+            hunter: hunter_id,
+            age_secs: 0.0,
+            absent_secs: MIN_ABSENT_SECS + ABSENT_SPREAD_SECS * draw,
+        });
+    }
+
+    fn is_caught(&self, id: u32) -> bool {
+        self.state.caught.iter().any(|caught| caught.prey == id)
+    }
+
+    fn notify_needs(&mut self, index: usize, event: NeedEvent) {
+        let mind = self.workspace.minds(&self.plan).get(index);
+        mind.apply_event(&mut self.state.minds[index], event);
+    }
+
+    /// Moves the caught agents: into the mouth of their hunter, then out of sight until they return. The bodies after the tick
+    /// must be complete.
+    pub(super) fn move_caught(&mut self) {
+        let dt = self.workspace.input.dt_secs;
+        for catch in &mut self.state.swallowed {
+            catch.age_secs += dt;
+        }
+        self.state.swallowed.retain(|c| c.age_secs <= CATCH_SECS);
+        for number in (0..self.state.caught.len()).rev() {
+            let caught = &mut self.state.caught[number];
+            let was_visible = caught.swallowed() < 1.0;
+            caught.age_secs += dt;
+            let caught = *caught;
+            let Some(prey) = self.state.world.agents.index_of(caught.prey) else {
+                self.state.caught.swap_remove(number);
+                continue;
+            };
+            if caught.swallowed() < 1.0 {
+                self.swallow(prey, &caught);
+            } else if was_visible {
+                self.vanish(prey);
+            } else if caught.age_secs < SWALLOW_SECS + caught.absent_secs {
+                self.wait(prey);
+            } else {
+                self.state.caught.swap_remove(number);
+                self.return_to_pool(prey);
+            }
+        }
+    }
+
+    /// Draws a caught agent towards the mouth of its hunter.
+    fn swallow(&mut self, prey: usize, caught: &Caught) {
+        let agents = &self.state.world.agents;
+        let before = agents.bodies[prey];
+        let target_m = match agents.index_of(caught.hunter) {
+            Some(hunter) => {
+                let body = &self.workspace.next_bodies[hunter];
+                let species = &self.plan.world.species[usize::from(agents.species[hunter])];
+                let length_m = species.body.length_m * agents.size_factors[hunter];
+                // A hunter that jumps to another place leaves its prey behind.
+                let mouth_m = body.position_m + body.forward * (MOUTH_SHARE * length_m);
+                if body.teleported {
+                    before.position_m
+                } else {
+                    mouth_m
+                }
+            }
+            None => before.position_m,
+        };
+        // The rest of the way is covered in the rest of the time.
+        let dt = self.workspace.input.dt_secs;
+        let share = (dt / (SWALLOW_SECS - caught.age_secs + dt).max(dt)).clamp(0.0, 1.0);
+        let mut position_m = before.position_m.lerp(target_m, share);
+        let mut solids = self.plan.world.solids.iter();
+        if solids.any(|solid| solid.signed_distance_m(position_m) <= 0.0) {
+            position_m = before.position_m;
+        }
+        let velocity_mps = (position_m - before.position_m) / dt;
+        self.workspace.next_bodies[prey] = Body {
+            position_m,
+            velocity_mps: velocity_mps.clamp_length_max(before.boost.allowed_mps),
+            teleported: false,
+            ..before
+        };
+    }
+
+    /// Takes a swallowed agent out of sight, and records the catch.
+    fn vanish(&mut self, prey: usize) {
+        let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
+        let agents = world.agents;
+        let species = &world.species[usize::from(agents.species[prey])];
+        let length_m = species.body.length_m * agents.size_factors[prey];
+        let mut body = agents.bodies[prey];
+        let catch = Catch {
+            at_m: body.position_m,
+            prey_length_m: length_m,
+            age_secs: 0.0,
+        };
+        let size_m = (agents.radii_m[prey], length_m);
+        reenter(&world, &mut body, species, size_m, agents.ids[prey]);
+        body.velocity_mps = Vec3::ZERO;
+        self.workspace.next_bodies[prey] = body;
+        self.state.swallowed.push(catch);
+    }
+
+    /// Keeps an absent agent where it is.
+    fn wait(&mut self, prey: usize) {
+        self.workspace.next_bodies[prey] = Body {
+            velocity_mps: Vec3::ZERO,
+            teleported: false,
+            ..self.state.world.agents.bodies[prey]
+        };
+    }
+
+    /// Gives an absent agent its names and its speed back.
+    fn return_to_pool(&mut self, prey: usize) {
+        self.wait(prey);
+        let seed = self.state.world.random.seed;
+        let agents = &mut self.state.world.agents;
+        let species = &self.plan.world.species[usize::from(agents.species[prey])];
+        agents.derive(prey, species, seed);
+        let body = &mut self.workspace.next_bodies[prey];
+        body.velocity_mps = body.forward * body.boost.allowed_mps.min(species.motion.cruise_mps);
+    }
+
+    /// Hides the caught agents from all others. Must be called after names of agents were derived.
+    pub(super) fn hide_caught(&mut self) {
+        let agents = &mut self.state.world.agents;
+        for caught in &self.state.caught {
+            if let Some(prey) = agents.index_of(caught.prey) {
+                agents.name_bits[prey] = 0;
+            }
+        }
+    }
+
+    /// Share of the body of the agent with this id that a hunter has swallowed; 0 for a free agent.
+    pub(super) fn swallowed_shares(&self) -> impl Iterator<Item = (usize, f32)> {
+        let agents = &self.state.world.agents;
+        let caught = self.state.caught.iter();
+        caught.filter_map(|one| Some((agents.index_of(one.prey)?, one.swallowed())))
+    }
+}
