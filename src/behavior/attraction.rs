@@ -39,7 +39,7 @@ impl Default for AttractionParams {
     fn default() -> Self {
         Self {
             share: 0.25,
-            place_m: 0.2,
+            place_m: 0.12,
             hesitate_secs: 5.0,
             rest_secs: 30.0,
             spread: 1.0,
