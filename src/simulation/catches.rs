@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tick::Simulation;
 use super::vehicle::reenter;
-use crate::behavior::NeedEvent;
+use crate::behavior::{Decision, NeedEvent};
 use crate::world::{Body, Catch, RandomStream, World};
 
 /// Time in which a hunter swallows its prey.
@@ -68,7 +68,7 @@ impl Simulation {
             };
             let prey = prey as usize;
             let ids = &self.state.world.agents.ids;
-            if prey >= ids.len() || self.is_caught(ids[prey]) || self.is_caught(ids[hunter]) {
+            if prey >= ids.len() || self.is_caught(ids[prey]) {
                 continue;
             }
             if event == NeedEvent::Meal {
@@ -103,6 +103,16 @@ impl Simulation {
     fn notify_needs(&mut self, index: usize, event: NeedEvent) {
         let mind = self.workspace.minds(&self.plan).get(index);
         mind.apply_event(&mut self.state.minds[index], event);
+    }
+
+    /// Removes the decisions of caught agents, so that they do nothing. Must be called after all agents have decided.
+    pub(super) fn silence_caught(&mut self) {
+        let agents = &self.state.world.agents;
+        for caught in &self.state.caught {
+            if let Some(prey) = agents.index_of(caught.prey) {
+                self.workspace.decisions[prey] = Decision::default();
+            }
+        }
     }
 
     /// Moves the caught agents: into the mouth of their hunter, then out of sight until they return. The bodies after the tick

@@ -77,6 +77,7 @@ impl Simulation {
         guests.count(&self.state.world.agents, &self.plan.world.species);
         self.run_director();
         self.decide();
+        self.silence_caught();
         self.find_paths();
         self.move_agents();
         self.move_caught();
