@@ -169,7 +169,8 @@ impl Need {
         self.hold(state, chosen)
     }
 
-    /// Prioritized dithering: tries the executable actions in order and chooses each with its own probability. Actions that are never skipped are tried first. `None` if no action is chosen.
+    /// Prioritized dithering: tries the executable actions in order and chooses each with its own probability. Actions that
+    /// are never skipped are tried first. `None` if no action is chosen.
     fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
         for &action in &self.actions {
             let is_never_skipped = evaluation.actions[action].capabilities.is_never_skipped;

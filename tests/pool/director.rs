@@ -251,7 +251,7 @@ fn a_rule_that_ends_leaves_the_gathering_of_another_rule() {
     assert_eq!(goal_x_m(&pool), Some(5.0), "the earlier one is restored");
     run(&mut pool, 7.0, &visitors(0, 0.0));
     assert_eq!(goal_x_m(&pool), None);
-    // A rule that is started again by hand while it is active begins anew, as the latest.
+    // A rule that is started again by hand while it is active begins again, as the latest.
     pool.start_rule("long");
     run(&mut pool, 0.5, &visitors(0, 0.0));
     pool.start_rule("short");
