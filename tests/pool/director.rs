@@ -330,20 +330,19 @@ fn every_rule_of_every_shipped_scene_can_begin() {
         for tick in 0..12 * 10 {
             step(&mut pool, &visitors(1, tick as f32 / 10.0));
         }
-        // Seven visitors run in circles all over the pool, then leave.
-        for tick in 0..6 * 10 {
-            let mut seen = visitors(7, 0.0);
-            for shadow in &mut seen.shadows {
-                let id = shadow.id as f32;
-                let swing = Vec2::from_angle(tick as f32 * 0.5 + id) * 0.4;
-                let middle = Vec2::new((id % 4.0 - 1.5) * 1.0, ((id / 4.0).floor() - 0.5) * 1.2);
-                shadow.centroid_m = middle + swing;
-                shadow.velocity_mps = swing.perp() * 5.0;
+        // Seven visitors run in circles all over the pool and leave. Later they scare the fish once more for a moment.
+        for (count, secs) in [(7, 6), (0, 2), (7, 1), (0, 6)] {
+            for tick in 0..secs * 10 {
+                let mut seen = visitors(count, 0.0);
+                for shadow in &mut seen.shadows {
+                    let id = shadow.id as f32;
+                    let swing = Vec2::from_angle(tick as f32 * 0.5 + id) * 0.4;
+                    let middle = Vec2::new(id % 4.0 - 1.5, ((id / 4.0).floor() - 0.5) * 1.2);
+                    shadow.centroid_m = middle + swing;
+                    shadow.velocity_mps = swing.perp() * 5.0;
+                }
+                step(&mut pool, &seen);
             }
-            step(&mut pool, &seen);
-        }
-        for _ in 0..6 * 10 {
-            step(&mut pool, &visitors(0, 0.0));
         }
         for (began, rule) in began.iter().zip(&scene.director) {
             assert!(began, "{name}: the rule '{}' never began", rule.name);
