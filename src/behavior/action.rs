@@ -39,6 +39,16 @@ pub trait Action {
         &[]
     }
 
+    /// Returns further relation types that the action refers to.
+    fn other_relations(&self) -> &[String] {
+        &[]
+    }
+
+    /// Returns the name of the scene's path that the action needs; `None` if it needs none.
+    fn path(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the relation that the action always acts on, in addition to [`Self::relations`]: without an agent in this
     /// relation it is never executed. `None` if there is no such relation.
     fn built_in_relation(&self) -> Option<&'static str> {
@@ -119,6 +129,8 @@ pub struct Capabilities {
     pub is_combined: bool,
     /// The action follows the flow fields of the scene, and the fields around other agents.
     pub follows_fields: bool,
+    /// The action turns away from the barriers of the scene.
+    pub avoids_barriers: bool,
     /// The agent may stay in one place while it executes the action.
     pub rests: bool,
     /// The action leads the agent to a visitor who stands still.
@@ -133,6 +145,7 @@ impl Capabilities {
         is_never_skipped: false,
         is_combined: false,
         follows_fields: false,
+        avoids_barriers: false,
         rests: false,
         approaches_visitors: false,
     };

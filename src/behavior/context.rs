@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
-use crate::steering::{FlockRules, Motion};
+use crate::steering::{FlockRules, Motion, OtherVehicle, Tube};
 use crate::world::{Gathering, Random, RandomStream, Species, World};
 
 use super::perception::{
@@ -82,6 +82,25 @@ impl<'a> ActionContext<'a> {
     /// Whether a neighbor is within the field of view and not occluded by an obstacle.
     pub fn is_visible(&self, neighbor: &Neighbor) -> bool {
         neighbor.in_view && !is_occluded(self.motion.position_m, neighbor, self.near_solids())
+    }
+
+    /// Returns position, velocity and heading of a neighbor.
+    pub fn vehicle(&self, neighbor: &Neighbor) -> OtherVehicle {
+        OtherVehicle {
+            position_m: self.motion.position_m + neighbor.offset_m,
+            velocity_mps: self.velocity_mps(neighbor),
+            forward: neighbor.forward,
+        }
+    }
+
+    /// Returns the path of the scene with this name; `None` if there is none.
+    pub fn path(&self, name: &str) -> Option<Tube<'a>> {
+        let path = self.world.paths.iter().find(|path| path.name == name)?;
+        Some(Tube {
+            points_m: &path.points_m,
+            radius_m: path.radius_m,
+            is_closed: path.is_closed,
+        })
     }
 
     /// Returns the nearest visible neighbor that has at least one of the names in the mask `names`.

@@ -102,6 +102,13 @@ pub struct BoostRequest {
 }
 
 impl BoostRequest {
+    /// Full boost while it is requested; the agent then slows down within half a second.
+    pub const FULL: Self = Self {
+        scale: 1.0,
+        hold_secs: 0.0,
+        calm_secs: 0.5,
+    };
+
     /// Returns the stronger of two requests in one tick: the request with the larger scale or, at equal scales, with
     /// the longer hold time.
     pub fn stronger(self, other: Self) -> Self {

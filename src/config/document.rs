@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -153,6 +154,16 @@ fn combine<'t>(own: &DeTable<'t>, bases: &[(&'t str, &str)], rules: &ExtendRules
     }
     extend(&mut whole, own.clone(), rules);
     whole
+}
+
+/// Returns the table of a text that extends `bases`; `None` if it is not valid TOML.
+pub fn whole_table(text: &str, bases: &[(&str, &str)], rules: &ExtendRules) -> Option<toml::Table> {
+    let (tree, syntax) = DeTable::parse_recoverable(text);
+    if !syntax.is_empty() {
+        return None;
+    }
+    let whole = Spanned::new(tree.span(), combine(tree.get_ref(), bases, rules));
+    toml::Table::deserialize(toml::de::Deserializer::from(whole)).ok()
 }
 
 /// Returns the text at a key of the top level of a TOML text; `None` if there is none.

@@ -16,11 +16,22 @@ pub(super) const LEVEL_BYTES: usize = 1 << 24;
 /// these.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExtendRules {
-    /// Lists of tables whose items are combined if they have the same value of a key, as (list, key). A new item is inserted
-    /// before the item that follows it in the extending text, or at the end.
-    pub keyed_lists: &'static [(&'static str, &'static str)],
+    /// Lists of tables whose items are combined.
+    pub keyed_lists: &'static [KeyedList],
     /// Key that says of which kind a table is. A table of another kind replaces the table of the base.
     pub kind_key: &'static str,
+}
+
+/// A list of tables. Items with the same value of a key are combined. A new item is inserted before the item that follows it in
+/// the extending text, or at the end.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyedList {
+    /// Name of the list.
+    pub list: &'static str,
+    /// Key that identifies an item.
+    pub key: &'static str,
+    /// Key beside the list. If it is true, the list replaces the list of the base.
+    pub replaces: &'static str,
 }
 
 /// A tree, and the number of texts between it and the extending text.
@@ -58,12 +69,18 @@ fn shifted(range: Range<usize>, by: usize) -> Range<usize> {
 
 /// Changes `base` as the extending text says.
 pub(super) fn extend<'t>(base: &mut DeTable<'t>, own: DeTable<'t>, rules: &ExtendRules) {
+    let replaces = |keyed: &KeyedList| {
+        let flag = own.get(keyed.replaces).map(Spanned::get_ref);
+        matches!(flag, Some(DeValue::Boolean(true)))
+    };
+    let lists: Vec<_> = rules
+        .keyed_lists
+        .iter()
+        .filter(|keyed| !replaces(keyed))
+        .collect();
     for (key, value) in own {
         let span = value.span();
-        let list_key = rules
-            .keyed_lists
-            .iter()
-            .find(|(list, _)| *list == &**key.get_ref());
+        let keyed = lists.iter().find(|keyed| keyed.list == &**key.get_ref());
         let new = match (base.remove(&**key.get_ref()), value.into_inner()) {
             (Some(old), DeValue::Table(own)) => match old.into_inner() {
                 DeValue::Table(mut old) if is_same_kind(&old, &own, rules) => {
@@ -72,9 +89,9 @@ pub(super) fn extend<'t>(base: &mut DeTable<'t>, own: DeTable<'t>, rules: &Exten
                 }
                 _ => DeValue::Table(own),
             },
-            (Some(old), DeValue::Array(own)) => match (old.into_inner(), list_key) {
-                (DeValue::Array(old), Some((_, name))) => {
-                    DeValue::Array(extend_list(&old, &own, name, rules))
+            (Some(old), DeValue::Array(own)) => match (old.into_inner(), keyed) {
+                (DeValue::Array(old), Some(keyed)) => {
+                    DeValue::Array(extend_list(&old, &own, keyed.key, rules))
                 }
                 _ => DeValue::Array(own),
             },
@@ -144,7 +161,11 @@ mod tests {
     use super::*;
 
     const RULES: ExtendRules = ExtendRules {
-        keyed_lists: &[("needs", "name")],
+        keyed_lists: &[KeyedList {
+            list: "needs",
+            key: "name",
+            replaces: "own_needs",
+        }],
         kind_key: "action",
     };
 
@@ -181,5 +202,12 @@ mod tests {
         let own = "needs = [{name = 'new', x = 7}, {name = 'b', y = 2}, {name = 'last'}]";
         let wanted = "needs = [{name = 'a', x = 1}, {name = 'new', x = 7}, {name = 'b', x = 1, y = 2}, {name = 'c', x = 1}, {name = 'last'}]";
         assert_eq!(combined(base, own), wanted.parse().unwrap());
+    }
+
+    #[test]
+    fn a_list_replaces_the_list_of_the_base_if_the_text_says_so() {
+        let base = "needs = [{name = 'a', x = 1}, {name = 'b', x = 1}]";
+        let own = "own_needs = true\nneeds = [{name = 'b', y = 2}]";
+        assert_eq!(combined(base, own), own.parse().unwrap());
     }
 }

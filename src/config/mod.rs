@@ -29,9 +29,10 @@ mod validate;
 
 pub use document::{
     TEXT_BYTES_MAX, is_toml, parse, parse_extending, parse_lenient, read_text, top_level_text,
+    whole_table,
 };
 pub use edit::{RejectedChange, TextChange, apply_changes};
-pub use extend::ExtendRules;
+pub use extend::{ExtendRules, KeyedList};
 pub use output::{OutputKind, check_output, create_stream, output_target};
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};

@@ -10,6 +10,7 @@ mod lens;
 mod polygon;
 mod prism;
 mod solid;
+mod spline;
 mod surface;
 
 pub use homography::Homography;
@@ -17,4 +18,5 @@ pub use lens::{FloorFromCamera, Lens};
 pub use polygon::{nearest_on_polygon, polygon_contains, polygon_triangles, signed_area};
 pub use prism::{PRISM_CORNERS_MAX, Prism};
 pub use solid::{Solid, nearest_on_segment};
+pub use spline::spline;
 pub use surface::{Surface, SurfaceKind};

@@ -6,8 +6,8 @@ use crate::behavior::{MindParams, RuleParams};
 use crate::geometry::Surface;
 use crate::navigation::{FieldGrids, FieldParams};
 use crate::world::{
-    Avoidance, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams, PerceptionParams,
-    PoolParams, RelationParams,
+    Avoidance, BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams,
+    PathParams, PerceptionParams, PoolParams, RelationParams,
 };
 
 /// Description of a pool.
@@ -19,6 +19,10 @@ pub struct SceneDescription {
     pub pool: PoolParams,
     /// The obstacles.
     pub obstacles: Vec<ObstacleParams>,
+    /// The paths that agents follow or stay on.
+    pub paths: Vec<PathParams>,
+    /// The invisible barriers that agents turn away from.
+    pub barriers: Vec<BarrierParams>,
     /// The flow fields.
     pub fields: Vec<FieldParams>,
     /// The grids of those flow fields that were read from files.

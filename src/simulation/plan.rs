@@ -11,7 +11,9 @@ use super::terraces::TerracePlan;
 use crate::behavior::{Mind, RuleParams, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
-use crate::world::{NameTable, Relations, SolidIndex, Species, VISITOR_SPECIES, Water, WorldPlan};
+use crate::world::{
+    NameTable, Relations, ScenePath, SolidIndex, Species, VISITOR_SPECIES, Water, WorldPlan,
+};
 
 /// Search margin of `WorldPlan::contact_solids`. A body whose motion in one tick plus radius is shorter than this is checked
 /// only against those solids. A faster body is checked against all solids.
@@ -90,6 +92,8 @@ impl PoolPlan {
                 contact_solids: SolidIndex::new(&solids, CONTACT_MARGIN_M),
                 sight_solids: SolidIndex::new(&solids, sight_margin_m(&species)),
                 solids,
+                paths: scene.paths.iter().map(ScenePath::new).collect(),
+                barriers: scene.barriers.clone(),
                 species,
                 visitor_name_bits,
             },

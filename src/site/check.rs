@@ -177,6 +177,22 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
     for (i, obstacle) in scene.obstacles.iter().enumerate() {
         findings.problems_of(entry, &format!("obstacles[{i}]"), obstacle.problems());
     }
+    for (i, path) in scene.paths.iter().enumerate() {
+        findings.problems_of(entry, &format!("paths[{i}]"), path.problems());
+        if scene.paths[..i].iter().any(|other| other.name == path.name) {
+            findings.problem(
+                entry,
+                &format!("paths[{i}].name"),
+                format!(
+                    "another path is already named \"{}\"; choose a different name",
+                    path.name
+                ),
+            );
+        }
+    }
+    for (i, barrier) in scene.barriers.iter().enumerate() {
+        findings.problems_of(entry, &format!("barriers[{i}]"), barrier.problems());
+    }
     for name in scene
         .population
         .keys()

@@ -89,7 +89,9 @@ pub(super) fn warn_dead_species(
     };
     for relation in species.relations.keys() {
         let is_used = named().any(|action| {
-            action.relations().contains(relation) || action.built_in_relation() == Some(relation)
+            action.relations().contains(relation)
+                || action.other_relations().contains(relation)
+                || action.built_in_relation() == Some(relation)
         });
         let is_known = KNOWN_RELATIONS.contains(&relation.as_str());
         let acts = !RELATIONS_OF_ACTIONS.contains(&relation.as_str());
@@ -155,8 +157,61 @@ pub(super) fn warn_dead_scene(
             );
         }
     }
+    warn_unused_paths(entry, &living, findings);
     warn_dead_rules(entry, &living, findings);
     warn_crowd(entry, library, &living, findings);
+}
+
+/// Warns about paths and barriers that no species uses, and about actions whose path is not in the scene.
+fn warn_unused_paths(
+    entry: &Entry<SceneFile>,
+    living: &[(&String, &SpeciesFile)],
+    findings: &mut Findings,
+) {
+    let scene = &entry.value;
+    let mut wanted = Vec::new();
+    for (name, species) in living {
+        let paths = species.used_actions().filter_map(ActionParams::path);
+        wanted.extend(paths.map(|path| (*name, path)));
+    }
+    for (index, path) in scene.paths.iter().enumerate() {
+        if !wanted.iter().any(|(_, wanted)| *wanted == path.name) {
+            findings.warning(
+                entry,
+                &format!("paths[{index}].name"),
+                "no species in the population uses this path; name it in an action such as follow_path, or remove it".into(),
+            );
+        }
+    }
+    for (name, path) in wanted {
+        if !scene.paths.iter().any(|known| known.name == path) {
+            let known = scene.paths.iter().map(|path| path.name.as_str());
+            let suggestion = nearest_name(path, known)
+                .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+            findings.warning(
+                entry,
+                &format!("population.{name}"),
+                format!(
+                    "an action of this species needs the path \"{path}\", which is not in [[paths]] of this scene, so it is never \
+                     executed{suggestion}"
+                ),
+            );
+        }
+    }
+    let avoids = |(_, species): &(&String, &SpeciesFile)| {
+        species
+            .used_actions()
+            .any(|action| action.capabilities().avoids_barriers)
+    };
+    if !scene.barriers.is_empty() && !living.iter().any(avoids) {
+        findings.warning(
+            entry,
+            "barriers",
+            "no species in the population turns away from barriers; add an action of the kind avoid_barriers to one of them, or \
+             remove the barriers"
+                .into(),
+        );
+    }
 }
 
 fn warn_dead_rules(

@@ -173,16 +173,11 @@ impl Draft {
                 ));
                 continue;
             };
-            let changes = match own_changes(editor, name, text, changes) {
-                Ok(changes) => changes,
-                Err((path, message)) => {
-                    problems.push(
-                        editor
-                            .library
-                            .problem(name, &path.to_string(), message.into()),
-                    );
-                    continue;
+            let changes = match name {
+                DocumentName::Species { name } => {
+                    changes_of_own_text(&editor.library.species_texts, name, text, changes)
                 }
+                _ => changes,
             };
             match apply_changes(text, schema_of_kind(name), &changes) {
                 Ok(new) => {
@@ -328,23 +323,6 @@ impl Draft {
     }
 }
 
-/// Rewrites changes of a species that extends another one, so that they apply to its own text.
-fn own_changes(
-    editor: &Editor,
-    name: &DocumentName,
-    text: &str,
-    changes: Vec<(ValuePath, TextChange)>,
-) -> Result<Vec<(ValuePath, TextChange)>, (ValuePath, &'static str)> {
-    let entry = match name {
-        DocumentName::Species { name } => editor.library.species.get(name).and_then(Option::as_ref),
-        _ => None,
-    };
-    match entry {
-        Some(entry) => changes_of_own_text(entry, text, changes),
-        None => Ok(changes),
-    }
-}
-
 fn text_change(change: &EditChange) -> TextChange {
     match change.clone() {
         EditChange::Set { value } => TextChange::Set(value),
@@ -424,15 +402,11 @@ fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems
 /// Returns the text of a species with everything that it inherits.
 fn whole_text(editor: &Editor, name: &str) -> Result<String, Problems> {
     let text = species_text(editor, name)?;
-    let entry = editor.library.species.get(name).and_then(Option::as_ref);
-    let Some(entry) = entry.filter(|entry| entry.value.extends.is_some()) else {
+    if config::top_level_text(text, "extends").is_none() {
         return Ok(text.to_owned());
-    };
-    let whole = SpeciesFile {
-        extends: None,
-        ..entry.value.clone()
-    };
-    toml::to_string(&whole).map_err(|error| rejected(name, error.to_string()))
+    }
+    let whole = editor.library.species_texts.whole(name, text);
+    toml::to_string(&whole.unwrap_or_default()).map_err(|error| rejected(name, error.to_string()))
 }
 
 /// Returns the temporary mind of an individual of the species `own`.

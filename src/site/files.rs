@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams, RuleParams};
 use crate::calibration::CalibrationParams;
 use crate::camera::CameraParams;
-use crate::config::ExtendRules;
+use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::Surface;
 use crate::navigation::FieldParams;
 use crate::render::{OutputParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{
-    Avoidance, BodyParams, FlockParams, MotionParams, ObstacleParams, PerceptionParams, PoolParams,
-    RelationParams,
+    Avoidance, BarrierParams, BodyParams, FlockParams, MotionParams, ObstacleParams, PathParams,
+    PerceptionParams, PoolParams, RelationParams,
 };
 
 /// A site file: the hardware of one installation, and the scene that it shows.
@@ -69,6 +69,10 @@ pub struct SceneFile {
     pub pool: PoolParams,
     /// Obstacles in the pool.
     pub obstacles: Vec<ObstacleParams>,
+    /// Paths. Species with the action `follow_path` or `stay_on_path` use them.
+    pub paths: Vec<PathParams>,
+    /// Invisible barriers. Species with the action `avoid_barriers` turn away from them.
+    pub barriers: Vec<BarrierParams>,
     /// Flow fields. Species with the action `follow_flow_field` follow them.
     pub fields: Vec<FieldParams>,
     /// Number of individuals of each species, by species name. The name is that of a file in the folder `species`, or
@@ -138,6 +142,9 @@ pub struct SpeciesFile {
     /// file, or at the end. Other lists replace the inherited list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
+    /// Whether the needs of this file replace all inherited needs. Otherwise they are combined with them by name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_needs: bool,
     /// Groups that all individuals of the species belong to. Relations can refer to these groups.
     pub groups: Vec<String>,
     /// Size of the body.
@@ -169,7 +176,11 @@ pub struct SpeciesFile {
 
 /// How a species file changes the file that it extends.
 pub(super) const SPECIES_RULES: ExtendRules = ExtendRules {
-    keyed_lists: &[("needs", "name")],
+    keyed_lists: &[KeyedList {
+        list: "needs",
+        key: "name",
+        replaces: "own_needs",
+    }],
     kind_key: "action",
 };
 

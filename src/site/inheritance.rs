@@ -13,7 +13,7 @@ use super::files::{SPECIES_RULES, SpeciesFile};
 use super::library::Entry;
 use crate::config::{
     self, PathSegment, Problem, TextChange, ValuePath, is_toml, nearest_name, parse_extending,
-    top_level_text,
+    top_level_text, whole_table,
 };
 
 /// Most species that extend each other in a chain. A longer chain is probably a mistake.
@@ -165,56 +165,70 @@ pub fn built_in_species(name: &str) -> Option<SpeciesFile> {
     Some(entry.value.clone())
 }
 
+impl SpeciesTexts {
+    /// Returns the table of a species with everything that it inherits, if its own text is `text`. `None` if a text is invalid.
+    pub(super) fn whole(&self, name: &str, text: &str) -> Option<toml::Table> {
+        let bases = self.bases(name).ok()?;
+        let bases: Vec<(&str, &str)> = bases
+            .iter()
+            .map(|base| (base.text.as_str(), base.file.as_str()))
+            .collect();
+        let mut whole = whole_table(text, &bases, &SPECIES_RULES)?;
+        whole.remove("extends");
+        whole.remove("own_needs");
+        Some(whole)
+    }
+}
+
 /// Rewrites changes of a species that extends another one, so that they apply to its own text: an inherited need is changed by
 /// its name, and an inherited list is copied before one of its items changes. The paths of `changes` refer to the whole species.
-///
-/// # Errors
-/// The path and a message, if a change is impossible because the value is inherited.
 pub(super) fn changes_of_own_text(
-    entry: &Entry<SpeciesFile>,
+    texts: &SpeciesTexts,
+    name: &str,
     text: &str,
     changes: Vec<(ValuePath, TextChange)>,
-) -> Result<Vec<(ValuePath, TextChange)>, (ValuePath, &'static str)> {
-    if entry.value.extends.is_none() {
-        return Ok(changes);
-    }
-    let whole = serde_json::to_value(&entry.value).unwrap_or_default();
+) -> Vec<(ValuePath, TextChange)> {
     let own: toml::Table = text.parse().unwrap_or_default();
+    let whole = texts
+        .whole(name, text)
+        .filter(|_| own.contains_key("extends"));
+    let Some(whole) = whole.and_then(|whole| serde_json::to_value(whole).ok()) else {
+        return changes;
+    };
     let own = serde_json::to_value(own).unwrap_or_default();
+    let key = |key: &str| ValuePath(vec![PathSegment::Key(key.into())]);
+    let mut has_own_needs = own["own_needs"] == true;
     let names = own["needs"].as_array().into_iter().flatten();
     let mut own_needs: Vec<Value> = names.map(|need| need["name"].clone()).collect();
     let mut new = Vec::new();
     for (path, change) in changes {
         let mut own_path = path.clone();
-        if path.0.first() == Some(&PathSegment::Key("needs".into())) {
-            let is_whole_need = path.0.len() == 2 && !matches!(change, TextChange::Set(_));
-            let Some(PathSegment::Item(index)) = path.0.get(1).filter(|_| !is_whole_need) else {
-                return Err((
-                    path,
-                    "the needs are inherited, so they cannot be inserted, removed, moved or replaced together by a command; \
-                     change the keys of one need, or edit the species file",
-                ));
+        if path.0.first() == Some(&PathSegment::Key("needs".into())) && !has_own_needs {
+            let is_inside = path.0.len() > 2;
+            let name = match path.0.get(1).filter(|_| is_inside) {
+                Some(PathSegment::Item(index)) => &whole["needs"][*index]["name"],
+                _ => &Value::Null,
             };
-            let name = whole["needs"][*index]["name"].clone();
             if name.is_null() {
-                return Err((path, "there is no need with this index"));
+                // The order or the number of needs changes, which only a list of its own can express.
+                has_own_needs = true;
+                new.push((key("own_needs"), TextChange::Set(true.into())));
+                new.push((key("needs"), TextChange::Set(whole["needs"].clone())));
+            } else {
+                let place = own_needs.iter().position(|own| own == name);
+                let place = place.unwrap_or_else(|| {
+                    // At the beginning, where no new need stands before it: a new need belongs before the need that follows it.
+                    let value = serde_json::json!({ "name": name });
+                    let index = Some(0);
+                    new.push((key("needs"), TextChange::Insert { index, value }));
+                    own_needs.insert(0, name.clone());
+                    0
+                });
+                own_path.0[1] = PathSegment::Item(place);
             }
-            let place = own_needs.iter().position(|own| *own == name);
-            let place = place.unwrap_or_else(|| {
-                // At the beginning, where no new need stands before it: a new need belongs before the need that follows it.
-                new.push((
-                    ValuePath(vec![PathSegment::Key("needs".into())]),
-                    TextChange::Insert {
-                        index: Some(0),
-                        value: serde_json::json!({ "name": name }),
-                    },
-                ));
-                own_needs.insert(0, name);
-                0
-            });
-            own_path.0[1] = PathSegment::Item(place);
         }
         if let Some(length) = length_of_list_path(&path, &change)
+            && !(has_own_needs && path.0.first() == Some(&PathSegment::Key("needs".into())))
             && value_at(&own, &own_path.0[..length]).is_none()
             && let Some(list) = value_at(&whole, &path.0[..length])
         {
@@ -223,7 +237,7 @@ pub(super) fn changes_of_own_text(
         }
         new.push((own_path, change));
     }
-    Ok(new)
+    new
 }
 
 /// Returns the number of segments of the path of the list that a change modifies; `None` if it modifies no item of a list, or

@@ -41,7 +41,7 @@ pub(super) struct Library {
     pub(super) scenes: Entries<SceneFile>,
     pub(super) species: Entries<SpeciesFile>,
     /// Texts of all species, from which `species` is parsed. A species can extend another one.
-    species_texts: SpeciesTexts,
+    pub(super) species_texts: SpeciesTexts,
 }
 
 impl Library {

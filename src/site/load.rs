@@ -60,6 +60,8 @@ impl Site {
             surface: self.file.surface.clone(),
             pool: self.scene.pool.clone(),
             obstacles: self.scene.obstacles.clone(),
+            paths: self.scene.paths.clone(),
+            barriers: self.scene.barriers.clone(),
             fields: self.scene.fields.clone(),
             field_grids: self.field_grids.clone(),
             species: self

@@ -2,7 +2,7 @@
 //! Containment in a region.
 //!
 //! The rocks of the pool are convex solids; `avoid_solids` handles all of them at once. This module is for a single
-//! barrier that may block from only one side: the wall of a tank, a window, a triangle mesh. **Source**: Reynolds 1999;
+//! barrier that may block from only one side: the wall of a tank, a window. **Source**: Reynolds 1999;
 //! OpenSteer, obstacles and `seenFrom`; braking from Buckland 2005, chapter 3.
 
 use glam::Vec3;
@@ -11,7 +11,7 @@ use super::motion::Motion;
 
 /// The shape of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Barrier<'m> {
+pub enum Barrier {
     /// A sphere.
     Sphere {
         /// Center.
@@ -53,8 +53,6 @@ pub enum Barrier<'m> {
         /// Radius.
         radius_m: f32,
     },
-    /// Triangles. The outside is the side from which the corners of a triangle appear in counterclockwise order.
-    Mesh(&'m [[Vec3; 3]]),
 }
 
 /// Sides from which a barrier blocks.
@@ -91,7 +89,7 @@ const BRAKE_SHARE: f32 = 0.2;
 /// exact head-on approach, the vehicle turns right. Returns `None` if the path is free.
 pub fn avoid_barrier(
     motion: &Motion,
-    barrier: &Barrier<'_>,
+    barrier: &Barrier,
     seen_from: SeenFrom,
     radius_m: f32,
     lookahead_m: f32,
@@ -114,7 +112,7 @@ pub fn avoid_barrier(
 /// `seen_from`).
 fn first_hit(
     motion: &Motion,
-    barrier: &Barrier<'_>,
+    barrier: &Barrier,
     seen_from: SeenFrom,
     radius_m: f32,
     reach_m: f32,
@@ -145,10 +143,6 @@ fn first_hit(
                 && offset.dot(up).abs() <= half_m[1] + radius_m;
             is_on.then_some(hit)
         }
-        Barrier::Mesh(triangles) => triangles
-            .iter()
-            .filter_map(|triangle| triangle_hit(at, ahead, triangle, radius_m).filter(counts))
-            .min_by(|a, b| a.distance_m.total_cmp(&b.distance_m)),
         _ => march(at, ahead, barrier, radius_m, reach_m).filter(counts),
     }
 }
@@ -189,38 +183,9 @@ fn plane_hit(at: Vec3, ahead: Vec3, point: Vec3, normal: Vec3, radius: f32) -> O
     })
 }
 
-/// Returns the intersection of the path with a triangle (Möller & Trumbore 1997), or `None`. The vehicle's radius is
-/// subtracted from the distance along the path.
-fn triangle_hit(at: Vec3, ahead: Vec3, triangle: &[Vec3; 3], radius: f32) -> Option<Hit> {
-    let [a, b, c] = *triangle;
-    let (along, up) = (b - a, c - a);
-    let cross = ahead.cross(up);
-    let det = along.dot(cross);
-    if det.abs() < 1e-9 {
-        return None;
-    }
-    let offset = at - a;
-    let u = offset.dot(cross) / det;
-    let other = offset.cross(along);
-    let v = ahead.dot(other) / det;
-    let distance = up.dot(other) / det;
-    if u < 0.0 || v < 0.0 || u + v > 1.0 || distance < 0.0 {
-        return None;
-    }
-    let normal = along.cross(up).normalize_or_zero();
-    let from_outside = ahead.dot(normal) < 0.0;
-    let normal = if from_outside { normal } else { -normal };
-    let closing = -ahead.dot(normal);
-    Some(Hit {
-        distance_m: (distance - radius / closing.max(1e-3)).max(0.0),
-        normal,
-        from_outside,
-    })
-}
-
 /// Finds the first contact by sphere tracing: each step along the path is as long as the distance to the surface, so no
 /// step can pass through the surface.
-fn march(at: Vec3, ahead: Vec3, barrier: &Barrier<'_>, radius: f32, reach: f32) -> Option<Hit> {
+fn march(at: Vec3, ahead: Vec3, barrier: &Barrier, radius: f32, reach: f32) -> Option<Hit> {
     let from_outside = distance_m(barrier, at) >= 0.0;
     let sign = if from_outside { 1.0 } else { -1.0 };
     let mut distance = 0.0;
@@ -243,7 +208,7 @@ fn march(at: Vec3, ahead: Vec3, barrier: &Barrier<'_>, radius: f32, reach: f32) 
     None
 }
 
-fn distance_m(barrier: &Barrier<'_>, point: Vec3) -> f32 {
+fn distance_m(barrier: &Barrier, point: Vec3) -> f32 {
     match *barrier {
         Barrier::Sphere { center_m, radius_m } => point.distance(center_m) - radius_m,
         Barrier::Box { center_m, half_m } => {
@@ -258,12 +223,12 @@ fn distance_m(barrier: &Barrier<'_>, point: Vec3) -> f32 {
             let nearest = crate::geometry::nearest_on_segment(from_m, to_m, point);
             point.distance(nearest) - radius_m
         }
-        Barrier::Plane { .. } | Barrier::Rectangle { .. } | Barrier::Mesh(_) => f32::MAX,
+        Barrier::Plane { .. } | Barrier::Rectangle { .. } => f32::MAX,
     }
 }
 
 /// Returns the unit vector that points out of the barrier: the gradient of the barrier's distance function.
-fn gradient(barrier: &Barrier<'_>, point: Vec3) -> Vec3 {
+fn gradient(barrier: &Barrier, point: Vec3) -> Vec3 {
     let step = 1e-3;
     let along = |axis: Vec3| {
         distance_m(barrier, point + axis * step) - distance_m(barrier, point - axis * step)
@@ -284,20 +249,7 @@ mod tests {
         }
     }
 
-    const QUAD: [[Vec3; 3]; 2] = [
-        [
-            Vec3::new(5.0, -1.0, -1.0),
-            Vec3::new(5.0, -1.0, 1.0),
-            Vec3::new(5.0, 1.0, 1.0),
-        ],
-        [
-            Vec3::new(5.0, -1.0, -1.0),
-            Vec3::new(5.0, 1.0, 1.0),
-            Vec3::new(5.0, 1.0, -1.0),
-        ],
-    ];
-
-    fn barriers() -> [(&'static str, Barrier<'static>); 6] {
+    fn barriers() -> [(&'static str, Barrier); 5] {
         let center_m = Vec3::new(6.0, 0.0, 0.0);
         [
             (
@@ -338,7 +290,6 @@ mod tests {
                     radius_m: 1.0,
                 },
             ),
-            ("mesh", Barrier::Mesh(&QUAD)),
         ]
     }
 

@@ -1,4 +1,4 @@
-//! Steering along paths: following a tube, staying inside a tube, following a wall, following a flow.
+//! Steering along paths: following a tube, staying inside a tube, following a wall.
 //!
 //! **Source**: Reynolds 1999; OpenSteer, `steerToFollowPath` and `steerToStayOnPath`.
 
@@ -79,39 +79,6 @@ impl Tube<'_> {
     }
 }
 
-/// Returns the corners of a smooth curve through all points (Catmull-Rom spline), with `per_piece` corners per segment.
-/// The corners can be the center line of a [`Tube`].
-pub fn spline(points_m: &[Vec3], per_piece: usize, is_closed: bool) -> Vec<Vec3> {
-    let count = points_m.len();
-    if count < 3 {
-        return points_m.to_vec();
-    }
-    let at = |index: isize| {
-        let last = count as isize;
-        let index = if is_closed {
-            index.rem_euclid(last)
-        } else {
-            index.clamp(0, last - 1)
-        };
-        points_m[index as usize]
-    };
-    let pieces = if is_closed { count } else { count - 1 };
-    let mut curve = Vec::with_capacity(pieces * per_piece + 1);
-    for piece in 0..pieces as isize {
-        let [a, b, c, d] = [at(piece - 1), at(piece), at(piece + 1), at(piece + 2)];
-        for step in 0..per_piece.max(1) {
-            let t = step as f32 / per_piece.max(1) as f32;
-            let (linear, square) = (c - a, a * 2.0 - b * 5.0 + c * 4.0 - d);
-            let cube = (b - c) * 3.0 + d - a;
-            curve.push(b + (linear + (square + cube * t) * t) * (t * 0.5));
-        }
-    }
-    if !is_closed {
-        curve.push(at(count as isize - 1));
-    }
-    curve
-}
-
 /// Follows a tube forwards (`direction` 1) or backwards (−1). Returns `None` if the position predicted for
 /// `lookahead_secs` is inside the tube and farther along in this direction.
 pub fn follow_path(
@@ -169,18 +136,6 @@ pub fn follow_wall(
     let future = motion.position_m + motion.velocity_mps * lookahead_secs;
     let (point, normal) = wall(future)?;
     seek(motion, point + normal * distance_m, speed_mps)
-}
-
-/// Follows a flow: `flow_mps` returns the flow at a position. Returns `None` where the flow is zero.
-pub fn follow_flow(
-    motion: &Motion,
-    flow_mps: impl Fn(Vec3) -> Vec3,
-    lookahead_secs: f32,
-    speed_mps: f32,
-) -> Option<Vec3> {
-    let future = motion.position_m + motion.velocity_mps * lookahead_secs;
-    let direction = flow_mps(future).try_normalize()?;
-    Some(direction * speed_mps - motion.velocity_mps)
 }
 
 #[cfg(test)]
@@ -270,49 +225,19 @@ mod tests {
     }
 
     #[test]
-    fn a_spline_goes_through_all_its_points() {
-        for is_closed in [false, true] {
-            let curve = spline(&L, 8, is_closed);
-            for point in L {
-                assert!(curve.iter().any(|p| p.distance(point) < 1e-4), "{point}");
-            }
-            assert_eq!(curve.len(), if is_closed { 24 } else { 17 });
-        }
-        // A spline through collinear points stays on their line.
-        let line = [Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::X * 3.0];
-        assert!(
-            spline(&line, 5, false)
-                .iter()
-                .all(|p| p.y.abs() + p.z.abs() < 1e-6)
-        );
-    }
-
-    #[test]
-    fn walls_are_followed_at_a_distance_and_flows_along_their_direction() {
+    fn walls_are_followed_at_a_distance() {
         let wall = |position: Vec3| Some((position.with_z(0.0), Vec3::Z));
-        let force = follow_wall(
-            &motion(Vec3::new(0.0, 0.0, 1.0), Vec3::X),
-            wall,
-            1.0,
-            1.0,
-            1.0,
-        );
-        assert_eq!(force, Some(Vec3::ZERO), "already there");
-        let near = follow_wall(
-            &motion(Vec3::new(0.0, 0.0, 0.5), Vec3::X),
-            wall,
-            1.0,
-            1.0,
-            1.0,
-        )
-        .unwrap();
+        let follow = |z: f32| {
+            follow_wall(
+                &motion(Vec3::new(0.0, 0.0, z), Vec3::X),
+                wall,
+                1.0,
+                1.0,
+                1.0,
+            )
+        };
+        assert_eq!(follow(1.0), Some(Vec3::ZERO), "already there");
+        let near = follow(0.5).unwrap();
         assert!(near.z > 0.0, "off the wall: {near}");
-        let vortex = |position: Vec3| Vec3::new(-position.z, 0.0, position.x);
-        let swimmer = motion(Vec3::ZERO, Vec3::X);
-        assert_eq!(
-            follow_flow(&swimmer, vortex, 1.0, 2.0),
-            Some(Vec3::new(-1.0, 0.0, 2.0))
-        );
-        assert_eq!(follow_flow(&swimmer, |_| Vec3::ZERO, 1.0, 2.0), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Steering by the predicted position of other vehicles: pursuit, evasion, offset pursuit, interpose, hide.
+//! Steering by the predicted position of other vehicles: pursuit, evasion, offset pursuit, interpose.
 //!
 //! Each behavior returns the desired velocity minus the current velocity, or `None` if it does not apply. **Source**:
 //! Reynolds 1999; the nine cases of pursuit are from OpenSteer 0.8.2, `steerForPursuit`.
@@ -110,32 +110,6 @@ pub fn interpose(
     arrive(motion, aim, speed_mps, slowing_m)
 }
 
-/// Returns the hiding place behind a sphere, as seen from a threat: the position `gap_m` behind the surface of the
-/// sphere.
-pub fn hiding_place_m(threat_m: Vec3, center_m: Vec3, radius_m: f32, gap_m: f32) -> Vec3 {
-    let direction = (center_m - threat_m).normalize_or(Vec3::X);
-    center_m + direction * (radius_m + gap_m)
-}
-
-/// Steers to the nearest hiding place behind one of several spheres (center, radius), and slows down to stop there.
-/// Returns `None` if there are no spheres.
-pub fn hide(
-    motion: &Motion,
-    threat_m: Vec3,
-    spheres: impl Iterator<Item = (Vec3, f32)>,
-    gap_m: f32,
-    speed_mps: f32,
-    slowing_m: f32,
-) -> Option<Vec3> {
-    let place = spheres
-        .map(|(center, radius)| hiding_place_m(threat_m, center, radius, gap_m))
-        .min_by(|a, b| {
-            let distance = |place: &Vec3| place.distance_squared(motion.position_m);
-            distance(a).total_cmp(&distance(b))
-        })?;
-    arrive(motion, place, speed_mps, slowing_m)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,22 +203,6 @@ mod tests {
     }
 
     #[test]
-    fn hiding_places_are_behind_spheres_as_seen_from_the_threat() {
-        let threat = Vec3::new(0.0, 0.0, -10.0);
-        assert_eq!(
-            hiding_place_m(threat, Vec3::new(0.0, 0.0, -5.0), 1.0, 0.5),
-            Vec3::new(0.0, 0.0, -3.5)
-        );
-        let spheres = [
-            (Vec3::new(0.0, 0.0, -5.0), 1.0),
-            (Vec3::new(0.0, 0.0, 20.0), 1.0),
-        ];
-        let force = hide(&MOTION, threat, spheres.into_iter(), 0.5, 2.0, 0.1).unwrap();
-        assert!(force.distance(Vec3::new(-1.0, 0.0, -2.0)) < 1e-5, "{force}");
-        assert_eq!(hide(&MOTION, threat, [].into_iter(), 0.5, 2.0, 0.1), None);
-    }
-
-    #[test]
     fn vehicles_at_the_same_position_give_finite_forces() {
         let here = target(Vec3::ZERO, Vec3::ZERO);
         let still = Motion {
@@ -256,14 +214,6 @@ mod tests {
             evade(&still, &here, 1.0, 1.0),
             offset_pursue(&still, &here, Vec3::ZERO, 1.0, 0.0),
             interpose(&still, &here, &here, 1.0, 0.0),
-            hide(
-                &still,
-                Vec3::ZERO,
-                [(Vec3::ZERO, 0.0)].into_iter(),
-                0.0,
-                1.0,
-                0.0,
-            ),
         ] {
             assert!(force.is_none_or(Vec3::is_finite), "{force:?}");
         }

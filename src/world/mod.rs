@@ -3,12 +3,14 @@
 
 mod agents;
 mod avoidance;
+mod barriers;
 mod body;
 mod director;
 mod grid;
 mod guests;
 mod observation;
 mod overlay;
+mod paths;
 mod pool;
 mod random;
 mod relations;
@@ -22,6 +24,10 @@ mod water;
 pub(crate) use agents::retain;
 pub use agents::{Agents, Body, BoostState, Intent, Species};
 pub use avoidance::Avoidance;
+pub use barriers::{
+    BarrierBox, BarrierCapsule, BarrierParams, BarrierPlane, BarrierRectangle, BarrierShape,
+    BarrierSide, BarrierSphere,
+};
 pub use body::{
     BodyParams, CollisionResponse, FlockParams, FlockPart, FlockPartChange, MotionParams,
     PerceptionParams,
@@ -31,6 +37,7 @@ pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, shadow_key};
 pub use observation::{Observation, Shadow};
 pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
+pub use paths::{PathParams, ScenePath};
 pub use pool::{
     BoxParams, CapsuleParams, ClimateParams, EdgeMode, ObstacleParams, PolygonParams, PoolParams,
     SphereParams,
@@ -64,6 +71,10 @@ pub struct WorldPlan {
     pub contact_solids: SolidIndex,
     /// Index of the solids within the sight radius of an agent. They may hide other agents, and the agent has to avoid them.
     pub sight_solids: SolidIndex,
+    /// The paths that agents follow or stay on.
+    pub paths: Vec<ScenePath>,
+    /// The invisible barriers that agents turn away from.
+    pub barriers: Vec<BarrierParams>,
     /// The species in the scene's order, followed by the named individuals. [`AgentPose::species`] is an index into the
     /// species.
     pub species: Vec<Species>,
@@ -109,6 +120,10 @@ pub struct World<'a> {
     pub contact_solids: &'a SolidIndex,
     /// Index of the solids within the sight radius of an agent.
     pub sight_solids: &'a SolidIndex,
+    /// The paths that agents follow or stay on.
+    pub paths: &'a [ScenePath],
+    /// The invisible barriers that agents turn away from.
+    pub barriers: &'a [BarrierParams],
     /// The species in the scene's order, followed by the named individuals.
     pub species: &'a [Species],
     /// Bit set of the names that every visitor has.
@@ -139,6 +154,8 @@ impl<'a> World<'a> {
             solids: &plan.solids,
             contact_solids: &plan.contact_solids,
             sight_solids: &plan.sight_solids,
+            paths: &plan.paths,
+            barriers: &plan.barriers,
             species: &plan.species,
             visitor_name_bits: plan.visitor_name_bits,
             agents: &state.agents,

@@ -37,3 +37,4 @@ mod schema;
 mod simple_school;
 mod simulate;
 mod species_files;
+mod steering_example;

@@ -8,7 +8,7 @@ use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::keep_apart;
-use crate::steering::{LeaderFollowing, OtherVehicle, follow_leader};
+use crate::steering::{LeaderFollowing, follow_leader};
 
 /// Swims behind the nearest visible agent in one of the relations (the leader), leaves the box in front of the
 /// leader, and keeps its distance from other agents. **Source**: Reynolds 1999, "Leader following".
@@ -67,11 +67,7 @@ impl Action for FollowLeader {
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let nearest = context.nearest_visible(context.related)?;
-        let leader = OtherVehicle {
-            position_m: context.motion.position_m + nearest.offset_m,
-            velocity_mps: context.velocity_mps(nearest),
-            forward: nearest.forward,
-        };
+        let leader = context.vehicle(nearest);
         let following = LeaderFollowing {
             behind_m: self.behind_m,
             clear_ahead_m: self.clear_ahead_m,

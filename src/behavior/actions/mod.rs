@@ -13,9 +13,13 @@ use super::proposal::Proposal;
 use crate::navigation::PathMemory;
 use crate::world::FlockPartChange;
 
+mod accompany;
+mod avoid_agents;
+mod avoid_barriers;
 mod avoid_obstacles;
 mod combined;
 mod eat;
+mod evade;
 mod evade_shadow;
 mod flee_enemy;
 mod flock;
@@ -23,18 +27,25 @@ mod flock_simple;
 mod flock_with_relation;
 mod follow_flow_field;
 mod follow_leader;
+mod follow_path;
+mod follow_wall;
 mod hide_from_enemy;
 mod hunt_prey;
+mod interpose;
 mod investigate;
 mod keep_habits;
 mod keep_with_child;
 mod leap;
 mod navigate;
+mod pursue;
+mod queue;
 mod seek;
 mod separate;
 mod separate_non_shadow;
 mod shadow_follow;
 mod shelter_under;
+mod stay_inside;
+mod stay_on_path;
 mod stay_with_mother;
 mod wander;
 
@@ -77,6 +88,16 @@ macro_rules! register_actions {
             /// See [`Action::relations`].
             pub fn relations(&self) -> &[String] {
                 match self { $(Self::$action(params) => params.relations(),)* }
+            }
+
+            /// See [`Action::other_relations`].
+            pub fn other_relations(&self) -> &[String] {
+                match self { $(Self::$action(params) => params.other_relations(),)* }
+            }
+
+            /// See [`Action::path`].
+            pub fn path(&self) -> Option<&str> {
+                match self { $(Self::$action(params) => Action::path(params),)* }
             }
 
             /// See [`Action::built_in_relation`].
@@ -199,6 +220,17 @@ register_actions! {
     combined::Combined,
     navigate::Navigate,
     leap::Leap,
+    accompany::Accompany,
+    avoid_agents::AvoidAgents,
+    avoid_barriers::AvoidBarriers,
+    evade::Evade,
+    follow_path::FollowPath,
+    follow_wall::FollowWall,
+    interpose::Interpose,
+    pursue::Pursue,
+    queue::Queue,
+    stay_inside::StayInside,
+    stay_on_path::StayOnPath,
 }
 
 #[cfg(test)]

@@ -141,6 +141,8 @@ mod tests {
             solids: Vec::new(),
             contact_solids: Default::default(),
             sight_solids: Default::default(),
+            paths: vec![],
+            barriers: vec![],
             species: vec![species],
             visitor_name_bits: 2,
         };

@@ -217,3 +217,34 @@ fn too_many_fish_for_the_surface_and_the_computer() {
     );
     scene("[population]\neel = 60\n", eel, &[]);
 }
+
+#[test]
+fn paths_and_barriers_that_no_species_uses() {
+    let path = "[population]\neel = 3\n[[paths]]\nname = 'lane'\n";
+    scene(
+        path,
+        WANDERS,
+        &["scenes/sea.toml:4:8: paths[0].name: no species in the population uses this path"],
+    );
+    let follows = WANDERS.replace("action = 'wander'", "action = 'follow_path'\npath = 'line'");
+    scene(
+        path,
+        &follows,
+        &[
+            "paths[0].name: no species in the population uses this path",
+            "population.eel: an action of this species needs the path \"line\", which is not in [[paths]] of this scene, so it is never executed; did you mean \"lane\"?",
+        ],
+    );
+    scene(path, &follows.replace("line", "lane"), &[]);
+    let barrier = "[population]\neel = 3\n[[barriers]]\n";
+    scene(
+        barrier,
+        WANDERS,
+        &["barriers: no species in the population turns away from barriers"],
+    );
+    scene(
+        barrier,
+        &WANDERS.replace("'wander'\n[[", "'avoid_barriers'\n[["),
+        &[],
+    );
+}

@@ -243,3 +243,26 @@ fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_
         "{problems}"
     );
 }
+
+#[test]
+fn an_edit_of_the_order_of_inherited_needs_gives_the_species_its_own_needs() {
+    let folder = folder("extends = 'base'\n", &[]);
+    let need = json!({ "name": "late", "actions": ["go"] });
+    let text = edited(
+        &folder,
+        &[
+            (
+                "needs",
+                json!({ "do": "insert", "index": 1, "value": need }),
+            ),
+            ("needs[1]", json!({ "do": "move", "to": 0 })),
+            ("needs[1]", json!({ "do": "remove" })),
+        ],
+    );
+    assert!(text.contains("own_needs = true"), "{text}");
+    let site = load(Some(&folder.site()), None).expect("the saved site is valid");
+    let file = &site.species[0].file;
+    let needs: Vec<_> = file.needs.iter().map(|need| need.name.as_str()).collect();
+    assert_eq!(needs, ["late", "roam"], "{text}");
+    assert_eq!(file.actions.len(), 2);
+}

@@ -1,0 +1,48 @@
+//! `stay_on_path`: the agent stays on a path of the scene.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::action::Action;
+use crate::behavior::context::ActionContext;
+use crate::behavior::proposal::Proposal;
+use crate::steering::stay_on_path;
+
+/// Returns to a path of the scene (`[[paths]]`) before it leaves the path, in any direction along it. Can be executed while the
+/// agent is about to leave the path, and the scene has the path. **Source**: Reynolds 1999, "Path following"; OpenSteer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StayOnPath {
+    /// Factor on the steering force; 0 switches the action off.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+    /// Name of the path.
+    pub path: String,
+    /// Time that the agent looks ahead. With a low value it leaves the path for a short time.
+    #[schemars(range(min = 0.01, max = 60.0))]
+    pub lookahead_secs: f32,
+}
+
+impl Default for StayOnPath {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            path: String::new(),
+            lookahead_secs: 0.8,
+        }
+    }
+}
+
+impl Action for StayOnPath {
+    type Memory = ();
+
+    fn path(&self) -> Option<&str> {
+        Some(&self.path)
+    }
+
+    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+        let tube = context.path(&self.path)?;
+        let speed = context.speed_mps(None);
+        stay_on_path(&context.motion, &tube, self.lookahead_secs, speed).map(Proposal::force)
+    }
+}
