@@ -67,6 +67,11 @@ impl Findings {
     fn add<T>(&mut self, entry: &Entry<T>, path: &str, message: String, is_warning: bool) {
         let finding = entry.spans.problem(path, message);
         if finding.file != entry.spans.file() {
+            // A species may leave an inherited action unused.
+            let is_whole_action = path.starts_with("actions.") && path.matches('.').count() == 1;
+            if is_warning && is_whole_action {
+                return;
+            }
             self.inherited.push(InheritedFinding {
                 finding,
                 by: entry.spans.file().to_owned(),

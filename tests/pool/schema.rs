@@ -180,6 +180,7 @@ fn every_parameter_of_every_action_can_be_edited() {
             let value = match field["type"].as_str().unwrap() {
                 "number" | "integer" => field["minimum"].clone(),
                 "boolean" => json!(field["default"] == json!(false)),
+                "string" if field["enum"].is_null() => json!("another name"),
                 "string" => field["enum"][0].clone(),
                 _ => field["default"].clone(),
             };

@@ -64,7 +64,7 @@ fn a_drive_that_no_need_reads() {
 #[test]
 fn a_species_without_needs() {
     species(
-        "",
+        "look = { length_m = 0.3 }\n",
         &["needs: the species has no needs, so its agents only drift"],
     );
     species(
