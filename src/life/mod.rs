@@ -6,6 +6,7 @@
 
 mod company;
 mod contacts;
+mod dwell;
 mod measures;
 mod program;
 mod recorder;

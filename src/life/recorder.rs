@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use glam::Vec3;
-
 use super::company::{CompanyWatch, SpeciesCompany};
 use super::contacts::Contacts;
+use super::dwell::Dwell;
 use super::measures::{Halves, OccupancyMap, PhaseSum, phase};
 use super::program::VisitorProgram;
 use super::report::{
@@ -14,10 +13,6 @@ use super::report::{
 use crate::simulation::Simulation;
 use crate::world::outline_at_depth;
 
-/// An agent that stays within this distance of one point is still.
-pub(super) const STILL_M: f32 = 0.1;
-/// Time after which a still agent is reported.
-pub(super) const STILL_SECS: f64 = 30.0;
 /// Time between two samples of positions.
 const SAMPLE_SECS: f64 = 0.5;
 /// Time between two searches for touches. At 1.5 m/s an agent swims 7.5 cm in this time, about a body's diameter.
@@ -90,10 +85,7 @@ struct ActionCounter {
 struct Track {
     actions: u64,
     is_flying: bool,
-    /// Point near which the agent has stayed for `still_secs`.
-    anchor_m: Vec3,
-    still_secs: f64,
-    is_reported: bool,
+    dwell: Dwell,
 }
 
 /// Measures a run. Call [`Self::record`] after each tick.
@@ -223,10 +215,7 @@ impl LifeRecorder {
             *count = self.species_of.iter().filter(|&&own| own == kind).count() as f64;
         }
         self.tracks.clear();
-        self.tracks.extend(agents.bodies.iter().map(|body| Track {
-            anchor_m: body.position_m,
-            ..Track::default()
-        }));
+        self.tracks.resize(agents.len(), Track::default());
         self.watch.reset(agents.len());
         self.rules_on.clear();
         for (rule, state) in simulation.rules() {
@@ -301,31 +290,24 @@ impl LifeRecorder {
             sums.maps[phase].add(glam::Vec2::new(at.x, at.z) / half_m);
 
             let rests = track.actions & counters.rests != 0;
-            if rests || body.teleported || at.distance(track.anchor_m) > STILL_M {
-                track.anchor_m = at;
-                track.still_secs = 0.0;
-                track.is_reported = false;
-            } else {
-                track.still_secs += sample_secs;
+            if rests || body.teleported {
+                track.dwell = Dwell::default();
             }
-            if track.still_secs > STILL_SECS {
-                sums.still_secs += if track.is_reported {
-                    sample_secs
-                } else {
-                    track.still_secs
-                };
-                sums.stillness.episodes += u64::from(!track.is_reported);
-                track.is_reported = true;
-                if track.still_secs > sums.stillness.longest_secs {
-                    sums.stillness.longest_secs = track.still_secs;
-                    sums.stillness.longest_at_m = at.to_array();
-                    sums.stillness.longest_agent = agents.ids[index];
-                    sums.stillness.longest_need = simulation.active_need(index).to_owned();
-                    sums.stillness.longest_actions = simulation
-                        .active_actions(index)
-                        .map(str::to_owned)
-                        .collect();
-                }
+            let was_still = track.dwell.still_secs > 0.0;
+            sums.still_secs += track.dwell.add(at, sample_secs);
+            let still_secs = track.dwell.still_secs;
+            sums.stillness.episodes += u64::from(still_secs > 0.0 && !was_still);
+            if still_secs > sums.stillness.longest_secs {
+                sums.stillness.longest_secs = still_secs;
+                sums.stillness.longest_at_m = at.to_array();
+                sums.stillness.longest_agent = agents.ids[index];
+                simulation
+                    .active_need(index)
+                    .clone_into(&mut sums.stillness.longest_need);
+                sums.stillness.longest_actions = simulation
+                    .active_actions(index)
+                    .map(str::to_owned)
+                    .collect();
             }
 
             let scale = world.water.scale(at.y);

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::company::{COMPANY_WITHIN_SECS, COUNTS_AFTER_SECS, NEAR_M};
+use super::dwell::{STILL_M, STILL_SECS};
 use super::measures::Halves;
 use super::program::VisitorProgram;
-use super::recorder::{STILL_M, STILL_SECS};
 
 /// Largest number of touches per agent and minute. With more, agents look as if they did not perceive each other.
 pub(super) const MAX_TOUCHES_PER_MIN: f64 = 3.0;
@@ -100,7 +100,7 @@ pub struct ActionLife {
     pub is_on: bool,
 }
 
-/// Agents that stay within 10 cm for more than 30 s, although no action lets them rest.
+/// Agents that stay within 10 cm (root mean square) for 30 s, although no action lets them rest.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stillness {
     /// Share of the agents' time.
@@ -225,7 +225,7 @@ impl SpeciesLife {
         if still.episodes > 0 {
             let [x, y, z] = still.longest_at_m;
             found.push(format!(
-                "{name}: {} times an agent stayed within {STILL_M} m for over {STILL_SECS} s without an action that rests; \
+                "{name}: {} times an agent stayed within {STILL_M} m for {STILL_SECS} s without an action that rests; \
                  longest {:.0} s (agent {} at {x:.2}, {y:.2}, {z:.2}, need \"{}\", actions {})",
                 still.episodes,
                 still.longest_secs,
