@@ -15,7 +15,7 @@ use crate::vision::{LightState, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
 use super::json_lines::{JsonLinesWriter, is_standard_output};
-use super::live::{DriftMonitor, Journal};
+use super::live::{DriftMonitor, Journal, PictureFaults};
 use super::observation::track_line;
 use super::print_message;
 
@@ -127,7 +127,9 @@ fn track_frames(
     let opened = Instant::now();
     let mut progress = Progress::default();
     let mut summary = TrackSummary::default();
-    let mut drift = DriftMonitor::new(options.tracker.calibration.as_ref(), &Journal::default());
+    let journal = Journal::default();
+    let mut drift = DriftMonitor::new(options.tracker.calibration.as_ref(), &journal);
+    let mut picture_faults = PictureFaults::new(options.tracker.calibration.is_some(), &journal);
     let mut levels = Vec::new();
     let mut next_debug_secs = f64::NEG_INFINITY;
     let is_over = |secs: f64| options.seconds.is_some_and(|end_secs| secs >= end_secs);
@@ -151,6 +153,7 @@ fn track_frames(
             next_debug_secs = time_secs.floor() + 1.0;
             write_debug_pictures(folder, vision, frame)?;
         }
+        picture_faults.observe(vision);
         summary.add(&line, vision);
         out.write(&line)?;
         if let Some(calibration) = &tracker.config().calibration {

@@ -3,49 +3,35 @@
 //!
 //! The inputs are frames and a mask of occupied pixels (the dilated foreground); the output is the foreground mask. The
 //! model does not learn from occupied pixels, so a visitor who stands still never becomes background. The level of a
-//! pixel decreases only by small drift, except when an object is made part of the model.
+//! pixel decreases only by small drift, except when an object is made part of the model. It increases only to a level that
+//! the pixel has kept for a long time, so light that comes and goes is never learned.
 
+mod gain;
 mod threshold;
+mod update;
 
-use std::iter::StepBy;
-use std::ops::Range;
-
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 
 use super::VisionParams;
 use super::bit_mask::BitMask;
 use super::dim_floor::DimFloor;
+use super::floor::FloorTable;
+use super::unreliable::UnreliablePixels;
+use gain::{GainInput, GainMeter};
+use update::{Rates, UpdateRows};
 
-/// The camera may clip levels of this value or higher, so pixels with such levels are not used to measure the gain.
-const SATURATED_LEVEL: u8 = 250;
 /// Lower limit of the noise estimate, in levels. A camera rounds to whole levels, so a lower estimate cannot be
 /// correct.
 const MIN_STD_DEV: f32 = 0.7;
 /// Initial noise estimate of every pixel, in levels, as a standard deviation.
 const INITIAL_STD_DEV: f32 = 3.0;
-/// A level change of at most this many standard deviations counts as small drift.
-const FOLLOWED_STD_DEVS: f32 = 4.0;
-/// A level change of at most this share of the level also counts as small drift.
-const FOLLOWED_SHARE: f32 = 0.1;
-/// Ratio of the standard deviation to the mean absolute deviation of normally distributed noise.
-const STD_DEV_PER_MEAN_DEVIATION: f32 = 1.25;
-/// If a pixel becomes this many times brighter than its model, a shadow covered the pixel when the model learned it.
-const UNCOVERED_RATIO: f32 = 3.0;
-/// Time for which floor must stay brighter before the model accepts the brighter level, in seconds.
-const UNCOVERED_SECS: f32 = 0.4;
-/// After the learning phase, each frame updates only one of every this many rows.
-const ROW_STEP: usize = 8;
-/// Number of pixels that are updated together with SIMD instructions.
-const BLOCK: usize = 32;
-/// Approximate number of pixels used to measure the gain.
-const GAIN_PIXELS: f32 = 2048.0;
-/// Number of bins of the gain histogram. All bins together cover gains from 0 to 4.
-const GAIN_BINS: usize = 512;
-/// Width of a bin of the gain histogram.
-const GAIN_BIN_WIDTH: f32 = 1.0 / 128.0;
-/// Smallest number of pixels from which the gain can be measured reliably. With fewer pixels, the previous gain is
-/// kept.
-const MIN_GAIN_SAMPLES: u32 = 100;
+/// Time after the first frame in which every pixel may become darker, in seconds. A flash of light in the first frame would
+/// leave a false shadow. Flashes are shorter than this. Nothing is foreground in this time.
+const START_SECS: f32 = 0.12;
+/// Pixels within this share of the width of the picture from foreground may show a visitor in bright clothes.
+const NEAR_SHARE: usize = 8;
+/// Capacity for disturbed pixels of one frame. Further ones are not counted.
+const MAX_DISTURBED: usize = 1 << 14;
 
 /// Model of the empty floor, row-major, in levels of 0 to 255.
 pub(super) struct Background {
@@ -57,14 +43,18 @@ pub(super) struct Background {
     /// Foreground threshold of every pixel, in 1/256 of a level. A pixel is foreground if its level is below its
     /// threshold times the gain. The threshold is 0 where a shadow cannot be detected.
     threshold: Vec<u16>,
-    /// Number of consecutive updates in which the pixel was much brighter than the model.
+    /// Level of a pixel that is much brighter than the model.
+    brighter_level: Vec<u8>,
+    /// Number of consecutive updates in which the pixel had about this level; 0 for a pixel that is not brighter.
     brighter_visits: Vec<u8>,
+    /// Indexes of the pixels that stopped being brighter in this frame.
+    dimmed: Vec<u32>,
+    unreliable: UnreliablePixels,
     dim: DimFloor,
     /// Pixels with a known floor area.
     usable: BitMask,
     usable_count: u32,
-    histogram: Vec<u32>,
-    gain: f32,
+    gain: GainMeter,
     frames: u64,
     age_secs: f32,
 }
@@ -83,12 +73,14 @@ impl Background {
             level: Vec::with_capacity(width * height),
             std_dev: vec![INITIAL_STD_DEV; width * height],
             threshold: vec![0; width * height],
+            brighter_level: vec![0; width * height],
             brighter_visits: vec![0; width * height],
+            dimmed: Vec::with_capacity(MAX_DISTURBED),
+            unreliable: UnreliablePixels::new(width, height),
             dim: DimFloor::new(width, height),
             usable_count: usable.count(),
             usable,
-            histogram: vec![0; GAIN_BINS],
-            gain: 1.0,
+            gain: GainMeter::new(),
             frames: 0,
             age_secs: 0.0,
         }
@@ -99,7 +91,8 @@ impl Background {
         self.level.clear();
         self.std_dev.fill(INITIAL_STD_DEV);
         self.brighter_visits.fill(0);
-        self.gain = 1.0;
+        self.unreliable.reset();
+        self.gain.reset();
         self.frames = 0;
         self.age_secs = 0.0;
     }
@@ -107,7 +100,40 @@ impl Background {
     /// Returns the gain: the ratio of the brightness of the last frame to the model. It follows the exposure of the
     /// camera.
     pub(super) fn gain(&self) -> f32 {
-        self.gain
+        self.gain.gain()
+    }
+
+    /// Returns the mean ratio of each sampled row of the last frame to the model; 0 for a row that cannot be measured.
+    pub(super) fn row_ratios(&self) -> &[f32] {
+        self.gain.row_ratios()
+    }
+
+    /// Writes the gain of every row of a frame, relative to the whole frame, to `to`.
+    pub(super) fn measure_rows(
+        &mut self,
+        levels: &[u8],
+        occupied: &BitMask,
+        params: &VisionParams,
+        to: &mut [f32],
+    ) {
+        let input = GainInput {
+            levels,
+            floor: &self.level,
+            width: self.width,
+            usable: &self.usable,
+            occupied,
+        };
+        self.gain.measure_rows(&input, params, to);
+    }
+
+    /// Returns whether the model accepts every darker level, because it has just begun to learn. Nothing is foreground then.
+    pub(super) fn is_starting(&self) -> bool {
+        self.age_secs < START_SECS
+    }
+
+    /// Returns the pixels that cannot be trusted.
+    pub(super) fn unreliable(&self) -> &UnreliablePixels {
+        &self.unreliable
     }
 
     /// Returns the number of pixels that can become foreground.
@@ -120,8 +146,13 @@ impl Background {
         &self.level
     }
 
-    /// Returns whether a shadow on this pixel can be detected.
+    /// Returns whether a shadow on this pixel is always detected.
     pub(super) fn is_observable(&self, index: usize) -> bool {
+        self.threshold[index] > 0 && !self.unreliable.contains(index)
+    }
+
+    /// Returns whether a shadow on this pixel can be detected.
+    pub(super) fn is_detectable(&self, index: usize) -> bool {
         self.threshold[index] > 0
     }
 
@@ -139,12 +170,41 @@ impl Background {
         for row in y.saturating_sub(rim_px)..(y + rim_px + 1).min(height) {
             for x in start.saturating_sub(rim_px)..(end + rim_px).min(self.width) {
                 let index = row * self.width + x;
-                let observed = f32::from(levels[index]) / self.gain;
-                self.level[index] = self.level[index].min(observed);
-                self.brighter_visits[index] = 0;
-                self.set_threshold(index, params);
+                self.lower(index, levels[index], params);
             }
         }
+    }
+
+    /// Lowers the model to the levels of one pixel row of a ghost and of the pixels around it that are not foreground. The
+    /// ghost's pixels count as disturbed.
+    pub(super) fn heal(
+        &mut self,
+        levels: &[u8],
+        (y, start, end): (u32, u32, u32),
+        foreground: &BitMask,
+        params: &VisionParams,
+    ) {
+        let (y, start, end) = (y as usize, start as usize, end as usize);
+        let height = self.level.len() / self.width.max(1);
+        let rim_px = params.grow_px as usize;
+        for row in y.saturating_sub(rim_px)..(y + rim_px + 1).min(height) {
+            for x in start.saturating_sub(rim_px)..(end + rim_px).min(self.width) {
+                if !foreground.contains(x as i32, row as i32) {
+                    self.lower(row * self.width + x, levels[row * self.width + x], params);
+                }
+            }
+        }
+        for x in start..end {
+            self.unreliable.disturb(y * self.width + x);
+        }
+    }
+
+    /// Lowers the model of a pixel to an observed level.
+    fn lower(&mut self, index: usize, observed: u8, params: &VisionParams) {
+        let observed = f32::from(observed) / self.gain.gain();
+        self.level[index] = self.level[index].min(observed);
+        self.brighter_visits[index] = 0;
+        self.set_threshold(index, params);
     }
 
     /// Finds the pixels that are darker than the model, and writes them to `foreground`. `occupied` is the dilated
@@ -159,7 +219,16 @@ impl Background {
         if self.level.is_empty() {
             self.initialize(levels, params);
         }
-        self.measure_gain(levels, occupied, params);
+        let input = GainInput {
+            levels,
+            floor: &self.level,
+            width: self.width,
+            usable: &self.usable,
+            occupied,
+        };
+        if !self.is_starting() {
+            self.gain.measure(&input, params);
+        }
         self.dim.smooth(levels);
         let rows = foreground
             .rows_mut()
@@ -167,7 +236,7 @@ impl Background {
         let dim = &self.dim;
         let rows = rows.enumerate();
         let rows = rows.map(|(y, (words, thresholds))| (words, dim.row(levels, y), thresholds));
-        threshold::mark_below(rows, self.gain);
+        threshold::mark_below(rows, self.gain.gain());
     }
 
     /// Sets the model to the levels of the first frame.
@@ -187,43 +256,6 @@ impl Background {
         }
     }
 
-    /// Measures the gain: the median ratio of the frame to the model over unoccupied pixels. Thresholds are multiplied
-    /// by the gain, so an exposure change creates no foreground.
-    fn measure_gain(&mut self, levels: &[u8], occupied: &BitMask, params: &VisionParams) {
-        self.histogram.fill(0);
-        let mut samples = 0;
-        let step = ((levels.len() as f32 / GAIN_PIXELS).sqrt() as usize).max(1);
-        for (y, row) in levels.chunks_exact(self.width).enumerate().step_by(step) {
-            let floor = &self.level[y * self.width..(y + 1) * self.width];
-            let (words, usable) = (occupied.row(y), self.usable.row(y));
-            for x in (y / step % step..self.width).step_by(step) {
-                let free = usable[x / 64] & !words[x / 64];
-                if free >> (x % 64) & 1 == 0
-                    || floor[x] < 2.0 * params.dark_level
-                    || floor[x] > f32::from(SATURATED_LEVEL)
-                    || row[x] >= SATURATED_LEVEL
-                {
-                    continue;
-                }
-                let bin = (f32::from(row[x]) / floor[x] / GAIN_BIN_WIDTH) as usize;
-                self.histogram[bin.min(GAIN_BINS - 1)] += 1;
-                samples += 1;
-            }
-        }
-        if samples < MIN_GAIN_SAMPLES {
-            return;
-        }
-        let mut below = 0;
-        for (bin, &count) in self.histogram.iter().enumerate() {
-            if 2 * (below + count) >= samples {
-                let within = (samples as f32 / 2.0 - below as f32) / count as f32;
-                self.gain = ((bin as f32 + within) * GAIN_BIN_WIDTH).max(GAIN_BIN_WIDTH);
-                return;
-            }
-            below += count;
-        }
-    }
-
     /// Updates the model from the pixels of a frame that are not occupied.
     pub(super) fn learn(
         &mut self,
@@ -233,176 +265,47 @@ impl Background {
         dt_secs: f32,
     ) {
         let is_learning = self.age_secs < params.learn_secs;
-        let (first, step) = if is_learning {
-            (0, 1)
-        } else {
-            (self.frames as usize % ROW_STEP, ROW_STEP)
-        };
-        let visit_secs = dt_secs * step as f32;
-        let rates = Rates {
-            inverse_gain: 1.0 / self.gain,
-            follow: (1.0 - (-visit_secs / params.follow_secs).exp())
-                .max(1.0 / (self.frames as f32 + 2.0)),
-            brighten: 1.0 - (-visit_secs / params.brighten_secs).exp(),
-            uncovered_visits: (UNCOVERED_SECS / visit_secs.max(1e-3))
-                .ceil()
-                .clamp(2.0, 200.0) as u8,
-            is_learning,
-        };
+        let rates = Rates::new(self, params, dt_secs, is_learning);
         let height = levels.len() / self.width.max(1);
         Arch::new().dispatch(UpdateRows {
             background: self,
-            rows: (first..height).step_by(step),
+            rows: (rates.first_row..height).step_by(rates.row_step),
             levels,
             occupied,
             params,
             rates,
         });
+        self.record_disturbances(occupied);
         self.frames += 1;
         self.age_secs += dt_secs;
     }
 
-    #[inline(always)]
-    fn update_rows(
+    /// Lets disturbances be forgotten, and updates the fault of the picture.
+    pub(super) fn advance_unreliable(
         &mut self,
-        rows: StepBy<Range<usize>>,
-        levels: &[u8],
-        occupied: &BitMask,
-        params: &VisionParams,
-        rates: &Rates,
-    ) {
-        // `dim` is moved out of `self`, because `update_block` borrows `self` mutably while rows of `dim` are in use.
-        let mut dim = std::mem::take(&mut self.dim);
-        for y in rows {
-            let row = dim.row(levels, y);
-            for (word, occupied) in occupied.row(y).iter().enumerate() {
-                let free = self.usable.row(y)[word] & !occupied;
-                let halves = [free as u32, (free >> 32) as u32];
-                for (half, free) in halves.into_iter().enumerate() {
-                    let x = 64 * word + BLOCK * half;
-                    let Some(levels) = row.get(x..) else { continue };
-                    self.update_block(y * self.width + x, levels, free, rates, params);
-                }
-            }
-            let floor = &self.level[y * self.width..(y + 1) * self.width];
-            dim.classify_row(y, floor, params.dark_level);
-        }
-        self.dim = dim;
-    }
-
-    /// Updates up to 32 pixels from index `start` on. Bit i of `free` is set if pixel i is not occupied.
-    #[inline(always)]
-    fn update_block(
-        &mut self,
-        start: usize,
-        levels: &[u8],
-        free: u32,
-        rates: &Rates,
+        dt_secs: f32,
+        floor: &FloorTable,
         params: &VisionParams,
     ) {
-        if free == 0 {
-            self.brighter_visits[start..start + levels.len().min(BLOCK)].fill(0);
-            return;
-        }
-        if self.update_stable_block(start, levels, free, rates, params) {
-            return;
-        }
-        for (i, &level) in levels.iter().take(BLOCK).enumerate() {
-            if free >> i & 1 == 1 {
-                self.update_pixel(start + i, f32::from(level) * rates.inverse_gain, rates);
-                self.set_threshold(start + i, params);
-            } else {
-                self.brighter_visits[start + i] = 0;
-            }
-        }
+        (self.unreliable).advance(dt_secs, floor, 0.5 * params.min_area_m2);
     }
 
-    #[inline(always)]
-    fn update_pixel(&mut self, index: usize, observed: f32, rates: &Rates) {
-        let level = &mut self.level[index];
-        let std_dev = &mut self.std_dev[index];
-        let change = observed - *level;
-        let followed = (FOLLOWED_STD_DEVS * *std_dev).max(FOLLOWED_SHARE * *level);
-        if change.abs() <= followed {
-            *level += rates.follow * change;
-            *std_dev += rates.follow * (STD_DEV_PER_MEAN_DEVIATION * change.abs() - *std_dev);
-            *std_dev = std_dev.max(MIN_STD_DEV);
-            self.brighter_visits[index] = 0;
-        } else if change > 0.0 {
-            let visits = &mut self.brighter_visits[index];
-            *visits = visits.saturating_add(1);
-            let uncovered = rates.is_learning || observed > UNCOVERED_RATIO * *level;
-            if uncovered && *visits >= rates.uncovered_visits {
-                *level = observed;
-                *visits = 0;
-            } else {
-                *level += rates.brighten * change;
+    /// Records the pixels that stopped being brighter. Pixels near foreground are left out, because visitors in bright clothes
+    /// cause such changes too.
+    fn record_disturbances(&mut self, occupied: &BitMask) {
+        let reach = self.width / NEAR_SHARE;
+        for &index in &self.dimmed {
+            let index = index as usize;
+            let (x, y) = (index % self.width, index / self.width);
+            let words = x.saturating_sub(reach) / 64..=((x + reach).min(self.width - 1) / 64);
+            let rows = y.saturating_sub(reach)..(y + reach).min(occupied.height());
+            let is_near = (rows.step_by(2))
+                .any(|y| occupied.row(y)[words.clone()].iter().any(|&word| word != 0));
+            if !is_near {
+                self.unreliable.disturb(index);
             }
-        } else {
-            self.brighter_visits[index] = 0;
         }
-    }
-
-    /// Updates all free pixels of a block together, if each of them shows only small drift. Returns `false` without an
-    /// update otherwise.
-    #[inline(always)]
-    fn update_stable_block(
-        &mut self,
-        start: usize,
-        levels: &[u8],
-        free: u32,
-        rates: &Rates,
-        params: &VisionParams,
-    ) -> bool {
-        let Some(observed) = levels.first_chunk::<BLOCK>() else {
-            return false;
-        };
-        let block = start..start + BLOCK;
-        let (Some(level), Some(std_dev), Some(threshold)) = (
-            self.level[block.clone()].first_chunk_mut::<BLOCK>(),
-            self.std_dev[block.clone()].first_chunk_mut::<BLOCK>(),
-            self.threshold[block.clone()].first_chunk_mut::<BLOCK>(),
-        ) else {
-            return false;
-        };
-        // Each mask value has as many bits as a level (32), because SIMD registers have no single-bit lanes.
-        let mut is_free = [0_u32; BLOCK];
-        for (i, is_free) in is_free.iter_mut().enumerate() {
-            *is_free = if free & 1 << i == 0 { 0 } else { u32::MAX };
-        }
-        let (mut next_level, mut next_std_dev) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let mut beyond = 0;
-        for i in 0..BLOCK {
-            let change = f32::from(observed[i]) * rates.inverse_gain - level[i];
-            let followed = larger(FOLLOWED_STD_DEVS * std_dev[i], FOLLOWED_SHARE * level[i]);
-            beyond |= is_free[i] & u32::from(change.abs() > followed);
-            let off = STD_DEV_PER_MEAN_DEVIATION * change.abs() - std_dev[i];
-            let followed_level = level[i] + rates.follow * change;
-            let followed_std_dev = larger(std_dev[i] + rates.follow * off, MIN_STD_DEV);
-            next_level[i] = if is_free[i] != 0 {
-                followed_level
-            } else {
-                level[i]
-            };
-            next_std_dev[i] = if is_free[i] != 0 {
-                followed_std_dev
-            } else {
-                std_dev[i]
-            };
-        }
-        if beyond != 0 {
-            return false;
-        }
-        *level = next_level;
-        *std_dev = next_std_dev;
-        for i in 0..BLOCK {
-            // Selecting with a mask avoids one branch per pixel.
-            let is_free = is_free[i] as u16;
-            let next_threshold = threshold_of(level[i], std_dev[i], params);
-            threshold[i] = next_threshold & is_free | threshold[i] & !is_free;
-        }
-        self.brighter_visits[block].fill(0);
-        true
+        self.dimmed.clear();
     }
 
     #[inline(always)]
@@ -449,47 +352,6 @@ pub(super) fn shadow_depth(level: f32, lit: f32) -> f32 {
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
-}
-
-/// Update of some rows with the widest SIMD instructions of this machine. Every function called from `with_simd` must
-/// be inlined.
-struct UpdateRows<'a> {
-    background: &'a mut Background,
-    rows: StepBy<Range<usize>>,
-    levels: &'a [u8],
-    occupied: &'a BitMask,
-    params: &'a VisionParams,
-    rates: Rates,
-}
-
-impl WithSimd for UpdateRows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        self.background.update_rows(
-            self.rows,
-            self.levels,
-            self.occupied,
-            self.params,
-            &self.rates,
-        );
-    }
-}
-
-/// Learning rates for one frame.
-struct Rates {
-    /// Factor that converts levels of the frame to levels of the model.
-    inverse_gain: f32,
-    /// Share of a small level change that is added to the model per update.
-    follow: f32,
-    /// Share of the level difference that is added to the model per update, for a pixel that is much brighter than the
-    /// model.
-    brighten: f32,
-    /// Number of consecutive updates in which a pixel must be much brighter before the model accepts the brighter
-    /// level.
-    uncovered_visits: u8,
-    is_learning: bool,
 }
 
 #[cfg(test)]

@@ -47,6 +47,13 @@ impl BitMask {
         self.words.fill(0);
     }
 
+    /// Clears columns `start` to `end` (exclusive) of a row.
+    pub(super) fn clear_run(&mut self, y: usize, start: usize, end: usize) {
+        for x in start..end {
+            self.words[y * self.words_per_row + x / 64] &= !(1 << (x % 64));
+        }
+    }
+
     /// Copies the content of another mask, which must have the same size.
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.words.copy_from_slice(&other.words);

@@ -1,7 +1,11 @@
 //! Connected-component labeling of the foreground mask. Each connected component becomes a blob with its runs of
 //! pixels, area, centroid and bounding box.
 
+mod ghosts;
+
 use glam::Vec2;
+
+use ghosts::{GhostFinder, Labeled};
 
 use super::background::Background;
 use super::bit_mask::BitMask;
@@ -14,6 +18,8 @@ const SAMPLES: u32 = 200;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Blob {
     pub(super) pixels: u32,
+    /// Number of pixels that cannot be trusted.
+    unreliable_pixels: u32,
     pub(super) area_m2: f32,
     /// Centroid, weighted by shadow depth.
     pub(super) centroid_m: Vec2,
@@ -30,6 +36,7 @@ pub(super) struct Blob {
     /// Distance between samples, counted in pixels of the blob: every pixel whose number is a multiple of this becomes
     /// a sample.
     sample_stride: u32,
+    is_ghost: bool,
     /// Number of pixels processed so far during sampling.
     pixels_passed: u32,
 }
@@ -64,6 +71,11 @@ impl Blob {
             right: self.end.0,
             bottom: self.end.1,
         }
+    }
+
+    /// Returns whether most of the blob lies on pixels that can be trusted. Only such a blob can start a track.
+    pub(super) fn is_reliable(&self) -> bool {
+        2 * self.unreliable_pixels <= self.pixels
     }
 }
 
@@ -102,6 +114,7 @@ pub(super) struct BlobFinder {
     blob_of_label: Vec<u32>,
     blobs: Vec<Blob>,
     samples: Vec<Sample>,
+    ghosts: GhostFinder,
 }
 
 impl BlobFinder {
@@ -124,10 +137,28 @@ impl BlobFinder {
         own.map(|r| (r.y, r.start, r.end))
     }
 
-    /// Finds all blobs whose area is between the two values of `areas_m2`.
+    /// Returns the pixel runs of all ghosts as (row, first column, exclusive end column).
+    pub(super) fn ghost_rows(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let has_ghosts = self.ghosts.has_ghosts();
+        let is_ghost = move |run: &&Run| {
+            has_ghosts && (self.ghosts).is_ghost(self.blob_of_label[run.label as usize] as usize)
+        };
+        self.runs
+            .iter()
+            .filter(is_ghost)
+            .map(|r| (r.y, r.start, r.end))
+    }
+
+    /// Finds all blobs whose area is between the two values of `areas_m2`. Ghosts are left out.
     pub(super) fn find(&mut self, mask: &BitMask, context: &BlobContext<'_>, areas_m2: (f32, f32)) {
         self.find_runs(mask);
         self.gather_blobs();
+        let labeled = Labeled {
+            runs: &self.runs,
+            blob_of_label: &self.blob_of_label,
+            blobs: &self.blobs,
+        };
+        self.ghosts.find(&labeled, mask, context);
         for run in &self.runs {
             let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
             add_run(blob, run, mask.width(), context);
@@ -135,7 +166,12 @@ impl BlobFinder {
         for blob in &mut self.blobs {
             blob.centroid_m /= blob.depth_weight_m2.max(f32::MIN_POSITIVE);
         }
-        let wanted = |b: &Blob| (areas_m2.0..=areas_m2.1).contains(&b.area_m2);
+        if self.ghosts.has_ghosts() {
+            for (index, blob) in self.blobs.iter_mut().enumerate() {
+                blob.is_ghost = self.ghosts.is_ghost(index);
+            }
+        }
+        let wanted = |b: &Blob| !b.is_ghost && (areas_m2.0..=areas_m2.1).contains(&b.area_m2);
         self.allocate_samples(wanted);
         for run in &self.runs {
             let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
@@ -203,6 +239,7 @@ impl BlobFinder {
                     ..Blob::default()
                 });
             }
+            self.blobs[*blob as usize].end.1 = run.y + 1;
         }
     }
 
@@ -229,6 +266,7 @@ impl BlobFinder {
 fn add_run(blob: &mut Blob, run: &Run, width: usize, context: &BlobContext<'_>) {
     let row = run.y as usize * width;
     blob.pixels += run.end - run.start;
+    blob.unreliable_pixels += (context.background.unreliable()).count_in(run.y, run.start, run.end);
     blob.left = blob.left.min(run.start);
     blob.end = (blob.end.0.max(run.end), run.y + 1);
     let pixels = row + run.start as usize..row + run.end as usize;

@@ -6,10 +6,12 @@
 
 mod assignment;
 mod background;
+mod bands;
 mod bit_mask;
 mod blobs;
 mod debug;
 mod dim_floor;
+mod fault;
 mod floor;
 mod foot;
 mod group;
@@ -19,8 +21,10 @@ mod outline;
 mod params;
 mod pipeline;
 mod tracker;
+mod unreliable;
 
 pub use debug::DebugViews;
+pub use fault::{UnreliableArea, VisionFault};
 pub use floor::FloorView;
 pub use outline::MAX_CORNERS;
 pub use params::{TrackingParams, VisionParams};

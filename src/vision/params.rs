@@ -27,9 +27,8 @@ pub struct VisionParams {
     /// visitors.
     #[schemars(range(min = 0.1, max = 600.0))]
     pub follow_secs: f32,
-    /// Time constant, in seconds, with which the background model follows floor that has become much brighter. A short
-    /// value leaves a false shadow when a patch of sunlight disappears. A long value delays detection where an object
-    /// was removed.
+    /// Time, in seconds, for which floor must keep a much higher brightness until the background model accepts it. A long
+    /// value delays detection where an object was removed. Light that comes and goes faster than this changes nothing.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub brighten_secs: f32,
     /// Width of the margin around the foreground, in pixels, in which the background model does not learn.

@@ -6,9 +6,11 @@ use crate::camera::{Frame, Luma, UsedBits};
 
 use super::VisionParams;
 use super::background::Background;
+use super::bands::RollingBands;
 use super::bit_mask::BitMask;
 use super::blobs::{BlobContext, BlobFinder};
 use super::debug::{self, DebugViews};
+use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
 use super::tracker::{SegmentedFrame, Track, Tracker};
@@ -51,6 +53,9 @@ struct Segmentation {
     /// Buffer for frames with more than 8 bits per pixel, converted to 8 bits.
     eight_bit: Vec<u8>,
     used_bits: UsedBits,
+    bands: RollingBands,
+    /// Buffer for a frame without rolling bands.
+    even: Vec<u8>,
     background: Background,
     /// Foreground mask. Morphology cleans it in place.
     foreground: BitMask,
@@ -84,6 +89,15 @@ impl Vision {
         } else {
             LightState::Steady
         }
+    }
+
+    /// Returns the faults of the picture, the most severe first.
+    pub fn faults(&self) -> impl Iterator<Item = VisionFault> {
+        let segmentation = self.segmentation.as_ref();
+        let area = segmentation.and_then(|s| s.background.unreliable().fault());
+        let now_secs = self.last_frame_secs.unwrap_or_default();
+        let depth = segmentation.and_then(|s| s.bands.depth(now_secs));
+        area.into_iter().chain(depth.map(VisionFault::RollingBands))
     }
 
     /// Writes the cleaned foreground mask of the last frameto `to`, one value per pixel, row-major, and returns the
@@ -193,7 +207,26 @@ impl Vision {
         let Some(segmentation) = &mut self.segmentation else {
             return;
         };
-        if segmentation.find_foreground(levels, &self.params) == LightState::Changed {
+        let mut even = mem::take(&mut segmentation.even);
+        segmentation.find_foreground(levels, &self.params);
+        let levels = if segmentation.correct_bands(levels, time_secs, &self.params, &mut even) {
+            segmentation.find_foreground(&even, &self.params);
+            &even
+        } else {
+            levels
+        };
+        self.track_foreground(levels, time_secs, dt_secs);
+        if let Some(segmentation) = &mut self.segmentation {
+            segmentation.even = even;
+        }
+    }
+
+    /// Finds the blobs of the foreground and updates the tracks and the background model.
+    fn track_foreground(&mut self, levels: &[u8], time_secs: f64, dt_secs: f64) {
+        let Some(segmentation) = &mut self.segmentation else {
+            return;
+        };
+        if segmentation.light(&self.params) == LightState::Changed {
             let since = *self.light_changed_since_secs.get_or_insert(time_secs);
             self.tracker.hold(dt_secs as f32);
             if time_secs - since >= f64::from(self.params.relearn_secs) {
@@ -206,6 +239,11 @@ impl Vision {
         segmentation
             .background
             .learn(levels, &segmentation.occupied, &self.params, dt_secs as f32);
+        segmentation.background.advance_unreliable(
+            dt_secs as f32,
+            &segmentation.floor,
+            &self.params,
+        );
         let segmented = SegmentedFrame {
             time_secs,
             dt_secs: dt_secs as f32,
@@ -240,6 +278,8 @@ impl Segmentation {
             background: Background::new(width, height, floor.areas_m2()),
             eight_bit: Vec::new(),
             used_bits: UsedBits::default(),
+            bands: RollingBands::new(height),
+            even: Vec::with_capacity(width * height),
             foreground: BitMask::new(width, height),
             occupied: BitMask::new(width, height),
             scratch: BitMask::new(width, height),
@@ -248,12 +288,37 @@ impl Segmentation {
         }
     }
 
-    fn find_foreground(&mut self, levels: &[u8], params: &VisionParams) -> LightState {
+    fn find_foreground(&mut self, levels: &[u8], params: &VisionParams) {
         self.background
             .find_foreground(levels, &self.occupied, params, &mut self.foreground);
+    }
+
+    /// Writes the frame without rolling bands to `even`. Returns whether there are bands.
+    fn correct_bands(
+        &mut self,
+        levels: &[u8],
+        time_secs: f64,
+        params: &VisionParams,
+        even: &mut Vec<u8>,
+    ) -> bool {
+        if !(self.bands).observe(self.background.row_ratios(), time_secs) {
+            return false;
+        }
+        let row_gains = self.bands.row_gains_mut();
+        self.background
+            .measure_rows(levels, &self.occupied, params, row_gains);
+        self.bands.correct(levels, even);
+        true
+    }
+
+    /// Returns the state of the lighting in this frame, from the foreground before morphology.
+    fn light(&self, params: &VisionParams) -> LightState {
         let share = self.foreground.count() as f32 / self.background.usable_count().max(1) as f32;
         let gain = self.background.gain();
-        if share > params.light_change_share || !(1.0 / MAX_GAIN..=MAX_GAIN).contains(&gain) {
+        if self.background.is_starting() {
+            LightState::Steady
+        } else if share > params.light_change_share || !(1.0 / MAX_GAIN..=MAX_GAIN).contains(&gain)
+        {
             LightState::Changed
         } else {
             LightState::Steady
@@ -261,10 +326,11 @@ impl Segmentation {
     }
 
     fn find_blobs(&mut self, levels: &[u8], params: &VisionParams) {
+        if self.background.is_starting() {
+            self.foreground.clear();
+        }
         self.foreground
             .clean(params.open_px, params.close_px, &mut self.scratch);
-        self.occupied.copy_from(&self.foreground);
-        self.occupied.dilate(params.grow_px, &mut self.scratch);
         let context = BlobContext {
             levels,
             background: &self.background,
@@ -272,5 +338,13 @@ impl Segmentation {
         };
         let areas_m2 = (TRACKED_AREA_SHARE * params.min_area_m2, params.max_area_m2);
         self.blobs.find(&self.foreground, &context, areas_m2);
+        for (y, start, end) in self.blobs.ghost_rows() {
+            (self.foreground).clear_run(y as usize, start as usize, end as usize);
+        }
+        for row in self.blobs.ghost_rows() {
+            self.background.heal(levels, row, &self.foreground, params);
+        }
+        self.occupied.copy_from(&self.foreground);
+        self.occupied.dilate(params.grow_px, &mut self.scratch);
     }
 }

@@ -13,6 +13,7 @@
 )]
 
 mod calibration;
+mod disturbances;
 mod gray_code;
 mod mirror;
 mod recordings;

@@ -51,6 +51,11 @@ impl FaultReporter {
         }
     }
 
+    /// Whether the fault is active.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active.is_some()
+    }
+
     /// Ends the fault. If it was active, logs its end.
     pub(crate) fn clear(&mut self) {
         if let Some(number) = self.active.take() {

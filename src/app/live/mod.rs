@@ -21,6 +21,7 @@ mod latest_slot;
 mod live_calibration;
 mod machine;
 mod monitors;
+mod picture_faults;
 mod pool_queue;
 mod pool_report;
 mod recorder;
@@ -46,6 +47,7 @@ pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
 pub(super) use keys::calibration_step_for_key;
 pub(super) use monitors::{list_monitors, watch_monitors};
+pub(super) use picture_faults::PictureFaults;
 pub(super) use timing::Backoff;
 pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 

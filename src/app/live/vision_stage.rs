@@ -18,6 +18,7 @@ use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::LiveCalibration;
+use super::picture_faults::PictureFaults;
 use super::supervisor::Heartbeat;
 
 /// Longest wait for a frame before the next heartbeat.
@@ -60,10 +61,16 @@ pub(crate) struct VisionStage {
 }
 
 impl VisionStage {
+    /// Returns inactive faults of the picture for the current calibration.
+    fn picture_faults(&self) -> PictureFaults {
+        PictureFaults::new(self.calibration.current().is_some(), &self.journal)
+    }
+
     /// Runs until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut vision: Option<(u32, u32, Vision)> = None;
         let mut wrong_size = FaultReporter::new("camera_size", &self.journal);
+        let mut picture_faults = self.picture_faults();
         let mut frame = Frame::default();
         let mut latest = TimedObservation::default();
         // Time without a frame in which this thread waited. The clock is not used, because the program may have been stopped.
@@ -73,6 +80,7 @@ impl VisionStage {
             if self.calibration.apply_commands() {
                 // The new calibration maps the picture differently, so the tracker starts again.
                 vision = None;
+                picture_faults = self.picture_faults();
                 tracing::info!("a new calibration is in use");
             }
             *self.pattern.lock() = self.calibration.pattern();
@@ -121,6 +129,7 @@ impl VisionStage {
             is_camera_lost = false;
             self.observations.put(&mut latest);
             self.observation_latency.record(taken_at.elapsed());
+            picture_faults.observe(vision);
             self.calibration.observe(frame, Some(&*vision));
         }
     }

@@ -88,7 +88,9 @@ fn foreground_never_becomes_background() {
     let mut floor = Floor::new();
     let mut covered = lit(120);
     covered[..400].fill(20);
-    floor.show(&lit(120));
+    for _ in 0..10 {
+        floor.show(&lit(120));
+    }
     for _ in 0..3000 {
         assert_eq!(floor.show(&covered), 400);
     }
@@ -124,4 +126,87 @@ fn a_patch_of_sunlight_leaves_no_false_shadow() {
         floor.show(&sunny);
     }
     assert_eq!(floor.show(&lit(120)), 0);
+}
+
+#[test]
+fn a_flash_in_the_first_frame_leaves_no_false_shadow() {
+    let mut floor = Floor::new();
+    let mut flash = lit(120);
+    flash[..800].fill(230);
+    floor.show(&flash);
+    for _ in 0..10 {
+        floor.show(&lit(120));
+    }
+    assert_eq!(floor.show(&lit(120)), 0);
+}
+
+#[test]
+fn light_that_comes_and_goes_never_raises_the_model() {
+    let mut floor = Floor::new();
+    for _ in 0..150 {
+        floor.show(&lit(120));
+    }
+    let mut sunny = lit(120);
+    sunny[..400].fill(190);
+    // Two minutes of light for 2 s and none for 1 s.
+    for i in 0..3000 {
+        let levels = if i % 75 < 50 { &sunny } else { &lit(120) };
+        assert_eq!(floor.show(levels), 0, "frame {i}");
+    }
+    assert!(
+        floor.model.levels()[..400]
+            .iter()
+            .all(|level| *level < 125.0)
+    );
+    assert!(floor.model.unreliable().contains(0));
+}
+
+#[test]
+fn light_that_stays_is_learned_after_a_while() {
+    let mut floor = Floor::new();
+    for _ in 0..150 {
+        floor.show(&lit(120));
+    }
+    let mut sunny = lit(120);
+    sunny[..400].fill(190);
+    for _ in 0..25 * 24 {
+        floor.show(&sunny);
+    }
+    assert!(
+        floor.model.levels()[..400]
+            .iter()
+            .all(|level| *level > 180.0)
+    );
+}
+
+#[test]
+fn added_light_on_most_of_the_floor_is_no_gain_and_makes_the_rest_no_shadow() {
+    let mut floor = Floor::new();
+    for _ in 0..150 {
+        floor.show(&lit(120));
+    }
+    let mut sunny = lit(120);
+    sunny[..SIZE * SIZE * 2 / 3].fill(200);
+    for _ in 0..100 {
+        assert_eq!(floor.show(&sunny), 0);
+    }
+    assert!(
+        (floor.model.gain() - 1.0).abs() < 0.02,
+        "{}",
+        floor.model.gain()
+    );
+}
+
+#[test]
+fn saturated_pixels_are_never_foreground() {
+    let mut floor = Floor::new();
+    let mut bright = lit(120);
+    bright[..400].fill(200);
+    for _ in 0..100 {
+        floor.show(&bright);
+    }
+    // The exposure doubles, so the bright part would have 400 levels.
+    let mut exposed = lit(240);
+    exposed[..400].fill(255);
+    assert_eq!(floor.show(&exposed), 0);
 }

@@ -1,11 +1,15 @@
-//! Foreground test of every pixel: a pixel is foreground if its level is below its threshold times the gain. One mask
-//! word holds the results of 64 pixels.
+//! Foreground test of every pixel: a pixel is foreground if its level is below its threshold times the gain, and is not
+//! saturated. One mask word holds the results of 64 pixels.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{m16x16, u8x16, u16x16, x86::V3};
 
+use super::gain::SATURATED_LEVEL;
+
 /// Number of pixels per mask word.
 const BLOCK: usize = 64;
+/// Upper limit for a threshold times the gain, in 1/64 of a level: a saturated pixel is never foreground.
+const MAX_THRESHOLD: u16 = (SATURATED_LEVEL as u16) << 6;
 
 /// One image row: the mask words (output), the levels, and the thresholds in 1/256 of a level.
 pub(super) type Row<'a> = (&'a mut [u64], &'a [u8], &'a [u16]);
@@ -60,6 +64,7 @@ fn below_threshold(levels: &[u8; BLOCK], thresholds: &[u16; BLOCK], gain: u16) -
     for i in 0..BLOCK {
         // Both sides of the comparison are in 1/64 of a level.
         let threshold = ((u32::from(thresholds[i]) * u32::from(gain)) >> 16) as u16;
+        let threshold = threshold.min(MAX_THRESHOLD);
         is_below[i] = u8::from(u16::from(levels[i]) << 6 < threshold);
     }
     let mut word = 0;
@@ -98,7 +103,9 @@ fn below_threshold_v3(simd: V3, levels: &[u8; BLOCK], thresholds: &[u16; BLOCK],
 fn compare_16_v3(simd: V3, levels: [u8; 16], thresholds: [u16; 16], gain: u16x16) -> m16x16 {
     let level = simd.convert_u8x16_to_u16x16(pulp::cast::<_, u8x16>(levels));
     let (_, threshold) = simd.widening_mul_u16x16(pulp::cast::<_, u16x16>(thresholds), gain);
-    simd.cmp_lt_u16x16(simd.shl_const_u16x16::<6>(level), threshold)
+    let limit = simd.splat_u16x16(MAX_THRESHOLD);
+    let threshold = (simd.avx2)._mm256_min_epu16(pulp::cast(threshold), pulp::cast(limit));
+    simd.cmp_lt_u16x16(simd.shl_const_u16x16::<6>(level), pulp::cast(threshold))
 }
 
 /// Packs the results of 32 pixels into one word.
@@ -146,6 +153,7 @@ mod tests {
             for x in 0..64 * words {
                 let is_marked = marked[x / 64] >> (x % 64) & 1 == 1;
                 let threshold = thresholds.get(x).map_or(0.0, |&threshold| f32::from(threshold) / 256.0 * gain);
+                let threshold = threshold.min(f32::from(SATURATED_LEVEL));
                 let level = levels.get(x).map_or(0.0, |&level| f32::from(level));
                 // Thresholds are rounded down to 1/64 of a level, and the gain to 1/16384.
                 if (level - threshold).abs() > 0.04 {

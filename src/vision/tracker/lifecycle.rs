@@ -36,7 +36,8 @@ impl Tracker {
     /// Creates candidates for blobs without a track.
     pub(super) fn create_candidates(&mut self, frame: &SegmentedFrame<'_>) {
         for (index, blob) in frame.blobs.blobs().iter().enumerate() {
-            if self.blob_owners[index].is_some() || blob.area_m2 < frame.min_candidate_area_m2 {
+            let is_large = blob.area_m2 >= frame.min_candidate_area_m2;
+            if self.blob_owners[index].is_some() || !is_large || !blob.is_reliable() {
                 continue;
             }
             let samples = frame.blobs.samples(blob).iter().copied();

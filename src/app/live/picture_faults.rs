@@ -1,0 +1,35 @@
+//! Reports the faults of the picture that vision detects to log and journal, each when it begins and when it ends.
+
+use crate::vision::{Vision, VisionFault};
+
+use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
+
+/// The faults of the picture, one reporter per name.
+pub(crate) struct PictureFaults {
+    reporters: [(&'static str, FaultReporter); VisionFault::NAMES.len()],
+    is_calibrated: bool,
+}
+
+impl PictureFaults {
+    /// Creates inactive faults. Places are also reported in floor meters if the camera is calibrated.
+    pub(crate) fn new(is_calibrated: bool, journal: &Journal) -> Self {
+        Self {
+            reporters: VisionFault::NAMES.map(|name| (name, FaultReporter::new(name, journal))),
+            is_calibrated,
+        }
+    }
+
+    /// Reports the faults that began or ended with the last frame.
+    pub(crate) fn observe(&mut self, vision: &Vision) {
+        for (name, reporter) in &mut self.reporters {
+            match vision.faults().find(|fault| fault.name() == *name) {
+                Some(fault) if !reporter.is_active() => {
+                    reporter.raise(&fault.sentence(self.is_calibrated));
+                }
+                Some(_) => {}
+                None => reporter.clear(),
+            }
+        }
+    }
+}
