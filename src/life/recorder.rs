@@ -18,7 +18,7 @@ const SAMPLE_SECS: f64 = 0.5;
 /// Time between two searches for touches. At 1.5 m/s an agent swims 7.5 cm in this time, about a body's diameter.
 const TOUCH_SECS: f64 = 0.05;
 
-/// What was simulated.
+/// Scene, visitors, seed and duration of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunName {
     /// Name of the scene.
@@ -80,7 +80,7 @@ struct ActionCounter {
     starts: u64,
 }
 
-/// What is remembered of one agent.
+/// Values of one agent from tick to tick.
 #[derive(Clone, Copy, Debug, Default)]
 struct Track {
     actions: u64,

@@ -42,7 +42,7 @@ pub struct LifeReport {
     /// For each visitor who stood for 30 s: time until the first agent came near, in seconds; infinite (`null` in JSON) if no
     /// agent came in 30 s.
     pub company_waits_secs: Vec<f64>,
-    /// What is wrong, in words.
+    /// Problems of this run, in words.
     pub problems: Vec<String>,
 }
 
