@@ -30,6 +30,7 @@ fn main() -> anyhow::Result<()> {
     let site = shoal::site::load(None, None).map_err(|problems| anyhow::anyhow!("{problems}"))?;
     let config = LiveConfig {
         camera: SourceSpec::parse(&source)?,
+        camera_folder: None,
         camera_params: site.file.camera.clone(),
         at_end: AtEnd::Repeat,
         record: None,

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::control::{Command, PictureStatus, Source, SourceKind};
 use crate::render::{GpuPresenter, Presenter, RenderSetup};
-use crate::site::{Editor, FileWatcher};
+use crate::site::{Editor, FileWatcher, Site};
 
 use super::command_input::CommandInput;
 #[cfg(unix)]
@@ -63,6 +63,8 @@ pub(super) struct Documents {
     pub(super) site: Option<PathBuf>,
     /// Builds the render setup of a changed site.
     pub(super) build_setup: SetupBuilder,
+    /// Returns the settings of the windows of a changed site.
+    pub(super) window_settings: Box<dyn Fn(&Site) -> Vec<WindowSettings> + Send>,
 }
 
 /// The windows and their content.
@@ -124,7 +126,8 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         }
         None => (None, Vec::new(), None),
     };
-    start_editing(&mut live, options.documents, handoff.clone())?;
+    let shared = SharedWindows::new(windows.len(), Arc::clone(&live.screen));
+    start_editing(&mut live, options.documents, handoff.clone(), &shared)?;
     #[cfg(unix)]
     start_control_socket(&mut live, options.control_socket)?;
     if let Some(path) = options.commands {
@@ -138,7 +141,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     }
     let mut end = RunEnd::Finished;
     if let Some(handoff) = handoff {
-        let shared = start_render(&mut live, handoff, &windows, lose_device_after)?;
+        start_render(&mut live, handoff, &shared, lose_device_after)?;
         end = show_windows(&mut live, windows, &shared)?;
         if end == RunEnd::NoWindow {
             run_without_window(&live.supervisor, options.restarts);
@@ -198,8 +201,19 @@ fn start_editing(
     live: &mut LivePool,
     documents: Documents,
     handoff: Option<Arc<SetupHandoff>>,
+    windows: &Arc<SharedWindows>,
 ) -> anyhow::Result<()> {
-    let setups = handoff.map(|handoff| (handoff, documents.build_setup));
+    let Documents {
+        build_setup,
+        window_settings,
+        ..
+    } = documents;
+    let windows = Arc::clone(windows);
+    let build: SetupBuilder = Box::new(move |site: Site| {
+        windows.want(window_settings(&site));
+        build_setup(site)
+    });
+    let setups = handoff.map(|handoff| (handoff, build));
     live.start_desk(documents.editor, documents.site.as_deref(), setups)?;
     if let Some(site) = documents.site {
         print_message(&format!(
@@ -221,11 +235,10 @@ fn start_editing(
 fn start_render(
     live: &mut LivePool,
     handoff: Arc<SetupHandoff>,
-    windows: &[WindowSettings],
+    shared: &Arc<SharedWindows>,
     lose_device_after: Option<u64>,
-) -> anyhow::Result<Arc<SharedWindows>> {
-    let shared = SharedWindows::new(windows.len(), Arc::clone(&live.screen));
-    let (drawn, described) = (Arc::clone(&shared), Arc::clone(&live.screen));
+) -> anyhow::Result<()> {
+    let (drawn, described) = (Arc::clone(shared), Arc::clone(&live.screen));
     let open_screen: ScreenOpener = Box::new(move || {
         let Some(targets) = drawn.targets() else {
             return Ok(None);
@@ -236,9 +249,8 @@ fn start_render(
         *described.description.lock() = description;
         Ok(Some(Box::new(screen)))
     });
-    let paced = Arc::clone(&shared);
-    live.start_render(open_screen, move || paced.min_interval(), lose_device_after)?;
-    Ok(shared)
+    let paced = Arc::clone(shared);
+    live.start_render(open_screen, move || paced.min_interval(), lose_device_after)
 }
 
 /// Waits for a display, then opens the windows and handles their events until the program ends.

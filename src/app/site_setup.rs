@@ -72,6 +72,7 @@ pub(super) fn live_config(
     record: Option<RecordConfig>,
     layers: OverlayLayers,
 ) -> anyhow::Result<LiveConfig> {
+    let is_own_source = camera.is_none();
     let (source, folder) = camera_source(site, camera);
     let spec = SourceSpec::parse(&source)?.relative_to(&folder);
     let fish: Vec<String> = site
@@ -86,6 +87,7 @@ pub(super) fn live_config(
     }
     Ok(LiveConfig {
         camera: spec,
+        camera_folder: is_own_source.then_some(folder),
         camera_params: site.file.camera.clone(),
         at_end,
         record,

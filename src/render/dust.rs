@@ -88,6 +88,22 @@ impl Dust {
         }
     }
 
+    /// Puts each speck to the place that it has in other dust, so that it does not jump. The depth stays, because it depends on the
+    /// ground.
+    pub(super) fn continue_from(&mut self, old: &Self) {
+        let half_m = self.half_m;
+        let specks = self.specks.iter_mut().zip(&mut self.velocities_mps);
+        for ((speck, velocity), (from, moved)) in
+            specks.zip(old.specks.iter().zip(&old.velocities_mps))
+        {
+            let at = Vec2::new(from.position_m.x, from.position_m.z);
+            if at.abs().cmple(half_m).all() {
+                (speck.position_m.x, speck.position_m.z) = (at.x, at.y);
+                *velocity = *moved;
+            }
+        }
+    }
+
     /// Moves the specks for a time step of `dt_secs`. A walking visitor pulls nearby specks along and swirls them to both
     /// sides.
     pub(super) fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {

@@ -74,6 +74,39 @@ impl Ripples {
         }
     }
 
+    /// Continues from other water: every point of the surface gets its height and velocity, also on another grid.
+    pub(super) fn continue_from(&mut self, old: &Self, from: WaterGrid, to: WaterGrid) {
+        if from == to {
+            self.heights.clone_from(&old.heights);
+            self.velocities.clone_from(&old.velocities);
+            self.pressure.clone_from(&old.pressure);
+            return;
+        }
+        let place = |index: usize, from_half: f32, to_half: f32| {
+            let at_m = (index as f32 + 0.5) * to.cell_m - to_half;
+            let cell = (at_m + from_half) / from.cell_m - 0.5;
+            (cell.round() >= 0.0).then_some(cell.round() as usize)
+        };
+        for (z, velocities) in self.velocities.iter_mut().enumerate() {
+            let Some(old_z) = place(z, from.half_m.y, to.half_m.y) else {
+                continue;
+            };
+            let rows = (old.velocities.get(old_z), old.heights.get(old_z + 1));
+            let ((Some(old_velocities), Some(old_heights)), Some(heights)) =
+                (rows, self.heights.get_mut(z + 1))
+            else {
+                continue;
+            };
+            for (x, velocity) in velocities.iter_mut().enumerate() {
+                let old_x = place(x, from.half_m.x, to.half_m.x).filter(|x| *x < CELLS);
+                let Some(old_x) = old_x else { continue };
+                *velocity = old_velocities[old_x];
+                heights[x + 1] = old_heights[old_x + 1];
+            }
+        }
+        self.extend();
+    }
+
     /// Runs `steps` steps of `STEP_SECS`. During these steps the pressure changes linearly to `pressed` (0..1, rows of cells).
     /// `stir` scales the push of arriving shadows.
     pub fn advance(&mut self, steps: u32, pressed: &[f32], stir: f32) {
@@ -187,6 +220,40 @@ mod tests {
             ]
         };
         (grid, (0..rows / 2 - 1).map(at).collect())
+    }
+
+    #[test]
+    fn rings_stay_where_they_are_on_another_grid() {
+        use crate::geometry::Surface;
+        let grid = |depth_m| WaterGrid::new(&Surface::default(), depth_m, glam::Vec2::ZERO);
+        let (from, to) = (grid(1.0), grid(1.4));
+        assert_ne!(from, to);
+        let mut old = Ripples::new(from);
+        let mut pressed = vec![0.0; from.cells()];
+        let (x, z) = (90, from.size[1] as usize / 2);
+        pressed[z * CELLS + x] = 1.0;
+        old.advance(12, &pressed, 1.0);
+        let highest = |ripples: &Ripples, grid: WaterGrid| {
+            let cells = ripples.heights.iter().enumerate().flat_map(|(z, row)| {
+                row.iter()
+                    .enumerate()
+                    .map(move |(x, height)| (*height, x, z))
+            });
+            let (height, x, _) = cells.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            (height, (x as f32 - 0.5) * grid.cell_m - grid.half_m.x)
+        };
+        let (height, x_m) = highest(&old, from);
+        assert!(height > 1e-4);
+        let mut new = Ripples::new(to);
+        new.continue_from(&old, from, to);
+        let (new_height, new_x_m) = highest(&new, to);
+        assert!(
+            (new_height - height).abs() < 0.3 * height,
+            "{new_height} {height}"
+        );
+        assert!((new_x_m - x_m).abs() < 2.0 * to.cell_m, "{new_x_m} {x_m}");
+        new.continue_from(&old, from, from);
+        assert_eq!(new.heights, old.heights);
     }
 
     #[test]

@@ -142,6 +142,16 @@ impl WaterPressure {
         }
     }
 
+    /// Continues from the state of other water, so that its rings go on.
+    pub(super) fn continue_from(&mut self, old: &Self) {
+        self.debt_secs = old.debt_secs;
+        self.calm_secs = old.calm_secs;
+        self.is_calm = old.is_calm;
+        if self.grid == old.grid {
+            self.pressure.clone_from(&old.pressure);
+        }
+    }
+
     /// Sets the splashes and drops that press on the water in the next call of [`Self::advance`]. A splash presses on the water
     /// for `SPLASH_SECS` after it happened.
     pub fn set_splashes(

@@ -38,7 +38,7 @@ pub struct Editor {
     pub(super) disk: BTreeMap<DocumentName, String>,
     pub(super) director: DirectorState,
     models: Models,
-    /// The site at the start of the program. Values that need a restart keep the value of this site.
+    /// The site at the start of the program, to find changed values that need a restart.
     started: Arc<Site>,
     undo: Vec<UndoStep>,
     redo: Vec<UndoStep>,
@@ -128,19 +128,6 @@ impl Editor {
     /// Returns the current site.
     pub fn site(&self) -> &Arc<Site> {
         &self.site
-    }
-
-    /// Returns the current site with the values of the start where a change applies only after a restart. The pool and the
-    /// picture use this site, so that they agree.
-    pub fn running_site(&self) -> Site {
-        self.as_running(Site::clone(&self.site))
-    }
-
-    fn as_running(&self, mut site: Site) -> Site {
-        let started = &self.started.file;
-        site.file.surface.clone_from(&started.surface);
-        site.file.simulation.clone_from(&started.simulation);
-        site
     }
 
     /// Returns the number of changes that can be undone, and the number of changes that can be redone.
@@ -288,7 +275,7 @@ impl Editor {
             return Err(problems);
         };
         site.warnings = warnings.0;
-        let scene = self.as_running(site.clone()).description();
+        let scene = site.description();
         let name = DocumentName::Scene {
             name: site.scene_name.clone(),
         };

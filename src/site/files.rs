@@ -27,13 +27,10 @@ pub struct SiteFile {
     /// a built-in scene.
     pub scene: String,
     /// The projected surface.
-    #[schemars(extend("x-restart" = true))]
     pub surface: Surface,
     /// The infrared camera.
-    #[schemars(extend("x-restart" = true))]
     pub camera: CameraParams,
     /// Detection of shadows and tracking of visitors.
-    #[schemars(extend("x-restart" = true))]
     pub vision: VisionParams,
     /// The file that maps camera pixels to the floor, and the limits of its error.
     pub calibration: CalibrationParams,
@@ -41,7 +38,6 @@ pub struct SiteFile {
     #[schemars(extend("x-restart" = true))]
     pub simulation: SimulationParams,
     /// The projectors. If this list is empty, one output of the default size is used.
-    #[schemars(extend("x-restart" = true))]
     pub outputs: Vec<OutputParams>,
 }
 

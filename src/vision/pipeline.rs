@@ -82,6 +82,16 @@ impl Vision {
         }
     }
 
+    /// Uses other parameters from the next frame on. Returns false and changes nothing if they concern the tracker, which has to
+    /// start again then.
+    pub fn change_params(&mut self, params: &VisionParams) -> bool {
+        let is_possible = params.tracking == self.params.tracking;
+        if is_possible {
+            self.params.clone_from(params);
+        }
+        is_possible
+    }
+
     /// Returns the state of the lighting in the last frame.
     pub fn light(&self) -> LightState {
         if self.light_changed_since_secs.is_some() {

@@ -26,6 +26,7 @@ mod draw_data;
 mod exported_models;
 mod flash;
 mod golden;
+mod live_changes;
 mod look;
 mod models;
 mod places;

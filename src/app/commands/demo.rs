@@ -59,6 +59,9 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
             editor,
             site: path,
             build_setup: Box::new(render_setup),
+            window_settings: Box::new(move |site| {
+                window_settings(site, arguments.size, !arguments.windowed)
+            }),
         },
         commands: None,
         #[cfg(unix)]

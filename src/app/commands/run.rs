@@ -55,6 +55,7 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
             editor,
             site: path,
             build_setup: Box::new(build_setup),
+            window_settings: Box::new(move |site| window_settings(site, None, !arguments.windowed)),
         },
         commands: arguments.commands,
         #[cfg(unix)]

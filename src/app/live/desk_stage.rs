@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use crate::app::desk::{Desk, reasons};
 use crate::calibration::Calibration;
 use crate::config::save_file;
@@ -26,6 +28,7 @@ use super::pool_report::Living;
 use super::setup_handoff::{SetupBuilder, SetupHandoff};
 use super::status_builder::StatusBuilder;
 use super::supervisor::Heartbeat;
+use super::vision_stage::VisionSettings;
 
 /// Longest wait for a command before the next heartbeat.
 const COMMAND_WAIT: Duration = Duration::from_millis(100);
@@ -50,6 +53,8 @@ pub(crate) struct DeskLinks {
     pub(crate) living: Arc<LatestSlot<Living>>,
     /// Commands for the calibration in the vision stage.
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
+    /// Settings for the vision stage.
+    pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// Accepted calibrations from the vision stage. The desk saves them.
     pub(crate) accepted: Receiver<Box<Calibration>>,
     /// The handoff of render setups, and the function that builds them; `None` if the pool runs without a picture.
@@ -72,7 +77,7 @@ pub(crate) struct DeskStage {
     /// Values that need a restart and are already in the log.
     restart_needed: Vec<String>,
     /// Calibration of the camera, as the vision stage published it.
-    calibration: Arc<parking_lot::Mutex<CalibrationStatus>>,
+    calibration: Arc<Mutex<CalibrationStatus>>,
 }
 
 impl DeskStage {
@@ -82,7 +87,7 @@ impl DeskStage {
         links: DeskLinks,
         status: StatusBuilder,
         site: Option<&Path>,
-        calibration: Arc<parking_lot::Mutex<CalibrationStatus>>,
+        calibration: Arc<Mutex<CalibrationStatus>>,
     ) -> Self {
         Self {
             desk,
@@ -228,9 +233,7 @@ impl DeskStage {
         if applied.is_new_site {
             self.update_site(&before, &site, &mut change);
         }
-        let scene = applied
-            .is_new_site
-            .then(|| self.desk.editor().running_site().description());
+        let scene = applied.is_new_site.then(|| site.description());
         self.links.queue.push(change, scene);
         Outcome::Applied {
             tick: self.living.tick,
@@ -240,12 +243,17 @@ impl DeskStage {
 
     /// Passes a changed site to the stages that need it.
     fn update_site(&mut self, before: &Site, site: &Arc<Site>, change: &mut PoolChange) {
-        if !has_same_look(before, site) {
+        let is_same_scene = has_same_look(before, site);
+        if !is_same_scene || before.outputs() != site.outputs() {
             change.setup_version += 1;
             if let Some((handoff, build_setup)) = &self.links.setups {
-                let setup = build_setup(self.desk.editor().running_site());
-                handoff.replace(change.setup_version, setup);
+                let setup = build_setup(Site::clone(site));
+                handoff.replace(change.setup_version, setup, is_same_scene);
             }
+        }
+        let settings = vision_settings(site);
+        if vision_settings(before) != settings {
+            *self.links.settings.lock() = Some(settings);
         }
         if before.calibration != site.calibration {
             let calibration = site.calibration.clone().map(Box::new);
@@ -364,13 +372,22 @@ fn impossible_step(step: &CalibrationStep, status: &CalibrationStatus) -> Option
     }
 }
 
-/// Whether the same render setup can draw both sites.
+fn vision_settings(site: &Site) -> VisionSettings {
+    VisionSettings {
+        vision: site.file.vision.clone(),
+        surface: site.file.surface.clone(),
+        camera: site.file.camera.clone(),
+    }
+}
+
+/// Whether the same render setup can draw both sites, apart from their outputs.
 fn has_same_look(a: &Site, b: &Site) -> bool {
     let species = |site: &Site| -> Vec<_> {
         let look = |s: &crate::site::SiteSpecies| (s.name.clone(), s.file.look.clone());
         site.species.iter().map(look).collect()
     };
-    a.scene.look == b.scene.look
+    a.file.surface == b.file.surface
+        && a.scene.look == b.scene.look
         && a.scene.obstacles == b.scene.obstacles
         && a.scene.pool.ground_depth_m.to_bits() == b.scene.pool.ground_depth_m.to_bits()
         && a.scene.pool.terraces == b.scene.pool.terraces

@@ -102,6 +102,15 @@ enum Procedure {
     Proven(Box<(Calibration, CalibrationReport)>),
 }
 
+/// Returns the parameters with which marks are found.
+fn mark_params(params: VisionParams) -> VisionParams {
+    VisionParams {
+        learn_secs: LEARN_SECS,
+        shadow_ratio: params.shadow_ratio * MARK_THRESHOLD_FACTOR,
+        ..params
+    }
+}
+
 impl LiveCalibration {
     /// Creates the state with the calibration of the site, and publishes the first status.
     pub fn new(
@@ -116,11 +125,7 @@ impl LiveCalibration {
             accepted,
             status,
             limits: CalibrationParams::default(),
-            params: VisionParams {
-                learn_secs: LEARN_SECS,
-                shadow_ratio: params.shadow_ratio * MARK_THRESHOLD_FACTOR,
-                ..params
-            },
+            params: mark_params(params),
             surface,
             drift: DriftMonitor::new(current.as_ref(), &Journal::default()),
             journal: Journal::default(),
@@ -144,6 +149,12 @@ impl LiveCalibration {
         self.drift = DriftMonitor::new(self.current.as_ref(), journal);
         self.journal = journal.clone();
         self
+    }
+
+    /// Uses other parameters and another surface for the next procedure.
+    pub(super) fn change_settings(&mut self, params: &VisionParams, surface: &Surface) {
+        self.params = mark_params(params.clone());
+        self.surface.clone_from(surface);
     }
 
     /// Returns the calibration in use.

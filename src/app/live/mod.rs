@@ -10,6 +10,7 @@
 //! measured latencies. Each stage owns its state, and builds it again when it is restarted after a panic. No stage waits for
 //! the work of another stage.
 
+mod camera_link;
 mod desk_stage;
 mod display;
 mod drift_monitor;
@@ -61,9 +62,7 @@ use parking_lot::Mutex;
 
 use super::desk::Desk;
 use crate::calibration::Calibration;
-use crate::camera::{
-    AtEnd, CameraParams, Feed, FeedSetup, FrameTap, Recording, SourceSpec, WorkerCommand,
-};
+use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, desk_queue};
 use crate::geometry::Surface;
 use crate::render::CalibrationPattern;
@@ -72,6 +71,7 @@ use crate::site::Editor;
 use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
+use camera_link::{CameraLink, TapMaker};
 use desk_stage::{DeskLinks, DeskStage};
 use latest_slot::LatestSlot;
 use pool_queue::PoolQueue;
@@ -80,7 +80,7 @@ use recorder::recorder;
 use render_stage::RenderStage;
 use simulation_stage::{SimulationStage, SnapshotPair};
 use status_builder::{Meters, StatusBuilder, StatusSources};
-use vision_stage::{TimedObservation, VisionStage};
+use vision_stage::{TimedObservation, VisionSettings, VisionStage};
 
 /// Frame rate in the header of a recording if the source does not report a rate, in frames per second.
 const RECORDING_FPS: f64 = 30.0;
@@ -90,6 +90,9 @@ const RECORDING_FPS: f64 = 30.0;
 pub struct LiveConfig {
     /// Camera source.
     pub camera: SourceSpec,
+    /// Folder to which the camera source in the site file refers; `None` if the source comes from the command line, so that an
+    /// edit of the site does not replace it.
+    pub camera_folder: Option<PathBuf>,
     /// Settings of a live camera, and the frame rate of a recording that does not contain one.
     pub camera_params: CameraParams,
     /// What happens at the end of a recording.
@@ -143,7 +146,8 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     meters: Meters,
     desk: Option<DeskEnds>,
-    feed: Arc<Feed>,
+    handoff: Option<Arc<SetupHandoff>>,
+    camera: Arc<CameraLink>,
     snapshots: Arc<LatestSlot<SnapshotPair>>,
     pattern: Arc<Mutex<Option<CalibrationPattern>>>,
 }
@@ -157,6 +161,7 @@ struct DeskEnds {
     summaries: Arc<LatestSlot<PoolSummary>>,
     calibration_commands: SyncSender<CalibrationCommand>,
     accepted: Receiver<Box<Calibration>>,
+    settings: Arc<Mutex<Option<VisionSettings>>>,
 }
 
 impl LivePool {
@@ -173,19 +178,24 @@ impl LivePool {
         let (client, requests, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
 
-        let mut tap: Option<FrameTap> = None;
+        let mut make_tap: TapMaker = Box::new(|| None);
         if let Some(record) = &config.record {
             let fps = config.camera.fps.or(config.camera_params.fps);
             let recording =
                 Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
-            let (mut input, mut recorder) = recorder(recording, &journal);
+            let (input, mut recorder) = recorder(recording, &journal);
             let stop = Arc::clone(supervisor.stop_flag());
-            tap = Some(Box::new(move |frame| {
-                // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent to it.
-                if !stop.load(Ordering::Relaxed) {
-                    input.send(frame);
-                }
-            }));
+            let input = Arc::new(Mutex::new(input));
+            make_tap = Box::new(move || {
+                let (input, stop) = (Arc::clone(&input), Arc::clone(&stop));
+                let tap: FrameTap = Box::new(move |frame| {
+                    // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent.
+                    if !stop.load(Ordering::Relaxed) {
+                        input.lock().send(frame);
+                    }
+                });
+                Some(tap)
+            });
             supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
                 recorder.run(heartbeat);
                 Ok(())
@@ -208,12 +218,13 @@ impl LivePool {
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
             simulation.run(heartbeat)
         })?;
-        let worker = WorkerCommand::own()?;
-        let setup = FeedSetup {
-            at_end: config.at_end,
-            ..FeedSetup::new(config.camera, &config.camera_params, worker)
-        };
-        let feed = Arc::new(Feed::open(setup, tap)?);
+        let camera = Arc::new(CameraLink::open(
+            (config.camera, &config.camera_params),
+            config.camera_folder,
+            config.at_end,
+            make_tap,
+        )?);
+        let settings: Arc<Mutex<Option<VisionSettings>>> = Arc::default();
         let (calibration_commands, received_commands) =
             sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let (accept, accepted) = sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
@@ -230,7 +241,8 @@ impl LivePool {
             params: config.vision,
             surface: config.surface,
             latency_secs: config.camera_params.latency_ms / 1000.0,
-            feed: Arc::clone(&feed),
+            camera: Arc::clone(&camera),
+            settings: Arc::clone(&settings),
             observations,
             pattern: Arc::clone(&pattern),
             observation_latency: Arc::clone(&meters.frame_to_observation),
@@ -260,8 +272,10 @@ impl LivePool {
                 summaries,
                 calibration_commands,
                 accepted,
+                settings,
             }),
-            feed,
+            handoff: None,
+            camera,
             snapshots,
             pattern,
         })
@@ -284,7 +298,7 @@ impl LivePool {
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
-            feed: Arc::clone(&self.feed),
+            camera: Arc::clone(&self.camera),
             meters: self.meters.clone(),
             calibration: Arc::clone(&self.calibration_status),
             picture: Arc::clone(&self.picture_status),
@@ -292,7 +306,9 @@ impl LivePool {
             summaries: ends.summaries,
             journal: self.journal.clone(),
         });
+        self.handoff = setups.as_ref().map(|(handoff, _)| Arc::clone(handoff));
         let links = DeskLinks {
+            settings: ends.settings,
             requests: ends.requests,
             board: ends.board,
             journal: self.journal.clone(),
@@ -325,6 +341,7 @@ impl LivePool {
     ) -> anyhow::Result<()> {
         let mut render = RenderStage {
             open_screen,
+            handoff: self.handoff.clone(),
             snapshots: Arc::clone(&self.snapshots),
             pattern: Arc::clone(&self.pattern),
             min_interval: Box::new(min_interval),
@@ -344,6 +361,6 @@ impl LivePool {
 
     /// Returns the number of frames that the vision stage did not take in time.
     pub fn frames_skipped(&self) -> u64 {
-        self.feed.health().skipped
+        self.camera.health().1.skipped
     }
 }

@@ -14,6 +14,7 @@ use super::duration_meter::DurationMeter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
+use super::setup_handoff::{NumberedSetup, SetupHandoff};
 use super::simulation_stage::SnapshotPair;
 use super::supervisor::Heartbeat;
 use super::timing::FramePacer;
@@ -22,6 +23,8 @@ use super::timing::FramePacer;
 pub(crate) struct RenderStage {
     /// Opens the screen.
     pub(crate) open_screen: ScreenOpener,
+    /// The newest render setup; `None` if the setup never changes.
+    pub(crate) handoff: Option<Arc<SetupHandoff>>,
     /// Snapshots from the simulation stage.
     pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
     /// Calibration pattern from the vision stage.
@@ -53,6 +56,7 @@ impl RenderStage {
         let mut supervisor = ScreenSupervisor::new(&mut self.open_screen, &self.journal);
         let (mut pair, mut newer) = (SnapshotPair::default(), SnapshotPair::default());
         let mut needs_other_setup = false;
+        let mut scene_version = 0;
         let mut pacer = FramePacer::default();
         let mut last_frame_at = None;
         let mut last_picture_at: Option<Instant> = None;
@@ -67,7 +71,22 @@ impl RenderStage {
                 let shown = self.shown_version.load(Ordering::Acquire);
                 match pair.setup_version.cmp(&shown) {
                     Order::Equal => {}
-                    Order::Greater => supervisor.reopen(),
+                    Order::Greater => {
+                        if let Some(handoff) = &self.handoff {
+                            let NumberedSetup {
+                                scene_version: newest,
+                                setup,
+                                ..
+                            } = handoff.take_numbered();
+                            let is_same_scene =
+                                std::mem::replace(&mut scene_version, newest) == newest;
+                            supervisor.change_setup(setup, is_same_scene);
+                        } else {
+                            supervisor.reopen();
+                        }
+                        // The newest setup may belong to a later snapshot.
+                        continue;
+                    }
                     Order::Less => {
                         self.snapshots.take(&mut pair, UNSEEN_PAUSE);
                         continue;

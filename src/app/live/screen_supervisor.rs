@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::control::PictureStatus;
-use crate::render::{Acquired, CalibrationPattern, FlashState, Governor, Presenter};
+use crate::render::{Acquired, CalibrationPattern, FlashState, Governor, Presenter, RenderSetup};
 
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
@@ -43,6 +43,8 @@ pub(crate) struct ScreenCounts {
     pub(crate) skipped: u64,
     /// Number of times the screen was opened.
     pub(crate) opened: u64,
+    /// Number of times the open screen got another render setup.
+    pub(crate) changed: u64,
     /// Number of times the surface was configured again.
     pub(crate) configured: u64,
     /// Number of times the screen was lost.
@@ -221,6 +223,21 @@ impl<'a> ScreenSupervisor<'a> {
         );
         if let Some(screen) = &mut self.screen {
             screen.set_quality(quality);
+        }
+    }
+
+    /// Draws another render setup from the next picture on. If the open screen cannot do that, it is opened again.
+    pub(crate) fn change_setup(&mut self, setup: RenderSetup, is_same_scene: bool) {
+        let Some(screen) = &mut self.screen else {
+            return;
+        };
+        match screen.change_setup(setup, is_same_scene) {
+            Ok(true) => self.counts.changed += 1,
+            Ok(false) => self.reopen(),
+            Err(error) => {
+                tracing::warn!("{error}; the screen is opened again with the changed scene");
+                self.reopen();
+            }
         }
     }
 

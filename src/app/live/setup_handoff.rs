@@ -12,28 +12,59 @@ use crate::site::Site;
 /// agents contain the number of their species in that setup.
 #[derive(Debug)]
 pub struct SetupHandoff {
-    latest: Mutex<(u64, RenderSetup)>,
+    latest: Mutex<NumberedSetup>,
     shown_version: Arc<AtomicU64>,
+}
+
+/// A render setup with its numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct NumberedSetup {
+    /// Number of the setup.
+    version: u64,
+    /// Number of the last setup in which more than the outputs changed.
+    pub(crate) scene_version: u64,
+    /// The setup.
+    pub(crate) setup: RenderSetup,
 }
 
 impl SetupHandoff {
     /// Creates a handoff that contains `setup` as version 0. `shown_version` receives the version that the screen draws.
     pub fn new(setup: RenderSetup, shown_version: Arc<AtomicU64>) -> Self {
         Self {
-            latest: Mutex::new((0, setup)),
+            latest: Mutex::new(NumberedSetup {
+                version: 0,
+                scene_version: 0,
+                setup,
+            }),
             shown_version,
         }
     }
 
     /// Returns the newest setup, and marks its version as shown.
     pub fn take(&self) -> RenderSetup {
-        let latest = self.latest.lock();
-        self.shown_version.store(latest.0, Ordering::Release);
-        latest.1.clone()
+        self.take_numbered().setup
     }
 
-    pub(super) fn replace(&self, version: u64, setup: RenderSetup) {
-        *self.latest.lock() = (version, setup);
+    /// Does the same as [`Self::take`], and returns the numbers too.
+    pub(crate) fn take_numbered(&self) -> NumberedSetup {
+        let latest = self.latest.lock();
+        self.shown_version.store(latest.version, Ordering::Release);
+        latest.clone()
+    }
+
+    /// Replaces the setup. `is_same_scene` says that only the outputs differ from the setup before.
+    pub(super) fn replace(&self, version: u64, setup: RenderSetup, is_same_scene: bool) {
+        let mut latest = self.latest.lock();
+        let scene_version = if is_same_scene {
+            latest.scene_version
+        } else {
+            version
+        };
+        *latest = NumberedSetup {
+            version,
+            scene_version,
+            setup,
+        };
     }
 }
 

@@ -12,13 +12,14 @@ use parking_lot::Mutex;
 
 use super::super::date::now_iso;
 use super::super::desk::quarantine_fault;
+use super::camera_link::CameraLink;
 use super::duration_meter::DurationMeter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::machine::{kernel_release, machine_status};
 use super::pool_report::{Living, PoolSummary};
 use super::supervisor::StageBoard;
-use crate::camera::{CameraHealth, Feed};
+use crate::camera::CameraHealth;
 use crate::control::{
     CalibrationStatus, CameraStatus, EventKind, FaultStatus, MachineStatus, OutputStatus,
     PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, TrackStatus, VersionStatus,
@@ -65,7 +66,7 @@ pub(crate) struct StatusSources {
     /// The threads.
     pub(crate) stages: StageBoard,
     /// The camera source.
-    pub(crate) feed: Arc<Feed>,
+    pub(crate) camera: Arc<CameraLink>,
     /// Durations.
     pub(crate) meters: Meters,
     /// Calibration of the camera.
@@ -131,7 +132,7 @@ impl StatusBuilder {
         self.sources
             .summaries
             .take(&mut self.summary, Duration::ZERO);
-        let health = self.sources.feed.health();
+        let (camera, health) = self.sources.camera.health();
         self.update_camera_faults(&health);
         self.update_visitors(&time);
         self.update_calibration();
@@ -159,7 +160,7 @@ impl StatusBuilder {
             revision,
             stages,
             faults,
-            camera: camera_status(sources.feed.name(), &health),
+            camera: camera_status(camera, &health),
             tracks: self.summary.tracks.clone(),
             visitors: VisitorStatus {
                 now: u32::try_from(self.visitors.len()).unwrap_or(u32::MAX),
@@ -326,9 +327,9 @@ fn shown_path(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| path.display().to_string())
 }
 
-fn camera_status(source: &str, health: &CameraHealth) -> CameraStatus {
+fn camera_status(source: String, health: &CameraHealth) -> CameraStatus {
     CameraStatus {
-        source: source.to_owned(),
+        source,
         fps: health.fps,
         frames: health.frames,
         dropped: health.dropped,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::camera::{Feed, Frame, ReadOutcome};
+use crate::camera::{CameraParams, Frame, ReadOutcome};
 use crate::geometry::Surface;
 use crate::render::CalibrationPattern;
 use crate::vision::{Vision, VisionParams};
@@ -13,6 +13,7 @@ use crate::world::Observation;
 
 use super::super::floor_view::floor_view;
 use super::super::observation::{extrapolate, update_observation};
+use super::camera_link::CameraLink;
 use super::duration_meter::DurationMeter;
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
@@ -37,6 +38,17 @@ pub(crate) struct TimedObservation {
     pub(crate) frame_at: Option<Instant>,
 }
 
+/// Settings of the site that this stage uses.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct VisionSettings {
+    /// Parameters of detection and tracking.
+    pub(crate) vision: VisionParams,
+    /// The projected surface.
+    pub(crate) surface: Surface,
+    /// The camera.
+    pub(crate) camera: CameraParams,
+}
+
 /// Inputs and outputs of the vision stage. After a panic, the stage builds the background model and the tracks again.
 pub(crate) struct VisionStage {
     /// Parameters of detection and tracking.
@@ -49,7 +61,9 @@ pub(crate) struct VisionStage {
     /// Time from a frame until its effect is visible, in seconds. Positions are extrapolated by this time.
     pub(crate) latency_secs: f32,
     /// The camera source.
-    pub(crate) feed: Arc<Feed>,
+    pub(crate) camera: Arc<CameraLink>,
+    /// Settings that the desk has changed and this stage has not applied yet.
+    pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// Observations for the simulation stage.
     pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
     /// Calibration pattern for the render stage.
@@ -64,6 +78,32 @@ impl VisionStage {
     /// Returns inactive faults of the picture for the current calibration.
     fn picture_faults(&self) -> PictureFaults {
         PictureFaults::new(self.calibration.current().is_some(), &self.journal)
+    }
+
+    /// Applies changed settings. The background model and the tracks are kept where the change allows it.
+    fn apply_settings(
+        &mut self,
+        settings: VisionSettings,
+        vision: &mut Option<(u32, u32, Vision)>,
+    ) {
+        let VisionSettings {
+            vision: params,
+            surface,
+            camera,
+        } = settings;
+        self.latency_secs = camera.latency_ms / 1000.0;
+        if let Err(error) = self.camera.change(&camera) {
+            tracing::error!("the camera cannot be opened with the changed settings: {error:#}");
+        }
+        let is_kept = surface == self.surface
+            && vision
+                .as_mut()
+                .is_none_or(|(_, _, vision)| vision.change_params(&params));
+        if !is_kept {
+            *vision = None;
+        }
+        self.calibration.change_settings(&params, &surface);
+        (self.params, self.surface) = (params, surface);
     }
 
     /// Runs until the program ends.
@@ -83,9 +123,17 @@ impl VisionStage {
                 picture_faults = self.picture_faults();
                 tracing::info!("a new calibration is in use");
             }
+            let settings = self.settings.lock().take();
+            if let Some(settings) = settings {
+                self.apply_settings(settings, &mut vision);
+            }
             *self.pattern.lock() = self.calibration.pattern();
             // A live feed has no end and returns no error, because it opens a failed source again itself.
-            let outcome = self.feed.take(&mut frame, FRAME_WAIT);
+            let Some(feed) = self.camera.feed() else {
+                heartbeat.sleep(FRAME_WAIT);
+                continue;
+            };
+            let outcome = feed.take(&mut frame, FRAME_WAIT);
             if !matches!(outcome, Ok(ReadOutcome::Frame)) {
                 silence += FRAME_WAIT;
                 if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
@@ -97,7 +145,7 @@ impl VisionStage {
             }
             silence = Duration::ZERO;
             let now = Instant::now();
-            let age = self.feed.taken_age().min(LONGEST_AGE);
+            let age = feed.taken_age().min(LONGEST_AGE);
             let taken_at = now.checked_sub(age).unwrap_or(now);
             let frame = &frame;
             let size = (frame.width_px, frame.height_px);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
 use winit::event::{ElementState, WindowEvent};
@@ -49,7 +49,9 @@ pub(crate) struct WindowSettings {
 
 /// The state of the windows that the render stage can access.
 pub(crate) struct SharedWindows {
-    outputs: Vec<Arc<SharedWindow>>,
+    outputs: RwLock<Vec<Arc<SharedWindow>>>,
+    /// Settings that the main thread has not applied yet.
+    wanted: Mutex<Option<Vec<WindowSettings>>>,
     /// Monitors and sizes, for the status.
     screen: Arc<ScreenBoard>,
     /// Number of times a window was opened or closed.
@@ -83,7 +85,8 @@ impl SharedWindows {
             .resize_with(outputs, OutputStatus::default);
         Arc::new(Self {
             screen,
-            outputs: (0..outputs).map(|_| Arc::default()).collect(),
+            outputs: RwLock::new((0..outputs).map(|_| Arc::default()).collect()),
+            wanted: Mutex::default(),
             changes: AtomicU64::new(0),
             monitors: Mutex::default(),
         })
@@ -93,7 +96,7 @@ impl SharedWindows {
     pub(crate) fn targets(self: &Arc<Self>) -> Option<WindowTargets> {
         let seen = self.changes.load(Ordering::Acquire);
         let (mut windows, mut display) = (Vec::new(), None);
-        for (output, shared) in self.outputs.iter().enumerate() {
+        for (output, shared) in self.outputs.read().iter().enumerate() {
             let Some(open) = shared.open.lock().clone() else {
                 continue;
             };
@@ -116,7 +119,8 @@ impl SharedWindows {
 
     /// Returns the shortest time between two pictures. It follows from the refresh rate of the slowest monitor with a window.
     pub(crate) fn min_interval(&self) -> Duration {
-        let open = (self.outputs.iter()).filter(|shared| shared.open.lock().is_some());
+        let outputs = self.outputs.read();
+        let open = outputs.iter().filter(|shared| shared.open.lock().is_some());
         let hz = open
             .map(|shared| shared.refresh_hz())
             .min_by(f64::total_cmp);
@@ -124,9 +128,27 @@ impl SharedWindows {
         Duration::from_secs_f64(1.0 / (hz * LIMIT_FACTOR))
     }
 
+    fn shared(&self, output: usize) -> Option<Arc<SharedWindow>> {
+        self.outputs.read().get(output).map(Arc::clone)
+    }
+
+    /// Requests other windows. The main thread opens, closes and moves them.
+    pub(crate) fn want(&self, settings: Vec<WindowSettings>) {
+        *self.wanted.lock() = Some(settings);
+    }
+
+    /// Changes the number of outputs.
+    fn resize(&self, outputs: usize) {
+        self.outputs.write().resize_with(outputs, Arc::default);
+        self.screen
+            .outputs
+            .lock()
+            .resize_with(outputs, OutputStatus::default);
+    }
+
     /// Updates the status of an output: the monitor and the size of its window.
     fn report(&self, output: usize, monitor: Option<&Monitor>) {
-        let size_px = self.outputs.get(output).map(|shared| shared.size_px());
+        let size_px = self.shared(output).map(|shared| shared.size_px());
         if let Some(status) = self.screen.outputs.lock().get_mut(output) {
             status.monitor = monitor.map_or(String::new(), |monitor| monitor.name.clone());
             status.size_px = size_px.filter(|_| monitor.is_some()).unwrap_or_default();
@@ -134,7 +156,7 @@ impl SharedWindows {
     }
 
     fn set(&self, output: usize, open: Option<OpenWindow>) {
-        if let Some(shared) = self.outputs.get(output) {
+        if let Some(shared) = self.shared(output) {
             *shared.open.lock() = open;
             self.changes.fetch_add(1, Ordering::Release);
         }
@@ -173,22 +195,17 @@ pub(crate) fn run_windows(
     (on_key, journal): (&mut dyn FnMut(&Key) -> bool, &Journal),
 ) -> anyhow::Result<()> {
     let events = EventLoop::new()?;
-    let output = |(output, settings)| OutputWindow {
-        output,
-        settings,
-        window: None,
-        placed: None,
-        wrong_monitor: FaultReporter::new("monitor", journal),
-    };
     let mut handler = WindowEventHandler {
-        outputs: settings.into_iter().enumerate().map(output).collect(),
+        outputs: Vec::new(),
         windows,
+        journal,
         supervisor,
         on_key,
         display: events.owned_display_handle(),
         failure: None,
         monitors_checked: Instant::now(),
     };
+    handler.apply_settings(settings);
     let ended = events.run_app(&mut handler);
     for window in &handler.outputs {
         windows.set(window.output, None);
@@ -203,6 +220,7 @@ pub(crate) fn run_windows(
 struct WindowEventHandler<'a> {
     outputs: Vec<OutputWindow>,
     windows: &'a Arc<SharedWindows>,
+    journal: &'a Journal,
     supervisor: &'a Supervisor,
     on_key: &'a mut dyn FnMut(&Key) -> bool,
     display: OwnedDisplayHandle,
@@ -269,6 +287,30 @@ impl WindowEventHandler<'_> {
         Ok(())
     }
 
+    /// Uses other settings for the windows. [`Self::arrange`] then opens, closes and moves them.
+    fn apply_settings(&mut self, settings: Vec<WindowSettings>) {
+        for surplus in self.outputs.drain(settings.len().min(self.outputs.len())..) {
+            self.windows.set(surplus.output, None);
+        }
+        self.windows.resize(settings.len());
+        for (output, settings) in settings.into_iter().enumerate() {
+            match self.outputs.get_mut(output) {
+                Some(window) if window.settings == settings => {}
+                Some(window) => {
+                    window.settings = settings;
+                    window.placed = None;
+                }
+                None => self.outputs.push(OutputWindow {
+                    output,
+                    settings,
+                    window: None,
+                    placed: None,
+                    wrong_monitor: FaultReporter::new("monitor", self.journal),
+                }),
+            }
+        }
+    }
+
     fn arrange_or_end(&mut self, events: &ActiveEventLoop) {
         if let Err(error) = self.arrange(events) {
             self.failure = Some(error.into());
@@ -314,7 +356,7 @@ impl OutputWindow {
         monitor: &Monitor,
         display: &OwnedDisplayHandle,
     ) -> Result<(), winit::error::OsError> {
-        let Some(shared) = windows.outputs.get(self.output) else {
+        let Some(shared) = windows.shared(self.output) else {
             return Ok(());
         };
         let fullscreen = self.settings.fullscreen;
@@ -390,7 +432,7 @@ impl ApplicationHandler for WindowEventHandler<'_> {
         let output = self.outputs.iter_mut().find(has_id);
         match event {
             WindowEvent::Resized(size) => {
-                let shared = output.and_then(|output| self.windows.outputs.get(output.output));
+                let shared = output.and_then(|output| self.windows.shared(output.output));
                 if let Some(shared) = shared {
                     shared.resize(size);
                 }
@@ -421,7 +463,12 @@ impl ApplicationHandler for WindowEventHandler<'_> {
             events.exit();
             return;
         }
-        if self.monitors_checked.elapsed() > MONITOR_INTERVAL {
+        let wanted = self.windows.wanted.lock().take();
+        let has_new_settings = wanted.is_some();
+        if let Some(settings) = wanted {
+            self.apply_settings(settings);
+        }
+        if has_new_settings || self.monitors_checked.elapsed() > MONITOR_INTERVAL {
             self.monitors_checked = Instant::now();
             self.arrange_or_end(events);
         }

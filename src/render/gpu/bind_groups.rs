@@ -18,6 +18,7 @@ pub(super) struct BindGroupInputs<'a> {
 }
 
 /// Samplers for textures.
+#[derive(Clone)]
 pub(super) struct Samplers {
     /// Linear filtering, also between mip levels.
     pub(super) smooth: wgpu::Sampler,

@@ -13,7 +13,8 @@ const WAIT_STEPS: u32 = 20;
 /// count the device as failed.
 const WAIT_STEP: Duration = Duration::from_secs(1);
 
-/// A graphics device and its first error.
+/// A graphics device and its first error. Copies share the device.
+#[derive(Clone)]
 pub struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,

@@ -8,6 +8,7 @@
 //!    once per scene.
 
 mod bind_groups;
+mod change;
 mod device;
 mod flash_readback;
 mod meshes;

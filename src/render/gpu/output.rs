@@ -17,9 +17,61 @@ use crate::render::uniforms::OutputUniforms;
 use crate::render::view::View;
 use crate::render::warp::WarpVertex;
 
+/// The parts of an output that can change while pictures are drawn.
+pub(super) struct OutputParts {
+    pub(super) view: View,
+    uniforms: wgpu::BindGroup,
+    warp_vertices: wgpu::Buffer,
+    warp_vertex_count: u32,
+    masks: Vec<OverlayVertex>,
+}
+
+impl OutputParts {
+    fn new(
+        gpu: &Gpu,
+        layouts: &BindGroupLayouts,
+        surface: &Surface,
+        output: &OutputParams,
+    ) -> Result<Self, RenderError> {
+        let view = View::new(surface, output)?;
+        let device = &gpu.device;
+        let filled = |label, usage, bytes: &[u8]| {
+            let made = buffer(
+                device,
+                label,
+                usage | BufferUsages::COPY_DST,
+                bytes.len() as u64,
+            );
+            gpu.queue.write_buffer(&made, 0, bytes);
+            made
+        };
+        let vertices: Vec<WarpVertex> = view.warp.triangles();
+        let values = OutputUniforms::new(output);
+        let uniforms = filled(
+            "output uniforms",
+            BufferUsages::UNIFORM,
+            bytemuck::bytes_of(&values),
+        );
+        let uniforms = [uniforms.as_entire_binding()];
+        Ok(Self {
+            uniforms: bind_group(device, &layouts.output_uniforms, &uniforms),
+            warp_vertices: filled(
+                "warp",
+                BufferUsages::VERTEX,
+                bytemuck::cast_slice(&vertices),
+            ),
+            warp_vertex_count: vertices.len() as u32,
+            masks: output.masks.iter().flat_map(mask_vertices).collect(),
+            view,
+        })
+    }
+}
+
 /// One output on the GPU.
 pub(super) struct OutputPass {
     pub(super) view: View,
+    /// Features for which the pipelines are compiled.
+    features: [bool; 2],
     pub(super) finished: FinishedTexture,
     /// Buffer through which the finished picture is read back.
     readback: wgpu::Buffer,
@@ -48,30 +100,13 @@ impl OutputPass {
         output: &OutputParams,
         filters_edges: bool,
     ) -> Result<Self, RenderError> {
-        let view = View::new(surface, output)?;
-        let size = view.size_px;
+        let size = [output.width_px, output.height_px];
         gpu.check_size(size)?;
+        let parts = OutputParts::new(gpu, layouts, surface, output)?;
         let device = &gpu.device;
-        let filled = |label, usage, bytes: &[u8]| {
-            let made = buffer(
-                device,
-                label,
-                usage | BufferUsages::COPY_DST,
-                bytes.len() as u64,
-            );
-            gpu.queue.write_buffer(&made, 0, bytes);
-            made
-        };
-        let vertices: Vec<WarpVertex> = view.warp.triangles();
-        let values = OutputUniforms::new(output);
-        let uniforms = filled(
-            "output uniforms",
-            BufferUsages::UNIFORM,
-            bytemuck::bytes_of(&values),
-        );
-        let uniforms = [uniforms.as_entire_binding()];
         let finished = FinishedTexture::new(device, size);
         Ok(Self {
+            features: pipelines::output_features(output),
             flash_readback: FlashReadback::new(gpu, layouts, sampler, &finished.view),
             replaced_share: 1.0,
             finished,
@@ -95,18 +130,46 @@ impl OutputPass {
                 output,
                 [true, filters_edges],
             ),
-            uniforms: bind_group(device, &layouts.output_uniforms, &uniforms),
-            warp_vertices: filled(
-                "warp",
-                BufferUsages::VERTEX,
-                bytemuck::cast_slice(&vertices),
-            ),
-            warp_vertex_count: vertices.len() as u32,
+            uniforms: parts.uniforms,
+            warp_vertices: parts.warp_vertices,
+            warp_vertex_count: parts.warp_vertex_count,
             overlay_buffer: GrowingBuffer::new(device, "overlay", BufferUsages::VERTEX, 4096),
             overlay_vertices: Vec::new(),
-            masks: output.masks.iter().flat_map(mask_vertices).collect(),
-            view,
+            masks: parts.masks,
+            view: parts.view,
         })
+    }
+
+    /// Returns the parts for other parameters of this output; `None` if they need another pass, for example for another size.
+    pub(super) fn changed(
+        &self,
+        gpu: &Gpu,
+        layouts: &BindGroupLayouts,
+        surface: &Surface,
+        output: &OutputParams,
+    ) -> Result<Option<OutputParts>, RenderError> {
+        let is_same_pass = self.view.size_px == [output.width_px, output.height_px]
+            && self.features == pipelines::output_features(output);
+        if !is_same_pass {
+            return Ok(None);
+        }
+        OutputParts::new(gpu, layouts, surface, output).map(Some)
+    }
+
+    /// Uses other parts from the next picture on.
+    pub(super) fn apply(&mut self, parts: OutputParts) {
+        let OutputParts {
+            view,
+            uniforms,
+            warp_vertices,
+            warp_vertex_count,
+            masks,
+        } = parts;
+        self.view = view;
+        self.uniforms = uniforms;
+        self.warp_vertices = warp_vertices;
+        self.warp_vertex_count = warp_vertex_count;
+        self.masks = masks;
     }
 
     /// Uploads the overlay and the masks of this picture in clip space.

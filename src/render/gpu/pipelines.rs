@@ -77,6 +77,7 @@ pub(super) const SHADERS: [(&str, &str); 7] = [
 ];
 
 /// Bind group layouts of all pipelines.
+#[derive(Clone)]
 pub(super) struct BindGroupLayouts {
     pub(super) scene: BindGroupLayout,
     pub(super) ground: BindGroupLayout,
@@ -88,6 +89,7 @@ pub(super) struct BindGroupLayouts {
 }
 
 /// All pipelines except the pipelines of each output.
+#[derive(Clone)]
 pub(super) struct Pipelines {
     pub(super) ground_paint: wgpu::RenderPipeline,
     pub(super) caustics: wgpu::RenderPipeline,
@@ -304,16 +306,7 @@ pub(super) fn output(
     output: &OutputParams,
     [is_limited, filters_edges]: [bool; 2],
 ) -> wgpu::RenderPipeline {
-    let blend = &output.blend;
-    let widths = [
-        blend.left,
-        blend.top,
-        blend.right,
-        blend.bottom,
-        blend.black_lift,
-    ];
-    let has_blend = widths.iter().any(|&width| width > 0.0);
-    let has_gamma = (output.gamma - 1.0).abs() > 1e-6;
+    let [has_blend, has_gamma] = output_features(output);
     let flag = |is_set: bool| f64::from(u8::from(is_set));
     let constants = [
         (SURFACE_KIND, f64::from(kind_number(kind))),
@@ -335,6 +328,20 @@ pub(super) fn output(
         constants: &constants,
     };
     pipeline(device, layouts, &description)
+}
+
+/// Returns the features of an output for which its pipeline is compiled: soft edges, and a gamma value.
+pub(super) fn output_features(output: &OutputParams) -> [bool; 2] {
+    let blend = &output.blend;
+    let widths = [
+        blend.left,
+        blend.top,
+        blend.right,
+        blend.bottom,
+        blend.black_lift,
+    ];
+    let has_blend = widths.iter().any(|&width| width > 0.0);
+    [has_blend, (output.gamma - 1.0).abs() > 1e-6]
 }
 
 /// Returns the blending in which the new picture has a constant weight and the previous picture has the rest.

@@ -54,6 +54,17 @@ pub trait Presenter {
     /// Sets the calibration pattern that is drawn from the next picture on; with `None`, no pattern is drawn.
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>);
 
+    /// Draws another scene, or the same scene with other outputs, from the next picture on. Returns false if this needs a new
+    /// presenter.
+    ///
+    /// # Errors
+    /// [`RenderError`] if the setup cannot be drawn.
+    fn change_setup(
+        &mut self,
+        setup: RenderSetup,
+        is_same_scene: bool,
+    ) -> Result<bool, RenderError>;
+
     /// Draws the interpolated state between two snapshots to the acquired pictures and presents them. `alpha` is 0 at
     /// `previous` and 1 at `next`.
     ///
@@ -343,6 +354,38 @@ impl Presenter for GpuPresenter {
 
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>) {
         self.renderer.calibration_pattern = pattern;
+    }
+
+    fn change_setup(
+        &mut self,
+        mut setup: RenderSetup,
+        is_same_scene: bool,
+    ) -> Result<bool, RenderError> {
+        if !self.windows.is_empty() {
+            let known = setup.outputs.len();
+            if self.windows.iter().any(|window| window.output >= known) {
+                return Ok(false);
+            }
+            // A window keeps the size in which it is drawn at present, even if it is being resized.
+            let sizes = self.renderer.views().map(|view| view.size_px);
+            let in_its_window =
+                |(window, [width_px, height_px]): (&OutputWindow, [u32; 2])| OutputParams {
+                    width_px,
+                    height_px,
+                    ..setup
+                        .outputs
+                        .get(window.output)
+                        .cloned()
+                        .unwrap_or_default()
+                };
+            setup.outputs = self.windows.iter().zip(sizes).map(in_its_window).collect();
+        }
+        if is_same_scene && self.renderer.change_outputs(&setup.outputs)? {
+            self.renderer.overlay_options = setup.overlay_options;
+            return Ok(true);
+        }
+        self.renderer.change_scene(setup)?;
+        Ok(true)
     }
 
     fn show(

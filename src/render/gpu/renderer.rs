@@ -8,7 +8,7 @@ use super::meshes::{MeshRange, upload};
 use super::output::OutputPass;
 use super::pipelines::{BindGroupLayouts, Pipelines};
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
-use crate::geometry::Surface;
+use crate::geometry::{Surface, SurfaceKind};
 use crate::render::calibration_pattern::CalibrationPattern;
 use crate::render::caustics::Caustics;
 use crate::render::draw_list::DrawList;
@@ -41,6 +41,8 @@ pub struct Renderer {
     pub(super) gpu: Gpu,
     pub(super) layouts: BindGroupLayouts,
     pub(super) pipelines: Pipelines,
+    /// Kind of surface, samples per pixel and influences per vertex for which the pipelines are compiled.
+    compiled_for: (SurfaceKind, u32, usize),
     pub(super) targets: Targets,
     samplers: Samplers,
     fixed: FixedTextures,
@@ -93,6 +95,15 @@ impl Renderer {
     /// If the picture exceeds the device's limits, an output's parameters describe no valid warp, or the device reports
     /// an error.
     pub fn new(gpu: Gpu, setup: RenderSetup) -> Result<Self, RenderError> {
+        Self::build(gpu, setup, None)
+    }
+
+    /// Does the same as [`Self::new`], but uses the compiled pipelines of `like`, a renderer on the same device, where they fit.
+    pub(super) fn build(
+        gpu: Gpu,
+        setup: RenderSetup,
+        like: Option<&Self>,
+    ) -> Result<Self, RenderError> {
         let RenderSetup {
             surface,
             outputs,
@@ -110,18 +121,22 @@ impl Renderer {
         let samples = samples_per_pixel(edges);
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
-        let layouts = BindGroupLayouts::new(device);
+        let layouts = like.map_or_else(|| BindGroupLayouts::new(device), |l| l.layouts.clone());
         let influences = static_models.iter().chain(models()).map(Model::influences);
         let influences = influences.max().unwrap_or(1);
-        let pipelines = Pipelines::new(device, &layouts, surface.kind, samples, influences);
-        let samplers = Samplers::new(device);
+        let compiled_for = (surface.kind, samples, influences);
+        let pipelines = match like {
+            Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
+            _ => Pipelines::new(device, &layouts, surface.kind, samples, influences),
+        };
+        let samplers = like.map_or_else(|| Samplers::new(device), |l| l.samplers.clone());
         let filters_edges = edges == EdgeSmoothing::Filtered;
         let flat = &samplers.flat;
         let make_output =
             |output| OutputPass::new(&gpu, &layouts, flat, &surface, output, filters_edges);
         let outputs: Result<Vec<_>, _> = outputs.iter().map(make_output).collect();
         let outputs = outputs?;
-        let size = picture_px(&gpu, &outputs);
+        let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, &scenery.grid, samples);
@@ -167,6 +182,7 @@ impl Renderer {
             gpu,
             layouts,
             pipelines,
+            compiled_for,
             targets,
             samplers,
             fixed,
@@ -350,11 +366,11 @@ fn bodies(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
 
 /// Returns the size in pixels of the picture of the whole surface. Within the limits of the device, the picture is so
 /// large that no output has to enlarge its part of the picture.
-fn picture_px(gpu: &Gpu, outputs: &[OutputPass]) -> [u32; 2] {
+pub(super) fn picture_px<'a>(gpu: &Gpu, views: impl Iterator<Item = &'a View>) -> [u32; 2] {
     // The ground texture is larger than the picture, and it must not exceed the device's limit.
     let most = f64::from(gpu.device.limits().max_texture_dimension_2d) / 1.5;
-    let wanted = outputs.iter().fold([16.0f64; 2], |size, output| {
-        let [width, height] = output.view.warp.picture_px(output.view.size_px);
+    let wanted = views.fold([16.0f64; 2], |size, view| {
+        let [width, height] = view.warp.picture_px(view.size_px);
         [size[0].max(width), size[1].max(height)]
     });
     wanted.map(|side| side.round().min(most) as u32)

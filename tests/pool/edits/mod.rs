@@ -149,17 +149,14 @@ fn values_that_need_a_restart_are_reported_and_not_applied() {
     pool.set("site", "simulation.tick_hz", json!(30));
     pool.set("site", "surface.width_m", json!(6));
     let status = pool.desk.status(&pool.simulation);
-    assert_eq!(
-        status.restart_needed,
-        ["simulation.tick_hz", "surface.width_m"]
-    );
+    assert_eq!(status.restart_needed, ["simulation.tick_hz"]);
     pool.set("scene:pool", "pool.margin_m", json!(0.2));
     pool.step();
     assert_eq!(pool.simulation.dt_secs(), tick);
     assert_eq!(
         pool.simulation.world().water.surface.width_m,
-        4.0,
-        "rendering and fish keep the same surface"
+        6.0,
+        "a new surface applies at once, to the fish and to the picture"
     );
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));

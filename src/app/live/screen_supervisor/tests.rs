@@ -53,6 +53,11 @@ impl Presenter for FakeScreen {
 
     fn set_calibration_pattern(&mut self, _: Option<CalibrationPattern>) {}
 
+    fn change_setup(&mut self, _: RenderSetup, is_same_scene: bool) -> Result<bool, RenderError> {
+        self.log.lock().unwrap().push("change");
+        Ok(is_same_scene)
+    }
+
     fn show(&mut self, _: &Snapshot, _: &Snapshot, _: f32) -> Result<(), RenderError> {
         self.log.lock().unwrap().push("show");
         if self.show_fails {

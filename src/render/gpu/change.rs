@@ -1,0 +1,76 @@
+//! Changes of the scene and the outputs while pictures are drawn, on the same graphics device.
+//!
+//! In: another render setup. Out: a renderer that draws it. What moves keeps its state: rings, specks, the phase of every body,
+//! and the flash limiters. Must not: read a snapshot.
+
+use super::renderer::{Renderer, picture_px};
+use crate::render::error::RenderError;
+use crate::render::output_params::OutputParams;
+use crate::render::setup::RenderSetup;
+
+/// Largest ratio of the wanted size of the picture to its size at which an output is changed without a new picture. Above it, an
+/// output would visibly enlarge its part of the picture.
+const ENLARGED_MAX: f64 = 1.05;
+/// Smallest ratio at which the picture is kept. Below it, too many pixels would be drawn for nothing.
+const REDUCED_MIN: f64 = 0.7;
+
+impl Renderer {
+    /// Draws another scene from the next picture on.
+    ///
+    /// # Errors
+    /// As [`Self::new`]. Then this renderer still draws the old scene.
+    pub fn change_scene(&mut self, setup: RenderSetup) -> Result<(), RenderError> {
+        let pattern = self.calibration_pattern;
+        let quality = self.quality;
+        let exposure = self.uniforms.exposure;
+        let mut next = Self::build(self.gpu.clone(), setup, Some(&*self))?;
+        next.calibration_pattern = pattern;
+        next.set_exposure(exposure);
+        next.draw_list = std::mem::take(&mut self.draw_list);
+        next.set_quality(quality);
+        let (from, to) = (self.scenery.grid, next.scenery.grid);
+        next.pressure.continue_from(&self.pressure);
+        next.ripples.continue_from(&self.ripples, from, to);
+        next.dust.continue_from(&self.dust);
+        let states: Vec<_> = self.flash_states().cloned().collect();
+        if self.outputs.len() == next.outputs.len() {
+            next.resume_flash_states(&states);
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Draws with other parameters of the outputs from the next picture on. This is fast enough for every movement of a mouse
+    /// that drags a corner.
+    ///
+    /// # Errors
+    /// If an output's parameters describe no valid warp. Then all outputs are unchanged.
+    pub fn change_outputs(&mut self, outputs: &[OutputParams]) -> Result<bool, RenderError> {
+        if outputs.len() != self.outputs.len() {
+            return Ok(false);
+        }
+        let mut changed = Vec::new();
+        for (pass, params) in self.outputs.iter().zip(outputs) {
+            match pass.changed(&self.gpu, &self.layouts, &self.surface, params)? {
+                Some(parts) => changed.push(parts),
+                None => return Ok(false),
+            }
+        }
+        let views = changed.iter().map(|parts| &parts.view);
+        let wanted = picture_px(&self.gpu, views);
+        let is_kept = wanted
+            .iter()
+            .zip(self.targets.size_px)
+            .all(|(wanted, now)| {
+                let ratio = f64::from(*wanted) / f64::from(now.max(1));
+                (REDUCED_MIN..=ENLARGED_MAX).contains(&ratio)
+            });
+        if is_kept {
+            for (pass, parts) in self.outputs.iter_mut().zip(changed) {
+                pass.apply(parts);
+            }
+        }
+        self.gpu.check()?;
+        Ok(is_kept)
+    }
+}

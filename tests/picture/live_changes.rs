@@ -1,0 +1,115 @@
+//! Tests of changes while pictures are drawn: what moves goes on, on the same device.
+
+use std::time::Instant;
+
+use shoal::render::{Corner, EdgeSmoothing, RenderError, RenderSetup, Renderer};
+
+use crate::stage;
+
+const SIZE: [u32; 2] = [160, 90];
+/// Frame before which the change happens. A visitor has crossed half of the pool by then, and rings run.
+const CHANGE: u64 = 150;
+
+fn setup() -> RenderSetup {
+    stage::setup(SIZE, EdgeSmoothing::Off)
+}
+
+/// Draws the frames and returns the last picture.
+fn play(renderer: &mut Renderer, frames: std::ops::Range<u64>) -> Vec<u8> {
+    let mut rgba = Vec::new();
+    for frame in frames {
+        let snapshot = stage::snapshot(frame, 20, true);
+        renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+    }
+    rgba
+}
+
+/// Returns the mean difference of two pictures, in levels of 255.
+fn difference(a: &[u8], b: &[u8]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let sum: u64 = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| u64::from(a.abs_diff(*b)))
+        .sum();
+    sum as f64 / a.len() as f64
+}
+
+/// A changed color opened the graphics device again, and rings, specks and the phases of the bodies began anew.
+#[test]
+fn rings_specks_and_phases_survive_a_change_of_the_scene() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut unchanged = Renderer::new(gpu.clone(), setup()).unwrap();
+    play(&mut unchanged, 0..CHANGE);
+    let expected = play(&mut unchanged, CHANGE..CHANGE + 3);
+    let mut changed = Renderer::new(gpu.clone(), setup()).unwrap();
+    play(&mut changed, 0..CHANGE);
+    let other = RenderSetup {
+        look: shoal::render::SceneLook {
+            exposure: Some(1.3),
+            ..setup().look
+        },
+        ..setup()
+    };
+    let begun = Instant::now();
+    changed.change_scene(other).unwrap();
+    println!(
+        "another look: {:.1} ms",
+        begun.elapsed().as_secs_f64() * 1e3
+    );
+    changed.change_scene(setup()).unwrap();
+    let picture = play(&mut changed, CHANGE..CHANGE + 3);
+    let mut opened_again = Renderer::new(gpu, setup()).unwrap();
+    let without_rings = play(&mut opened_again, CHANGE..CHANGE + 3);
+    let (kept, lost) = (
+        difference(&picture, &expected),
+        difference(&without_rings, &expected),
+    );
+    println!(
+        "difference to an unchanged run: {kept:.3} levels; if the renderer begins anew: {lost:.3} levels"
+    );
+    assert!(kept < 0.05 && lost > 10.0 * kept.max(0.01), "{kept} {lost}");
+}
+
+#[test]
+fn a_dragged_corner_changes_only_the_output() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu, setup()).unwrap();
+    let before = play(&mut renderer, 0..3);
+    let mut outputs = setup().outputs;
+    outputs[0].corners.top_left = Corner { x: 0.1, y: 0.15 };
+    let begun = Instant::now();
+    assert!(renderer.change_outputs(&outputs).unwrap());
+    println!(
+        "another corner: {:.1} ms",
+        begun.elapsed().as_secs_f64() * 1e3
+    );
+    let after = play(&mut renderer, 3..4);
+    let black = |rgba: &[u8]| rgba[..3].iter().all(|level| *level < 3);
+    assert!(
+        !black(&before) && black(&after),
+        "the corner has moved inwards"
+    );
+    // An impossible warp changes nothing.
+    outputs[0].corners.top_left = Corner { x: 1.0, y: 1.0 };
+    let error = renderer.change_outputs(&outputs).unwrap_err();
+    assert!(matches!(error, RenderError::Output(_)), "{error}");
+    assert!(black(&play(&mut renderer, 4..5)));
+    // Another size needs another pass, so the whole scene is changed.
+    outputs[0].corners = setup().outputs[0].corners.clone();
+    outputs[0].width_px = 200;
+    assert!(!renderer.change_outputs(&outputs).unwrap());
+    let wide = RenderSetup { outputs, ..setup() };
+    renderer.change_scene(wide).unwrap();
+    let mut rgba = Vec::new();
+    renderer
+        .draw(
+            &stage::snapshot(5, 20, true),
+            &stage::snapshot(5, 20, true),
+            1.0,
+        )
+        .unwrap();
+    renderer.read(0, &mut rgba).unwrap();
+    assert_eq!(rgba.len(), 200 * 90 * 4);
+}
