@@ -138,6 +138,9 @@ pub(super) struct RunArguments {
     /// Duration of the recording in seconds, at most 3600; the recording ends earlier if the file reaches 8 GiB
     #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = record_secs, requires = "record")]
     pub(super) record_secs: f64,
+    /// Log commands and observations into this new folder, so that `shoal simulate --session` gives the same run again
+    #[arg(long, value_name = "DIR")]
+    pub(super) log_session: Option<PathBuf>,
     #[command(flatten)]
     pub(super) overlay: OverlayArguments,
     /// End after this time
@@ -224,6 +227,12 @@ pub(super) struct SimulateArguments {
     pub(super) site: SiteArguments,
     #[command(flatten)]
     pub(super) pool: PoolArguments,
+    /// Simulated time in seconds
+    #[arg(long, value_name = "N", value_parser = seconds, required_unless_present = "session")]
+    pub(super) seconds: Option<f64>,
+    /// Replay the session in this folder, which `shoal run --log-session` wrote, and compare every second with the run
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["site", "scene", "shadows", "visitors", "seconds", "commands", "save_state", "load_state", "report", "report_json"])]
+    pub(super) session: Option<PathBuf>,
     /// Write one line per this number of ticks
     #[arg(long, value_name = "TICKS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) every: u64,
@@ -250,7 +259,7 @@ pub(super) struct SimulateArguments {
     #[arg(long, value_name = "R.json")]
     pub(super) report_json: Option<PathBuf>,
     /// Output file for the agents, one JSON object per line; - for standard output
-    #[arg(long, value_name = "A.jsonl", required_unless_present_any = ["report", "report_json"])]
+    #[arg(long, value_name = "A.jsonl", required_unless_present_any = ["report", "report_json", "session"])]
     pub(super) out: Option<PathBuf>,
 }
 
@@ -266,9 +275,6 @@ pub(super) struct PoolArguments {
     /// Visitors that follow a program
     #[arg(long, value_enum)]
     visitors: Option<VisitorsName>,
-    /// Simulated time in seconds
-    #[arg(long, value_name = "N", value_parser = seconds)]
-    pub(super) seconds: f64,
     /// Seed of the random numbers; the same seed, configuration and shadows give the same run
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub(super) seed: u64,
@@ -353,6 +359,9 @@ pub(super) struct RenderArguments {
     pub(super) site: SiteArguments,
     #[command(flatten)]
     pub(super) pool: PoolArguments,
+    /// Simulated time in seconds
+    #[arg(long, value_name = "N", value_parser = seconds)]
+    pub(super) seconds: f64,
     /// Frames per second
     #[arg(long, value_name = "F", default_value_t = 30.0, value_parser = frame_rate)]
     pub(super) fps: f64,

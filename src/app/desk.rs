@@ -64,7 +64,6 @@ impl Desk {
                     let line = CommandLine {
                         tick,
                         command: command.clone(),
-                        species: None,
                     };
                     // A full disk must not stop the installation, so only the log ends.
                     if let Err(error) = log.write(&line) {

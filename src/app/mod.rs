@@ -24,7 +24,9 @@ mod observation;
 mod offscreen;
 mod parent_process;
 mod process;
+mod replay;
 mod run_pool;
+mod session;
 mod simulate;
 mod site_setup;
 mod stoppable_input;
@@ -44,9 +46,11 @@ pub use life::{LifeOptions, survey_life};
 pub use live::{
     CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary, HangPolicy,
     Heartbeat, Journal, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenBoard,
-    ScreenOpener, SetupBuilder, SetupHandoff, StageBoard, StopFlag, Supervisor,
+    ScreenOpener, SessionConfig, SetupBuilder, SetupHandoff, StageBoard, StopFlag, Supervisor,
 };
 pub use observation::update_observation;
+pub use replay::{ReplayOptions, ReplaySummary, replay};
+pub use session::{SessionLog, SessionStart};
 pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;
 pub use track::{TrackOptions, TrackSummary, track};

@@ -19,11 +19,12 @@ use super::command_input::CommandInput;
 use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
 use super::live::{
-    Backoff, DurationMeter, HangPolicy, LiveConfig, LivePool, ScreenOpener, SetupBuilder,
-    SetupHandoff, SharedWindows, StopFlag, Supervisor, WindowSettings, calibration_step_for_key,
-    check_reachable, is_x11, run_windows, watch_monitors,
+    Backoff, DurationMeter, HangPolicy, LiveConfig, LivePool, ScreenOpener, SessionConfig,
+    SetupBuilder, SetupHandoff, SharedWindows, StopFlag, Supervisor, WindowSettings,
+    calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
 };
 use super::print_message;
+use super::session::SessionStart;
 
 /// Time between two checks of the other threads while there is no window.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -48,6 +49,8 @@ pub(super) struct RunOptions {
     pub(super) documents: Documents,
     /// File of commands; `-` is standard input.
     pub(super) commands: Option<PathBuf>,
+    /// New folder for the log of the session; `None` if it is not logged.
+    pub(super) log_session: Option<PathBuf>,
     /// Path of the control socket; `None` for the default path.
     #[cfg(unix)]
     pub(super) control_socket: Option<PathBuf>,
@@ -99,7 +102,15 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
             record.secs
         ));
     }
-    let mut live = LivePool::start(options.config, stop)?;
+    let session = options.log_session.map(|folder| SessionConfig {
+        folder,
+        start: SessionStart::new(
+            options.documents.site.as_deref(),
+            &options.config.simulation,
+            &options.documents.editor,
+        ),
+    });
+    let mut live = LivePool::start_logged(options.config, session, stop)?;
     let statistics = Statistics::new(&live);
     let logged = statistics.clone();
     live.supervisor

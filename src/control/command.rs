@@ -398,10 +398,6 @@ pub struct CommandLine {
     pub tick: u64,
     /// The command.
     pub command: Command,
-    /// Species of the individual that the command names, if the command was logged in a running pool. Without it, the species
-    /// is that of the individual at this tick.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub species: Option<String>,
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::edit::{self, Draft};
@@ -44,6 +45,16 @@ pub struct Editor {
     redo: Vec<UndoStep>,
     /// Whether `save` leaves the files unchanged.
     is_replay: bool,
+}
+
+/// The documents of an editor without its undo history, to continue with them later.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditorState {
+    /// The documents that are not built in.
+    pub documents: Vec<DocumentText>,
+    /// The last known content of their files.
+    pub disk: Vec<DocumentText>,
 }
 
 /// Settings of the director that commands have made.
@@ -100,6 +111,14 @@ impl Editor {
                 library.replace(&DocumentName::Site, Some(&text), &mut problems);
             }
         }
+        Self::of_library(library, disk, problems)
+    }
+
+    fn of_library(
+        library: Library,
+        disk: BTreeMap<DocumentName, String>,
+        problems: Vec<Problem>,
+    ) -> Result<Self, Problems> {
         let mut models = Models::default();
         let (site, warnings, problems) = validate(&library, &mut models, problems);
         let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
@@ -118,6 +137,49 @@ impl Editor {
             redo: Vec::new(),
             is_replay: false,
         })
+    }
+
+    /// Returns the documents.
+    pub fn state(&self) -> EditorState {
+        let own = |document: DocumentName| {
+            let text = self.library.own_text(&document)?.to_owned();
+            Some(DocumentText {
+                document,
+                text: Some(text),
+            })
+        };
+        let on_disk = |(document, text): (&DocumentName, &String)| DocumentText {
+            document: document.clone(),
+            text: Some(text.clone()),
+        };
+        EditorState {
+            documents: self.library.names().into_iter().filter_map(own).collect(),
+            disk: self.disk.iter().map(on_disk).collect(),
+        }
+    }
+
+    /// Opens documents that [`Self::state`] returned. Models, field files and the calibration are read beside the site file.
+    ///
+    /// # Errors The same errors as [`Self::open`].
+    pub fn restore(path: Option<&Path>, state: &EditorState) -> Result<Self, Problems> {
+        // The documents replace the files, so problems of the files do not matter.
+        let mut library = Library::read(path, &mut Vec::new());
+        let mut problems = Vec::new();
+        for name in library.names() {
+            if name != DocumentName::Site && library.own_text(&name).is_some() {
+                library.replace(&name, None, &mut problems);
+            }
+        }
+        for DocumentText { document, text } in &state.documents {
+            if let Some(message) = edit::name_problem(document) {
+                problems.push(Problem::of_file(document.to_string(), message));
+            } else {
+                library.replace(document, text.as_deref(), &mut problems);
+            }
+        }
+        let disk = state.disk.iter();
+        let disk = disk.filter_map(|d| Some((d.document.clone(), d.text.clone()?)));
+        Self::of_library(library, disk.collect(), problems)
     }
 
     /// Makes `save` leave the files unchanged, so that a log can be replayed without an effect on the disk.

@@ -19,7 +19,7 @@ mod models;
 mod report;
 mod restart;
 
-pub use editor::{Applied, Editor, SpeciesLookup};
+pub use editor::{Applied, Editor, EditorState, SpeciesLookup};
 pub use file_watcher::{FileWatcher, POLL_SECS};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};
 pub use inheritance::built_in_species;

@@ -2,9 +2,11 @@
 //! observations.
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 /// All shadows on the projected surface at one time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Observation {
     /// Time of the observation, on the clock of its camera or recording.
     pub time_secs: f64,
@@ -13,7 +15,8 @@ pub struct Observation {
 }
 
 /// One visitor's shadow on the projected surface, in floor space.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shadow {
     /// Id of the visitor; constant as long as `vision` follows the visitor.
     pub id: u32,

@@ -349,3 +349,51 @@ fn the_watching_thread_sends_changed_files() {
     );
     supervisor.shut_down().unwrap();
 }
+
+/// The log did not contain `save`, so a `revert` after it returned to other documents when the log was replayed.
+#[test]
+fn a_log_with_save_and_revert_replays() {
+    let mut pool = Pool::new();
+    let log = pool.folder.as_ref().unwrap().path().join("commands.jsonl");
+    pool.desk.log_to(&log).unwrap();
+    let cruise = |pool: &Pool| {
+        let site = pool.desk.editor().site();
+        let herring = site.species.iter().find(|s| s.name == "herring").unwrap();
+        herring.file.motion.cruise_mps
+    };
+    pool.set("species:herring", "motion.cruise_mps", json!(0.9));
+    pool.command(json!({"command": "save"}));
+    pool.command(json!({"command": "save"}));
+    pool.set("species:herring", "motion.cruise_mps", json!(0.2));
+    pool.command(json!({"command": "revert"}));
+    assert!((cruise(&pool) - 0.9).abs() < 1e-6);
+    let texts = pool.texts();
+    pool.desk.close().unwrap();
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(
+        log.matches(r#""command":"save""#).count(),
+        1,
+        "the second had nothing to save"
+    );
+    let mut again = Pool::new();
+    for line in log.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        again.command(line["command"].clone());
+    }
+    assert_eq!(again.texts(), texts);
+    // A replay that must not write keeps the files.
+    let mut again = Pool::new();
+    let before =
+        std::fs::read_to_string(again.site().with_file_name("species").join("herring.toml"));
+    let mut editor = Editor::open(Some(&again.site()), None).unwrap();
+    editor.replay_only();
+    again.desk = shoal::app::Desk::new(editor);
+    for line in log.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        again.command(line["command"].clone());
+    }
+    assert_eq!(again.texts(), texts);
+    let after =
+        std::fs::read_to_string(again.site().with_file_name("species").join("herring.toml"));
+    assert_eq!(before.unwrap(), after.unwrap());
+}

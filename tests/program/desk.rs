@@ -1,11 +1,15 @@
 //! Tests of the control desk in a running pool: replies, revisions, individuals, status and events.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shoal::app::{LiveConfig, LivePool, StopFlag};
+use shoal::app::{
+    LiveConfig, LivePool, ReplayOptions, SessionConfig, SessionStart, StopFlag, replay,
+};
 use shoal::camera::{AtEnd, SourceSpec};
 use shoal::control::{
     DeskClient, DocumentName, EventKind, Outcome, Reply, Request, Source, SourceKind, Status,
@@ -16,8 +20,8 @@ use shoal::world::OverlayLayers;
 /// Longest wait for anything. A slow machine needs seconds for a debug build.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts a pool without a camera and without a picture.
-pub(crate) fn start(camera: &str) -> LivePool {
+/// Starts a pool without a picture. With `session`, it is logged into this folder.
+pub(crate) fn start(camera: &str, session: Option<&Path>) -> LivePool {
     let editor = Editor::open(None, None).unwrap();
     let site = Arc::clone(editor.site());
     let config = LiveConfig {
@@ -33,13 +37,17 @@ pub(crate) fn start(camera: &str) -> LivePool {
         scene: site.description(),
         simulation: site.file.simulation.clone(),
     };
-    let mut pool = LivePool::start(config, StopFlag::default()).unwrap();
+    let session = session.map(|folder| SessionConfig {
+        folder: folder.to_owned(),
+        start: SessionStart::new(None, &config.simulation, &editor),
+    });
+    let mut pool = LivePool::start_logged(config, session, StopFlag::default()).unwrap();
     pool.start_desk(editor, None, None).unwrap();
     pool
 }
 
 pub(crate) fn no_camera() -> LivePool {
-    start("file:/nonexistent/walk.y4m")
+    start("file:/nonexistent/walk.y4m", None)
 }
 
 fn request(client: &DeskClient, id: u64, command: &Value) -> Reply {
@@ -265,4 +273,73 @@ fn a_lost_camera_a_command_and_a_scene_are_in_status_and_events() {
     let numbers: Vec<u64> = events.iter().map(|event| event.number).collect();
     assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>());
     pool.supervisor.shut_down().unwrap();
+}
+
+/// Commands were applied in a running pool at ticks that no log contained, so no run could be repeated.
+#[test]
+fn a_logged_session_replays_tick_for_tick() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("session");
+    let pool = start("synthetic:1", Some(&session));
+    let client = &pool.client;
+    wait_for_status(client, "a visitor", |s| s.tick > 20 && !s.tracks.is_empty());
+    let set = |path: &str, value: Value| {
+        json!({"command": "edit", "edits": [{"document": {"kind": "species", "name": "herring"}, "path": path,
+            "change": {"do": "set", "value": value}}]})
+    };
+    let mut applied = 0;
+    let mut send = |command: Value| {
+        let is_applied = apply(client, command).is_applied();
+        applied += u64::from(is_applied);
+        is_applied
+    };
+    assert!(send(set("motion.cruise_mps", json!(0.3))));
+    let mind = json!({"of": "species", "name": "trout"});
+    let mut reached = 0;
+    for id in 0..200 {
+        let change = match reached % 2 {
+            0 => json!({"command": "remove_individual", "id": id}),
+            _ => json!({"command": "override_mind", "id": id, "mind": mind, "secs": 0.5}),
+        };
+        reached += u64::from(send(change));
+        if reached == 6 {
+            break;
+        }
+    }
+    assert_eq!(reached, 6);
+    assert!(send(
+        json!({"command": "director", "event": {"event": "gather", "point_m": [0.5, -0.5, 0.2]}})
+    ));
+    assert!(send(json!({"command": "switch_scene", "name": "reef"})));
+    assert!(send(
+        json!({"command": "add_individual", "species": "herring", "position_m": [0.0, -0.4, 0.0]})
+    ));
+    assert!(send(json!({"command": "undo"})));
+    assert!(send(set("motion.cruise_mps", json!(0.5))));
+    assert!(send(json!({"command": "revert"})));
+    let tick = client.status().tick;
+    wait_for_status(client, "two more hashes", |s| s.tick > tick + 130);
+    pool.supervisor.shut_down().unwrap();
+    let options = ReplayOptions {
+        session: session.clone(),
+        out: None,
+        every: 1,
+        why: false,
+    };
+    let summary = replay(&options, &AtomicBool::new(false)).unwrap();
+    println!("{summary:?}");
+    assert!(summary.hashes >= 2, "{summary:?}");
+    assert_eq!(summary.commands, applied);
+    // A changed command gives another run, and the replay says where.
+    let log = session.join("log.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, text.replace("\"value\":0.3", "\"value\":0.31")).unwrap();
+    let error = format!(
+        "{:#}",
+        replay(&options, &AtomicBool::new(false)).unwrap_err()
+    );
+    assert!(
+        error.contains("log.jsonl:") && error.contains("differs from the run"),
+        "{error}"
+    );
 }

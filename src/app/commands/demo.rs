@@ -64,6 +64,7 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
             }),
         },
         commands: None,
+        log_session: None,
         #[cfg(unix)]
         control_socket: None,
         restarts: None,

@@ -37,7 +37,7 @@ pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     };
     let options = RenderOptions {
         fps: arguments.fps,
-        seconds: pool.seconds,
+        seconds: arguments.seconds,
         outputs: vec![PictureOutput {
             path: arguments.out.clone(),
             every: 1,

@@ -58,6 +58,7 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
             window_settings: Box::new(move |site| window_settings(site, None, !arguments.windowed)),
         },
         commands: arguments.commands,
+        log_session: arguments.log_session.filter(|_| is_first),
         #[cfg(unix)]
         control_socket: arguments.control_socket,
         restarts: arguments.child_restarts,

@@ -11,6 +11,7 @@ use crate::app::cli::SimulateArguments;
 use crate::app::json_lines::is_standard_output;
 use crate::app::print_message;
 use crate::app::process::stop_on_signals;
+use crate::app::replay::{ReplayOptions, replay};
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
 use crate::config::{OutputKind, check_output, save_file};
@@ -18,6 +19,20 @@ use crate::simulation::SimulationParams;
 use crate::site::Site;
 
 pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode> {
+    if let Some(session) = arguments.session {
+        let options = ReplayOptions {
+            session,
+            out: arguments.out,
+            every: arguments.every,
+            why: arguments.why,
+        };
+        let summary = replay(&options, &*stop_on_signals()?)?;
+        print_message(&format!(
+            "{} ticks with {} commands are the same as in the run; {} hashes compared, the last one is {:016x}",
+            summary.ticks, summary.commands, summary.hashes, summary.last_hash
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
     let path = arguments.site.site.as_deref();
     let scene = arguments.pool.scene.as_deref();
     let (site, script): (Arc<Site>, _) = match arguments.commands {
@@ -43,7 +58,7 @@ pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode>
         },
         visitors: arguments.pool.visitors(),
         shadows: arguments.pool.shadows,
-        seconds: arguments.pool.seconds,
+        seconds: arguments.seconds.unwrap_or_default(),
         every: arguments.every,
         out: arguments.out,
         report: is_reported.then(|| site.scene_name.clone()),

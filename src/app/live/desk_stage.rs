@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::app::desk::{Desk, reasons};
+use crate::app::session::{SessionEntry, SessionLog};
 use crate::calibration::Calibration;
 use crate::config::save_file;
 use crate::control::{
@@ -53,6 +54,8 @@ pub(crate) struct DeskLinks {
     pub(crate) living: Arc<LatestSlot<Living>>,
     /// Commands for the calibration in the vision stage.
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
+    /// The log of the session; `None` if it is not logged.
+    pub(crate) session: Option<SessionLog>,
     /// Settings for the vision stage.
     pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// Accepted calibrations from the vision stage. The desk saves them.
@@ -220,6 +223,15 @@ impl DeskStage {
             }
         };
         self.revision += 1;
+        if let (Some(log), Some(command)) = (&self.links.session, &applied.command) {
+            // The individual is named in the state that this desk knew, which the replay does not know.
+            let species = named_individual(command).and_then(species_of);
+            log.add(SessionEntry::Command {
+                revision: self.revision,
+                command: Box::new(command.clone()),
+                species,
+            });
+        }
         if let Command::RemoveIndividual { id } = command {
             self.removed.push((*id, self.revision));
         }
@@ -368,6 +380,14 @@ fn impossible_step(step: &CalibrationStep, status: &CalibrationStatus) -> Option
         CalibrationStep::Cancel if !status.is_running => {
             Some("no calibration is running, so there is nothing to cancel")
         }
+        _ => None,
+    }
+}
+
+/// Returns the id of the individual that a command names.
+fn named_individual(command: &Command) -> Option<u32> {
+    match command {
+        Command::RemoveIndividual { id } | Command::OverrideMind { id, .. } => Some(*id),
         _ => None,
     }
 }

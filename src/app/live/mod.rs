@@ -61,6 +61,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::desk::Desk;
+use super::session::{SessionLog, SessionStart, create_session};
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, desk_queue};
@@ -113,6 +114,15 @@ pub struct LiveConfig {
     pub simulation: SimulationParams,
 }
 
+/// The log of a session.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// The new folder.
+    pub folder: PathBuf,
+    /// The start of the session.
+    pub start: SessionStart,
+}
+
 /// A recording of the camera's frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordConfig {
@@ -162,6 +172,7 @@ struct DeskEnds {
     calibration_commands: SyncSender<CalibrationCommand>,
     accepted: Receiver<Box<Calibration>>,
     settings: Arc<Mutex<Option<VisionSettings>>>,
+    session: Option<SessionLog>,
 }
 
 impl LivePool {
@@ -170,7 +181,28 @@ impl LivePool {
     /// # Errors
     /// When the recording cannot be created, or a thread cannot be started.
     pub fn start(config: LiveConfig, stop: StopFlag) -> anyhow::Result<Self> {
+        Self::start_logged(config, None, stop)
+    }
+
+    /// Does the same as [`Self::start`], and logs the session if `session` is given.
+    ///
+    /// # Errors
+    /// As [`Self::start`], and when the folder of the session cannot be created.
+    pub fn start_logged(
+        config: LiveConfig,
+        session: Option<SessionConfig>,
+        stop: StopFlag,
+    ) -> anyhow::Result<Self> {
         let mut supervisor = Supervisor::new(stop);
+        let (mut session_log, mut tick_log) = (None, None);
+        if let Some(SessionConfig { folder, start }) = session {
+            let (log, ticks, mut writer) = create_session(&folder, &start)?;
+            (session_log, tick_log) = (Some(log), Some(ticks));
+            supervisor.start("session", HangPolicy::WaitAtEnd, move |heartbeat| {
+                writer.run(heartbeat);
+                Ok(())
+            })?;
+        }
         let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
         let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
@@ -213,6 +245,7 @@ impl LivePool {
             living: Arc::clone(&living),
             summaries: Arc::clone(&summaries),
             meters: meters.clone(),
+            session: tick_log,
             journal: journal.clone(),
         };
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
@@ -273,6 +306,7 @@ impl LivePool {
                 calibration_commands,
                 accepted,
                 settings,
+                session: session_log,
             }),
             handoff: None,
             camera,
@@ -309,6 +343,7 @@ impl LivePool {
         self.handoff = setups.as_ref().map(|(handoff, _)| Arc::clone(handoff));
         let links = DeskLinks {
             settings: ends.settings,
+            session: ends.session,
             requests: ends.requests,
             board: ends.board,
             journal: self.journal.clone(),

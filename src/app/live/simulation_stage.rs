@@ -8,6 +8,7 @@ use crate::simulation::{Simulation, SimulationParams};
 use crate::world::Snapshot;
 use crate::world::{OverlayLayer, OverlayLayers};
 
+use super::super::session::{SessionEntry, TickLog, pool_hash};
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
@@ -83,6 +84,8 @@ pub(crate) struct SimulationStage {
     pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
     /// Measured durations.
     pub(crate) meters: Meters,
+    /// The log of the session; `None` if it is not logged.
+    pub(crate) session: Option<TickLog>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
 }
@@ -100,6 +103,8 @@ impl SimulationStage {
         } = self.queue.begin();
         let mut simulation = Simulation::new(&scene, &self.params)?;
         simulation.record_forces(self.layers.has(OverlayLayer::Force));
+        self.log(SessionEntry::Start { revision });
+        let ticks_per_hash = (1.0 / simulation.dt_secs()).round().max(1.0) as u64;
         let tick = Duration::from_secs_f64(simulation.dt_secs());
         let mut clock = TickClock::new(Instant::now(), tick);
         let mut late = FaultReporter::new("simulation_late", &self.journal);
@@ -126,6 +131,12 @@ impl SimulationStage {
             let begun = Instant::now();
             let mut oldest_sent = None;
             self.queue.take(&mut changes);
+            if let Some(newest) = changes.last() {
+                self.log(SessionEntry::Applied {
+                    tick: simulation.tick() + 1,
+                    revision: newest.revision,
+                });
+            }
             for change in changes.drain(..) {
                 (revision, setup_version) = (change.revision, change.setup_version);
                 oldest_sent = oldest_sent.or(Some(change.sent));
@@ -133,10 +144,19 @@ impl SimulationStage {
                     simulation.apply(change);
                 }
             }
-            self.observations.take(&mut latest, Duration::ZERO);
+            let is_new = self.observations.take(&mut latest, Duration::ZERO);
+            if let Some(session) = self.session.as_ref().filter(|_| is_new) {
+                session.add_observation(simulation.tick() + 1, &latest.observation);
+            }
             simulation.snapshot(&mut pair.before);
             simulation.run_tick(&latest.observation);
             simulation.snapshot(&mut pair.after);
+            if self.session.is_some() && simulation.tick().is_multiple_of(ticks_per_hash) {
+                self.log(SessionEntry::Hash {
+                    tick: simulation.tick(),
+                    hash: pool_hash(&pair.after),
+                });
+            }
             pair.after.overlay.clear();
             simulation.fill_overlay(self.layers, &mut pair.after.overlay);
             (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
@@ -153,7 +173,17 @@ impl SimulationStage {
             }
             self.meters.tick.record(begun.elapsed());
         }
+        self.log(SessionEntry::End {
+            tick: simulation.tick(),
+            reason: "the program ended".to_owned(),
+        });
         Ok(())
+    }
+
+    fn log(&self, entry: SessionEntry) {
+        if let Some(session) = &self.session {
+            session.add(entry);
+        }
     }
 }
 
