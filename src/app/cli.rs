@@ -38,7 +38,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Run the installation: camera, fish, and pictures on the projectors
     #[command(after_help = "Example: shoal run my/site.toml --log info\n\
-                            Ends with Escape, Ctrl-C or SIGTERM. Changed files of the site are applied while it runs.")]
+                            Ends with Escape and then Q, with Ctrl-C or SIGTERM. Changed files of the site are applied while it runs.")]
     Run(RunArguments),
     /// Ask a running instance for its status, send it commands, read its events
     #[cfg(unix)]
@@ -177,7 +177,7 @@ pub(super) struct DemoArguments {
     /// Camera source; default: synthetic visitors (see `shoal track --help`)
     #[arg(long, value_name = "SRC")]
     pub(super) camera: Option<String>,
-    /// Duration; default: until Escape in a window, 10 s in a folder
+    /// Duration; default: until Escape and Q in a window, 10 s in a folder
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) seconds: Option<f64>,
     /// Size of the picture in a window (default: the size in the site) or in a folder (default: 720 pixels high, in the

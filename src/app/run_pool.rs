@@ -294,7 +294,8 @@ fn show_windows(
         windows,
         shared,
         &live.supervisor,
-        (&mut on_key, &live.journal),
+        &mut on_key,
+        (&live.journal, &live.notices),
     ) else {
         return Ok(RunEnd::Finished);
     };

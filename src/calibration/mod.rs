@@ -43,5 +43,5 @@ pub use quality::{LENS_PAIRS_MIN, SelectedFit, leave_one_out, outliers, predicte
 pub use spot::{DarkMask, DarkSpot, SpotFault, TargetObject, find_dark_spots};
 pub use texture::{FloorFrame, MeanFrame, TextureMark, find_texture_marks};
 pub use touch::{
-    SpotFrame, TOUCH_GRID_SIDES, TouchEvent, TouchOptions, TouchProcedure, TouchTarget,
+    Language, SpotFrame, TOUCH_GRID_SIDES, TouchEvent, TouchOptions, TouchProcedure, TouchTarget,
 };

@@ -7,6 +7,10 @@
 //!
 //! A spot counts as the object on the shown target if it appeared after the cross, does not move, and is the only such spot.
 
+mod floor_text;
+
+pub use floor_text::Language;
+
 use std::fmt::Write as _;
 
 use glam::DVec2;

@@ -20,6 +20,15 @@ pub struct FloorTarget {
     pub at_m: Vec2,
 }
 
+/// A text in large letters at an edge of the surface.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FloorNotice {
+    /// The text.
+    pub text: String,
+    /// A place on the floor, such as the shown target. The text is at the edge that is farther from it.
+    pub free_of_m: Option<Vec2>,
+}
+
 /// Bright and dark stripes that cover the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloorStripes {

@@ -42,7 +42,9 @@ mod water;
 mod waterfalls;
 mod writer;
 
-pub use calibration_pattern::{CalibrationPattern, FloorStripes, FloorTarget, StripeAxis};
+pub use calibration_pattern::{
+    CalibrationPattern, FloorNotice, FloorStripes, FloorTarget, StripeAxis,
+};
 pub use caustics::Caustics;
 pub use color::Tint;
 pub use draw_list::DrawList;

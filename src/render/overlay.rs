@@ -6,7 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::calibration_pattern::{FloorStripes, FloorTarget, StripeAxis};
+use super::calibration_pattern::{FloorNotice, FloorStripes, FloorTarget, StripeAxis};
 use super::glyphs;
 use super::labels::LabelLayout;
 use super::noise::unit_hash;
@@ -17,6 +17,13 @@ use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape, Shadow};
 
 /// Longest piece of a line, as a share of the surface's width. Lines are drawn in pieces, so that they follow a curved warp.
 const PIECE_SHARE: f32 = 0.05;
+/// Height of the letters of a notice, as a share of the surface's smaller side. On a floor of 4 × 3 m this is 15 cm, which can be
+/// read while standing.
+const NOTICE_SHARE: f32 = 0.05;
+/// Distance of a notice from the edges of the surface, as a share of the half extent.
+const NOTICE_MARGIN: f32 = 0.04;
+/// Largest number of lines of a notice.
+const NOTICE_LINES: usize = 5;
 /// Glyph position that marks a triangle without a glyph.
 pub(super) const PLAIN: [f32; 2] = [-1.0, -1.0];
 
@@ -225,6 +232,28 @@ impl Overlay {
             self.line(stroke.from, stroke.to, stroke.color);
         }
         self.line_m = line_m;
+    }
+
+    /// Adds a text in large letters at the upper or the lower edge of the surface, whichever is farther from the place that has to
+    /// stay free.
+    pub fn notice(&mut self, notice: &FloorNotice) {
+        let half_m = self.surface.half_extent_m();
+        let height_m = NOTICE_SHARE * 2.0 * half_m.min_element();
+        let margin_m = half_m * NOTICE_MARGIN;
+        let width_m = 2.0 * (half_m.x - margin_m.x);
+        let letters = (width_m / (height_m * glyphs::aspect()).max(1e-6)) as usize;
+        let lines = || wrapped(&notice.text, letters.max(8)).take(NOTICE_LINES);
+        let step_m = 1.4 * height_m;
+        let is_above = notice.free_of_m.is_some_and(|place| place.y > 0.0);
+        let top_m = if is_above {
+            -half_m.y + margin_m.y
+        } else {
+            half_m.y - margin_m.y - lines().count() as f32 * step_m
+        };
+        for (number, line) in lines().enumerate() {
+            let at = Vec2::new(-half_m.x + margin_m.x, top_m + number as f32 * step_m);
+            self.text_line(at, height_m, line, [1.0, 0.95, 0.7, 1.0]);
+        }
     }
 
     /// Covers the surface with dark and bright stripes.
@@ -478,6 +507,28 @@ impl Overlay {
             }
         }));
     }
+}
+
+/// Breaks a text between words into lines of at most `letters` letters. A longer word is broken too.
+fn wrapped(text: &str, letters: usize) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest
+            .char_indices()
+            .nth(letters)
+            .map_or(rest.len(), |(at, _)| at);
+        let (fits, behind) = rest.split_at(end);
+        let is_whole = behind.is_empty() || behind.starts_with(char::is_whitespace);
+        let cut = fits
+            .rfind(char::is_whitespace)
+            .filter(|cut| !is_whole && *cut > 0);
+        let (line, left) = rest.split_at(cut.unwrap_or(end));
+        rest = left.trim_start();
+        Some(line.trim_end())
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams, RuleParams};
-use crate::calibration::CalibrationParams;
+use crate::calibration::{CalibrationParams, Language};
 use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::Surface;
@@ -26,6 +26,8 @@ pub struct SiteFile {
     /// The shown scene: the name (without `.toml`) of a file in the folder `scenes` beside this file, or the name of
     /// a built-in scene.
     pub scene: String,
+    /// Language of the texts on the floor, for example while the camera is calibrated: `en` (English) or `de` (German).
+    pub language: Language,
     /// The projected surface.
     pub surface: Surface,
     /// The infrared camera.
@@ -45,6 +47,7 @@ impl Default for SiteFile {
     fn default() -> Self {
         Self {
             scene: "pool".into(),
+            language: Language::default(),
             surface: Surface::default(),
             camera: CameraParams::default(),
             vision: VisionParams::default(),

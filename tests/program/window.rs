@@ -414,14 +414,23 @@ fn the_window_is_fullscreen_and_moving_and_ends_with_sigterm() {
     shown.ends_by("TERM");
 }
 
+/// A single Escape after a finished calibration ended the installation.
 #[test]
-fn escape_ends_the_program() {
+fn escape_and_then_q_end_the_program() {
     let Some(mut shown) = shown_on("", &[]) else {
         return;
     };
     shown.shows("shown", None);
-    shown.display.run("xdotool", &["key", "Escape"]);
-    shown.pool.assert_ends("Escape");
+    shown
+        .display
+        .run("xdotool", &["key", "q", "Escape", "Escape"]);
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+    shown.display.run("xdotool", &["key", "q"]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let still_runs = shown.pool.child.try_wait().unwrap().is_none();
+    assert!(still_runs, "Q came too late to end the program");
+    shown.display.run("xdotool", &["key", "Escape", "q"]);
+    shown.pool.assert_ends("Escape and Q");
     let output = shown.pool.output();
     assert!(output.contains("picture quality"), "{output}");
 }

@@ -24,6 +24,7 @@ use crate::site::Site;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::CalibrationCommand;
+use super::notice::NoticeBoard;
 use super::pool_queue::{PoolChange, PoolQueue};
 use super::pool_report::Living;
 use super::setup_handoff::{SetupBuilder, SetupHandoff};
@@ -56,6 +57,8 @@ pub(crate) struct DeskLinks {
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
     /// The log of the session; `None` if it is not logged.
     pub(crate) session: Option<SessionLog>,
+    /// Texts on the floor.
+    pub(crate) notices: NoticeBoard,
     /// Settings for the vision stage.
     pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// Accepted calibrations from the vision stage. The desk saves them.
@@ -263,6 +266,7 @@ impl DeskStage {
                 handoff.replace(change.setup_version, setup, is_same_scene);
             }
         }
+        self.links.notices.set_language(site.file.language);
         let settings = vision_settings(site);
         if vision_settings(before) != settings {
             *self.links.settings.lock() = Some(settings);

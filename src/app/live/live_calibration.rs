@@ -26,6 +26,7 @@ use crate::vision::{FloorView, LightState, Vision, VisionParams};
 use super::super::date::now_iso;
 use super::drift_monitor::DriftMonitor;
 use super::journal::Journal;
+use super::notice::NoticeBoard;
 
 mod accept;
 mod gray_scan;
@@ -70,10 +71,13 @@ pub struct LiveCalibration {
     surface: Surface,
     current: Option<Calibration>,
     procedure: Option<Procedure>,
+    /// End of the last procedure; `None` before the first.
+    end: Option<ProcedureEnd>,
     /// Message of the last step, shown in addition to the procedure's own message.
     message: String,
     drift: DriftMonitor,
     journal: Journal,
+    notices: NoticeBoard,
     /// The last frame with 8 bits per pixel. Scratch memory.
     levels: Vec<u8>,
     /// Mean of the frames since the procedure started, in which the floor's marks are chosen.
@@ -85,6 +89,14 @@ pub struct LiveCalibration {
     picture_px: Option<(u32, u32)>,
     /// Whether the message has to be printed even if the state has not changed.
     has_new_message: bool,
+}
+
+/// The way in which the last procedure ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProcedureEnd {
+    Accepted,
+    Cancelled,
+    Failed,
 }
 
 /// A running calibration procedure.
@@ -129,8 +141,10 @@ impl LiveCalibration {
             surface,
             drift: DriftMonitor::new(current.as_ref(), &Journal::default()),
             journal: Journal::default(),
+            notices: NoticeBoard::default(),
             current,
             procedure: None,
+            end: None,
             message: String::new(),
             levels: Vec::new(),
             mean: MeanFrame::default(),
@@ -143,9 +157,10 @@ impl LiveCalibration {
         started
     }
 
-    /// Reports faults to this journal from now on.
+    /// Reports faults to this journal, and texts for the floor to this board, from now on.
     #[must_use]
-    pub(super) fn with_journal(mut self, journal: &Journal) -> Self {
+    pub(super) fn with_boards(mut self, journal: &Journal, notices: &NoticeBoard) -> Self {
+        self.notices = notices.clone();
         self.drift = DriftMonitor::new(self.current.as_ref(), journal);
         self.journal = journal.clone();
         self
@@ -268,6 +283,7 @@ impl LiveCalibration {
             CalibrationStep::Repeat { target } => self.touching()?.repeat(target)?,
             CalibrationStep::Cancel => {
                 if self.procedure.take().is_some() {
+                    self.end = Some(ProcedureEnd::Cancelled);
                     "Cancelled. The old calibration stays in use.".clone_into(&mut self.message);
                 }
             }
@@ -406,6 +422,7 @@ impl LiveCalibration {
     }
 
     fn size_changed(&mut self) {
+        self.end = Some(ProcedureEnd::Failed);
         "The size of the camera's pictures changed. Start the calibration again."
             .clone_into(&mut self.message);
         self.publish();

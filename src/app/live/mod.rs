@@ -22,6 +22,7 @@ mod latest_slot;
 mod live_calibration;
 mod machine;
 mod monitors;
+mod notice;
 mod picture_faults;
 mod pool_queue;
 mod pool_report;
@@ -39,6 +40,7 @@ mod windows;
 pub use duration_meter::{DurationMeter, DurationSummary};
 pub use journal::Journal;
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
+pub use notice::NoticeBoard;
 pub use screen_supervisor::ScreenOpener;
 pub use setup_handoff::{SetupBuilder, SetupHandoff};
 pub use status_builder::ScreenBoard;
@@ -152,6 +154,8 @@ pub struct LivePool {
     pub client: DeskClient,
     /// Faults and events of all stages.
     pub journal: Journal,
+    /// Texts on the floor.
+    pub notices: NoticeBoard,
     /// The screen, for the status.
     pub screen: Arc<ScreenBoard>,
     meters: Meters,
@@ -209,6 +213,7 @@ impl LivePool {
         let meters = Meters::default();
         let (client, requests, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
+        let notices = NoticeBoard::default();
 
         let mut make_tap: TapMaker = Box::new(|| None);
         if let Some(record) = &config.record {
@@ -270,7 +275,7 @@ impl LivePool {
                 (config.vision.clone(), config.surface.clone()),
                 config.calibration,
             )
-            .with_journal(&journal),
+            .with_boards(&journal, &notices),
             params: config.vision,
             surface: config.surface,
             latency_secs: config.camera_params.latency_ms / 1000.0,
@@ -295,6 +300,7 @@ impl LivePool {
             calibration_status,
             client,
             journal,
+            notices,
             screen: Arc::default(),
             meters,
             desk: Some(DeskEnds {
@@ -340,8 +346,10 @@ impl LivePool {
             summaries: ends.summaries,
             journal: self.journal.clone(),
         });
+        self.notices.set_language(editor.site().file.language);
         self.handoff = setups.as_ref().map(|(handoff, _)| Arc::clone(handoff));
         let links = DeskLinks {
+            notices: self.notices.clone(),
             settings: ends.settings,
             session: ends.session,
             requests: ends.requests,
@@ -379,6 +387,7 @@ impl LivePool {
             handoff: self.handoff.clone(),
             snapshots: Arc::clone(&self.snapshots),
             pattern: Arc::clone(&self.pattern),
+            notices: self.notices.clone(),
             min_interval: Box::new(min_interval),
             picture_latency: Arc::clone(&self.picture_latency),
             draw_time: Arc::clone(&self.draw_time),

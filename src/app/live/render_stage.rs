@@ -13,6 +13,7 @@ use crate::render::CalibrationPattern;
 use super::duration_meter::DurationMeter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
+use super::notice::NoticeBoard;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::{NumberedSetup, SetupHandoff};
 use super::simulation_stage::SnapshotPair;
@@ -29,6 +30,8 @@ pub(crate) struct RenderStage {
     pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
     /// Calibration pattern from the vision stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
+    /// Texts on the floor.
+    pub(crate) notices: NoticeBoard,
     /// Returns the shortest time between two pictures, which depends on the monitors.
     pub(crate) min_interval: Box<dyn Fn() -> Duration + Send>,
     /// Time from the arrival of a camera frame until the first picture that shows its effect is passed to the GPU.
@@ -105,6 +108,7 @@ impl RenderStage {
             }
             let begun = Instant::now();
             let pattern = *self.pattern.lock();
+            supervisor.set_notice(self.notices.current(begun));
             if supervisor.draw(&pair, pattern, begun)? {
                 self.draw_time.record(begun.elapsed());
                 if let Some(before) = last_picture_at.replace(begun) {

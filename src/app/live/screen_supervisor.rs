@@ -3,12 +3,15 @@
 //!
 //! In: snapshots, and the current time. Out: pictures. Must not: read a clock.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
 use crate::control::PictureStatus;
-use crate::render::{Acquired, CalibrationPattern, FlashState, Governor, Presenter, RenderSetup};
+use crate::render::{
+    Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, Presenter, RenderSetup,
+};
 
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
@@ -223,6 +226,13 @@ impl<'a> ScreenSupervisor<'a> {
         );
         if let Some(screen) = &mut self.screen {
             screen.set_quality(quality);
+        }
+    }
+
+    /// Draws a text at an edge of the surface from the next picture on.
+    pub(crate) fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
+        if let Some(screen) = &mut self.screen {
+            screen.set_notice(notice);
         }
     }
 

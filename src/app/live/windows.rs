@@ -23,6 +23,7 @@ use super::super::print_message;
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::monitors::{self, Monitor};
+use super::notice::NoticeBoard;
 use super::status_builder::ScreenBoard;
 use super::supervisor::Supervisor;
 
@@ -184,7 +185,7 @@ impl SharedWindow {
 
 /// Opens the windows and handles their events until the program ends. May be called only once per process, on the main thread,
 /// and only if a display answers. `journal` receives faults. `on_key` is called for every key that is pressed, and returns whether it handled the key.
-/// Escape ends the program unless `on_key` handled it.
+/// Escape and then Q end the program unless `on_key` handled them.
 ///
 /// # Errors
 /// When a window cannot be opened, or the display closes the connection.
@@ -192,13 +193,15 @@ pub(crate) fn run_windows(
     settings: Vec<WindowSettings>,
     windows: &Arc<SharedWindows>,
     supervisor: &Supervisor,
-    (on_key, journal): (&mut dyn FnMut(&Key) -> bool, &Journal),
+    on_key: &mut dyn FnMut(&Key) -> bool,
+    boards: (&Journal, &NoticeBoard),
 ) -> anyhow::Result<()> {
     let events = EventLoop::new()?;
     let mut handler = WindowEventHandler {
         outputs: Vec::new(),
         windows,
-        journal,
+        journal: boards.0,
+        notices: boards.1,
         supervisor,
         on_key,
         display: events.owned_display_handle(),
@@ -221,6 +224,7 @@ struct WindowEventHandler<'a> {
     outputs: Vec<OutputWindow>,
     windows: &'a Arc<SharedWindows>,
     journal: &'a Journal,
+    notices: &'a NoticeBoard,
     supervisor: &'a Supervisor,
     on_key: &'a mut dyn FnMut(&Key) -> bool,
     display: OwnedDisplayHandle,
@@ -308,6 +312,21 @@ impl WindowEventHandler<'_> {
                     wrong_monitor: FaultReporter::new("monitor", self.journal),
                 }),
             }
+        }
+    }
+
+    /// Escape asks on the floor whether the program ends; the key Q within three seconds ends it. A single key does not, because
+    /// a technician who cancels a calibration easily presses Escape once more.
+    fn ask_or_end(&self, key: &Key) {
+        let now = Instant::now();
+        match key {
+            Key::Named(NamedKey::Escape) => self.notices.ask_for_end(now),
+            Key::Character(letter)
+                if letter.eq_ignore_ascii_case("q") && self.notices.is_end_asked(now) =>
+            {
+                self.supervisor.stop_flag().store(true, Ordering::Relaxed);
+            }
+            _ => {}
         }
     }
 
@@ -444,8 +463,8 @@ impl ApplicationHandler for WindowEventHandler<'_> {
                 if event.state == ElementState::Pressed && !event.repeat =>
             {
                 let is_handled = (self.on_key)(&event.logical_key);
-                if !is_handled && event.logical_key == Key::Named(NamedKey::Escape) {
-                    self.supervisor.stop_flag().store(true, Ordering::Relaxed);
+                if !is_handled {
+                    self.ask_or_end(&event.logical_key);
                 }
             }
             // The window was closed from outside Shoal. It is opened again at the next check of the monitors.

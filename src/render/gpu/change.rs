@@ -25,6 +25,7 @@ impl Renderer {
         let exposure = self.uniforms.exposure;
         let mut next = Self::build(self.gpu.clone(), setup, Some(&*self))?;
         next.calibration_pattern = pattern;
+        next.notice = self.notice.take();
         next.set_exposure(exposure);
         next.draw_list = std::mem::take(&mut self.draw_list);
         next.set_quality(quality);

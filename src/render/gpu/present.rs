@@ -5,12 +5,14 @@
 //! outputs share one device and all passes except the output pass. The output pass runs once per window, at the size of the
 //! window.
 
+use std::sync::Arc;
+
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};
 
 use super::device::Gpu;
 use super::renderer::Renderer;
-use crate::render::calibration_pattern::CalibrationPattern;
+use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
 use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
@@ -53,6 +55,9 @@ pub trait Presenter {
 
     /// Sets the calibration pattern that is drawn from the next picture on; with `None`, no pattern is drawn.
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>);
+
+    /// Sets the text that is drawn at an edge of the surface from the next picture on.
+    fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>);
 
     /// Draws another scene, or the same scene with other outputs, from the next picture on. Returns false if this needs a new
     /// presenter.
@@ -354,6 +359,10 @@ impl Presenter for GpuPresenter {
 
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>) {
         self.renderer.calibration_pattern = pattern;
+    }
+
+    fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
+        self.renderer.notice = notice;
     }
 
     fn change_setup(

@@ -1,5 +1,7 @@
 //! Owns all data that exists as long as a scene, on the CPU and on the GPU, and draws the pictures of the scene.
 
+use std::sync::Arc;
+
 use wgpu::BufferUsages;
 
 use super::bind_groups::{BindGroupInputs, BindGroups, Samplers};
@@ -9,7 +11,7 @@ use super::output::OutputPass;
 use super::pipelines::{BindGroupLayouts, Pipelines};
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
 use crate::geometry::{Surface, SurfaceKind};
-use crate::render::calibration_pattern::CalibrationPattern;
+use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
 use crate::render::caustics::Caustics;
 use crate::render::draw_list::DrawList;
 use crate::render::dust::Dust;
@@ -78,6 +80,8 @@ pub struct Renderer {
     pub overlay_options: OverlayOptions,
     /// The pattern for the camera calibration that is drawn over the picture; `None` if no pattern is drawn.
     pub calibration_pattern: Option<CalibrationPattern>,
+    /// The text that is drawn at an edge of the surface; `None` if none is drawn.
+    pub notice: Option<Arc<FloorNotice>>,
 }
 
 /// Returns the number of samples per pixel for a method of edge smoothing.
@@ -179,6 +183,7 @@ impl Renderer {
             quality: Quality::FULL,
             overlay_options,
             calibration_pattern: None,
+            notice: None,
             gpu,
             layouts,
             pipelines,
@@ -296,6 +301,7 @@ impl Renderer {
         if let Some(pattern) = self.overlay_options.pattern {
             self.overlay
                 .pattern(pattern, self.outputs.iter().map(|output| &output.view));
+            self.draw_notice();
             return;
         }
         match &self.calibration_pattern {
@@ -313,6 +319,13 @@ impl Renderer {
             self.overlay.shadows(&next.shadows);
         }
         self.overlay.items(&next.overlay);
+        self.draw_notice();
+    }
+
+    fn draw_notice(&mut self) {
+        if let Some(notice) = &self.notice {
+            self.overlay.notice(notice);
+        }
     }
 
     /// Creates the bind groups again after a buffer was replaced by a larger one.

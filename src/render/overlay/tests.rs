@@ -66,3 +66,27 @@ fn every_pattern_draws_something() {
         assert!(overlay.vertices.len() > 6 * 64, "{pattern:?}");
     }
 }
+
+#[test]
+fn a_notice_is_broken_between_words_and_keeps_clear_of_the_target() {
+    let lines: Vec<&str> = wrapped("Ziel 3 von 16. Scheibe auf das Kreuz legen", 15).collect();
+    assert_eq!(lines, ["Ziel 3 von 16.", "Scheibe auf das", "Kreuz legen"]);
+    let long: Vec<&str> = wrapped("Überspringentaste", 8).collect();
+    assert_eq!(long, ["Überspri", "ngentast", "e"]);
+    assert_eq!(wrapped("  ", 8).count(), 0);
+    let surface = Surface::default();
+    for z in [-1.35, 1.35] {
+        let mut overlay = Overlay::default();
+        overlay.clear(&surface);
+        overlay.notice(&FloorNotice {
+            text: "Put the disc on the cross and step away. ".repeat(9),
+            free_of_m: Some(Vec2::new(1.8, z)),
+        });
+        assert!(!overlay.vertices.is_empty());
+        for vertex in &overlay.vertices {
+            let at = Vec2::from(vertex.position);
+            assert!(at.abs().cmple(surface.half_extent_m()).all(), "{at}");
+            assert!(at.y * z < 0.0, "{at} is on the side of the target");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::mpsc::TrySendError;
 use glam::DVec3;
 
 use super::super::super::date::now_iso;
-use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure};
+use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, ProcedureEnd};
 use crate::calibration::{
     Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, position_problem,
 };
@@ -58,6 +58,7 @@ impl LiveCalibration {
             .cloned()
             .ok_or("there is no proven calibration to accept yet")?;
         self.procedure = None;
+        self.end = Some(ProcedureEnd::Accepted);
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
             if self.mean.frame().levels.is_empty() {

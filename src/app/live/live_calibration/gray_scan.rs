@@ -4,7 +4,7 @@ use crate::calibration::{GrayAxis, GrayPattern, GrayScan};
 use crate::camera::Frame;
 use crate::render::{FloorStripes, StripeAxis};
 
-use super::{LiveCalibration, NO_PICTURE, Procedure};
+use super::{LiveCalibration, NO_PICTURE, Procedure, ProcedureEnd};
 
 /// Returns the stripes that a scan shows at present; `None` if it shows none.
 pub(super) fn stripes(scan: &GrayScan) -> Option<FloorStripes> {
@@ -54,6 +54,7 @@ impl LiveCalibration {
         };
         if let Err(message) = fitted {
             self.message = message;
+            self.end = Some(ProcedureEnd::Failed);
         }
         self.publish();
     }

@@ -1,10 +1,77 @@
 //! Publishes the status of the calibration, and prints its message for the technician.
 
+use std::time::Duration;
+
 use super::super::super::print_message;
-use super::{LiveCalibration, Procedure};
+use super::{LiveCalibration, Procedure, ProcedureEnd};
+use crate::calibration::Language;
 use crate::control::{CalibrationKnown, CalibrationStatus};
+use crate::render::FloorNotice;
+
+/// Time for which the result of a procedure stays on the floor.
+const RESULT_TIME: Duration = Duration::from_secs(20);
 
 impl LiveCalibration {
+    /// Shows on the floor what the procedure waits for, or its result, and the keys that can be pressed next.
+    fn show_on_floor(&self, status: &CalibrationStatus) {
+        let language = self.notices.language();
+        let touch = match &self.procedure {
+            Some(Procedure::Touching { touch, .. }) => Some(touch),
+            _ => None,
+        };
+        let text = match (&self.procedure, touch) {
+            (_, Some(touch)) => touch.floor_text(language),
+            (Some(Procedure::Proven(proven)), _) => {
+                let mean_mm = proven.1.errors.predicted_rms_m * 1e3;
+                match language {
+                    Language::En => format!("Done: error {mean_mm:.0} mm."),
+                    Language::De => format!("Fertig: Fehler {mean_mm:.0} mm."),
+                }
+            }
+            (Some(Procedure::Requested { .. }), _) => language
+                .choose("Waiting for the camera.", "Warten auf die Kamera.")
+                .to_owned(),
+            // Letters between the stripes would be measured.
+            (Some(Procedure::Scanning(_)), _) => String::new(),
+            (None, _) => match self.end {
+                Some(ProcedureEnd::Accepted) => language.choose(
+                    "The new calibration is in use.",
+                    "Die neue Kalibrierung gilt.",
+                ),
+                Some(ProcedureEnd::Cancelled) => language.choose(
+                    "Cancelled. The old calibration stays.",
+                    "Abgebrochen. Die alte Kalibrierung bleibt.",
+                ),
+                Some(ProcedureEnd::Failed) => language.choose(
+                    "Rejected. The old calibration stays.",
+                    "Abgelehnt. Die alte Kalibrierung bleibt.",
+                ),
+                None => "",
+            }
+            .to_owned(),
+        };
+        let keys = match (status.is_running, status.is_proven, status.target) {
+            _ if text.is_empty() => "",
+            (false, ..) => "",
+            (_, true, _) => language.choose(
+                "Enter: use it. Escape: keep the old one.",
+                "Enter: übernehmen. Escape: alte behalten.",
+            ),
+            (_, _, Some(_)) => language.choose(
+                "Keys: left back, right skip, R repeat, Escape cancel.",
+                "Tasten: links zurück, rechts überspringen, R nochmal, Escape Abbruch.",
+            ),
+            _ => language.choose("Escape: cancel.", "Escape: Abbruch."),
+        };
+        let target = touch.and_then(|touch| touch.shown_target());
+        let notice = FloorNotice {
+            text: format!("{text} {keys}").trim().to_owned(),
+            free_of_m: target.map(|target| target.floor_m.as_vec2()),
+        };
+        let time = (!status.is_running).then_some(RESULT_TIME);
+        self.notices.show(notice, time);
+    }
+
     /// Publishes the status. If it has changed, prints its message too.
     pub(super) fn publish(&mut self) {
         let touch = match &self.procedure {
@@ -53,6 +120,7 @@ impl LiveCalibration {
             }),
             drift: self.drift.status(),
         };
+        self.show_on_floor(&status);
         let mut published = self.status.lock();
         let state = |s: &CalibrationStatus| (s.is_running, s.target, s.taken, s.is_proven);
         let is_new =

@@ -53,6 +53,8 @@ impl Presenter for FakeScreen {
 
     fn set_calibration_pattern(&mut self, _: Option<CalibrationPattern>) {}
 
+    fn set_notice(&mut self, _: Option<Arc<FloorNotice>>) {}
+
     fn change_setup(&mut self, _: RenderSetup, is_same_scene: bool) -> Result<bool, RenderError> {
         self.log.lock().unwrap().push("change");
         Ok(is_same_scene)
