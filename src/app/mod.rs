@@ -45,8 +45,9 @@ pub use frame_tracker::TrackerConfig;
 pub use life::{LifeOptions, survey_life};
 pub use live::{
     CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary, HangPolicy,
-    Heartbeat, Journal, LiveCalibration, LiveConfig, LivePool, RecordConfig, ScreenBoard,
-    ScreenOpener, SessionConfig, SetupBuilder, SetupHandoff, StageBoard, StopFlag, Supervisor,
+    Heartbeat, Journal, LiveCalibration, LiveConfig, LivePool, NoticeBoard, RecordConfig,
+    ScreenBoard, ScreenOpener, SessionConfig, SetupBuilder, SetupHandoff, StageBoard, StopFlag,
+    Supervisor,
 };
 pub use observation::update_observation;
 pub use replay::{ReplayOptions, ReplaySummary, replay};

@@ -71,7 +71,7 @@ impl SessionStart {
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case", deny_unknown_fields)]
-pub enum SessionEntry {
+pub(super) enum SessionEntry {
     /// The pool starts, with the commands up to `revision`.
     Start {
         /// Number of the newest command that the pool contains.
@@ -118,7 +118,7 @@ pub enum SessionEntry {
 }
 
 /// Returns a hash of all poses, bit by bit (FNV-1a).
-pub fn pool_hash(snapshot: &Snapshot) -> u64 {
+pub(super) fn pool_hash(snapshot: &Snapshot) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |word: u32| {
         for byte in word.to_le_bytes() {

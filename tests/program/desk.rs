@@ -11,9 +11,7 @@ use shoal::app::{
     LiveConfig, LivePool, ReplayOptions, SessionConfig, SessionStart, StopFlag, replay,
 };
 use shoal::camera::{AtEnd, SourceSpec};
-use shoal::control::{
-    DeskClient, DocumentName, EventKind, Outcome, Reply, Request, Source, SourceKind, Status,
-};
+use shoal::control::{DeskClient, EventKind, Outcome, Reply, Request, Source, SourceKind, Status};
 use shoal::site::Editor;
 use shoal::world::OverlayLayers;
 

@@ -19,21 +19,21 @@ impl LiveCalibration {
             Some(Procedure::Touching { touch, .. }) => Some(touch),
             _ => None,
         };
-        let text = match (&self.procedure, touch) {
-            (_, Some(touch)) => touch.floor_text(language),
-            (Some(Procedure::Proven(proven)), _) => {
+        let text = match &self.procedure {
+            Some(Procedure::Touching { touch, .. }) => touch.floor_text(language),
+            Some(Procedure::Proven(proven)) => {
                 let mean_mm = proven.1.errors.predicted_rms_m * 1e3;
                 match language {
                     Language::En => format!("Done: error {mean_mm:.0} mm."),
                     Language::De => format!("Fertig: Fehler {mean_mm:.0} mm."),
                 }
             }
-            (Some(Procedure::Requested { .. }), _) => language
+            Some(Procedure::Requested { .. }) => language
                 .choose("Waiting for the camera.", "Warten auf die Kamera.")
                 .to_owned(),
             // Letters between the stripes would be measured.
-            (Some(Procedure::Scanning(_)), _) => String::new(),
-            (None, _) => match self.end {
+            Some(Procedure::Scanning(_)) => String::new(),
+            None => match self.end {
                 Some(ProcedureEnd::Accepted) => language.choose(
                     "The new calibration is in use.",
                     "Die neue Kalibrierung gilt.",
