@@ -33,7 +33,7 @@ pub enum EventKind {
     FaultBegan {
         /// Name of the fault.
         fault: String,
-        /// What is wrong, where, and what to do.
+        /// Description: the problem, its place, and the remedy.
         detail: String,
     },
     /// A fault ends.

@@ -89,7 +89,7 @@ pub struct StageStatus {
 pub struct FaultStatus {
     /// Name of the fault, for example `camera.unplugged`.
     pub name: String,
-    /// What is wrong, where, and what to do.
+    /// Description: the problem, its place, and the remedy.
     pub detail: String,
     /// Date and time at which it began, in UTC, ISO 8601.
     pub since: String,

@@ -1,6 +1,6 @@
 //! Changes of the scene and the outputs while pictures are drawn, on the same graphics device.
 //!
-//! In: another render setup. Out: a renderer that draws it. What moves keeps its state: rings, specks, the phase of every body,
+//! In: another render setup. Out: a renderer that draws it. Moving things keep their state: rings, specks, the phase of every body,
 //! and the flash limiters. Must not: read a snapshot.
 
 use super::renderer::{Renderer, picture_px};
