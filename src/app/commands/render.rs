@@ -19,7 +19,7 @@ pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
         pool.shadows.as_deref(),
         pool.visitors(),
         &site.file.surface,
-        (pool.seed, pool.seconds),
+        (pool.seed, arguments.seconds),
         &stop,
     )?;
     let mut simulation = simulation(&site, pool.seed, pool.threads)?;
