@@ -51,6 +51,7 @@ fn scene(count: u32) -> SceneDescription {
                 Vec2::new(scene.surface.width_m, scene.surface.height_m) * 0.45,
             );
             ObstacleParams::Sphere(SphereParams {
+                visible: true,
                 center_m: [at.x, -1.0, at.y],
                 radius_m: 0.35,
             })

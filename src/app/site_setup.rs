@@ -146,6 +146,7 @@ pub(super) fn render_setup(site: Site) -> RenderSetup {
             .scene
             .obstacles
             .iter()
+            .filter(|obstacle| obstacle.is_visible())
             .filter_map(ObstacleParams::solid)
             .flat_map(|solid| StaticShape::all_of(&solid, kind))
             .collect(),

@@ -147,6 +147,16 @@ impl ObstacleParams {
         }
     }
 
+    /// Whether the obstacle is drawn.
+    pub fn is_visible(&self) -> bool {
+        match self {
+            Self::Sphere(p) => p.visible,
+            Self::Box(p) => p.visible,
+            Self::Capsule(p) => p.visible,
+            Self::Polygon(p) => p.visible,
+        }
+    }
+
     /// Returns the solid that these parameters describe; `None` if a number is not finite or the outline is not convex.
     pub fn solid(&self) -> Option<Solid> {
         let (solid, numbers) = match self {
@@ -196,6 +206,8 @@ pub struct SphereParams {
     /// Radius.
     #[schemars(range(min = 0.001, max = 50.0))]
     pub radius_m: f32,
+    /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
+    pub visible: bool,
 }
 
 impl Default for SphereParams {
@@ -203,6 +215,7 @@ impl Default for SphereParams {
         Self {
             center_m: [0.0, -1.0, 0.0],
             radius_m: 0.3,
+            visible: true,
         }
     }
 }
@@ -218,6 +231,8 @@ pub struct BoxParams {
     /// Rotation about the vertical axis; positive turns x towards −z.
     #[schemars(range(min = -360.0, max = 360.0))]
     pub yaw_deg: f32,
+    /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
+    pub visible: bool,
 }
 
 impl Default for BoxParams {
@@ -226,6 +241,7 @@ impl Default for BoxParams {
             center_m: [0.0, -1.0, 0.0],
             half_extents_m: [0.3, 0.3, 0.3],
             yaw_deg: 0.0,
+            visible: true,
         }
     }
 }
@@ -241,6 +257,8 @@ pub struct CapsuleParams {
     /// Radius.
     #[schemars(range(min = 0.001, max = 50.0))]
     pub radius_m: f32,
+    /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
+    pub visible: bool,
 }
 
 impl Default for CapsuleParams {
@@ -249,6 +267,7 @@ impl Default for CapsuleParams {
             from_m: [0.0, -1.2, 0.0],
             to_m: [0.0, -0.6, 0.0],
             radius_m: 0.1,
+            visible: true,
         }
     }
 }
@@ -267,6 +286,8 @@ pub struct PolygonParams {
     /// Height y of the top.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_m: f32,
+    /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
+    pub visible: bool,
 }
 
 impl Default for PolygonParams {
@@ -275,6 +296,7 @@ impl Default for PolygonParams {
             outline_m: vec![[-0.3, -0.3], [0.3, -0.3], [0.3, 0.3], [-0.3, 0.3]],
             bottom_m: -1.2,
             top_m: -0.6,
+            visible: true,
         }
     }
 }

@@ -28,11 +28,16 @@ fn point() -> impl Strategy<Value = [f32; 3]> {
 fn obstacle() -> impl Strategy<Value = ObstacleParams> {
     prop_oneof![
         (point(), 0.02f32..0.9).prop_map(|(center_m, radius_m)| {
-            ObstacleParams::Sphere(SphereParams { center_m, radius_m })
+            ObstacleParams::Sphere(SphereParams {
+                visible: true,
+                center_m,
+                radius_m,
+            })
         }),
         (point(), prop::array::uniform3(0.02f32..0.6), -180f32..180.0).prop_map(
             |(center_m, half_extents_m, yaw_deg)| {
                 ObstacleParams::Box(BoxParams {
+                    visible: true,
                     center_m,
                     half_extents_m,
                     yaw_deg,
@@ -41,6 +46,7 @@ fn obstacle() -> impl Strategy<Value = ObstacleParams> {
         ),
         (point(), point(), 0.02f32..0.4).prop_map(|(from_m, to_m, radius_m)| {
             ObstacleParams::Capsule(CapsuleParams {
+                visible: true,
                 from_m,
                 to_m,
                 radius_m,
@@ -54,6 +60,7 @@ fn obstacle() -> impl Strategy<Value = ObstacleParams> {
                     [x + cos * radius_m, z + across * radius_m]
                 };
                 ObstacleParams::Polygon(PolygonParams {
+                    visible: true,
                     outline_m: (0..corners).map(corner).collect(),
                     bottom_m: y - half_m,
                     top_m: y + half_m,

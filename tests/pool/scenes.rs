@@ -380,6 +380,7 @@ fn hidden_share(seed: u64, hides: bool) -> f32 {
     let mut scene = pools::pool_with(vec![trout, pools::species("shark", 1)]);
     let rock = Vec3::new(-0.2, -0.95, 0.1);
     scene.obstacles = vec![ObstacleParams::Sphere(SphereParams {
+        visible: true,
         center_m: rock.to_array(),
         radius_m: 0.38,
     })];

@@ -148,20 +148,24 @@ fn every_shape_of_obstacle_hides_an_enemy() {
     let center_m = [1.5, Y, 0.0];
     let shapes = [
         ObstacleParams::Sphere(SphereParams {
+            visible: true,
             center_m,
             radius_m: 0.4,
         }),
         ObstacleParams::Box(BoxParams {
+            visible: true,
             center_m,
             half_extents_m: [0.2, 0.4, 0.4],
             yaw_deg: 20.0,
         }),
         ObstacleParams::Capsule(CapsuleParams {
+            visible: true,
             from_m: [1.5, Y, -0.4],
             to_m: [1.5, Y, 0.4],
             radius_m: 0.25,
         }),
         ObstacleParams::Polygon(PolygonParams {
+            visible: true,
             outline_m: vec![[1.2, -0.4], [1.9, -0.6], [1.9, 0.6], [1.2, 0.4]],
             ..PolygonParams::default()
         }),

@@ -314,6 +314,7 @@ fn obstacle_avoidance_is_never_left_to_chance() {
     let need = &mut fish.mind.needs[0];
     (need.additive, need.combine, need.dither_chance) = (true, Combine::Dither, 1.0);
     let rock = ObstacleParams::Sphere(SphereParams {
+        visible: true,
         center_m: [0.8, Y, 0.0],
         radius_m: 0.3,
     });

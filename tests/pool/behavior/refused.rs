@@ -55,6 +55,7 @@ fn too_many_agents() {
 fn an_obstacle_with_invalid_shape() {
     let sphere = |radius_m| {
         ObstacleParams::Sphere(SphereParams {
+            visible: true,
             center_m: [0.0, -1.0, 0.0],
             radius_m,
         })

@@ -146,6 +146,7 @@ fn obstacles_beyond_the_goal_are_ignored() {
             .insert("avoid".into(), ActionParams::AvoidObstacles(avoid));
         fish.mind.standard.actions = vec!["avoid".into()];
         let rock = ObstacleParams::Sphere(SphereParams {
+            visible: true,
             center_m: [1.5, Y, 0.0],
             radius_m: 0.3,
         });

@@ -243,6 +243,7 @@ pub(crate) fn hallway(seed: u32) -> Scene {
     };
     let wall = |z: f32| {
         ObstacleParams::Box(BoxParams {
+            visible: true,
             center_m: [0.0, Y, z],
             half_extents_m: [30.0, 1.0, 0.2],
             yaw_deg: 0.0,
@@ -257,6 +258,7 @@ pub(crate) fn hallway(seed: u32) -> Scene {
 fn rock(at: Vec2, radius_m: f32) -> ObstacleParams {
     // A vertical capsule. Its cross section is a disc of the same radius at the height of the agents.
     ObstacleParams::Capsule(CapsuleParams {
+        visible: true,
         from_m: [at.x, Y - 9.0, at.y],
         to_m: [at.x, Y + 9.0, at.y],
         radius_m,
