@@ -54,13 +54,19 @@ impl Default for HideFromEnemy {
 /// on the side away from the enemy. **Source**: Jockel 2005, §4.2.5.
 const NEARER_SHARE: f32 = 0.75;
 
+/// Largest number of steps of the search for the position behind a solid.
+const BEHIND_STEPS: usize = 16;
+
+/// Gap between body and solid at which that search ends.
+const BEHIND_GAP_M: f32 = 0.005;
+
 impl HideFromEnemy {
-    /// Returns the position behind the nearest suitable obstacle, as seen from the enemy. `None` if there is no
-    /// suitable obstacle.
+    /// Returns the position behind the nearest suitable obstacle, as seen from the enemy. `body` is the agent's radius
+    /// and the range of its y. `None` if there is no suitable obstacle.
     fn hiding_place_m<'s>(
         &self,
         me: Vec3,
-        radius_m: f32,
+        body: (f32, (f32, f32)),
         enemy: Vec3,
         solids: impl Iterator<Item = &'s Solid>,
     ) -> Option<Vec3> {
@@ -76,11 +82,33 @@ impl HideFromEnemy {
                 let distance = |solid: &Solid| solid.center_m().distance_squared(me);
                 distance(a).total_cmp(&distance(b))
             })?;
-        let to_solid = solid.center_m() - enemy;
-        let direction = to_solid.normalize_or((me - enemy).normalize_or(Vec3::X));
-        let reach = to_solid.length() + solid.bounding_radius_m() + radius_m;
-        Some(enemy + direction * reach)
+        Some(behind_m(solid, body, enemy, me))
     }
+}
+
+/// Returns the position directly behind a solid, as seen from the enemy, at which a body of this radius touches the solid. It is
+/// at the height of the solid's center: an enemy above does not send the agent into the ground.
+///
+/// **Source**: Jockel 2005, §4.2.5, who uses the bounding sphere. Behind a log that would be half a meter off the log.
+fn behind_m(solid: &Solid, body: (f32, (f32, f32)), enemy: Vec3, me: Vec3) -> Vec3 {
+    let (radius_m, (low, high)) = body;
+    let flat = |way: Vec3| way.with_y(0.0).try_normalize();
+    let center_m = solid.center_m();
+    let direction = flat(center_m - enemy)
+        .or_else(|| flat(me - enemy))
+        .unwrap_or(Vec3::X);
+    let start_m = center_m.with_y(center_m.y.clamp(low, high));
+    let mut way_m = solid.bounding_radius_m() + radius_m;
+    // From outside towards the solid: a step as long as the gap never enters it. If the line passes above the solid, the
+    // search ends over its center.
+    for _ in 0..BEHIND_STEPS {
+        let gap_m = solid.signed_distance_m(start_m + direction * way_m) - radius_m;
+        if gap_m < BEHIND_GAP_M || way_m <= 0.0 {
+            break;
+        }
+        way_m -= gap_m;
+    }
+    start_m + direction * way_m.max(0.0)
 }
 
 impl Action for HideFromEnemy {
@@ -115,17 +143,17 @@ impl Action for HideFromEnemy {
             }
             None => context.remembered.enemy.predicted_m(self.memory_secs)?,
         };
+        let band = context.world.water.y_range_m(context.radius_m);
+        let body = (context.radius_m, band);
         // The list of nearby obstacles is complete up to this distance.
         let searched_m = SOLID_SEARCH_RADIUS_MIN_M.max(context.species.perception.sight_radius_m);
         let place = if self.flee_distance_m <= searched_m {
             let near = context.near_solids().map(|(_, solid)| solid);
-            self.hiding_place_m(me, context.radius_m, enemy, near)?
+            self.hiding_place_m(me, body, enemy, near)?
         } else {
             let all = context.world.solids.iter();
-            self.hiding_place_m(me, context.radius_m, enemy, all)?
+            self.hiding_place_m(me, body, enemy, all)?
         };
-        let (low, high) = context.world.water.y_range_m(context.radius_m);
-        let place = place.with_y(place.y.clamp(low, high));
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
             hold_secs: 0.0,
@@ -134,7 +162,8 @@ impl Action for HideFromEnemy {
         // Uses `arrive` instead of `seek` as in Jockel 2005, so that the agent stops at its hiding place instead of
         // swimming past it.
         let slowing_m = context.radius_m * 4.0;
-        let force = if place.distance(me) < context.radius_m * 1.5 {
+        let rests = place.distance(me) < context.radius_m * 1.5;
+        let force = if rests {
             -context.motion.velocity_mps
         } else {
             arrive(&context.motion, place, context.speed_mps(boost), slowing_m)?
@@ -142,6 +171,7 @@ impl Action for HideFromEnemy {
         Some(Proposal {
             boost,
             turns_in_place: self.can_turn_in_place,
+            rests,
             ..Proposal::to(place, force)
         })
     }

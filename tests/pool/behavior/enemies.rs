@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
 use shoal::behavior::actions::{FleeEnemy, HideFromEnemy, HuntPrey};
 use shoal::simulation::{Simulation, SpeciesDescription};
-use shoal::world::{ObstacleParams, SphereParams};
+use shoal::world::{CapsuleParams, ObstacleParams, SphereParams};
 
 use super::{Y, at, only, pool, pool_with_rocks, shadow, tick};
 use crate::pools::bare;
@@ -61,6 +61,7 @@ fn fish_flee_from_a_visible_enemy_within_the_flee_distance() {
         "the enemy is behind, outside the field of view"
     );
     let rock = ObstacleParams::Sphere(SphereParams {
+        visible: true,
         center_m: [0.0, Y, 1.0],
         radius_m: 0.5,
     });
@@ -181,6 +182,7 @@ fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
         let places = [(at(0.0, 0.0), Vec3::X), (at(2.0, 0.0), Vec3::X)];
         let rocks = rocks.iter().map(|&(x, z)| {
             ObstacleParams::Sphere(SphereParams {
+                visible: true,
                 center_m: [x, Y, z],
                 radius_m: 0.3,
             })
@@ -213,6 +215,47 @@ fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
 }
 
 #[test]
+fn a_fish_hides_close_to_the_real_shape_of_an_obstacle() {
+    let hide = HideFromEnemy {
+        flee_distance_m: 3.0,
+        ..HideFromEnemy::default()
+    };
+    let goal = |obstacle: ObstacleParams, enemy: Vec3| {
+        let fish = vec![
+            prey_fish(ActionParams::HideFromEnemy(hide.clone())),
+            hunter(1),
+        ];
+        let places = [(at(0.0, 0.0), Vec3::X), (enemy, Vec3::X)];
+        let mut pool = pool_with_rocks(fish, &places, vec![obstacle]);
+        tick(&mut pool);
+        pool.decision(0).proposal.goal_m.unwrap()
+    };
+    // A log of 1.2 m length across the line of sight. The radius of the fish is 0.1 m.
+    let log = CapsuleParams {
+        visible: true,
+        from_m: [-0.6, Y, -0.5],
+        to_m: [-0.6, Y, 0.5],
+        radius_m: 0.1,
+    };
+    let behind = goal(ObstacleParams::Capsule(log), at(2.0, 0.0));
+    assert!(behind.distance(at(-0.8, 0.0)) < 0.02, "{behind}");
+    // An enemy above a boulder does not send the fish into the ground or into the boulder.
+    let boulder = SphereParams {
+        visible: true,
+        center_m: [-0.6, Y - 0.1, 0.0],
+        radius_m: 0.3,
+    };
+    let behind = goal(
+        ObstacleParams::Sphere(boulder),
+        at(0.6, 0.0) + Vec3::Y * 0.6,
+    );
+    assert!(
+        behind.distance(at(-1.0, 0.0) - Vec3::Y * 0.1) < 0.02,
+        "{behind}"
+    );
+}
+
+#[test]
 fn a_hiding_fish_predicts_the_invisible_hunter_and_moves_around_the_rock() {
     let hide = HideFromEnemy {
         flee_distance_m: 3.0,
@@ -222,6 +265,7 @@ fn a_hiding_fish_predicts_the_invisible_hunter_and_moves_around_the_rock() {
     };
     let fish = vec![prey_fish(ActionParams::HideFromEnemy(hide)), hunter(1)];
     let rock = ObstacleParams::Sphere(SphereParams {
+        visible: true,
         center_m: [0.0, Y, 1.0],
         radius_m: 0.3,
     });
