@@ -47,6 +47,17 @@ pub enum SurfaceKind {
     Ceiling,
 }
 
+impl SurfaceKind {
+    /// Name of the kind, as in configuration files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Floor => "floor",
+            Self::Wall => "wall",
+            Self::Ceiling => "ceiling",
+        }
+    }
+}
+
 impl Surface {
     /// Half of the width and half of the height, in meters.
     pub fn half_extent_m(&self) -> Vec2 {

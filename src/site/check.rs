@@ -210,6 +210,7 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
             unknown("species", name, library.species.keys()),
         );
     }
+    check_fit(entry, library, findings);
     let known = names(library);
     for (i, field) in scene.fields.iter().enumerate() {
         let path = format!("fields[{i}]");
@@ -234,6 +235,23 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
             "population",
             format!("{count} agents are too many for one pool; reduce the population to at most {MAX_AGENTS}"),
         );
+    }
+}
+
+/// Warns of obstacles outside the picture, and of a shown scene that does not suit the surface of the site.
+fn check_fit(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
+    let Some(site) = &library.site else {
+        return;
+    };
+    let surface = &site.value.surface;
+    findings.warnings_of(entry, "", entry.value.fit_warnings(surface));
+    let shown = library.scenes.get(&site.value.scene);
+    let is_shown = shown.is_some_and(|shown| {
+        let file = shown.as_ref().map(|shown| shown.spans.file());
+        file == Some(entry.spans.file())
+    });
+    if let Some(message) = entry.value.kind_warning(surface.kind).filter(|_| is_shown) {
+        findings.warning(entry, "surfaces", message);
     }
 }
 

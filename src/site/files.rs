@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fit::Fit;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams, RuleParams};
 use crate::calibration::{CalibrationParams, Language};
 use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
-use crate::geometry::Surface;
+use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
 use crate::render::{OutputParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
@@ -59,11 +60,18 @@ impl Default for SiteFile {
 }
 
 /// A scene file: a pool with its obstacles and its fish.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneFile {
     /// Name of the scene in the control panel.
     pub title: String,
+    /// Adaptation of positions and sizes to a surface of another size than `designed_for_m`.
+    pub fit: Fit,
+    /// Width and height of the picture for which the positions in this file were chosen.
+    #[schemars(inner(range(min = 0.2, max = 100.0)))]
+    pub designed_for_m: [f32; 2],
+    /// Kinds of surfaces that the scene suits; empty: all.
+    pub surfaces: Vec<SurfaceKind>,
     /// The water.
     pub pool: PoolParams,
     /// Obstacles in the pool.
@@ -83,6 +91,27 @@ pub struct SceneFile {
     pub director: Vec<RuleParams>,
     /// Appearance of light, water and ground.
     pub look: SceneLook,
+}
+
+impl Default for SceneFile {
+    fn default() -> Self {
+        let Surface {
+            width_m, height_m, ..
+        } = Surface::default();
+        Self {
+            title: String::new(),
+            fit: Fit::default(),
+            designed_for_m: [width_m, height_m],
+            surfaces: Vec::new(),
+            pool: PoolParams::default(),
+            obstacles: Vec::new(),
+            fields: Vec::new(),
+            population: BTreeMap::new(),
+            individuals: Vec::new(),
+            director: Vec::new(),
+            look: SceneLook::default(),
+        }
+    }
 }
 
 /// A named individual of the population. For each absent value, the value of its species applies.

@@ -39,7 +39,7 @@ pub struct Site {
     pub folder: PathBuf,
     /// Name of the shown scene.
     pub scene_name: String,
-    /// The shown scene.
+    /// The shown scene, fitted to the surface.
     pub scene: SceneFile,
     /// Species of the scene, sorted by name. `AgentPose::species` is an index into this list.
     pub species: Vec<SiteSpecies>,
@@ -206,7 +206,7 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
         scene_name: entry.value.scene.clone(),
         file: entry.value.clone(),
         folder,
-        scene: scene.clone(),
+        scene: scene.fitted(&entry.value.surface),
         species,
         field_grids,
         stones: models.stones.clone()?,

@@ -1,5 +1,6 @@
 //! Parameters of flow fields: the `[[fields]]` tables of a scene file.
 
+use glam::Vec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -239,10 +240,37 @@ impl Default for FileParams {
     }
 }
 
+fn stretched([x, y, z]: [f32; 3], ratio: Vec2) -> [f32; 3] {
+    [x * ratio.x, y, z * ratio.y]
+}
+
 /// Largest number of nodes in a harmonic field. It limits the time in which a changed scene is applied.
 const HARMONIC_NODES_MAX: usize = 128 * 128;
 
 impl FieldParams {
+    /// Stretches the field horizontally, along x and z. A field that an obstacle owns stays at the obstacle and keeps its size.
+    /// A round field stays round: it is scaled by the smaller ratio.
+    pub fn stretch(&mut self, ratio: Vec2) {
+        if self.obstacle.is_some() {
+            return;
+        }
+        self.center_m = stretched(self.center_m, ratio);
+        match &mut self.shape {
+            FieldShape::Radial(radial) => {
+                radial.range_m *= ratio.min_element();
+                radial.inner_radius_m *= ratio.min_element();
+            }
+            FieldShape::Uniform(field) => field.size_m = stretched(field.size_m, ratio),
+            FieldShape::Vortex(field) => field.size_m = stretched(field.size_m, ratio),
+            FieldShape::Noise(field) => field.size_m = stretched(field.size_m, ratio),
+            FieldShape::Harmonic(field) => {
+                field.size_m = (Vec2::from(field.size_m) * ratio).into();
+                field.goal_m = (Vec2::from(field.goal_m) * ratio).into();
+            }
+            FieldShape::File(field) => field.size_m = stretched(field.size_m, ratio),
+        }
+    }
+
     /// Path of the file that the field is read from; `None` if the field has another shape.
     pub fn file(&self) -> Option<&str> {
         match &self.shape {

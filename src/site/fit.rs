@@ -1,0 +1,277 @@
+//! Adaptation of a scene to the projected surface of the site. **Source**: Jockel 2005, §1.2.3.
+//!
+//! In: a scene that was designed for one surface. Out: the scene for another surface, and warnings about what does not
+//! fit. Must not: change depths, or the size of the fish.
+
+use glam::{Vec2, Vec3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::files::SceneFile;
+use crate::behavior::Effect;
+use crate::geometry::{Surface, SurfaceKind};
+use crate::world::{ObstacleParams, Water};
+
+/// Adaptation of a scene to a surface of another size than that for which it was designed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// The scene stays as it is, in the middle of the surface.
+    #[default]
+    Fixed,
+    /// Positions and horizontal sizes are scaled. A round obstacle is scaled by the smaller of both ratios, so that it
+    /// stays round, and its top stays below the water surface.
+    Scale,
+    /// Positions are scaled, so that the scene extends over the whole surface. Obstacles keep their sizes. Terraces are
+    /// scaled.
+    Extend,
+}
+
+impl SceneFile {
+    /// Returns the scene for a surface.
+    pub fn fitted(&self, surface: &Surface) -> Self {
+        let designed = Vec2::from(self.designed_for_m);
+        let size = Vec2::new(surface.width_m, surface.height_m);
+        let ratio = size / designed.max(Vec2::splat(1e-3));
+        if self.fit == Fit::Fixed || (ratio - 1.0).abs().max_element() < 1e-4 {
+            return self.clone();
+        }
+        let mut scene = self.clone();
+        for terrace in &mut scene.pool.terraces {
+            let corners = terrace.outline_m.iter_mut();
+            corners.for_each(|corner| *corner = (Vec2::from(*corner) * ratio).into());
+        }
+        for obstacle in &mut scene.obstacles {
+            match self.fit {
+                Fit::Scale => scale(obstacle, ratio),
+                Fit::Extend | Fit::Fixed => move_to(obstacle, ratio),
+            }
+        }
+        for field in &mut scene.fields {
+            field.stretch(ratio);
+        }
+        for individual in &mut scene.individuals {
+            individual.position_m = individual.position_m.map(|at| moved(at, ratio));
+        }
+        for rule in &mut scene.director {
+            if let Effect::Gather(gather) = &mut rule.then {
+                gather.point_m = moved(gather.point_m, ratio);
+            }
+        }
+        scene
+    }
+
+    /// Returns warnings about the scene on a surface, each as (path in the scene file, message).
+    pub(super) fn fit_warnings(&self, surface: &Surface) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let fitted = self.fitted(surface);
+        let water = Water {
+            surface: surface.clone(),
+            params: fitted.pool.clone(),
+        };
+        for (index, obstacle) in fitted.obstacles.iter().enumerate() {
+            let Some(solid) = obstacle.solid() else {
+                continue;
+            };
+            let at = solid.center_m();
+            let half = water.visible_half_m(at.y) + fitted.pool.margin_m.max(0.0);
+            let off = Vec2::new(at.x, at.z).abs() - half;
+            let off_m = off.max_element() - solid.bounding_radius_m();
+            if off_m > 0.0 {
+                found.push((
+                    format!("obstacles[{index}]"),
+                    format!(
+                        "the obstacle is {off_m:.1} m outside the pool of {} x {} m; move it into the picture, or remove it",
+                        surface.width_m, surface.height_m
+                    ),
+                ));
+            }
+        }
+        found
+    }
+
+    /// Returns a warning if the scene is not made for this kind of surface.
+    pub(super) fn kind_warning(&self, kind: SurfaceKind) -> Option<String> {
+        if self.surfaces.is_empty() || self.surfaces.contains(&kind) {
+            return None;
+        }
+        let suited: Vec<&str> = self.surfaces.iter().map(|kind| kind.name()).collect();
+        Some(format!(
+            "the scene suits a {}, but surface.kind = \"{}\"; choose another scene, or add the kind to this list",
+            suited.join(" or a "),
+            kind.name()
+        ))
+    }
+}
+
+/// Returns a position with its horizontal part multiplied by `ratio`.
+fn moved(at_m: [f32; 3], ratio: Vec2) -> [f32; 3] {
+    let [x, y, z] = at_m;
+    [x * ratio.x, y, z * ratio.y]
+}
+
+/// Scales an obstacle horizontally.
+fn scale(obstacle: &mut ObstacleParams, ratio: Vec2) {
+    let round = ratio.min_element();
+    match obstacle {
+        ObstacleParams::Sphere(sphere) => {
+            let grown_m = sphere.radius_m * (round - 1.0);
+            sphere.center_m = moved(sphere.center_m, ratio);
+            // The top of a larger boulder and the bottom of a smaller one stay where they are: no boulder rises out of the
+            // water or floats above the ground.
+            sphere.center_m[1] -= grown_m.abs();
+            sphere.radius_m += grown_m;
+        }
+        ObstacleParams::Capsule(capsule) => {
+            let grown_m = capsule.radius_m * (round - 1.0);
+            for end in [&mut capsule.from_m, &mut capsule.to_m] {
+                *end = moved(*end, ratio);
+                end[1] -= grown_m.abs();
+            }
+            capsule.radius_m += grown_m;
+        }
+        ObstacleParams::Box(cuboid) => {
+            cuboid.center_m = moved(cuboid.center_m, ratio);
+            let (sin, cos) = cuboid.yaw_deg.to_radians().sin_cos();
+            // The ratio along each of the cuboid's own axes. A turned cuboid stays a cuboid.
+            let along = |axis: Vec2| (axis * ratio).length();
+            cuboid.half_extents_m[0] *= along(Vec2::new(cos, sin));
+            cuboid.half_extents_m[2] *= along(Vec2::new(sin, cos));
+        }
+        ObstacleParams::Polygon(polygon) => {
+            for corner in &mut polygon.outline_m {
+                *corner = (Vec2::from(*corner) * ratio).into();
+            }
+        }
+    }
+}
+
+/// Moves an obstacle to its place on a surface whose size is `ratio` times that of the design, without changing its size.
+fn move_to(obstacle: &mut ObstacleParams, ratio: Vec2) {
+    let shift = |center_m: Vec3| {
+        let flat = Vec2::new(center_m.x, center_m.z);
+        flat * ratio - flat
+    };
+    let add = |at: &mut [f32; 3], by: Vec2| {
+        at[0] += by.x;
+        at[2] += by.y;
+    };
+    let Some(by) = obstacle.solid().map(|solid| shift(solid.center_m())) else {
+        return;
+    };
+    match obstacle {
+        ObstacleParams::Sphere(sphere) => add(&mut sphere.center_m, by),
+        ObstacleParams::Box(cuboid) => add(&mut cuboid.center_m, by),
+        ObstacleParams::Capsule(capsule) => {
+            add(&mut capsule.from_m, by);
+            add(&mut capsule.to_m, by);
+        }
+        ObstacleParams::Polygon(polygon) => {
+            for corner in &mut polygon.outline_m {
+                *corner = (Vec2::from(*corner) + by).into();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::load;
+
+    fn surface(width_m: f32, height_m: f32) -> Surface {
+        Surface {
+            width_m,
+            height_m,
+            ..Surface::default()
+        }
+    }
+
+    fn scene(name: &str) -> SceneFile {
+        load(None, Some(name)).unwrap().scene
+    }
+
+    #[test]
+    fn rocks_of_a_scaled_scene_cover_the_same_shares_of_a_larger_and_a_smaller_picture() {
+        let pool = scene("pool");
+        for (width_m, height_m) in [(8.0, 6.0), (2.0, 1.5), (8.0, 3.0)] {
+            let fitted = pool.fitted(&surface(width_m, height_m));
+            let ratio = Vec2::new(width_m / 4.0, height_m / 3.0);
+            for (before, after) in pool.obstacles.iter().zip(&fitted.obstacles) {
+                let (before, after) = (before.solid().unwrap(), after.solid().unwrap());
+                let flat = |at: Vec3| Vec2::new(at.x, at.z);
+                let wanted = flat(before.center_m()) * ratio;
+                assert!(flat(after.center_m()).distance(wanted) < 1e-4, "{after:?}");
+                // The water above an obstacle is as deep as in the design.
+                let top = |solid: &crate::geometry::Solid| {
+                    let above = solid.center_m().with_y(5.0);
+                    5.0 - solid.signed_distance_m(above)
+                };
+                assert!(top(&after) <= top(&before) + 1e-3, "{after:?}");
+            }
+        }
+        assert_eq!(pool.fitted(&surface(4.0, 3.0)), pool);
+        let fixed = SceneFile {
+            fit: Fit::Fixed,
+            ..pool.clone()
+        };
+        assert_eq!(fixed.fitted(&surface(8.0, 6.0)), fixed);
+    }
+
+    #[test]
+    fn the_sills_of_a_scaled_cascade_still_separate_its_terraces() {
+        let fitted = scene("cascade").fitted(&surface(6.0, 2.0));
+        let solids: Vec<_> = fitted
+            .obstacles
+            .iter()
+            .filter_map(ObstacleParams::solid)
+            .collect();
+        for (index, terrace) in fitted.pool.terraces.iter().enumerate().take(2) {
+            let edge_x = terrace.outline_m[1][0];
+            let next_x = fitted.pool.terraces[index + 1].outline_m[0][0];
+            let sill = Vec3::new((edge_x + next_x) / 2.0, -terrace.ground_depth_m, 0.0);
+            assert!(
+                solids
+                    .iter()
+                    .any(|solid| solid.signed_distance_m(sill) < 0.0)
+            );
+        }
+    }
+
+    #[test]
+    fn an_extended_scene_keeps_the_sizes_of_its_rocks() {
+        let pool = SceneFile {
+            fit: Fit::Extend,
+            ..scene("reef")
+        };
+        let fitted = pool.fitted(&surface(8.0, 6.0));
+        for (before, after) in pool.obstacles.iter().zip(&fitted.obstacles) {
+            let (before, after) = (before.solid().unwrap(), after.solid().unwrap());
+            let size = before.bounding_radius_m() - after.bounding_radius_m();
+            assert!(size.abs() < 1e-4, "{after:?}");
+            let wanted = before.center_m() * Vec3::new(2.0, 1.0, 2.0);
+            assert!(after.center_m().distance(wanted) < 1e-4, "{after:?}");
+        }
+    }
+
+    #[test]
+    fn an_obstacle_far_outside_and_another_kind_of_surface_cause_warnings() {
+        let mut pool = scene("pool");
+        assert_eq!(pool.fit_warnings(&Surface::default()), []);
+        assert_eq!(pool.kind_warning(SurfaceKind::Floor), None);
+        let warning = pool.kind_warning(SurfaceKind::Wall).unwrap();
+        assert!(
+            warning.contains("floor") && warning.contains("wall"),
+            "{warning}"
+        );
+        if let ObstacleParams::Sphere(sphere) = &mut pool.obstacles[1] {
+            sphere.center_m[0] = 30.0;
+        }
+        let found = pool.fit_warnings(&Surface::default());
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].0 == "obstacles[1]" && found[0].1.contains("outside"),
+            "{found:?}"
+        );
+    }
+}
