@@ -11,7 +11,8 @@ use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
 use crate::world::Avoidance;
 
 /// Follows the flow fields of the scene. If the species' `avoidance` is `flow` or `hybrid`, a field around each other
-/// agent also keeps the agent away from it. Can be executed where a field acts on the agent. **Source**: Karpowicz
+/// agent also keeps the agent away from it; its prey and food have no such field. Can be executed where a field acts on the
+/// agent. **Source**: Karpowicz
 /// 2011.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -99,7 +100,8 @@ impl Action for FollowFlowField {
 
 impl FollowFlowField {
     /// Returns the sum of the fields around all other agents within sight, also those outside the field of view.
-    /// Shadows have no field; `evade_shadow` handles them.
+    /// Shadows have no field; `evade_shadow` handles them. Prey and food have none, so that the agent can catch them.
+    /// Agents in another water cannot touch this one.
     fn agents(&self, context: &ActionContext<'_>) -> Vec3 {
         let foresight = PredictiveRepulsion {
             horizon_secs: self.foresight_secs,
@@ -111,7 +113,20 @@ impl FollowFlowField {
         let cruise = context.cruise_mps().max(1e-3);
         let mass_kg = context.mass_kg();
         let mut force = Vec3::ZERO;
-        for other in context.neighbors.iter().filter(|other| !other.is_shadow) {
+        let relations = &context.species.relations;
+        let caught = relations.prey | relations.food;
+        // Two agents that are farther apart and not faster than this one do not meet within the foresight.
+        let speed_mps = context.motion.velocity_mps.length().max(cruise);
+        let reach_m = self.range_m.max(self.margin_m) + 2.0 * speed_mps * self.foresight_secs;
+        for other in context.neighbors {
+            let is_far = other.distance_m > reach_m + context.radius_m + other.radius_m;
+            if is_far
+                || other.is_shadow
+                || other.name_bits & caught != 0
+                || !context.shares_water(other)
+            {
+                continue;
+            }
             let touch_m = context.radius_m + other.radius_m;
             let around = Repulsion {
                 falloff: self.falloff,
