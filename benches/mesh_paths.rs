@@ -122,7 +122,8 @@ fn pool() -> Result<(), String> {
         pool.map_err(|error| error.to_string())
     };
     let pool = mesh_of("cascade")?;
-    let (mesh, links) = pool.mesh();
+    let meshes = pool.meshes().last();
+    let (mesh, links) = meshes.ok_or("the scene cascade has no mesh")?;
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let (mut times, mut expanded) = (Vec::new(), Vec::new());
     for step in 0..200 {

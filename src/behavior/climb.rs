@@ -3,7 +3,7 @@
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use crate::navigation::Guidance;
+use crate::navigation::{Guidance, MeshPoint};
 
 /// Exchange between an action that travels between terraces and the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,9 +19,9 @@ pub struct Climb {
 /// A request for a route over the terraces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClimbRequest {
-    /// Index of the wanted terrace, in the order of the scene.
-    pub terrace: u16,
-    /// Position on that terrace, (x, z).
+    /// Index of the wanted terrace, in the order of the scene; `None` if every terrace will do.
+    pub terrace: Option<u16>,
+    /// Wanted position, (x, z). The route ends at the nearest point that the agent can reach.
     pub at_m: Vec2,
 }
 
@@ -30,6 +30,8 @@ pub struct ClimbRequest {
 pub struct ClimbAnswer {
     /// Next step of the agent on its route.
     pub step: Guidance,
+    /// End of the route.
+    pub goal: MeshPoint,
     /// Height (y) at which the agent swims.
     pub y_m: f32,
 }

@@ -42,6 +42,8 @@ pub struct ActionContext<'a> {
     /// Position that the active need steers to. `None` if the need has no such position, or until the need has
     /// decided.
     pub need_goal_m: Option<Vec3>,
+    /// Whether the active need follows a planned route. `false` until the need has decided.
+    pub need_follows_route: bool,
     /// Mask of the names in the relations of the action that is being evaluated.
     pub related: u64,
 }
@@ -72,6 +74,16 @@ impl<'a> ActionContext<'a> {
         self.near_solids
             .iter()
             .map(move |&index| (index as usize, &solids[index as usize]))
+    }
+
+    /// Whether a neighbor is in the same water as the agent, so that both can swim to each other. A flying agent is in no
+    /// water.
+    pub fn shares_water(&self, neighbor: &Neighbor) -> bool {
+        let terraces = &self.world.terraces;
+        match terraces.get(neighbor.agent as usize) {
+            Some(terrace) => *terrace == terraces[self.index],
+            None => true,
+        }
     }
 
     /// Returns the velocity of a neighbor.

@@ -49,6 +49,19 @@ impl Decision {
         }
     }
 
+    /// Returns the decision of an agent that escapes instead of doing what this decision wants. Catches, events and the
+    /// executed actions stay.
+    pub(super) fn escaping(self, force: glam::Vec3) -> Self {
+        Self {
+            proposal: Proposal {
+                goal_m: None,
+                follows_route: false,
+                ..self.proposal.with_force(force)
+            },
+            ..self
+        }
+    }
+
     /// Returns the same decision with another force.
     pub(super) fn with_force(self, force: glam::Vec3) -> Self {
         Self {

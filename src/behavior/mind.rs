@@ -183,6 +183,7 @@ impl Mind {
             drives,
             active_need,
             active_secs,
+            escape,
             forces,
         } = state;
         forces.clear();
@@ -209,6 +210,7 @@ impl Mind {
             remembered,
             need_force_n: Vec3::ZERO,
             need_goal_m: None,
+            need_follows_route: false,
             related: 0,
         };
         if self.drives.is_any_on() {
@@ -250,6 +252,11 @@ impl Mind {
         let wanted = active
             .map(|index| self.needs[index].decide(&mut needs[index], &mut evaluation))
             .unwrap_or_default();
+        let wanted = match escape.update(&evaluation.context, &wanted.proposal) {
+            Some(force) => wanted.escaping(force),
+            None => wanted,
+        };
+        evaluation.context.need_follows_route = wanted.proposal.follows_route;
         evaluation.context.need_force_n = wanted.proposal.force;
         evaluation.context.need_goal_m = wanted.proposal.goal_m;
         let always = self.standard.decide(standard, &mut evaluation);

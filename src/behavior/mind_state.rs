@@ -10,6 +10,7 @@ use crate::world::{Random, RandomStream};
 use super::actions::Memory;
 use super::climb::Climb;
 use super::drives::Drives;
+use super::escape::Escape;
 use super::mind::Mind;
 use super::need::{Need, NeedState};
 use super::params::{LimitOf, LimitSide};
@@ -31,6 +32,7 @@ pub struct MindState {
     pub(super) active_need: usize,
     /// Time for which that need has been active.
     pub(super) active_secs: f32,
+    pub(super) escape: Escape,
     /// Index and force of each action executed in the last tick. Empty if forces are not recorded.
     #[serde(skip)]
     pub(super) forces: Vec<(u8, Vec3)>,

@@ -12,6 +12,7 @@ mod decision;
 mod director;
 mod drives;
 mod effect;
+mod escape;
 mod evaluation;
 mod migration;
 mod mind;

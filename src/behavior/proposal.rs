@@ -20,6 +20,11 @@ pub struct Proposal {
     pub catch: Option<u32>,
     /// Position that the action steers to, if there is one. Obstacles beyond this position are ignored.
     pub goal_m: Option<Vec3>,
+    /// Whether the agent wants to stay where it is.
+    pub rests: bool,
+    /// Whether the agent follows a planned route. The route keeps clear of the edges of the water, or crosses them in a leap,
+    /// so no other force may turn the agent away from them.
+    pub follows_route: bool,
     /// Intent that other agents can read.
     pub intent: Option<Intent>,
     /// Event for the agent's own needs. If `catch` is set, the event applies only if the catch succeeds; otherwise it
@@ -64,6 +69,8 @@ impl Proposal {
             turns_in_place: self.turns_in_place || other.turns_in_place,
             catch: self.catch.or(other.catch),
             goal_m: self.goal_m.or(other.goal_m),
+            rests: self.rests || other.rests,
+            follows_route: self.follows_route || other.follows_route,
             intent: self.intent.or(other.intent),
             event: self.event.or(other.event),
             learn: self.learn.or(other.learn),

@@ -70,6 +70,7 @@ pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Propos
             .neighbors
             .iter()
             .filter(|other| other.name_bits & with.names != 0 && !other.is_shadow)
+            .filter(|other| context.shares_water(other))
     };
     let nearest = nearest(mates())?;
     let mut forces = forces(context, rules, mates());

@@ -15,7 +15,9 @@ mod surface;
 
 pub use homography::Homography;
 pub use lens::{FloorFromCamera, Lens};
-pub use polygon::{nearest_on_polygon, polygon_contains, polygon_triangles, signed_area};
+pub use polygon::{
+    edges_contain, nearest_on_polygon, polygon_contains, polygon_triangles, signed_area,
+};
 pub use prism::{PRISM_CORNERS_MAX, Prism};
 pub use solid::{Solid, nearest_on_segment};
 pub use spline::spline;

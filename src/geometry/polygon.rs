@@ -9,7 +9,12 @@ pub fn signed_area(corners: &[Vec2]) -> f32 {
 
 /// Whether a point is inside a polygon (even-odd rule).
 pub fn polygon_contains(corners: &[Vec2], point: Vec2) -> bool {
-    edges(corners).fold(false, |inside, (a, b)| {
+    edges_contain(edges(corners), point)
+}
+
+/// Whether a point is inside the polygon with these edges (even-odd rule).
+pub fn edges_contain(edges: impl Iterator<Item = (Vec2, Vec2)>, point: Vec2) -> bool {
+    edges.fold(false, |inside, (a, b)| {
         let crosses = (a.y > point.y) != (b.y > point.y);
         inside ^ (crosses && point.x < a.x + (point.y - a.y) / (b.y - a.y) * (b.x - a.x))
     })

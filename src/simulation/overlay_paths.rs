@@ -43,7 +43,10 @@ impl Simulation {
 
     /// Adds the mesh of the terraces: its border, its portals and its links, labelled with their kind.
     pub(super) fn add_mesh(&self, items: &mut Vec<OverlayItem>) {
-        let (mesh, links) = self.mesh();
+        // The mesh of the largest bodies lies inside all others.
+        let Some((mesh, links)) = self.meshes().last() else {
+            return;
+        };
         let terraces = &self.plan.world.water.params.terraces;
         let height = |polygon: u32| {
             let terrace = usize::from(mesh.polygon(polygon).terrace);

@@ -10,10 +10,10 @@ use super::tick::Simulation;
 use crate::behavior::{ClimbAnswer, ClimbRequest, MindState};
 use crate::geometry::{nearest_on_polygon, polygon_contains};
 use crate::navigation::{
-    Flight, GRAVITY_MPS2, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavMesh,
-    NeighborPull, NeighborScratch, TerraceRequest, TerraceRoute,
+    Flight, GRAVITY_MPS2, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavGraph,
+    NavMesh, NeighborPull, NeighborScratch, TerraceRequest, TerraceRoute,
 };
-use crate::world::{Body, Splash, TerraceParams, World};
+use crate::world::{Body, IN_THE_AIR, Splash, TerraceParams, World};
 
 mod plan;
 
@@ -53,11 +53,22 @@ pub(super) struct TerraceState {
 /// Scratch memory for terraces.
 #[derive(Debug, Default)]
 pub(super) struct TerraceScratch {
-    /// Calls of this tick: index of the swimmer and its request.
-    climbs: Vec<(usize, TerraceRequest)>,
+    /// Calls of this tick.
+    calls: Vec<Call>,
     /// Friends and enemies within `NEIGHBOR_RANGE_M` of one swimmer.
     near: Vec<NeighborPull>,
     neighbor_scratch: NeighborScratch,
+}
+
+/// A call of an action in one tick.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    /// Index of the swimmer.
+    swimmer: usize,
+    /// Index of the swimmer's route for this action.
+    route: usize,
+    /// The request; `None` if the agent can reach no part of the wanted terrace.
+    request: Option<TerraceRequest>,
 }
 
 /// State of one agent in a pool with terraces.
@@ -72,7 +83,8 @@ struct Swimmer {
     cooldown_secs: f32,
     /// The current flight; `None` while the agent is in the water.
     air: Option<Airborne>,
-    route: TerraceRoute,
+    /// One route for each action that travels between terraces, in the order of the actions in the agent's mind.
+    routes: Vec<TerraceRoute>,
 }
 
 /// A flight from one terrace to another.
@@ -133,14 +145,15 @@ impl TerraceState {
     /// # Errors
     /// A description of the problem, if the state does not fit the plan or contains invalid numbers.
     pub(super) fn resume(&mut self, plan: &TerracePlan) -> Result<(), String> {
-        let (terraces, polygons) = (plan.terraces.len(), plan.mesh.len());
+        let terraces = plan.terraces.len();
         let exists = |home: u16| usize::from(home) < terraces;
         let is_valid = |swimmer: &Swimmer| {
             let air = swimmer.air.is_none_or(|air| {
                 let is_flight = air.flight.is_sound() && air.spent_secs.is_finite();
                 exists(air.home) && air.from.is_finite() && air.to.is_finite() && is_flight
             });
-            let numbers = swimmer.cooldown_secs.is_finite() && swimmer.route.is_sound();
+            let mut routes = swimmer.routes.iter();
+            let numbers = swimmer.cooldown_secs.is_finite() && routes.all(TerraceRoute::is_sound);
             exists(swimmer.home) && air && numbers
         };
         if let Some(bad) = self.swimmers.iter().find(|swimmer| !is_valid(swimmer)) {
@@ -152,18 +165,24 @@ impl TerraceState {
         if !self.swimmers.is_sorted_by(|a, b| a.id < b.id) {
             return Err("the ids of the swimmers are not in ascending order".into());
         }
-        if let Some(bad) = self.costs.iter().find(|costs| costs.len() != polygons) {
-            return Err(format!(
-                "there are {} costs for the {polygons} polygons of the mesh",
-                bad.len()
-            ));
+        if plan.classes.is_empty() {
+            return Ok(());
+        }
+        for (species, costs) in self.costs.iter().enumerate() {
+            let polygons = plan.graph(species as u16).mesh.len();
+            if costs.len() != polygons {
+                return Err(format!(
+                    "there are {} costs for the {polygons} polygons of the mesh",
+                    costs.len()
+                ));
+            }
         }
         let is_finite =
             |s: &Splash| s.at_m.is_finite() && s.speed_mps.is_finite() && s.age_secs.is_finite();
         if !self.splashes.iter().all(is_finite) {
             return Err("a number of a splash is not finite".into());
         }
-        self.planner.resume(&plan.mesh, &plan.links);
+        self.planner.resume(|species| plan.graph(species));
         Ok(())
     }
 }
@@ -186,19 +205,27 @@ impl TerraceTick<'_> {
             return;
         }
         costs.resize_with(world.species.len(), Vec::new);
-        for costs in costs.iter_mut() {
+        for (species, costs) in costs.iter_mut().enumerate() {
+            let mesh = plan.graph(species as u16).mesh;
             costs.clear();
-            costs.resize(plan.mesh.len(), 1.0);
-        }
-        for (index, body) in world.agents.bodies.iter().enumerate() {
-            let at = flat(body.position_m);
-            let Some(polygon) = plan.mesh.polygon_at(plan.terrace_at(at), at) else {
-                continue;
-            };
-            for (costs, species) in costs.iter_mut().zip(world.species) {
-                let (names, of) = (world.agents.name_bits[index], &species.relations);
-                let cost = &mut costs[polygon as usize];
-                *cost = cost_with(*cost, names & of.enemy != 0, names & of.friend != 0);
+            costs.resize(mesh.len(), 1.0);
+            let of = &world.species[species].relations;
+            for (index, body) in world.agents.bodies.iter().enumerate() {
+                let names = world.agents.name_bits[index];
+                let (is_enemy, is_friend) = (names & of.enemy != 0, names & of.friend != 0);
+                let terrace = world.terraces[index];
+                if !(is_enemy || is_friend) || terrace == IN_THE_AIR {
+                    continue;
+                }
+                // An agent at the border of the water may be off a mesh that is made for larger bodies.
+                let at = flat(body.position_m);
+                let is_here = |polygon: u32| mesh.polygon(polygon).terrace == terrace;
+                let polygon = mesh.polygon_at(terrace, at);
+                let nearest = || mesh.nearest_point(at, is_here).map(|(polygon, _)| polygon);
+                if let Some(polygon) = polygon.or_else(nearest) {
+                    let cost = &mut costs[polygon as usize];
+                    *cost = cost_with(*cost, is_enemy, is_friend);
+                }
             }
         }
     }
@@ -215,67 +242,100 @@ impl TerraceTick<'_> {
     /// Collects the calls of all agents in agent order, and requests a path for each swimmer that needs one.
     fn collect_calls(&mut self, minds: &mut [MindState]) {
         let dt_secs = self.world.dt_secs;
-        self.scratch.climbs.clear();
+        self.scratch.calls.clear();
         for (index, mind) in minds.iter_mut().enumerate() {
             let id = self.world.agents.ids[index];
             let at = self.world.agents.bodies[index].position_m;
             let number = self.state.swimmer(self.plan, id, at);
             self.state.swimmers[number].cooldown_secs -= dt_secs;
-            for call in mind.climbs_mut().filter_map(|climbing| climbing.request) {
-                let climb = self.climb(index, number, call);
-                self.scratch.climbs.push((number, climb));
+            for (route, climbing) in mind.climbs_mut().enumerate() {
+                let Some(wanted) = climbing.request else {
+                    continue;
+                };
+                let request = self.place(index, (number, route), wanted);
+                self.scratch.calls.push(Call {
+                    swimmer: number,
+                    route,
+                    request,
+                });
                 let swimmer = &mut self.state.swimmers[number];
-                if swimmer.air.is_none() && swimmer.route.needs_search(&climb, dt_secs) {
-                    let species_index = self.world.agents.species[index];
-                    self.state.planner.request(id, species_index, climb.query());
+                let Some(request) = request.filter(|_| swimmer.air.is_none()) else {
+                    continue;
+                };
+                if swimmer.routes[route].needs_search(&request, dt_secs) {
+                    let species = self.world.agents.species[index];
+                    let planner = &mut self.state.planner;
+                    planner.request(route_id(id, route), species, request.query());
                 }
             }
         }
     }
 
-    /// Returns the request of a call together with the state of its swimmer.
-    fn climb(&self, index: usize, number: usize, call: ClimbRequest) -> TerraceRequest {
+    /// Returns the request of a call together with the state of its swimmer. `None` if the swimmer can reach no part of the
+    /// wanted terrace.
+    fn place(
+        &mut self,
+        index: usize,
+        (number, route): (usize, usize),
+        wanted: ClimbRequest,
+    ) -> Option<TerraceRequest> {
         let agents = self.world.agents;
         let body = &agents.bodies[index];
-        let species = &self.world.species[usize::from(agents.species[index])];
-        let swimmer = &self.state.swimmers[number];
-        TerraceRequest {
-            at: MeshPoint {
-                terrace: swimmer.home,
-                at_m: flat(body.position_m),
-            },
+        let species_index = agents.species[index];
+        let species = &self.world.species[usize::from(species_index)];
+        let abilities = abilities(species);
+        let graph = self.plan.graph(species_index);
+        let swimmer = &mut self.state.swimmers[number];
+        if swimmer.routes.len() <= route {
+            swimmer.routes.resize_with(route + 1, TerraceRoute::default);
+        }
+        let at = MeshPoint {
+            terrace: swimmer.home,
+            at_m: flat(body.position_m),
+        };
+        let wanted = (wanted.terrace, wanted.at_m);
+        let (at, goal) = swimmer.routes[route].place_goal(at, wanted, &abilities, graph)?;
+        Some(TerraceRequest {
+            at,
             heading: flat(body.forward).normalize_or(Vec2::X),
             speed_mps: flat(body.velocity_mps).length(),
-            goal: MeshPoint {
-                terrace: call.terrace,
-                at_m: call.at_m,
-            },
+            goal,
             cruise_mps: species.motion.cruise_mps,
             run_up_mps: species.motion.leap.run_up_mps,
             radius_m: agents.radii_m[index],
-            abilities: abilities(species),
+            abilities,
             cooldown_left_secs: swimmer.cooldown_secs.max(0.0),
-        }
+        })
     }
 
     /// Advances the path searches and passes their results to the swimmers.
     fn find_paths(&mut self, budget: &mut u32) {
-        let graph = self.plan.graph();
-        let climbs = &self.scratch.climbs;
+        let (plan, agents) = (self.plan, self.world.agents);
+        let calls = &self.scratch.calls;
         let TerraceState {
             swimmers,
             planner,
             costs,
             ..
         } = &mut *self.state;
-        planner.advance(graph, costs, budget, |id, query, outcome, path| {
-            let number = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id);
-            let is_call = |(own, climb): &&(usize, TerraceRequest)| {
-                Ok(*own) == number && climb.goal == query.goal
+        let graph_of = |species| plan.graph(species);
+        planner.advance(graph_of, costs, budget, |route_id, query, outcome, path| {
+            let (id, route) = ((route_id >> 8) as u32, route_id as u8 as usize);
+            let Ok(number) = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id) else {
+                return;
             };
-            if let (Ok(number), Some((_, climb))) = (number, climbs.iter().find(is_call)) {
-                let route = &mut swimmers[number].route;
-                route.accept(climb, (query, outcome), path, graph);
+            let is_call = |call: &&Call| call.swimmer == number && call.route == route;
+            let request = calls.iter().find(is_call).and_then(|call| call.request);
+            let species = agents.index_of(id).map(|index| agents.species[index]);
+            if let (Some(request), Some(species)) = (request, species)
+                && request.goal == query.goal
+            {
+                let costs = costs
+                    .get(usize::from(species))
+                    .map_or(&[][..], Vec::as_slice);
+                let map = (plan.graph(species), costs);
+                let route = &mut swimmers[number].routes[route];
+                route.accept(&request, (query, outcome), path, map);
             }
         });
     }
@@ -283,44 +343,58 @@ impl TerraceTick<'_> {
     /// Answers the calls, and starts the flights of swimmers that take off.
     fn answer_calls(&mut self, minds: &mut [MindState]) {
         // There is one element for every call, in the same order.
-        let climbs = std::mem::take(&mut self.scratch.climbs);
-        let mut answered = climbs.iter();
+        let calls = std::mem::take(&mut self.scratch.calls);
+        let mut answered = calls.iter();
         for (index, mind) in minds.iter_mut().enumerate() {
             for climbing in mind.climbs_mut() {
                 if climbing.request.take().is_none() {
                     continue;
                 }
-                let Some((number, climb)) = answered.next() else {
+                let Some(call) = answered.next() else {
                     continue;
                 };
-                if self.state.swimmers[*number].air.is_some() {
+                if self.state.swimmers[call.swimmer].air.is_some() {
                     continue;
                 }
-                let answer = self.advise(index, *number, climb);
+                let answer = self.advise(index, call);
                 climbing.answer = Some(answer);
                 if let Guidance::TakeOff(link, landing) = answer.step {
-                    self.take_off(index, *number, (link, landing));
+                    self.take_off(index, call.swimmer, (link, landing));
                 }
             }
         }
-        self.scratch.climbs = climbs;
+        self.scratch.calls = calls;
     }
 
     /// Returns the next step of a swimmer on its path.
-    fn advise(&mut self, index: usize, number: usize, climb: &TerraceRequest) -> ClimbAnswer {
+    fn advise(&mut self, index: usize, call: &Call) -> ClimbAnswer {
+        let agents = self.world.agents;
+        let radius_m = agents.radii_m[index];
+        let swimmer = &mut self.state.swimmers[call.swimmer];
+        let y_m = self.plan.terraces[usize::from(swimmer.home)]
+            .y_range_m(radius_m)
+            .1;
+        let Some(request) = &call.request else {
+            swimmer.routes[call.route].reset();
+            return ClimbAnswer {
+                step: Guidance::NoPath,
+                goal: MeshPoint::default(),
+                y_m,
+            };
+        };
         self.find_near(index);
-        let swimmer = &mut self.state.swimmers[number];
+        let swimmer = &mut self.state.swimmers[call.swimmer];
         let TerraceScratch {
             near,
             neighbor_scratch,
             ..
         } = &mut *self.scratch;
         let around = (near.as_slice(), neighbor_scratch);
-        let step = swimmer.route.guide(climb, around, self.plan.graph());
-        let home = &self.plan.terraces[usize::from(swimmer.home)];
+        let graph = self.plan.graph(agents.species[index]);
         ClimbAnswer {
-            step,
-            y_m: home.y_range_m(climb.radius_m).1,
+            step: swimmer.routes[call.route].guide(request, around, graph),
+            goal: request.goal,
+            y_m,
         }
     }
 
@@ -339,9 +413,10 @@ impl TerraceTick<'_> {
                 (false, false) => continue,
             };
             if other != index && body.position_m.distance(at) < NEIGHBOR_RANGE_M {
-                let at_m = flat(body.position_m);
-                let terrace = self.plan.terrace_at(at_m);
-                let at = MeshPoint { terrace, at_m };
+                let at = MeshPoint {
+                    terrace: self.world.terraces[other],
+                    at_m: flat(body.position_m),
+                };
                 near.push(NeighborPull { at, pull });
             }
         }
@@ -349,12 +424,13 @@ impl TerraceTick<'_> {
 
     /// Starts a swimmer's flight over a link. Does nothing if an obstacle is in the way of the flight.
     fn take_off(&mut self, index: usize, number: usize, (link, landing): (u32, Vec2)) {
-        let Some(link) = self.plan.links.get(link) else {
+        let agents = self.world.agents;
+        let NavGraph { mesh, links } = self.plan.graph(agents.species[index]);
+        let Some(link) = links.get(link) else {
             return;
         };
-        let agents = self.world.agents;
         let radius_m = agents.radii_m[index];
-        let home = self.plan.mesh.polygon(link.to).terrace;
+        let home = mesh.polygon(link.to).terrace;
         let (_, y) = self.plan.terraces[usize::from(home)].y_range_m(radius_m);
         let to = Vec3::new(landing.x, y, landing.y);
         let from = agents.bodies[index].position_m;
@@ -400,7 +476,7 @@ impl TerraceTick<'_> {
                 self.state.splashes.push(landing);
                 swimmer.home = air.home;
                 swimmer.air = None;
-                swimmer.route.reset();
+                swimmer.routes.iter_mut().for_each(TerraceRoute::reset);
                 body.velocity_mps.y = 0.0;
             }
             return;
@@ -412,7 +488,9 @@ impl TerraceTick<'_> {
             return;
         }
         let outward = (body.position_m - kept).normalize_or_zero();
-        body.velocity_mps -= outward * body.velocity_mps.dot(outward).max(0.0);
+        let push_mps = outward * -body.velocity_mps.dot(outward).max(0.0);
+        body.velocity_mps += push_mps;
+        body.pushed_mps += push_mps;
         let mut solids = self.world.solids.iter();
         let is_free = solids.all(|s| s.signed_distance_m(kept) > 0.0);
         let before = agents.bodies[index].position_m;
@@ -438,6 +516,24 @@ impl Simulation {
         tick.collect_calls(&mut self.state.minds);
         tick.find_paths(budget);
         tick.answer_calls(&mut self.state.minds);
+    }
+
+    /// Writes the terrace of every agent to the input of the tick.
+    pub(super) fn locate_agents(&mut self) {
+        let (plan, state) = (&self.plan.terraces, &self.state.terraces);
+        let terraces = &mut self.workspace.input.terraces;
+        terraces.clear();
+        if plan.is_empty() {
+            return;
+        }
+        let agents = &self.state.world.agents;
+        terraces.extend(agents.ids.iter().zip(&agents.bodies).map(|(&id, body)| {
+            match state.find(id).map(|number| &state.swimmers[number]) {
+                Ok(swimmer) if swimmer.air.is_some() => IN_THE_AIR,
+                Ok(swimmer) => swimmer.home,
+                Err(_) => plan.terrace_at(flat(body.position_m)),
+            }
+        }));
     }
 
     /// Keeps every moved body in its terrace, or on its flight.
@@ -476,16 +572,22 @@ impl Simulation {
         &self.state.terraces.splashes
     }
 
-    /// The mesh of the terraces with its links; empty if the scene has no terraces.
-    pub fn mesh(&self) -> (&NavMesh, &MeshLinks) {
-        (&self.plan.terraces.mesh, &self.plan.terraces.links)
+    /// The meshes of the terraces with their links, one for each class of body sizes, smallest bodies first. Empty if the
+    /// scene has no terraces.
+    pub fn meshes(&self) -> impl Iterator<Item = (&NavMesh, &MeshLinks)> {
+        let classes = self.plan.terraces.classes.iter();
+        classes.map(|class| (&class.mesh, &class.links))
     }
 
     /// Returns the remaining corners of an agent's path over its terrace; empty if the agent has no path.
     pub(super) fn terrace_path(&self, id: u32) -> &[Vec2] {
         let terraces = &self.state.terraces;
         match terraces.find(id) {
-            Ok(number) => terraces.swimmers[number].route.remaining_leg(),
+            Ok(number) => {
+                let routes = terraces.swimmers[number].routes.iter();
+                let mut legs = routes.map(TerraceRoute::remaining_leg);
+                legs.find(|leg| !leg.is_empty()).unwrap_or_default()
+            }
             Err(_) => &[],
         }
     }
@@ -511,6 +613,11 @@ impl Airborne {
         let side = body.forward.cross(Vec3::Y).normalize_or(Vec3::X);
         body.up = side.cross(body.forward);
     }
+}
+
+/// Returns the number that identifies a route of an agent.
+fn route_id(id: u32, route: usize) -> u64 {
+    u64::from(id) << 8 | route as u64
 }
 
 fn splash(at: Vec3, speed_mps: f32) -> Splash {

@@ -75,6 +75,7 @@ impl Simulation {
         self.rebuild_grid();
         let guests = &mut self.workspace.input.guests;
         guests.count(&self.state.world.agents, &self.plan.world.species);
+        self.locate_agents();
         self.run_director();
         self.decide();
         self.silence_caught();

@@ -136,6 +136,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     let wanted = before.velocity_mps + force * (dt / own.mass_kg);
     let least_mps = motion.min_speed_mps.min(motion.cruise_mps);
     let wanted = level_off(water, wanted, own.rates.leveling);
+    let wanted = slide_along(before, wanted, least_mps);
     let wanted = brake_by_turning(before, wanted, least_mps).clamp_length_max(boost.allowed_mps);
     let is_still = wanted.length() <= motion.cruise_mps * STILL_SHARE;
     let direction = if !is_still {
@@ -188,11 +189,13 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
         },
         acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,
         force_n: force,
+        pushed_mps: Vec3::ZERO,
         boost,
         teleported: false,
         quarantine_count: before.quarantine_count,
     };
     keep_in_pool(world, before, &mut after, own);
+    after.pushed_mps = after.velocity_mps - forward * speed;
     cross_edge(world, &mut after, own);
     after.up = bank(water, before, &after, (motion, own.rates.banking), dt);
     after
@@ -264,6 +267,29 @@ fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
     // The offset lets a body turn right if the wanted velocity points exactly backwards.
     let lean = wanted.dot(side) + 1e-5;
     wanted + side * (lack * lean / (lean.abs() + lack))
+}
+
+/// Returns a wanted velocity that does not point into what was in the way in the last tick. The heading follows the wanted
+/// velocity, so a body turns along an obstacle or an edge of the water instead of pressing against it. A body that wants to go
+/// straight into an edge turns to that side of the edge to which it already leans.
+fn slide_along(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
+    let Some(away) = before.pushed_mps.try_normalize() else {
+        return wanted;
+    };
+    let into = wanted.dot(away);
+    if into >= 0.0 {
+        return wanted;
+    }
+    let along = wanted - away * into;
+    let lack = least_mps - along.length();
+    if lack <= 0.0 {
+        return along;
+    }
+    let side = before.forward - away * before.forward.dot(away);
+    let side = side
+        .try_normalize()
+        .unwrap_or_else(|| before.up.cross(away).normalize_or_zero());
+    along + side * lack
 }
 
 /// Returns the velocity with its vertical part multiplied by `left`.

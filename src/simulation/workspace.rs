@@ -63,6 +63,8 @@ impl Workspace {
         self.input.grid.reserve(agents.len());
         let species = plan.world.species.len();
         self.input.guests.reserve(agents.len(), species);
+        self.input.terraces.clear();
+        self.input.terraces.reserve(agents.len());
         let threads = self
             .threads
             .as_ref()

@@ -104,6 +104,9 @@ pub struct Body {
     pub intent: Intent,
     /// Steering force that acts on the body, smoothed over `MotionParams::response_secs`.
     pub force_n: Vec3,
+    /// Change of the velocity by obstacles and edges of the water in the last tick. Zero if nothing was in the way. It points
+    /// away from what was in the way.
+    pub pushed_mps: Vec3,
     /// State of the current boost, with the speed limit that follows from it.
     pub boost: BoostState,
     /// Whether the body was moved to a new position in the last tick instead of swimming there.
@@ -128,6 +131,7 @@ impl Body {
                 attends: None,
             },
             force_n: Vec3::ZERO,
+            pushed_mps: Vec3::ZERO,
             boost: BoostState {
                 allowed_mps: speed_mps,
                 ..BoostState::default()
@@ -149,6 +153,7 @@ impl Body {
             && self.forward.is_finite()
             && self.up.is_finite()
             && self.force_n.is_finite()
+            && self.pushed_mps.is_finite()
             && self.boost.allowed_mps.is_finite()
     }
 }

@@ -94,6 +94,9 @@ pub struct WorldState {
     pub random: Random,
 }
 
+/// Index of a terrace that means: the agent flies from one terrace to another.
+pub const IN_THE_AIR: u16 = u16::MAX;
+
 /// Input of a tick apart from plan and state. Not saved, because every tick fills it in again before the agents decide.
 #[derive(Clone, Debug, Default)]
 pub struct TickInput {
@@ -103,6 +106,8 @@ pub struct TickInput {
     pub grid: NeighborGrid,
     /// Numbers of guests at the end of the last tick.
     pub guests: Guests,
+    /// Index of the terrace of each agent; [`IN_THE_AIR`] during a flight. Empty if the pool has no terraces.
+    pub terraces: Vec<u16>,
     /// The fixed time step.
     pub dt_secs: f32,
     /// Whether minds record the force of each action, for the overlay and for logs.
@@ -140,6 +145,8 @@ pub struct World<'a> {
     pub grid: &'a NeighborGrid,
     /// Numbers of guests at the end of the last tick.
     pub guests: &'a Guests,
+    /// Index of the terrace of each agent; [`IN_THE_AIR`] during a flight. Empty if the pool has no terraces.
+    pub terraces: &'a [u16],
     /// The fixed time step.
     pub dt_secs: f32,
     /// Whether minds record the force of each action.
@@ -164,8 +171,15 @@ impl<'a> World<'a> {
             visitors: &input.visitors,
             grid: &input.grid,
             guests: &input.guests,
+            terraces: &input.terraces,
             dt_secs: input.dt_secs,
             records_forces: input.records_forces,
         }
+    }
+
+    /// Returns the terrace that an agent swims in; `None` in a pool without terraces and during a flight.
+    pub fn terrace(&self, agent: usize) -> Option<&'a TerraceParams> {
+        let terrace = usize::from(*self.terraces.get(agent)?);
+        self.water.params.terraces.get(terrace)
     }
 }

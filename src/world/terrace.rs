@@ -37,6 +37,13 @@ impl TerraceParams {
         self.outline_m.iter().map(|&at| at.into()).collect()
     }
 
+    /// Returns the edges of the outline, each as its two ends in floor meters.
+    pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + Clone + '_ {
+        let corners = &self.outline_m;
+        let next = |index: usize| corners[(index + 1) % corners.len()];
+        (0..corners.len()).map(move |index| (corners[index].into(), next(index).into()))
+    }
+
     /// Returns the mean position of the corners.
     pub fn middle_m(&self) -> Vec2 {
         let sum: Vec2 = self.outline_m.iter().map(|&at| Vec2::from(at)).sum();

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::pool::{EdgeMode, PoolParams};
 use super::random::{Random, RandomStream};
-use crate::geometry::{Solid, Surface, SurfaceKind};
+use crate::geometry::{Solid, Surface, SurfaceKind, edges_contain};
 
 /// The extent of the pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,19 @@ impl Water {
         }
         let middle = -(self.params.ground_depth_m + self.params.surface_depth_m) / 2.0;
         (middle, middle)
+    }
+
+    /// Returns the index of the terrace whose water contains a position; `None` if no terrace does. A position above or below
+    /// the water of all terraces is in the first terrace that contains it horizontally.
+    pub fn terrace_at(&self, at: Vec3) -> Option<u16> {
+        let terraces = self.params.terraces.iter().enumerate();
+        let flat = Vec2::new(at.x, at.z);
+        let mut around = terraces.filter(|(_, terrace)| edges_contain(terrace.edges(), flat));
+        let first = around.clone().next();
+        let within = around.find(|(_, terrace)| {
+            (-terrace.ground_depth_m..=-terrace.surface_depth_m).contains(&at.y)
+        });
+        within.or(first).map(|(index, _)| index as u16)
     }
 
     /// Whether a body at this position is at least partly inside the picture.

@@ -38,3 +38,4 @@ mod simple_school;
 mod simulate;
 mod species_files;
 mod steering_example;
+mod waters;

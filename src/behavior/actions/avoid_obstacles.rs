@@ -10,8 +10,8 @@ use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
 use crate::geometry::Solid;
 use crate::steering::{
-    Corridor, Disc, Motion, PassingSide, avoid_most_dangerous, avoid_reciprocally, avoid_solids,
-    stay_in_depth_band, stay_inside_walls,
+    Corridor, Disc, EdgeGuide, Motion, PassingSide, avoid_most_dangerous, avoid_reciprocally,
+    avoid_solids, stay_in_depth_band, stay_inside_outline, stay_inside_walls,
 };
 use crate::world::Avoidance;
 
@@ -72,7 +72,21 @@ impl Action for AvoidObstacles {
                 own.max_force_n,
             )
         });
-        let walls = walls.flatten();
+        // A route over terraces keeps clear of their edges, or leaps over them.
+        let terrace = context.world.terrace(context.index);
+        let outline = terrace.filter(|_| !context.need_follows_route);
+        let edges = outline.and_then(|terrace| {
+            let guide = EdgeGuide {
+                turn_m: water.params.guide_m + context.radius_m,
+                lookahead_m,
+                force_n: own.max_force_n,
+            };
+            stay_inside_outline(motion, terrace.edges(), &guide)
+        });
+        let walls = match (walls.flatten(), edges) {
+            (Some(walls), Some(edges)) => Some(walls + edges),
+            (walls, edges) => walls.or(edges),
+        };
         let radius_m = context.radius_m + self.clearance_m;
         let corridor = Corridor {
             length_m: clear_m(motion, context.need_goal_m, lookahead_m, radius_m),
@@ -83,7 +97,10 @@ impl Action for AvoidObstacles {
             need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
         let around = self.around(context, &corridor, passing);
-        let band = water.y_range_m(context.radius_m);
+        let band = match terrace {
+            Some(terrace) => terrace.y_range_m(context.radius_m),
+            None => water.y_range_m(context.radius_m),
+        };
         let floor = stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
         let forces = [around, walls, floor];
         forces

@@ -215,10 +215,11 @@ impl FlockSimple {
 }
 
 /// Returns the flock mates in sight: agents of the same species, and leaders.
-fn mates<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
+fn mates<'v>(context: &'v ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> + Clone {
     let names = context.species.species_bit | context.related;
     context
         .neighbors
         .iter()
         .filter(move |other| other.name_bits & names != 0 && !other.is_shadow)
+        .filter(|other| context.shares_water(other))
 }

@@ -56,15 +56,19 @@ impl Action for KeepWithChild {
             return None;
         }
         let speed = context.cruise_mps();
-        let force = if farthest.distance_m > self.return_m {
+        let waits = farthest.distance_m <= self.return_m;
+        let force = if waits {
+            target_speed(&context.motion, speed * self.waiting_share)
+        } else {
             seek(
                 &context.motion,
                 context.motion.position_m + farthest.offset_m,
                 speed,
             )
-        } else {
-            target_speed(&context.motion, speed * self.waiting_share)
         };
-        force.map(Proposal::force)
+        Some(Proposal {
+            rests: waits,
+            ..Proposal::force(force?)
+        })
     }
 }

@@ -110,7 +110,7 @@ impl Action for Leap {
         };
         let terrace = extreme_terrace(terraces, lowest)?;
         journey.climb.request = Some(ClimbRequest {
-            terrace: terrace as u16,
+            terrace: Some(terrace as u16),
             at_m: terraces[terrace].middle_m(),
         });
         let answer = answer?;
@@ -130,6 +130,7 @@ impl Action for Leap {
         Some(Proposal {
             force: seek(&context.motion, target, context.speed_mps(boost)).unwrap_or_default(),
             boost,
+            follows_route: true,
             ..Proposal::default()
         })
     }

@@ -1,23 +1,27 @@
 //! `navigate`: the agent finds a path to a target around obstacles.
 //!
 //! The action requests a path and steers to the point in the last answer. In each tick, after all agents have decided
-//! and before they move, the simulation advances all searches. **Source**: Dahlberg & Viktorsson 2002.
+//! and before they move, the simulation advances all searches. In a pool with terraces, the path leads over the mesh of the
+//! terraces, with leaps and drops. **Source**: Dahlberg & Viktorsson 2002; Lischka 2014.
 
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities};
+use crate::behavior::climb::{Climb, ClimbRequest};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception_memory::SeenAgent;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
 use crate::behavior::visiting::gathering_goal_m;
 use crate::navigation::{
-    FloorRect, PathGoal, PathMemory, PathRequest, PathStatus, SearchParams, WaypointKind,
+    FloorRect, Guidance, PathGoal, PathMemory, PathRequest, PathStatus, SearchParams, WaypointKind,
 };
 use crate::steering::{arrive, seek};
+use crate::world::IN_THE_AIR;
 
-/// Finds a path to a target around obstacles. Cannot be executed without a target, or if all searches have failed.
+/// Finds a path to a target around obstacles and, by leaps and drops, in other terraces. Cannot be executed without a target,
+/// or if no path leads there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Navigate {
@@ -78,6 +82,16 @@ pub enum NavigateTarget {
     Director,
 }
 
+/// Paths of an agent that navigates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Voyage {
+    /// Path on a grid, in a pool without terraces.
+    pub path: PathMemory,
+    /// Route over terraces.
+    pub climb: Climb,
+}
+
 impl Navigate {
     fn goal(&self, context: &ActionContext<'_>) -> Option<PathGoal> {
         let fixed = |position_m: Vec3| PathGoal {
@@ -123,6 +137,106 @@ impl Navigate {
         })
     }
 
+    /// Returns the terrace of the target; `None` if the target is in no terrace.
+    fn terrace(&self, context: &ActionContext<'_>, goal: &PathGoal) -> Option<u16> {
+        let world = context.world;
+        let agent = match self.target {
+            NavigateTarget::Agent => {
+                let nearest = context.nearest_visible(context.related);
+                nearest.map(|other| other.agent)
+            }
+            NavigateTarget::Prey => context
+                .remembered
+                .prey
+                .visible()
+                .and_then(|seen| seen.agent),
+            NavigateTarget::Point | NavigateTarget::Director => None,
+        };
+        let of_agent = agent.and_then(|agent| world.terraces.get(agent as usize).copied());
+        of_agent
+            .filter(|&terrace| terrace != IN_THE_AIR)
+            .or_else(|| world.water.terrace_at(goal.position_m))
+    }
+
+    /// Requests a route over the terraces and follows the last answer. `None` if the agent cannot get to its goal.
+    fn travel(
+        &self,
+        context: &ActionContext<'_>,
+        climb: &mut Climb,
+        goal: &PathGoal,
+    ) -> Option<Proposal> {
+        let answer = climb.answer.take();
+        let wanted = self.terrace(context, goal);
+        climb.request = Some(ClimbRequest {
+            terrace: wanted,
+            at_m: Vec2::new(goal.position_m.x, goal.position_m.z),
+        });
+        let answer = answer?;
+        let me = context.motion.position_m;
+        let boost = |is_on: bool| {
+            is_on.then_some(BoostRequest {
+                scale: 1.0,
+                hold_secs: 0.0,
+                calm_secs: self.calm_secs,
+            })
+        };
+        let own = *context.world.terraces.get(context.index)?;
+        let is_same = own == answer.goal.terrace;
+        let (low, high) = context
+            .world
+            .terrace(context.index)?
+            .y_range_m(context.radius_m);
+        let depth_m = if is_same { goal.position_m.y } else { me.y };
+        let level = |to: Vec2| Vec3::new(to.x, depth_m.clamp(low, high), to.y);
+        let is_near = goal.is_moving
+            && goal.is_seen
+            && wanted == Some(own)
+            && goal.position_m.distance(me) <= self.search.pursue_distance_m;
+        if is_near {
+            let boost = boost(self.use_boost);
+            return Some(Proposal {
+                boost,
+                force: seek(&context.motion, goal.position_m, context.speed_mps(boost))
+                    .unwrap_or_default(),
+                ..Proposal::default()
+            });
+        }
+        let (target_m, boost) = match answer.step {
+            Guidance::Swim(to) => (level(to), boost(self.use_boost)),
+            Guidance::RunUp(to) | Guidance::TakeOff(_, to) => {
+                (Vec3::new(to.x, answer.y_m, to.y), boost(true))
+            }
+            Guidance::Arrived => {
+                let end_m = level(answer.goal.at_m);
+                let speed = context.speed_mps(None);
+                let force = arrive(&context.motion, end_m, speed, self.slowing_m.max(1e-3));
+                return Some(Proposal {
+                    rests: true,
+                    follows_route: true,
+                    ..Proposal::to(end_m, force.unwrap_or_default())
+                });
+            }
+            Guidance::NoPath | Guidance::NotYet => return None,
+        };
+        Some(Proposal {
+            force: seek(&context.motion, target_m, context.speed_mps(boost)).unwrap_or_default(),
+            boost,
+            follows_route: true,
+            ..Proposal::default()
+        })
+    }
+
+    /// Returns the prey that the agent touches.
+    fn touched(&self, context: &ActionContext<'_>) -> Option<u32> {
+        let prey = context.remembered.prey.visible();
+        let touched = prey.filter(|seen| {
+            let reach_m = context.radius_m + seen.radius_m;
+            self.target == NavigateTarget::Prey
+                && seen.position_m.distance(context.motion.position_m) < reach_m
+        });
+        touched.and_then(|seen| seen.agent)
+    }
+
     fn request(&self, context: &ActionContext<'_>, goal: PathGoal, speed_mps: f32) -> PathRequest {
         let at_m = context.motion.position_m;
         let water = &context.world.water;
@@ -147,7 +261,7 @@ impl Navigate {
 }
 
 impl Action for Navigate {
-    type Memory = PathMemory;
+    type Memory = Voyage;
 
     const CAPABILITIES: Capabilities = Capabilities {
         needs_paths: true,
@@ -161,8 +275,12 @@ impl Action for Navigate {
         }
     }
 
-    fn path_memory_mut(memory: &mut PathMemory) -> Option<&mut PathMemory> {
-        Some(memory)
+    fn path_memory_mut(memory: &mut Voyage) -> Option<&mut PathMemory> {
+        Some(&mut memory.path)
+    }
+
+    fn climb_mut(memory: &mut Voyage) -> Option<&mut Climb> {
+        Some(&mut memory.climb)
     }
 
     fn relations(&self) -> &[String] {
@@ -177,27 +295,44 @@ impl Action for Navigate {
         self.target == NavigateTarget::Director
     }
 
-    fn propose(&self, context: &ActionContext<'_>, memory: &mut PathMemory) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, memory: &mut Voyage) -> Option<Proposal> {
         let Some(goal) = self.goal(context) else {
-            *memory = PathMemory::default();
+            *memory = Voyage::default();
             return None;
         };
+        let catch = self.touched(context);
+        let proposal = if context.world.terraces.is_empty() {
+            self.swim(context, &mut memory.path, &goal)
+        } else {
+            self.travel(context, &mut memory.climb, &goal)
+        };
+        // An agent that touches its prey catches it, also if it knows no path.
+        let proposal = proposal.or_else(|| catch.map(|_| Proposal::default()))?;
+        Some(Proposal {
+            catch,
+            event: catch.map(|_| NeedEvent::Catch),
+            ..proposal
+        })
+    }
+}
+
+impl Navigate {
+    /// Requests a path on a grid and follows the last answer. `None` if all searches have failed.
+    fn swim(
+        &self,
+        context: &ActionContext<'_>,
+        memory: &mut PathMemory,
+        goal: &PathGoal,
+    ) -> Option<Proposal> {
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
         });
         let speed = context.speed_mps(boost);
-        memory.request = Some(self.request(context, goal, speed));
-        let prey = context.remembered.prey.visible();
-        let touched = prey.filter(|seen| {
-            let reach_m = context.radius_m + seen.radius_m;
-            self.target == NavigateTarget::Prey
-                && seen.position_m.distance(context.motion.position_m) < reach_m
-        });
-        let catch = touched.and_then(|seen| seen.agent);
+        memory.request = Some(self.request(context, *goal, speed));
         let answer = memory.answer.unwrap_or_default();
-        if answer.status == PathStatus::Unreachable && catch.is_none() {
+        if answer.status == PathStatus::Unreachable {
             return None;
         }
         let target_m = match memory.answer {
@@ -214,8 +349,6 @@ impl Action for Navigate {
             force: force.unwrap_or_default(),
             goal_m: stops.then_some(target_m),
             boost,
-            catch,
-            event: catch.map(|_| NeedEvent::Catch),
             ..Proposal::default()
         })
     }

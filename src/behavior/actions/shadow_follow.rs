@@ -162,6 +162,7 @@ mod tests {
             visitors,
             grid: NeighborGrid::default(),
             guests: Guests::default(),
+            terraces: Vec::new(),
             dt_secs: 1.0 / 60.0,
             records_forces: false,
         };
@@ -194,6 +195,7 @@ mod tests {
             remembered: &crate::behavior::perception_memory::PerceptionMemory::default(),
             need_force_n: Vec3::ZERO,
             need_goal_m: None,
+            need_follows_route: false,
             related: 0,
         };
         action

@@ -135,6 +135,7 @@ impl Action for ShelterUnder {
         };
         Some(Proposal {
             attends: Some(key),
+            rests: place.way_m < context.radius_m * 0.5,
             ..proposal
         })
     }

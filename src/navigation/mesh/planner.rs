@@ -5,18 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::links::MeshLinks;
 use super::search::{MeshOutcome, MeshPath, MeshQuery, MeshSearch};
-use super::surface::NavMesh;
 use super::terrace_route::NavGraph;
 
 /// A query that waits for its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PendingQuery {
-    id: u32,
-    /// Index of the cost table that the search uses.
-    cost_index: u16,
+    id: u64,
+    /// Species of the agent. It selects the mesh and the cost table of the search.
+    species: u16,
     query: MeshQuery<'static>,
     /// Whether the query was repeated in this tick. A query that was not repeated is removed.
     is_current: bool,
@@ -37,12 +35,12 @@ pub struct MeshPlanner {
 }
 
 impl MeshPlanner {
-    /// Requests a path for the agent `id`. `cost_index` selects the cost table. The search uses the costs at the time
-    /// at which it begins.
-    pub fn request(&mut self, id: u32, cost_index: u16, query: MeshQuery<'static>) {
+    /// Requests a path. `id` identifies the route, `species` selects the mesh and the cost table. The search uses the
+    /// costs at the time at which it begins.
+    pub fn request(&mut self, id: u64, species: u16, query: MeshQuery<'static>) {
         let entry = PendingQuery {
             id,
-            cost_index,
+            species,
             query,
             is_current: true,
         };
@@ -52,14 +50,15 @@ impl MeshPlanner {
         }
     }
 
-    /// Continues the searches and subtracts their expansions from `budget`. Calls `answer` with the agent id, query,
-    /// outcome and path of each finished search. `answer` may move the path out.
-    pub fn advance(
+    /// Continues the searches and subtracts their expansions from `budget`. `graph_of` returns the mesh of a species;
+    /// `costs` has one table for each species. Calls `answer` with the id, query, outcome and path of each finished
+    /// search. `answer` may move the path out.
+    pub fn advance<'g>(
         &mut self,
-        NavGraph { mesh, links }: NavGraph<'_>,
+        graph_of: impl Fn(u16) -> NavGraph<'g>,
         costs: &[Vec<f32>],
         budget: &mut u32,
-        mut answer: impl FnMut(u32, &MeshQuery<'_>, MeshOutcome, &mut MeshPath),
+        mut answer: impl FnMut(u64, &MeshQuery<'_>, MeshOutcome, &mut MeshPath),
     ) {
         // A query that was not repeated is not needed any more.
         self.is_running &= self.pending.first().is_some_and(|entry| entry.is_current);
@@ -68,12 +67,13 @@ impl MeshPlanner {
         while let Some(entry) = self.pending.get(done)
             && *budget > 0
         {
+            let NavGraph { mesh, links } = graph_of(entry.species);
             let begun = if self.is_running {
                 None
             } else {
                 let query = MeshQuery {
                     costs: costs
-                        .get(usize::from(entry.cost_index))
+                        .get(usize::from(entry.species))
                         .map_or(&[], Vec::as_slice),
                     ..entry.query
                 };
@@ -95,8 +95,9 @@ impl MeshPlanner {
     }
 
     /// Restores the running search after a saved state was loaded.
-    pub fn resume(&mut self, mesh: &NavMesh, links: &MeshLinks) {
-        if self.is_running {
+    pub fn resume<'g>(&mut self, graph_of: impl Fn(u16) -> NavGraph<'g>) {
+        if let Some(entry) = self.pending.first().filter(|_| self.is_running) {
+            let NavGraph { mesh, links } = graph_of(entry.species);
             self.search.resume(mesh, links);
         }
     }
@@ -106,7 +107,7 @@ impl MeshPlanner {
 mod tests {
     use super::*;
     use crate::navigation::Footprints;
-    use crate::navigation::mesh::{MeshPoint, TerraceInput, build_mesh};
+    use crate::navigation::mesh::{MeshLinks, MeshPoint, NavMesh, TerraceInput, build_mesh};
     use glam::Vec2;
     use proptest::prelude::*;
 
@@ -141,7 +142,7 @@ mod tests {
         }
     }
 
-    type Answers = Vec<(u32, MeshOutcome, MeshPath)>;
+    type Answers = Vec<(u64, MeshOutcome, MeshPath)>;
 
     /// Repeats each query in every tick until it is answered. Returns the answers and the number of ticks before the
     /// last answer.
@@ -157,15 +158,15 @@ mod tests {
             if saved_at == Some(tick) {
                 let text = serde_json::to_string(&planner).unwrap();
                 planner = serde_json::from_str(&text).unwrap();
-                planner.resume(mesh, links);
+                planner.resume(|_| NavGraph { mesh, links });
             }
             for (id, &query) in queries.iter().enumerate() {
-                if answers.iter().all(|&(known, ..)| known != id as u32) {
-                    planner.request(id as u32, 0, query);
+                if answers.iter().all(|&(known, ..)| known != id as u64) {
+                    planner.request(id as u64, 0, query);
                 }
             }
             planner.advance(
-                NavGraph { mesh, links },
+                |_| NavGraph { mesh, links },
                 costs,
                 &mut budget.clone(),
                 |id, _, outcome, path| {
@@ -223,15 +224,18 @@ mod tests {
         let (mesh, links) = (&mesh, &MeshLinks::default());
         let mut planner = MeshPlanner::default();
         planner.request(1, 0, query_across);
-        planner.advance(NavGraph { mesh, links }, &[], &mut 2, |_, _, _, _| {
-            panic!("the search must not be finished yet")
-        });
+        planner.advance(
+            |_| NavGraph { mesh, links },
+            &[],
+            &mut 2,
+            |_, _, _, _| panic!("the search must not be finished yet"),
+        );
         // The first agent does not repeat its query. The second query must not continue the search of the first.
         let mut answers = Vec::new();
         for _ in 0..50 {
             planner.request(2, 0, query(Vec2::new(3.9, 2.0), Vec2::new(3.5, 2.0)));
             planner.advance(
-                NavGraph { mesh, links },
+                |_| NavGraph { mesh, links },
                 &[],
                 &mut 2,
                 |id, query, outcome, _| {

@@ -19,6 +19,8 @@ const REPLAN_SECS: f32 = 0.25;
 const CLEARLY_CHEAPER: f32 = 0.85;
 /// Distance to the goal within which an agent has arrived. Tuned by eye, 2026-11-21.
 const ARRIVED_M: f32 = 0.3;
+/// A goal that moves less than this keeps its place on the mesh, so that a search for it can end.
+const GOAL_TOLERANCE_M: f32 = 0.2;
 /// Length of the run-up before a leap. Tuned by eye, 2026-11-21.
 const RUN_UP_M: f32 = 0.35;
 /// Weight of the direction to a neighbor at distance 0; the direction of the path has weight 1. Tuned by eye,
@@ -36,7 +38,7 @@ pub struct TerraceRequest {
     pub heading: Vec2,
     /// Current speed.
     pub speed_mps: f32,
-    /// Goal of the route.
+    /// Goal of the route: a point of the mesh, see [`TerraceRoute::place_goal`].
     pub goal: MeshPoint,
     /// Speed at which the agent follows its path.
     pub cruise_mps: f32,
@@ -66,7 +68,7 @@ pub enum Guidance {
     /// Do nothing: there is no path.
     #[default]
     NoPath,
-    /// Wait: the agent cannot leap yet, is outside the mesh, or has no search result yet.
+    /// Wait: the agent cannot leap yet, or has no search result yet.
     NotYet,
     /// Swim to this position.
     Swim(Vec2),
@@ -86,6 +88,10 @@ pub struct TerraceRoute {
     /// Points of the current leg, with rounded corners.
     rounded_leg: Vec<Vec2>,
     has_path: bool,
+    /// The goal as the agent last asked for it: the index of the terrace, or `None` for any terrace, and the position.
+    wanted: (Option<u16>, Vec2),
+    /// The point of the mesh that replaces the wanted goal; `None` if the agent can reach no part of that terrace.
+    placed: Option<MeshPoint>,
     goal: MeshPoint,
     abilities: Abilities,
     cruise_mps: f32,
@@ -123,13 +129,54 @@ impl TerraceRequest {
         }
     }
 
-    fn has_arrived(&self) -> bool {
+    /// Whether the agent is at its goal.
+    pub fn has_arrived(&self) -> bool {
         let distance_m = self.at.at_m.distance(self.goal.at_m);
         self.at.terrace == self.goal.terrace && distance_m < ARRIVED_M.max(2.0 * self.radius_m)
     }
 }
 
 impl TerraceRoute {
+    /// Returns the start and the goal of the route on the mesh. The start is the point of the mesh that is nearest to
+    /// the agent: a wave of neighbors may have pushed it off the mesh. The goal is the nearest point to the wanted
+    /// position that the agent can reach: in the wanted terrace, or in any terrace if that is `None`. The goal stays
+    /// the same while the wanted position moves less than [`GOAL_TOLERANCE_M`]. `None` if no goal can be reached.
+    pub fn place_goal(
+        &mut self,
+        at: MeshPoint,
+        wanted: (Option<u16>, Vec2),
+        abilities: &Abilities,
+        NavGraph { mesh, links }: NavGraph<'_>,
+    ) -> Option<(MeshPoint, MeshPoint)> {
+        let is_home = |polygon: u32| mesh.polygon(polygon).terrace == at.terrace;
+        let start = match mesh.polygon_at(at.terrace, at.at_m) {
+            Some(polygon) => (polygon, at.at_m),
+            None => mesh.nearest_point(at.at_m, is_home)?,
+        };
+        let has_moved = self.wanted.0 != wanted.0
+            || self.wanted.1.distance(wanted.1) > GOAL_TOLERANCE_M
+            || self.outcome.is_none();
+        if has_moved {
+            let own = mesh.region(start.0);
+            let found = mesh.nearest_point(wanted.1, |polygon| {
+                wanted
+                    .0
+                    .is_none_or(|terrace| mesh.polygon(polygon).terrace == terrace)
+                    && links.can_reach(own, mesh.region(polygon), abilities)
+            });
+            self.placed = found.map(|(polygon, at_m)| MeshPoint {
+                terrace: mesh.polygon(polygon).terrace,
+                at_m,
+            });
+            self.wanted = wanted;
+        }
+        let start = MeshPoint {
+            terrace: at.terrace,
+            at_m: start.1,
+        };
+        Some((start, self.placed?))
+    }
+
     /// Advances the age of the path by `dt_secs`. Returns true if a search is needed; the caller must then repeat its
     /// query in every tick until it is answered.
     pub fn needs_search(&mut self, request: &TerraceRequest, dt_secs: f32) -> bool {
@@ -139,12 +186,14 @@ impl TerraceRoute {
 
     /// Accepts a search result. Replaces the current path only if the new path is clearly cheaper than the remaining
     /// part of the current one, or if goal, speed or abilities have changed.
+    /// `costs` has the current cost per meter of each polygon: danger that has appeared since the current path was
+    /// planned counts for both paths.
     pub fn accept(
         &mut self,
         request: &TerraceRequest,
         (query, outcome): (&MeshQuery<'_>, MeshOutcome),
         found: &mut MeshPath,
-        graph: NavGraph<'_>,
+        (graph, costs): (NavGraph<'_>, &[f32]),
     ) {
         self.age_secs = 0.0;
         self.outcome = Some(outcome);
@@ -160,8 +209,11 @@ impl TerraceRoute {
         }
         let is_for_same = (self.goal, self.abilities, self.cruise_mps)
             == (query.goal, query.abilities, query.speed_mps);
-        let rest = self.remaining_cost(request, graph);
-        if is_for_same && rest.is_some_and(|rest| found.cost > CLEARLY_CHEAPER * rest) {
+        let rest = self.remaining_cost(request, graph, costs);
+        let first = found.legs.first().map_or(0, |leg| leg.end);
+        let first_leg = found.points_m.get(..first).unwrap_or_default();
+        let new = course_cost(request, (found, first_leg), graph, costs);
+        if is_for_same && rest.is_some_and(|rest| new > CLEARLY_CHEAPER * rest) {
             return;
         }
         std::mem::swap(&mut self.path, found);
@@ -211,9 +263,14 @@ impl TerraceRoute {
         self.outcome = None;
     }
 
-    /// Returns the cost of the remaining path, with a cost of 1 per meter. Returns `None` if the agent cannot continue
-    /// the path from its current position.
-    fn remaining_cost(&self, request: &TerraceRequest, graph: NavGraph<'_>) -> Option<f32> {
+    /// Returns the cost of the remaining path. Returns `None` if the agent cannot continue the path from its current
+    /// position.
+    fn remaining_cost(
+        &self,
+        request: &TerraceRequest,
+        graph: NavGraph<'_>,
+        costs: &[f32],
+    ) -> Option<f32> {
         let leg = self.path.legs.first().filter(|_| self.has_path)?;
         let target = *self.rounded_leg.get(self.next)?;
         let terrace = request.at.terrace;
@@ -224,27 +281,12 @@ impl TerraceRoute {
         {
             return None;
         }
-        let mut from = request.at.at_m;
-        let mut cost = 0.0;
-        for &to in self.remaining_leg() {
-            cost += from.distance(to);
-            from = to;
-        }
-        let mut first = leg.end;
-        for leg in &self.path.legs {
-            // The rounded path above already contains the cost of the first leg.
-            for &to in self.path.points_m.get(first..leg.end).unwrap_or_default() {
-                cost += from.distance(to);
-                from = to;
-            }
-            first = leg.end;
-            if let Some((link_index, landing)) = leg.link {
-                let link = graph.links.get(link_index)?;
-                cost += link.flight_secs * request.cruise_mps;
-                from = landing;
-            }
-        }
-        Some(cost)
+        Some(course_cost(
+            request,
+            (&self.path, self.remaining_leg()),
+            graph,
+            costs,
+        ))
     }
 
     fn round_leg(&mut self, request: &TerraceRequest, graph: NavGraph<'_>) {
@@ -291,13 +333,15 @@ impl TerraceRoute {
         let at = request.at.at_m;
         let terrace = request.at.terrace;
         let reach_m = 1.5 * request.radius_m;
-        while let Some(&target) = self.rounded_leg.get(self.next) {
-            let is_last = self.next + 1 == self.rounded_leg.len();
-            let sees_next = self
-                .rounded_leg
-                .get(self.next + 1)
-                .is_some_and(|&after| graph.mesh.has_line_of_sight(terrace, at, after));
-            if is_last || !(sees_next || at.distance(target) <= reach_m) {
+        // The agent follows the whole course. If it swam straight to the farthest visible point, it would cut every
+        // corner that the course rounds.
+        while let (Some(&target), Some(&after)) = (
+            self.rounded_leg.get(self.next),
+            self.rounded_leg.get(self.next + 1),
+        ) {
+            let is_passed = (at - target).dot(after - target) >= 0.0
+                && graph.mesh.has_line_of_sight(terrace, at, after);
+            if !is_passed && at.distance(target) > reach_m.min(target.distance(after)) {
                 break;
             }
             self.next += 1;
@@ -334,6 +378,37 @@ impl TerraceRoute {
             _ => Guidance::Swim(pulled_target(request, target, around, graph.mesh)),
         }
     }
+}
+
+/// Returns the cost of a path from the agent's position. `first_leg` replaces the points of the first leg.
+fn course_cost(
+    request: &TerraceRequest,
+    (path, first_leg): (&MeshPath, &[Vec2]),
+    graph: NavGraph<'_>,
+    costs: &[f32],
+) -> f32 {
+    let mut from = request.at.at_m;
+    let mut cost = 0.0;
+    let mut swim = |terrace: u16, from: Vec2, to: Vec2| {
+        // A line along the border of the mesh may leave it by a rounding error.
+        let line = graph.mesh.line_cost(terrace, (from, to), costs);
+        cost += line.unwrap_or_else(|| from.distance(to));
+    };
+    let mut points = first_leg;
+    let mut flights_secs = 0.0;
+    for (index, leg) in path.legs.iter().enumerate() {
+        for &to in points {
+            swim(leg.terrace, from, to);
+            from = to;
+        }
+        if let Some((link, landing)) = leg.link {
+            flights_secs += graph.links.get(link).map_or(0.0, |link| link.flight_secs);
+            from = landing;
+        }
+        let next = path.legs.get(index + 1).map_or(leg.end, |next| next.end);
+        points = path.points_m.get(leg.end..next).unwrap_or_default();
+    }
+    cost + flights_secs * request.cruise_mps
 }
 
 /// Returns the next position to swim to: `target`, shifted by the pull of neighbors. A neighbor's pull decreases with

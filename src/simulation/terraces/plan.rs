@@ -18,9 +18,9 @@ use crate::world::{Species, TerraceParams};
 const REACH_M: f32 = 1.2;
 /// Maximum angle between the heading of an agent and its flight. Tuned by eye, 2026-11-21.
 const HEADING_RAD: f32 = 0.7;
-/// Minimum body radius for which the mesh is built if no species can leap. It keeps the mesh away from walls even if all bodies
-/// are smaller.
-const MIN_RADIUS_M: f32 = 0.05;
+/// Species whose largest individuals differ in radius by at most this factor use the same mesh. The mesh keeps the distance of
+/// the largest of them.
+const CLASS_RATIO: f32 = 1.25;
 
 /// The compiled terraces of a scene; empty if it has none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +28,16 @@ pub(in crate::simulation) struct TerracePlan {
     pub(super) terraces: Vec<TerraceParams>,
     /// Outline of each terrace.
     pub(super) outlines: Vec<Vec<Vec2>>,
+    /// One mesh for each class of body sizes, smallest first.
+    pub(super) classes: Vec<BodyClass>,
+    /// Index of the class of each species.
+    class_of: Vec<u16>,
+}
+
+/// The water that bodies up to a radius can reach.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::simulation) struct BodyClass {
+    /// The mesh. It keeps the radius away from obstacles and edges.
     pub(super) mesh: NavMesh,
     pub(super) links: MeshLinks,
 }
@@ -43,22 +53,72 @@ impl TerracePlan {
         if terraces.is_empty() {
             return Ok(Self::default());
         }
-        let outlines: Vec<Vec<Vec2>> = terraces.iter().map(TerraceParams::corners).collect();
-        // All species use the same mesh. It keeps a distance from walls for the largest agent that can leap. If no species can
-        // leap, it keeps a distance for the largest agent.
-        let leapers = species.iter().filter(|s| s.motion.leap.height_m > 0.0);
-        let largest = leapers.map(largest_radius_m).fold(0.0, f32::max);
-        let radius_m = if largest > 0.0 {
-            largest
-        } else {
-            let radii = species.iter().map(largest_radius_m);
-            radii.fold(MIN_RADIUS_M, f32::max)
+        let (radii_m, class_of) = body_classes(species);
+        let mut classes = Vec::with_capacity(radii_m.len());
+        for (class, &radius_m) in radii_m.iter().enumerate() {
+            let mut swimmers: Vec<Abilities> = Vec::new();
+            for (species, of) in species.iter().zip(&class_of) {
+                let abilities = abilities(species);
+                if usize::from(*of) == class && !swimmers.contains(&abilities) {
+                    swimmers.push(abilities);
+                }
+            }
+            classes.push(BodyClass::compile(terraces, solids, radius_m, &swimmers)?);
+        }
+        Ok(Self {
+            terraces: terraces.clone(),
+            outlines: terraces.iter().map(TerraceParams::corners).collect(),
+            classes,
+            class_of,
+        })
+    }
+
+    /// Whether the scene has no terraces.
+    pub(super) fn is_empty(&self) -> bool {
+        self.terraces.is_empty()
+    }
+
+    /// Returns the mesh and links for a species of a scene with terraces.
+    pub(super) fn graph(&self, species: u16) -> NavGraph<'_> {
+        let class = self.class_of.get(usize::from(species)).copied();
+        let class = &self.classes[usize::from(class.unwrap_or(0))];
+        NavGraph {
+            mesh: &class.mesh,
+            links: &class.links,
+        }
+    }
+
+    /// Returns the index of the terrace that contains a horizontal position; if there is none, of the nearest terrace.
+    pub(super) fn terrace_at(&self, at: Vec2) -> u16 {
+        let inside = self
+            .outlines
+            .iter()
+            .position(|outline| polygon_contains(outline, at));
+        let distance = |index: &usize| {
+            let nearest = nearest_on_polygon(&self.outlines[*index], at);
+            nearest.map_or(f32::INFINITY, |nearest| nearest.distance(at))
         };
+        let nearest =
+            || (0..self.outlines.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        inside.or_else(nearest).unwrap_or(0) as u16
+    }
+}
+
+impl BodyClass {
+    fn compile(
+        terraces: &[TerraceParams],
+        solids: &[Solid],
+        radius_m: f32,
+        swimmers: &[Abilities],
+    ) -> Result<Self, SimulationError> {
+        let outlines: Vec<Vec<Vec2>> = terraces.iter().map(TerraceParams::corners).collect();
         let footprints: Vec<Footprints> = terraces
             .iter()
             .map(|terrace| {
                 let mut prints = Footprints::default();
                 prints.push_solids(solids, -terrace.ground_depth_m, -terrace.surface_depth_m);
+                // A body does not touch the edges of its water either.
+                terrace.edges().for_each(|(a, b)| prints.push(&[a, b], 0.0));
                 prints
             })
             .collect();
@@ -82,47 +142,32 @@ impl TerracePlan {
             reach_m: REACH_M,
             heading_rad: HEADING_RAD,
         };
-        let mut distinct: Vec<Abilities> = Vec::new();
-        for abilities in species.iter().map(abilities) {
-            if !distinct.contains(&abilities) {
-                distinct.push(abilities);
+        let links = find_links(&mesh, &input, swimmers);
+        Ok(Self { mesh, links })
+    }
+}
+
+/// Divides the species into classes of body sizes. Returns the largest radius of each class in ascending order, and the index
+/// of the class of each species.
+fn body_classes(species: &[Species]) -> (Vec<f32>, Vec<u16>) {
+    let mut radii_m: Vec<f32> = species.iter().map(largest_radius_m).collect();
+    radii_m.sort_by(f32::total_cmp);
+    let mut classes: Vec<f32> = Vec::new();
+    let mut smallest_m = 0.0;
+    for radius_m in radii_m {
+        match classes.last_mut() {
+            Some(largest_m) if radius_m <= smallest_m * CLASS_RATIO => *largest_m = radius_m,
+            _ => {
+                classes.push(radius_m);
+                smallest_m = radius_m;
             }
         }
-        let links = find_links(&mesh, &input, &distinct);
-        Ok(Self {
-            terraces: terraces.clone(),
-            outlines,
-            mesh,
-            links,
-        })
     }
-
-    /// Whether the scene has no terraces.
-    pub(super) fn is_empty(&self) -> bool {
-        self.terraces.is_empty()
-    }
-
-    pub(super) fn graph(&self) -> NavGraph<'_> {
-        NavGraph {
-            mesh: &self.mesh,
-            links: &self.links,
-        }
-    }
-
-    /// Returns the index of the terrace that contains a horizontal position; if there is none, of the nearest terrace.
-    pub(super) fn terrace_at(&self, at: Vec2) -> u16 {
-        let inside = self
-            .outlines
-            .iter()
-            .position(|outline| polygon_contains(outline, at));
-        let distance = |index: &usize| {
-            let nearest = nearest_on_polygon(&self.outlines[*index], at);
-            nearest.map_or(f32::INFINITY, |nearest| nearest.distance(at))
-        };
-        let nearest =
-            || (0..self.outlines.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        inside.or_else(nearest).unwrap_or(0) as u16
-    }
+    let class_of = |species: &Species| {
+        classes.partition_point(|&largest_m| largest_m < largest_radius_m(species)) as u16
+    };
+    let class_of = species.iter().map(class_of).collect();
+    (classes, class_of)
 }
 
 /// Returns the limits within which agents of a species can move between terraces.

@@ -50,7 +50,7 @@ fn go(
         let (query, mut path) = (request.query(), MeshPath::default());
         let mut search = MeshSearch::default();
         let outcome = search.find_path(graph.mesh, graph.links, &query, &mut path);
-        route.accept(request, (&query, outcome), &mut path, graph);
+        route.accept(request, (&query, outcome), &mut path, (graph, &[]));
     }
     route.guide(request, (neighbors, &mut NeighborScratch::default()), graph)
 }
@@ -158,38 +158,146 @@ fn friends_attract_and_enemies_repel_within_the_mesh() {
     assert_eq!(heads(&[elsewhere]).y, 0.0);
 }
 
+/// A basin with a box in its middle. The way on one side of the box is slightly shorter.
+fn two_ways() -> NavMesh {
+    let outline = [
+        Vec2::new(-2.0, -1.0),
+        Vec2::new(2.0, -1.0),
+        Vec2::new(2.0, 1.0),
+        Vec2::new(-2.0, 1.0),
+    ];
+    let mut obstacles = Footprints::default();
+    obstacles.push_box(Vec2::new(0.0, 0.02), Vec2::new(0.3, 0.4), Vec2::X);
+    let ground = TerraceInput {
+        outline_m: &outline,
+        obstacles: &obstacles,
+        grow_m: 0.05,
+    };
+    build_mesh(&[ground]).unwrap()
+}
+
+fn across(speed_mps: f32) -> TerraceRequest {
+    let goal = MeshPoint {
+        terrace: 0,
+        at_m: Vec2::new(1.5, 0.0),
+    };
+    TerraceRequest {
+        cruise_mps: speed_mps,
+        ..request(Vec2::new(-1.5, 0.0), goal)
+    }
+}
+
+/// Lets the agent search at its position, with these costs, and returns the side on which it passes the box.
+fn side(route: &mut TerraceRoute, request: &TerraceRequest, mesh: &NavMesh, costs: &[f32]) -> f32 {
+    let links = &MeshLinks::default();
+    let query = MeshQuery {
+        costs,
+        ..request.query()
+    };
+    let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
+    let outcome = search.find_path(mesh, links, &query, &mut path);
+    let graph = NavGraph { mesh, links };
+    route.accept(request, (&query, outcome), &mut path, (graph, costs));
+    route.remaining_leg()[0].y.signum()
+}
+
 #[test]
-fn a_path_is_replaced_after_a_change_of_speed_or_by_a_clearly_cheaper_one() {
+fn danger_that_appears_after_planning_counts_for_the_old_way() {
+    let mesh = two_ways();
+    let danger = |cost: f32| -> Vec<f32> {
+        let centers = (0..mesh.len() as u32).map(|polygon| mesh.polygon(polygon).center);
+        centers
+            .map(|c| if c.y < 0.0 { cost } else { 1.0 })
+            .collect()
+    };
+    let mut route = TerraceRoute::default();
+    let swimmer = across(0.5);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &[]), -1.0);
+    // A detour that saves less than 15 % is not taken: the agent would turn back and forth between two equal ways.
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(1.05)), -1.0);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(9.0)), 1.0);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(1.0)), 1.0);
+}
+
+#[test]
+fn a_change_of_speed_replaces_the_path() {
+    let mesh = two_ways();
+    let mut route = TerraceRoute::default();
+    let slightly = vec![1.05; mesh.len()];
+    assert_eq!(side(&mut route, &across(0.5), &mesh, &[]), -1.0);
+    let before = route.path.cost;
+    side(&mut route, &across(0.5), &mesh, &slightly);
+    assert_eq!(route.path.cost, before);
+    side(&mut route, &across(0.9), &mesh, &slightly);
+    assert!(route.path.cost > before);
+}
+
+#[test]
+fn a_goal_off_the_mesh_is_replaced_by_the_nearest_point_that_can_be_reached() {
     let (mesh, links) = cascade(&[SALMON]);
     let graph = NavGraph {
         mesh: &mesh,
         links: &links,
     };
-    let goal = MeshPoint {
-        terrace: 0,
-        at_m: Vec2::new(1.7, 0.5),
+    let at = |terrace, x, y| MeshPoint {
+        terrace,
+        at_m: Vec2::new(x, y),
     };
-    let slow = request(Vec2::new(0.2, 0.0), goal);
-    let mut search = MeshSearch::default();
-    let mut is_taken = |route: &mut TerraceRoute, request: &TerraceRequest, cost: f32| {
-        let (query, mut found) = (request.query(), MeshPath::default());
-        let outcome = search.find_path(&mesh, &links, &query, &mut found);
-        // The changed cost identifies this path in the checks below.
-        found.cost *= cost;
-        let mark = found.cost;
-        route.accept(request, (&query, outcome), &mut found, graph);
-        found.cost != mark
+    let place = |from: MeshPoint, wanted: (Option<u16>, Vec2), abilities: &Abilities| {
+        TerraceRoute::default().place_goal(from, wanted, abilities, graph)
     };
+    // Beside the upper basin, for an agent that stands outside the lower basin.
+    let (start, goal) = place(at(0, 1.0, 1.2), (Some(1), Vec2::new(3.0, 5.0)), &SALMON).unwrap();
+    assert_eq!((start, goal), (at(0, 1.0, 1.0), at(1, 3.0, 1.0)));
+    let unable = Abilities {
+        leap_height_m: 0.0,
+        ..SALMON
+    };
+    let up = (Some(1), Vec2::new(3.0, 0.0));
+    assert_eq!(place(at(0, 1.0, 0.0), up, &unable), None);
+    // On the sill, nearer to the upper basin. Any basin will do.
+    let any = (None, Vec2::new(2.08, 0.0));
+    let goal_of = |abilities| place(at(0, 1.0, 0.0), any, abilities).unwrap().1;
+    assert_eq!(goal_of(&SALMON), at(1, 2.1, 0.0));
+    assert_eq!(goal_of(&unable), at(0, 2.0, 0.0));
+}
+
+#[test]
+fn the_swimmer_keeps_the_distance_of_the_drawn_course_from_a_corner() {
+    let mesh = two_ways();
+    let links = &MeshLinks::default();
+    let graph = NavGraph { mesh: &mesh, links };
+    let mut swimmer = across(0.5);
     let mut route = TerraceRoute::default();
-    assert!(is_taken(&mut route, &slow, 1.1));
-    assert!(!is_taken(&mut route, &slow, 0.9));
-    let fast = TerraceRequest {
-        cruise_mps: 0.9,
-        ..slow
+    let gap_m = |at: Vec2| {
+        let off = (at - Vec2::new(0.0, 0.02)).abs() - Vec2::new(0.3, 0.4);
+        off.max(Vec2::ZERO).length()
     };
-    assert!(is_taken(&mut route, &fast, 1.01));
-    assert!(!is_taken(&mut route, &fast, 0.9));
-    assert!(is_taken(&mut route, &fast, 0.8));
+    go(&mut route, &swimmer, &[], graph);
+    let drawn: Vec<Vec2> = route.remaining_leg().to_vec();
+    let mut swum_m = f32::INFINITY;
+    for _ in 0..600 {
+        let Guidance::Swim(to) = go(&mut route, &swimmer, &[], graph) else {
+            break;
+        };
+        let way = to - swimmer.at.at_m;
+        swimmer.at.at_m += way.clamp_length_max(0.5 / 60.0);
+        // Only the part behind the first corner: before it, course and swimmer pass the same corner.
+        if swimmer.at.at_m.x > drawn[0].x + 0.05 && swimmer.at.at_m.x < 0.3 {
+            swum_m = swum_m.min(gap_m(swimmer.at.at_m));
+        }
+    }
+    let mut drawn_m = f32::INFINITY;
+    for pair in drawn.windows(2) {
+        for n in 0..=20 {
+            let at = pair[0].lerp(pair[1], n as f32 / 20.0);
+            if at.x > drawn[0].x + 0.05 && at.x < 0.3 {
+                drawn_m = drawn_m.min(gap_m(at));
+            }
+        }
+    }
+    assert!(drawn_m > 0.04, "{drawn_m} m");
+    assert!(swum_m > drawn_m - 0.01, "{swum_m} m instead of {drawn_m} m");
 }
 
 #[test]
