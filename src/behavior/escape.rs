@@ -68,7 +68,8 @@ impl Escape {
             }
             self.heading = Vec3::ZERO;
         }
-        if moved_m > PLACE_M || wants_to_stay(context, wanted) {
+        let was_moved = context.world.agents.bodies[context.index].teleported;
+        if was_moved || moved_m > PLACE_M || wants_to_stay(context, wanted) {
             self.place_m = at;
             self.tried_secs = 0.0;
             return None;

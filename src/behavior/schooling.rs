@@ -65,12 +65,13 @@ pub(super) fn flock_rules(species: &Species, changes: Option<[&FlockPartChange; 
 /// neighborhood, even after the repairs.
 pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
     let rules = context.flock;
+    let is_one_water = context.world.terraces.is_empty();
     let mates = || {
         context
             .neighbors
             .iter()
             .filter(|other| other.name_bits & with.names != 0 && !other.is_shadow)
-            .filter(|other| context.shares_water(other))
+            .filter(|other| is_one_water || context.shares_water(other))
     };
     let nearest = nearest(mates())?;
     let mut forces = forces(context, rules, mates());

@@ -1,7 +1,7 @@
 //! Containment in a basin whose outline is a polygon, and the search for open water.
 //!
-//! **Source**: Reynolds 1999, "Containment". One force turns away from all edges together. If each edge had its own
-//! force, the forces of the two edges of a corner would turn the vehicle to opposite sides, and it would stay there.
+//! **Source**: Reynolds 1999, "Containment". The vehicle compares headings instead of adding a force for each edge: the
+//! forces of the two edges of a corner would turn it to opposite sides, and it would stay there.
 
 use glam::{Vec2, Vec3};
 
@@ -18,14 +18,11 @@ pub struct EdgeGuide {
     pub force_n: f32,
 }
 
-/// A vehicle that moves away from the edges within an angle of this cosine needs no force. **Source**: the same value
-/// as for the walls of a box.
-const LEAVING_COS: f32 = 0.7;
+/// Angle between two compared headings, and the number of headings to each side.
+const HEADING_STEP_RAD: f32 = std::f32::consts::PI / 8.0;
+const HEADINGS: u32 = 8;
 
-/// Beyond this cosine of the angle between heading and edge, the vehicle approaches head-on, and turns right.
-const HEAD_ON_COS: f32 = -0.98;
-
-/// Share of the force that points straight inwards. The rest is sideways, so that the vehicle turns instead of stopping.
+/// Share of the force that pushes away from a near edge that the vehicle follows.
 const INWARD_SHARE: f32 = 0.3;
 
 /// Largest strength, as a multiple of the force at an edge.
@@ -33,54 +30,66 @@ const STRENGTH_MAX: f32 = 2.0;
 
 /// Turns away from the edges of a basin, each given by its ends in floor meters. The vehicle must be inside the basin.
 /// The basin may have any outline, also a concave one. Returns `None` if no edge needs a force.
+///
+/// If an edge is ahead, the vehicle turns to the side on which open water is nearest to its heading. It keeps this side while
+/// it turns, because each turn brings that water nearer to its heading.
 pub fn stay_inside_outline(
     motion: &Motion,
-    edges: impl Iterator<Item = (Vec2, Vec2)>,
+    edges: impl Iterator<Item = (Vec2, Vec2)> + Clone,
     guide: &EdgeGuide,
 ) -> Option<Vec3> {
     let at = flat(motion.position_m);
-    let ahead = flat(motion.position_m + motion.forward * guide.lookahead_m);
-    let mut inward = Vec2::ZERO;
-    let mut strongest = 0.0f32;
-    let mut is_blocked = false;
-    for (a, b) in edges {
-        let (room_m, away) = room(at, ahead, (a, b));
-        if room_m >= guide.turn_m {
-            continue;
+    let heading = flat(motion.forward).try_normalize()?;
+    let turn_m = guide.turn_m.max(1e-6);
+    let needed_m = guide.lookahead_m + turn_m;
+    let mut force = Vec3::ZERO;
+    let open_m = |direction: Vec2| open_water_m(at, direction, needed_m, edges.clone());
+    let ahead_m = open_m(heading);
+    if ahead_m < needed_m {
+        let strength = ((needed_m - ahead_m) / turn_m).min(STRENGTH_MAX);
+        let toward = direction_of_open_water(heading, needed_m, open_m);
+        // The right side of a heading (x, z) is its left perpendicular, because z points down on the floor.
+        let side = heading.perp() * 1f32.copysign(heading.perp().dot(toward));
+        force += Vec3::new(side.x, 0.0, side.y) * strength;
+    }
+    let from_edge = edges.map(|(a, b)| at - nearest(a, b, at));
+    let away = from_edge.reduce(|near, other| {
+        if other.length_squared() < near.length_squared() {
+            other
+        } else {
+            near
         }
-        let strength = ((guide.turn_m - room_m) / guide.turn_m.max(1e-6)).min(STRENGTH_MAX);
-        inward += away * strength;
-        strongest = strongest.max(strength);
-        is_blocked |= room_m < 0.0;
+    })?;
+    let gap_m = away.length();
+    let inward = away.normalize_or_zero();
+    if gap_m < turn_m && inward.dot(heading) < LEAVING_COS {
+        let share = INWARD_SHARE * (turn_m - gap_m) / turn_m;
+        force += Vec3::new(inward.x, 0.0, inward.y) * share;
     }
-    let inward = Vec3::new(inward.x, 0.0, inward.y).try_normalize()?;
-    let facing = motion.forward.dot(inward);
-    if facing > LEAVING_COS && !is_blocked {
-        return None;
-    }
-    let sideways = (inward - motion.forward * facing)
-        .try_normalize()
-        .filter(|_| facing > HEAD_ON_COS)
-        .unwrap_or_else(|| motion.side());
-    Some((sideways + inward * INWARD_SHARE) * (strongest * guide.force_n))
+    (force != Vec3::ZERO).then(|| force * guide.force_n)
 }
 
-/// Returns the free distance to an edge, from a position or from the point ahead, whichever is nearer, and the unit
-/// vector away from the edge. The distance is negative if the edge lies between the two points.
-fn room(at: Vec2, ahead: Vec2, (a, b): (Vec2, Vec2)) -> (f32, Vec2) {
-    let normal = (b - a).perp().normalize_or_zero();
-    let normal = normal * 1f32.copysign((at - a).dot(normal));
-    if crossing(at, ahead, (a, b)).is_some() {
-        return ((ahead - a).dot(normal), normal);
+/// A vehicle that moves away from the nearest edge, within an angle of this cosine, is not pushed further.
+const LEAVING_COS: f32 = 0.7;
+
+/// Returns the direction that is nearest to a heading among those with enough open water. If there is none, returns the
+/// direction with the most. At equal angles, returns the right one.
+fn direction_of_open_water(heading: Vec2, needed_m: f32, open_m: impl Fn(Vec2) -> f32) -> Vec2 {
+    let mut widest = (-1.0, heading);
+    for step in 1..=HEADINGS {
+        for sign in [1.0, -1.0] {
+            let angle = HEADING_STEP_RAD * step as f32 * sign;
+            let direction = Vec2::from_angle(angle).rotate(heading);
+            let open = open_m(direction);
+            if open >= needed_m {
+                return direction;
+            }
+            if open > widest.0 {
+                widest = (open, direction);
+            }
+        }
     }
-    let from_edge = |point: Vec2| point - nearest(a, b, point);
-    let (near, far) = (from_edge(at), from_edge(ahead));
-    let offset = if near.length_squared() <= far.length_squared() {
-        near
-    } else {
-        far
-    };
-    (offset.length(), offset.normalize_or(normal))
+    widest.1
 }
 
 /// Returns the share of the way from `from` to `to` at which it crosses an edge; `None` if it does not.
@@ -133,7 +142,7 @@ mod tests {
         Vec2::new(-2.0, 2.0),
     ];
 
-    fn edges() -> impl Iterator<Item = (Vec2, Vec2)> {
+    fn edges() -> impl Iterator<Item = (Vec2, Vec2)> + Clone {
         (0..BASIN.len()).map(|n| (BASIN[n], BASIN[(n + 1) % BASIN.len()]))
     }
 

@@ -114,6 +114,7 @@ impl FollowFlowField {
         let mass_kg = context.mass_kg();
         let mut force = Vec3::ZERO;
         let relations = &context.species.relations;
+        let is_one_water = context.world.terraces.is_empty();
         let caught = relations.prey | relations.food;
         // Two agents that are farther apart and not faster than this one do not meet within the foresight.
         let speed_mps = context.motion.velocity_mps.length().max(cruise);
@@ -123,7 +124,7 @@ impl FollowFlowField {
             if is_far
                 || other.is_shadow
                 || other.name_bits & caught != 0
-                || !context.shares_water(other)
+                || !(is_one_water || context.shares_water(other))
             {
                 continue;
             }

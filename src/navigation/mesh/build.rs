@@ -17,6 +17,9 @@ const ARC_RAD: f32 = std::f32::consts::FRAC_PI_4;
 /// Additional distance by which obstacles are grown, so that rounding errors cannot make the mesh touch an obstacle.
 const ROUNDING_M: f32 = 1e-3;
 
+/// Vertices nearer than this are one vertex. It is far above the rounding error of a coordinate, and far below a body.
+const WELD_M: f64 = 2e-5;
+
 /// Inputs for one terrace.
 #[derive(Clone, Copy, Debug)]
 pub struct TerraceInput<'a> {
@@ -37,7 +40,8 @@ pub fn build_mesh(terraces: &[TerraceInput<'_>]) -> Result<NavMesh, MeshError> {
     let mut rings = Vec::new();
     for (number, terrace) in terraces.iter().enumerate() {
         let first = vertices.len();
-        let triangles = triangulate(terrace, &mut vertices)?;
+        let mut triangles = triangulate(terrace, &mut vertices)?;
+        weld(&vertices[first..], &mut triangles);
         for mut ring in merge(&triangles, &vertices[first..]) {
             ring.iter_mut().for_each(|vertex| *vertex += first as u32);
             rings.push((ring, number as u16));
@@ -91,6 +95,27 @@ fn triangulate(
         }
     }
     Ok(free)
+}
+
+/// Replaces all vertices that are nearer than `WELD_M` to an earlier vertex by that vertex, and removes triangles that then have
+/// no area. Edges of obstacles that nearly coincide are split into pieces so short that their direction is a rounding error.
+fn weld(vertices: &[DVec2], triangles: &mut Vec<[u32; 3]>) {
+    let mut same: Vec<u32> = (0..vertices.len() as u32).collect();
+    for index in 0..vertices.len() {
+        let is_near = |&earlier: &u32| {
+            let earlier = earlier as usize;
+            same[earlier] as usize == earlier
+                && vertices[earlier].distance_squared(vertices[index]) < WELD_M * WELD_M
+        };
+        if let Some(earlier) = (0..index as u32).find(is_near) {
+            same[index] = earlier;
+        }
+    }
+    triangles
+        .iter_mut()
+        .flatten()
+        .for_each(|vertex| *vertex = same[*vertex as usize]);
+    triangles.retain(|[a, b, c]| a != b && b != c && c != a);
 }
 
 /// Returns a convex polygon that contains the grown obstacle.

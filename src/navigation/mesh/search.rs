@@ -247,6 +247,13 @@ impl MeshSearch {
         }
         self.ends = (start, goal);
         self.nodes.resize(mesh.len(), Node::default());
+        // A path visits each polygon at most once, so no later step of the search allocates memory.
+        self.trail.clear();
+        self.trail.reserve(mesh.len());
+        self.portals.clear();
+        self.portals.reserve(mesh.len());
+        self.corners.clear();
+        self.corners.reserve(mesh.len() + 2);
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.nodes.fill(Node::default());

@@ -21,6 +21,8 @@ const CLEARLY_CHEAPER: f32 = 0.85;
 const ARRIVED_M: f32 = 0.3;
 /// A goal that moves less than this keeps its place on the mesh, so that a search for it can end.
 const GOAL_TOLERANCE_M: f32 = 0.2;
+/// An agent this near to a corner, in body radii, has reached it, even if it does not see the next one from there.
+const THERE_RADII: f32 = 0.25;
 /// Length of the run-up before a leap. Tuned by eye, 2026-11-21.
 const RUN_UP_M: f32 = 0.35;
 /// Weight of the direction to a neighbor at distance 0; the direction of the path has weight 1. Tuned by eye,
@@ -339,9 +341,13 @@ impl TerraceRoute {
             self.rounded_leg.get(self.next),
             self.rounded_leg.get(self.next + 1),
         ) {
-            let is_passed = (at - target).dot(after - target) >= 0.0
-                && graph.mesh.has_line_of_sight(terrace, at, after);
-            if !is_passed && at.distance(target) > reach_m.min(target.distance(after)) {
+            let distance_m = at.distance(target);
+            let is_behind = (at - target).dot(after - target) >= 0.0;
+            let is_near = distance_m <= reach_m.min(target.distance(after));
+            let sees_next = || graph.mesh.has_line_of_sight(terrace, at, after);
+            if distance_m > THERE_RADII * request.radius_m
+                && !((is_behind || is_near) && sees_next())
+            {
                 break;
             }
             self.next += 1;
