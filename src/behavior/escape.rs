@@ -11,8 +11,9 @@ use super::context::ActionContext;
 use super::proposal::Proposal;
 use crate::steering::{open_water_m, steer_along};
 
-/// An agent within this distance of its last place counts as being at the same place.
-const PLACE_M: f32 = 0.12;
+/// An agent within this distance of its last place counts as being at the same place. It is twice the distance within which a
+/// fish seems to stand still: an agent that swims to and fro within 0.1 m of a point never leaves the place.
+const PLACE_M: f32 = 0.2;
 
 /// Mean time for which an agent tries to leave a place before it escapes. Each agent has its own patience.
 const PATIENCE_SECS: f32 = 8.0;
