@@ -143,7 +143,7 @@ fn a_goal_behind_any_edge_holds_no_fish() {
             vec![],
             vec![rock([0.5, y, -0.35], 0.5), rock([0.5, y, 0.35], 0.5)],
             [-1.0, y, 0.0],
-            [1.6, y, 0.0],
+            [0.5, y, 0.0],
         ),
         (
             "pocket between a rock and the rim",

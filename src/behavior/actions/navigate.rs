@@ -198,6 +198,7 @@ impl Navigate {
                 boost,
                 force: seek(&context.motion, goal.position_m, context.speed_mps(boost))
                     .unwrap_or_default(),
+                follows_route: true,
                 ..Proposal::default()
             });
         }

@@ -254,6 +254,8 @@ impl MeshSearch {
         self.portals.reserve(mesh.len());
         self.corners.clear();
         self.corners.reserve(mesh.len() + 2);
+        // A polygon is pushed again each time a cheaper way to it is found.
+        self.open.reserve(4 * mesh.len());
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.nodes.fill(Node::default());
