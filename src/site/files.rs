@@ -105,6 +105,8 @@ impl Default for SceneFile {
             surfaces: Vec::new(),
             pool: PoolParams::default(),
             obstacles: Vec::new(),
+            paths: Vec::new(),
+            barriers: Vec::new(),
             fields: Vec::new(),
             population: BTreeMap::new(),
             individuals: Vec::new(),

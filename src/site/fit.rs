@@ -50,6 +50,9 @@ impl SceneFile {
         for field in &mut scene.fields {
             field.stretch(ratio);
         }
+        for point_m in scene.paths.iter_mut().flat_map(|path| &mut path.points_m) {
+            *point_m = moved(*point_m, ratio);
+        }
         for individual in &mut scene.individuals {
             individual.position_m = individual.position_m.map(|at| moved(at, ratio));
         }
