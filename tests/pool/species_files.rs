@@ -178,6 +178,7 @@ fn herring_hide_from_the_shark_behind_a_rock() {
         pools::species("shark", 1),
     ]);
     scene.obstacles = vec![ObstacleParams::Sphere(SphereParams {
+        visible: true,
         center_m: [0.0, -0.9, 0.0],
         radius_m: 0.35,
     })];
