@@ -64,6 +64,8 @@ pub(super) struct Documents {
     pub(super) editor: Editor,
     /// The site file; `None` for the built-in site, which has no files.
     pub(super) site: Option<PathBuf>,
+    /// Watcher of the site's files, created before they were loaded; `None` for the built-in site.
+    pub(super) watcher: Option<FileWatcher>,
     /// Builds the render setup of a changed site.
     pub(super) build_setup: SetupBuilder,
     /// Returns the settings of the windows of a changed site.
@@ -226,13 +228,12 @@ fn start_editing(
     });
     let setups = handoff.map(|handoff| (handoff, build));
     live.start_desk(documents.editor, documents.site.as_deref(), setups)?;
-    if let Some(site) = documents.site {
+    if let (Some(site), Some(mut watcher)) = (documents.site, documents.watcher) {
         print_message(&format!(
             "files: changes of {} and the files beside it are applied while the pool runs",
             site.display()
         ));
         let sender = live.client.sender(Source::of(SourceKind::Files));
-        let mut watcher = FileWatcher::new(&site);
         live.supervisor
             .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
                 watch_files(&mut watcher, &sender, heartbeat);

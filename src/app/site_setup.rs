@@ -11,7 +11,7 @@ use super::print_message;
 use crate::camera::{AtEnd, SourceSpec};
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::simulation::{Simulation, SimulationParams};
-use crate::site::{self, Editor, Site};
+use crate::site::{self, Editor, FileWatcher, Site};
 use crate::world::ObstacleParams;
 use crate::world::OverlayLayers;
 
@@ -34,6 +34,35 @@ pub(super) fn load_documents(path: Option<&Path>, scene: Option<&str>) -> anyhow
     let editor = Editor::open(path, scene).map_err(|problems| anyhow!("{problems}"))?;
     print_warnings(editor.site());
     Ok(editor)
+}
+
+/// The documents of a site that are edited while a pool runs, and the watcher of their files.
+pub(super) struct WatchedDocuments {
+    /// The documents.
+    pub(super) editor: Editor,
+    /// Absolute path of the site file; `None` for the built-in site.
+    pub(super) path: Option<PathBuf>,
+    /// The watcher, created before the documents were loaded, so that no change is missed; `None` for the built-in site.
+    pub(super) watcher: Option<FileWatcher>,
+}
+
+/// Does the same as [`load_documents`], and also watches the files of the site.
+///
+/// # Errors
+/// All problems of the site.
+pub(super) fn load_watched_documents(
+    path: Option<PathBuf>,
+    scene: Option<&str>,
+) -> anyhow::Result<WatchedDocuments> {
+    // The absolute path leads to the new folder if the working folder is moved away and another one takes its place.
+    let path = path.map(|path| std::path::absolute(&path).unwrap_or(path));
+    let watcher = path.as_deref().map(FileWatcher::new);
+    let editor = load_documents(path.as_deref(), scene)?;
+    Ok(WatchedDocuments {
+        editor,
+        path,
+        watcher,
+    })
 }
 
 fn print_warnings(site: &Site) {

@@ -1,6 +1,6 @@
 //! A folder of image files as a source, in natural order of their names (2 before 10).
 //!
-//! Hidden, temporary and backup files of editors, systems and sync tools are ignored. Empty files are ignored too, because
+//! Hidden, temporary and backup files of editors, systems and sync tools are ignored ([`crate::config::is_leftover_name`]). Empty files are ignored too, because
 //! another program may be about to write them. [`super::image_file`] decodes the files.
 
 use std::cmp::Ordering;
@@ -11,6 +11,7 @@ use image::DynamicImage;
 use super::CameraError;
 use super::frame::{Frame, Luma};
 use super::image_file::decode_image;
+use crate::config::{is_conflict_copy, is_leftover_name};
 
 /// File name extensions of the images that are read; other files are ignored.
 const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tif", "tiff"];
@@ -31,16 +32,18 @@ impl ImageFolder {
             cause,
         };
         let mut images = Vec::new();
-        let mut empty_files = 0;
+        let (mut empty_files, mut conflict_copies) = (0, 0);
         for entry in std::fs::read_dir(path).map_err(read)? {
             let entry = entry.map_err(read)?;
             let file = entry.path();
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
             // `metadata` follows symbolic links. A link without a target is ignored.
             match std::fs::metadata(&file) {
-                Ok(data)
-                    if data.is_file() && is_frame_name(&entry.file_name().to_string_lossy()) =>
-                {
-                    if data.len() == 0 {
+                Ok(data) if data.is_file() && is_frame_name(&name) => {
+                    if is_conflict_copy(&name) {
+                        conflict_copies += 1;
+                    } else if data.len() == 0 {
                         empty_files += 1;
                     } else {
                         images.push(file);
@@ -51,6 +54,13 @@ impl ImageFolder {
         }
         if empty_files > 0 {
             tracing::warn!(folder = %path.display(), count = empty_files, "empty image files are ignored");
+        }
+        if conflict_copies > 0 {
+            tracing::warn!(
+                folder = %path.display(),
+                count = conflict_copies,
+                "images that a sync program made after a conflict are ignored; remove them"
+            );
         }
         if images.is_empty() {
             return Err(CameraError::NoImages {
@@ -111,18 +121,14 @@ impl ImageFolder {
     }
 }
 
-/// Whether a file with this name is a frame. The name must have the extension of an image. It must not be the name of a hidden
-/// file (`.x.png`, and `._x.png` of macOS), of a lock, temporary or backup file (`~$x.png`, `#x.png#`, `x.png~`, `x.png.tmp`),
-/// or of the copy that a sync tool makes after a conflict.
+/// Whether a file with this name is a frame. The name must have the extension of an image. It must not be the name of a hidden,
+/// lock, temporary or backup file.
 fn is_frame_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let is_image = name
+    let lower = name.to_lowercase();
+    let is_image = lower
         .rsplit_once('.')
         .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension));
-    is_image
-        && !name.starts_with(['.', '~', '#'])
-        && !name.contains(".sync-conflict-")
-        && !name.contains("conflicted copy")
+    is_image && !is_leftover_name(name)
 }
 
 /// Compares two names. Runs of digits are compared as numbers; names with equal numbers are compared as plain text.
@@ -189,8 +195,6 @@ mod tests {
             "x.png.bak",
             ".x.png.Ab3dEf",
             "~syncthing~x.png",
-            "x.sync-conflict-1-A.png",
-            "x (Anna's conflicted copy 2026-01-02).png",
             "png",
             ".png",
             "x",
@@ -212,6 +216,13 @@ mod tests {
         let image = image::GrayImage::from_pixel(2, 2, image::Luma([7]));
         image.save(at("2.png")).unwrap();
         std::fs::write(at("._2.png"), b"\0\x05\x16\x07").unwrap();
+        for copy in [
+            "2.sync-conflict-1-A.png",
+            "2 (Anna's conflicted copy 2026-01-02).png",
+            "2_conflict-20260102-101112.png",
+        ] {
+            image.save(at(copy)).unwrap();
+        }
         std::fs::create_dir(at("3.png")).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink("nowhere", at("4.png")).unwrap();

@@ -2,7 +2,6 @@
 //!
 //! In: text and the name of its file. Out: a value with [`Spans`], or all [`Problems`]. Must not: know any parameter.
 
-use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::extend::{ExtendRules, at_level, extend};
 use super::problem::{Problem, Problems};
+use super::read::read_file;
 use super::schema::schema_of;
 use super::spans::Spans;
 use super::validate::validate;
@@ -29,23 +29,8 @@ const PROBLEMS_MAX: usize = 100;
 /// # Errors One problem of the whole file: the file cannot be opened, is not a regular file, is too large, or is not
 /// UTF-8.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
-    let file = path.display().to_string();
-    let reject = |message: String| Problem::of_file(file.clone(), message);
-    let handle = std::fs::File::open(path).map_err(|e| reject(format!("cannot be opened: {e}")))?;
-    // A pipe or a device could deliver endless data, or block forever.
-    if !handle.metadata().is_ok_and(|m| m.is_file()) {
-        return Err(reject("is not a regular file".into()));
-    }
-    let mut bytes = Vec::new();
-    handle
-        .take(TEXT_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| reject(format!("cannot be read: {e}")))?;
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(reject(format!(
-            "is larger than {TEXT_BYTES_MAX} bytes, the limit for a configuration file"
-        )));
-    }
+    let reject = |message: String| Problem::of_file(path.display().to_string(), message);
+    let bytes = read_file(path, TEXT_BYTES_MAX, "a configuration file").map_err(reject)?;
     String::from_utf8(bytes).map_err(|e| {
         reject(format!(
             "is not UTF-8 text (byte {}); save it as UTF-8",
@@ -143,6 +128,13 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
         ));
     }
     (value, problems)
+}
+
+/// Whether a text has no content: nothing but white space, zero bytes and a byte order mark. After a power cut, a file can
+/// consist of zero bytes.
+pub fn is_blank(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_whitespace() || c == '\0' || c == '\u{feff}')
 }
 
 /// Returns the tree of a text that extends `bases`.
@@ -322,12 +314,13 @@ mod tests {
                 "pond.toml:2:1: water.depht_m: unknown key \"depht_m\"; did you mean \"depth_m\"?",
             ),
             (
-                "[water]\ndeepness_m = 2",
-                "pond.toml:2:1: water.deepness_m: key \"deepness_m\" was renamed to \"depth_m\"",
+                "[water]\ndeepness_m = 2\ndepth_m = 2",
+                "pond.toml:2:1: water.deepness_m: \"deepness_m\" is the old name of \"depth_m\", which is also present; \
+                 remove \"deepness_m\"",
             ),
             (
-                "[reeds.a]\ndeepness_m = 2",
-                "pond.toml:2:1: reeds.a.deepness_m: key \"deepness_m\" was renamed to \"height_m\"",
+                "[water]\ndeepness_m = 2",
+                "pond.toml:2:1: water.deepness_m: key \"deepness_m\" was renamed to \"depth_m\"",
             ),
             (
                 "kind = 'calm'",
@@ -429,6 +422,53 @@ mod tests {
     }
 
     #[test]
+    fn old_names_are_replaced_with_a_warning() {
+        use crate::config::{Problems, with_new_names};
+        let schema = schema_of::<Pond>();
+        let new = |text: &str| {
+            let (text, warnings) = with_new_names(text, &schema, "pond.toml");
+            (text.into_owned(), warnings)
+        };
+        let text = "# é\nkind = 'calm'  # as the water is\n[water]\n\"deepness_m\" = 2\n[reeds.a]\ndeepness_m = 1.5\n";
+        let (text, warnings) = new(text);
+        let (value, _) = pond(&text).expect("the text is valid");
+        assert_eq!(
+            (value.kind, value.water.depth_m, value.reeds["a"].height_m),
+            (Kind::Still, 2.0, 1.5)
+        );
+        assert_eq!(
+            text,
+            "# é\nkind = \"still\"  # as the water is\n[water]\ndepth_m = 2\n[reeds.a]\nheight_m = 1.5\n"
+        );
+        let mut warnings = Problems(warnings);
+        warnings.sort();
+        assert_eq!(
+            warnings.to_string(),
+            "pond.toml:2:8: kind: \"calm\" was renamed; it is still read, but write \"still\"\n\
+             pond.toml:4:1: water.deepness_m: \"deepness_m\" was renamed; it is still read, but write \"depth_m\"\n\
+             pond.toml:6:1: reeds.a.deepness_m: \"deepness_m\" was renamed; it is still read, but write \"height_m\""
+        );
+        assert_eq!(new("water.deepness_m = 2").0, "water.depth_m = 2");
+        assert_eq!(
+            new("water = { deepness_m = 2 }").0,
+            "water = { depth_m = 2 }"
+        );
+        for unchanged in [text.as_str(), "title = 'deepness_m'", "deepness_m = ", ""] {
+            assert_eq!(new(unchanged), (unchanged.to_owned(), Vec::new()));
+        }
+    }
+
+    #[test]
+    fn blank_texts_are_recognized() {
+        for text in ["", " \t\r\n\n", "\u{feff}", "\0\0\0", "\u{feff}\n"] {
+            assert!(is_blank(text), "{text:?}");
+        }
+        for text in ["#", "a = 1", "\n\n# all defaults\n"] {
+            assert!(!is_blank(text), "{text:?}");
+        }
+    }
+
+    #[test]
     fn all_problems_come_at_once_and_in_order() {
         let text = "# é\ntitle = 3\ndeep = \nducks = 10\nducks = 1\nkind = 'stil'\n[water]\ndepth_m = nan\nx = 1\n";
         let problems = pond(text).expect_err("almost every line is wrong");
@@ -473,7 +513,10 @@ mod tests {
         let path = folder.path().join("a.toml");
         let message = |path: &Path| read_text(path).expect_err("it cannot be read").message;
         assert!(message(&path).starts_with("cannot be opened"));
-        assert_eq!(message(folder.path()), "is not a regular file");
+        assert_eq!(
+            message(folder.path()),
+            "cannot be opened: it is a folder, not a file"
+        );
         std::fs::write(&path, b"a = '\xff'").expect("the folder is writable");
         assert_eq!(
             message(&path),

@@ -1,8 +1,20 @@
-//! Names in configuration files that were renamed. For an old name, the message contains the new name instead of a
-//! similar name.
+//! Names in configuration files that were renamed. A text with old names is accepted with a warning: its old names are replaced
+//! by the new ones before it is checked, so everything that edits or saves the text writes the new names.
 //!
-//! In: an unknown name, and the names that are allowed at the same path. Out: the new name. Must not: accept the old
-//! name.
+//! In: a text and its schema. Out: the text with the new names, and the warnings. Must not: accept an old name beside the new
+//! one.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use toml::de::DeTable;
+
+use super::problem::Problem;
+use super::spans::Spans;
+use super::validate::validate;
+
+/// Greatest depth of renamed tables inside renamed tables. The schema has fewer levels.
+const DEPTH_MAX: usize = 16;
 
 /// Renamed keys and values of configuration files: old name, new name.
 ///
@@ -43,6 +55,54 @@ pub(super) fn new_name<'n>(
     allowed
         .into_iter()
         .find(|new| RENAMED.contains(&(old, *new)))
+}
+
+/// Returns a text in which every old name is replaced by its new name, with a warning for each. A text with syntax errors stays
+/// as it is. Lines stay the same; the columns behind a new name on its line shift.
+pub fn with_new_names<'t>(
+    text: &'t str,
+    schema: &Value,
+    file: &str,
+) -> (Cow<'t, str>, Vec<Problem>) {
+    let mut text = Cow::Borrowed(text);
+    let mut warnings = Vec::new();
+    if !RENAMED.iter().any(|(old, _)| text.contains(old)) {
+        return (text, warnings);
+    }
+    // The schema of a renamed table is known only after the table has its new name.
+    for _ in 0..DEPTH_MAX {
+        let mut renames: Vec<_> = {
+            let (tree, syntax) = DeTable::parse_recoverable(&text);
+            if !syntax.is_empty() {
+                break;
+            }
+            let spans = Spans::new(&text, file, &[]);
+            let found = validate(tree.get_ref(), schema, &spans).into_iter();
+            found
+                .filter_map(|finding| Some((finding.span, finding.path, finding.new_name?)))
+                .collect()
+        };
+        if renames.is_empty() {
+            break;
+        }
+        renames.sort_by_key(|(span, ..)| std::cmp::Reverse(span.start));
+        let spans = Spans::new(&text, file, &[]);
+        let mut new = text.to_string();
+        for (span, path, name) in renames {
+            let old = text
+                .get(span.clone())
+                .unwrap_or("")
+                .trim_matches(['"', '\'']);
+            let message = format!(
+                "\"{old}\" was renamed; it is still read, but write \"{}\"",
+                name.trim_matches('"')
+            );
+            warnings.push(spans.problem_at(Some(span.clone()), path, message));
+            new.replace_range(span, &name);
+        }
+        text = Cow::Owned(new);
+    }
+    (text, warnings)
 }
 
 #[cfg(test)]

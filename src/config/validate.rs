@@ -26,6 +26,8 @@ pub(super) struct Finding {
     pub(super) is_absence: bool,
     /// Whether the key is unknown. If false, a value is wrong or missing.
     pub(super) is_unknown_key: bool,
+    /// Text that replaces the key or the value, if it was renamed.
+    pub(super) new_name: Option<String>,
 }
 
 /// Returns all differences between a tree and a schema, in the order of the keys.
@@ -51,7 +53,17 @@ impl Check<'_> {
             message,
             is_absence: false,
             is_unknown_key: false,
+            new_name: None,
         });
+    }
+
+    /// Adds a finding about a word that is not one of `names`.
+    fn find_unknown_name(&mut self, span: Range<usize>, path: &str, word: &str, names: &[&str]) {
+        self.find(span, path, unknown_name(word, names));
+        let new = new_name(word, names.iter().copied());
+        if let (Some(new), Some(finding)) = (new, self.found.last_mut()) {
+            finding.new_name = Some(format!("\"{new}\""));
+        }
     }
 
     fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Value, path: &str) {
@@ -115,12 +127,21 @@ impl Check<'_> {
                 (Some(schema), _) if schema.get("const").is_some() => {}
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
+                    let new = new_name(name, known.keys().map(String::as_str));
+                    let both = new.filter(|new| table.contains_key(*new));
+                    let message = match both {
+                        Some(new) => format!(
+                            "\"{name}\" is the old name of \"{new}\", which is also present; remove \"{name}\""
+                        ),
+                        None => unknown_key(name, known),
+                    };
                     self.found.push(Finding {
                         span: key.span(),
                         path: inner,
-                        message: unknown_key(name, known),
+                        message,
                         is_absence: false,
                         is_unknown_key: true,
+                        new_name: new.filter(|_| both.is_none()).map(str::to_owned),
                     });
                 }
                 (None, Some(schema)) => self.value(value, schema, &inner),
@@ -128,12 +149,7 @@ impl Check<'_> {
         }
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            // If the old name of a renamed key is present, the message about the renaming is enough.
-            let has_old_key = || {
-                let mut keys = table.keys().map(Spanned::get_ref);
-                keys.any(|key| new_name(key, [name]).is_some())
-            };
-            if !table.contains_key(name) && !has_old_key() {
+            if !table.contains_key(name) {
                 let expected = known
                     .get(name)
                     .map_or(String::new(), |s| format!("; expected {}", expected(s)));
@@ -143,6 +159,7 @@ impl Check<'_> {
                     message: format!("\"{name}\" is missing{expected}"),
                     is_absence: true,
                     is_unknown_key: false,
+                    new_name: None,
                 });
             }
         }
@@ -172,6 +189,7 @@ impl Check<'_> {
                 ),
                 is_absence: true,
                 is_unknown_key: false,
+                new_name: None,
             });
             return None;
         };
@@ -186,8 +204,7 @@ impl Check<'_> {
         };
         let found = variants.iter().find(|v| variant_name(v, tag) == Some(word));
         if found.is_none() {
-            let message = unknown_name(word, &names);
-            self.find(written.span(), &format!("{path}.{tag}"), message);
+            self.find_unknown_name(written.span(), &format!("{path}.{tag}"), word, &names);
         }
         found
     }
@@ -220,7 +237,7 @@ impl Check<'_> {
         };
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
         if !names.contains(&word) {
-            self.find(span, path, unknown_name(word, &names));
+            self.find_unknown_name(span, path, word, &names);
         }
     }
 

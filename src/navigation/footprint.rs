@@ -8,6 +8,10 @@ use glam::{Vec2, Vec3};
 
 use crate::geometry::Solid;
 
+/// Shortest edge of a footprint, in meters. A shorter edge has no usable direction in single precision, so its corners are
+/// merged.
+const EDGE_MIN_M: f32 = 1e-6;
+
 /// Obstacles as convex polygons, each grown by a radius. An obstacle with one corner is a circle; an obstacle with two
 /// corners is a capsule. The corners of all obstacles are stored in one array.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,19 +55,33 @@ impl Footprints {
     }
 
     /// Adds a convex polygon, a line segment or a point, grown by `radius_m`. The corners may be in either direction of
-    /// rotation. Ignores a shape without corners and a shape with a corner that is not finite.
+    /// rotation. Neighboring corners that coincide become one, so a box without width becomes a line segment, and a vertical
+    /// capsule a point. Ignores a shape without corners and a shape with a corner that is not finite.
     pub fn push(&mut self, corners: &[Vec2], radius_m: f32) {
         if corners.is_empty() || !corners.iter().all(|corner| corner.is_finite()) {
             return;
         }
-        let from = self.corners.len() as u32;
-        if crate::geometry::signed_area(corners) < 0.0 {
-            self.corners.extend(corners.iter().rev());
-        } else {
-            self.corners.extend(corners);
+        let from = self.corners.len();
+        let is_reversed = crate::geometry::signed_area(corners) < 0.0;
+        for index in 0..corners.len() {
+            let index = if is_reversed {
+                corners.len() - 1 - index
+            } else {
+                index
+            };
+            let at = corners[index];
+            let last = self.corners[from..].last();
+            if last.is_none_or(|last| last.distance(at) > EDGE_MIN_M) {
+                self.corners.push(at);
+            }
+        }
+        let is_closed =
+            |ring: &[Vec2]| ring.len() > 1 && ring[0].distance(ring[ring.len() - 1]) <= EDGE_MIN_M;
+        while is_closed(&self.corners[from..]) {
+            self.corners.pop();
         }
         self.ranges.push(CornerRange {
-            from,
+            from: from as u32,
             to: self.corners.len() as u32,
             radius_m: radius_m.max(0.0),
         });
@@ -281,6 +299,19 @@ mod tests {
         all.push_box(Vec2::new(0.0, 2.0), Vec2::new(1.0, 0.25), Vec2::Y);
         all.push(&[Vec2::new(-2.0, -1.0), Vec2::new(-2.0, 1.0)], 0.25);
         all
+    }
+
+    #[test]
+    fn coinciding_corners_become_one() {
+        let mut all = Footprints::default();
+        let half = Vec2::new(0.0, 0.5);
+        all.push_box(Vec2::X, half, Vec2::X);
+        all.push_box(Vec2::X, half.perp(), Vec2::new(0.6, 0.8));
+        all.push_box(Vec2::X, Vec2::ZERO, Vec2::X);
+        all.push(&[Vec2::Y, Vec2::Y], 0.2);
+        all.push(&[Vec2::ZERO, Vec2::X, Vec2::X, Vec2::Y, Vec2::ZERO], 0.0);
+        let counts: Vec<usize> = all.iter().map(|part| part.corners.len()).collect();
+        assert_eq!(counts, [2, 2, 1, 1, 3]);
     }
 
     #[test]

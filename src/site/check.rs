@@ -10,6 +10,7 @@ use super::library::{Entry, Library};
 use crate::behavior::{Effect, rule_problems};
 use crate::camera::SourceSpec;
 use crate::config::{Problem, nearest_name};
+use crate::control::DocumentName;
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
 
@@ -146,11 +147,11 @@ fn join(table: &str, path: &str) -> String {
 pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &mut Findings) {
     let site = &entry.value;
     if !library.scenes.contains_key(&site.scene) {
-        findings.problem(
-            entry,
-            "scene",
-            unknown("scene", &site.scene, library.scenes.keys()),
-        );
+        let name = DocumentName::Scene {
+            name: site.scene.clone(),
+        };
+        let message = unknown("scene", &site.scene, library.scenes.keys());
+        findings.problem(entry, "scene", message + &library.left_out_hint(&name));
     }
     if let Err(error) = SourceSpec::parse(&site.camera.source) {
         findings.problem(entry, "camera.source", error.to_string());
@@ -204,11 +205,9 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         .filter(|name| !library.species.contains_key(*name))
     {
         let path = format!("population.{name}");
-        findings.problem(
-            entry,
-            &path,
-            unknown("species", name, library.species.keys()),
-        );
+        let message = unknown("species", name, library.species.keys());
+        let name = DocumentName::Species { name: name.clone() };
+        findings.problem(entry, &path, message + &library.left_out_hint(&name));
     }
     check_fit(entry, library, findings);
     let known = names(library);

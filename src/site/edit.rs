@@ -14,6 +14,7 @@ use super::inheritance::changes_of_own_text;
 use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
 use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
+    document_name_problem, is_blank,
 };
 use crate::control::{Command, DirectorEvent, DocumentName, Edit, EditChange, MindChoice};
 use crate::simulation::Change;
@@ -21,6 +22,9 @@ use crate::world::Gathering;
 
 /// Maximum number of edits in one command. This is far more than a user needs.
 const EDITS_MAX: usize = 1000;
+
+/// Text of a document without values. A document is never empty, because an empty file is rejected as damaged.
+const ALL_DEFAULTS: &str = "# All values are defaults.\n";
 
 /// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
@@ -69,7 +73,7 @@ pub(super) fn draft(
                 }
                 (Some(text), None) => text.clone(),
                 (None, Some(like)) => species_text(editor, like)?.to_owned(),
-                (None, None) => String::new(),
+                (None, None) => ALL_DEFAULTS.to_owned(),
             };
             let document = species(name);
             if editor.text(&document).is_some() {
@@ -180,7 +184,10 @@ impl Draft {
                 _ => changes,
             };
             match apply_changes(text, schema_of_kind(name), &changes) {
-                Ok(new) => {
+                Ok(mut new) => {
+                    if is_blank(&new) {
+                        ALL_DEFAULTS.clone_into(&mut new);
+                    }
                     self.texts.insert(name.clone(), Some(new));
                 }
                 Err(rejected) => problems.extend(
@@ -472,11 +479,5 @@ pub(super) fn name_problem(name: &DocumentName) -> Option<&'static str> {
     let (DocumentName::Scene { name } | DocumentName::Species { name }) = name else {
         return None;
     };
-    let is_valid = (1..=64).contains(&name.len())
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    (!is_valid).then_some(
-        "this name cannot be a file name; use 1 to 64 letters, digits, underscores and hyphens",
-    )
+    document_name_problem(name)
 }

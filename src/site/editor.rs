@@ -14,11 +14,12 @@ use serde_json::Value;
 use super::edit::{self, Draft};
 use super::files::SiteFile;
 use super::library::Library;
-use super::load::{Models, Site, validate};
+use super::load::{Site, compile_problem, validate};
+use super::models::Models;
 use super::restart::restart_needed;
 use crate::config::{
     PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, remove_file, save_file,
-    schema_of,
+    schema_of, with_new_names,
 };
 use crate::control::{Command, DocumentName, DocumentText};
 use crate::simulation::{Change, PlanChange, PoolPlan};
@@ -82,7 +83,7 @@ struct EditState {
 }
 
 /// The result of an applied command.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Applied {
     /// Changes for the running pool, in order.
     pub changes: Vec<Change>,
@@ -341,13 +342,8 @@ impl Editor {
         let name = DocumentName::Scene {
             name: site.scene_name.clone(),
         };
-        let plan = PoolPlan::compile(&scene).map_err(|error| {
-            Problems(vec![library.problem(
-                &name,
-                "population",
-                error.to_string(),
-            )])
-        })?;
+        let plan = PoolPlan::compile(&scene)
+            .map_err(|error| Problems(vec![compile_problem(&library, &name, &error)]))?;
         Ok((library, site, plan))
     }
 
@@ -395,14 +391,24 @@ impl Editor {
         }
     }
 
-    /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged.
+    /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged. A deletion of a
+    /// document that a scene needs is rejected: the pool keeps the last content until the file is back.
     fn apply_disk_texts(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
+        let documents: Vec<DocumentText> = documents.iter().map(with_new_names_of).collect();
         let differ: Vec<&DocumentText> = documents
             .iter()
             .filter(|d| d.text.as_ref() != self.disk.get(&d.document))
             .collect();
         if differ.is_empty() {
-            return self.reload_fields();
+            let are_deletions = documents.iter().all(|document| document.text.is_none());
+            if are_deletions && !documents.is_empty() {
+                return Ok(Applied::default());
+            }
+            return self.reload_files();
+        }
+        let needed = self.needed_deletions(&differ);
+        if !needed.is_empty() {
+            return Err(Problems(needed));
         }
         let draft = Draft {
             texts: differ
@@ -412,7 +418,8 @@ impl Editor {
             ..Draft::default()
         };
         // A model file may have changed together with its species, so all models are read again.
-        let kept = std::mem::take(&mut self.models);
+        let kept = self.models.clone();
+        self.models.forget_files();
         let logged = Command::TakeOver {
             documents: differ.iter().map(|d| (*d).clone()).collect(),
         };
@@ -433,26 +440,69 @@ impl Editor {
         applied
     }
 
-    /// Reads the field files of the scenes again and applies their changes. Field files can change although no
-    /// document has changed.
-    fn reload_fields(&mut self) -> Result<Applied, Problems> {
-        let (_, site, plan) = self.try_texts(&BTreeMap::new())?;
-        let mut applied = Applied {
-            changes: Vec::new(),
-            is_new_site: false,
-            command: None,
+    /// Returns a problem for each document that was deleted, although a scene needs it.
+    fn needed_deletions(&self, differ: &[&DocumentText]) -> Vec<Problem> {
+        let deleted = |document: &&&DocumentText| document.text.is_none();
+        if !differ.iter().any(|document| deleted(&document)) {
+            return Vec::new();
+        }
+        let mut library = self.library.clone();
+        for document in differ {
+            // Problems of the texts are found when the texts are applied.
+            library.replace(
+                &document.document,
+                document.text.as_deref(),
+                &mut Vec::new(),
+            );
+        }
+        let deleted = differ.iter().filter(deleted);
+        let problem = |deleted: &&DocumentText| {
+            let scene = library.scene_that_needs(&deleted.document)?;
+            let file = self.library.file_of(&deleted.document)?;
+            let what = match &deleted.document {
+                DocumentName::Species { .. } => format!("the scene \"{scene}\" needs it"),
+                _ => "it is shown".to_owned(),
+            };
+            let message = format!(
+                "was deleted, but {what}; the pool keeps its last content, so restore the file"
+            );
+            Some(Problem::of_file(file.display().to_string(), message))
         };
-        if site.field_grids != self.site.field_grids {
+        deleted.filter_map(|deleted| problem(deleted)).collect()
+    }
+
+    /// Reads the files that the documents refer to again, and applies their changes: flow fields, models and the calibration.
+    /// They can change although no document has changed.
+    fn reload_files(&mut self) -> Result<Applied, Problems> {
+        let kept = self.models.clone();
+        self.models.forget_files();
+        let (_, site, plan) = match self.try_texts(&BTreeMap::new()) {
+            Ok(tried) => tried,
+            Err(problems) => {
+                self.models = kept;
+                return Err(problems);
+            }
+        };
+        let mut applied = Applied::default();
+        let old = &self.site;
+        let models = old.species.iter().zip(&site.species);
+        let has_new_model = models
+            .into_iter()
+            .any(|(a, b)| !Arc::ptr_eq(&a.model, &b.model));
+        let has_new_fields = site.field_grids != old.field_grids;
+        if has_new_fields || has_new_model || site.calibration != old.calibration {
             self.site = Arc::new(site);
             applied.is_new_site = true;
+            applied.command = Some(Command::TakeOver {
+                documents: Vec::new(),
+            });
+        }
+        if has_new_fields {
             applied.changes.push(Change::Pool(Box::new(PlanChange {
                 plan,
                 added: Vec::new(),
                 removed_ids: Vec::new(),
             })));
-            applied.command = Some(Command::TakeOver {
-                documents: Vec::new(),
-            });
         }
         Ok(applied)
     }
@@ -515,6 +565,16 @@ impl Editor {
             }
             None => remove_file(&path).map_err(save_error),
         }
+    }
+}
+
+/// Returns a document with the new names of all renamed keys.
+fn with_new_names_of(document: &DocumentText) -> DocumentText {
+    let schema = schema_of_kind(&document.document);
+    let new = |text: &String| with_new_names(text, schema, "").0.into_owned();
+    DocumentText {
+        document: document.document.clone(),
+        text: document.text.as_ref().map(new),
     }
 }
 

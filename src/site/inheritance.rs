@@ -26,6 +26,35 @@ pub(super) struct DocumentText {
     pub(super) file: String,
     /// Whether the text is built into the program.
     pub(super) is_built_in: bool,
+    /// Warnings about the text, such as old names of values.
+    pub(super) warnings: Vec<Problem>,
+}
+
+impl DocumentText {
+    /// Returns a text that is built into the program.
+    pub(super) fn built_in(text: &str, file: String) -> Self {
+        Self {
+            text: text.to_owned(),
+            file,
+            is_built_in: true,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Returns the text of a file that cannot be read or is empty.
+    pub(super) fn unusable(file: String) -> Self {
+        Self {
+            text: String::new(),
+            file,
+            is_built_in: false,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whether the file cannot be read or is empty. The problem has been reported.
+    pub(super) fn is_unusable(&self) -> bool {
+        self.text.is_empty()
+    }
 }
 
 /// The texts of all species by name.
@@ -116,7 +145,7 @@ impl SpeciesTexts {
         name: &str,
         problems: &mut Vec<Problem>,
     ) -> Option<Arc<Entry<SpeciesFile>>> {
-        let own = self.0.get(name)?;
+        let own = self.0.get(name).filter(|text| !text.is_unusable())?;
         let bases = match self.bases(name) {
             Ok(bases) => bases,
             Err(message) => {
@@ -146,6 +175,7 @@ impl SpeciesTexts {
             value,
             spans,
             is_built_in: own.is_built_in,
+            warnings: own.warnings.clone(),
         }))
     }
 }
@@ -153,11 +183,7 @@ impl SpeciesTexts {
 /// Returns a built-in species with everything that it inherits; `None` if there is no such species.
 pub fn built_in_species(name: &str) -> Option<SpeciesFile> {
     let text = |(name, text): &(&str, &str)| {
-        let text = DocumentText {
-            text: (*text).to_owned(),
-            file: format!("built-in species/{name}.toml"),
-            is_built_in: true,
-        };
+        let text = DocumentText::built_in(text, format!("built-in species/{name}.toml"));
         ((*name).to_owned(), Arc::new(text))
     };
     let texts: SpeciesTexts = SPECIES.iter().map(text).collect();

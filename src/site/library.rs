@@ -5,6 +5,7 @@
 //! change can be tried on a copy. Must not: check the files against each other (`check` does).
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,10 @@ use serde::de::DeserializeOwned;
 use super::builtin;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::inheritance::{DocumentText, SpeciesTexts};
-use crate::config::{self, Problem, Spans};
+use crate::config::{
+    self, FileKind, Problem, Spans, file_kind, is_blank, is_conflict_copy, schema_of,
+    with_new_names,
+};
 use crate::control::DocumentName;
 
 /// Maximum number of files that are read from one folder. A larger number is probably a mistake.
@@ -27,6 +31,8 @@ pub(super) struct Entry<T> {
     pub(super) spans: Spans,
     /// Whether the file is built into the program.
     pub(super) is_built_in: bool,
+    /// Warnings about the text, such as old names of values.
+    pub(super) warnings: Vec<Problem>,
 }
 
 /// Files by name. `None`: the file exists, but could not be parsed. Its problems are in the list of problems.
@@ -42,6 +48,32 @@ pub(super) struct Library {
     pub(super) species: Entries<SpeciesFile>,
     /// Texts of all species, from which `species` is parsed. A species can extend another one.
     pub(super) species_texts: SpeciesTexts,
+    /// Files beside the documents that look like documents, but are not read.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// A file that looks like a document, but is not read.
+#[derive(Clone, Debug)]
+pub(super) struct LeftOut {
+    folder: &'static str,
+    stem: String,
+    /// The warning about the file.
+    pub(super) warning: Problem,
+}
+
+impl LeftOut {
+    /// Returns the file, if it looks like a document in the folder `folder`, but is not read.
+    fn new(folder: &'static str, path: &Path) -> Option<Self> {
+        let FileKind::LeftOut { stem, reason } = file_kind(path.file_name()?) else {
+            return None;
+        };
+        let file = path.display().to_string();
+        Some(Self {
+            folder,
+            stem,
+            warning: Problem::of_file(file, format!("is not read: {reason}")),
+        })
+    }
 }
 
 impl Library {
@@ -51,28 +83,81 @@ impl Library {
             None => parse_built_in(builtin::SITE, "built-in demo.toml", problems),
             Some(Ok(text)) => {
                 let file = path.map_or(String::new(), |p| p.display().to_string());
-                parse(&text, &file, problems)
+                parse_document(&own_text::<SiteFile>(&text, file, problems), problems)
             }
             Some(Err(problem)) => {
                 problems.push(problem);
                 None
             }
         };
-        let folder = path.map(folder_of);
-        let scenes = read_kind(folder, "scenes", builtin::SCENES, problems);
-        let species_texts: SpeciesTexts = read_texts(folder, "species", builtin::SPECIES, problems)
+        let (mut scenes, mut species) = (Folder::default(), Folder::default());
+        if let Some(path) = path {
+            scenes = Folder::read(folder_of(path), SCENES, problems);
+            species = Folder::read(folder_of(path), SPECIES, problems);
+        }
+        let copies = path.map_or_else(Vec::new, conflict_copies_beside);
+        let scene_texts =
+            read_texts::<SceneFile>(&scenes.documents, (SCENES, builtin::SCENES), problems);
+        let scene_entries = scene_texts
             .into_iter()
-            .map(|(name, text)| (name, Arc::new(text)))
+            .map(|(name, text)| (name, parse_document(&text, problems)))
             .collect();
-        let species = species_texts.keys();
-        let species = species.map(|name| (name.clone(), species_texts.parse(name, problems)));
-        let species = species.collect();
+        let species_texts: SpeciesTexts =
+            read_texts::<SpeciesFile>(&species.documents, (SPECIES, builtin::SPECIES), problems)
+                .into_iter()
+                .map(|(name, text)| (name, Arc::new(text)))
+                .collect();
+        let names = species_texts.keys();
+        let species_entries = names
+            .map(|name| (name.clone(), species_texts.parse(name, problems)))
+            .collect();
         Self {
             path: path.map(Path::to_path_buf),
             site,
-            scenes,
-            species,
+            scenes: scene_entries,
+            species: species_entries,
             species_texts,
+            left_out: (copies.into_iter())
+                .chain(scenes.left_out)
+                .chain(species.left_out)
+                .collect(),
+        }
+    }
+
+    /// Returns a hint if a file with this name exists, but is not read; otherwise an empty text.
+    pub(super) fn left_out_hint(&self, name: &DocumentName) -> String {
+        let (folder, name) = match name {
+            DocumentName::Site => return String::new(),
+            DocumentName::Scene { name } => (SCENES, name),
+            DocumentName::Species { name } => (SPECIES, name),
+        };
+        let mut files = self.left_out.iter();
+        files
+            .find(|file| file.folder == folder && file.stem == *name)
+            .map_or(String::new(), |file| {
+                format!("; {} {}", file.warning.file, file.warning.message)
+            })
+    }
+
+    /// Returns the scene that uses a document, if the document must not disappear because of that. A deleted species or scene
+    /// file with a built-in document of the same name is needed only by the shown scene.
+    pub(super) fn scene_that_needs(&self, document: &DocumentName) -> Option<&str> {
+        let shown = self.site.as_ref().map(|site| site.value.scene.as_str());
+        match document {
+            DocumentName::Site => None,
+            DocumentName::Scene { name } => shown.filter(|shown| shown == name),
+            DocumentName::Species { name } => {
+                let is_user = |(scene, entry): &(&String, &Option<Arc<Entry<SceneFile>>>)| {
+                    let population = entry.as_ref().map(|entry| &entry.value.population);
+                    let needs = |user: &String| self.species_texts.depends_on(user, name);
+                    population.is_some_and(|population| population.keys().any(needs))
+                        && (self.built_in(document).is_none() || shown == Some(scene.as_str()))
+                };
+                self.scenes
+                    .iter()
+                    .find(is_user)
+                    .map(|(scene, _)| scene.as_str())
+            }
         }
     }
 
@@ -89,8 +174,8 @@ impl Library {
         let path = self.path.as_deref()?;
         Some(match name {
             DocumentName::Site => path.to_path_buf(),
-            DocumentName::Scene { name } => file_in(folder_of(path), "scenes", name),
-            DocumentName::Species { name } => file_in(folder_of(path), "species", name),
+            DocumentName::Scene { name } => file_in(folder_of(path), SCENES, name),
+            DocumentName::Species { name } => file_in(folder_of(path), SPECIES, name),
         })
     }
 
@@ -174,7 +259,9 @@ impl Library {
             problems: &mut Vec<Problem>,
         ) {
             let entry = match text {
-                Text::Own(text) => parse(text, file, problems),
+                Text::Own(text) => {
+                    parse_document(&own_text::<T>(text, file.to_owned(), problems), problems)
+                }
                 Text::BuiltIn(text) => parse_built_in(text, file, problems),
                 Text::None => {
                     entries.remove(name);
@@ -195,7 +282,10 @@ impl Library {
             (None, None) => (Text::None, own_name(self.path.as_deref())),
         };
         match (name, text) {
-            (DocumentName::Site, Text::Own(text)) => self.site = parse(text, &file, problems),
+            (DocumentName::Site, Text::Own(text)) => {
+                let text = own_text::<SiteFile>(text, file, problems);
+                self.site = parse_document(&text, problems);
+            }
             (DocumentName::Site, Text::BuiltIn(text)) => {
                 self.site = parse_built_in(text, &file, problems);
             }
@@ -210,22 +300,15 @@ impl Library {
             }
             (DocumentName::Species { name }, text) => {
                 let text = match text {
-                    Text::Own(text) => Some((text, false)),
-                    Text::BuiltIn(text) => Some((text, true)),
+                    Text::Own(text) => Some(own_text::<SpeciesFile>(text, file, problems)),
+                    Text::BuiltIn(text) => Some(DocumentText::built_in(text, file)),
                     Text::None => None,
                 };
-                let text = text.map(|(text, is_built_in)| DocumentText {
-                    text: text.to_owned(),
-                    file,
-                    is_built_in,
-                });
                 self.replace_species(name, text, problems);
             }
         }
     }
-}
 
-impl Library {
     /// Replaces or removes the text of a species, and parses it and all species that extend it.
     fn replace_species(
         &mut self,
@@ -269,95 +352,75 @@ pub(super) fn files_on_disk(
     path: &Path,
     problems: &mut Vec<Problem>,
 ) -> Vec<(DocumentName, PathBuf)> {
-    let folder = folder_of(path);
     let mut found = vec![(DocumentName::Site, path.to_path_buf())];
-    for kind in ["scenes", "species"] {
-        for path in toml_files(&folder.join(kind), problems) {
-            if let Some(name) = path.file_stem().and_then(|n| n.to_str()) {
-                let name = name.to_owned();
-                let name = match kind {
-                    "scenes" => DocumentName::Scene { name },
-                    _ => DocumentName::Species { name },
-                };
-                found.push((name, path));
-            }
-        }
-    }
+    let scenes = Folder::read(folder_of(path), SCENES, problems);
+    let species = Folder::read(folder_of(path), SPECIES, problems);
+    let scene = |(name, path)| (DocumentName::Scene { name }, path);
+    let one_species = |(name, path)| (DocumentName::Species { name }, path);
+    found.extend(scenes.documents.into_iter().map(scene));
+    found.extend(species.documents.into_iter().map(one_species));
     found
 }
 
-/// Reads and parses all files of a kind that do not depend on each other.
-fn read_kind<T: JsonSchema + DeserializeOwned>(
-    folder: Option<&Path>,
-    kind: &str,
-    built_in: &[(&str, &str)],
-    problems: &mut Vec<Problem>,
-) -> Entries<T> {
-    let texts = read_texts(folder, kind, built_in, problems);
-    let parse_one = |(name, text): (String, DocumentText)| {
-        let entry = match text.is_built_in {
-            true => parse_built_in(&text.text, &text.file, problems),
-            false => parse(&text.text, &text.file, problems),
-        };
-        (name, entry)
-    };
-    texts.into_iter().map(parse_one).collect()
-}
-
-/// Reads the texts of all files of a kind, and adds the built-in texts that no file replaces.
-fn read_texts(
-    folder: Option<&Path>,
-    kind: &str,
-    built_in: &[(&str, &str)],
+/// Reads the texts of the documents of one folder, and adds the built-in texts that no file replaces. The text of a file that
+/// cannot be read is empty, so that no built-in text silently replaces it.
+fn read_texts<T: JsonSchema>(
+    documents: &[(String, PathBuf)],
+    (folder, built_in): (&str, &[(&str, &str)]),
     problems: &mut Vec<Problem>,
 ) -> BTreeMap<String, DocumentText> {
     let mut texts = BTreeMap::new();
-    for path in folder.map_or_else(Vec::new, |f| toml_files(&f.join(kind), problems)) {
-        let Some(name) = path.file_stem().and_then(|n| n.to_str()) else {
-            problems.push(Problem::of_file(
-                path.display().to_string(),
-                "the file name is not valid Unicode; rename the file",
-            ));
-            continue;
-        };
+    for (name, path) in documents {
         let file = path.display().to_string();
-        match config::read_text(&path) {
-            Ok(text) => {
-                let is_built_in = false;
-                texts.insert(
-                    name.to_owned(),
-                    DocumentText {
-                        text,
-                        file,
-                        is_built_in,
-                    },
-                );
-            }
-            // The built-in text must not silently replace a file that cannot be read.
+        let text = match config::read_text(path) {
+            Ok(text) => own_text::<T>(&text, file, problems),
             Err(problem) => {
                 problems.push(problem);
-                let text = String::new();
-                texts.insert(
-                    name.to_owned(),
-                    DocumentText {
-                        text,
-                        file,
-                        is_built_in: false,
-                    },
-                );
+                DocumentText::unusable(file)
             }
-        }
+        };
+        texts.insert(name.clone(), text);
     }
     for (name, text) in built_in {
-        texts
-            .entry((*name).to_owned())
-            .or_insert_with(|| DocumentText {
-                text: (*text).to_owned(),
-                file: format!("built-in {kind}/{name}.toml"),
-                is_built_in: true,
-            });
+        texts.entry((*name).to_owned()).or_insert_with(|| {
+            DocumentText::built_in(text, format!("built-in {folder}/{name}.toml"))
+        });
     }
     texts
+}
+
+/// Returns a text of the user with the new names of renamed keys. A text without content is a problem: it is what a power cut or
+/// an interrupted copy leaves of a file, and would silently replace everything by defaults.
+fn own_text<T: JsonSchema>(text: &str, file: String, problems: &mut Vec<Problem>) -> DocumentText {
+    if is_blank(text) {
+        problems.push(Problem::of_file(
+            file.clone(),
+            "is empty; restore its contents, or write a comment into it if all defaults are wanted",
+        ));
+        return DocumentText::unusable(file);
+    }
+    let (text, warnings) = with_new_names(text, &schema_of::<T>(), &file);
+    DocumentText {
+        text: text.into_owned(),
+        file,
+        is_built_in: false,
+        warnings,
+    }
+}
+
+/// Parses a document that extends no other one. `None` if it has no usable value.
+fn parse_document<T: JsonSchema + DeserializeOwned>(
+    document: &DocumentText,
+    problems: &mut Vec<Problem>,
+) -> Option<Arc<Entry<T>>> {
+    if document.is_unusable() {
+        return None;
+    }
+    let entry = parse(&document.text, &document.file, problems)?;
+    let mut entry = Arc::into_inner(entry)?;
+    entry.is_built_in = document.is_built_in;
+    entry.warnings.clone_from(&document.warnings);
+    Some(Arc::new(entry))
 }
 
 /// Parses a text like [`parse`], and marks the entry as built in.
@@ -385,37 +448,88 @@ fn parse<T: JsonSchema + DeserializeOwned>(
         value,
         spans,
         is_built_in: false,
+        warnings: Vec::new(),
     }))
 }
 
-/// Returns the `.toml` files of a folder, sorted by name; empty if the folder does not exist.
-fn toml_files(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(e) => {
+/// Returns the copies that sync programs have made of the site file and of the files beside it. Other names are not checked: the
+/// folder can contain any file.
+fn conflict_copies_beside(site: &Path) -> Vec<LeftOut> {
+    let folder = match folder_of(site) {
+        folder if folder.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    // The folder only needs to be listed for this warning.
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<LeftOut> = entries
+        .filter(|entry| site.file_name() != Some(&entry.file_name()))
+        .filter(|entry| is_conflict_copy(&entry.file_name().to_string_lossy()))
+        .filter_map(|entry| LeftOut::new("", &entry.path()))
+        .collect();
+    found.sort_by(|a, b| a.warning.file.cmp(&b.warning.file));
+    found
+}
+
+/// Name of the folder of scene files, beside the site file.
+const SCENES: &str = "scenes";
+/// Name of the folder of species files, beside the site file.
+const SPECIES: &str = "species";
+
+/// The files of a folder of documents.
+#[derive(Debug, Default)]
+struct Folder {
+    /// Documents by name, with their paths, sorted by name.
+    documents: Vec<(String, PathBuf)>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Folder {
+    /// Lists the files of the folder `name` in the folder `site`; none if the folder does not exist.
+    fn read(site: &Path, name: &'static str, problems: &mut Vec<Problem>) -> Self {
+        let folder = site.join(name);
+        let mut found = Self::default();
+        let unreadable = |error: std::io::Error| {
+            Problem::of_file(
+                folder.display().to_string(),
+                format!("cannot be read: {error}"),
+            )
+        };
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            // A link whose target is missing is not the same as no folder.
+            Err(error) if error.kind() == NotFound && folder.symlink_metadata().is_err() => {
+                return found;
+            }
+            Err(error) => {
+                problems.push(unreadable(error));
+                return found;
+            }
+        };
+        for entry in entries {
+            let path = match entry {
+                Ok(entry) => entry.path(),
+                Err(error) => {
+                    problems.push(unreadable(error));
+                    return found;
+                }
+            };
+            match path.file_name().map(file_kind) {
+                Some(FileKind::Document(name)) => found.documents.push((name, path)),
+                _ => found.left_out.extend(LeftOut::new(name, &path)),
+            }
+        }
+        found.documents.sort();
+        found
+            .left_out
+            .sort_by(|a, b| a.warning.file.cmp(&b.warning.file));
+        let count = found.documents.len();
+        if count > FILES_MAX {
             problems.push(Problem::of_file(
                 folder.display().to_string(),
-                format!("cannot be read: {e}"),
+                format!("contains {count} files, but at most {FILES_MAX} are read; remove some"),
             ));
-            return Vec::new();
+            found.documents.truncate(FILES_MAX);
         }
-    };
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
-    files.sort();
-    if files.len() > FILES_MAX {
-        problems.push(Problem::of_file(
-            folder.display().to_string(),
-            format!(
-                "contains {} files, but at most {FILES_MAX} are read; remove some",
-                files.len()
-            ),
-        ));
-        files.truncate(FILES_MAX);
+        found
     }
-    files
 }

@@ -10,12 +10,15 @@ use std::sync::Arc;
 use super::check::{Findings, check_scene, check_site, check_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::library::{Entry, Library};
-use super::models::read_model;
+use super::models::Models;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
+use crate::control::DocumentName;
 use crate::navigation::{FieldGrids, read_field_file};
-use crate::render::{Model, OutputParams, shipped_static_models};
-use crate::simulation::{IndividualDescription, SceneDescription, SpeciesDescription};
+use crate::render::{Model, OutputParams};
+use crate::simulation::{
+    IndividualDescription, PoolPlan, SceneDescription, SimulationError, SpeciesDescription,
+};
 
 /// One species of the scene.
 #[derive(Clone, Debug)]
@@ -138,13 +141,6 @@ pub(super) fn load_and_check(
     validate(&library, &mut Models::default(), problems)
 }
 
-/// Cache of models, so that an edit does not read them again.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Models {
-    fish: BTreeMap<String, Arc<Model>>,
-    stones: Option<Arc<[Model]>>,
-}
-
 /// Checks all files against each other. Returns the site (`None` if it could not be assembled), its warnings and its
 /// problems.
 pub(super) fn validate(
@@ -165,6 +161,7 @@ pub(super) fn validate(
         }
     }
     findings.add_inherited();
+    findings.warnings.extend(warnings_of_texts(library));
     let site = assemble(library, models, &mut findings);
     let (mut problems, mut warnings) = (Problems(findings.problems), Problems(findings.warnings));
     problems.sort();
@@ -172,23 +169,64 @@ pub(super) fn validate(
     (site, warnings, problems)
 }
 
-/// Reads all files that the shown scene needs. If one is missing, the result is `None`, and a problem is added to
-/// `findings`.
+/// Returns the warnings that were found while the files were listed and parsed.
+fn warnings_of_texts(library: &Library) -> Vec<Problem> {
+    let site = library.site.iter().flat_map(|entry| &entry.warnings);
+    let scenes = library.scenes.values().flatten();
+    let species = library.species.values().flatten();
+    site.chain(scenes.flat_map(|entry| &entry.warnings))
+        .chain(species.flat_map(|entry| &entry.warnings))
+        .chain(library.left_out.iter().map(|file| &file.warning))
+        .cloned()
+        .collect()
+}
+
+/// Reads all files that the scenes need, and compiles the pool of every scene, so that neither the start nor a switch to another
+/// scene can fail. Returns the site with the shown scene. If something is missing, the result is `None`, and a problem is added
+/// to `findings`.
 fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> Option<Site> {
     let folder = library.folder();
     read_models(library, models, &folder, findings);
-    let entry = library.site.as_ref()?;
-    let calibration = read_calibration(entry, &folder, findings);
-    let mut field_grids = FieldGrids::new();
+    let calibration =
+        (library.site.as_ref()).and_then(|entry| read_calibration(entry, &folder, findings));
+    let mut grids = BTreeMap::new();
     for (name, scene) in &library.scenes {
-        let grids = scene
-            .as_ref()
-            .map(|scene| read_fields(scene, &folder, findings));
-        if *name == entry.value.scene {
-            field_grids = grids.unwrap_or_default();
+        if let Some(scene) = scene {
+            grids.insert(name.as_str(), read_fields(scene, &folder, findings));
         }
     }
-    let scene = &library.scenes.get(&entry.value.scene)?.as_ref()?.value;
+    // Only valid numbers are compiled.
+    let is_valid = findings.problems.is_empty();
+    let mut shown = None;
+    for (name, field_grids) in grids {
+        let site = with_scene(library, models, name, field_grids);
+        if let Some(site) = site.as_ref().filter(|_| is_valid)
+            && let Err(error) = PoolPlan::compile(&site.description())
+        {
+            let document = DocumentName::Scene { name: name.into() };
+            findings
+                .problems
+                .push(compile_problem(library, &document, &error));
+        }
+        if library.site.as_ref()?.value.scene == name {
+            shown = site;
+        }
+    }
+    let mut shown = shown?;
+    shown.calibration = calibration;
+    shown.stones = models.stones().ok()?;
+    Some(shown)
+}
+
+/// Returns the site with one of its scenes, without calibration and stones; `None` if a file of the scene is faulty.
+fn with_scene(
+    library: &Library,
+    models: &Models,
+    scene_name: &str,
+    field_grids: FieldGrids,
+) -> Option<Site> {
+    let site = &library.site.as_ref()?.value;
+    let scene = &library.scenes.get(scene_name)?.as_ref()?.value;
     let species = scene
         .population
         .iter()
@@ -198,46 +236,53 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
                 name: name.clone(),
                 count,
                 file: file.clone(),
-                model: Arc::clone(models.fish.get(&file.look.model)?),
+                model: Arc::clone(models.get(&file.look.model)?),
             })
         })
         .collect::<Option<Vec<_>>>()?;
     Some(Site {
-        scene_name: entry.value.scene.clone(),
-        file: entry.value.clone(),
-        folder,
-        scene: scene.fitted(&entry.value.surface),
+        scene_name: scene_name.to_owned(),
+        scene: scene.fitted(&site.surface),
+        file: site.clone(),
+        folder: library.folder(),
         species,
         field_grids,
-        stones: models.stones.clone()?,
-        calibration,
+        stones: Arc::default(),
+        calibration: None,
         warnings: Vec::new(),
     })
 }
 
+/// Returns the reason why the pool of a scene cannot be compiled, with its position in the scene file.
+pub(super) fn compile_problem(
+    library: &Library,
+    scene: &DocumentName,
+    error: &SimulationError,
+) -> Problem {
+    let path = match error {
+        SimulationError::InvalidObstacle { index } => format!("obstacles[{index}]"),
+        SimulationError::InvalidTerraces { .. } => "pool.terraces".to_owned(),
+        SimulationError::TooManyNames { species } => format!("population.{species}"),
+        _ => "population".to_owned(),
+    };
+    library.problem(scene, &path, error.to_string())
+}
+
 /// Reads the models of all species, not only those of the shown scene, so that switching to another scene cannot fail.
 fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: &mut Findings) {
-    if models.stones.is_none() {
-        match shipped_static_models() {
-            Ok(read) => models.stones = Some(read.into()),
-            Err(error) => findings
-                .problems
-                .push(Problem::of_file("built-in models", error.to_string())),
-        }
+    if let Err(error) = models.stones() {
+        findings
+            .problems
+            .push(Problem::of_file("built-in models", error.to_string()));
     }
     for species in library.species.values().flatten() {
         let name = &species.value.look.model;
-        if !models.fish.contains_key(name) {
-            match read_model(name, folder) {
-                Ok(model) => {
-                    models.fish.insert(name.clone(), Arc::new(model));
-                }
-                Err(message) => findings
-                    .problems
-                    .push(species.spans.problem("look.model", message)),
-            }
+        if let Err(message) = models.read(name, folder) {
+            findings
+                .problems
+                .push(species.spans.problem("look.model", message));
         }
-        let left_out = models.fish.get(name).map(|model| &model.left_out);
+        let left_out = models.get(name).map(|model| &model.left_out);
         for what in left_out.into_iter().flatten() {
             let message = format!("the model \"{name}\" is drawn without {what}");
             findings

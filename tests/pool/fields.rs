@@ -212,11 +212,11 @@ fn fields_are_read_from_files_beside_the_site_and_invalid_files_are_rejected() {
     );
     for (file, reason) in [
         ("", "the file is missing"),
-        ("lost.png", "cannot be read"),
+        ("lost.png", "cannot be opened"),
         ("half.png", "half.png"),
         ("flow.toml", "requires 4"),
         ("site.toml", "site.toml"),
-        ("scenes", "cannot be read"),
+        ("scenes", "it is a folder, not a file"),
     ] {
         let wrong = desk::edit(
             "scene:pool",

@@ -20,6 +20,7 @@ mod crowds;
 mod desk;
 mod determinism;
 mod director;
+mod disk;
 mod edits;
 mod edits_random;
 mod fields;

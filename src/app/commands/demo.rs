@@ -10,8 +10,8 @@ use crate::app::print_message;
 use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, run_pool};
 use crate::app::site_setup::{
-    camera_source, first_output_setup, live_config, load_documents, load_site, render_setup,
-    simulation, tracker_config, window_settings,
+    camera_source, first_output_setup, live_config, load_site, load_watched_documents,
+    render_setup, simulation, tracker_config, window_settings,
 };
 use crate::camera::AtEnd;
 use crate::site::Site;
@@ -38,9 +38,8 @@ pub(super) fn demo(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
 }
 
 fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
-    let path = arguments.site.site;
-    let editor = load_documents(path.as_deref(), None)?;
-    let site = Site::clone(editor.site());
+    let watched = load_watched_documents(arguments.site.site, None)?;
+    let site = Site::clone(watched.editor.site());
     let options = RunOptions {
         config: live_config(
             &site,
@@ -56,8 +55,9 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
         }),
         seconds: arguments.seconds,
         documents: Documents {
-            editor,
-            site: path,
+            editor: watched.editor,
+            site: watched.path,
+            watcher: watched.watcher,
             build_setup: Box::new(render_setup),
             window_settings: Box::new(move |site| {
                 window_settings(site, arguments.size, !arguments.windowed)

@@ -8,7 +8,7 @@ use crate::app::live::RecordConfig;
 use crate::app::parent_process;
 use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
-use crate::app::site_setup::{live_config, load_documents, render_setup, window_settings};
+use crate::app::site_setup::{live_config, load_watched_documents, render_setup, window_settings};
 use crate::camera::AtEnd;
 use crate::render::RenderSetup;
 use crate::site::Site;
@@ -23,9 +23,8 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
         None if arguments.headless => {}
         None => return parent_process::run_child(&std::env::current_exe()?, words, &stop),
     }
-    let path = arguments.site.site;
-    let editor = load_documents(path.as_deref(), arguments.scene.as_deref())?;
-    let site = Site::clone(editor.site());
+    let watched = load_watched_documents(arguments.site.site, arguments.scene.as_deref())?;
+    let site = Site::clone(watched.editor.site());
     // After a crash there is no new recording, so the recording from before the crash is not overwritten.
     let is_first = arguments.child_restarts.unwrap_or(0) == 0;
     let record = arguments
@@ -52,8 +51,9 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
         display,
         seconds: arguments.seconds,
         documents: Documents {
-            editor,
-            site: path,
+            editor: watched.editor,
+            site: watched.path,
+            watcher: watched.watcher,
             build_setup: Box::new(build_setup),
             window_settings: Box::new(move |site| window_settings(site, None, !arguments.windowed)),
         },

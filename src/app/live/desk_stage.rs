@@ -407,7 +407,11 @@ fn vision_settings(site: &Site) -> VisionSettings {
 /// Whether the same render setup can draw both sites, apart from their outputs.
 fn has_same_look(a: &Site, b: &Site) -> bool {
     let species = |site: &Site| -> Vec<_> {
-        let look = |s: &crate::site::SiteSpecies| (s.name.clone(), s.file.look.clone());
+        // The same model is the same object until its file changes.
+        let look = |s: &crate::site::SiteSpecies| {
+            let model = Arc::as_ptr(&s.model);
+            (s.name.clone(), s.file.look.clone(), model)
+        };
         site.species.iter().map(look).collect()
     };
     a.file.surface == b.file.surface

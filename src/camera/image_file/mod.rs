@@ -5,7 +5,6 @@
 //! an error. The module reads gray levels, colors, palettes, 1-bit images and CMYK. It rejects images with transparent pixels,
 //! and images whose samples are not unsigned integers of at most 16 bits.
 
-use std::fs::File;
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
@@ -17,6 +16,7 @@ use tiff::tags::Tag;
 use super::CameraError;
 use super::frame::check_size;
 use super::jpeg::{JpegError, complete_jpeg};
+use crate::config::open_file;
 
 /// Largest memory that an image decoder may allocate, in bytes. Limits what a damaged file can claim.
 const MAX_DECODER_BYTES: u64 = 512 << 20;
@@ -95,7 +95,7 @@ impl ImageFile<'_> {
             cause,
         };
         let mut bytes = Vec::new();
-        let file = File::open(self.path).map_err(read_error)?;
+        let file = open_file(self.path).map_err(read_error)?;
         let mut file = file.take(MAX_FILE_BYTES + 1);
         file.read_to_end(&mut bytes).map_err(read_error)?;
         if bytes.len() as u64 > MAX_FILE_BYTES {

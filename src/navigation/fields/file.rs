@@ -5,7 +5,7 @@
 //! Encoding of images: the red channel is the x component of a vector, the green channel is the z component. The value
 //! 128 stands for 0.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::Path;
 
 use glam::{UVec3, Vec3};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::grid::{VECTORS_MAX, VectorGrid, vector_count};
-use crate::config::{self, Problems};
+use crate::config::{self, Problems, read_file};
 
 /// Largest file size that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
@@ -26,13 +26,11 @@ const SIDE_MAX: u32 = 1024;
 #[derive(Debug, Error)]
 pub enum FieldFileError {
     /// The file cannot be read.
-    #[error(
-        "{file}: cannot be read: {reason}; put the file beside the site file or correct the path"
-    )]
+    #[error("{file}: {reason}; put the file beside the site file or correct the path")]
     Unreadable {
         /// Path of the file.
         file: String,
-        /// Error of the operating system.
+        /// Description of the problem.
         reason: String,
     },
     /// The file name ends neither in .png nor in .toml.
@@ -83,24 +81,13 @@ pub fn read_field_file(path: &Path) -> Result<VectorGrid, FieldFileError> {
         file: file.clone(),
         reason: error.to_string(),
     };
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(path).map_err(|e| unreadable(&e))?;
-    let length = opened.metadata().map_err(|e| unreadable(&e))?;
-    if !length.is_file() || length.len() > BYTES_MAX {
-        return Err(unreadable(&format!(
-            "it is not a file, or larger than {} MB",
-            BYTES_MAX >> 20
-        )));
-    }
-    opened
-        .take(BYTES_MAX)
-        .read_to_end(&mut bytes)
-        .map_err(|e| unreadable(&e))?;
+    let bytes = read_file(path, BYTES_MAX, "a flow field").map_err(|e| unreadable(&e))?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     match extension.to_ascii_lowercase().as_str() {
         "png" => from_png(&bytes, &file),
         "toml" => {
-            let text = String::from_utf8(bytes).map_err(|e| unreadable(&e))?;
+            let text = String::from_utf8(bytes)
+                .map_err(|e| unreadable(&format!("is not UTF-8 text: {e}")))?;
             from_toml(&text, &file)
         }
         _ => Err(FieldFileError::UnknownKind { file }),
@@ -290,12 +277,12 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(read_named("lost.png").contains("cannot be read"));
+        assert!(read_named("lost.png").contains("cannot be opened"));
         std::fs::write(folder.path().join("flow.bmp"), "BM").unwrap();
         assert!(read_named("flow.bmp").contains(".png or .toml"));
         std::fs::create_dir(folder.path().join("folder.png")).unwrap();
-        assert!(read_named("folder.png").contains("cannot be read"));
+        assert!(read_named("folder.png").contains("it is a folder"));
         std::fs::write(folder.path().join("flow.toml"), [0xff, 0xfe]).unwrap();
-        assert!(read_named("flow.toml").contains("cannot be read"));
+        assert!(read_named("flow.toml").contains("is not UTF-8 text"));
     }
 }

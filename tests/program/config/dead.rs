@@ -19,14 +19,17 @@ fn expect_warnings(files: &[(&str, &str)], expected: &[&str]) {
 
 #[track_caller]
 fn species(text: &str, expected: &[&str]) {
-    expect_warnings(&[("site.toml", ""), ("species/eel.toml", text)], expected);
+    expect_warnings(
+        &[("site.toml", "# defaults"), ("species/eel.toml", text)],
+        expected,
+    );
 }
 
 /// A scene with a species `eel` that only wanders, unless `eel` gives it another text.
 #[track_caller]
 fn scene(text: &str, eel: &str, expected: &[&str]) {
     let files = [
-        ("site.toml", ""),
+        ("site.toml", "# defaults"),
         ("scenes/sea.toml", text),
         ("species/eel.toml", eel),
     ];
@@ -143,7 +146,7 @@ fn keys_that_other_keys_switch_off() {
 fn a_current_that_nobody_follows() {
     let current = "[population]\neel = 3\n[[fields]]\nshape = { kind = 'uniform' }\n";
     let report = SiteFolder::new(&[
-        ("site.toml", ""),
+        ("site.toml", "# defaults"),
         ("scenes/sea.toml", current),
         ("species/eel.toml", WANDERS),
     ])

@@ -123,7 +123,7 @@ fn mistakes_are_reported_where_they_are() {
 fn a_warning_at_an_inherited_value_is_reported_once() {
     let base = format!("{BASE}[actions.unused]\naction = 'separate'\n");
     let files = [
-        ("site.toml", ""),
+        ("site.toml", "# defaults"),
         ("species/base.toml", &*base),
         ("species/eel.toml", "extends = 'base'\n"),
     ];

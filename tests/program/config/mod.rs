@@ -2,13 +2,17 @@
 
 mod dead;
 mod extends;
+mod files;
 mod sentences;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use shoal::camera::SourceSpec;
 use shoal::config::schema_problems;
-use shoal::site::{CheckReport, check_report, load, schemas};
+use shoal::simulation::Simulation;
+use shoal::site::{CheckReport, Editor, check_report, load, schemas};
+use shoal::world::Observation;
 
 /// A temporary folder with a site file and with its scene and species files.
 struct SiteFolder(tempfile::TempDir);
@@ -29,9 +33,25 @@ impl SiteFolder {
         self.0.path().join("site.toml")
     }
 
-    /// Returns the check report of the site. The path of the temporary folder is removed from it.
+    /// Opens the site like `shoal run` and `shoal simulate`, and runs one tick.
+    fn start(&self) -> Result<(), String> {
+        let editor = Editor::open(Some(&self.site()), None).map_err(|e| e.to_string())?;
+        let site = editor.site();
+        SourceSpec::parse(&site.file.camera.source).map_err(|e| e.to_string())?;
+        let simulation = Simulation::new(&site.description(), &site.file.simulation);
+        let mut simulation = simulation.map_err(|e| e.to_string())?;
+        simulation.run_tick(&Observation::default());
+        Ok(())
+    }
+
+    /// Returns the check report of the site. The path of the temporary folder is removed from it. A site without problems must
+    /// also start.
     fn report(&self) -> CheckReport {
         let mut report = check_report(Some(&self.site()));
+        if report.is_good() {
+            self.start()
+                .unwrap_or_else(|problem| panic!("check finds no problem, but: {problem}"));
+        }
         let folder = format!("{}/", self.0.path().display());
         for problem in report.problems.iter_mut().chain(&mut report.warnings) {
             problem.file = problem.file.replace(&folder, "");
@@ -204,7 +224,7 @@ fn absurd_numbers_everywhere_are_reported_without_panic() {
         };
         let texts = texts.iter().map(|(name, text)| (name.as_str(), with(text)));
         let mut files: Vec<(&str, String)> = texts.collect();
-        files.push(("site.toml", String::new()));
+        files.push(("site.toml", "# defaults".to_owned()));
         let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
         let report = SiteFolder::new(&files).report();
         assert!(report.problems.len() > 100, "{absurd}: {report}");

@@ -22,7 +22,7 @@ fn expect_messages(files: &[(&str, &str)], expected: &[&str]) {
 #[test]
 fn every_bad_site_file_has_its_message() {
     let site = |text: &str, expected: &str| expect_messages(&[("site.toml", text)], &[expected]);
-    expect_messages(&[("site.toml", "")], &[]);
+    expect_messages(&[("site.toml", "# defaults")], &[]);
     expect_messages(&[], &["site.toml: cannot be opened"]);
     site(
         "scene = 'pol'",
@@ -68,7 +68,10 @@ fn every_bad_site_file_has_its_message() {
 #[test]
 fn every_bad_scene_has_its_message() {
     let scene = |text: &str, expected: &[&str]| {
-        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected);
+        expect_messages(
+            &[("site.toml", "# defaults"), ("scenes/sea.toml", text)],
+            expected,
+        );
     };
     scene(
         "[population]\ntrotu = 3\n[pool]\nground_depth_m = 0.1",
@@ -101,7 +104,10 @@ fn every_bad_scene_has_its_message() {
 fn every_bad_director_and_individual_has_its_message() {
     let scene = |text: &str, expected: &[&str]| {
         let text = format!("[population]\ntrout = 2\n{text}");
-        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", &text)], expected);
+        expect_messages(
+            &[("site.toml", "# defaults"), ("scenes/sea.toml", &text)],
+            expected,
+        );
     };
     let rule = "[[director]]\nname = 'a'\nwhen = { condition = 'always' }\n";
     scene(
@@ -184,7 +190,10 @@ fn every_bad_species_has_its_message() {
         );
         let text = text.replacen(from, to, 1);
         expect_messages(
-            &[("site.toml", ""), (&format!("species/{name}.toml"), &text)],
+            &[
+                ("site.toml", "# defaults"),
+                (&format!("species/{name}.toml"), &text),
+            ],
             &[expected],
         );
     };
@@ -261,7 +270,7 @@ fn bad_models_and_names_have_their_message() {
     let eel = |text: &str, expected: &str| {
         expect_messages(
             &[
-                ("site.toml", ""),
+                ("site.toml", "# defaults"),
                 ("species/eel.toml", text),
                 ("eel.glb", "no glTF"),
             ],
@@ -285,7 +294,10 @@ fn bad_models_and_names_have_their_message() {
         "species/eel.toml:4:12: look.length_m: it is drawn 1 m long, but body.length_m = 3",
     );
     expect_messages(
-        &[("site.toml", ""), ("species/visitor.toml", "")],
+        &[
+            ("site.toml", "# defaults"),
+            ("species/visitor.toml", "# defaults"),
+        ],
         &["\"visitor\" is the species name of the visitors' shadows"],
     );
 }
@@ -294,7 +306,10 @@ fn bad_models_and_names_have_their_message() {
 fn every_bad_mind_has_its_message() {
     let eel = |text: &str, expected: &[&str]| {
         let text = format!("{text}\n[look]\nlength_m = 0.3\n");
-        expect_messages(&[("site.toml", ""), ("species/eel.toml", &text)], expected);
+        expect_messages(
+            &[("site.toml", "# defaults"), ("species/eel.toml", &text)],
+            expected,
+        );
     };
     let actions = "[actions.go]\naction = 'wander'\n[actions.stop]\naction = 'wander'\n";
     let mind = |needs: &str, expected: &[&str]| eel(&format!("{needs}\n{actions}"), expected);
@@ -370,7 +385,10 @@ fn every_bad_mind_has_its_message() {
 #[test]
 fn every_bad_obstacle_terrace_and_field_has_its_message() {
     let scene = |text: &str, expected: &[&str]| {
-        expect_messages(&[("site.toml", ""), ("scenes/sea.toml", text)], expected);
+        expect_messages(
+            &[("site.toml", "# defaults"), ("scenes/sea.toml", text)],
+            expected,
+        );
     };
     let polygon = |rest: &str| format!("[[obstacles]]\nshape = 'polygon'\n{rest}");
     scene(&polygon(""), &[]);
@@ -434,7 +452,7 @@ fn a_director_has_no_more_rules_than_it_may_hold() {
         .map(|i| format!("[[director]]\nname = 'r{i}'\nwhen = {{ condition = 'always' }}\nthen = {{ effect = 'calm' }}\n"))
         .collect();
     expect_messages(
-        &[("site.toml", ""), ("scenes/sea.toml", &many)],
+        &[("site.toml", "# defaults"), ("scenes/sea.toml", &many)],
         &["director: 65 rules are too many; a scene can have at most 64, remove some"],
     );
 }
