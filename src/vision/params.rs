@@ -89,7 +89,8 @@ impl Default for VisionParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackingParams {
-    /// Number of frames in which Shoal must detect a shadow before its track is published.
+    /// Number of frames in which Shoal must detect a shadow before its track is published. At most 30 frames per second
+    /// count, because frames of a faster camera show nearly the same image.
     #[schemars(range(min = 1, max = 100))]
     pub birth_frames: u32,
     /// If the shadow of a visitor merges with another shadow, Shoal keeps the track for this long, in seconds, without

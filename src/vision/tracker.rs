@@ -13,6 +13,7 @@ mod fragments;
 mod id_swap;
 mod lifecycle;
 mod localization;
+mod schedule;
 
 use glam::{DVec2, Vec2};
 
@@ -29,6 +30,7 @@ use super::group::{GroupFitter, Member};
 use super::height_profile::HeightProfile;
 use super::kalman::Kalman;
 use super::outline::Tracer;
+use schedule::Schedule;
 
 /// Time constant with which the velocity of a track without a detection decays, in seconds.
 const MISSED_SLOWDOWN_SECS: f32 = 0.5;
@@ -289,7 +291,7 @@ pub(super) struct Tracker {
     recent_arrivals: f32,
     /// For each track: whether it has probably left the image.
     exited: Vec<bool>,
-    frame_count: u32,
+    schedule: Schedule,
     /// Indexes of the blobs in the last frame that are objects.
     static_blobs: Vec<usize>,
     first_frame_secs: Option<f64>,
@@ -321,7 +323,7 @@ impl Tracker {
             last_ambiguity_id: 0,
             recent_arrivals: 0.0,
             exited: Vec::new(),
-            frame_count: 0,
+            schedule: Schedule::default(),
             static_blobs: Vec::new(),
             first_frame_secs: None,
             is_settling: true,
@@ -358,7 +360,7 @@ impl Tracker {
     /// Updates all tracks with one frame and returns the published tracks.
     pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Track] {
         self.time_secs = frame.time_secs;
-        self.frame_count = self.frame_count.wrapping_add(1);
+        self.schedule.advance(frame.time_secs, frame.dt_secs);
         for track in &mut self.tracks {
             track
                 .kalman

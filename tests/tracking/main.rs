@@ -14,6 +14,7 @@
 
 mod calibration;
 mod disturbances;
+mod frame_rates;
 mod gray_code;
 mod mirror;
 mod recordings;

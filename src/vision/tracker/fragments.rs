@@ -3,7 +3,6 @@
 
 use crate::vision::group::MergedFit;
 
-use super::localization::{TURN_FRAMES, is_turn};
 use super::{Detection, SegmentedFrame, TrackState, Tracker};
 
 /// Two tracks are merged if two visitors explain less additional area than this share of the smaller silhouette. On
@@ -21,8 +20,8 @@ const ISOLATED_M: f32 = 0.95;
 const FRAGMENT_MAX_AGE_SECS: f64 = 2.0;
 /// A track that has moved less than this, in meters, may be an object and is not merged.
 const MOVED_M: f32 = 0.1;
-/// Offset of the turn (see `is_turn`). With it, this work is done in other frames than other expensive work.
-const TURN_OFFSET: usize = 2;
+/// Offset of the phase (see `Schedule::is_due`). With it, this work is done in other frames than other expensive work.
+const PHASE_OFFSET: usize = 2;
 
 impl Tracker {
     /// Merges a recent track into an earlier one if one visitor has explained both for `MERGE_SECS`. The id of the
@@ -52,7 +51,7 @@ impl Tracker {
         frame: &SegmentedFrame<'_>,
     ) -> Option<(usize, MergedFit)> {
         let may_be_fragment = self.tracks[fragment].may_be_fragment(frame.time_secs);
-        if !may_be_fragment || !is_turn(self.frame_count, fragment + TURN_OFFSET) {
+        if !may_be_fragment || !self.schedule.is_due(fragment + PHASE_OFFSET) {
             return None;
         }
         let found = (0..self.tracks.len()).find_map(|whole| {
@@ -61,7 +60,7 @@ impl Tracker {
         });
         let track = &mut self.tracks[fragment];
         if found.is_some() {
-            track.mergeable_secs += TURN_FRAMES as f32 * frame.dt_secs;
+            track.mergeable_secs += self.schedule.measured_secs();
         } else {
             track.mergeable_secs = 0.0;
         }

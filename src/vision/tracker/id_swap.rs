@@ -5,7 +5,6 @@
 //! therefore fitted a second time, with the heights and tones known before the meeting, but swapped. If this second fit
 //! is better, the ids are swapped.
 
-use super::localization::is_turn;
 use super::{HeightProfile, SegmentedFrame, TrackState, Tracker};
 
 /// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
@@ -18,7 +17,7 @@ impl Tracker {
         for second in 1..self.members.len() {
             for first in 0..second {
                 let pair = [first, second];
-                if is_turn(self.frame_count, first + second)
+                if self.schedule.is_due(first + second)
                     && let Some(appearances) = self.appearances_to_swap(pair)
                     && (self.group_fitter).try_swap(&mut self.members, pair, appearances, &origins)
                 {

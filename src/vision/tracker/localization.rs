@@ -30,8 +30,6 @@ const SPLIT_GAIN_SHARE: f32 = 0.14;
 const SPLIT_GAIN_SECS: f32 = 1.0;
 /// Height and tone are measured only if the nearest other track is at least this far away, in meters.
 const APPEARANCE_CLEARANCE_M: f32 = 0.6;
-/// Number of frames in which each expensive measurement runs once per track. Different tracks use different frames.
-pub(super) const TURN_FRAMES: u32 = 4;
 /// Largest group whose heights are measured. In larger groups, too little of each visitor is visible.
 const MAX_MEASURED_MEMBERS: usize = 3;
 /// Learning rate of the height, per measurement, for a visitor alone in a blob.
@@ -87,28 +85,28 @@ impl Tracker {
         if self.rivals_m.is_empty() {
             track.exclusive_share = 1.0;
         }
-        let is_turn = is_turn(self.frame_count, index);
+        let is_due = self.schedule.is_due(index);
         let is_alone = self.rivals_m.is_empty() && track.nearest_track_m > APPEARANCE_CLEARANCE_M;
-        if is_turn && is_alone && track.id.is_some() {
+        if is_due && is_alone && track.id.is_some() {
             self.measure_appearance(index, blob, frame);
         }
         let track = &mut self.tracks[index];
         track.last_foreground_secs = frame.time_secs;
         if own {
             track.last_detected_secs = frame.time_secs;
-            track.hits += 1;
+            track.hits += u32::from(self.schedule.is_evidence());
             if self.rivals_m.is_empty() {
                 (track.course).update(&track.kalman, area, frame.time_secs);
             }
         }
         // Other visitors in the blob must not reduce the area of this visitor.
-        let is_area_due = !self.rivals_m.is_empty() || is_turn;
+        let is_area_due = !self.rivals_m.is_empty() || is_due;
         if frame.feet.can_locate_feet() && is_area_due {
             let silhouette_m2 = track.member(&self.params).silhouette_m2(frame);
             if !self.rivals_m.is_empty() {
                 area = track.area_factor.unwrap_or(1.0) * silhouette_m2;
             } else if silhouette_m2 > 0.0 {
-                track.learn_area_factor(area / silhouette_m2, TURN_FRAMES as f32 * frame.dt_secs);
+                track.learn_area_factor(area / silhouette_m2, self.schedule.measured_secs());
             }
         }
         track.output.area_m2 = f64::from(area);
@@ -180,7 +178,7 @@ impl Tracker {
                 self.swap_ids(frame);
                 self.measure_member_heights(blob, frame);
             }
-            if !self.members.is_empty() && is_turn(self.frame_count, index) {
+            if !self.members.is_empty() && self.schedule.is_due(index) {
                 let typical = Member::new(Vec2::ZERO, TYPICAL_HEIGHT_SHARE * self.params.tallest_m);
                 let found =
                     self.group_fitter
@@ -212,7 +210,7 @@ impl Tracker {
                     track.learn_height(member.height_m, HEIGHT_RATE_IN_GROUP);
                 }
                 if track.is_group_candidate && member.exclusive_m2 > CANDIDATE_M2 {
-                    track.hits += 1;
+                    track.hits += u32::from(self.schedule.is_evidence());
                 } else if track.is_group_candidate {
                     track.detection = Detection::Missed;
                 }
@@ -253,7 +251,7 @@ impl Tracker {
         let pair = self
             .group_fitter
             .fit_split(alone, &frame.feet.lamp_and_camera());
-        let dt_secs = TURN_FRAMES as f32 * frame.dt_secs;
+        let dt_secs = self.schedule.measured_secs();
         let share = pair.map_or(0.0, |pair| pair.gain_share);
         track.split_gain_share +=
             (1.0 - (-dt_secs / SPLIT_GAIN_SECS).exp()) * (share - track.split_gain_share);
@@ -288,7 +286,7 @@ impl Tracker {
             let member = &self.members[index];
             let is_seen = member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && !member.was_relocated;
             let is_confirmed = track.id.is_some() && track.nearest_track_m > AMBIGUOUS_M;
-            if !is_seen || !is_confirmed || !is_turn(self.frame_count, number) {
+            if !is_seen || !is_confirmed || !self.schedule.is_due(number) {
                 continue;
             }
             let height_m = (self.group_fitter).measure_height_m(&self.members, index, blob, frame);
@@ -297,11 +295,6 @@ impl Tracker {
             }
         }
     }
-}
-
-/// Returns whether the expensive measurements of the track with index `number` are due in this frame.
-pub(super) fn is_turn(frame_count: u32, number: usize) -> bool {
-    (frame_count.wrapping_add(number as u32)).is_multiple_of(TURN_FRAMES)
 }
 
 /// Returns the area and centroid of the samples that are nearer to the track than to any rival.
