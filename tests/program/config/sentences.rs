@@ -199,8 +199,8 @@ fn every_bad_species_has_its_message() {
     };
     changed(
         "trout",
-        "actions = [\"avoid_obstacles\"]",
-        "actions = [\"avoid_obstacle\"]",
+        "actions = [\"avoid_obstacles\", ",
+        "actions = [\"avoid_obstacle\", ",
         "standard.actions[0]: unknown action 'avoid_obstacle'",
     );
     changed(
@@ -249,12 +249,12 @@ fn every_bad_species_has_its_message() {
         "trout",
         "[look]",
         "[actions.both]\naction = \"combined\"\nactions = [\"wander\", \"both\"]\n[look]",
-        "actions.both.actions[1]: 'both' is a combined action itself; list its parts instead",
+        "actions.both.actions[1]: 'both' contains itself through 'both'; remove this entry",
     );
     changed(
         "trout",
-        "rate_per_sec = 0.0 ",
-        "rate_per_sec = 0.0\nreset_by = \"sleep\" #",
+        "rate_per_sec = 0.01 ",
+        "rate_per_sec = 0.01\nreset_by = \"sleep\" #",
         "duplicate key: this key already exists in the table",
     );
     changed(
