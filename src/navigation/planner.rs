@@ -92,8 +92,8 @@ impl GridPlanner {
                 continue;
             };
             self.in_use[index] = true;
-            if self.searches.len() <= index {
-                self.searches.resize_with(index + 1, GridSearch::default);
+            if self.searches.len() < SEARCHES {
+                self.searches.resize_with(SEARCHES, GridSearch::default);
             }
             route.search = Some(index);
             let is_done = route.advance(
@@ -105,6 +105,12 @@ impl GridPlanner {
             if is_done {
                 route.search = None;
                 self.in_use[index] = false;
+            }
+            // All searches get as much memory as the largest one, so that a later tick with more searches at the same time
+            // allocates none.
+            let memory = self.searches[index].memory();
+            for search in &mut self.searches {
+                search.reserve(memory);
             }
         }
         self.tick += 1;

@@ -192,7 +192,10 @@ fn action() -> impl Strategy<Value = ActionParams> {
                 ("boolean", ..) => serde_json::json!(draw(0) < 0.5),
                 ("string", ..) if field == "action" => continue,
                 ("string", ..) => {
-                    let names = schema["enum"].as_array().unwrap();
+                    // A text without a list of values is the name of something in the scene; the default stays.
+                    let Some(names) = schema["enum"].as_array() else {
+                        continue;
+                    };
                     names[(draw(0) * names.len() as f64) as usize].clone()
                 }
                 _ if field == "actions" => serde_json::json!(["a0", "a1"]),

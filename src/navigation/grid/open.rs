@@ -52,6 +52,22 @@ pub(super) struct Buckets {
     highest: usize,
 }
 
+impl Buckets {
+    /// Numbers of buckets and of entries that fit into the allocated memory.
+    pub(super) fn size(&self) -> [usize; 2] {
+        [self.heads.len(), self.chain.capacity()]
+    }
+
+    /// Allocates memory for these numbers of buckets and entries.
+    pub(super) fn reserve(&mut self, [heads, entries]: [usize; 2]) {
+        if self.heads.len() < heads {
+            self.heads.resize(heads, END_OF_CHAIN);
+        }
+        self.chain
+            .reserve_exact(entries.saturating_sub(self.chain.len()));
+    }
+}
+
 impl OpenList for Buckets {
     fn clear(&mut self) {
         let end = (self.highest + 1).min(self.heads.len());

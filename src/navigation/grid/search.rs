@@ -105,7 +105,30 @@ pub struct GridSearch {
     cheap: CheapList,
 }
 
+/// Size of the memory of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::navigation) struct SearchMemory {
+    nodes: usize,
+    buckets: [usize; 2],
+}
+
 impl GridSearch {
+    /// Size of the memory that the searches have needed.
+    pub(in crate::navigation) fn memory(&self) -> SearchMemory {
+        SearchMemory {
+            nodes: self.nodes.len(),
+            buckets: self.buckets.size(),
+        }
+    }
+
+    /// Allocates memory of this size. It does not change a running search.
+    pub(in crate::navigation) fn reserve(&mut self, memory: SearchMemory) {
+        if self.nodes.len() < memory.nodes {
+            self.nodes.resize(memory.nodes, Node::default());
+        }
+        self.buckets.reserve(memory.buckets);
+    }
+
     /// Begins a search between two cells. If one of them is blocked, the search ends as [`SearchProgress::Exhausted`].
     pub fn begin(&mut self, map: &GridMap, start: UVec2, goal: UVec2, rules: SearchRules) {
         self.rules = rules;
