@@ -18,9 +18,9 @@ struct BodyInstance {
     shine: f32,
     // Fish: strength of the light that the fish emits.
     glow: f32,
-    // Static body: random number 0..1 that varies its color and pattern.
+    // Random number 0..1 that varies the color and pattern of the body.
     tone: f32,
-    // Static body: its material, one of the constants below.
+    // Static body: its material. Fish: its color variety, 0 for the colors of the model. One of the constants below.
     substance: u32,
 }
 
@@ -29,6 +29,15 @@ const STONE = 0u;
 const WOOD = 1u;
 const GROWN = 2u;
 const FOAM = 3u;
+const LEAF = 4u;
+const FLOWER = 5u;
+
+// Color varieties of fish in `BodyInstance::substance`; same numbers as in `Variety` in `src/render/look.rs`.
+const KOHAKU = 1u;
+const SANKE = 2u;
+const SHOWA = 3u;
+const OGON = 4u;
+const ASAGI = 5u;
 
 // The three rows of an affine matrix; same layout as `AffineRows` in `src/render/pose.rs`.
 struct AffineRows {
@@ -87,12 +96,14 @@ struct FishPixel {
     @builtin(position) position: vec4<f32>,
     // World position; in w the y of the normal at rest (1 on the back, 0 on the flanks).
     @location(0) world: vec4<f32>,
-    // Normal; in w the layer of the skin, or -1.
+    // Normal; in w the distance from the plane of symmetry at rest, positive on the left side.
     @location(1) normal: vec4<f32>,
     // With a skin: position on the skin, brightness and opacity of the vertex. Without a skin: color of the vertex.
     @location(2) paint: vec4<f32>,
     // Cosine and sine of the hue rotation, brightness, shine minus glow (one of the two is 0).
     @location(3) @interpolate(flat) finish: vec4<f32>,
+    // Layer of the skin, or -1; color variety; seed of the pattern.
+    @location(4) @interpolate(flat) coat: vec3<f32>,
 }
 
 // A vertex moved by its joints.
@@ -125,7 +136,8 @@ fn fish_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Fish
     pixel.position = clip_from_world(pose.world);
     pixel.world = vec4<f32>(pose.world, vertex.normal.y);
     let instance = instances[index];
-    pixel.normal = vec4<f32>(pose.normal, f32(instance.skin_layer));
+    pixel.normal = vec4<f32>(pose.normal, vertex.position.x);
+    pixel.coat = vec3<f32>(f32(instance.skin_layer), f32(instance.substance), instance.tone);
     let brightness = dot(vertex.color.rgb, vec3<f32>(0.3333));
     pixel.paint = select(vertex.color, vec4<f32>(vertex.uv, brightness, vertex.color.a), instance.skin_layer >= 0);
     pixel.finish = vec4<f32>(instance.hue_cos, instance.hue_sin, instance.brightness, instance.shine - instance.glow);
@@ -170,6 +182,30 @@ fn plant_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Bod
     return pixel;
 }
 
+// Returns the light of a lily leaf or flower on the water.
+fn lily_light(pixel: BodyPixel, tone: f32, is_flower: bool) -> vec4<f32> {
+    let normal = normalize(pixel.normal);
+    var color: vec3<f32>;
+    if is_flower {
+        // White or pink petals, deeper at the root; a yellow middle.
+        let petal = mix(vec3<f32>(0.86, 0.82, 0.78), vec3<f32>(0.82, 0.34, 0.44), step(0.5, tone));
+        let rib = 1.0 - 0.12 * smoothstep(0.12, 0.0, abs(pixel.uv.x - 0.5));
+        color = mix(petal * vec3<f32>(0.80, 0.62, 0.66), petal, smoothstep(0.1, 0.7, pixel.uv.y)) * rib;
+        color = select(color, vec3<f32>(0.85, 0.52, 0.05), pixel.uv.y < -0.5);
+    } else {
+        // Olive to fresh green; ribs from the stem, a pale rim, brown spots on old leaves.
+        let out = length(pixel.at_rest.xz);
+        let spot = noise(pixel.at_rest.xz * 5.0 + 60.0 * tone) * 0.7 + noise(pixel.at_rest.xz * 17.0 + 9.0) * 0.3;
+        color = mix(vec3<f32>(0.085, 0.155, 0.030), vec3<f32>(0.25, 0.33, 0.055), fract(3.0 * tone));
+        color *= 0.80 + 0.35 * smoothstep(0.85, 1.0, pixel.uv.x) + 0.25 * spot;
+        color = mix(color, vec3<f32>(0.19, 0.11, 0.035), smoothstep(0.62, 0.74, spot + 0.2 * (tone - 0.5)) * smoothstep(0.4, 0.95, out));
+        color = mix(color, vec3<f32>(0.36, 0.42, 0.16), 0.7 * smoothstep(0.90, 0.99, out));
+    }
+    let facing = (0.25 + 0.75 * abs(dot(normal, scene.to_sun))) * scene.facing_scale;
+    let light = color * (scene.sun_color * (facing * scene.sun_strength) + scene.sky_color * 0.9);
+    return encode_light(light, 1.0);
+}
+
 @fragment
 fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     // On a wall, sand is heaped against the base of the leaves, and the leaves are dark just above the sand.
@@ -183,6 +219,9 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
         base_shade = 0.45 + 0.55 * smoothstep(0.0, 0.09, out);
     }
     let tone = instances[pixel.instance].tone;
+    if instances[pixel.instance].substance >= LEAF {
+        return lily_light(pixel, tone, instances[pixel.instance].substance == FLOWER);
+    }
     let up = pixel.uv.y;
     // A pale rib along the middle of each leaf.
     let rib = 1.0 - smoothstep(0.0, 0.16, abs(pixel.uv.x - 0.5));
@@ -219,6 +258,107 @@ fn facing_normal(normal: vec3<f32>, view: vec3<f32>) -> vec3<f32> {
     return select(normalize(outward - view * min(towards, 0.0)), -outward, towards < -0.45);
 }
 
+// Distance to the edge of a patch on the skin, negative inside. `place` is on the skin, in body lengths.
+fn patch_distance(place: vec2<f32>, center: vec2<f32>, radius: f32, stretch: f32) -> f32 {
+    return length((place - center) * vec2<f32>(1.0 / stretch, 1.0)) - radius;
+}
+
+// Returns the color of a koi as a factor on its white skin; alpha is the strength of the metallic sheen. `skin` is the position
+// on the skin, `across` the distance from the plane of symmetry, `px` the size of a pixel on the skin.
+fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> vec4<f32> {
+    let white = vec3<f32>(1.0);
+    let salt = i32(seed * 60000.0);
+    let is_eye = skin.y > 0.765 && skin.x > 0.865;
+    if is_eye {
+        return vec4<f32>(white, 0.0);
+    }
+    // Red varies from orange to crimson, black from ink to soot.
+    let dye = hash2(vec2<i32>(salt, 5));
+    let red = mix(vec3<f32>(0.86, 0.13, 0.018), vec3<f32>(0.66, 0.035, 0.028), dye.x);
+    let black = vec3<f32>(0.022, 0.022, 0.027);
+    if variety == OGON {
+        let gold = mix(vec3<f32>(0.98, 0.56, 0.10), vec3<f32>(0.95, 0.93, 0.86), step(0.72, dye.y));
+        return vec4<f32>(mix(gold, vec3<f32>(1.0, 0.33, 0.03), 0.8 * step(dye.y, 0.25)), 0.9);
+    }
+    if skin.y > 0.765 {
+        // Fins: root color that fades towards the edge.
+        let out = clamp((skin.y - 0.78) / 0.2, 0.0, 1.0);
+        let root = 1.0 - smoothstep(0.15, 0.55, out + 0.25 * (noise(vec2<f32>(skin.x * 14.0, seed * 90.0)) - 0.5));
+        if variety == SHOWA {
+            return vec4<f32>(mix(white, black, root), 0.0);
+        }
+        if variety == ASAGI {
+            return vec4<f32>(mix(white, red, 0.9 * root), 0.0);
+        }
+        return vec4<f32>(white, 0.0);
+    }
+    let down = min(skin.y / 0.75, 1.0);
+    // The skin, unrolled: along the body, and across the back from one flank to the other.
+    let flat = vec2<f32>(skin.x, sign(across) * down * 0.19);
+    let drift = vec2<f32>(f32(salt % 97), f32(salt % 89)) * 1.7;
+    let wide = vec2<f32>(noise(flat * 9.0 + drift), noise(flat * 9.0 + drift + 31.0)) - 0.5;
+    let fine = vec2<f32>(noise(flat * 42.0 + drift), noise(flat * 42.0 + drift + 57.0)) - 0.5;
+    let place = flat + 0.065 * wide + 0.013 * fine;
+    // The edge of a patch is as sharp as a row of scales.
+    let soft = max(px, 0.0035);
+    // Red patches stand in a row along the back.
+    var to_red = 1.0;
+    for (var i = 0; i < 4; i++) {
+        let chance = hash2(vec2<i32>(salt + 7 * i, 11));
+        let more = hash2(vec2<i32>(salt - 3 * i, 23));
+        if i > 0 && more.y < 0.16 {
+            continue;
+        }
+        let center = vec2<f32>(0.115 + 0.195 * f32(i) + 0.07 * (chance.x - 0.5), 0.085 * (chance.y - 0.5) * step(0.5, f32(i)));
+        let radius = select(0.055 + 0.055 * more.x, 0.048 + 0.022 * more.x, i == 0);
+        to_red = min(to_red, patch_distance(place, center, radius, 1.15 + 0.5 * more.y));
+    }
+    // A koi with one patch on its head only.
+    let is_tancho = variety != SHOWA && dye.y > 0.86;
+    if is_tancho {
+        to_red = patch_distance(flat + 0.01 * fine, vec2<f32>(0.115, 0.0), 0.042, 1.1);
+    }
+    // The nose, the belly and the root of the tail stay white.
+    let bare = max(max(0.032 - skin.x, skin.x - 0.775), 1.3 * (down - 0.74));
+    to_red = max(to_red, bare);
+    var color = mix(red * (0.92 + 0.16 * noise(flat * 60.0 + drift)), white, smoothstep(-soft, soft, to_red));
+    if variety == SANKE {
+        var to_black = 1.0;
+        let grid = flat / 0.085 + drift;
+        let home = vec2<i32>(floor(grid));
+        for (var i = 0; i < 9; i++) {
+            let cell = home + vec2<i32>(i % 3 - 1, i / 3 - 1);
+            let chance = hash2(cell * 5 + salt);
+            let more = hash2(cell * 3 - salt);
+            if more.x > 0.34 {
+                continue;
+            }
+            let center = vec2<f32>(cell) + 0.2 + 0.6 * chance;
+            to_black = min(to_black, length((grid + 0.35 * wide + 0.22 * fine - center) * vec2<f32>(0.8, 1.0)) * 0.085 - (0.008 + 0.024 * more.y * more.y));
+        }
+        to_black = max(to_black, max(0.17 - skin.x, abs(flat.y) - 0.10));
+        color = mix(black, color, smoothstep(-soft, soft, to_black));
+    } else if variety == SHOWA {
+        // Broad black bands wind around the body, and one crosses the head.
+        let band = noise(flat * vec2<f32>(6.0, 7.5) + drift + 1.4 * wide) - 0.50;
+        let head = abs(place.y - 1.1 * (place.x - 0.10) * sign(dye.y - 0.5)) - 0.012;
+        let to_black = min(-0.14 * band, select(1.0, head, skin.x < 0.20));
+        color = mix(black, color, smoothstep(-soft, soft, to_black));
+    } else if variety == ASAGI {
+        // Every scale of the back is blue-gray with a pale rim.
+        let scale = vec2<f32>(skin.x * 46.0, down * 13.0);
+        let row = floor(scale.y);
+        let cell = vec2<f32>(fract(scale.x + 0.5 * (row - 2.0 * floor(row * 0.5))), fract(scale.y)) - 0.5;
+        let rim = smoothstep(0.30, 0.52, length(cell));
+        let blue = mix(vec3<f32>(0.115, 0.195, 0.285), vec3<f32>(0.50, 0.62, 0.70), rim * smoothstep(0.16, 0.21, skin.x));
+        let pale_head = mix(vec3<f32>(0.74, 0.80, 0.84), blue, smoothstep(0.17, 0.20, skin.x + 0.03 * fine.x));
+        let to_flank = 0.60 - down + 0.9 * wide.x;
+        color = mix(mix(red, white, 0.12), pale_head, smoothstep(-0.02, 0.02, to_flank));
+        color = mix(white, color, smoothstep(0.96, 0.84, down));
+    }
+    return vec4<f32>(color, 0.0);
+}
+
 // Returns the light around a fish on a wall or ceiling from a direction (`up`: 0 is down, 1 is up): scattered light from the
 // sides, skylight from above, light from the ground below. A ceiling has no ground.
 fn surrounding_light(up: f32, through: vec3<f32>) -> vec3<f32> {
@@ -237,12 +377,21 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let normal = facing_normal(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
     // The negative bias selects a sharper mip level, because the eyes and spots on the skin are small.
-    let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.normal.w + 0.5, 0.0)), -0.75);
+    let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.coat.x + 0.5, 0.0)), -0.75);
     // Skins store the square roots of colors.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
-    let has_skin = step(-0.5, pixel.normal.w);
+    let has_skin = step(-0.5, pixel.coat.x);
+    // Width of a pixel on the skin, for edges of patterns without steps.
+    let skin_px = length(fwidth(pixel.paint.xy));
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
-    let color = rotated_hue(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
+    var color = rotated_hue(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
+    let variety = u32(pixel.coat.y + 0.5);
+    var metal = 0.0;
+    if variety != 0u {
+        let coat = koi_coat(variety, pixel.coat.z, pixel.paint.xy, pixel.normal.w, skin_px);
+        color *= coat.rgb;
+        metal = coat.a;
+    }
 
     let sun_dir = scene.to_sun;
     let light = sunlight(world);
@@ -273,7 +422,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     let half_way = normalize(view + sun_dir);
     let flank = 1.0 - smoothstep(0.35, 0.95, pixel.world.w);
     // On a wall the whole flank is visible; the reflection is weaker there, so that it does not cover the colors of the flank.
-    let silver = max(pixel.finish.w, 0.0) * flank * select(1.0, 0.5, SURFACE_KIND == WALL);
+    let silver = max(max(pixel.finish.w, 0.0) * flank, metal) * select(1.0, 0.5, SURFACE_KIND == WALL);
     let mirrored = reflect(-view, normal);
     let sky_seen = smoothstep(-0.25, 0.75, dot(mirrored, scene.up));
     let cosine = max(dot(normal, half_way), 0.0);

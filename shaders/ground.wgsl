@@ -239,6 +239,78 @@ fn sand_height(place: vec2<f32>) -> f32 {
     return scene.relief * (0.20 * bars + ripple * (1.0 - heap)) + 0.05 * heap * heap + 0.0035 * fbm(p * 11.0);
 }
 
+// A stone of a layer of packed stones.
+struct PackedStone {
+    // Height above the bed, in meters; 0 in the gap between stones or where the layer has no stone.
+    height: f32,
+    // Random numbers of the stone.
+    chance: vec2<f32>,
+}
+
+// Returns the stone at a point, from a layer of stones that touch each other: cells of points on a jittered lattice with a mean
+// distance of `size_m`, with rounded edges. `share` is the share of the cells that contain a stone.
+fn packed_stone(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> PackedStone {
+    let flat = place / size_m;
+    let p = flat + 0.34 * (vec2<f32>(noise(flat * 1.7 + 3.0), noise(flat * 1.7 + 41.0)) - 0.5);
+    let home = vec2<i32>(floor(p));
+    var near = vec2<f32>(0.0);
+    var near_cell = home;
+    var nearest = 9.0;
+    for (var i = 0; i < 9; i++) {
+        let cell = home + vec2<i32>(i % 3 - 1, i / 3 - 1);
+        let offset = vec2<f32>(cell) + 0.08 + 0.84 * hash2(cell * 3 + salt) - p;
+        let far = dot(offset, offset);
+        if far < nearest {
+            nearest = far;
+            near = offset;
+            near_cell = cell;
+        }
+    }
+    // Distance to the borders of the cell. The soft minimum over all borders rounds the corners of the stone.
+    var closeness = 0.0;
+    for (var i = 0; i < 25; i++) {
+        let cell = near_cell + vec2<i32>(i % 5 - 2, i / 5 - 2);
+        let offset = vec2<f32>(cell) + 0.08 + 0.84 * hash2(cell * 3 + salt) - p;
+        let across = offset - near;
+        if dot(across, across) > 1e-4 {
+            closeness += exp(-14.0 * dot(0.5 * (near + offset), normalize(across)));
+        }
+    }
+    let border = -log(closeness) / 14.0;
+    let chance = hash2(near_cell * 7 - salt);
+    let round = clamp((border - 0.02) / (0.17 + 0.14 * chance.y), 0.0, 1.0);
+    let dome = sqrt(round * (2.0 - round));
+    let is_here = step(hash2(near_cell * 13 + salt).x, share);
+    return PackedStone(is_here * dome * size_m * (0.30 + 0.30 * chance.x), chance);
+}
+
+// Returns the highest stone of three layers of packed gravel.
+fn gravel_at(place: vec2<f32>) -> PackedStone {
+    let drift = fbm(place * 0.9 + 120.0);
+    var top = packed_stone(place, 0.034, 1.0, 17);
+    let middle = packed_stone(place + 5.1, 0.080, 0.20 + 0.75 * smoothstep(0.40, 0.65, drift), 43);
+    if middle.height > 0.0 {
+        top = PackedStone(middle.height + 0.010, middle.chance);
+    }
+    let large = packed_stone(place - 2.7, 0.19, 0.05 + 0.50 * smoothstep(0.55, 0.75, drift), 71);
+    if large.height > 0.0 {
+        top = PackedStone(large.height + 0.022, large.chance);
+    }
+    return top;
+}
+
+// Returns the color of gravel: most stones are dark, few are pale or rust-colored.
+fn gravel_color(place: vec2<f32>, stone: PackedStone) -> vec3<f32> {
+    let bright = dot(scene.sand_color, vec3<f32>(0.2126, 0.7152, 0.0722));
+    let tint = mix(vec3<f32>(1.0), scene.sand_color / max(bright, 1e-3), 0.5);
+    let tone = 0.10 + 2.6 * stone.chance.y * stone.chance.y * stone.chance.y;
+    var color = bright * tone * tint;
+    color *= mix(vec3<f32>(0.92, 1.0, 1.06), vec3<f32>(1.16, 0.98, 0.78), fract(5.0 * stone.chance.x));
+    color = mix(color, bright * vec3<f32>(1.35, 0.62, 0.26), step(0.95, fract(9.0 * stone.chance.x)));
+    let speckle = 0.70 + 0.60 * noise(place * 210.0) * (0.5 + noise(place * 61.0));
+    return color * speckle;
+}
+
 @fragment
 fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
@@ -294,6 +366,20 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     } else if share > 0.0 {
         let near = min(min(fine.rim, middle.rim), large.rim);
         occlusion *= mix(0.82, 1.0, smoothstep(0.98, 1.7, near + 0.2 * step(1.0, near)));
+    }
+
+    if scene.gravel > 0.0 {
+        // Silt covers the gravel where the current is weak.
+        let cover = smoothstep(0.10, -0.10, fbm(p * 0.55 + 7.0) * 0.8 + 0.1 - scene.gravel);
+        let here = gravel_at(p);
+        let fine = 0.002;
+        let slope = vec2<f32>(gravel_at(p + vec2<f32>(fine, 0.0)).height - here.height, gravel_at(p + vec2<f32>(0.0, fine)).height - here.height) / fine;
+        let is_stone = cover * smoothstep(0.0, 0.004, here.height);
+        color = mix(color, gravel_color(p, here), is_stone);
+        gradient = mix(gradient, clamp(slope, vec2<f32>(-1.6), vec2<f32>(1.6)), cover);
+        occlusion *= mix(1.0, mix(0.10, 1.0, smoothstep(0.0, 0.012, here.height)), cover);
+        // The middle of the pond is deeper and darker.
+        occlusion *= mix(0.25, 1.25, smoothstep(0.25, 1.0, length(place / scene.ground_half_m) + 0.25 * (fbm(p * 0.7) - 0.5)));
     }
 
     // There are more fallen leaves near the rim.

@@ -136,6 +136,13 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let inclined = max(-dot(slope, sunward), 0.0);
     let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * inclined * inclined;
     light += scene.sky_color * (scene.reflection * mirrored);
+    if scene.canopy > 0.0 {
+        // Open sky between the crowns of trees. Waves tear the borders of the reflection.
+        let at = place * 0.42 + slope * 1.1 + scene.ground_seed * 3.1;
+        let crowns = fbm(at) + 0.16 * (noise(at * 9.0 + slope * 5.0) - 0.5);
+        let open = smoothstep(0.50, 0.60, crowns);
+        light += scene.sky_color * (scene.canopy * scene.reflection * (0.004 + 0.15 * open));
+    }
     // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);

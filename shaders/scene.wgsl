@@ -74,7 +74,10 @@ struct SceneUniforms {
     relief: f32,
     // Seed of the ground's pattern.
     ground_seed: f32,
-    padding: vec2<f32>,
+    // Share of the ground that packed gravel covers, 0..1.
+    gravel: f32,
+    // Strength of the reflection of trees and open sky on the water, 0..1.
+    canopy: f32,
 }
 
 @group(0) @binding(0) var<uniform> scene: SceneUniforms;

@@ -7,6 +7,7 @@ use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
 use super::paint::EyeSpot;
+use super::skeleton::{Hinge, Joint, Part};
 
 /// Cross section at a station: half width, and height above and below the spine.
 #[derive(Clone, Copy)]
@@ -17,17 +18,28 @@ pub(super) struct Section {
     pub bottom: f32,
 }
 
-/// A fin: a sheet between a root line on the body and a free edge. Both lines run from front to back.
+/// A fin: a curved sheet between a root line on the body and a free edge. Both lines run from front to back.
 #[derive(Clone)]
 pub(super) struct Fin {
     /// Front and back end of the root line, as (x, y, s).
     pub root: [Vec3; 2],
-    /// Points of the free edge from front to back, as (x, y, s).
+    /// Points of the free edge from front to back, as (x, y, s). A smooth curve connects them.
     pub edge: Vec<Vec3>,
-    /// Joint that moves the fin; `None` if the joints of the spine next to the fin move it.
-    pub joint: Option<u8>,
-    /// Whether the fish also has the mirrored fin on the other side. The joint of that fin has the next higher number.
+    /// The joint that moves the fin.
+    pub hinge: Hinge,
+    /// Whether the fish also has the mirrored fin on the other side.
     pub paired: bool,
+    /// Height of the bulge in the middle of the sheet, in body lengths.
+    pub bulge: f32,
+}
+
+/// A barbel: a thin tapered tube beside the mouth. The fish has the mirrored barbel on the other side.
+#[derive(Clone)]
+pub(super) struct Barbel {
+    /// Points from the root to the tip, as (x, y, s).
+    pub line: [Vec3; 3],
+    /// Radius at the root, in body lengths.
+    pub radius: f32,
 }
 
 /// The shape of a species.
@@ -36,6 +48,38 @@ pub(super) struct Shape {
     pub fins: Vec<Fin>,
     /// Center of the left eye as (x, y, s), and radius of the eye.
     pub eye: (Vec3, f32),
+    pub barbels: Vec<Barbel>,
+}
+
+impl Shape {
+    /// Scales the shape so that its rearmost point is at station 1.
+    pub(super) fn fit(&mut self) {
+        let edges = self.fins.iter().flat_map(|fin| &fin.edge);
+        let end = edges.fold(0.0f32, |end, point| end.max(point.z));
+        if end <= 0.0 {
+            return;
+        }
+        for section in &mut self.sections {
+            for value in [
+                &mut section.s,
+                &mut section.width,
+                &mut section.top,
+                &mut section.bottom,
+            ] {
+                *value /= end;
+            }
+        }
+        for fin in &mut self.fins {
+            fin.root
+                .iter_mut()
+                .chain(&mut fin.edge)
+                .for_each(|p| *p /= end);
+        }
+        for barbel in &mut self.barbels {
+            barbel.line.iter_mut().for_each(|p| *p /= end);
+        }
+        self.eye = (self.eye.0 / end, self.eye.1 / end);
+    }
 }
 
 /// Station of the root, which is joint 0.
@@ -44,8 +88,6 @@ pub(super) const ROOT_S: f32 = 0.32;
 pub(super) const HEAD_S: f32 = 0.26;
 /// Stations of the tail, which are joints 2 to 6.
 pub(super) const TAIL_S: [f32; 5] = [0.42, 0.54, 0.65, 0.76, 0.86];
-/// Index of the joint of the left pectoral fin. The joint of the right pectoral fin has the next index.
-pub(super) const PECTORAL: u8 = 7;
 
 /// Level of detail of a mesh.
 #[derive(Clone, Copy)]
@@ -53,17 +95,34 @@ pub(super) struct Detail {
     rings: usize,
     segments: usize,
     fin_rows: usize,
-    has_eyes: bool,
+    /// Number of columns of a fin; a fin never has more columns than this.
+    fin_columns: usize,
+    /// Number of rings and segments of a domed eye; 0 leaves the eyes out.
+    eye: [usize; 2],
+    has_barbels: bool,
     /// Maximum number of fins, counted from the tail.
     fins: usize,
 }
 
-/// Detail of the full mesh.
-pub(super) const FULL: Detail = Detail {
+/// Detail of the mesh for bodies that appear large.
+pub(super) const NEAR: Detail = Detail {
+    rings: 40,
+    segments: 24,
+    fin_rows: 6,
+    fin_columns: 13,
+    eye: [4, 12],
+    has_barbels: true,
+    fins: usize::MAX,
+};
+
+/// Detail of the mesh for bodies of medium size.
+pub(super) const MEDIUM: Detail = Detail {
     rings: 20,
     segments: 14,
-    fin_rows: 4,
-    has_eyes: true,
+    fin_rows: 3,
+    fin_columns: 6,
+    eye: [3, 8],
+    has_barbels: false,
     fins: usize::MAX,
 };
 
@@ -72,7 +131,9 @@ pub(super) const LIGHT: Detail = Detail {
     rings: 10,
     segments: 6,
     fin_rows: 2,
-    has_eyes: false,
+    fin_columns: 4,
+    eye: [0, 0],
+    has_barbels: false,
     fins: usize::MAX,
 };
 
@@ -81,29 +142,42 @@ pub(super) const TINY: Detail = Detail {
     rings: 8,
     segments: 4,
     fin_rows: 2,
-    has_eyes: false,
+    fin_columns: 4,
+    eye: [0, 0],
+    has_barbels: false,
     fins: 1,
 };
 
-/// Builds the mesh of a species.
-pub(super) fn build(shape: &Shape, detail: Detail) -> Mesh {
+/// Builds the mesh of a species. `joints` is its skeleton.
+pub(super) fn build(shape: &Shape, joints: &[Joint], detail: Detail) -> Mesh {
     let mut mesh = Mesh::default();
     let end = shape.sections.last().map_or(1.0, |section| section.s);
     mesh.sheet(detail.rings, detail.segments + 1, |row, column| {
         // Rings are denser at the nose, where the outline has the largest curvature.
         let along = row as f32 / (detail.rings - 1) as f32;
-        let s = end * (0.65 * along + 0.35 * along * along);
+        let s = end * (0.50 * along + 0.50 * along * along);
         body_point(shape, s, column as f32 / detail.segments as f32)
     });
-    let eyes: &[f32] = if detail.has_eyes { &[1.0, -1.0] } else { &[] };
-    for &side in eyes {
-        eye(&mut mesh, shape, side);
+    if detail.eye[0] > 0 {
+        for side in [1.0, -1.0] {
+            eye(&mut mesh, shape, side, detail.eye);
+        }
+    }
+    if detail.has_barbels {
+        for side in [1.0, -1.0] {
+            for barbel in &shape.barbels {
+                tube(&mut mesh, barbel, side);
+            }
+        }
     }
     let first_fin = mesh.indices.len();
     for fin in shape.fins.iter().rev().take(detail.fins) {
-        let sides: &[f32] = if fin.paired { &[1.0, -1.0] } else { &[1.0] };
+        let sides: &[f32] = if fin.paired { &[1.0, -1.0] } else { &[0.0] };
         for &side in sides {
-            sheet_fin(&mut mesh, fin, side, detail);
+            let joint = joints
+                .iter()
+                .position(|joint| joint.part == Part::Fin(fin.hinge, side));
+            sheet_fin(&mut mesh, fin, side, joint, detail);
         }
     }
     mesh.smooth_normals();
@@ -190,9 +264,8 @@ fn section_at(sections: &[Section], s: f32) -> Section {
 }
 
 /// Adds the domed eye on one side (`side` is 1 for left, −1 for right).
-fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
+fn eye(mesh: &mut Mesh, shape: &Shape, side: f32, [rings, segments]: [usize; 2]) {
     let (middle, radius) = shape.eye;
-    let (rings, segments) = (3, 8);
     mesh.sheet(rings, segments + 1, |row, column| {
         let out = row as f32 / (rings - 1) as f32 * 1.35;
         let turn = side * column as f32 / segments as f32 * std::f32::consts::TAU;
@@ -208,34 +281,63 @@ fn eye(mesh: &mut Mesh, shape: &Shape, side: f32) {
     });
 }
 
-/// Adds a fin on one side (`side` is 1 for left, −1 for right).
-fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, detail: Detail) {
-    let full_columns = fin.edge.len().max(4);
-    let columns = if detail.has_eyes {
-        full_columns
-    } else {
-        full_columns.min(5)
-    };
-    let rows = detail.fin_rows;
+/// Adds a barbel on one side (`side` is 1 for left, −1 for right).
+fn tube(mesh: &mut Mesh, barbel: &Barbel, side: f32) {
+    let (rings, segments) = (6, 5);
+    let [root, middle, tip] = barbel.line;
+    mesh.sheet(rings, segments + 1, |row, column| {
+        let along = row as f32 / (rings - 1) as f32;
+        let p = root
+            .lerp(middle, along)
+            .lerp(middle.lerp(tip, along), along);
+        let turn = side * column as f32 / segments as f32 * std::f32::consts::TAU;
+        let radius = barbel.radius * (1.0 - 0.8 * along);
+        let around = Vec3::new(0.0, turn.cos(), turn.sin()) * radius;
+        let position = Vec3::new(p.x * side, p.y, 0.5 - p.z) + around;
+        spine_vertex(position, Vec2::new(0.05, 0.40), 0.0)
+    });
+}
+
+/// Adds a fin on one side (`side` is 1 for left, −1 for right, 0 for the plane of symmetry).
+fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, joint: Option<usize>, detail: Detail) {
+    let (rows, columns) = (detail.fin_rows, detail.fin_columns);
+    let mirror = if side < 0.0 { -1.0 } else { 1.0 };
     mesh.sheet(rows, columns, |row, column| {
         let along = column as f32 / (columns - 1) as f32;
         let out = row as f32 / (rows - 1) as f32;
         let root = fin.root[0].lerp(fin.root[1], along);
-        let at = along * (fin.edge.len() - 1) as f32;
-        let i = (at as usize).min(fin.edge.len() - 2);
-        let edge = fin.edge[i].lerp(fin.edge[i + 1], at - i as f32);
-        let p = root.lerp(edge, out);
-        let position = Vec3::new(p.x * side, p.y, 0.5 - p.z);
+        let edge = curve_point(&fin.edge, along);
+        let across = (fin.root[1] - fin.root[0]).cross(edge - root);
+        let bulge = across.normalize_or(Vec3::ZERO) * (fin.bulge * 4.0 * out * (1.0 - out));
+        let p = root.lerp(edge, out) + bulge;
+        let position = Vec3::new(p.x * mirror, p.y, 0.5 - p.z);
         let uv = Vec2::new(0.02 + 0.82 * along, 0.78 + 0.2 * out);
         let mut vertex = spine_vertex(position, uv, p.z);
-        if let Some(joint) = fin.joint {
-            let joint = joint + u8::from(side < 0.0);
+        if let Some(joint) = joint {
             let grip = (out * 2.0).min(1.0);
-            vertex.joints = [joint, 0];
+            vertex.joints = [joint as u8, vertex.joints[0]];
             vertex.weight = (grip * 255.0).round() as u8;
         }
         vertex
     });
+}
+
+/// Returns a point of a smooth curve through points with equal distances. `at` is 0..1 from the first to the last point.
+fn curve_point(points: &[Vec3], at: f32) -> Vec3 {
+    let last = points.len() - 1;
+    let at = at * last as f32;
+    let i = (at as usize).min(last.saturating_sub(1));
+    let point = |j: isize| points[j.clamp(0, last as isize) as usize];
+    let [a, b, c, d] = [-1, 0, 1, 2].map(|j| point(i as isize + j));
+    let t = at - i as f32;
+    // Catmull-Rom.
+    let slope = |p: Vec3, q: Vec3| 0.5 * (q - p);
+    let (m0, m1) = (slope(a, c), slope(b, d));
+    let (t2, t3) = (t * t, t * t * t);
+    (2.0 * t3 - 3.0 * t2 + 1.0) * b
+        + (t3 - 2.0 * t2 + t) * m0
+        + (3.0 * t2 - 2.0 * t3) * c
+        + (t3 - t2) * m1
 }
 
 /// Returns a vertex that the spine moves. In the middle of a bone, only this bone moves the vertex; near a joint, both bones

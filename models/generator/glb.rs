@@ -7,13 +7,7 @@ use serde_json::{Value, json};
 
 use super::clips::Clip;
 use super::mesh::Mesh;
-
-/// A joint of a skeleton, with its name, its parent and its position in model space.
-pub(super) struct Joint {
-    pub name: &'static str,
-    pub parent: Option<usize>,
-    pub place: Vec3,
-}
+use super::skeleton::Joint;
 
 /// The color of a mesh.
 pub(super) enum Paint<'a> {
@@ -115,8 +109,7 @@ fn primitive(binary: &mut Binary, mesh: &Mesh, has_skin: bool) -> Value {
     json!({"attributes": attributes, "indices": indices, "material": 0})
 }
 
-/// Returns the bytes of the file. The first mesh is the full mesh; an optional second mesh is the low-detail mesh. Without
-/// joints, the meshes are rigid.
+/// Returns the bytes of the file. `meshes` are the levels of detail, the finest first. Without joints, the meshes are rigid.
 pub(super) fn write(
     name: &str,
     meshes: &[&Mesh],
@@ -125,7 +118,15 @@ pub(super) fn write(
     paint: &Paint<'_>,
 ) -> Vec<u8> {
     let mut binary = Binary::default();
-    let names = [name.to_owned(), format!("{name}_light")];
+    let suffixes: &[&str] = if meshes.len() > 2 {
+        &["", "_medium", "_light"]
+    } else {
+        &["", "_light"]
+    };
+    let names: Vec<String> = suffixes
+        .iter()
+        .map(|suffix| format!("{name}{suffix}"))
+        .collect();
     let written: Vec<Value> = meshes
         .iter()
         .zip(&names)
@@ -157,13 +158,13 @@ pub(super) fn write(
     } else {
         vec![0, 1]
     };
-    if meshes.len() > 1 {
+    for (i, name) in names.iter().enumerate().take(meshes.len()).skip(1) {
         roots.push(nodes.len());
-        let mut light = json!({"name": names[1], "mesh": 1});
+        let mut node = json!({"name": name, "mesh": i});
         if !joints.is_empty() {
-            light["skin"] = json!(0);
+            node["skin"] = json!(0);
         }
-        nodes.push(light);
+        nodes.push(node);
     }
     root["scenes"] = json!([{"nodes": roots}]);
     root["nodes"] = json!(nodes);
@@ -193,7 +194,7 @@ fn nodes(name: &str, joints: &[Joint]) -> Vec<Value> {
             .parent
             .map_or(Vec3::ZERO, |parent| joints[parent].place);
         let offset = (joint.place - from).to_array().map(steady);
-        let mut node = json!({"name": joint.name, "translation": offset});
+        let mut node = json!({"name": joint.name(), "translation": offset});
         let children: Vec<usize> = (0..joints.len())
             .filter(|&j| joints[j].parent == Some(i))
             .map(|j| j + 1)

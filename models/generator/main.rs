@@ -9,6 +9,7 @@ mod glb;
 mod mesh;
 mod paint;
 mod rock;
+mod skeleton;
 mod species;
 mod still;
 

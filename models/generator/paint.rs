@@ -23,6 +23,10 @@ pub(super) struct Skin {
     pub fin: Vec3,
     /// Opacity of the fins at the root and at the edge, 0..1.
     pub fin_opacity: [f32; 2],
+    /// Number of rays of a fin; 0 for a smooth fin.
+    pub rays: u32,
+    /// Strength of the pattern of scales, 0..1.
+    pub scales: f32,
     /// Strength of irregular differences in brightness.
     pub mottling: f32,
     pub spots: Option<Spots>,
@@ -111,7 +115,7 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let row = scale.y.floor();
     let cell = (scale.x + 0.5 * (row - 2.0 * (row / 2.0).floor())).fract() - 0.5;
     let rim = smoothstep(0.25, 0.55, Vec2::new(cell, scale.y.fract() - 0.5).length());
-    color *= 1.0 - 0.10 * rim * smoothstep(0.2, 0.28, s) * (1.0 - 0.6 * down);
+    color *= 1.0 - skin.scales * rim * smoothstep(0.2, 0.28, s) * (1.0 - 0.6 * down);
     // These two lines make the back dark along its middle, and the head slightly darker than the body.
     color *= 1.0 - 0.22 * (-down * down * 180.0).exp();
     color *= 1.0 - 0.16 * smoothstep(0.24, 0.04, s) * smoothstep(0.65, 0.1, down);
@@ -125,6 +129,9 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
             * smoothstep(0.86, 0.74, down);
         color *= 1.0 - 0.5 * line;
     }
+    // The nostrils.
+    let nostril = Vec2::new((s - 0.036) / 0.005, (down - 0.30) / 0.05).length();
+    color *= 1.0 - 0.6 * smoothstep(1.0, 0.5, nostril);
     // The line of the mouth.
     let mouth = (-((down - 0.60 - 0.5 * s) / 0.02).powi(2)).exp() * smoothstep(0.085, 0.06, s);
     color * (1.0 - 0.55 * mouth)
@@ -167,11 +174,20 @@ fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
 
 /// Returns the color and opacity of a fin at a point. `along` is 0..1 from front to back, `out` is 0..1 from root to edge.
 fn fin(skin: &Skin, along: f32, out: f32) -> (Vec3, f32) {
-    let fan = along * 17.0 + 0.6 * out * (along - 0.5);
-    let ray = smoothstep(0.12, 0.42, (fan.fract() - 0.5).abs());
+    // Rays fork towards the edge and are thinner there.
+    let rays = skin.rays as f32;
+    let fan = along * rays;
+    let forked = fan * 2.0 + 0.5;
+    let line = |at: f32, width: f32| smoothstep(width, 0.3 * width, (at.fract() - 0.5).abs());
+    let ray = if skin.rays == 0 {
+        1.0
+    } else {
+        line(fan, 0.30) * (1.0 - 0.7 * out) + 0.8 * line(forked, 0.30) * smoothstep(0.35, 0.8, out)
+    }
+    .min(1.0);
     let opacity = skin.fin_opacity[0] + (skin.fin_opacity[1] - skin.fin_opacity[0]) * out;
     let grain = 0.85 + 0.3 * fbm(Vec3::new(along * 12.0, out * 6.0, 40.0));
-    let color = skin.fin * (0.75 + 0.3 * ray) * grain * (1.0 - 0.15 * out);
+    let color = skin.fin * (0.82 + 0.22 * ray) * grain * (1.0 - 0.08 * out);
     // A translucent fin is more translucent between its rays than on its rays.
     (
         color,

@@ -68,6 +68,50 @@ pub(super) fn lily() -> Mesh {
     mesh
 }
 
+/// Builds a lily flower inside the unit sphere: three whorls of petals around a yellow middle. The texture coordinate u is 0.5 on
+/// the middle line of each petal; v increases along the petal from 0 to 1, and is −1 in the middle of the flower.
+pub(super) fn flower() -> Mesh {
+    let mut mesh = Mesh::default();
+    // Number of petals, length, elevation at the root and at the tip.
+    let whorls = [
+        (8, 1.0, 0.15, 0.55),
+        (8, 0.80, 0.55, 0.95),
+        (6, 0.58, 0.95, 1.25),
+    ];
+    for (whorl, (count, length, low, high)) in whorls.into_iter().enumerate() {
+        for petal in 0..count {
+            let turn = (petal as f32 + 0.5 * whorl as f32) / count as f32 * std::f32::consts::TAU;
+            let out = Vec3::new(turn.cos(), 0.0, turn.sin());
+            let aside = Vec3::new(-turn.sin(), 0.0, turn.cos());
+            mesh.sheet(5, 3, |row, column| {
+                let along = row as f32 / 4.0;
+                let side = column as f32 - 1.0;
+                let rise: f32 = low + (high - low) * along;
+                let width = 0.21
+                    * (std::f32::consts::PI * (0.08 + 0.92 * along))
+                        .sin()
+                        .max(0.02);
+                let cup = 0.10 * side * side * (std::f32::consts::PI * along).sin();
+                let line = out * (rise.cos() * along * length)
+                    + Vec3::Y * (rise.sin() * along * length + cup);
+                rigid(
+                    line + aside * (side * width * length),
+                    Vec2::new(0.5 + 0.5 * side, along),
+                )
+            });
+        }
+    }
+    mesh.sheet(3, 9, |ring, step| {
+        let out = ring as f32 / 2.0 * 0.16;
+        let turn = step as f32 / 8.0 * std::f32::consts::TAU;
+        let position = Vec3::new(out * turn.cos(), 0.34 - 3.0 * out * out, out * turn.sin());
+        rigid(position, Vec2::new(0.5, -1.0))
+    });
+    mesh.smooth_normals();
+    mesh.both_sides(0);
+    mesh
+}
+
 /// Builds a tuft of leaves with a height of 1 along y and the root at the origin. The texture coordinate u increases across
 /// each leaf, v increases along it. All leaves lean in about the same direction, as in a slow current.
 pub(super) fn weed() -> Mesh {

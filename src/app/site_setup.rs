@@ -180,7 +180,7 @@ pub(super) fn render_setup(site: Site) -> RenderSetup {
             .flat_map(|solid| StaticShape::all_of(&solid, kind))
             .collect(),
         terraces: site.scene.pool.terraces,
-        edges: None,
+        edges: site.file.picture.edges(),
         overlay_options: OverlayOptions::default(),
     }
 }

@@ -7,12 +7,13 @@ use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
 
 use super::ground_shadow::{GroundShadowVertex, strip};
+use super::model::LEVELS;
 use super::pose::{AffineRows, Animator, Body, Individual, visible_share};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
-/// Length in the picture below which a body is drawn with its low-detail mesh.
-const LOW_DETAIL_BELOW_PX: f32 = 150.0;
+/// Lengths in the picture below which a body is drawn with its medium mesh, and with its low-detail mesh.
+const COARSER_BELOW_PX: [f32; LEVELS - 1] = [260.0, 150.0];
 
 /// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
 #[repr(C)]
@@ -46,12 +47,12 @@ pub struct DrawList {
     pub(super) instances: Vec<BodyInstance>,
     /// Joint matrices in world space; each instance contains the index of its first matrix.
     pub(super) joints: Vec<AffineRows>,
-    /// Two batches per species: full meshes, then low-detail meshes.
+    /// [`LEVELS`] batches per species, the finest meshes first.
     pub(super) batches: Vec<Batch>,
     /// Shadows on the ground: one strip per body, with [`super::shadow_mask::SPINE_STATIONS`] pairs of vertices.
     pub(super) ground_shadows: Vec<GroundShadowVertex>,
-    /// Whether all bodies are drawn with their low-detail meshes. A body without such a mesh keeps its full mesh.
-    pub(super) all_low_detail: bool,
+    /// The finest level of detail at which bodies are drawn. A body without such a mesh is drawn with its next finer mesh.
+    pub(super) finest_level: usize,
     agents: Vec<AgentPose>,
     /// Batch, height (world y, in meters) and index in `agents` of every agent, in drawing order.
     order: Vec<(u32, f32, u32)>,
@@ -95,14 +96,16 @@ impl DrawList {
             }
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
-            let is_low_detail = !body.model.low_detail_indices.is_empty()
-                && (self.all_low_detail || seen_px < LOW_DETAIL_BELOW_PX);
-            let batch = 2 * u32::from(agent.species) + u32::from(is_low_detail);
-            self.order.push((batch, agent.position_m.y, index as u32));
+            let is_coarser = |&&limit_px: &&f32| seen_px < limit_px;
+            let wanted = COARSER_BELOW_PX.iter().filter(is_coarser).count();
+            let level = body.model.drawn_level(wanted.max(self.finest_level));
+            let batch = LEVELS * usize::from(agent.species) + level;
+            self.order
+                .push((batch as u32, agent.position_m.y, index as u32));
         }
         self.order
             .sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        self.batches.resize(2 * bodies.len(), Batch::default());
+        self.batches.resize(LEVELS * bodies.len(), Batch::default());
         for at in 0..self.order.len() {
             let Some(&(batch, _, index)) = self.order.get(at) else {
                 break;
@@ -114,7 +117,7 @@ impl DrawList {
 
     /// Appends the instance, the joints and the shadow of one agent.
     fn add_body(&mut self, batch: u32, index: u32, bodies: &[Body], scenery: &Scenery) {
-        let species = batch as usize / 2;
+        let species = batch as usize / LEVELS;
         let agent = self.agents.get(index as usize).copied();
         let (Some(agent), Some(body)) = (agent, bodies.get(species)) else {
             return;
@@ -165,7 +168,8 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
         brightness: individual.brightness,
         shine: if glows { 0.0 } else { body.look.shine },
         glow: if glows { body.look.glow } else { 0.0 },
-        ..BodyInstance::default()
+        tone: individual.pattern_seed,
+        substance: individual.variety.map_or(0, |variety| variety as u32),
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) fn shape_shadows(
     out: &mut Vec<GroundShadowVertex>,
 ) {
     let [second, _] = scenery.ground_axes();
-    let is_dark = |shape: &&StaticShape| matches!(shape.form, StaticForm::Stone | StaticForm::Log);
+    let is_dark =
+        |shape: &&StaticShape| !matches!(shape.form, StaticForm::Waterfall | StaticForm::Foam);
     for shape in shapes.iter().filter(is_dark) {
         let along = scenery.sun_shift.normalize_or(Vec2::X);
         let stretch = (1.0 + scenery.sun_shift.length_squared()).sqrt();

@@ -73,6 +73,12 @@ pub struct SceneLook {
     /// Amount of corals on and between stones; 1 is the maximum.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub corals: f32,
+    /// Amount of stones along the edge of the picture, at the water surface, on floors only; 1 is a closed rim.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub rim: f32,
+    /// Amount of water lilies near the edge of the picture, on floors only; 1 is the maximum. Fish swim under them.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub lilies: f32,
     /// Color of the sand.
     pub sand: Tint,
     /// Strength of bars, ripples and patches in the sand; 0 is an even ground.
@@ -81,6 +87,12 @@ pub struct SceneLook {
     /// Share of the ground that is covered by pebbles.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pebbles: f32,
+    /// Share of the ground that packed gravel covers: stones of all sizes on stones, with dark gaps. Its brightness follows `sand`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub gravel: f32,
+    /// Strength of the reflection of trees and open sky on the water of a floor; 0 reflects an even sky. It is visible where the ground is dark.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub canopy: f32,
     /// Amount of fallen leaves and twigs on the ground, most of them near the rim. Default: by `season` (summer 0.15, autumn 1, run 0.6).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub litter: Option<f32>,
@@ -113,9 +125,13 @@ impl Default for SceneLook {
             glow: None,
             plants: 0.4,
             corals: 0.0,
+            rim: 0.0,
+            lilies: 0.0,
             sand: Tint::default(),
             relief: 1.0,
             pebbles: 0.35,
+            gravel: 0.0,
+            canopy: 0.0,
             litter: None,
             ground_seed: 1,
         }
@@ -148,12 +164,32 @@ impl SceneLook {
     }
 }
 
+/// A color variety of koi. The numbers are equal to the constants in `shaders/bodies.wgsl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[repr(u32)]
+pub enum Variety {
+    /// White with red patches.
+    Kohaku = 1,
+    /// White with red patches and small black spots.
+    Sanke = 2,
+    /// Black with red and white patches.
+    Showa = 3,
+    /// Metallic gold or platinum without a pattern.
+    Ogon = 4,
+    /// Blue-gray back with a net of scales, red flanks.
+    Asagi = 5,
+}
+
 /// Table `[look]` of a species: its model and how individuals differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesLook {
-    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
+    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `pike`, `koi`, `butterfly_koi`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
     pub model: String,
+    /// Color varieties of koi. Each individual draws one of them at random and grows its own pattern; a variety that is listed twice is twice as frequent. Empty: all individuals have the colors of the model.
+    #[schemars(length(max = 16))]
+    pub varieties: Vec<Variety>,
     /// Length of a typical individual from nose to tail.
     #[schemars(range(min = 0.01, max = 20.0))]
     pub length_m: f32,
@@ -193,6 +229,7 @@ impl Default for SpeciesLook {
     fn default() -> Self {
         Self {
             model: "salmon".to_owned(),
+            varieties: Vec::new(),
             length_m: 0.45,
             length_variation: 0.12,
             hue_shift_deg: 0.0,

@@ -40,6 +40,7 @@ mod view;
 mod warp;
 mod water;
 mod waterfalls;
+mod waterside;
 mod writer;
 
 pub use calibration_pattern::{
@@ -62,7 +63,7 @@ pub use overlay::{Overlay, OverlayOptions, Pattern};
 pub use pose::{Body, Individual};
 pub use ripples::Ripples;
 pub use scenery::Scenery;
-pub use setup::{EdgeSmoothing, RenderSetup};
+pub use setup::{EdgeSmoothing, PictureParams, PictureQuality, RenderSetup};
 pub use static_shape::{StaticForm, StaticShape};
 pub use view::View;
 pub use water::WaterPressure;

@@ -7,7 +7,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
 
-use super::look::SpeciesLook;
+use super::look::{SpeciesLook, Variety};
 use super::model::{Clip, Model, SAMPLES, with_spine};
 use super::noise::{smoothstep, unit_hash};
 use super::shadow_mask::SpineStations;
@@ -159,6 +159,10 @@ pub struct Individual {
     pub phase: f32,
     /// Period of the rhythm of bursts and glides.
     pub rhythm_secs: f32,
+    /// Color variety; `None` for the colors of the model.
+    pub variety: Option<Variety>,
+    /// Random number 0..1 from which the pattern of the variety grows.
+    pub pattern_seed: f32,
 }
 
 /// Smallest share of its size at which a swallowed body is drawn. A size of zero would have no direction.
@@ -179,6 +183,11 @@ impl Individual {
             brightness: look.brightness * (1.0 + 0.12 * vary(3)),
             phase: unit_hash(id, 4),
             rhythm_secs: 1.6 + 2.4 * unit_hash(id, 5),
+            variety: look
+                .varieties
+                .get((unit_hash(id, 7) * look.varieties.len() as f32) as usize)
+                .copied(),
+            pattern_seed: unit_hash(id, 8),
         }
     }
 }

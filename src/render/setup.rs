@@ -1,5 +1,8 @@
 //! The description of a scene that a renderer needs before the first picture.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::look::{SceneLook, SpeciesLook};
 use super::model::Model;
 use super::output_params::OutputParams;
@@ -30,8 +33,42 @@ pub struct RenderSetup {
     pub terraces: Vec<TerraceParams>,
     /// The parts of the overlay that are drawn in addition to the annotations of the snapshots.
     pub overlay_options: OverlayOptions,
-    /// Smoothing of the edges of bodies; `None` selects it by the graphics adapter.
+    /// Smoothing of the edges of bodies; `None` selects it by the graphics adapter. The finest meshes are drawn only with
+    /// [`EdgeSmoothing::Multisampled`].
     pub edges: Option<EdgeSmoothing>,
+}
+
+/// Table `[picture]` of a site: properties of the picture that depend on the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PictureParams {
+    /// Level of detail of the picture.
+    #[schemars(extend("x-restart" = true))]
+    pub quality: PictureQuality,
+}
+
+/// Level of detail of the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureQuality {
+    /// `high` on a graphics card, `low` on a machine without one.
+    #[default]
+    Auto,
+    /// Fine meshes and four samples per pixel. Needs a graphics card for a live picture.
+    High,
+    /// Coarser meshes and one sample per pixel, for machines without a graphics card.
+    Low,
+}
+
+impl PictureParams {
+    /// Smoothing of edges for this quality; `None` if the graphics adapter decides.
+    pub fn edges(&self) -> Option<EdgeSmoothing> {
+        match self.quality {
+            PictureQuality::Auto => None,
+            PictureQuality::High => Some(EdgeSmoothing::Multisampled),
+            PictureQuality::Low => Some(EdgeSmoothing::Filtered),
+        }
+    }
 }
 
 /// The smoothing of the edges of bodies.

@@ -9,12 +9,13 @@ use super::draw_list::{Batch, BodyInstance};
 use super::ground_contact::{self, GroundContact};
 use super::ground_shadow::{self, GroundShadowVertex};
 use super::look::SceneLook;
-use super::model::STATIC_MODEL_COUNT;
+use super::model::{LEVELS, STATIC_MODEL_COUNT};
 use super::noise::unit_hash;
 use super::pose::AffineRows;
 use super::scenery::Scenery;
 use super::static_shape::{StaticForm, StaticShape};
 use super::vegetation::{corals, plants};
+use super::waterside::waterside;
 use crate::geometry::{Surface, SurfaceKind};
 
 /// Number of stone models. Stone models have the lowest indices.
@@ -25,10 +26,12 @@ const LOG: usize = STONES;
 const CORAL: usize = LOG + 1;
 /// Index of the model of a plant.
 pub(super) const PLANT: usize = CORAL + 2;
-/// Index of the model of a floating leaf.
-const PAD: usize = PLANT + 1;
+/// Index of the model of a lily leaf.
+const LEAF: usize = PLANT + 1;
+/// Index of the model of a lily flower.
+const FLOWER: usize = LEAF + 1;
 /// Index of the model of waterfalls and foam, which are drawn over everything that swims.
-pub(super) const WATERFALL: usize = PAD + 1;
+pub(super) const WATERFALL: usize = FLOWER + 1;
 /// Largest half axis in the picture below which a stone is drawn with its low-detail mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 34.0;
 /// Depth of the floating leaves below the water surface.
@@ -47,6 +50,10 @@ pub(super) enum Substance {
     Grown = 2,
     /// Foam below waterfalls.
     Foam = 3,
+    /// Lily leaves.
+    Leaf = 4,
+    /// Lily flowers.
+    Flower = 5,
 }
 
 /// All static bodies of a scene, as draw data.
@@ -56,7 +63,7 @@ pub(super) struct StaticBodies {
     pub instances: Vec<BodyInstance>,
     /// One matrix per instance.
     pub joints: Vec<AffineRows>,
-    /// Two batches per model: full meshes, then low-detail meshes; [`STATIC_MODEL_COUNT`] models.
+    /// [`LEVELS`] batches per model; [`STATIC_MODEL_COUNT`] models.
     pub batches: Vec<Batch>,
     /// Shadows of the static bodies on the ground.
     pub ground_shadows: Vec<GroundShadowVertex>,
@@ -78,19 +85,24 @@ impl StaticBodies {
                 && shape.half_axes_m.is_finite()
                 && shape.half_axes_m.determinant() > 0.0
         };
-        let sound: Vec<StaticShape> = shapes.iter().filter(is_sound).copied().collect();
+        let corals = {
+            let sound: Vec<StaticShape> = shapes.iter().filter(is_sound).copied().collect();
+            corals(&sound, surface, look, scenery)
+        };
+        let waterside = waterside(surface, look);
+        let all = shapes.iter().chain(&waterside);
+        let sound: Vec<StaticShape> = all.filter(is_sound).copied().collect();
         let plants = plants(surface, look, scenery);
-        let corals = corals(&sound, surface, look, scenery);
         let mut bodies = Self::default();
-        for batch in 0..2 * STATIC_MODEL_COUNT {
-            let (model, is_low_detail) = (batch / 2, batch % 2 == 1);
+        for batch in 0..LEVELS * STATIC_MODEL_COUNT {
+            let (model, level) = (batch / LEVELS, batch % LEVELS);
             let first = bodies.instances.len() as u32;
-            if model == PLANT && !is_low_detail {
+            if model == PLANT && level == 0 {
                 for (i, map) in plants.iter().enumerate() {
                     bodies.add(i as u32, map, Substance::Grown, 1.0);
                 }
             }
-            if (CORAL..PLANT).contains(&model) && !is_low_detail {
+            if (CORAL..PLANT).contains(&model) && level == 0 {
                 // Two of three corals branch; the third is a brain coral.
                 let kind = |(i, _): &(usize, &Affine3A)| usize::from(i % 3 == 0) == model - CORAL;
                 for (i, map) in corals.iter().enumerate().filter(kind) {
@@ -100,8 +112,10 @@ impl StaticBodies {
             for (i, shape) in sound.iter().enumerate() {
                 let is_small =
                     model < STONES && shape.reach_m() * scenery.pixels_per_m < LOW_DETAIL_BELOW_PX;
-                if model_of(i, shape, surface.kind) == model && is_small == is_low_detail {
-                    let map = if model == PAD {
+                if model_of(i, shape, surface.kind) == model
+                    && level == if is_small { LEVELS - 1 } else { 0 }
+                {
+                    let map = if model == LEAF && shape.form == StaticForm::Stone {
                         floating(i as u32, shape, scenery)
                     } else {
                         placed(i as u32, shape)
@@ -144,6 +158,8 @@ fn substance(form: StaticForm) -> Substance {
     match form {
         StaticForm::Stone | StaticForm::Waterfall => Substance::Stone,
         StaticForm::Log => Substance::Wood,
+        StaticForm::Leaf => Substance::Leaf,
+        StaticForm::Flower => Substance::Flower,
         StaticForm::Foam => Substance::Foam,
     }
 }
@@ -152,9 +168,11 @@ fn substance(form: StaticForm) -> Substance {
 fn model_of(number: usize, shape: &StaticShape, kind: SurfaceKind) -> usize {
     match shape.form {
         // A picture on a ceiling shows no ground, so the stones that fish avoid are drawn as floating leaves.
-        StaticForm::Stone if kind == SurfaceKind::Ceiling => PAD,
+        StaticForm::Stone if kind == SurfaceKind::Ceiling => LEAF,
         StaticForm::Stone => (unit_hash(number as u32, 24) * STONES as f32) as usize % STONES,
         StaticForm::Log => LOG,
+        StaticForm::Leaf => LEAF,
+        StaticForm::Flower => FLOWER,
         StaticForm::Waterfall | StaticForm::Foam => WATERFALL,
     }
 }
@@ -168,7 +186,9 @@ fn placed(number: u32, shape: &StaticShape) -> Affine3A {
                 * Quat::from_rotation_x(unit_hash(number, 22) - 0.5)
         }
         StaticForm::Log => Quat::from_rotation_x(std::f32::consts::TAU * unit_hash(number, 21)),
-        StaticForm::Waterfall | StaticForm::Foam => Quat::IDENTITY,
+        StaticForm::Leaf | StaticForm::Flower | StaticForm::Waterfall | StaticForm::Foam => {
+            Quat::IDENTITY
+        }
     };
     Affine3A::from_mat3_translation(shape.half_axes_m * Mat3::from_quat(spin), shape.center_m)
 }
@@ -241,12 +261,12 @@ mod tests {
         };
         let counts: Vec<_> = bodies(&shapes, &look)
             .batches
-            .chunks_exact(2)
+            .chunks_exact(LEVELS)
             .map(|both| both.iter().map(|batch| batch.count).sum())
             .collect();
         assert!(broken > 0 && stones > 2);
         assert_eq!(counts[..STONES].iter().sum::<u32>(), stones as u32);
-        assert_eq!(counts[STONES..], [1, 0, 0, 0, 0, 0]);
+        assert_eq!(counts[STONES..], [1, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]

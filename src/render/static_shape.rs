@@ -20,6 +20,10 @@ pub enum StaticForm {
     Stone,
     /// A sunken trunk.
     Log,
+    /// A lily leaf on the water.
+    Leaf,
+    /// A lily flower on the water.
+    Flower,
     /// A waterfall from one terrace to a lower one; x is along the edge, z downstream.
     Waterfall,
     /// Foam downstream of a waterfall; x is along the edge, z downstream.

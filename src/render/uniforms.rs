@@ -52,7 +52,8 @@ pub(super) struct SceneUniforms {
     pub(super) rust_share: f32,
     pub(super) relief: f32,
     pub(super) ground_seed: f32,
-    pub(super) padding: [f32; 2],
+    pub(super) gravel: f32,
+    pub(super) canopy: f32,
 }
 
 impl SceneUniforms {
@@ -117,7 +118,8 @@ impl SceneUniforms {
             rust_share: look.season.rust(),
             relief: look.relief,
             ground_seed: look.ground_seed as f32,
-            padding: [0.0; 2],
+            gravel: look.gravel,
+            canopy: look.canopy,
         }
     }
 

@@ -9,6 +9,7 @@ pub(super) const SCENES: &[(&str, &str)] = &[
         "aquarium",
         include_str!("../../config/scenes/aquarium.toml"),
     ),
+    ("koi", include_str!("../../config/scenes/koi.toml")),
     ("lagoon", include_str!("../../config/scenes/lagoon.toml")),
     (
         "molecules",
@@ -34,6 +35,7 @@ pub(super) const SPECIES: &[(&str, &str)] = &[
     ("fry", include_str!("../../config/species/fry.toml")),
     ("grazer", include_str!("../../config/species/grazer.toml")),
     ("herring", include_str!("../../config/species/herring.toml")),
+    ("koi", include_str!("../../config/species/koi.toml")),
     (
         "molecule_big",
         include_str!("../../config/species/molecule_big.toml"),
@@ -42,6 +44,7 @@ pub(super) const SPECIES: &[(&str, &str)] = &[
         "molecule_small",
         include_str!("../../config/species/molecule_small.toml"),
     ),
+    ("pike", include_str!("../../config/species/pike.toml")),
     (
         "plankton",
         include_str!("../../config/species/plankton.toml"),

@@ -12,7 +12,7 @@ use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
-use crate::render::{OutputParams, SceneLook, SpeciesLook};
+use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{
@@ -40,6 +40,8 @@ pub struct SiteFile {
     /// The simulation.
     #[schemars(extend("x-restart" = true))]
     pub simulation: SimulationParams,
+    /// The picture.
+    pub picture: PictureParams,
     /// The projectors. If this list is empty, one output of the default size is used.
     pub outputs: Vec<OutputParams>,
 }
@@ -54,6 +56,7 @@ impl Default for SiteFile {
             vision: VisionParams::default(),
             calibration: CalibrationParams::default(),
             simulation: SimulationParams::default(),
+            picture: PictureParams::default(),
             outputs: Vec::new(),
         }
     }

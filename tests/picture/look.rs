@@ -8,7 +8,7 @@ use shoal::world::Snapshot;
 use crate::{cells, linear, stage};
 
 /// Scenes that are dark on purpose. They must still be brighter than the black level of a projector.
-const DARK: [&str; 2] = ["molecules", "plankton"];
+const DARK: [&str; 3] = ["koi", "molecules", "plankton"];
 
 /// Projectors have a bright black level, so the mean luminance and the darkest pixels must be high enough.
 #[test]

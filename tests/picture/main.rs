@@ -18,6 +18,7 @@ mod generator {
     mod mesh;
     mod paint;
     mod rock;
+    mod skeleton;
     pub(super) mod species;
     mod still;
 }

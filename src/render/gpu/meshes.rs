@@ -15,15 +15,15 @@ pub(super) struct MeshRange {
     pub(super) base_vertex: i32,
 }
 
-/// Uploads the vertices and indices of all models into two buffers. Returns two ranges per model: the full and the low-detail
-/// mesh.
+/// Uploads the vertices and indices of all models into two buffers. Returns one
+/// range per model and level of detail.
 pub(super) fn upload<'a>(
     gpu: &Gpu,
     models: impl Iterator<Item = &'a Model>,
 ) -> (Vec<MeshRange>, wgpu::Buffer, wgpu::Buffer) {
     let (mut vertices, mut indices, mut meshes) = (Vec::new(), Vec::new(), Vec::new());
     for model in models {
-        for range in [&model.indices, &model.low_detail_indices] {
+        for range in model.levels() {
             meshes.push(MeshRange {
                 first_index: indices.len() as u32,
                 index_count: range.len() as u32,

@@ -11,6 +11,7 @@ use crate::geometry::SurfaceKind;
 use crate::render::draw_list::BodyInstance;
 use crate::render::ground_contact::{self, GroundContact, TerraceGround};
 use crate::render::ground_shadow::GroundShadowVertex;
+use crate::render::model::LEVELS;
 use crate::render::pose::AffineRows;
 use crate::render::shadow_mask::SPINE_STATIONS;
 use crate::render::static_bodies::{PLANT, WATERFALL};
@@ -232,8 +233,8 @@ impl Renderer {
                 .zip(&self.static_bodies.batches)
                 .enumerate()
         };
-        for (index, (mesh, batch)) in drawn().take(2 * WATERFALL) {
-            if index == 2 * PLANT {
+        for (index, (mesh, batch)) in drawn().take(LEVELS * WATERFALL) {
+            if index == LEVELS * PLANT {
                 pass.set_pipeline(&self.pipelines.plant);
             }
             draw_batch(&mut pass, mesh, batch.first, batch.count);
@@ -242,7 +243,7 @@ impl Renderer {
         for (mesh, batch) in fish.iter().zip(&self.draw_list.batches) {
             draw_batch(&mut pass, mesh, stone_count + batch.first, batch.count);
         }
-        if let Some((_, (mesh, batch))) = drawn().nth(2 * WATERFALL) {
+        if let Some((_, (mesh, batch))) = drawn().nth(LEVELS * WATERFALL) {
             pass.set_pipeline(&self.pipelines.waterfall);
             draw_batch(&mut pass, mesh, batch.first, batch.count);
         }

@@ -20,7 +20,7 @@ use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
 use crate::render::light::{Season, apply_run_color};
 use crate::render::look::{SceneLook, SpeciesLook};
-use crate::render::model::{Model, STATIC_MODEL_COUNT};
+use crate::render::model::{LEVELS, Model, STATIC_MODEL_COUNT};
 use crate::render::overlay::{Overlay, OverlayOptions};
 use crate::render::pose::Body;
 use crate::render::ripples::Ripples;
@@ -57,7 +57,7 @@ pub struct Renderer {
     pub(super) joint_buffer: GrowingBuffer,
     pub(super) speck_buffer: GrowingBuffer,
     pub(super) bind_groups: BindGroups,
-    /// Full and low-detail mesh of every model: static models first, then the models of species.
+    /// The meshes of every model, [`LEVELS`] each: static models first, then the models of species.
     pub(super) meshes: Vec<MeshRange>,
     pub(super) outputs: Vec<OutputPass>,
     // Data on the CPU.
@@ -76,6 +76,7 @@ pub struct Renderer {
     pub(super) static_bodies: StaticBodies,
     pub(super) dust: Dust,
     pub(super) quality: Quality,
+    edges: EdgeSmoothing,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
     pub overlay_options: OverlayOptions,
     /// The pattern for the camera calibration that is drawn over the picture; `None` if no pattern is drawn.
@@ -145,14 +146,19 @@ impl Renderer {
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, &scenery.grid, samples);
         let fixed = FixedTextures::new(device, &gpu.queue, models());
-        let drawn = static_models.iter().take(STATIC_MODEL_COUNT);
+        let has_static_models = static_models.len() >= STATIC_MODEL_COUNT;
+        let drawn_count = if has_static_models {
+            STATIC_MODEL_COUNT
+        } else {
+            0
+        };
+        let drawn = static_models.iter().take(drawn_count);
         let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.chain(models()));
         let uniform_bytes = size_of::<SceneUniforms>() as u64;
         let uniform_buffer = buffer(device, "scene uniforms", WRITTEN_UNIFORM, uniform_bytes);
         let grow = |label, usage, bytes| GrowingBuffer::new(device, label, usage, bytes);
         let instance_buffer = grow("instances", BufferUsages::STORAGE, 4096);
         let joint_buffer = grow("joints", BufferUsages::STORAGE, 65536);
-        let has_static_models = static_models.len() >= STATIC_MODEL_COUNT;
         let waterfalls = waterfalls(&terraces);
         let shapes = static_shapes.into_iter().chain(waterfalls.iter().copied());
         let shapes: Vec<_> = shapes.collect();
@@ -169,7 +175,7 @@ impl Renderer {
             instances: &instance_buffer,
             joints: &joint_buffer,
         });
-        let renderer = Self {
+        let mut renderer = Self {
             ground_shadow_indices: grow("ground shadow indices", BufferUsages::INDEX, 65536),
             ground_shadow_vertices: grow("ground shadow vertices", BufferUsages::VERTEX, 65536),
             pressure: WaterPressure::new(scenery.grid),
@@ -181,6 +187,7 @@ impl Renderer {
             draw_list: DrawList::default(),
             overlay: Overlay::default(),
             quality: Quality::FULL,
+            edges,
             overlay_options,
             calibration_pattern: None,
             notice: None,
@@ -206,6 +213,7 @@ impl Renderer {
             uniforms,
             static_bodies,
         };
+        renderer.set_quality(Quality::FULL);
         renderer.paint_ground();
         renderer.gpu.check()?;
         Ok(renderer)
@@ -268,7 +276,11 @@ impl Renderer {
     /// Sets the quality of all following pictures.
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = quality;
-        self.draw_list.all_low_detail = quality.is_reduced;
+        self.draw_list.finest_level = if quality.is_reduced {
+            LEVELS - 1
+        } else {
+            finest_level(self.edges)
+        };
         self.uniforms.target_scale = quality.scale;
     }
 
@@ -354,6 +366,14 @@ impl Renderer {
             ))
         })?;
         output.read(&self.gpu, rgba)
+    }
+}
+
+/// Returns the finest level of detail of bodies. Without a graphics card, the finest meshes cost too much time.
+fn finest_level(edges: EdgeSmoothing) -> usize {
+    match edges {
+        EdgeSmoothing::Multisampled => 0,
+        EdgeSmoothing::Off | EdgeSmoothing::Filtered => 1,
     }
 }
 

@@ -115,7 +115,8 @@ fn buffers_have_the_same_layout_in_rust_and_in_the_shaders() {
             rust_share,
             relief,
             ground_seed,
-            padding,
+            gravel,
+            canopy,
         }
     );
     assert_same_layout!(

@@ -25,13 +25,19 @@ pub struct ModelVertex {
     pub weights: [u8; 4],
 }
 
+/// Levels of detail of a model: the full mesh, the mesh for bodies of medium size, and the mesh for bodies that appear small.
+pub(in crate::render) const LEVELS: usize = 3;
+
 /// A model that can be posed and drawn.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// Vertices of the full and of the low-detail mesh.
+    /// Vertices of all meshes.
     pub vertices: Vec<ModelVertex>,
     /// Triangles of the full mesh, three vertices each.
     pub indices: Vec<u32>,
+    /// Triangles of the mesh for bodies of medium size in the picture. The file marks this mesh with a node named `…_medium`;
+    /// empty if there is none.
+    pub medium_indices: Vec<u32>,
     /// Triangles of the mesh for bodies that appear small. The file marks this mesh with a node named `…_light`; empty if there
     /// is none.
     pub low_detail_indices: Vec<u32>,
@@ -50,6 +56,22 @@ pub struct Model {
 }
 
 impl Model {
+    /// Returns the triangles of every level of detail, the finest first. A level without a mesh of its own is empty.
+    pub fn levels(&self) -> [&[u32]; 3] {
+        [
+            &self.indices,
+            &self.medium_indices,
+            &self.low_detail_indices,
+        ]
+    }
+
+    /// Returns the level at which a model is drawn: `wanted`, or the next finer level that has a mesh.
+    pub fn drawn_level(&self, wanted: usize) -> usize {
+        let levels = self.levels();
+        let has_mesh = |&level: &usize| levels.get(level).is_some_and(|mesh| !mesh.is_empty());
+        (0..=wanted).rev().find(has_mesh).unwrap_or(0)
+    }
+
     /// Returns the largest number of joints that move one vertex.
     pub fn influences(&self) -> usize {
         let used = |vertex: &ModelVertex| {

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::accessor::Source;
 use super::animation;
 use super::container;
-use super::data::Model;
+use super::data::{LEVELS, Model};
 use super::document::{Document, Primitive};
 use super::error::{ModelError, ModelProblem, at_most};
 use super::joints::JointList;
@@ -48,7 +48,7 @@ impl Model {
 struct Part<'a> {
     node: usize,
     primitive: &'a Primitive,
-    is_low_detail: bool,
+    level: usize,
 }
 
 fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
@@ -73,16 +73,14 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
         skin: &skin,
         vertices: Vec::new(),
     };
-    let (mut indices, mut low_detail_indices) = (Vec::new(), Vec::new());
+    let mut levels: [Vec<u32>; LEVELS] = Default::default();
     for part in &parts {
         let placement = joints.placement(part.node)?;
-        let list = if part.is_low_detail {
-            &mut low_detail_indices
-        } else {
-            &mut indices
-        };
-        reader.add(part.primitive, &placement, list, &mut left_out)?;
+        if let Some(list) = levels.get_mut(part.level) {
+            reader.add(part.primitive, &placement, list, &mut left_out)?;
+        }
     }
+    let [indices, medium_indices, low_detail_indices] = levels;
     if indices.is_empty() {
         return Err(ModelProblem::NoMesh);
     }
@@ -99,6 +97,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     Ok(Model {
         vertices,
         indices,
+        medium_indices,
         low_detail_indices,
         joints: skeleton.joints,
         order: skeleton.order,
@@ -109,18 +108,21 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     })
 }
 
-/// Returns the primitives with triangles: first those of the full mesh, then those of the mesh for bodies that appear small.
+/// Returns the primitives with triangles, in the order of their levels of detail.
 fn parts<'a>(
     document: &'a Document,
     nodes: &[usize],
     left_out: &mut LeftOut,
 ) -> Result<Vec<Part<'a>>, ModelProblem> {
-    // Nodes named `…_light` show the mesh for bodies that appear small, unless there is no other mesh.
-    let is_light = |node: usize| {
+    // The ends of the names of nodes select the level, unless there is no full mesh.
+    let level = |node: usize| {
         let name = document.nodes.get(node).and_then(|node| node.name.as_ref());
-        name.is_some_and(|name| name.to_lowercase().ends_with("_light"))
+        let name = name.map(|name| name.to_lowercase()).unwrap_or_default();
+        let suffixes = ["_medium", "_light"];
+        let suffix = suffixes.iter().position(|suffix| name.ends_with(suffix));
+        suffix.map_or(0, |i| i + 1)
     };
-    let has_full = nodes.iter().any(|&node| !is_light(node));
+    let has_full = nodes.iter().any(|&node| level(node) == 0);
     let mut parts = Vec::new();
     for &node in nodes {
         let index = document.nodes.get(node).and_then(|node| node.mesh);
@@ -134,12 +136,12 @@ fn parts<'a>(
                 parts.push(Part {
                     node,
                     primitive,
-                    is_low_detail: has_full && is_light(node),
+                    level: if has_full { level(node) } else { 0 },
                 });
             }
         }
     }
-    parts.sort_by_key(|part| part.is_low_detail);
+    parts.sort_by_key(|part| part.level);
     Ok(parts)
 }
 

@@ -20,6 +20,7 @@ mod skeleton;
 mod skin;
 
 pub(super) use clip::{Clip, SAMPLES};
+pub(super) use data::LEVELS;
 pub use data::{Model, ModelVertex};
 pub use error::{ModelError, ModelProblem};
 pub(super) use rig::with_spine;

@@ -3,15 +3,21 @@
 use super::data::Model;
 use super::error::ModelError;
 
-/// Number of models of static bodies, in this order: four stones, a trunk, two corals, a plant, a floating leaf, a
-/// waterfall.
-pub(crate) const STATIC_MODEL_COUNT: usize = 10;
+/// Number of models of static bodies, in this order: four stones, a trunk, two corals, a plant, a lily leaf, a
+/// lily flower, a waterfall.
+pub(crate) const STATIC_MODEL_COUNT: usize = 11;
 
 /// The built-in models of species by name.
 pub const SHIPPED_MODELS: &[(&str, &[u8])] = &[
+    (
+        "butterfly_koi",
+        include_bytes!("../../../models/butterfly_koi.glb"),
+    ),
     ("copepod", include_bytes!("../../../models/copepod.glb")),
     ("herring", include_bytes!("../../../models/herring.glb")),
+    ("koi", include_bytes!("../../../models/koi.glb")),
     ("molecule", include_bytes!("../../../models/molecule.glb")),
+    ("pike", include_bytes!("../../../models/pike.glb")),
     ("salmon", include_bytes!("../../../models/salmon.glb")),
     ("shark", include_bytes!("../../../models/shark.glb")),
     ("trout", include_bytes!("../../../models/trout.glb")),
@@ -43,6 +49,7 @@ const STATIC_MODELS: [(&str, &[u8]); STATIC_MODEL_COUNT] = [
     ),
     ("weed", include_bytes!("../../../models/weed.glb")),
     ("lily", include_bytes!("../../../models/lily.glb")),
+    ("flower", include_bytes!("../../../models/flower.glb")),
     ("fall", include_bytes!("../../../models/fall.glb")),
 ];
 

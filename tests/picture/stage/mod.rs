@@ -91,6 +91,7 @@ pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
             "coral_brain",
             "weed",
             "lily",
+            "flower",
             "fall",
         ]
         .map(model)

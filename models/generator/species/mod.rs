@@ -1,0 +1,127 @@
+//! The built-in models. The submodules define shape, skin and swimming motion of each fish.
+//!
+//! Proportions are measured from photographs of the animals from above and from the side.
+
+mod herring;
+mod koi;
+mod pike;
+mod salmon;
+mod shark;
+mod trout;
+
+use glam::Vec3;
+
+use super::clips::{self, Swim};
+use super::coral;
+use super::drifter;
+use super::fish::{self, Barbel, Detail, Fin, Section, Shape};
+use super::glb::{self, Paint, WHITE};
+use super::mesh::Mesh;
+use super::paint::{self, Skin};
+use super::rock;
+use super::skeleton::{self, Hinge};
+use super::still;
+
+/// The definition of a fish.
+struct Species {
+    name: &'static str,
+    shape: Shape,
+    skin: Skin,
+    swim: Swim,
+    /// Level of detail of the smallest mesh.
+    smallest: Detail,
+}
+
+/// Returns the name and file content of every built-in model.
+pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
+    let fish = [
+        shark::shark(),
+        salmon::salmon(),
+        trout::trout(),
+        herring::herring(),
+        pike::pike(),
+        koi::koi(),
+        koi::butterfly(),
+    ];
+    let mut models: Vec<_> = fish.iter().map(|fish| (fish.name, file(fish))).collect();
+    for rock in rock::ALL {
+        let (full, light) = (rock::build(&rock, 2), rock::build(&rock, 1));
+        let bytes = glb::write(rock.name, &[&full, &light], &[], &[], &WHITE);
+        models.push((rock.name, bytes));
+    }
+    for (name, mesh) in [
+        ("log", still::log()),
+        ("weed", still::weed()),
+        ("lily", still::lily()),
+        ("flower", still::flower()),
+        ("coral_finger", coral::finger()),
+        ("coral_brain", coral::brain()),
+        ("fall", coral::fall()),
+    ] {
+        models.push((name, glb::write(name, &[&mesh], &[], &[], &WHITE)));
+    }
+    for (name, build, divisions, color) in [
+        (
+            "molecule",
+            drifter::molecule as fn(usize) -> Mesh,
+            3,
+            [0.90, 0.62, 0.20],
+        ),
+        ("copepod", drifter::copepod, 2, [0.55, 0.90, 0.80]),
+    ] {
+        let (full, light) = (build(divisions), build(divisions - 1));
+        let bytes = glb::write(name, &[&full, &light], &[], &[], &Paint::Plain(color));
+        models.push((name, bytes));
+    }
+    models
+}
+
+/// Returns the file content of a fish.
+fn file(fish: &Species) -> Vec<u8> {
+    let joints = skeleton::joints(&fish.shape);
+    let [near, medium, light] = [fish::NEAR, fish::MEDIUM, fish.smallest]
+        .map(|detail| fish::build(&fish.shape, &joints, detail));
+    let clips = clips::all(&fish.swim, &joints);
+    let skin = Paint::Skin(&paint::png(&fish.skin, &fish::eye_spot(&fish.shape)));
+    glb::write(fish.name, &[&near, &medium, &light], &joints, &clips, &skin)
+}
+
+/// Returns cross sections from rows of (station, half width, height above the spine, height below the spine).
+fn sections(rows: &[[f32; 4]]) -> Vec<Section> {
+    rows.iter()
+        .map(|&[s, width, top, bottom]| Section {
+            s,
+            width,
+            top,
+            bottom,
+        })
+        .collect()
+}
+
+/// Returns a fin in the plane of symmetry of the fish.
+fn fin(hinge: Hinge, root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
+    Fin {
+        root: root.map(Vec3::from_array),
+        edge: edge.iter().map(|&p| Vec3::from_array(p)).collect(),
+        hinge,
+        paired: false,
+        bulge: 0.0,
+    }
+}
+
+/// Returns a fin that exists on both sides of the fish.
+fn pair(hinge: Hinge, root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
+    Fin {
+        paired: true,
+        bulge: 0.008,
+        ..fin(hinge, root, edge)
+    }
+}
+
+/// Returns a barbel with these points from root to tip.
+fn barbel(line: [[f32; 3]; 3]) -> Barbel {
+    Barbel {
+        line: line.map(Vec3::from_array),
+        radius: 0.0035,
+    }
+}
